@@ -1,0 +1,53 @@
+"""What tests share: asking for a part that a machine may not have."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+
+import pytest
+
+HOW_TO_GET = {
+    "torch": "pip install torch==2.13.0, or pip install -e '.[oracle]'",
+    "cupy": "pip install -e '.[gpu]', on a machine with an NVIDIA GPU",
+    "chromium": "install Chromium from your system's packages, as with: apt-get install chromium",
+    "node": "install Node.js from your system's packages, as with: apt-get install nodejs",
+    "dot": "install Graphviz from your system's packages, as with: apt-get install graphviz",
+}
+"""For each part that ``.[test]`` does not bring, how to get it."""
+
+_BROUGHT_BY_TEST = "pip install -e '.[test]'"
+_CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+def require(name: str) -> None:
+    """Go on where the module or program ``name`` is here; else skip the test, or fail it where ``CI`` is set.
+
+    Called at the top of a file it does so for all of the file's tests.
+
+    >>> require("numpy")
+    """
+    if _is_here(name):
+        return
+    reason = f"needs {name}: {HOW_TO_GET.get(name, _BROUGHT_BY_TEST)}"
+    if os.environ.get("CI"):
+        pytest.fail(reason, pytrace=False)
+    pytest.skip(reason, allow_module_level=True)
+
+
+def chromium_path() -> str:
+    """The system's Chromium; skips or fails as :func:`require` does where there is none."""
+    require("chromium")
+    return next(path for name in _CHROMIUM_NAMES if (path := shutil.which(name)))
+
+
+def _is_here(name: str) -> bool:
+    if name == "chromium":
+        return any(shutil.which(candidate) for candidate in _CHROMIUM_NAMES)
+    if shutil.which(name):
+        return True
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:  # "a.b" where there is no "a"
+        return False
