@@ -1,0 +1,275 @@
+"""autokit.random: PyTorch's stream, held by literal numbers and, where PyTorch is here, by comparison."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autokit import random
+from autokit.random import Generator
+from tests.support import require
+
+SIZES = st.sampled_from([0, 1, 2, 3, 7, 15, 16, 17, 31, 32, 33, 40, 100, 640, 2000])
+SEEDS = st.one_of(st.integers(0, 100), st.integers(-(2**63), 2**64 - 1))
+
+
+def seeded(seed: int = 0) -> Generator:
+    return Generator().manual_seed(seed)
+
+
+# Literal numbers, printed by PyTorch 2.13.
+
+LITERALS = {
+    "rand64": [0.9700530018065531, 0.707819864399788],
+    "randn3": [1.5409960746765137, -0.293428897857666, -2.1787893772125244],
+    "randn3_64": [1.5409961082440433, -0.2934289057609464, -2.1787893820745574],
+    "randn20": [
+        -1.1258398294448853,
+        1.85300612449646,
+        0.46809640526771545,
+        -0.843676745891571,
+        0.9318265914916992,
+        0.05373690277338028,
+    ],
+    "randn20_64": [
+        -2.310411800234176,
+        -0.830510051008449,
+        0.23871805816817063,
+        -0.8910030351707375,
+        0.6748575435940039,
+        -0.7498915228391941,
+    ],
+    "randint": [4, 9, 3, 0, 3],
+    "randint_wide": [-358231004625, -593374360384, 291447657211],
+    "randperm": [4, 1, 7, 5, 3, 9, 0, 8, 6, 2],
+    "bernoulli": [0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0],
+    "bernoulli_": [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0],
+}
+
+
+def test_uniform_gives_the_numbers_of_rand():
+    expected = [0.49625658988952637, 0.7682217955589294, 0.08847743272781372]
+    assert seeded().uniform(3).tolist() == expected
+
+
+def test_uniform_float64():
+    assert seeded().uniform(2, "float64").tolist() == LITERALS["rand64"]
+
+
+def test_normal_below_sixteen():
+    assert seeded().normal(3).tolist() == LITERALS["randn3"]
+    assert seeded().normal(3, "float64").tolist() == LITERALS["randn3_64"]
+
+
+def test_normal_keeps_the_second_of_a_pair():
+    generator = seeded()
+    one_by_one = [generator.normal(1).item() for _ in range(3)]
+    assert one_by_one == LITERALS["randn3"]
+
+
+def test_normal_in_blocks():
+    assert seeded().normal(20)[[0, 7, 8, 15, 16, 19]].tolist() == LITERALS["randn20"]
+    np.testing.assert_allclose(
+        seeded().normal(20, "float64")[[0, 7, 8, 15, 16, 19]], LITERALS["randn20_64"], rtol=0, atol=5e-16
+    )
+
+
+def test_integers_of_narrow_and_wide_ranges():
+    assert seeded().integers(0, 10, 5).tolist() == LITERALS["randint"]
+    assert seeded().integers(-(2**40), 2**40, 3).tolist() == LITERALS["randint_wide"]
+
+
+def test_permutation():
+    assert seeded().permutation(10).tolist() == LITERALS["randperm"]
+
+
+def test_bernoulli_of_an_array_and_of_a_number():
+    assert seeded().bernoulli(np.full(8, 0.3, np.float32)).tolist() == LITERALS["bernoulli"]
+    assert seeded().bernoulli(0.3, 8).tolist() == LITERALS["bernoulli_"]
+
+
+# Against PyTorch.
+
+DRAWS = {
+    "rand": (lambda g, n: g.uniform(n), lambda torch, n: torch.rand(n)),
+    "rand64": (lambda g, n: g.uniform(n, "float64"), lambda torch, n: torch.rand(n, dtype=torch.float64)),
+    "uniform_": (
+        lambda g, n: g.uniform(n, low=-0.2, high=0.7),
+        lambda torch, n: torch.empty(n).uniform_(-0.2, 0.7),
+    ),
+    "randn": (lambda g, n: g.normal(n), lambda torch, n: torch.randn(n)),
+    "randn64": (lambda g, n: g.normal(n, "float64"), lambda torch, n: torch.randn(n, dtype=torch.float64)),
+    "normal_": (
+        lambda g, n: g.normal(n, mean=0.3, std=0.7),
+        lambda torch, n: torch.empty(n).normal_(0.3, 0.7),
+    ),
+    "randint": (lambda g, n: g.integers(-5, 11, n), lambda torch, n: torch.randint(-5, 11, (n,))),
+    "randint32": (
+        lambda g, n: g.integers(0, 9, n, np.int32),
+        lambda torch, n: torch.randint(0, 9, (n,), dtype=torch.int32),
+    ),
+    "randint_wide": (
+        lambda g, n: g.integers(-7, 2**28 - 7, n),
+        lambda torch, n: torch.randint(-7, 2**28 - 7, (n,)),
+    ),
+    "randint_64": (
+        lambda g, n: g.integers(-(2**63), 2**63 - 1, n),
+        lambda torch, n: torch.randint(-(2**63), 2**63 - 1, (n,)),
+    ),
+    "randperm": (lambda g, n: g.permutation(n), lambda torch, n: torch.randperm(n)),
+    "bernoulli": (
+        lambda g, n: g.bernoulli(np.linspace(0, 1, n, dtype=np.float32)),
+        lambda torch, n: torch.bernoulli(torch.from_numpy(np.linspace(0, 1, n, dtype=np.float32))),
+    ),
+    "bernoulli64": (
+        lambda g, n: g.bernoulli(np.linspace(0, 1, n)),
+        lambda torch, n: torch.bernoulli(torch.from_numpy(np.linspace(0, 1, n))),
+    ),
+    "bernoulli_": (lambda g, n: g.bernoulli(0.3, n), lambda torch, n: torch.empty(n).bernoulli_(0.3)),
+}
+
+
+@settings(max_examples=300, deadline=None)
+@given(SEEDS, st.lists(st.tuples(st.sampled_from(sorted(DRAWS)), SIZES), min_size=1, max_size=8))
+def test_any_calls_in_any_order_equal_pytorch(seed: int, calls: list[tuple[str, int]]):
+    require("torch")
+    import torch
+
+    torch.manual_seed(seed)
+    generator = seeded(seed)
+    assert generator.initial_seed() == torch.initial_seed()
+    for name, size in calls:
+        ours, theirs = DRAWS[name][0](generator, size), DRAWS[name][1](torch, size).numpy()
+        assert ours.dtype == theirs.dtype
+        if name == "randn64":
+            np.testing.assert_allclose(ours, theirs, rtol=0, atol=5e-16)
+        else:
+            np.testing.assert_array_equal(ours, theirs)
+
+
+@settings(max_examples=100, deadline=None)
+@given(SEEDS, st.integers(0, 1500), st.integers(0, 3))
+def test_the_state_goes_over_to_pytorch_and_back(seed: int, uniforms: int, normals: int):
+    require("torch")
+    import torch
+
+    generator = seeded(seed)
+    generator.uniform(uniforms)
+    generator.normal(normals)
+    torch.set_rng_state(torch.from_numpy(generator.get_state()))
+    back = Generator().set_state(torch.get_rng_state().numpy())
+    theirs = torch.cat([torch.randn(3), torch.rand(700)]).tolist()
+    assert theirs == [*generator.normal(3).tolist(), *generator.uniform(700).tolist()]
+    assert theirs == [*back.normal(3).tolist(), *back.uniform(700).tolist()]
+
+
+def test_a_million_normal_numbers_equal_pytorch():
+    require("torch")
+    import torch
+
+    torch.manual_seed(5)
+    np.testing.assert_array_equal(seeded(5).normal((1000, 1000)), torch.randn(1000, 1000).numpy())
+
+
+# The state, the seed, the default generator.
+
+
+@given(st.integers(0, 700), st.integers(0, 3))
+def test_set_state_goes_on_where_get_state_was_called(uniforms: int, normals: int):
+    generator = seeded(3)
+    generator.uniform(uniforms)
+    generator.normal(normals)
+    state = generator.get_state()
+    first = [*generator.normal(3), *generator.uniform(4)]
+    generator.set_state(state)
+    assert [*generator.normal(3), *generator.uniform(4)] == first
+    assert state.dtype == np.uint8 and state.shape == (5056,)
+
+
+def test_clone_state_goes_its_own_way():
+    generator = seeded(1)
+    twin = generator.clone_state()
+    assert twin.uniform(3).tolist() == generator.uniform(3).tolist()
+    twin.uniform(1)
+    assert twin.uniform(1) != generator.uniform(1)
+
+
+def test_seed_is_new_each_time_and_can_be_had_again():
+    generator = Generator()
+    seed = generator.seed()
+    assert seed == generator.initial_seed() != Generator().seed()
+    assert generator.uniform(3).tolist() == seeded(seed).uniform(3).tolist()
+
+
+def test_only_the_low_32_bits_of_a_seed_count():
+    assert seeded(2**32 + 5).uniform(2).tolist() == seeded(5).uniform(2).tolist()
+    assert seeded(-1).initial_seed() == 2**64 - 1
+
+
+def test_default_generator():
+    assert random.manual_seed(9) is random.default_generator
+    assert random.initial_seed() == 9
+    state = random.get_rng_state()
+    first = random.default_generator.uniform(4).tolist()
+    random.set_rng_state(state)
+    assert random.default_generator.uniform(4).tolist() == first
+    assert random.seed() == random.initial_seed()
+
+
+def test_fork_rng_puts_the_state_back_also_after_an_error():
+    random.manual_seed(0)
+    expected = seeded(0).uniform(2).tolist()
+    with pytest.raises(KeyError), random.fork_rng():
+        random.default_generator.uniform(10)
+        raise KeyError
+    assert random.default_generator.uniform(2).tolist() == expected
+    with random.fork_rng(enabled=False):
+        random.manual_seed(0)
+    assert random.default_generator.uniform(2).tolist() == expected
+
+
+def test_shapes_and_dtypes():
+    generator = seeded()
+    assert generator.uniform(()).shape == ()
+    assert generator.normal((2, 0, 3)).shape == (2, 0, 3)
+    assert generator.uniform((2, 3), np.float16).dtype == np.float16
+    assert generator.integers(0, 256, (4,), np.uint8).dtype == np.uint8
+    assert generator.bernoulli(0.5, (2, 2), bool).dtype == bool
+    assert generator.permutation(0).tolist() == []
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda g: g.manual_seed(2**64), ValueError, "64 bits"),
+        (lambda g: g.integers(5, 5, 2), RuntimeError, "low=5 must be below high=5"),
+        (lambda g: g.integers(0, 300, 2, np.uint8), RuntimeError, "out of bounds for uint8"),
+        (lambda g: g.permutation(-1), RuntimeError, "n is -1"),
+        (lambda g: g.bernoulli(np.array([0.5, 2.0])), RuntimeError, "2.0"),
+        (lambda g: g.bernoulli(float("nan"), 2), RuntimeError, "nan"),
+        (lambda g: g.normal(2, std=-1.0), RuntimeError, "standard deviation"),
+        (lambda g: g.uniform(2, low=1.0, high=0.0), RuntimeError, "above"),
+        (lambda g: g.set_state(np.zeros(3, np.uint8)), RuntimeError, "5056 bytes"),
+        (lambda g: g.set_state(np.zeros(5056)), TypeError, "uint8"),
+        (lambda g: Generator("cuda"), RuntimeError, "CPU"),
+    ],
+)
+def test_wrong_use_says_what_is_wrong(call, error, words: str):
+    with pytest.raises(error, match=words):
+        call(seeded())
+
+
+def test_import_leaves_numpy_random_unloaded_where_numpy_does():
+    code = (
+        "import sys, numpy; before = 'numpy.random' in sys.modules; import autokit.random; "
+        "print(before == ('numpy.random' in sys.modules))"
+    )
+    assert (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+        == "True\n"
+    )
