@@ -1,0 +1,166 @@
+"""autokit.printing: PyTorch's printed form, held by literal text and by comparison with PyTorch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from autokit import printing
+from autokit.printing import Options, format_array, format_scalar
+from tests.support import require
+
+
+@pytest.fixture(autouse=True)
+def _default_options():
+    yield
+    printing.set_printoptions(profile="default")
+
+
+def f32(values: Any) -> np.ndarray:
+    return np.array(values, "float32")
+
+
+LITERAL = [
+    (f32(300.0), {}, "tensor(300.)"),
+    (f32([1, 2.5]), {}, "tensor([1.0000, 2.5000])"),
+    (
+        f32([[1, 2], [3, 4]]),
+        {"requires_grad": True},
+        "tensor([[1., 2.],\n        [3., 4.]], requires_grad=True)",
+    ),
+    (f32([1, np.nan, np.inf, -np.inf]), {}, "tensor([1., nan, inf, -inf])"),
+    (f32([0.5, np.nan, -np.inf]), {}, "tensor([0.5000,    nan,   -inf])"),
+    (f32([1e-5, 1]), {}, "tensor([1.0000e-05, 1.0000e+00])"),
+    (f32([1e9, 1]), {}, "tensor([1.0000e+09, 1.0000e+00])"),
+    (f32([0.0, 0.0]), {}, "tensor([0., 0.])"),
+    (f32(8.0), {"grad_fn_name": "MulBackward0", "requires_grad": True}, "tensor(8., grad_fn=<MulBackward0>)"),
+    (np.array([1, -20]), {}, "tensor([  1, -20])"),
+    (np.array([1, 2], "int32"), {}, "tensor([1, 2], dtype=torch.int32)"),
+    (np.array([True, False]), {}, "tensor([ True, False])"),
+    (np.array([1.5]), {}, "tensor([1.5000], dtype=torch.float64)"),
+    (np.array([1.5]), {"default_dtype": "float64"}, "tensor([1.5000])"),
+    (f32([]), {}, "tensor([])"),
+    (np.zeros((0, 3), "int64"), {}, "tensor([], size=(0, 3), dtype=torch.int64)"),
+    (f32([1]), {"device": "cuda:0"}, "tensor([1.], device='cuda:0')"),
+    (f32([1]), {"name": "w"}, "tensor([1.], name='w')"),
+    (np.arange(2000), {}, "tensor([   0,    1,    2,  ..., 1997, 1998, 1999])"),
+    (f32([1]), {"prefix": "MyTensor"}, "MyTensor([1.])"),
+]
+
+
+@pytest.mark.parametrize(("array", "facts", "text"), LITERAL, ids=[text for _, _, text in LITERAL])
+def test_literal_forms(array: np.ndarray, facts: dict[str, Any], text: str):
+    assert format_array(array, **facts) == text
+
+
+def test_long_rows_and_facts_wrap():
+    assert format_array(np.arange(30.0, dtype="float32") / 4, grad_fn_name="DivBackward0") == (
+        "tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000, 1.2500, 1.5000, 1.7500, 2.0000,\n"
+        "        2.2500, 2.5000, 2.7500, 3.0000, 3.2500, 3.5000, 3.7500, 4.0000, 4.2500,\n"
+        "        4.5000, 4.7500, 5.0000, 5.2500, 5.5000, 5.7500, 6.0000, 6.2500, 6.5000,\n"
+        "        6.7500, 7.0000, 7.2500], grad_fn=<DivBackward0>)"
+    )
+
+
+def test_a_large_matrix_is_summarized_along_each_long_dimension():
+    assert format_array(np.arange(2000).reshape(4, 500), options=Options(edgeitems=1)) == (
+        "tensor([[   0,  ...,  499],\n        ...,\n        [1500,  ..., 1999]])"
+    )
+
+
+SPECIAL = st.sampled_from(
+    [0.0, -0.0, 1.0, -1.0, 0.5, 1e-5, 1e-4, 1e8, 1e9, 123456.0, np.nan, np.inf, -np.inf]
+)
+FLOATS = st.one_of(
+    SPECIAL,
+    st.integers(-2000, 2000).map(float),
+    st.floats(-10, 10, width=16),
+    st.floats(width=16),
+    st.floats(width=32),
+)
+
+
+DTYPES = ["float32", "float64", "float16", "int64", "int32", "uint8", "bool", "complex64"]
+
+
+@st.composite
+def arrays(draw: st.DrawFn) -> np.ndarray:
+    dtype = np.dtype(draw(st.sampled_from(DTYPES)))
+    shape = draw(hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=9))
+    if dtype.kind in "fc":
+        pool = draw(
+            st.sampled_from([FLOATS, SPECIAL, st.integers(-30, 30).map(float), st.floats(0, 1, width=16)])
+        )
+        values = np.array(draw(st.lists(pool, min_size=1, max_size=12)))
+        with np.errstate(over="ignore"):
+            values = values.astype(dtype)
+        if dtype.kind == "c":
+            values.imag = values.real[::-1]
+    else:
+        values = draw(hnp.arrays(dtype, 12))
+    return np.resize(values, shape).astype(dtype) if 0 not in shape else np.zeros(shape, dtype)
+
+
+OPTIONS = st.fixed_dictionaries(
+    {},
+    optional={
+        "precision": st.integers(0, 8),
+        "threshold": st.sampled_from([0, 5, 40, 1000]),
+        "edgeitems": st.integers(0, 4),
+        "linewidth": st.sampled_from([1, 20, 40, 80, 120]),
+        "sci_mode": st.sampled_from([True, False, None]),
+        "profile": st.sampled_from(["default", "short", "full"]),
+    },
+)
+
+
+@settings(max_examples=2000, deadline=None)
+@given(arrays(), OPTIONS, st.sampled_from(["", "leaf", "result"]))
+def test_every_array_prints_as_pytorch_prints_it(array: np.ndarray, options: dict[str, Any], history: str):
+    require("torch")
+    import torch
+
+    tensor = torch.from_numpy(array.copy())
+    facts: dict[str, Any] = {}
+    if history and array.dtype.kind in "fc":
+        facts["requires_grad"] = True
+        tensor.requires_grad_()
+        if history == "result":
+            tensor = tensor.unsqueeze(0).squeeze(0)
+            facts["grad_fn_name"] = "SqueezeBackward1"
+    torch.set_printoptions(profile="default")
+    printing.set_printoptions(profile="default")
+    try:
+        torch.set_printoptions(**options)
+        printing.set_printoptions(**options)
+        assert format_array(array, **facts) == repr(tensor)
+        assert printing.get_printoptions() == torch._tensor_str.get_printoptions()
+    finally:
+        torch.set_printoptions(profile="default")
+
+
+@settings(deadline=None)
+@given(FLOATS.map(np.float32), st.sampled_from(["", ".2f", ">10.3e", "g", "+.1f", "08.2f"]))
+def test_a_scalar_formats_as_its_number(value: np.float32, spec: str):
+    require("torch")
+    import torch
+
+    assert format_scalar(np.array(value), spec) == format(torch.tensor(value), spec)
+
+
+def test_printoptions_holds_inside_its_block_only():
+    before = printing.get_printoptions()
+    with pytest.raises(KeyError), printing.printoptions(precision=1, sci_mode=True):
+        assert format_array(f32([1.25])) == "tensor([1.2e+00])"
+        raise KeyError
+    assert printing.get_printoptions() == before
+
+
+def test_an_unknown_profile_names_those_there_are():
+    with pytest.raises(ValueError, match="default, short, full"):
+        printing.set_printoptions(profile="long")
