@@ -1,0 +1,186 @@
+"""The lessons that come with autokit, copied to where a learner works on them.
+
+A file that the learner changed is never overwritten.  To know which those are, the folder keeps a
+hidden list of what was copied into it, by checksum.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+MANIFEST = ".autokit-lessons.json"
+
+_STUB = {"code": ["# YOUR CODE HERE", "raise NotImplementedError()"], "markdown": ["YOUR ANSWER HERE"]}
+_BEGIN = re.compile(r"^(\s*)### BEGIN SOLUTION\s*$")
+_END = re.compile(r"^\s*### END SOLUTION\s*$")
+_MESSAGE = {"new": "copied", "updated": "updated to the new version", "same": "is up to date"}
+
+
+@dataclass(frozen=True)
+class Copied:
+    """What became of one lesson: ``outcome`` is a word, ``message`` a sentence."""
+
+    name: str
+    outcome: str
+    message: str
+
+
+def lessons_folder() -> Path:
+    """Where the lessons lie: inside the installed package, or beside it in a source tree.
+
+    Raises
+    ------
+    LookupError
+        Where this installation carries none.
+    """
+    package = Path(__file__).resolve().parent.parent
+    for folder in (package / "notebooks", package.parent / "notebooks"):
+        if any(folder.glob("*.ipynb")):
+            return folder
+    raise LookupError("this installation of autokit carries no lessons")
+
+
+def copy_lessons(folder: Path, student: bool = False) -> list[Copied]:
+    """Copy all lessons into ``folder``, which is made where it is missing.
+
+    Parameters
+    ----------
+    folder : Path
+    student : bool
+        Take the solutions and the outputs out, as :func:`student_version` does.
+
+    Returns
+    -------
+    list of Copied
+        For each lesson, in order, one of ``"new"``, ``"updated"`` (it was an older copy, unchanged),
+        ``"same"``, ``"kept"`` (the learner changed it) and ``"beside"`` (the learner changed it and
+        the lesson has changed too: the new version stands beside it as ``NAME.new.ipynb``).
+
+    Raises
+    ------
+    LookupError
+        Where this installation carries no lessons.
+    OSError
+        Where ``folder`` cannot be made or written to.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    known = _read_manifest(folder)
+    report = []
+    for lesson in sorted(lessons_folder().glob("*.ipynb")):
+        content = lesson.read_bytes()
+        if student:
+            content = _dump(student_version(json.loads(content)))
+        report.append(_place(folder, lesson.name, content, known))
+    _write(folder / MANIFEST, json.dumps(known, indent=1).encode())
+    return report
+
+
+def student_version(notebook: dict[str, Any]) -> dict[str, Any]:
+    r"""A copy of a notebook (as JSON data) without solutions and outputs, marked up as nbgrader does.
+
+    In a code cell the lines between ``### BEGIN SOLUTION`` and ``### END SOLUTION`` become a stub; a
+    cell whose metadata says ``nbgrader: {"solution": true}`` and that has no such lines becomes one
+    whole.
+
+    >>> cell = {"cell_type": "code", "metadata": {}, "execution_count": 1, "outputs": ["6"],
+    ...         "source": "def f(x):\n    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION"}
+    >>> print(student_version({"cells": [cell]})["cells"][0]["source"])
+    def f(x):
+        # YOUR CODE HERE
+        raise NotImplementedError()
+    """
+    metadata = {key: value for key, value in notebook.get("metadata", {}).items() if key != "widgets"}
+    return {**notebook, "metadata": metadata, "cells": [_student_cell(cell) for cell in notebook["cells"]]}
+
+
+def _student_cell(cell: dict[str, Any]) -> dict[str, Any]:
+    cell = dict(cell)
+    stub = _STUB.get(cell["cell_type"])
+    if cell["cell_type"] == "code":
+        cell.update(outputs=[], execution_count=None)
+    if stub is None:
+        return cell
+    source = cell["source"] if isinstance(cell["source"], str) else "".join(cell["source"])
+    lines, found = _without_regions(source.splitlines(), stub)
+    if not found and cell.get("metadata", {}).get("nbgrader", {}).get("solution"):
+        lines = stub
+    cell["source"] = "\n".join(lines)
+    return cell
+
+
+def _without_regions(lines: Iterable[str], stub: list[str]) -> tuple[list[str], bool]:
+    kept: list[str] = []
+    inside = found = False
+    for line in lines:
+        begin = _BEGIN.match(line)
+        if begin:
+            inside = found = True
+            kept += [begin[1] + text for text in stub]
+        elif _END.match(line):
+            inside = False
+        elif not inside:
+            kept.append(line)
+    if inside:
+        raise ValueError("a lesson has '### BEGIN SOLUTION' without '### END SOLUTION'")
+    return kept, found
+
+
+def _place(folder: Path, name: str, content: bytes, known: dict[str, str]) -> Copied:
+    """Bring one lesson to the folder; ``known`` holds the version of each that the folder last got."""
+    seen = known.get(name) == _checksum(content)
+    outcome = _put(folder / name, content, known)
+    if outcome != "changed":
+        return Copied(name, outcome, _MESSAGE[outcome])
+    if seen:
+        return Copied(name, "kept", "kept as you changed it")
+    beside = name.removesuffix(".ipynb") + ".new.ipynb"
+    if _put(folder / beside, content, known) == "changed":
+        return Copied(name, "kept", f"kept as you changed it; rename {beside} to get the newest beside it")
+    known[name] = _checksum(content)
+    return Copied(name, "beside", f"kept as you changed it; the new version stands beside it as {beside}")
+
+
+def _put(target: Path, content: bytes, known: dict[str, str]) -> str:
+    """Write ``target`` unless the learner changed it, and say what was met."""
+    shipped = _checksum(content)
+    current = _checksum(target.read_bytes()) if target.exists() else None
+    if current is not None and current not in (shipped, known.get(target.name)):
+        return "changed"
+    known[target.name] = shipped
+    if current == shipped:
+        return "same"
+    _write(target, content)
+    return "new" if current is None else "updated"
+
+
+def _read_manifest(folder: Path) -> dict[str, str]:
+    try:
+        known = json.loads((folder / MANIFEST).read_bytes())
+    except (FileNotFoundError, ValueError):
+        return {}  # without the list every file that differs counts as the learner's
+    return known if isinstance(known, dict) else {}
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write the whole file or none of it: a reader never meets half a lesson."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        part.write_bytes(content)
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _dump(notebook: dict[str, Any]) -> bytes:
+    return (json.dumps(notebook, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def _checksum(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

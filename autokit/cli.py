@@ -1,0 +1,138 @@
+"""The command ``autokit``: open the lessons, copy them for a class, say what works here."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import socket
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from autokit.version import __version__
+
+
+class Failure(Exception):
+    """Something that the user can mend: the message says what and how."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command with ``arguments`` (by default the program's own) and return its exit status.
+
+    0: done.  1: it could not be done, and standard error says why.  2: the arguments made no sense.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a name that the terminal cannot show must not end the program
+            stream.reconfigure(errors="backslashreplace")
+    options = _parser().parse_args(arguments)
+    try:
+        return int(options.run(options))
+    except Failure as failure:
+        print(f"autokit: {failure}", file=sys.stderr)
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="autokit", description="Learn automatic differentiation by watching it happen."
+    )
+    parser.add_argument("--version", action="version", version=f"autokit {__version__}")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+
+    lab = commands.add_parser("lab", help="open JupyterLab on a copy of the lessons")
+    lab.add_argument(
+        "--dir",
+        type=Path,
+        default=Path("autokit-lessons"),
+        help="where your copies are (default: ./%(default)s); a file that you changed is never overwritten",
+    )
+    lab.add_argument("--port", type=_port, help="the port to serve at (default: 8888, or the next free one)")
+    lab.add_argument("--no-browser", action="store_true", help="print the address and open no browser")
+    lab.set_defaults(run=_lab)
+
+    lessons = commands.add_parser("lessons", help="copy the lessons to a folder")
+    lessons.add_argument("dir", type=Path, metavar="DIR", help="the folder, made where it is missing")
+    lessons.add_argument("--student", action="store_true", help="take solutions and outputs out")
+    lessons.set_defaults(run=_lessons)
+
+    doctor = commands.add_parser("doctor", help="say what works here, and how to get what does not")
+    doctor.set_defaults(run=_doctor)
+    return parser
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or not 0 < int(text) < 65536:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port: give a number from 1 to 65535")
+    return int(text)
+
+
+def _lab(options: argparse.Namespace) -> int:
+    if find_spec("jupyterlab") is None:
+        raise Failure('JupyterLab is not installed; to get it: pip install "autokit-edu[lab]"')
+    settings = [f"--ServerApp.root_dir={options.dir.resolve()}"]
+    if options.port is not None:
+        _ask_for_port(options.port)
+        settings += [f"--ServerApp.port={options.port}", "--ServerApp.port_retries=0"]
+    if options.no_browser:
+        settings.append("--no-browser")
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        settings.append("--allow-root")  # the only user that a container has
+    _copy(options.dir, student=False)
+
+    from jupyterlab.labapp import main as serve
+
+    sys.argv[0] = "jupyter-lab"  # the name by which the server's own messages call it
+    serve(settings)
+    return 0
+
+
+def _ask_for_port(port: int) -> None:
+    with socket.socket() as probe:
+        if os.name == "posix":  # as servers do, so that a port that was just given back counts as free
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except PermissionError:
+            raise Failure(f"port {port} is reserved for the system: choose one from 1024 up") from None
+        except OSError:
+            raise Failure(
+                f"port {port} is in use: choose another, or leave --port out to take the next free one"
+            ) from None
+
+
+def _lessons(options: argparse.Namespace) -> int:
+    _copy(options.dir, student=options.student)
+    return 0
+
+
+def _copy(folder: Path, student: bool) -> None:
+    from autokit.classroom.lessons import copy_lessons
+
+    try:
+        report = copy_lessons(folder, student)
+    except LookupError as error:
+        raise Failure(f"{error}; to get them: pip install --force-reinstall autokit-edu") from None
+    except (FileExistsError, NotADirectoryError):
+        raise Failure(f"{folder} is a file, or lies below one: name a folder") from None
+    except PermissionError:
+        raise Failure(f"{folder} cannot be written to: name a folder of your own") from None
+    except OSError as error:
+        raise Failure(f"the lessons could not be copied to {folder}: {error.strerror or error}") from None
+    print(f"Lessons in {folder.resolve()}:")
+    for copied in report:
+        print(f"  {copied.name}: {copied.message}")
+    sys.stdout.flush()
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    from autokit.classroom.doctor import examine
+
+    print(f"autokit {__version__} on {platform.system()} {platform.machine()}\n")
+    lacking = False
+    for finding in examine():
+        print(finding, flush=True)
+        lacking |= finding.part.needed and not finding.works
+    print("\nSomething needed is missing: see above." if lacking else "\nEverything needed works.")
+    return int(lacking)

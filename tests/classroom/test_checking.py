@@ -1,0 +1,148 @@
+"""Verdicts: right answers pass in every form, wrong ones are named, and nothing crashes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import autokit as ak
+from autokit.classroom import check, judge, predict
+
+floats = hnp.arrays(
+    st.sampled_from([np.float32, np.float64]),
+    hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=3),
+    elements=st.floats(-1e3, 1e3, width=32),
+)
+
+
+@given(floats)
+def test_an_answer_is_right_in_every_form(array: np.ndarray):
+    forms = [array, ak.tensor(array), ak.tensor(array, requires_grad=True)]
+    if array.size:
+        forms.append(array.tolist())
+    for answer in forms:
+        for expected in forms:
+            assert judge(answer, expected).right
+
+
+@given(floats.filter(lambda a: a.size > 0), st.data())
+def test_one_value_off_is_found_and_placed(array: np.ndarray, data: st.DataObject):
+    place = tuple(data.draw(st.integers(0, n - 1)) for n in array.shape)
+    wrong = array.copy()
+    wrong[place] = array[place] + 1 + 0.1 * np.abs(array).max()
+    verdict = judge(wrong, array)
+    assert not verdict.right
+    if array.size > 1:
+        assert f"1 of {array.size} values differ; the first at {list(place)}" in verdict.text
+
+
+def test_rounding_within_the_precision_of_the_dtype_is_right():
+    third = np.float64(1 / 3)
+    assert judge(np.float32(third), 1 / 3).right
+    assert judge(0.33333, 1 / 3).right
+    assert not judge(np.float64(0.33333), third).right
+    assert judge(np.array([1e-9, 1.0]), np.array([0.0, 1.0])).right
+    assert not judge(2e-8, 1e-8).right
+    assert judge(0.33, 1 / 3, tolerance=0.02).right
+    assert not judge(1.0 + 1e-12, 1.0, tolerance=0).right
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected", "text"),
+    [
+        ([1.0, 2.0], [[1.0], [2.0]], "Not yet: the shape is (2,), expected (2, 1)."),
+        (np.ones(2, np.float32), np.ones(2), "Not yet: the dtype is float32, expected float64."),
+        ([0, 0, 7], [0, 1, 1], "Not yet: 2 of 3 values differ; the first at [1], where yours is 0."),
+        ([[1.0]], [[2.0]], "Not yet: 1 of 1 value differs; the first at [0, 0], where yours is 1.0."),
+        (7, 6, "Not yet: the value differs (yours is 7)."),
+        (float("nan"), 6.0, "Not yet: the value differs (yours is nan)."),
+        (-6.0, 6.0, "Not yet: the sign is the other way round."),
+        ([-1.0, 2.0], [1.0, -2.0], "Not yet: all signs are the other way round."),
+        (1, True, "Not yet: True or False is expected, yours is a number."),
+        (True, 1, "Not yet: a number is expected, yours is True or False."),
+        ([[1], [1, 2]], [1, 2], "Not yet: the rows of your answer have different lengths."),
+        (len, 6, "Not yet: a number or a tensor is expected, yours is a function: did you mean to call it."),
+        ({}, 6, "Not yet: a number or a tensor is expected, yours is of type dict."),
+        ("6", 6, "Not yet: a number or a tensor is expected, yours is of type str."),
+        (6, "six", "Not yet: a text in quotes is expected, yours is of type int."),
+        ("five", "six", "Not yet: the answer is not 'five'."),
+        (" Six", "six", "Right."),
+        (float("inf"), float("inf"), "Right."),
+        ([float("nan"), 1.0], [float("nan"), 1.0], "Right."),
+        (True, True, "Right."),
+        (3, 3.0, "Right."),
+        (1 + 2j, 1 + 2j, "Right."),
+        (..., 6, "Not answered yet: put your answer in place of the dots."),
+        (None, "six", "Not answered yet: put your answer in place of the dots."),
+    ],
+)
+def test_what_the_verdict_says(answer: object, expected: object, text: str):
+    assert str(judge(answer, expected)) == text
+
+
+def test_dtypes_are_compared_between_tensors_and_not_between_a_tensor_and_an_array():
+    double = ak.tensor([1.0], dtype=ak.float64)
+    assert "dtype is float32, expected float64" in judge(ak.tensor([1.0]), double).text
+    assert judge(ak.tensor([1.0]), np.array([1.0])).right
+
+
+def test_the_hint_comes_with_a_wrong_answer_only(capsys: pytest.CaptureFixture[str]):
+    check(6, 6, hint="count again")
+    check(..., 6, hint="count again")
+    assert "count again" not in capsys.readouterr().out
+    check(5, 6, hint="count again")
+    assert capsys.readouterr().out == "Not yet: the value differs (yours is 5).\nHint: count again\n"
+
+
+@given(st.floats(1, 1e6), st.floats(0.5, 0.9))
+def test_a_wrong_answer_does_not_give_the_right_one_away(expected: float, factor: float):
+    assert str(expected) not in judge(expected * factor, expected).text.replace(str(expected * factor), "")
+
+
+anything = st.recursive(
+    st.one_of(
+        st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.binary(), floats,
+        st.sampled_from([..., len, object, object()]),
+    ),
+    lambda inner: st.lists(inner) | st.tuples(inner) | st.dictionaries(st.text(), inner),
+)  # fmt: skip
+
+
+@given(anything)
+def test_no_answer_crashes_a_verdict(answer: object):
+    first = judge(answer, np.ones((2, 2))).text
+    assert first == judge(answer, np.ones((2, 2))).text
+    assert judge(answer, "text").text
+
+
+class Hostile:
+    def __array__(self, *args: object, **options: object) -> np.ndarray:
+        raise RuntimeError("no")
+
+    def detach(self) -> Hostile:
+        raise RuntimeError("no")
+
+
+def test_an_object_that_fails_in_its_own_way_does_not_crash_a_verdict():
+    assert "of type Hostile" in judge(Hostile(), 6).text
+    assert "of type list" in judge([Hostile()], 6).text
+
+
+def test_an_impossible_expectation_is_the_authors_error():
+    with pytest.raises(TypeError, match="cannot check against a value of type dict"):
+        judge(6, {})
+
+
+def test_nothing_is_revealed_before_a_prediction(capsys: pytest.CaptureFixture[str]):
+    def outcome() -> float:
+        raise AssertionError("computed before the prediction")
+
+    predict(..., outcome)
+    assert capsys.readouterr().out == "Not answered yet: put your answer in place of the dots.\n"
+    predict([8.0, 8.0], lambda: ak.tensor([8.0, 8.0]))
+    assert capsys.readouterr().out == "You said [8.0, 8.0], and it is [8.0, 8.0]: right.\n"
+    predict("addbackward0", "AddBackward0")
+    assert capsys.readouterr().out == "You said addbackward0, and it is AddBackward0: right.\n"
