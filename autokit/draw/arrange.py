@@ -1,0 +1,274 @@
+"""From cards to a picture: ask the layout where the boxes go, then draw the arrows and frames to fit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from autokit.draw.card import SIZES, card, left_out_card, line, text_width
+from autokit.draw.layout import Arrow, Cluster, Placement, Plan, place
+from autokit.draw.part import Part
+from autokit.draw.shapes import Box, Field, Frame, Line, Point
+from autokit.graphs.model import Edge, Graph, Node
+
+Bounds = tuple[float, float, float, float]
+
+_FLOW_WIDEST, _FLOW_HEIGHT, _FLOW_AIR = 180.0, 22.0, 14.0
+_FRAME_PAD = 22.0
+_ARRIVAL, _TWIN = 16.0, 14.0  # between arrows that end, or begin, at one box
+
+
+class Arrangement:
+    """One picture in the making; x runs along the arrows until ``build`` turns it for top to bottom."""
+
+    def __init__(
+        self, graph: Graph, drawn: Part, texts: Mapping[str, Mapping[str, set[str]]], direction: str
+    ) -> None:
+        self.graph, self.part, self.down = graph, drawn, direction == "TB"
+        self.cards = [card(node, texts.get(node.element, {})) for node in drawn.nodes]
+        self.index = {node.id: i for i, node in enumerate(drawn.nodes)}
+        if drawn.left_out:
+            self.cards.append(left_out_card(drawn.left_out))
+        self.edges = [*drawn.edges, *drawn.cut]
+        self.flows = [
+            min(max((text_width(t, "flow") for t in texts.get(e.element, {}).get("flow", ())), default=0.0), _FLOW_WIDEST)
+            for e in drawn.edges
+        ] + [0.0] * len(drawn.cut)
+        self.groups = nest(graph, self.index)
+
+    def build(self, engine: str) -> tuple[list[Box], list[Line], list[Frame]]:
+        """Everything in its place."""
+        placement = place(self._plan(), engine)
+        if self._align(placement):
+            placement = place(self._plan(), engine)
+        return self._boxes(placement), self._lines(placement), self._frames(placement)
+
+    def _turn(self, point: Point) -> Point:
+        return (point[1], point[0]) if self.down else point
+
+    def _size(self, i: int) -> Point:
+        return self._turn((self.cards[i].width, self.cards[i].height))
+
+    def _ends(self, edge: Edge) -> tuple[int, int]:
+        return self.index.get(edge.source, len(self.cards) - 1), self.index[edge.target]
+
+    def _plan(self) -> Plan:
+        """Boxes first, then a small rectangle for each flow, which keeps room for it on its edge."""
+        sizes = [self._size(i) for i in range(len(self.cards))]
+        labelled = any(self.flows)
+        arrows = []
+        self.stations: list[int | None] = []
+        inside = [list(group.members) for group in self.groups]
+        home = {node: g for g, members in enumerate(inside) for node in members}
+        for edge, flow in zip(self.edges, self.flows, strict=True):
+            source, target = self._ends(edge)
+            if flow:
+                station = len(sizes)
+                self.stations.append(station)
+                sizes.append(self._turn((flow + _FLOW_AIR, _FLOW_HEIGHT)))
+                arrows += [Arrow(source, station), Arrow(station, target)]
+                common = self._common(home.get(source, -1), home.get(target, -1))
+                if common >= 0:
+                    inside[common].append(station)
+            else:
+                self.stations.append(None)
+                arrows.append(Arrow(source, target, 2 if labelled else 1))
+        clusters = tuple(
+            Cluster(tuple(members), group.parent) for group, members in zip(self.groups, inside, strict=True)
+        )
+        self.inside, self._sizes = inside, sizes
+        gap = (24.0 if labelled else 52.0, 24.0)
+        return Plan(tuple(sizes), tuple(arrows), clusters, gap, _FRAME_PAD)
+
+    def _common(self, one: int, other: int) -> int:
+        """The innermost group that holds both of two groups, or -1."""
+        above = set()
+        while one >= 0:
+            above.add(one)
+            one = self.groups[one].parent
+        while other >= 0 and other not in above:
+            other = self.groups[other].parent
+        return other
+
+    def _align(self, placement: Placement) -> bool:
+        """Give the cards of one column one width; returns whether any changed."""
+        if self.down:
+            return False
+        columns: dict[int, list[int]] = {}
+        for i in range(len(self.cards)):
+            x, _ = placement.centres[i]
+            columns.setdefault(round(x), []).append(i)
+        changed = False
+        for members in columns.values():
+            widest = max(self.cards[i].width for i in members)
+            for i in members:
+                if self.cards[i].width < widest:
+                    self.cards[i] = self.cards[i].widened(widest)
+                    changed = True
+        return changed
+
+    def _corner(self, placement: Placement, i: int) -> Point:
+        (x, y), (w, h) = placement.centres[i], self._size(i)
+        return x - w / 2, y - h / 2
+
+    def _boxes(self, placement: Placement) -> list[Box]:
+        nodes: list[Node | None] = [*self.part.nodes, None]
+        boxes = []
+        for i, content in enumerate(self.cards):
+            x, y = self._turn(self._corner(placement, i))
+            boxes.append(Box(x, y, content, nodes[i]))
+        return boxes
+
+    def _lines(self, placement: Placement) -> list[Line]:
+        pieces, k = [], 0
+        for station in self.stations:
+            pieces.append(placement.curves[k : k + (1 if station is None else 2)])
+            k += len(pieces[-1])
+        starts, ends = self._anchors(placement, pieces)
+        lines = []
+        for i, edge in enumerate(self.edges):
+            station = self.stations[i]
+            if station is None:
+                points = _route(pieces[i][0], starts[i], ends[i])
+                middle = points[len(points) // 2]
+            else:
+                middle = placement.centres[station]
+                half = (self.flows[i] + _FLOW_AIR if not self.down else _FLOW_HEIGHT) / 2
+                entry, leave = (middle[0] - half, middle[1]), (middle[0] + half, middle[1])
+                points = _route(pieces[i][0], starts[i], entry)
+                points += _straight(entry, leave) + _route(pieces[i][1], leave, ends[i])[1:]
+            x, y = self._turn(middle)
+            flow = Field(x, y + 4.0, self.flows[i], SIZES["flow"], "middle")
+            cut = i >= len(self.part.edges)
+            lines.append(Line(tuple(map(self._turn, points)), edge, flow, cut))
+        return lines
+
+    def _anchors(
+        self, placement: Placement, pieces: list[tuple[tuple[Point, ...], ...]]
+    ) -> tuple[list[Point], list[Point]]:
+        """Where each arrow begins and ends.
+
+        Arrivals stand apart, in the order they come in.  One value leaves from
+        one point, unless two of its arrows go to the same place.
+        """
+        arriving: dict[int, list[tuple[float, int, int]]] = {}
+        leaving: dict[int, list[int]] = {}
+        for i, edge in enumerate(self.edges):
+            source, target = self._ends(edge)
+            leaving.setdefault(source, []).append(i)
+            station = self.stations[i]
+            curve = pieces[i][-1]
+            if station is not None:
+                y = placement.centres[station][1]
+            else:
+                y = curve[-4][1] if len(curve) > 4 else placement.centres[source][1]
+            arriving.setdefault(target, []).append((round(y, 1), edge.slot, i))
+        starts, ends = [(0.0, 0.0)] * len(self.edges), [(0.0, 0.0)] * len(self.edges)
+        for target, comers in arriving.items():
+            (x, y), (w, h) = placement.centres[target], self._size(target)
+            spacing = min(_ARRIVAL, (h - 24) / len(comers))
+            for k, (_, _, i) in enumerate(sorted(comers)):
+                ends[i] = (x - w / 2, y + (k - (len(comers) - 1) / 2) * spacing)
+        for source, group in leaving.items():
+            (x, y), (w, h) = placement.centres[source], self._size(source)
+            twins = len({self._ends(self.edges[i])[1] for i in group}) < len(group)
+            spacing = min(_TWIN, (h - 24) / len(group)) if twins else 0.0
+            for k, i in enumerate(sorted(group, key=lambda i: (ends[i][1], i))):
+                starts[i] = (x + w / 2, y + (k - (len(group) - 1) / 2) * spacing)
+        return starts, ends
+
+    def _frames(self, placement: Placement) -> list[Frame]:
+        """Frames as tight as their content allows, inner ones first, so that outer ones can hold them."""
+        bounds: dict[int, Bounds] = {}
+        frames = []
+        for g in range(len(self.groups) - 1, -1, -1):
+            group = self.groups[g]
+            held = [bound for k, bound in bounds.items() if self.groups[k].parent == g]
+            for i in self.inside[g]:
+                (x, y), (w, h) = placement.centres[i], self._sizes[i]
+                held.append((x - w / 2, y - h / 2, x + w / 2, y + h / 2))
+            if not held:
+                continue
+            left, top, right, bottom = zip(*held, strict=True)
+            bound = (
+                min(left) - _FRAME_PAD,
+                min(top) - _FRAME_PAD,
+                max(right) + _FRAME_PAD,
+                max(bottom) + _FRAME_PAD,
+            )
+            bounds[g] = bound
+            if not placement.nested and self._catches(placement, g, bound):
+                continue
+            (x0, y0), (x1, y1) = self._turn(bound[:2]), self._turn(bound[2:])
+            words = f"{group.path} · {group.label}" if group.path and group.label else group.path or group.label
+            title = line(x0 + 12, y0 + 16, words, "group", x1 - x0 - 24)
+            frames.append(Frame(group.path, x0, y0, x1 - x0, y1 - y0, title))
+        return frames[::-1]
+
+    def _catches(self, placement: Placement, g: int, bound: Bounds) -> bool:
+        """Whether a frame would lie over a box that is not its own."""
+        family = {g}
+        for k, group in enumerate(self.groups):  # parents come first
+            if group.parent in family:
+                family.add(k)
+        own = {i for k in family for i in self.inside[k]}
+        for i in range(len(self.cards)):
+            (x, y), (w, h) = placement.centres[i], self._size(i)
+            apart = x + w / 2 < bound[0] or x - w / 2 > bound[2] or y + h / 2 < bound[1] or y - h / 2 > bound[3]
+            if i not in own and not apart:
+                return True
+        return False
+
+
+@dataclass(frozen=True)
+class _Nested:
+    """A module group with its place in the tree: ``parent`` is an index, or -1; ``members`` are box indices."""
+
+    path: str
+    label: str
+    parent: int
+    members: tuple[int, ...]
+
+
+def nest(graph: Graph, index: Mapping[int, int]) -> list[_Nested]:
+    """The groups as a tree, outer before inner; each box belongs to the innermost group that names it."""
+    labels: dict[str, str] = {}
+    for group in graph.groups:
+        labels.setdefault(group.path, group.label)
+    paths = sorted(labels, key=lambda path: (path.count(".") + 1 if path else 0, path))
+    home: dict[int, str] = {}
+    for group in sorted(graph.groups, key=lambda group: paths.index(group.path)):
+        home.update({index[node]: group.path for node in group.nodes if node in index})
+    nested = []
+    for path in paths:
+        above = path
+        while above:
+            above = above.rpartition(".")[0]
+            if above in labels:
+                break
+        parent = paths.index(above) if above in labels and above != path else -1
+        members = tuple(sorted(i for i, home_path in home.items() if home_path == path))
+        nested.append(_Nested(path, labels[path], parent, members))
+    return nested
+
+
+def _route(curve: tuple[Point, ...], start: Point, end: Point) -> list[Point]:
+    """The engine's curve with its ends moved: level where it leaves and where it arrives.
+
+    Bends that would lie behind either end are dropped; without any, an S is drawn.
+    """
+    bends = [k for k in range(3, len(curve) - 1, 3) if start[0] + 4 < curve[k][0] < end[0] - 4]
+    if not bends:
+        reach = (end[0] - start[0]) / 2
+        return [start, (start[0] + reach, start[1]), (end[0] - reach, end[1]), end]
+    first, last = curve[bends[0]], curve[bends[-1]]
+    points = [start, (start[0] + (first[0] - start[0]) / 2, start[1])]
+    for k in bends:
+        points += [curve[k - 1], curve[k], curve[k + 1]]
+    return [*points, (end[0] - (end[0] - last[0]) / 2, end[1]), end]
+
+
+def _straight(start: Point, end: Point) -> list[Point]:
+    """The rest of a Bézier curve that goes straight from ``start``, its last point, to ``end``."""
+    third = (end[0] - start[0]) / 3
+    return [(start[0] + third, start[1]), (end[0] - third, end[1]), end]

@@ -1,0 +1,134 @@
+"""A tensor as a small picture: one cell a number, blue above zero, orange below, paper at zero.
+
+Sign is told twice, for those who see no colours: where cells are large enough
+a negative one carries a minus, and one that is no finite number a cross.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from autokit.graphs.model import Summary
+
+WIDTH, HEIGHT = 72.0, 44.0
+"""The room that a thumbnail has, in px."""
+
+_LARGEST, _SMALLEST, _GLYPH = 11.0, 1.5, 7.0
+_LEVELS = 8
+_PAPER, _BLUE, _ORANGE, _NOT_FINITE = (243, 244, 246), (33, 102, 172), (191, 87, 0), "#6b7280"
+_FRAME = "#cbd2db"
+
+
+@dataclass(frozen=True)
+class Heatmap:
+    """The cells of a thumbnail: ``values`` in ``rows`` by ``columns``, each ``cell`` px wide and high."""
+
+    values: tuple[float, ...]
+    rows: int
+    columns: int
+    cell: float
+
+    @property
+    def width(self) -> float:
+        return self.columns * self.cell
+
+    @property
+    def height(self) -> float:
+        return self.rows * self.cell
+
+
+def heatmap(
+    summary: Summary | None, width: float = WIDTH, height: float = HEIGHT, largest: float = _LARGEST
+) -> Heatmap | None:
+    """The thumbnail of a tensor; None for a single number and where the values were not kept.
+
+    The last dimension runs along a row.  What would be too thin to see is
+    folded into a block, in reading order.
+    """
+    if summary is None or summary.values is None or not summary.shape or len(summary.values) < 2:
+        return None
+    count = len(summary.values)
+    columns = max(1, summary.shape[-1])
+    rows = math.ceil(count / columns)
+    cell = min(width / columns, height / rows, largest)
+    if cell < _SMALLEST:
+        columns = math.ceil(math.sqrt(count * width / height))
+        rows = math.ceil(count / columns)
+        cell = min(width / columns, height / rows, largest)
+    return Heatmap(tuple(_number(value) for value in summary.values), rows, columns, math.floor(cell * 4) / 4)
+
+
+def cells(heat: Heatmap, x: float, y: float) -> str:
+    """The SVG elements of a thumbnail whose upper left corner is at ``x``, ``y``.
+
+    Cells of one shade are one path, so a thousand numbers take few bytes.
+    """
+    size = heat.cell
+    scale = max((abs(value) for value in heat.values if math.isfinite(value)), default=0.0) or 1.0
+    shades: dict[int | None, list[str]] = {}
+    minus: dict[str, list[str]] = {}
+    cross: list[str] = []
+    row_starts = range(0, len(heat.values), heat.columns)
+    for row, start in enumerate(row_starts):
+        levels = [_level(value, scale) for value in heat.values[start : start + heat.columns]]
+        top = y + row * size
+        for first, last, level in _runs(levels):
+            shades.setdefault(level, []).append(
+                f"M{x + first * size:.6g} {top:.6g}h{(last - first) * size:.6g}v{size:.6g}h{(first - last) * size:.6g}z"
+            )
+        if size >= _GLYPH:
+            for column, level in enumerate(levels):
+                left, middle = x + (column + 0.3) * size, top + 0.5 * size
+                if level is None:
+                    reach = 0.4 * size
+                    cross.append(f"M{left:.6g} {middle - reach / 2:.6g}l{reach:.6g} {reach:.6g}")
+                    cross.append(f"m0 {-reach:.6g}l{-reach:.6g} {reach:.6g}")
+                elif level < 0:
+                    ink = "#ffffff" if level < -_LEVELS // 2 else "#5c2600"
+                    minus.setdefault(ink, []).append(f"M{left:.6g} {middle:.6g}h{0.4 * size:.6g}")
+    order = sorted((level for level in shades if level is not None))
+    parts = [f'<path d="{"".join(shades[level])}" fill="{_shade(level)}"/>' for level in order]
+    if None in shades:
+        parts.append(f'<path d="{"".join(shades[None])}" fill="{_NOT_FINITE}"/>')
+    strokes = [*sorted(minus.items()), *([("#ffffff", cross)] if cross else [])]
+    parts += [f'<path d="{"".join(d)}" fill="none" stroke="{ink}" stroke-width="1.2"/>' for ink, d in strokes]
+    parts.append(
+        f'<rect x="{x:.6g}" y="{y:.6g}" width="{heat.width:.6g}" height="{heat.height:.6g}"'
+        f' fill="none" stroke="{_FRAME}" stroke-width="0.75"/>'
+    )
+    return "".join(parts)
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # an int too large for a float
+        return math.inf if value > 0 else -math.inf
+
+
+def _level(value: float, scale: float) -> int | None:
+    """The shade of a value, from minus to plus ``_LEVELS``; a value that is not zero never looks like zero."""
+    if not math.isfinite(value):
+        return None
+    level = math.ceil(abs(value / scale) * _LEVELS) if value else 0
+    return level if value > 0 else -level
+
+
+def _shade(level: int) -> str:
+    target = _BLUE if level > 0 else _ORANGE
+    part = abs(level) / _LEVELS
+    return "#" + "".join(f"{round(a + (b - a) * part):02x}" for a, b in zip(_PAPER, target, strict=True))
+
+
+def _runs(levels: Sequence[int | None]) -> list[tuple[int, int, int | None]]:
+    """Neighbours of one shade together: first, one past the last, the shade."""
+    runs: list[tuple[int, int, int | None]] = []
+    first = 0
+    for place in range(1, len(levels) + 1):
+        if place == len(levels) or levels[place] != levels[first]:
+            runs.append((first, place, levels[first]))
+            first = place
+    return runs

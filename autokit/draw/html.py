@@ -1,0 +1,92 @@
+"""What a notebook shows: an image with its story in words, which no viewer drops, and small tables."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+from autokit.draw.card import marks_text, shape_text
+from autokit.draw.escape import isolate, xml
+from autokit.draw.heatmap import Heatmap, cells, heatmap
+from autokit.draw.scene import scene
+from autokit.draw.svg import svg
+from autokit.draw.text import text
+from autokit.graphs.model import Graph, Summary, Timeline
+
+_LEAST = 0.75
+"""A picture wider than the notebook shrinks to this part of its size, and then scrolls."""
+
+
+def html(data: Graph | Timeline, **options: Any) -> str:
+    """The still as HTML: an ``<img>`` that holds the whole SVG, with the story as its alternative text.
+
+    Options are those of :func:`autokit.draw.scene`.
+    """
+    picture = scene(data, **options)
+    return _image(svg(picture), picture.title, picture.width, picture.height)
+
+
+def page(data: Graph | Timeline, **options: Any) -> str:
+    """A whole HTML document that shows the still, with the table below for those who do not see it."""
+    table = text(data, **({"limit": options["limit"]} if "limit" in options else {}))
+    return (
+        '<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>Computation graph</title></head>\n'
+        f"<body>\n{html(data, **options)}\n<pre>{xml_lines(table)}</pre>\n</body>\n</html>\n"
+    )
+
+
+def mimebundle(data: Graph | Timeline, **options: Any) -> dict[str, Any]:
+    """The forms that a notebook asks for: ``text/plain``, the table, and ``text/html``, the still."""
+    limited = {"limit": options["limit"]} if "limit" in options else {}
+    return {"text/plain": text(data, **limited), "text/html": html(data, **options)}
+
+
+def tensor_text(summary: Summary, label: str) -> str:
+    """One line on a tensor: its name, shape, dtype and content.
+
+    >>> tensor_text(Summary("300.0", (), "float32"), "c")
+    'c: 300.0 (float32)'
+    """
+    facts = [f"shape {shape_text(summary.shape)}"] if summary.shape else []
+    facts += [summary.dtype] + ([marks_text(summary)] if marks_text(summary) else [])
+    name = f"{isolate(label)}: " if label else ""
+    return f"{name}{isolate(summary.text)} ({', '.join(facts)})"
+
+
+def tensor_html(summary: Summary, label: str) -> str:
+    """A small table for a tensor that has no history: name, shape, dtype, value, and a heatmap."""
+    rows = [("name", isolate(label))] if label else []
+    if summary.shape:
+        rows.append(("shape", shape_text(summary.shape)))
+    rows += [("dtype", summary.dtype), ("value", isolate(summary.text))]
+    if summary.mean is not None and summary.shape:
+        rows.append(("mean", f"{summary.mean:.4g}"))
+    if marks_text(summary):
+        rows.append(("not finite", marks_text(summary)))
+    body = "".join(f'<tr><th align="left">{name}</th><td align="left">{xml(cell)}</td></tr>' for name, cell in rows)
+    heat = heatmap(summary, 320.0, 200.0, 22.0)
+    picture = f"<div>{_heatmap_image(heat, summary)}</div>" if heat else ""
+    return f"<div><table>{body}</table>{picture}</div>"
+
+
+def xml_lines(table: str) -> str:
+    """Several lines escaped, their line breaks kept."""
+    return "\n".join(map(xml, table.split("\n")))
+
+
+def _heatmap_image(heat: Heatmap, summary: Summary) -> str:
+    w, h = heat.width + 2, heat.height + 2
+    words = f"Heatmap of {len(heat.values):,} values in {heat.rows} rows of {heat.columns}: {summary.text}"
+    drawn = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{w:g}" height="{h:g}" viewBox="0 0 {w:g} {h:g}" role="img">'
+        f"<title>{xml(words)}</title>{cells(heat, 1, 1)}</svg>"
+    )
+    return _image(drawn, words, w, h)
+
+
+def _image(drawn: str, alt: str, width: float, height: float) -> str:
+    source = base64.b64encode(drawn.encode("utf-8")).decode("ascii")
+    least = f' style="min-width: {width * _LEAST:.0f}px"' if width > 640 else ""
+    return (
+        f'<img alt="{xml(alt)}" width="{width:.0f}"{least} src="data:image/svg+xml;base64,{source}">'
+    )

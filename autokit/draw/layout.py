@@ -1,0 +1,160 @@
+"""Where things go: coordinates, and nothing else.
+
+A :class:`Plan` holds rectangles without text and the arrows between them; a
+layout engine answers with a :class:`Placement`.  Left to right only: a
+picture from top to bottom is the same plan with x and y exchanged.
+
+Three engines know how.  ``"embedded"`` is Graphviz inside this process,
+``"dot"`` the Graphviz of the system, ``"layered"`` a small one of our own
+that needs nothing.  ``"auto"`` takes the first, and the last where
+WebAssembly cannot load.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from autokit.draw import embedded, layered
+
+Point = tuple[float, float]
+
+_PX = 72.0  # Graphviz counts in inches of 72 points, and a point is our px
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """An edge of the plan; its ends stand at least ``ranks`` columns apart."""
+
+    source: int
+    target: int
+    ranks: int = 1
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Rectangles that stand together, inside the cluster ``parent`` (its index, or -1); parents come first."""
+
+    nodes: tuple[int, ...]
+    parent: int = -1
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to lay out: sizes (width, height) in px, in topological order as far as there is one."""
+
+    sizes: tuple[Point, ...]
+    arrows: tuple[Arrow, ...]
+    clusters: tuple[Cluster, ...] = ()
+    gap: Point = (64.0, 26.0)
+    margin: float = 18.0
+
+
+@dataclass(frozen=True)
+class Placement:
+    """The answer: a centre for each rectangle, and for each arrow the control points of its Bézier curve.
+
+    A curve has 1 + 3k points, or none where the engine gave none.
+    ``nested`` says whether clusters keep clear of the rectangles that are not theirs.
+    """
+
+    centres: tuple[Point, ...]
+    curves: tuple[tuple[Point, ...], ...]
+    nested: bool
+
+
+def place(plan: Plan, engine: str = "auto") -> Placement:
+    """Lay ``plan`` out.
+
+    Raises
+    ------
+    ValueError
+        For an engine that there is not.
+    RuntimeError
+        Where the engine asked for cannot be had; ``"auto"`` and ``"layered"`` always can.
+    """
+    if engine not in _ENGINES:
+        raise ValueError(f"layout is one of {', '.join(map(repr, _ENGINES))}, got {engine!r}")
+    return _ENGINES[engine](plan)
+
+
+def _auto(plan: Plan) -> Placement:
+    try:
+        return _embedded(plan)
+    except embedded.Unavailable:
+        return _layered(plan)
+
+
+def _embedded(plan: Plan) -> Placement:
+    return _read(plan, embedded.plain(to_dot(plan)))
+
+
+def _system(plan: Plan) -> Placement:
+    program = shutil.which("dot")
+    if program is None:
+        raise RuntimeError(
+            "layout='dot' needs Graphviz's program dot on the PATH: install Graphviz, "
+            "or leave layout at 'auto', which needs nothing"
+        )
+    run = subprocess.run([program, "-Tplain"], input=to_dot(plan), capture_output=True, text=True, timeout=60)
+    if run.returncode:
+        raise RuntimeError(f"dot failed: {run.stderr.strip()}")
+    return _read(plan, run.stdout)
+
+
+def _layered(plan: Plan) -> Placement:
+    edges = [(arrow.source, arrow.target, arrow.ranks) for arrow in plan.arrows]
+    centres, curves = layered.layered(plan.sizes, edges, plan.gap)
+    return Placement(tuple(centres), tuple(map(tuple, curves)), nested=False)
+
+
+_ENGINES: dict[str, Callable[[Plan], Placement]] = {
+    "auto": _auto,
+    "embedded": _embedded,
+    "dot": _system,
+    "layered": _layered,
+}
+
+
+def to_dot(plan: Plan) -> str:
+    """The plan in Graphviz's language: boxes of fixed size that carry no text."""
+    along, across = plan.gap
+    bodies = [
+        [f"subgraph cluster_{i}{{margin={plan.margin:g};", *(f"{node};" for node in c.nodes)]
+        for i, c in enumerate(plan.clusters)
+    ]
+    top = [
+        f"digraph{{rankdir=LR;ranksep={along / _PX:.4f};nodesep={across / _PX:.4f};",
+        'node[shape=box,fixedsize=true,label=""];edge[arrowhead=none];',
+    ]
+    top += [f"{i}[width={w / _PX:.4f},height={h / _PX:.4f}];" for i, (w, h) in enumerate(plan.sizes)]
+    for i in range(len(plan.clusters) - 1, -1, -1):
+        parent = plan.clusters[i].parent
+        (bodies[parent] if parent >= 0 else top).append("".join(bodies[i]) + "}")
+    for arrow in plan.arrows:
+        apart = f"[minlen={arrow.ranks}]" if arrow.ranks > 1 else ""
+        top.append(f"{arrow.source}->{arrow.target}{apart};")
+    return "\n".join([*top, "}"])
+
+
+def _read(plan: Plan, plain: str) -> Placement:
+    """Graphviz's ``plain`` form: lines that begin with graph, node or edge; y runs upwards."""
+    height = 0.0
+    centres: list[Point] = [(0.0, 0.0)] * len(plan.sizes)
+    curves: list[tuple[Point, ...]] = [()] * len(plan.arrows)
+    waiting: dict[tuple[str, str], list[int]] = {}
+    for i, arrow in enumerate(plan.arrows):
+        waiting.setdefault((str(arrow.source), str(arrow.target)), []).append(i)
+    for line in plain.replace("\\\n", "").splitlines():
+        kind, *words = line.split()
+        if kind == "graph":
+            height = float(words[2]) * _PX
+        elif kind == "node":
+            centres[int(words[0])] = (float(words[1]) * _PX, height - float(words[2]) * _PX)
+        elif kind == "edge":
+            numbers = [float(word) * _PX for word in words[3 : 3 + 2 * int(words[2])]]
+            points = tuple((x, height - y) for x, y in zip(numbers[::2], numbers[1::2], strict=True))
+            curves[waiting[words[0], words[1]].pop(0)] = points
+    return Placement(tuple(centres), tuple(curves), nested=True)

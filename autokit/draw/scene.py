@@ -1,0 +1,134 @@
+"""The picture as data, computed from a graph or a timeline.
+
+A box is sized by the texts that it will ever show, over all steps of a
+timeline; :mod:`autokit.draw.layout` says where the boxes go.  What draws a
+scene only writes down what stands in it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from autokit.draw.arrange import Arrangement
+from autokit.draw.card import line, text_width
+from autokit.draw.part import LIMIT, Part, part
+from autokit.draw.shapes import Box, Frame, Line, Scene, TextLine
+from autokit.draw.text import story
+from autokit.graphs.model import NOT_COMPUTED, NOT_KEPT, Graph, State, Timeline
+
+MARGIN = 28.0
+"""From the edge of the paper to what is drawn, in px."""
+
+
+def scene(
+    data: Graph | Timeline, *, layout: str = "auto", direction: str = "LR", limit: int = LIMIT
+) -> Scene:
+    """Compute the picture of a graph or of a timeline.
+
+    Parameters
+    ----------
+    data : Graph or Timeline
+    layout : {"auto", "embedded", "dot", "layered"}
+        Who computes the coordinates: see :mod:`autokit.draw.layout`.
+    direction : {"LR", "TB"}
+        From left to right, or from top to bottom.
+    limit : int
+        How many boxes to draw at most; the newest operations stay, and the rest is counted.
+
+    Raises
+    ------
+    ValueError
+        For a layout or a direction that there is not, or a limit below 1.
+    RuntimeError
+        Where the layout asked for cannot be had on this machine.
+    """
+    if direction not in ("LR", "TB"):
+        raise ValueError(f"direction is 'LR' (left to right) or 'TB' (top to bottom), got {direction!r}")
+    graph = data.graph if isinstance(data, Timeline) else data
+    drawn = part(graph, limit)
+    state = still(data)
+    texts = _texts(data, state)
+    boxes, lines, frames = Arrangement(graph, drawn, texts, direction).build(layout)
+    return _on_paper(boxes, lines, frames, _notes(graph, drawn), story(data, limit=limit), state)
+
+
+def still(data: Graph | Timeline) -> State:
+    """The state in which everything known is shown: a timeline's last, a graph's only one."""
+    if isinstance(data, Timeline):
+        if data.steps:
+            return data.state(-1)
+        data = data.graph
+    state: State = {}
+    for node in data.nodes:
+        gradient = node.gradient.text if node.gradient else NOT_COMPUTED if node.requires_grad else ""
+        status = "final" if node.gradient else "computed" if node.requires_grad else "dim"
+        value = node.value.text if node.value else NOT_KEPT
+        state[node.element] = {"status": status, "value": value, "gradient": gradient, "pending": None}
+    for edge in data.edges:
+        state[edge.element] = {"status": "forward" if edge.requires_grad else "idle", "flow": ""}
+    return state
+
+
+def _texts(data: Graph | Timeline, state: State) -> dict[str, dict[str, set[str]]]:
+    """All texts that each field of each element will ever show."""
+    texts: dict[str, dict[str, set[str]]] = {}
+    shown = [(element, name, value) for element, fields in state.items() for name, value in fields.items()]
+    if isinstance(data, Timeline):
+        changes = [*data.initial, *(change for step in data.steps for change in step.changes)]
+        shown += [(change.element, change.field, change.value) for change in changes]
+    for element, name, value in shown:
+        if name != "status" and value is not None:
+            texts.setdefault(element, {}).setdefault(name, set()).add(str(value))
+    return texts
+
+
+def _notes(graph: Graph, drawn: Part) -> list[str]:
+    notes = [f"Not drawn: {drawn.left_out}."] if drawn.left_out else []
+    if not graph.nodes:
+        notes.append("An empty graph: nothing was computed.")
+    return notes + ([graph.left_out] if graph.left_out else [])
+
+
+def _on_paper(
+    boxes: list[Box], lines: list[Line], frames: list[Frame], notes: list[str], title: str, state: State
+) -> Scene:
+    """Everything moved so that it lies on the paper with an even margin, and the notes below."""
+    xs = [x for b in (*boxes, *frames) for x in (b.x, b.x + b.width)] + [p[0] for e in lines for p in e.points]
+    ys = [y for b in (*boxes, *frames) for y in (b.y, b.y + b.height)] + [p[1] for e in lines for p in e.points]
+    dx, dy = MARGIN - min(xs, default=0.0), MARGIN - min(ys, default=0.0)
+    width, height = max(xs, default=0.0) + dx + MARGIN, max(ys, default=0.0) + dy + MARGIN
+    foot = []
+    for words in notes:
+        note = line(MARGIN, height, words, "note", max(width, 640.0) - 2 * MARGIN)
+        foot.append(note)
+        width = max(width, text_width(note.text, "note") + 2 * MARGIN)
+        height += 20
+    return Scene(
+        width=_px(width),
+        height=_px(height),
+        boxes=tuple(replace(b, x=_px(b.x + dx), y=_px(b.y + dy)) for b in boxes),
+        lines=tuple(_moved(e, dx, dy) for e in lines),
+        frames=tuple(
+            replace(
+                f,
+                x=_px(f.x + dx),
+                y=_px(f.y + dy),
+                label=replace(f.label, x=_px(f.label.x + dx), y=_px(f.label.y + dy)),
+            )
+            for f in frames
+        ),
+        notes=tuple(foot),
+        title=title,
+        state=state,
+    )
+
+
+def _moved(arrow: Line, dx: float, dy: float) -> Line:
+    points = tuple((_px(x + dx), _px(y + dy)) for x, y in arrow.points)
+    flow = replace(arrow.flow, x=_px(arrow.flow.x + dx), y=_px(arrow.flow.y + dy))
+    return replace(arrow, points=points, flow=flow)
+
+
+def _px(value: float) -> float:
+    """A tenth of a pixel is as fine as anyone sees, and hides the engines' last digits."""
+    return round(value, 1)

@@ -1,0 +1,147 @@
+"""What a picture is made of: a :class:`Scene` of boxes, arrows and frames, all in px, without markup."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from autokit.draw.heatmap import Heatmap
+from autokit.graphs.model import Edge, Node, State
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class TextLine:
+    """A text that never changes; ``y`` is its baseline, ``full`` the whole of it where it was shortened."""
+
+    x: float
+    y: float
+    text: str
+    role: str
+    anchor: str = "start"
+    full: str = ""
+
+
+@dataclass(frozen=True)
+class Field:
+    """The place of a text that changes from step to step: ``width`` is the room it has, ``size`` its type's."""
+
+    x: float
+    y: float
+    width: float
+    size: float
+    anchor: str = "start"
+
+
+@dataclass(frozen=True)
+class Thumbnail:
+    """What shows once the value or the gradient is known: a heatmap, and words on NaN and infinity."""
+
+    part: str
+    x: float
+    y: float
+    heat: Heatmap | None
+    marks: TextLine | None
+
+
+@dataclass(frozen=True)
+class Badge:
+    """The plate behind a symbol or behind the count of pending contributions."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a box holds, in coordinates from its upper left corner."""
+
+    width: float
+    height: float
+    lines: tuple[TextLine, ...]
+    fields: Mapping[str, Field]
+    thumbnails: tuple[Thumbnail, ...] = ()
+    badge: Badge | None = None
+    pending: Badge | None = None
+
+    def widened(self, to: float) -> Card:
+        """The same card, wider: what stands at its right edge stays there."""
+        more = to - self.width
+        fields = {
+            name: replace(f, x=f.x + more) if name == "pending" else replace(f, width=f.width + more)
+            for name, f in self.fields.items()
+        }
+        lines = tuple(replace(t, x=t.x + more) if t.anchor == "end" else t for t in self.lines)
+        pending = self.pending and replace(self.pending, x=self.pending.x + more)
+        return replace(self, width=to, lines=lines, fields=fields, pending=pending)
+
+
+@dataclass(frozen=True)
+class Box:
+    """A card in its place; ``node`` is None for the box that stands for what is left out."""
+
+    x: float
+    y: float
+    card: Card
+    node: Node | None = None
+
+    @property
+    def width(self) -> float:
+        return self.card.width
+
+    @property
+    def height(self) -> float:
+        return self.card.height
+
+
+@dataclass(frozen=True)
+class Line:
+    """An arrow: 1 + 3k control points of a Bézier curve, from the border of its source to that of its target."""
+
+    points: tuple[Point, ...]
+    edge: Edge
+    flow: Field
+    cut: bool = False
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The border around the boxes of one module."""
+
+    path: str
+    x: float
+    y: float
+    width: float
+    height: float
+    label: TextLine
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A picture: its size, what stands where, what it says in words, and the state of its still.
+
+    Attributes
+    ----------
+    width, height : float
+        In px, as all coordinates.
+    boxes, lines, frames : tuple
+        In the order in which they are drawn: frames lie beneath, outer before inner.
+    notes : tuple of TextLine
+        What the picture leaves out, in words, at its foot.
+    title : str
+        The story of the picture in words: its accessible name.
+    state : State
+        What a still shows: everything that is known.
+    """
+
+    width: float
+    height: float
+    boxes: tuple[Box, ...]
+    lines: tuple[Line, ...]
+    frames: tuple[Frame, ...]
+    notes: tuple[TextLine, ...]
+    title: str
+    state: State

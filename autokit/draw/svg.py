@@ -1,0 +1,208 @@
+"""A scene as SVG: one ``<svg>`` element, well-formed XML, that any viewer shows.
+
+All presentation is by attributes: no style sheet, no script, no reference by
+id, since one viewer or another drops each of those.  The player restyles the
+same markup by its ``data-`` attributes.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from autokit.draw.card import BOLD, SIZES
+from autokit.draw.escape import visible, xml
+from autokit.draw.heatmap import cells
+from autokit.draw.metrics import FONT, fit
+from autokit.draw.scene import scene
+from autokit.draw.shapes import Box, Card, Field, Frame, Line, Scene, TextLine, Thumbnail
+from autokit.graphs.model import Graph, Node, State, Timeline
+
+PAPER, PAPER_EDGE = "#fcfcfb", "#e3e5e8"
+_INK, _MUTED, _GRADIENT, _ALARM = "#1f2933", "#5b6673", "#a8440a", "#b42318"
+_GREY, _FAINT, _BLUE = "#8b97a5", "#b4bdc8", "#2563a8"
+
+_FILL = {
+    "title": _INK,
+    "unnamed": _MUTED,
+    "symbol": "#243b53",
+    "value": _INK,
+    "gradient": _GRADIENT,
+    "flow": _GRADIENT,
+    "pending": "#ffffff",
+    "marks": _ALARM,
+}
+"""The colour of each kind of text; the others are muted."""
+
+_BOX = {
+    "leaf": f'rx="4" fill="#edf4fb" stroke="{_BLUE}" stroke-width="1.5"',
+    "constant": f'rx="4" fill="#f6f6f4" stroke="{_GREY}" stroke-width="1.2" stroke-dasharray="5 3"',
+    "operation": f'rx="14" fill="#ffffff" stroke="{_FAINT}" stroke-width="1.2"',
+}
+_LEFT_OUT = f'rx="14" fill="{PAPER}" stroke="{_FAINT}" stroke-width="1.2" stroke-dasharray="2 4"'
+
+_ARROW, _ARROW_HALF = 7.0, 3.2
+
+
+def svg(data: Graph | Timeline | Scene, state: State | None = None, **options: Any) -> str:
+    """Draw a graph, a timeline or a scene.
+
+    Parameters
+    ----------
+    data : Graph, Timeline or Scene
+    state : State, optional
+        What to show, as ``timeline.state(k)`` gives it; everything known where left out.
+    **options
+        ``layout``, ``direction`` and ``limit``, as in :func:`autokit.draw.scene`.
+
+    Returns
+    -------
+    str
+        One ``<svg>`` element.
+    """
+    picture = data if isinstance(data, Scene) else scene(data, **options)
+    shown = picture.state if state is None else state
+    w, h = picture.width, picture.height
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{w:g}" height="{h:g}" viewBox="0 0 {w:g} {h:g}"'
+        f' role="img" font-family="{xml(FONT)}">',
+        f"<title>{xml(picture.title)}</title>",
+        f'<rect data-part="paper" x="0.5" y="0.5" width="{w - 1:.6g}" height="{h - 1:.6g}" rx="12"'
+        f' fill="{PAPER}" stroke="{PAPER_EDGE}"/>',
+        *map(_frame, picture.frames),
+        *(_line(line, shown) for line in picture.lines),
+        *(_box(box, shown) for box in picture.boxes),
+        *(_text(note) for note in picture.notes),
+        "</svg>",
+    ]
+    return "\n".join(parts)
+
+
+def _frame(frame: Frame) -> str:
+    return (
+        f'<g data-group="{xml(frame.path)}"><rect data-part="frame" x="{frame.x:g}" y="{frame.y:g}"'
+        f' width="{frame.width:g}" height="{frame.height:g}" rx="16" fill="#5b7083" fill-opacity="0.06"'
+        f' stroke="{_FAINT}" stroke-width="0.8"/>{_text(frame.label)}</g>'
+    )
+
+
+def _box(box: Box, state: State) -> str:
+    node, content = box.node, box.card
+    at = f'transform="translate({box.x:g} {box.y:g})"'
+    size = f'width="{box.width:g}" height="{box.height:g}"'
+    if node is None:
+        lines = "".join(map(_text, content.lines))
+        return f'<g data-part="left-out" {at}><rect {size} {_LEFT_OUT}/>{lines}</g>'
+    fields = state.get(node.element, {})
+    status = str(fields.get("status") or "hidden")
+    parts = [
+        f'<g data-element="{node.element}" data-kind="{xml(node.kind)}" data-status="{xml(status)}" {at}>',
+        f"<title>{xml(_tooltip(node))}</title>",
+        f'<rect data-part="box" {size} {_BOX.get(node.kind, _BOX["operation"])}/>',
+    ]
+    if node.kind == "leaf":
+        parts.append(f'<rect data-part="learns" width="4" height="{box.height:g}" rx="2" fill="{_BLUE}"/>')
+    if content.badge:
+        plate = content.badge
+        parts.append(
+            f'<rect data-part="badge" x="{plate.x:g}" y="{plate.y:g}" width="{plate.width:g}"'
+            f' height="{plate.height:g}" rx="{plate.height / 2:g}" fill="#e8edf3"/>'
+        )
+    parts += map(_text, content.lines)
+    parts += [_thumbnail(thumb, bool(_known(fields, thumb))) for thumb in content.thumbnails]
+    parts += [_field(name, content, fields.get(name)) for name in ("value", "gradient", "pending")]
+    return "".join(parts) + "</g>"
+
+
+def _known(fields: dict[str, str | int | None], thumb: Thumbnail) -> bool:
+    name = thumb.part.partition("-")[0]
+    if name == "gradient":
+        return fields.get("status") in ("ready", "current", "final")
+    return bool(fields.get("value")) and fields.get("status") != "hidden"
+
+
+def _thumbnail(thumb: Thumbnail, known: bool) -> str:
+    hidden = "" if known else ' display="none"'
+    heat = cells(thumb.heat, thumb.x, thumb.y) if thumb.heat else ""
+    words = _text(thumb.marks) if thumb.marks else ""
+    return f'<g data-part="{thumb.part}"{hidden}>{heat}{words}</g>'
+
+
+def _field(name: str, content: Card, value: str | int | None) -> str:
+    field = content.fields.get(name)
+    if name == "pending" and field is not None and content.pending is not None:
+        plate = content.pending
+        shown = "" if value is None else str(value)
+        hidden = "" if shown else ' display="none"'
+        return (
+            f'<g data-part="pending-badge"{hidden}><rect x="{plate.x:.6g}" y="{plate.y:.6g}"'
+            f' width="{plate.width:.6g}" height="{plate.height:g}" rx="{plate.height / 2:g}" fill="{_GRADIENT}"/>'
+            f"{_changing(field, name, shown)}</g>"
+        )
+    return _changing(field or Field(0, 0, 0, SIZES[name]), name, "" if value is None or field is None else str(value))
+
+
+def _changing(field: Field, role: str, value: str, halo: str = "") -> str:
+    shown = fit(visible(value), field.size, field.width + 0.01, role in BOLD)
+    return (
+        f'<text data-field="{role}" data-width="{field.width:.6g}" x="{field.x:.6g}" y="{field.y:.6g}"'
+        f"{_type(role, field.size, field.anchor)}{halo}>{xml(shown)}</text>"
+    )
+
+
+def _text(line: TextLine) -> str:
+    full = f"<title>{xml(line.full)}</title>" if line.full else ""
+    return f'<text x="{line.x:.6g}" y="{line.y:.6g}"{_type(line.role, SIZES[line.role], line.anchor)}>{full}{xml(line.text)}</text>'
+
+
+def _type(role: str, size: float, anchor: str) -> str:
+    weight = ' font-weight="600"' if role in BOLD else ""
+    place = f' text-anchor="{anchor}"' if anchor != "start" else ""
+    return (
+        f' data-role="{role}" font-size="{size:g}"{weight}{place} fill="{_FILL.get(role, _MUTED)}"'
+        ' direction="ltr" unicode-bidi="isolate"'
+    )
+
+
+def _line(line: Line, state: State) -> str:
+    (x2, y2), (x1, y1) = line.points[-1], line.points[-2]
+    length = math.hypot(x2 - x1, y2 - y1) or 1.0
+    ux, uy = (x2 - x1) / length, (y2 - y1) / length
+    base = (x2 - _ARROW * ux, y2 - _ARROW * uy)
+    corners = [
+        (x2, y2),
+        (base[0] - _ARROW_HALF * uy, base[1] + _ARROW_HALF * ux),
+        (base[0] + _ARROW_HALF * uy, base[1] - _ARROW_HALF * ux),
+    ]
+    points = [*line.points[:-1], base]
+    start, curve = points[0], points[1:]
+    d = f"M{_at(start)}C" + " ".join(map(_at, curve))
+    edge, fields = line.edge, state.get(line.edge.element, {})
+    status = str(fields.get("status") or "idle")
+    colour = _GRADIENT if status == "backward" else _GREY if edge.requires_grad else _FAINT
+    dash = "" if edge.requires_grad and not line.cut else ' stroke-dasharray="3 4"'
+    wide = 1.8 if status == "backward" else 1.4
+    halo = f' stroke="{PAPER}" stroke-width="5" stroke-linejoin="round" paint-order="stroke"'
+    flow = _changing(line.flow, "flow", str(fields.get("flow") or ""), halo)
+    head = f'<g data-element="{edge.element}" data-status="{xml(status)}" data-gradient="{_word(edge.requires_grad)}">'
+    return (
+        f'{head}<path data-part="line" d="{d}" fill="none" stroke="{colour}" stroke-width="{wide}"{dash}/>'
+        f'<polygon data-part="arrow" points="{" ".join(map(_at, corners))}" fill="{colour}"/>{flow}</g>'
+    )
+
+
+def _at(point: tuple[float, float]) -> str:
+    return f"{point[0]:.6g},{point[1]:.6g}"
+
+
+def _word(flag: bool) -> str:
+    return "yes" if flag else "no"
+
+
+def _tooltip(node: Node) -> str:
+    words = [node.name]
+    if node.formula:
+        words.append(f"{node.operation}: {node.formula}")
+    if node.source:
+        words.append(f"line {node.source.line}: {node.source.text.strip()}")
+    return " · ".join(words)
