@@ -116,8 +116,13 @@ def is_blank(answer: Any) -> bool:
     return answer is ... or answer is None or answer is NotImplemented
 
 
-def compare(answer: Any, expected: Any, tolerance: float | None = None, *, any_dtype: bool = False) -> str:
-    """What is wrong with ``answer``, in a few words; empty where it is right."""
+def compare(
+    answer: Any, expected: Any, tolerance: float | None = None, *, any_dtype: bool = False, noise: float = 0.0
+) -> str:
+    """What is wrong with ``answer``, in a few words; empty where it is right.
+
+    ``any_dtype`` leaves the dtype out of it; differences up to ``noise`` count as none.
+    """
     if is_blank(answer):
         return _BLANK
     if isinstance(expected, str):
@@ -136,7 +141,7 @@ def compare(answer: Any, expected: Any, tolerance: float | None = None, *, any_d
         return f"a number or a tensor is expected, yours is {_kind(answer)}{call}"
     if tolerance is None:
         tolerance = _tolerance(answer, expected)
-    return _difference(given, wanted, not any_dtype and _same_type(answer, expected), tolerance)
+    return _difference(given, wanted, not any_dtype and _same_type(answer, expected), tolerance, noise)
 
 
 def plain(value: Any) -> np.ndarray | None:
@@ -168,7 +173,9 @@ def _ragged(rows: list | tuple) -> bool:
     return False
 
 
-def _difference(given: np.ndarray, wanted: np.ndarray, same_dtype: bool, tolerance: float) -> str:
+def _difference(
+    given: np.ndarray, wanted: np.ndarray, same_dtype: bool, tolerance: float, noise: float
+) -> str:
     if given.shape != wanted.shape:
         return f"the shape is {given.shape}, expected {wanted.shape}"
     if same_dtype and given.dtype != wanted.dtype:
@@ -176,11 +183,11 @@ def _difference(given: np.ndarray, wanted: np.ndarray, same_dtype: bool, toleran
     if (given.dtype.kind == "b") != (wanted.dtype.kind == "b"):
         kinds = {True: "True or False", False: "a number"}
         return f"{kinds[wanted.dtype.kind == 'b']} is expected, yours is {kinds[given.dtype.kind == 'b']}"
-    off = ~_close(given, wanted, tolerance)
+    off = ~_close(given, wanted, tolerance, noise)
     count = int(off.sum())
     if not count:
         return ""
-    if given.dtype.kind != "b" and _close(-_wide(given), wanted, tolerance).all():
+    if given.dtype.kind != "b" and _close(-_wide(given), wanted, tolerance, noise).all():
         return "the sign is the other way round" if given.size == 1 else "all signs are the other way round"
     first = np.unravel_index(int(off.argmax()), off.shape)
     yours = summarize(given[first]).text
@@ -191,13 +198,14 @@ def _difference(given: np.ndarray, wanted: np.ndarray, same_dtype: bool, toleran
     return f"{count} of {given.size} {differ}; the first at {where}, where yours is {yours}"
 
 
-def _close(given: np.ndarray, wanted: np.ndarray, tolerance: float) -> np.ndarray:
+def _close(given: np.ndarray, wanted: np.ndarray, tolerance: float, noise: float) -> np.ndarray:
     if given.dtype.kind in "biu" and wanted.dtype.kind in "biu":
         return np.asarray(given == wanted)
     given, wanted = _wide(given), _wide(wanted)
     size = np.abs(wanted[np.isfinite(wanted)])
     largest = float(size.max()) if size.size and size.max() > 0 else 1.0
-    return np.asarray(np.isclose(given, wanted, rtol=tolerance, atol=tolerance * largest, equal_nan=True))
+    least = max(tolerance * largest, noise)
+    return np.asarray(np.isclose(given, wanted, rtol=tolerance, atol=least, equal_nan=True))
 
 
 def _wide(array: np.ndarray) -> np.ndarray:

@@ -86,15 +86,17 @@ def judge_gradient(
     return _verdict(found, slopes, points, hint)
 
 
-def _verdict(found: Any, slopes: list[np.ndarray], points: list[np.ndarray], hint: str) -> Verdict:
+def _verdict(
+    found: Any, slopes: list[tuple[np.ndarray, float]], points: list[np.ndarray], hint: str
+) -> Verdict:
     if len(slopes) == 1:
         found = found if isinstance(found, tuple) and len(found) == 1 else (found,)
     told = f"\nHint: {hint}" if hint else ""
     if not isinstance(found, list | tuple) or len(found) != len(slopes):
         count = len(found) if isinstance(found, list | tuple) else 1
-        return Verdict(False, f"Not yet: {count} derivatives for {len(slopes)} inputs.{told}")
-    for position, (mine, slope, point) in enumerate(zip(found, slopes, points, strict=True), 1):
-        problem = compare(mine, slope, _TOLERANCE[str(point.dtype)], any_dtype=True)
+        return Verdict(False, f"Not yet: {len(slopes)} derivatives are expected, yours gives {count}.{told}")
+    for position, (mine, (slope, noise), point) in enumerate(zip(found, slopes, points, strict=True), 1):
+        problem = compare(mine, slope, _TOLERANCE[str(point.dtype)], any_dtype=True, noise=noise)
         if problem:
             place = f", in the derivative by input {position}" if len(slopes) > 1 else ""
             return Verdict(False, problem if is_blank(mine) else f"Not yet{place}: {problem}.{told}")
@@ -137,10 +139,12 @@ def _by_backward(function: Callable[..., Any], points: list[np.ndarray]) -> Any:
 
 def _central_differences(
     function: Callable[[list[np.ndarray]], Any], points: list[np.ndarray], index: int
-) -> np.ndarray:
+) -> tuple[np.ndarray, float]:
+    """The slopes by one of the inputs, and how far off they may be."""
     point = points[index]
-    slopes = np.zeros(point.shape)
-    reach = float(np.finfo(point.dtype).eps) ** (1 / 3)  # balances rounding against curvature
+    slopes, largest = np.zeros(point.shape), 1.0
+    # A short step loses digits, a long one sees the curve: this length makes both errors about reach**2.
+    reach = float(np.finfo(point.dtype).eps) ** (1 / 3)
     for place in np.ndindex(point.shape):
         ends, values = [], []
         for sign in (1, -1):
@@ -152,4 +156,5 @@ def _central_differences(
                 raise TypeError("the function must return numbers to be differentiated")
             values.append(float(result.astype(np.float64).sum()))
         slopes[place] = (values[0] - values[1]) / (ends[0] - ends[1])
-    return slopes
+        largest = max([largest, *(abs(value) for value in values if np.isfinite(value))])
+    return slopes, 100 * reach**2 * largest

@@ -62,7 +62,17 @@ def test_a_missing_answer_is_not_a_wrong_one(capsys: pytest.CaptureFixture[str])
 
 def test_the_wrong_number_of_derivatives_is_named():
     verdict = judge_gradient(lambda a, b: a * b, 1.0, 2.0, derivative=lambda a, b: b, hint="one for each")
-    assert verdict.text == "Not yet: 1 derivatives for 2 inputs.\nHint: one for each"
+    assert verdict.text == "Not yet: 2 derivatives are expected, yours gives 1.\nHint: one for each"
+
+
+def test_noise_is_no_error_and_an_overflow_hides_none():
+    assert judge_gradient(lambda x: x**3, 0.0, derivative=lambda x: 0.0).right
+    assert judge_gradient(lambda x: x**2 + 1e6, 0.0, derivative=lambda x: 0.0).right
+    assert not judge_gradient(lambda x: x**3, 0.0, derivative=lambda x: 1e-3).right
+    with np.errstate(over="ignore", invalid="ignore"):
+        overflow = judge_gradient(np.exp, np.array([0.0, 1e3]), derivative=lambda x: np.array([5.0, np.inf]))
+        assert not overflow.right
+        assert not judge_gradient(np.exp, np.array([1e3]), derivative=lambda x: x).right
 
 
 def test_what_cannot_be_differentiated_is_refused():
