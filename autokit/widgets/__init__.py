@@ -1,0 +1,25 @@
+"""The live pictures: widgets that a learner plays, and the same in one HTML file.
+
+:class:`Player` plays a timeline in a notebook; :func:`save_html` writes one
+file that plays it anywhere.  The notebook packages load with the first widget
+that is asked for, so that writing a file needs none of them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from autokit.widgets.export import save_html
+
+if TYPE_CHECKING:
+    from autokit.widgets.player import Player
+
+__all__ = ["Player", "save_html"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Player":
+        from autokit.widgets.player import Player
+
+        return Player
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

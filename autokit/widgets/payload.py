@@ -1,0 +1,45 @@
+"""What the browser is told of a timeline: all that is shown, and no more.
+
+The form is that of :meth:`Timeline.to_json`, made lean: fields that are empty
+are left out, and so are the elements of tensors, which the picture holds as
+heatmaps already.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from autokit import draw
+from autokit.graphs.model import Change, State, Timeline
+
+_NOT_SENT = {"values"}
+
+
+def story(timeline: Timeline) -> dict[str, Any]:
+    """The timeline as the JSON object that ``player.js`` reads."""
+    return _lean(timeline)
+
+
+def picture(timeline: Timeline) -> str:
+    """The timeline's SVG before its first step, which ``player.js`` then keeps up to date."""
+    before: State = {}
+    for change in timeline.initial:
+        before.setdefault(change.element, {})[change.field] = change.value
+    return draw.svg(timeline, state=before)
+
+
+def _lean(value: Any) -> Any:
+    if isinstance(value, Change):  # here an empty text and None say what to show
+        return {"element": value.element, "field": value.field, "value": value.value}
+    if is_dataclass(value):
+        named = ((field.name, getattr(value, field.name)) for field in fields(value))
+        return {
+            name: _lean(item) for name, item in named if name not in _NOT_SENT and item not in (None, "", ())
+        }
+    if isinstance(value, tuple):
+        return [_lean(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)  # JSON has no NaN and no infinity
+    return value

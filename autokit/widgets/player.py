@@ -1,0 +1,137 @@
+"""The player of a timeline, as a notebook widget that Python can drive and read."""
+
+from __future__ import annotations
+
+import operator
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import traitlets
+
+from autokit import draw
+from autokit.graphs.model import Timeline
+from autokit.widgets import payload
+from autokit.widgets.export import save_html
+
+_HERE = Path(__file__).parent
+
+
+class Player(anywidget.AnyWidget):
+    """Plays a timeline: forward in topological order, then the gradients' way back.
+
+    It runs in the browser: the kernel is told where the player stands and may
+    move it, but it is not asked for a frame, so the player outlives it.
+
+    Parameters
+    ----------
+    timeline : Timeline
+        As made by ``ak.record``.
+
+    Attributes
+    ----------
+    step : int
+        The step that is shown, from 0; kept within the timeline.
+    playing : bool
+    selected : str
+        The element name of the node whose details are open, as ``"n3"``, or ``""``.
+    speed : float
+        How many times as fast as the normal pace, from 0.1 to 10.
+    grain : "fine" or "coarse"
+        Whether the player stands on every step or at the end of each chapter.
+
+    Examples
+    --------
+    >>> from autokit.graphs.model import Chapter, Graph, Node, Step, Timeline
+    >>> a = Node(0, "leaf", "", "", "", "", "a", (), "float32", None, None, True)
+    >>> steps = (Step("input", "forward", 0, "a is given."), Step("finish", "backward", 0, "That is all."))
+    >>> player = Player(Timeline(Graph((a,), ()), steps, (Chapter(0, 1, "a"),)))
+    >>> player
+    Player(1 node, 2 steps)
+    >>> player.seek(-1)
+    >>> player.step
+    1
+    """
+
+    _esm = _HERE / "player.js"
+    _css = _HERE / "player.css"
+
+    step = traitlets.Int(0).tag(sync=True)
+    playing = traitlets.Bool(False).tag(sync=True)
+    selected = traitlets.Unicode("").tag(sync=True)
+    speed = traitlets.Float(1.0, min=0.1, max=10.0).tag(sync=True)
+    grain = traitlets.Enum(("fine", "coarse"), "fine").tag(sync=True)
+    _timeline = traitlets.Dict(read_only=True).tag(sync=True)
+    _svg = traitlets.Unicode(read_only=True).tag(sync=True)
+
+    def __init__(self, timeline: Timeline, **traits: Any) -> None:
+        if not isinstance(timeline, Timeline):
+            raise TypeError(
+                f"Player plays a Timeline, got {type(timeline).__name__}; make one with ak.record(tensor), "
+                "or use ak.animate(tensor)"
+            )
+        self.timeline = timeline
+        super().__init__()
+        self.set_trait("_timeline", payload.story(timeline))
+        self.set_trait("_svg", payload.picture(timeline))
+        for name, value in traits.items():
+            setattr(self, name, value)
+
+    def play(self) -> None:
+        """Play on from where the player stands; from the start where that is the end."""
+        if self.step >= len(self.timeline) - 1:
+            self.step = 0
+        self.playing = True
+
+    def pause(self) -> None:
+        """Stop playing, and stay where the player stands."""
+        self.playing = False
+
+    def seek(self, step: int) -> None:
+        """Show ``step``; a negative one counts from the end, as in ``Timeline.state``."""
+        step, count = operator.index(step), len(self.timeline)
+        if not -count <= step < count:
+            raise IndexError(f"step {step} is out of range for a timeline of {count} steps")
+        self.step = step % count
+
+    def save(self, path: str | PathLike[str], **options: Any) -> None:
+        """Write what is played to ``path``: ``.html`` plays offline; else as ``Graph.save``."""
+        if str(path).lower().endswith((".html", ".htm")):
+            save_html(self.timeline, path, **options)
+        else:
+            draw.save(self.timeline, path, **options)
+
+    def __repr__(self) -> str:
+        return f"Player({_count(len(self.timeline.graph), 'node')}, {_count(len(self.timeline), 'step')})"
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        live, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
+        return {**live, **draw.mimebundle(self.timeline)}, metadata
+
+    @traitlets.validate("step")
+    def _stand_on_a_stop(self, proposal: Any) -> int:
+        # A linked slider may overshoot, so a step out of range is taken to the nearest end.
+        step = max(0, min(proposal["value"], len(self.timeline) - 1))
+        return self._chapter_end(step) if self.grain == "coarse" else step
+
+    @traitlets.observe("grain")
+    def _stand_on_a_chapter(self, change: Any) -> None:
+        if change["new"] == "coarse":
+            self.step = self._chapter_end(self.step)
+
+    @traitlets.validate("selected")
+    def _select_a_node(self, proposal: Any) -> str:
+        element, nodes = proposal["value"], self.timeline.graph.nodes
+        if element and element not in {node.element for node in nodes}:
+            known = ", ".join(f"{node.element} ({node.name})" for node in nodes[:8])
+            more = ", …" if len(nodes) > 8 else ""
+            raise traitlets.TraitError(f"selected names no node: {element!r}; the nodes are {known}{more}")
+        return element
+
+    def _chapter_end(self, step: int) -> int:
+        return next((c.last for c in self.timeline.chapters if c.first <= step <= c.last), step)
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number} {thing}{'' if number == 1 else 's'}"

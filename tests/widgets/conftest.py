@@ -1,0 +1,88 @@
+"""A real browser for the tests of the widgets: one Chromium, and a fresh context for each page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autokit.graphs.model import Timeline
+from tests.support import chromium_path, require
+from tests.widgets import timelines
+from tests.widgets.pages import open_file
+
+PLAYER_JS = Path(__file__).parents[2] / "autokit" / "widgets" / "player.js"
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    require("playwright")
+    path = chromium_path()
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(chromium: Any) -> Iterator[Callable[..., Any]]:
+    """Call it with a context's options for a page; the page's errors fail the test at its end."""
+    contexts, errors = [], []
+
+    def open_page(**options: Any) -> Any:
+        context = chromium.new_context(**{"viewport": {"width": 1000, "height": 800}, **options})
+        context.set_default_timeout(10_000)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert not errors
+
+
+@pytest.fixture
+def module_page(open_page: Callable[..., Any]) -> Any:
+    """An empty page with the module as ``window.player``, and a ``makeModel`` that counts its listeners."""
+    page = open_page()
+    page.evaluate(
+        """async (source) => {
+          const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
+          window.player = await import(url);
+          window.makeModel = (traits) => {
+            const listeners = new Map();
+            return {
+              get: (name) => traits[name],
+              set(name, value) {
+                if (traits[name] === value) return;
+                traits[name] = value;
+                for (const call of [...(listeners.get("change:" + name) ?? [])]) call();
+              },
+              save_changes() { throw new Error("the kernel is dead"); },
+              on: (event, call) => listeners.set(event, [...(listeners.get(event) ?? []), call]),
+              off: (event, call) => listeners.set(event, listeners.get(event).filter((c) => c !== call)),
+              listening: () => [...listeners.values()].flat().length,
+            };
+          };
+        }""",
+        PLAYER_JS.read_text(encoding="utf-8"),
+    )
+    return page
+
+
+@pytest.fixture
+def story() -> Timeline:
+    return timelines.product()
+
+
+@pytest.fixture
+def page(open_page: Callable[..., Any], story: Timeline, tmp_path: Path) -> Any:
+    """The story's exported file, opened from disk, with the player focused."""
+    return open_file(open_page(), story, tmp_path)

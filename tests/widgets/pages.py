@@ -1,0 +1,45 @@
+"""The player on a page: opening it, pressing its keys, and reading what it shows."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+from autokit import draw
+from autokit.graphs.model import Timeline
+from autokit.widgets import save_html
+
+SHOWN = """() => Object.fromEntries([...document.querySelectorAll("[data-element]")].map((g) => [
+  g.dataset.element,
+  { status: g.dataset.status, ...Object.fromEntries(
+    [...g.querySelectorAll("[data-field]")].map((t) => [t.dataset.field, t.textContent])) },
+]))"""
+"""JavaScript that reads from the page what :func:`drawn` reads from Python's SVG."""
+
+
+def open_file(page: Any, story: Timeline, folder: Path) -> Any:
+    save_html(story, folder / "flow.html", title="c = a × b")
+    page.goto((folder / "flow.html").as_uri())
+    page.locator(".ak-player").focus()
+    return page
+
+
+def drawn(story: Timeline, step: int) -> dict[str, dict[str, str]]:
+    """What Python's own picture of ``step`` shows, read from its SVG."""
+    shown = {}
+    for group in ET.fromstring(draw.svg(story, state=story.state(step))).iter():
+        if name := group.get("data-element"):
+            texts = {t.get("data-field"): "".join(t.itertext()) for t in group.iter() if t.get("data-field")}
+            shown[name] = {"status": group.get("data-status"), **texts}
+    return shown
+
+
+def standing(page: Any) -> int:
+    return int(page.locator(".ak-range").input_value())
+
+
+def press(page: Any, *keys: str) -> int:
+    for key in keys:
+        page.keyboard.press(key)
+    return standing(page)

@@ -1,0 +1,47 @@
+"""The pure functions of ``player.js``: the state at a step is Python's, and guesses are judged."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from autokit.graphs.model import Timeline
+from autokit.widgets import payload
+
+
+def test_state_is_pythons(module_page: Any, story: Timeline) -> None:
+    whole = json.loads(story.to_json())
+    lean = payload.story(story)
+    for form in (whole, lean):
+        states = module_page.evaluate("t => t.steps.map((_, k) => player.stateAt(t, k))", form)
+        assert states == [story.state(k) for k in range(len(story))]
+    assert module_page.evaluate("t => player.stateAt(t, -1)", lean) == story.state(-1)
+    for beyond in (len(story), -len(story) - 1):
+        with pytest.raises(Exception, match="out of range for a timeline of 20 steps"):
+            module_page.evaluate("([t, k]) => player.stateAt(t, k)", [lean, beyond])
+
+
+@pytest.mark.parametrize(
+    ("guess", "answer", "right"),
+    [
+        ("300", "300.0", True), ("3e2", "300.0", True), ("302.9", "300.0", True), ("304", "300.0", False),
+        ("0,33", "0.3333", True), ("1/3", "0.3333", True), ("−2", "-2.0", True), ("2", "-2.0", False),
+        ("0", "0.0", True), ("0.1", "0.0", False), ("nan", "nan", True), ("0", "nan", False), ("inf", "inf", True),
+        ("-inf", "inf", False), ("5", "inf", False), ("apple", "300.0", False), ("0", "2e-07", False),
+    ],
+)  # fmt: skip
+def test_an_answer_is_right_within_a_percent(module_page: Any, guess: str, answer: str, right: bool) -> None:
+    assert module_page.evaluate("([g, a]) => player.isRight(g, a)", [guess, answer]) is right
+
+
+@pytest.mark.parametrize(
+    ("text", "magnitude", "sign"),
+    [
+        ("20.0", 20, "+"), ("-2e-07", 2e-7, "−"), ("[1.0, -3.0]", 3, "±"), ("-4.0 … -1.0", 4, "−"), ("0.0", 0, ""),
+        ("", 0, ""), ("nan", 0, ""), ("all 8.0", 8, "+"),
+    ],
+)  # fmt: skip
+def test_flow_is_read_from_its_text(module_page: Any, text: str, magnitude: float, sign: str) -> None:
+    assert module_page.evaluate("t => player.flowOf(t)", text) == {"magnitude": magnitude, "sign": sign}
