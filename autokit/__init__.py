@@ -1,0 +1,110 @@
+"""autokit: learn automatic differentiation by watching it happen.
+
+``import autokit as torch`` runs PyTorch teaching code on NumPy.  A tensor, a
+graph or a model shows itself in a notebook, and ``autokit.animate(loss)``
+plays the forward evaluation and then the flow of the gradients back.
+
+Importing it loads NumPy and nothing heavier; what draws, trains or opens a
+notebook is loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from math import e, inf, nan, pi
+from typing import TYPE_CHECKING, Any
+
+from autokit import autograd, dtypes, ops, random
+from autokit.autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
+from autokit.autograd.modes import recording
+from autokit.devices import device
+from autokit.dtypes import dtype, get_default_dtype, promote_types, set_default_dtype
+from autokit.ops import cat, stack
+from autokit.printing import get_printoptions, set_printoptions
+from autokit.random import (
+    Generator,
+    default_generator,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    seed,
+    set_rng_state,
+)
+from autokit.tensor import Size, Tensor
+from autokit.version import __version__
+
+if TYPE_CHECKING:
+    from autokit.graphs.capture import graph
+    from autokit.graphs.story import record
+    from autokit.widgets import animate
+
+globals().update(ops.CREATION)
+globals().update(ops.FUNCTIONS)
+globals().update(ops.QUERIES)
+globals().update(dtypes.BY_NAME)
+# From here on `float`, `sum` and the like are PyTorch's in this file.
+
+concat = concatenate = cat
+
+_LAZY = {
+    "animate": "autokit.widgets",
+    "graph": "autokit.graphs.capture",
+    "record": "autokit.graphs.story",
+}
+"""Names that load more than the engine, and where they are."""
+
+_PACKAGES = ("classroom", "datasets", "draw", "graphs", "nn", "optim", "utils", "widgets")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return getattr(import_module(_LAZY[name]), name)
+    if name in _PACKAGES:
+        return import_module(f"autokit.{name}")
+    raise AttributeError(f"module 'autokit' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY, *_PACKAGES})
+
+
+__all__ = [
+    "Generator",
+    "Size",
+    "Tensor",
+    "__version__",
+    "animate",
+    "autograd",
+    "cat",
+    "default_generator",
+    "device",
+    "dtype",
+    "e",
+    "enable_grad",
+    "get_default_dtype",
+    "get_printoptions",
+    "get_rng_state",
+    "graph",
+    "inf",
+    "inference_mode",
+    "initial_seed",
+    "is_grad_enabled",
+    "manual_seed",
+    "nan",
+    "no_grad",
+    "pi",
+    "promote_types",
+    "random",
+    "record",
+    "recording",
+    "seed",
+    "set_default_dtype",
+    "set_grad_enabled",
+    "set_printoptions",
+    "set_rng_state",
+    "stack",
+    *ops.CREATION,
+    *ops.FUNCTIONS,
+    *ops.QUERIES,
+    *dtypes.BY_NAME,
+]

@@ -1,0 +1,194 @@
+"""Automatic differentiation: :func:`backward` and :func:`grad`, and the modes that switch recording.
+
+``engine`` is the method, ``node`` the graph that it walks, ``modes`` what
+each thread is doing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autokit.autograd.engine import run_backward
+from autokit.autograd.modes import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
+from autokit.ops.errors import describe
+from autokit.ops.operation import new_tensor
+from autokit.tensor import Tensor
+
+__all__ = [
+    "Variable",
+    "backward",
+    "enable_grad",
+    "grad",
+    "inference_mode",
+    "is_grad_enabled",
+    "no_grad",
+    "set_grad_enabled",
+]
+
+Tensors = Tensor | Sequence[Tensor]
+
+
+def backward(
+    tensors: Tensors,
+    grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Tensors | None = None,
+) -> None:
+    """Add the gradient of ``tensors`` by every leaf to the leaf's ``.grad``.
+
+    See :meth:`autokit.Tensor.backward`; with several tensors the gradients of
+    all are added up.
+
+    Raises
+    ------
+    RuntimeError
+        If a tensor has no graph, the graph was freed, or a gradient to begin
+        with is missing or of the wrong shape.
+    """
+    outputs = _sequence(tensors)
+    seeds = _seeds(outputs, grad_tensors, create_graph)
+    only = None
+    if inputs is not None:
+        chosen = _sequence(inputs)
+        if not chosen:
+            raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+        for tensor in chosen:
+            if tensor.grad_fn is not None:
+                tensor.retain_grad()
+        only = [tensor.grad_fn or tensor for tensor in chosen]
+    run_backward(
+        [tensor.grad_fn or tensor for tensor in outputs],
+        seeds,
+        inputs=only,
+        retain_graph=create_graph if retain_graph is None else retain_graph,
+        create_graph=create_graph,
+    )
+
+
+def grad(
+    outputs: Tensors,
+    inputs: Tensors,
+    grad_outputs: Tensor | Sequence[Tensor | None] | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    allow_unused: bool | None = None,
+    materialize_grads: bool = False,
+) -> tuple[Tensor | None, ...]:
+    """The gradient of ``outputs`` by each of ``inputs``; no ``.grad`` is touched.
+
+    Parameters
+    ----------
+    outputs, inputs : tensor or sequence of tensors
+    grad_outputs : optional
+        The gradient to begin with for each output; 1 for single elements.
+    retain_graph : bool, optional
+        Keep the saved values; by default as ``create_graph``.
+    create_graph : bool
+        Record the computation, so that the result can be differentiated again.
+    allow_unused : bool, optional
+        Give None for an input that takes no part, in place of an error.
+    materialize_grads : bool
+        Give zeros in that case.
+
+    Raises
+    ------
+    RuntimeError
+        If an input takes no part or needs no gradient, and as :func:`backward`.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> x = torch.tensor(3.0, requires_grad=True)
+    >>> (slope,) = torch.autograd.grad(x**3, x, create_graph=True)
+    >>> slope.item(), torch.autograd.grad(slope, x)[0].item()
+    (27.0, 18.0)
+    """
+    if materialize_grads and allow_unused is False:
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+        )
+    ends, sources = _sequence(outputs), _sequence(inputs)
+    seeds = _seeds(ends, grad_outputs, create_graph)
+    for source in sources:
+        if not source._requires_grad:
+            raise RuntimeError(
+                "One of the differentiated Tensors does not require grad: "
+                f"{describe(source)}; make it with requires_grad=True"
+            )
+    places = [source.grad_fn or source for source in sources]
+    found = run_backward(
+        [end.grad_fn or end for end in ends],
+        seeds,
+        inputs=places,
+        retain_graph=create_graph if retain_graph is None else retain_graph,
+        create_graph=create_graph,
+        into_leaves=False,
+    )
+    gradients: list[Tensor | None] = []
+    for source, place in zip(sources, places):
+        gradient = found.get(place)
+        if gradient is None:
+            if not (allow_unused or materialize_grads):
+                raise RuntimeError(
+                    "One of the differentiated Tensors appears to not have been used in the graph. Set "
+                    f"allow_unused=True if this is the desired behavior. It is {describe(source)}."
+                )
+            gradients.append(new_tensor(np.zeros_like(source.array)) if materialize_grads else None)
+        else:
+            gradients.append(gradient if isinstance(gradient, Tensor) else new_tensor(gradient))
+    return tuple(gradients)
+
+
+def _sequence(tensors: Tensors) -> list[Tensor]:
+    return [tensors] if isinstance(tensors, Tensor) else list(tensors)
+
+
+def _seeds(outputs: list[Tensor], given: Any, as_tensors: bool) -> list[Any]:
+    """The gradient that each output begins with, checked."""
+    seeds = [given] * len(outputs) if given is None or isinstance(given, Tensor) else list(given)
+    if len(seeds) != len(outputs):
+        raise RuntimeError(f"got {len(outputs)} tensors and {len(seeds)} gradients")
+    checked = []
+    for place, (output, seed) in enumerate(zip(outputs, seeds)):
+        if not isinstance(output, Tensor):
+            raise TypeError(f"backward() starts at tensors, and got {type(output).__name__}")
+        if not output._requires_grad:
+            raise RuntimeError(
+                f"element {place} of tensors does not require grad and does not have a grad_fn: nothing that "
+                f"{describe(output)} was made from has requires_grad=True, or it was made under no_grad()"
+            )
+        if seed is None:
+            if output.array.size != 1:
+                raise RuntimeError(
+                    "grad can be implicitly created only for scalar outputs: this one is "
+                    f"{describe(output)}; reduce it, as with .sum(), or pass gradient= of that shape"
+                )
+            # One element, so this is cheap; the result keeps the array's kind and dtype.
+            array = np.ones_like(output.array)
+        else:
+            if not isinstance(seed, Tensor):
+                raise TypeError(f"gradients can be either Tensors or None, but got {type(seed).__name__}")
+            if seed.array.shape != output.array.shape:
+                raise RuntimeError(
+                    f"Mismatch in shape: grad_output[{place}] has a shape of {seed.shape} and output[{place}] has a "
+                    f"shape of {output.shape}."
+                )
+            array = seed.array.astype(output.array.dtype, copy=False)
+        checked.append((seed if seed is not None else new_tensor(array)) if as_tensors else array)
+    return checked
+
+
+def Variable(data: Tensor, requires_grad: bool = False) -> Tensor:  # noqa: N802
+    """``data`` itself, as a tensor that may require grad: PyTorch's older spelling."""
+    if not isinstance(data, Tensor):
+        raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
+    same = data.detach() if data.grad_fn is None else data
+    if same.grad_fn is None:
+        same.requires_grad = requires_grad
+    return same
+
+

@@ -1,0 +1,135 @@
+"""What each thread is doing: whether it records, and who is listening or running.
+
+``state`` has the fields
+
+* ``grad_enabled``: operations record a graph;
+* ``scope``: the modules whose ``forward`` runs, innermost first, as a chain
+  ``(outer scope, weak reference to the module)``, or None outside of all;
+* ``keep``: how many elements a value may have to be kept for the picture.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+SMALL = 1024
+"""Values of up to this many elements are kept for the picture without being asked for."""
+
+
+class _State(threading.local):
+    grad_enabled = True
+    scope: tuple[Any, Any] | None = None
+    keep: float = SMALL
+
+
+state = _State()
+
+
+class _Mode:
+    """A change of one field of ``state``, as a ``with`` block and as a decorator."""
+
+    field = "grad_enabled"
+    value: Any = True
+
+    def __enter__(self) -> None:
+        # A stack, since one object may be entered again inside itself.
+        self.__dict__.setdefault("_before", []).append(getattr(state, self.field))
+        setattr(state, self.field, self.value)
+
+    def __exit__(self, *error: object) -> None:
+        setattr(state, self.field, self._before.pop())
+
+    def __call__(self, function: Function) -> Function:
+        @wraps(function)
+        def inside(*args: Any, **kwargs: Any) -> Any:
+            with self.__class__.__new__(self.__class__)._like(self):
+                return function(*args, **kwargs)
+
+        return inside  # type: ignore[return-value]
+
+    def _like(self, other: _Mode) -> _Mode:
+        self.value = other.value
+        return self
+
+
+class _BareMode(_Mode):
+    """A mode that also decorates without parentheses: ``@no_grad`` as well as ``@no_grad()``."""
+
+    def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
+        mode = super().__new__(cls)
+        return mode if function is None else mode(function)
+
+
+class no_grad(_BareMode):  # noqa: N801
+    """Record nothing: as ``with no_grad():`` or as a decorator.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> x = torch.ones(2, requires_grad=True)
+    >>> with torch.no_grad():
+    ...     print((x * 2).requires_grad)
+    False
+    """
+
+    value = False
+
+
+class enable_grad(_BareMode):  # noqa: N801
+    """Record again, inside a ``no_grad``."""
+
+    value = True
+
+
+class set_grad_enabled(_Mode):  # noqa: N801
+    """Record or not, from here on; as a ``with`` block, until its end."""
+
+    def __init__(self, mode: bool) -> None:
+        self.value = bool(mode)
+        self._before = [state.grad_enabled]
+        state.grad_enabled = self.value
+
+    def __enter__(self) -> None:
+        state.grad_enabled = self.value
+
+    def __call__(self, function: Function) -> Function:
+        state.grad_enabled = self._before.pop()  # as a decorator it acts inside the function only
+        return super().__call__(function)
+
+
+class inference_mode(_Mode):  # noqa: N801
+    """Record nothing, for evaluation; ``inference_mode(False)`` records.
+
+    Works as :class:`no_grad` does.  PyTorch's further saving, tensors that can
+    never enter a graph, is not imitated.
+    """
+
+    def __new__(cls, mode: Any = True) -> Any:
+        self = super().__new__(cls)
+        if callable(mode):
+            self.value = False
+            return self(mode)
+        return self
+
+    def __init__(self, mode: bool = True) -> None:
+        self.value = not mode
+
+
+class recording(_Mode):
+    """Keep every value for the picture, however large: ``with autokit.recording():``.
+
+    Without it a graph keeps values of up to 1,024 elements.
+    """
+
+    field = "keep"
+    value = float("inf")
+
+
+def is_grad_enabled() -> bool:
+    """Whether operations record a graph in this thread."""
+    return state.grad_enabled

@@ -1,0 +1,90 @@
+"""Where a tensor's elements live, and which array module computes there."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+
+class device:  # noqa: N801 - PyTorch's spelling
+    """A place for tensors: ``device("cpu")`` or ``device("cuda", 0)``.
+
+    Raises
+    ------
+    RuntimeError
+        If the type is unknown.
+
+    Examples
+    --------
+    >>> device("cpu"), device("cuda:1").index, device("cpu") == "cpu"
+    (device(type='cpu'), 1, True)
+    """
+
+    __slots__ = ("index", "type")
+
+    def __init__(self, type: str | device, index: int | None = None) -> None:
+        if isinstance(type, device):
+            type, index = type.type, type.index
+        name, colon, number = str(type).partition(":")
+        if name not in ("cpu", "cuda") or (colon and not number.isdigit()):
+            raise RuntimeError(f"Invalid device string: '{type}'. There are 'cpu', 'cuda' and 'cuda:0', 'cuda:1', …")
+        self.type = name
+        self.index = int(number) if colon else index
+
+    def __repr__(self) -> str:
+        return f"device(type='{self.type}'" + (f", index={self.index})" if self.index is not None else ")")
+
+    def __str__(self) -> str:
+        return self.type if self.index is None else f"{self.type}:{self.index}"
+
+    def __eq__(self, other: object) -> bool:
+        return str(self) == str(other) if isinstance(other, str | device) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+
+CPU = device("cpu")
+
+
+def device_of(array: Any) -> device:
+    """The device that holds ``array``."""
+    return CPU if isinstance(array, np.ndarray | np.generic) else device("cuda", array.device.id)
+
+
+def module_of(array: Any) -> ModuleType:
+    """The array module that computes with ``array``: ``numpy``, or ``cupy`` for an array on a GPU."""
+    if isinstance(array, np.ndarray | np.generic):
+        return np
+    import cupy
+
+    return cupy
+
+
+def module_for(where: device | str | None) -> ModuleType:
+    """The array module of the device ``where``.
+
+    Raises
+    ------
+    RuntimeError
+        For ``cuda`` where CuPy or a GPU is missing; says how to get it.
+    """
+    if where is None or device(where).type == "cpu":
+        return np
+    try:
+        import cupy
+
+        cupy.cuda.runtime.getDeviceCount()
+    except Exception as error:
+        raise RuntimeError(
+            "No CUDA GPU is available here. Computing on a GPU needs one and CuPy: "
+            'pip install "autokit-edu[gpu]"; `autokit doctor` says what is missing.'
+        ) from error
+    return cupy
+
+
+def to_numpy(array: Any) -> np.ndarray:
+    """``array`` on the CPU: itself where it is there already, else a copy."""
+    return array if isinstance(array, np.ndarray) else np.asarray(array.get() if hasattr(array, "get") else array)

@@ -1,0 +1,1 @@
+"""What happened in a computation, as plain data; knows nothing of pictures."""

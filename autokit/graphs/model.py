@@ -1,0 +1,330 @@
+"""What happened in a computation, as plain data: :class:`Graph` and :class:`Timeline`.
+
+A ``Graph`` says which operations made a tensor and how they hang together.
+A ``Timeline`` adds the story: one :class:`Step` for each thing a learner
+should see, first forward in topological order, then backward.  A step names
+the elements that it touches, the changes that it makes to what is shown, and
+one sentence of plain English.
+
+Nothing here knows a tensor or a picture: the fields are strings, numbers,
+tuples and other dataclasses, so a graph can be kept, compared, written as
+JSON and drawn long after the arrays are gone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from os import PathLike
+from typing import Any
+
+NOT_COMPUTED = "—"
+"""How a gradient reads before backward has reached it.  Never 0: 0 is a value."""
+
+NOT_KEPT = "not kept"
+"""How the value of a large tensor reads where no recording kept it."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A tensor's content, small enough to show.
+
+    Attributes
+    ----------
+    text : str
+        One line: the number itself, a short list, or shape and range.
+    shape : tuple of int
+    dtype : str
+        As ``"float32"``.
+    values : tuple of float or int or bool, or None
+        All elements in row-major order, or None where there are more than
+        the summary holds.
+    minimum, maximum, mean : float or None
+        Over the finite elements; None where there are none.
+    nan, infinite : int
+        How many elements are NaN, and how many are infinite.
+    """
+
+    text: str
+    shape: tuple[int, ...]
+    dtype: str
+    values: tuple[Any, ...] | None = None
+    minimum: float | None = None
+    maximum: float | None = None
+    mean: float | None = None
+    nan: int = 0
+    infinite: int = 0
+
+
+@dataclass(frozen=True)
+class Source:
+    """The line of the learner's code that ran an operation."""
+
+    file: str
+    line: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Node:
+    """A value in the graph: a leaf, a constant, or the result of an operation.
+
+    Attributes
+    ----------
+    id : int
+        Its place in the topological order of the forward evaluation, from 0.
+    kind : str
+        ``"leaf"`` (collects a gradient), ``"constant"`` (needs none) or
+        ``"operation"``.
+    operation : str
+        The rule's name, as ``"mul"``; empty for a leaf and a constant.
+    symbol : str
+        As ``"×"``; empty for a leaf and a constant.
+    formula : str
+        With the operands' letters, as ``"a · b"``.
+    backward : str
+        PyTorch's name of the backward node, as ``"MulBackward0"``.
+    label : str
+        The learner's own name for the value, or empty.
+    shape, dtype
+        Of the value.
+    value, gradient : Summary or None
+        None where the value was not kept, and where no gradient is known.
+    requires_grad : bool
+    module : str
+        Path of the module whose ``forward`` ran it, as ``"encoder.0"``.
+    source : Source or None
+    saved : tuple of str
+        What the operation keeps for the way back, in the formula's letters.
+    """
+
+    id: int
+    kind: str
+    operation: str
+    symbol: str
+    formula: str
+    backward: str
+    label: str
+    shape: tuple[int, ...]
+    dtype: str
+    value: Summary | None
+    gradient: Summary | None
+    requires_grad: bool
+    module: str = ""
+    source: Source | None = None
+    saved: tuple[str, ...] = ()
+
+    @property
+    def element(self) -> str:
+        """The name of this node's element in a picture, as ``"n3"``."""
+        return f"n{self.id}"
+
+    @property
+    def name(self) -> str:
+        """What to call this value in a sentence: its label, else its number."""
+        return self.label or f"v{self.id}"
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A value going into an operation: from ``source`` to ``target``, both node ids.
+
+    ``a * a`` has two edges, told apart by ``slot``, the operand's place.
+    ``operand`` is the operand's letter in the formula; ``local`` is the local
+    derivative by that operand, in symbols; ``requires_grad`` says whether a
+    gradient comes back along this edge.
+    """
+
+    id: int
+    source: int
+    target: int
+    slot: int
+    operand: str
+    local: str
+    requires_grad: bool
+
+    @property
+    def element(self) -> str:
+        """The name of this edge's element in a picture, as ``"e3"``."""
+        return f"e{self.id}"
+
+
+@dataclass(frozen=True)
+class Group:
+    """The nodes that ran inside one module: ``path`` as in ``named_modules``, ``label`` its class."""
+
+    path: str
+    label: str
+    nodes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Graph:
+    """How a value was computed: nodes in topological order, and the edges between them."""
+
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...]
+    groups: tuple[Group, ...] = ()
+    outputs: tuple[int, ...] = ()
+    left_out: str = ""
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def incoming(self, node: int) -> list[Edge]:
+        """The edges into ``node``, in the order of its operands."""
+        return [edge for edge in self.edges if edge.target == node]
+
+    def outgoing(self, node: int) -> list[Edge]:
+        """The edges from ``node`` to its consumers."""
+        return [edge for edge in self.edges if edge.source == node]
+
+    def to_json(self) -> str:
+        """The graph as JSON: the fields of these dataclasses, in their order."""
+        return _json(self)
+
+    def save(self, path: str | PathLike[str], **options: Any) -> None:
+        """Write the picture to ``path``; the ending picks the form (``.svg``, ``.html``, ``.json``)."""
+        from autokit import draw
+
+        draw.save(self, path, **options)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        from autokit import draw
+
+        return draw.mimebundle(self)
+
+
+@dataclass(frozen=True)
+class Change:
+    """One thing that a step alters in the picture.
+
+    ``element`` is a node's or an edge's element name.  ``field`` is, for a
+    node, ``"status"``, ``"value"``, ``"gradient"`` or ``"pending"`` (how many
+    consumers have yet to send their contribution); for an edge ``"status"``
+    or ``"flow"`` (the contribution that travels back, as text).
+    """
+
+    element: str
+    field: str
+    value: str | int | None
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing to see.
+
+    Attributes
+    ----------
+    kind : str
+        Forward: ``"input"``, ``"operands"``, ``"value"``.  Between:
+        ``"turn"``.  Backward: ``"seed"``, ``"select"``, ``"upstream"``,
+        ``"local"``, ``"product"``, ``"unbroadcast"``, ``"travel"``,
+        ``"accumulate"``, ``"leaf"``, ``"finish"``.
+    phase : str
+        ``"forward"``, ``"turn"`` or ``"backward"``.
+    chapter : int
+        The coarse step that it belongs to: an index into ``Timeline.chapters``.
+    sentence : str
+        What happens, in plain English.
+    formula, numbers : str
+        The same in symbols, and with the numbers put in; may be empty.
+    touches : tuple of str
+        Elements to light up while this step shows.
+    changes : tuple of Change
+        What is different from here on.
+    note : str
+        A remark for those who ask why, such as the wrong answer that ``=`` in
+        place of ``+=`` would give; may be empty.
+    """
+
+    kind: str
+    phase: str
+    chapter: int
+    sentence: str
+    formula: str = ""
+    numbers: str = ""
+    touches: tuple[str, ...] = ()
+    changes: tuple[Change, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A coarse step: the fine steps ``first`` to ``last``, told in one sentence."""
+
+    first: int
+    last: int
+    sentence: str
+
+
+State = dict[str, dict[str, str | int | None]]
+"""What a picture shows: for each element, the value of each field."""
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """A graph and the story of its evaluation, forward and then backward.
+
+    ``initial`` is what is shown before the first step, and ``state(k)`` what
+    is shown at step ``k``: the initial state with the changes of the steps
+    0 to ``k`` applied in order.  Every drawer, in Python or in JavaScript,
+    must agree with it.
+    """
+
+    graph: Graph
+    steps: tuple[Step, ...]
+    chapters: tuple[Chapter, ...]
+    initial: tuple[Change, ...] = field(default=())
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __iter__(self) -> Iterator[Step]:
+        return iter(self.steps)
+
+    def state(self, step: int) -> State:
+        """What the picture shows at ``step`` (negative counts from the end)."""
+        if not -len(self.steps) <= step < len(self.steps):
+            raise IndexError(f"step {step} is out of range for a timeline of {len(self.steps)} steps")
+        shown: State = {}
+        last = step % len(self.steps)
+        for change in (*self.initial, *(c for s in self.steps[: last + 1] for c in s.changes)):
+            shown.setdefault(change.element, {})[change.field] = change.value
+        return shown
+
+    def to_json(self) -> str:
+        """The timeline as JSON: the fields of these dataclasses, in their order."""
+        return _json(self)
+
+    def save(self, path: str | PathLike[str], **options: Any) -> None:
+        """Write the story to ``path``: ``.html`` plays offline; ``.svg`` is a still; ``.json`` the data."""
+        if str(path).lower().endswith((".html", ".htm")):
+            from autokit import widgets
+
+            widgets.save_html(self, path, **options)
+        else:
+            from autokit import draw
+
+            draw.save(self, path, **options)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        from autokit import draw
+
+        return draw.mimebundle(self)
+
+
+def _json(data: Graph | Timeline) -> str:
+    # Infinity and NaN are no JSON: they are written as the strings that a reader sees.
+    return json.dumps(_finite(asdict(data)), ensure_ascii=False, allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        return str(value)
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return value

@@ -1,0 +1,79 @@
+"""Arrays made small enough to show: a number as text, and a tensor's :class:`Summary`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from autokit.graphs.model import Summary
+
+VALUES_SHOWN = 1024
+"""How many elements a summary holds at most; a larger tensor is shown by its range."""
+
+_TEXT_ELEMENTS = 4
+
+
+def number(value: Any) -> str:
+    """A number as a learner would write it: four decimals, or powers of ten at the extremes.
+
+    >>> number(300.0), number(1 / 3), number(2e-7), number(True), number(float("nan"))
+    ('300.0', '0.3333', '2e-07', 'True', 'nan')
+    """
+    if isinstance(value, bool | np.bool_):
+        return str(bool(value))
+    if isinstance(value, int | np.integer):
+        return str(int(value))
+    if isinstance(value, complex | np.complexfloating):
+        return f"{number(value.real)}{'+' if value.imag >= 0 or value.imag != value.imag else ''}{number(value.imag)}j"
+    value = float(value)
+    if not math.isfinite(value):
+        return str(value)
+    if value != 0 and not 1e-3 <= abs(value) < 1e6:
+        return f"{value:.3g}"
+    whole, _, decimals = f"{value:.4f}".partition(".")
+    text = f"{whole}.{decimals.rstrip('0') or '0'}"
+    return "0.0" if text == "-0.0" else text
+
+
+def summarize(array: Any, limit: int = VALUES_SHOWN) -> Summary:
+    """The summary of a NumPy array or scalar, with all values where there are at most ``limit``."""
+    array = np.asarray(array)
+    # bfloat16 and the like know no statistics: their float32 equals do.
+    numeric = array if array.dtype.kind in "biufc" else array.astype(np.float32)
+    finite = numeric[np.isfinite(numeric)] if numeric.dtype.kind in "fc" else numeric
+    extent: dict[str, float | None] = {}
+    if finite.size and numeric.dtype.kind != "c":
+        wide = finite.astype(np.float64)
+        extent = {"minimum": float(wide.min()), "maximum": float(wide.max()), "mean": float(wide.mean())}
+    inexact = numeric.dtype.kind in "fc"
+    return Summary(
+        text=_one_line(numeric, extent),
+        shape=array.shape,
+        dtype=str(array.dtype),
+        values=tuple(numeric.ravel().tolist()) if array.size <= limit and numeric.dtype.kind != "c" else None,
+        nan=int(np.isnan(numeric).sum()) if inexact else 0,
+        infinite=int(np.isinf(numeric).sum()) if inexact else 0,
+        **extent,
+    )
+
+
+def _one_line(array: np.ndarray, extent: dict[str, float | None]) -> str:
+    if array.ndim == 0:
+        return number(array[()])
+    if array.size == 0:
+        return "empty"
+    if array.size <= _TEXT_ELEMENTS:
+        return _nested(array)
+    if not extent:
+        return "no finite values" if array.dtype.kind != "c" else "complex"
+    if extent["minimum"] == extent["maximum"] and np.isfinite(array).all():
+        return f"all {number(array.flat[0])}"
+    return f"{number(extent['minimum'])} … {number(extent['maximum'])}"
+
+
+def _nested(array: np.ndarray) -> str:
+    if array.ndim == 0:
+        return number(array[()])
+    return "[" + ", ".join(_nested(row) for row in array) + "]"

@@ -1,0 +1,99 @@
+"""Comparisons and tests: their results are true or false, and no gradient flows through them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autokit.ops.operation import operation
+from autokit.tensor import Tensor
+
+
+@operation("=", "{a} = {b}")
+def eq(a, b, /):
+    """Where the elements are equal."""
+    return a == b
+
+
+@operation("≠", "{a} ≠ {b}")
+def ne(a, b, /):
+    """Where the elements differ."""
+    return a != b
+
+
+@operation("<", "{a} < {b}")
+def lt(a, b, /):
+    """Where ``a`` is smaller."""
+    return a < b
+
+
+@operation("≤", "{a} ≤ {b}")
+def le(a, b, /):
+    """Where ``a`` is not larger."""
+    return a <= b
+
+
+@operation(">", "{a} > {b}")
+def gt(a, b, /):
+    """Where ``a`` is larger."""
+    return a > b
+
+
+@operation("≥", "{a} ≥ {b}")
+def ge(a, b, /):
+    """Where ``a`` is not smaller."""
+    return a >= b
+
+
+@operation("and", "{a} and {b}")
+def logical_and(a, b, /):
+    """Where both are true."""
+    return np.logical_and(a, b)
+
+
+@operation("or", "{a} or {b}")
+def logical_or(a, b, /):
+    """Where one is true."""
+    return np.logical_or(a, b)
+
+
+@operation("not", "not {a}")
+def logical_not(a, /):
+    """Where it is false."""
+    return np.logical_not(a)
+
+
+@operation("nan?", "is {a} NaN")
+def isnan(a, /):
+    """Where it is not a number."""
+    return np.isnan(a)
+
+
+@operation("finite?", "is {a} finite")
+def isfinite(a, /):
+    """Where it is neither infinite nor NaN."""
+    return np.isfinite(a)
+
+
+# ---------------------------------------------------------------- of whole tensors
+
+
+def is_tensor(obj: Any) -> bool:
+    """Whether ``obj`` is a tensor."""
+    return isinstance(obj, Tensor)
+
+
+def numel(input: Tensor) -> int:
+    """How many elements ``input`` has."""
+    return input.numel()
+
+
+def allclose(input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
+    """Whether all elements are near each other: ``|input − other| ≤ atol + rtol · |other|``."""
+    return bool(np.allclose(input.array, other.array, rtol, atol, equal_nan))
+
+
+def equal(input: Tensor, other: Tensor) -> bool:
+    """Whether shapes and all elements are equal."""
+    return input.shape == other.shape and bool((input.array == other.array).all())

@@ -1,0 +1,293 @@
+"""Operations on each element alone: arithmetic, powers, exponentials, activations, choices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autokit import dtypes
+from autokit.autograd.node import Node
+from autokit.ops.operation import common_dtype, derivative, operation
+from autokit.tensor import Literal, Tensor
+
+# ---------------------------------------------------------------- arithmetic
+
+
+@operation("+", "{a} + {b}", a=derivative("1", lambda g: g), b=derivative("1", lambda g: g))
+def add(a, b, /):
+    """The sum, element by element."""
+    return a + b
+
+
+def _sub_name(node: Node) -> str:
+    reflected = node.operands is not None and node.operands[0].__class__ is Literal
+    return "RsubBackward1" if reflected else "SubBackward0"
+
+
+@operation("−", "{a} − {b}", a=derivative("1", lambda g: g), b=derivative("−1", lambda g: -g), backward=_sub_name)
+def sub(a, b, /):
+    """The difference, element by element."""
+    return np.subtract(a, b)
+
+
+@operation(
+    "×",
+    "{a} · {b}",
+    a=derivative("{b}", lambda g, b: g * b),
+    b=derivative("{a}", lambda g, a: g * a),
+)
+def mul(a, b, /):
+    """The product, element by element."""
+    return a * b
+
+
+@operation(
+    "÷",
+    "{a} / {b}",
+    a=derivative("1 / {b}", lambda g, b: g / b),
+    b=derivative("−{out} / {b}", lambda g, b, out: -g * out / b),
+    floating=True,
+)
+def div(a, b, /):
+    """The quotient, element by element; of integers a float."""
+    return a / b
+
+
+@operation("−", "−{a}", a=derivative("−1", lambda g: -g))
+def neg(a, /):
+    """The negative of each element."""
+    return -a
+
+
+def _power_by_base(g: Any, a: Any, b: Any) -> Any:
+    # Written so that an exponent of 0 gives 0 even at the base 0, where the power rule alone gives nan.
+    return g * np.where(b == 0, 0.0, b * a ** np.where(b == 0, 1.0, b - 1))
+
+
+def _power_by_exponent(g: Any, a: Any, b: Any, out: Any) -> Any:
+    # 0 to a power of 0 or more does not change with the power.
+    still = np.logical_and(a == 0, b >= 0)
+    return g * np.where(still, 0.0, out * np.log(np.where(still, 1.0, a)))
+
+
+def _pow_name(node: Node) -> str:
+    first, second = node.operands or (None, None)
+    if second.__class__ is Literal:
+        return "PowBackward0"
+    return "PowBackward1"
+
+
+@operation(
+    "^",
+    "{a} ^ {b}",
+    a=derivative("{b} · {a} ^ ({b} − 1)", _power_by_base),
+    b=derivative("{out} · log {a}", _power_by_exponent),
+    backward=_pow_name,
+)
+def pow(a, b, /):  # noqa: A001 - PyTorch's name
+    """Each element of ``a`` to the power of ``b``."""
+    return np.power(a, b)
+
+
+@operation("//", "⌊{a} / {b}⌋")
+def floor_divide(a, b, /):
+    """The quotient, rounded down."""
+    return np.floor_divide(a, b)
+
+
+@operation(
+    "mod",
+    "{a} mod {b}",
+    a=derivative("1", lambda g: g),
+    b=derivative("−⌊{a} / {b}⌋", lambda g, a, b: -g * np.floor(a / b)),
+)
+def remainder(a, b, /):
+    """What is left of ``a`` after taking out ``b`` whole times; it has the sign of ``b``."""
+    return np.remainder(a, b)
+
+
+# ---------------------------------------------------------------- functions
+
+
+@operation("exp", "exp {a}", a=derivative("{out}", lambda g, out: g * out), floating=True)
+def exp(a, /):
+    """e to the power of each element."""
+    return np.exp(a)
+
+
+@operation("log", "log {a}", a=derivative("1 / {a}", lambda g, a: g / a), floating=True)
+def log(a, /):
+    """The natural logarithm of each element; -inf at 0, NaN below."""
+    return np.log(a)
+
+
+@operation("√", "√{a}", a=derivative("1 / (2 · {out})", lambda g, out: g / (2 * out)), floating=True)
+def sqrt(a, /):
+    """The square root of each element; NaN below 0."""
+    return np.sqrt(a)
+
+
+@operation("tanh", "tanh {a}", a=derivative("1 − {out}²", lambda g, out: g * (1 - out * out)), floating=True)
+def tanh(a, /):
+    """The hyperbolic tangent of each element."""
+    return np.tanh(a)
+
+
+@operation("σ", "σ({a})", a=derivative("{out} · (1 − {out})", lambda g, out: g * out * (1 - out)), floating=True)
+def sigmoid(a, /):
+    """The logistic function 1 / (1 + exp(−a)) of each element."""
+    # exp of a positive number only ever overflows to infinity, and 1 / infinity is the right 0.
+    return 1 / (1 + np.exp(-a))
+
+
+@operation("relu", "max({a}, 0)", a=derivative("1 where {a} > 0, else 0", lambda g, out: np.where(out > 0, g, 0)))
+def relu(a, /):
+    """Each element where it is positive, else 0."""
+    return np.maximum(a, 0)
+
+
+@operation("| |", "|{a}|", a=derivative("sign of {a}", lambda g, a: g * np.sign(a)))
+def abs(a, /):  # noqa: A001 - PyTorch's name
+    """The absolute value of each element."""
+    return np.abs(a)
+
+
+@operation("sin", "sin {a}", a=derivative("cos {a}", lambda g, a: g * np.cos(a)), floating=True)
+def sin(a, /):
+    """The sine of each element, in radians."""
+    return np.sin(a)
+
+
+@operation("cos", "cos {a}", a=derivative("−sin {a}", lambda g, a: -g * np.sin(a)), floating=True)
+def cos(a, /):
+    """The cosine of each element, in radians."""
+    return np.cos(a)
+
+
+@operation("sign", "sign of {a}", a=derivative("0", lambda g: 0 * g))
+def sign(a, /):
+    """-1, 0 or 1 for each element."""
+    return np.sign(a)
+
+
+@operation("floor", "⌊{a}⌋", a=derivative("0", lambda g: 0 * g))
+def floor(a, /):
+    """Each element rounded down."""
+    return np.floor(a)
+
+
+@operation("⎘", "{a}", a=derivative("1", lambda g: g))
+def clone(a, /):
+    """A copy; gradients flow through it."""
+    return a.copy()
+
+
+# ---------------------------------------------------------------- choices
+
+
+def _share(g: Any, chosen: Any, tie: Any) -> Any:
+    return np.where(chosen, g, np.where(tie, g / 2, 0))
+
+
+@operation(
+    "max",
+    "max({a}, {b})",
+    a=derivative("1 where {a} > {b}, ½ at a tie", lambda g, a, b: _share(g, a > b, a == b)),
+    b=derivative("1 where {b} > {a}, ½ at a tie", lambda g, a, b: _share(g, b > a, a == b)),
+)
+def maximum(a, b, /):
+    """The larger one, element by element; a tie shares its gradient."""
+    return np.maximum(a, b)
+
+
+@operation(
+    "min",
+    "min({a}, {b})",
+    a=derivative("1 where {a} < {b}, ½ at a tie", lambda g, a, b: _share(g, a < b, a == b)),
+    b=derivative("1 where {b} < {a}, ½ at a tie", lambda g, a, b: _share(g, b < a, a == b)),
+)
+def minimum(a, b, /):
+    """The smaller one, element by element; a tie shares its gradient."""
+    return np.minimum(a, b)
+
+
+@operation(
+    "where",
+    "{a} where {condition}, else {b}",
+    a=derivative("1 where {condition}, else 0", lambda g, condition: np.where(condition, g, 0)),
+    b=derivative("0 where {condition}, else 1", lambda g, condition: np.where(condition, 0, g)),
+    mixed=True,
+    backward="WhereBackward0",
+)
+def choose(condition, a, b, /):
+    """``a`` where ``condition`` holds, else ``b``; see :func:`where`."""
+    return np.where(condition, a, b)
+
+
+@operation(
+    "clamp",
+    "clamp({a})",
+    a=derivative(
+        "1 inside of the bounds, else 0",
+        lambda g, a, min, max: np.where(_inside(a, min, max), g, 0),
+    ),
+    backward=lambda node: "ClampBackward1",
+)
+def clamp_numbers(a, /, min=None, max=None):
+    """``a`` held between two numbers; see :func:`clamp`."""
+    return np.clip(a, min, max)
+
+
+def _inside(a: Any, low: Any, high: Any) -> Any:
+    above = a >= low if low is not None else True
+    return np.logical_and(above, a <= high if high is not None else True)
+
+
+def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
+    """``input`` where ``condition`` holds, else ``other``; with a condition alone, its true places.
+
+    The gradient of the branch not taken is 0 in the result, yet a NaN inside
+    that branch survives: 0 · NaN is NaN.  Make the argument safe *before* the
+    function that may fail.
+    """
+    if input is None and other is None:
+        from autokit.ops.index import nonzero
+
+        return nonzero(condition, as_tuple=True)
+    if isinstance(input, Tensor) or isinstance(other, Tensor):
+        common = common_dtype([value for value in (input, other)])
+        input, other = (_with_dtype(value, common) for value in (input, other))
+    if not isinstance(condition, Tensor) or condition.array.dtype.kind != "b":
+        kind = f"Tensor of {condition.dtype.name}" if isinstance(condition, Tensor) else type(condition).__name__
+        raise RuntimeError(f"where expected condition to be a boolean tensor, but got a {kind}: compare first, as in x > 0")
+    return choose(condition, input, other)
+
+
+def _with_dtype(value: Any, common: np.dtype) -> Any:
+    from autokit.ops.operation import _literal, cast
+
+    if isinstance(value, Tensor):
+        return value if value.array.dtype == common else cast(value, dtype=common)
+    return _literal(value, common)
+
+
+def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:  # noqa: A002
+    """``input`` held between ``min`` and ``max``, either of which may be missing or a tensor.
+
+    The gradient passes at the bounds themselves and inside, as in PyTorch.
+
+    Raises
+    ------
+    RuntimeError
+        If both bounds are missing.
+    """
+    if min is None and max is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    if isinstance(min, Tensor) or isinstance(max, Tensor):
+        if min is not None:
+            input = where(input >= min, input, min)
+        return input if max is None else where(input <= max, input, max)
+    if input.array.dtype.kind in "bui" and any(isinstance(bound, float) for bound in (min, max)):
+        input = _with_dtype(input, dtypes.get_default_dtype().numpy)
+    return clamp_numbers(input, min, max)

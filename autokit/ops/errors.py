@@ -1,0 +1,97 @@
+"""Errors that teach: PyTorch's type and wording, then the shapes, the names and what to do."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from autokit.ops.operation import Operation
+    from autokit.tensor import Tensor
+
+
+def not_a_tensor(operation: Operation, value: Any, place: int) -> TypeError:
+    """The error for an operand that is no tensor."""
+    kind = type(value).__name__
+    advice = {
+        "list": "make one with torch.tensor(...)",
+        "tuple": "make one with torch.tensor(...)",
+        "ndarray": "make one with torch.from_numpy(...)",
+        "NoneType": "a function without a return, or a .grad before backward(), gives None",
+    }.get(kind, "make one with torch.tensor(...)")
+    return TypeError(
+        f"{operation.name}(): argument '{_keyword(place)}' (position {place + 1}) must be Tensor, not {kind}; {advice}"
+    )
+
+
+def _keyword(place: int) -> str:
+    return ("input", "other")[place] if place < 2 else f"tensor {place}"
+
+
+def unknown_setting(operation: Operation, name: str) -> TypeError:
+    """The error for a keyword that the operation does not know."""
+    near = difflib.get_close_matches(name, operation.defaults, 1)
+    hint = f"; did you mean '{near[0]}'?" if near else f"; it knows {', '.join(operation.defaults) or 'none'}"
+    return TypeError(f"{operation.name}() got an unexpected keyword argument '{name}'{hint}")
+
+
+def explain(operation: Operation, operands: tuple[Tensor, ...], settings: dict[str, Any], error: Exception) -> Exception:
+    """What PyTorch would raise where NumPy raised ``error``, with shapes and names added."""
+    if isinstance(error, MemoryError):
+        return error
+    shapes = [tuple(operand.shape) for operand in operands]
+    described = ", ".join(describe(operand) for operand in operands)
+    if isinstance(error, np.exceptions.AxisError):
+        return dimension_error(settings.get("dim", error.axis), max((len(s) for s in shapes), default=0), described)
+    if "broadcast" in str(error) and len(shapes) == 2:
+        return RuntimeError(f"{broadcast_message(*shapes)}. Got {described}")
+    if type(error).__module__ != "numpy.exceptions" and isinstance(error, IndexError | TypeError | RuntimeError):
+        kind: type[Exception] = type(error)
+    else:
+        kind = RuntimeError
+    return kind(f"{error} [{operation.name}: {described}]" if described else str(error))
+
+
+def describe(tensor: Tensor) -> str:
+    """A tensor in an error: its name in the learner's program where it has one, and its shape and dtype."""
+    shape = "×".join(map(str, tensor.shape)) or "no dimensions"
+    return f"{name_in_program(tensor) or 'a tensor'} ({shape}, {tensor.dtype.name})"
+
+
+def name_in_program(tensor: Any) -> str:
+    """The variable that holds ``tensor`` in the innermost frame that has one, or an empty string."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        if not frame.f_globals.get("__name__", "").startswith("autokit."):
+            for name, value in frame.f_locals.items():
+                if value is tensor and not name.startswith("_"):
+                    return name
+        frame = frame.f_back  # type: ignore[assignment]
+    return ""
+
+
+def broadcast_message(a: tuple[int, ...], b: tuple[int, ...]) -> str:
+    """PyTorch's sentence on two shapes that do not broadcast."""
+    longest = max(len(a), len(b))
+    left, right = (1,) * (longest - len(a)) + tuple(a), (1,) * (longest - len(b)) + tuple(b)
+    for place in reversed(range(longest)):
+        if left[place] != right[place] and 1 not in (left[place], right[place]):
+            return (
+                f"The size of tensor a ({left[place]}) must match the size of tensor b ({right[place]}) "
+                f"at non-singleton dimension {place}"
+            )
+    return f"shapes {a} and {b} do not broadcast"
+
+
+def dimension_error(dim: Any, ndim: int, described: str = "") -> IndexError:
+    """PyTorch's error for a dimension that a tensor does not have."""
+    low, high = -max(ndim, 1), max(ndim, 1) - 1
+    dims = dim if isinstance(dim, tuple | list) else (dim,)
+    wrong = next((d for d in dims if isinstance(d, int) and not low <= d <= high), dim)
+    return IndexError(
+        f"Dimension out of range (expected to be in range of [{low}, {high}], but got {wrong})"
+        + (f" for {described}" if described else "")
+    )

@@ -1,0 +1,157 @@
+"""Reading and writing parts of a tensor: ``x[index]`` and ``x[index] = value``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autokit.autograd.node import Node
+from autokit.ops.errors import describe
+from autokit.ops.operation import derivative, new_tensor, on, operation
+from autokit.tensor import Tensor
+
+# An index is kept as arrays, numbers, slices, None and Ellipsis: what NumPy understands.
+
+
+def plain_index(tensor: Tensor, index: Any) -> Any:
+    """``index`` with tensors and lists turned to arrays, checked against ``tensor``."""
+    entries = index if isinstance(index, tuple) else (index,)
+    made = tuple([_entry(tensor, entry) for entry in entries])
+    return made
+
+
+def _entry(tensor: Tensor, entry: Any) -> Any:
+    if entry.__class__ is int or entry is None or entry is Ellipsis:
+        return entry
+    if isinstance(entry, slice):
+        if entry.step is not None and int(entry.step) <= 0:
+            raise ValueError("step must be greater than zero: PyTorch knows no backward slices; use .flip(0)")
+        return slice(*(None if part is None else int(part) for part in (entry.start, entry.stop, entry.step)))
+    if isinstance(entry, Tensor):
+        entry = entry.array
+    if isinstance(entry, bool | np.bool_):
+        return bool(entry)
+    if isinstance(entry, int | np.integer):
+        return int(entry)
+    if isinstance(entry, list | tuple | range | np.ndarray):
+        array = np.asarray(entry)
+        if not array.size and array.dtype.kind == "f":
+            array = array.astype(np.int64)
+        if array.dtype.kind in "bui":
+            return array
+        raise IndexError(
+            f"tensors used as indices must be long, int, byte or bool tensors, and this one is {array.dtype}"
+        )
+    raise TypeError(
+        f"a tensor cannot be indexed by {type(entry).__name__}: use integers, slices, None, ..., lists, and tensors of "
+        "integers or bools"
+    )
+
+
+def is_basic(index: tuple[Any, ...]) -> bool:
+    """Whether ``index`` reads every element at most once, as a view: integers and slices alone."""
+    return not any(isinstance(entry, np.ndarray | bool) for entry in index)
+
+
+def _index_name(node: Node) -> str:
+    index = (node.settings or {})["index"]
+    if not is_basic(index):
+        return "IndexBackward0"
+    last = next((entry for entry in reversed(index) if entry is not Ellipsis and entry != slice(None)), slice(None))
+    if last is None:
+        return "UnsqueezeBackward0"
+    return "SelectBackward0" if isinstance(last, int) else "SliceBackward0"
+
+
+@operation(
+    "[ ]",
+    "{a}[…]",
+    a=derivative("1 at the places read", lambda g, shape, index: on(spread_out, g, shape=shape, index=index)),
+    view=True,
+    name="index",
+    backward=_index_name,
+)
+def plain_getitem(a, /, index):
+    """See :func:`getitem`."""
+    return a[index]
+
+
+@operation(
+    "[ ]",
+    "{a} put into zeros",
+    a=derivative("1 at the places written", lambda g, index: g[index]),
+    name="index_backward",
+)
+def spread_out(a, /, shape, index):
+    """Zeros of ``shape``, with the elements of ``a`` added at ``index``; places named twice add up."""
+    result = np.zeros_like(a, shape=shape)
+    if is_basic(index):
+        result[index] = a
+    else:
+        np.add.at(result, index, a)
+    return result
+
+
+def getitem(input: Tensor, index: Any) -> Tensor:
+    """The part of ``input`` at ``index``: a view for integers and slices, else a copy.
+
+    Raises
+    ------
+    IndexError
+        If there is no such place, or there are too many indices.
+    """
+    entries = plain_index(input, index)
+    try:
+        return plain_getitem(input, index=entries)
+    except IndexError as error:
+        raise _index_error(input, entries, error) from None
+
+
+def _index_error(tensor: Tensor, entries: tuple[Any, ...], error: Exception) -> IndexError:
+    used = sum(1 for entry in entries if entry is not None and entry is not Ellipsis)
+    if used > tensor.array.ndim:
+        if not tensor.array.ndim:
+            return IndexError(
+                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python to convert a 0-dim tensor to a number"
+            )
+        return IndexError(f"too many indices for tensor of dimension {tensor.array.ndim}: {describe(tensor)}")
+    if len(entries) == 1 and isinstance(entries[0], int):
+        return IndexError(
+            f"index {entries[0]} is out of bounds for dimension 0 with size {tensor.array.shape[0]}: {describe(tensor)}"
+        )
+    return IndexError(str(error))
+
+
+@operation(
+    "[ ]=",
+    "{a}, with {value} written at […]",
+    a=derivative("1 at the places kept", lambda g, index: on(put, g, _zero_like(g), index=index)),
+    value=derivative("1 at the places written", lambda g, index: g[index]),
+    name="copy_slices",
+    backward="CopySlices",
+)
+def put(a, value, /, index):
+    """A copy of ``a`` with ``value`` at ``index``."""
+    result = a.copy()
+    result[index] = value
+    return result
+
+
+def _zero_like(g: Any) -> Any:
+    zero = np.zeros((), (g.array if isinstance(g, Tensor) else g).dtype)
+    return new_tensor(zero) if isinstance(g, Tensor) else zero
+
+
+@operation("nonzero", "places of {a}")
+def plain_nonzero(a, /):
+    """See :func:`nonzero`."""
+    return np.argwhere(a) if a.ndim else np.zeros((int(bool(a)), 0), np.int64)
+
+
+def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
+    """The places of the elements that are not 0: a row for each, or an index for each dimension."""
+    places = plain_nonzero(input)
+    if not as_tuple:
+        return places
+    return tuple(new_tensor(places.array[:, dim].copy()) for dim in range(max(input.array.ndim, 1)))

@@ -1,0 +1,164 @@
+"""Changing a tensor where it stands: ``x += 1``, ``x[0] = 1``, ``x.zero_()``.
+
+An in-place operation is the operation itself, whose result then overwrites
+the tensor.  The tensor takes over the result's place in the graph, and its
+storage notes the change, so that a derivative that saved the old elements
+refuses to use the new ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from sys import _getframe as get_frame
+from typing import Any
+
+import numpy as np
+
+from autokit import dtypes
+from autokit.autograd.modes import state
+from autokit.autograd.node import next_sequence
+from autokit.ops.errors import broadcast_message, describe
+from autokit.ops.index import plain_index, put
+from autokit.ops.operation import _OUR_FILES, new_tensor, storage_of
+from autokit.tensor import Tensor
+
+
+def in_place(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """The in-place form of an operation: ``add`` as ``add_``."""
+
+    def apply(self: Tensor, *arguments: Any, **settings: Any) -> Tensor:
+        refuse_leaf(self)
+        overwrite(self, function(_before(self, arguments), *arguments, **settings))
+        return self
+
+    apply.__name__ = apply.__qualname__ = f"{function.__name__}_"
+    apply.__doc__ = f"In-place form of :func:`{function.__name__}`: the result overwrites the tensor."
+    return apply
+
+
+def refuse_leaf(tensor: Tensor) -> None:
+    """Raise where a change in place would lose a gradient."""
+    if not state.grad_enabled:
+        return
+    if tensor._requires_grad and tensor.grad_fn is None:
+        raise RuntimeError(
+            "a leaf Variable that requires grad is being used in an in-place operation: "
+            f"{describe(tensor)}. To update a parameter, do it inside `with torch.no_grad():`"
+        )
+    storage = tensor._storage
+    if storage is not None and storage.viewed_in_graph:
+        raise RuntimeError(
+            f"{describe(tensor)} shares its memory with a view of a tensor that requires grad, and is being used in an "
+            "in-place operation. autokit does not follow gradients through that: use an operation that makes a new "
+            "tensor, or clone() first, or work inside `with torch.no_grad():`"
+        )
+
+
+def _before(tensor: Tensor, arguments: tuple[Any, ...]) -> Tensor:
+    """The tensor as it was, to take part in the graph; itself where nothing is recorded."""
+    others = any(isinstance(argument, Tensor) and argument._requires_grad for argument in arguments)
+    if not (state.grad_enabled and (tensor._requires_grad or others)):
+        return tensor
+    before = new_tensor(tensor.array.copy())
+    before.grad_fn, before._requires_grad = tensor.grad_fn, tensor._requires_grad
+    if tensor.name:
+        before.name = tensor.name
+    return before
+
+
+def overwrite(tensor: Tensor, result: Tensor) -> None:
+    """Let ``tensor`` hold the elements of ``result``, and its place in the graph.
+
+    Raises
+    ------
+    RuntimeError
+        If the shape would change, or the elements would lose their kind.
+    """
+    array, made = tensor.array, result.array
+    if made.shape != array.shape:
+        if np.broadcast_shapes(made.shape, array.shape) != array.shape:
+            raise RuntimeError(
+                f"output with shape {list(array.shape)} doesn't match the broadcast shape {list(made.shape)}: "
+                f"an in-place operation keeps the shape of {describe(tensor)}"
+            )
+    if dtypes.category(made.dtype) > dtypes.category(array.dtype):
+        raise RuntimeError(
+            f"result type {_capital(made.dtype)} can't be cast to the desired output type {_capital(array.dtype)}: "
+            f"an in-place operation keeps the dtype of {describe(tensor)}"
+        )
+    array[...] = made
+    mark_changed(tensor)
+    if result.grad_fn is not None:
+        node = result.grad_fn
+        # The node stands for the tensor from here on, and so is newer than the change itself.
+        node.sequence = next_sequence()
+        node.dtype, node.storage = array.dtype, tensor._storage
+        tensor.grad_fn, tensor._requires_grad = node, True
+
+
+def _capital(dtype: np.dtype) -> str:
+    names = {"float32": "Float", "float64": "Double", "float16": "Half", "int64": "Long", "int32": "Int"}
+    return names.get(dtype.name, dtype.name.capitalize())
+
+
+def mark_changed(tensor: Tensor) -> None:
+    """Note that the elements of ``tensor`` were changed, after a change made directly to its array."""
+    frame = get_frame(1)
+    while frame.f_code.co_filename in _OUR_FILES:
+        frame = frame.f_back  # type: ignore[assignment]
+    storage_of(tensor).change(frame.f_code, frame.f_lasti)
+
+
+def setitem(self: Tensor, index: Any, value: Any) -> None:
+    """Write ``value`` at ``index``; a place named twice is written once."""
+    refuse_leaf(self)
+    entries = plain_index(self, index)
+    recorded = isinstance(value, Tensor) and value._requires_grad or self._requires_grad
+    if recorded and state.grad_enabled:
+        overwrite(self, put(_before(self, (value,)), value, index=entries))
+        return
+    try:
+        self.array[entries] = value.array if isinstance(value, Tensor) else value
+    except ValueError as error:
+        part = self.array[entries].shape
+        given = tuple(value.shape) if hasattr(value, "shape") else np.shape(value)
+        raise RuntimeError(
+            f"shape mismatch: value tensor of shape {list(given)} cannot be broadcast to indexing result of shape "
+            f"{list(part)}. {broadcast_message(given, part)}"
+        ) from error
+    mark_changed(self)
+
+
+def fill_(self: Tensor, value: Any) -> Tensor:
+    """Set each element to ``value``."""
+    setitem(self, Ellipsis, value)
+    return self
+
+
+def zero_(self: Tensor) -> Tensor:
+    """Set each element to 0."""
+    return fill_(self, 0)
+
+
+def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
+    """Take over the elements of ``src``, which may broadcast and have another dtype."""
+    setitem(self, Ellipsis, src if src.array.dtype == self.array.dtype else src.to(self.dtype))
+    return self
+
+
+def uniform_(self: Tensor, from_: float = 0, to: float = 1, *, generator: Any = None) -> Tensor:
+    """Draw each element evenly from ``from_`` to below ``to``."""
+    from autokit import random
+
+    drawn = (generator or random.default_generator).uniform(self.array.shape, self.array.dtype)
+    kind = self.array.dtype.type
+    return fill_(self, new_tensor(np.asarray(drawn * kind(to - from_) + kind(from_))))
+
+
+def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Any = None) -> Tensor:
+    """Draw each element from the normal distribution."""
+    from autokit import random
+
+    drawn = (generator or random.default_generator).normal(self.array.shape, self.array.dtype)
+    kind = self.array.dtype.type
+    return fill_(self, new_tensor(np.asarray(drawn * kind(std) + kind(mean))))

@@ -1,0 +1,476 @@
+"""How a rule becomes a function: :func:`operation` and :func:`derivative`.
+
+A rule is a plain function of arrays, with its derivatives and the words that
+teach it around it::
+
+    @operation(
+        "×", "{a} · {b}",
+        a=derivative("{b}", lambda g, b: g * b),
+        b=derivative("{a}", lambda g, a: g * a),
+    )
+    def mul(a, b, /):
+        return a * b
+
+* What stands before the slash are tensors, the *operands*; what stands after
+  it are *settings*, such as ``dim``.
+* A derivative is a vector–Jacobian product: from ``g``, the gradient that
+  arrives at the result, it makes the gradient of one operand.  Its further
+  arguments ask for what it needs, by name: operands, settings, ``out`` (the
+  result) or ``shape`` (of that operand).  Operands and results that are asked
+  for are what the operation *saves* for the way back; the others are let go.
+* ``joint=`` in place of single derivatives makes the gradients of all
+  operands at once.
+
+The rule speaks NumPy, so the same lines run on arrays of NumPy and CuPy, and
+on tensors: that is how a derivative is differentiated again.  It never thinks
+of dtypes or broadcasting: operands arrive with one dtype, and the engine sums
+a gradient that is larger than its operand.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable
+from sys import _getframe as get_frame
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autokit import dtypes
+from autokit.autograd.modes import state
+from autokit.autograd.node import Node, Storage, next_sequence
+from autokit.ops.errors import explain, not_a_tensor, unknown_setting
+from autokit.tensor import Literal, Tensor
+
+OUTPUT = "out"
+SHAPE = "shape"
+
+OPERATIONS: dict[str, Operation] = {}
+"""Every rule by its name."""
+
+
+class Derivative(NamedTuple):
+    """By one operand: the local derivative in symbols, and the rule that applies it."""
+
+    local: str
+    vjp: Callable[..., Any]
+
+
+derivative = Derivative
+
+
+class Rule(NamedTuple):
+    """A derivative in place: ``slot`` is the operand's, or -1 where one rule serves all operands.
+
+    ``needs`` lists the names of the rule's arguments after ``g``, and
+    ``fetch`` the same for the engine: an operand's place, or the name.
+    """
+
+    slot: int
+    local: str
+    vjp: Callable[..., Any]
+    needs: tuple[str, ...]
+    fetch: tuple[int | str, ...]
+
+
+class Operation:
+    """A rule with its names and words; calling it computes, and records where a gradient is wanted."""
+
+    def __init__(
+        self,
+        forward: Callable[..., Any],
+        symbol: str,
+        formula: str,
+        derivatives: dict[str, Derivative],
+        *,
+        floating: bool = False,
+        view: bool = False,
+        mixed: bool = False,
+        name: str | None = None,
+        backward: str | Callable[[Node], str] | None = None,
+    ) -> None:
+        self.forward = forward
+        self.name = name or forward.__name__
+        self.symbol = symbol
+        self.formula = formula
+        self.floating = floating
+        self.view = view
+        self.mixed = mixed
+        parameters = inspect.signature(forward).parameters.values()
+        self.variadic = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+        self.operands = tuple(p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL))
+        self.defaults = {p.name: p.default for p in parameters if p.name not in self.operands}
+        self.rules = tuple(self._rule(name, each) for name, each in derivatives.items())
+        default_name = "".join(part.capitalize() for part in self.name.split("_")) + "Backward0"
+        self._backward = backward or default_name
+
+    def _rule(self, name: str, one: Derivative) -> Rule:
+        needs = tuple(inspect.signature(one.vjp).parameters)[1:]
+        known = {*self.operands, *self.defaults, OUTPUT, SHAPE}
+        if not known.issuperset(needs) or (name != "joint" and name not in self.operands):
+            raise TypeError(f"the rule of {self.name} by {name} asks for {needs}; there are {sorted(known)}")
+        places = {operand: place for place, operand in enumerate(self.operands)} if not self.variadic else {}
+        return Rule(places.get(name, -1), one.local, one.vjp, needs, tuple(places.get(n, n) for n in needs))
+
+    def backward_name(self, node: Node) -> str:
+        """PyTorch's name of the backward node that ``node`` is."""
+        return self._backward if isinstance(self._backward, str) else self._backward(node)
+
+    def saves(self, targets: tuple[Any, ...]) -> tuple[str, ...]:
+        """The operands, and ``out``, that the way back to these targets needs."""
+        needed = {need for r in self.rules if r.slot < 0 or targets[r.slot] is not None for need in r.needs}
+        return tuple(name for name in (*self.operands, OUTPUT) if name in needed)
+
+    def __repr__(self) -> str:
+        return f"<operation {self.name}>"
+
+
+def operation(symbol: str, formula: str, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Make a function of tensors from a rule; see the head of this file.
+
+    Parameters
+    ----------
+    symbol, formula : str
+        For the picture: ``"×"``, and ``"{a} · {b}"`` with the operands in braces.
+    floating : bool
+        Integers become the default floating point dtype first.
+    view : bool
+        The result may share the operand's memory.
+    mixed : bool
+        The operands keep their own dtypes.
+    name : str, optional
+        The operation's name, where the function is called otherwise.
+    backward : str or function of the node, optional
+        PyTorch's name of the backward node, where it is not the rule's own name.
+    **options
+        Under each operand's name its :func:`derivative`, or one for all as ``joint``.
+    """
+    own = {key: options.pop(key) for key in ("floating", "view", "mixed", "name", "backward") if key in options}
+
+    def build(forward: Callable[..., Any]) -> Any:
+        made = Operation(forward, symbol, formula, options, **own)
+        OPERATIONS[made.name] = made
+        simple = not (made.defaults or made.variadic or made.view or made.mixed)
+        maker = {1: _unary, 2: _binary}.get(len(made.operands), _general) if simple else _general
+        function = maker(made)
+        function.__name__ = function.__qualname__ = made.name
+        function.__doc__ = forward.__doc__
+        function.__module__ = forward.__module__
+        function.operation = made  # type: ignore[attr-defined]
+        return function
+
+    return build
+
+
+def _unary(operation: Operation) -> Callable[[Any], Tensor]:
+    forward = operation.forward
+    floating = operation.floating
+    differentiable = bool(operation.rules)
+
+    def apply(input: Any) -> Tensor:
+        if not isinstance(input, Tensor):
+            raise not_a_tensor(operation, input, 0)
+        array = input.array
+        records = differentiable and input._requires_grad and state.grad_enabled
+        if floating and not records and array.dtype.kind in "bui":
+            array = array.astype(dtypes.get_default_dtype().numpy)
+        try:
+            out = forward(array)
+        except Exception as error:
+            raise explain(operation, (input,), {}, error) from None
+        result = new_tensor(out)
+        if records:
+            record(operation, result, (input,), (input.grad_fn or input,), None)
+        return result
+
+    return apply
+
+
+def _binary(operation: Operation) -> Callable[[Any, Any], Tensor]:
+    forward = operation.forward
+    floating = operation.floating
+    differentiable = bool(operation.rules)
+
+    def apply(input: Any, other: Any) -> Tensor:
+        if input.__class__ is Tensor and other.__class__ is Tensor:
+            a, b = input.array, other.array
+        else:
+            input, other = as_operands(operation, (input, other))
+            a, b = input.array, other.array
+        if a.dtype is not b.dtype or (floating and a.dtype.kind != "f"):
+            input, other = as_operands(operation, (input, other))
+            a, b = input.array, other.array
+        try:
+            out = forward(a, b)
+        except Exception as error:
+            raise explain(operation, (input, other), {}, error) from None
+        result = new_tensor(out)
+        first, second = input._requires_grad, other._requires_grad
+        if (first or second) and differentiable and state.grad_enabled:
+            targets = (input.grad_fn or input if first else None, other.grad_fn or other if second else None)
+            record(operation, result, (input, other), targets, None)
+        return result
+
+    return apply
+
+
+def _general(operation: Operation) -> Callable[..., Tensor]:
+    forward = operation.forward
+    count = len(operation.operands)
+    names = tuple(operation.defaults)
+
+    def apply(*arguments: Any, **settings: Any) -> Tensor:
+        if operation.variadic:
+            operands, positional = arguments, ()
+        else:
+            if settings and len(arguments) < count:
+                arguments = _operands_by_name(operation, arguments, settings)
+            operands, positional = arguments[:count], arguments[count:]
+        if len(operands) < count or len(positional) > len(names):
+            raise TypeError(
+                f"{operation.name}() takes {count} tensor{'s' * (count != 1)} and the settings "
+                f"{', '.join(names) or '(none)'}; got {len(arguments)} arguments"
+            )
+        chosen = {**operation.defaults, **dict(zip(names, positional)), **settings}
+        if len(chosen) > len(names):
+            chosen = _rename(operation, chosen)
+        operands = as_operands(operation, operands)
+        try:
+            out = forward(*[operand.array for operand in operands], **chosen)
+        except Exception as error:
+            raise explain(operation, operands, chosen, error) from None
+        result = new_tensor(out)
+        if operation.view:
+            share_storage(operands[0], result)
+        if operation.rules and state.grad_enabled:
+            targets = tuple([t.grad_fn or t if t._requires_grad else None for t in operands])
+            if any(target is not None for target in targets):
+                record(operation, result, operands, targets, chosen)
+        return result
+
+    return apply
+
+
+_SPELLINGS = {"axis": "dim", "keepdims": "keepdim"}
+"""NumPy's keyword for PyTorch's."""
+
+
+def _rename(operation: Operation, settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings under PyTorch's names, where NumPy's were given."""
+    for numpy_name, name in _SPELLINGS.items():
+        if numpy_name in settings and name in operation.defaults:
+            settings[name] = settings.pop(numpy_name)
+    for name in settings:
+        if name not in operation.defaults:
+            raise unknown_setting(operation, name)
+    return settings
+
+
+_KEYWORDS = ("input", "other")
+"""PyTorch's keywords for a first and a second tensor."""
+
+
+def _operands_by_name(operation: Operation, given: tuple[Any, ...], settings: dict[str, Any]) -> tuple[Any, ...]:
+    for keyword in _KEYWORDS[len(given) : len(operation.operands)]:
+        if keyword not in settings:
+            break
+        given = (*given, settings.pop(keyword))
+    return given
+
+
+# ---------------------------------------------------------------- results and records
+
+_allocate = object.__new__
+_ndarray = np.ndarray
+
+
+def new_tensor(array: Any) -> Tensor:
+    """A tensor around ``array``, outside of any graph."""
+    if array.__class__ is not _ndarray and isinstance(array, np.generic):
+        array = np.asarray(array)  # NumPy gives a scalar where there are no dimensions
+    tensor = _allocate(Tensor)
+    tensor.array = array
+    tensor._requires_grad = False
+    tensor.grad_fn = None
+    tensor._grad = None
+    tensor._storage = None
+    return tensor
+
+
+def record(
+    operation: Operation,
+    result: Tensor,
+    operands: tuple[Tensor, ...],
+    targets: tuple[Any, ...],
+    settings: dict[str, Any] | None,
+) -> None:
+    """Make ``result`` the outcome of ``operation`` in the graph."""
+    array = result.array
+    node = _allocate(Node)
+    node.operation = operation
+    node.targets = targets
+    node.operands = operands
+    node.output = array
+    node.settings = settings
+    node.shape = array.shape
+    node.dtype = array.dtype
+    node.sequence = next_sequence()
+    node.scope = state.scope
+    node.storage = result._storage
+    node.hooks = None
+    node.freed = False
+    node.kept = True
+    frame = get_frame(2)
+    while frame.f_code.co_filename in _OUR_FILES:
+        frame = frame.f_back  # type: ignore[assignment]
+    node.code = frame.f_code
+    node.instruction = frame.f_lasti
+    result.grad_fn = node
+    result._requires_grad = True
+    if array.size > state.keep or (settings is not None and any(t.array.size > state.keep for t in operands)):
+        _let_go(node)
+
+
+def _let_go(node: Node) -> None:
+    """Drop the large values that the way back does not need."""
+    operation, operands = node.operation, node.operands or ()
+    needed = operation.saves(node.targets)
+    names = operation.operands * len(operands) if operation.variadic else operation.operands
+    node.operands = tuple(
+        [
+            operand if name in needed or operand.array.size <= state.keep else None
+            for name, operand in zip(names, operands)
+        ]
+    )
+    if OUTPUT not in needed and node.output.size > state.keep:
+        node.output = None
+    node.kept = False
+
+
+def _library_files() -> frozenset[str]:
+    home = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    return frozenset(
+        os.path.join(folder, name) for folder, _, names in os.walk(home) for name in names if name.endswith(".py")
+    )
+
+
+_OUR_FILES = _library_files()
+"""Lines of these files are not the learner's."""
+
+
+def share_storage(base: Tensor, view: Tensor) -> None:
+    """Let ``view`` know of in-place changes of ``base``, where they share memory."""
+    source = view.array.base
+    if source is not None and (source is base.array or source is base.array.base) or view.array is base.array:
+        view._storage = storage_of(base)
+        if base._requires_grad and state.grad_enabled:
+            view._storage.viewed_in_graph = True
+
+
+def storage_of(tensor: Tensor) -> Storage:
+    """The storage of ``tensor``, made now if it had none."""
+    if tensor._storage is None:
+        tensor._storage = Storage()
+        if tensor.grad_fn is not None:
+            tensor.grad_fn.storage = tensor._storage
+    return tensor._storage
+
+
+def on(function: Any, *operands: Any, **settings: Any) -> Any:
+    """Run one rule inside another: recorded on tensors, bare on arrays."""
+    if any(isinstance(operand, Tensor) for operand in operands):
+        return function(*operands, **settings)
+    rule = function.operation
+    return rule.forward(*operands, **{**rule.defaults, **settings})
+
+
+# ---------------------------------------------------------------- operands
+
+_NUMBERS = (bool, int, float, complex, np.generic)
+_NUMBER_DTYPES = {bool: np.dtype(bool), int: np.dtype(np.int64), complex: np.dtype(np.complex64)}
+
+
+def as_operands(operation: Operation, values: tuple[Any, ...]) -> tuple[Tensor, ...]:
+    """Tensors of one dtype, as PyTorch would promote them, from tensors, numbers and arrays.
+
+    A tensor that changes its dtype does so by a recorded cast; a number takes
+    the dtype of the tensors that it meets.
+    """
+    if not any(isinstance(value, Tensor) for value in values):
+        raise not_a_tensor(operation, values[0] if values else None, 0)
+    tensors = [_no_number(operation, value, place) for place, value in enumerate(values)]
+    if operation.mixed or len(tensors) == 1 and not operation.floating:
+        return tuple([_literal(t, None) if not isinstance(t, Tensor) else t for t in tensors])
+    common = common_dtype(tensors)
+    if operation.floating and common.kind in "bui":
+        common = dtypes.get_default_dtype().numpy
+    return tuple(
+        [
+            _literal(t, common) if not isinstance(t, Tensor) else t if t.array.dtype == common else cast(t, dtype=common)
+            for t in tensors
+        ]
+    )
+
+
+def _no_number(operation: Operation, value: Any, place: int) -> Any:
+    """``value`` as a tensor or a Python number."""
+    if isinstance(value, Tensor) or value.__class__ in _NUMBER_DTYPES or value.__class__ is float:
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return new_tensor(value)
+    if isinstance(value, _NUMBERS):  # a subclass, such as an IntEnum
+        return int(value) if isinstance(value, int) else float(value)  # type: ignore[arg-type]
+    raise not_a_tensor(operation, value, place)
+
+
+def _literal(number: Any, common: np.dtype | None) -> Tensor:
+    literal = _allocate(Literal)
+    if common is None:
+        common = _NUMBER_DTYPES.get(number.__class__) or dtypes.get_default_dtype().numpy
+    # Through an array of the number's own width, so that integers wrap as PyTorch's do.
+    literal.array = np.asarray(number).astype(common) if common.kind in "ui" else np.asarray(number, dtype=common)
+    literal._requires_grad = False
+    literal.grad_fn = literal._grad = literal._storage = None
+    return literal
+
+
+def common_dtype(values: list[Any] | tuple[Any, ...]) -> np.dtype:
+    """The dtype that tensors and Python numbers meet in, by PyTorch's three standings."""
+    standing: list[np.dtype | None] = [None, None, None]
+    for value in values:
+        if isinstance(value, Tensor):
+            place, own = (0 if value.array.ndim else 1), value.array.dtype
+            if value.__class__ is Literal:
+                place = 2
+        else:
+            place = 2
+            own = _NUMBER_DTYPES.get(value.__class__) or dtypes.get_default_dtype().numpy
+        before = standing[place]
+        standing[place] = own if before is None else dtypes.promote(before, own)
+    dimensioned, scalar, number = standing
+    found = _combine(dimensioned, _combine(scalar, number))
+    assert found is not None
+    return found
+
+
+def _combine(higher: np.dtype | None, lower: np.dtype | None) -> np.dtype | None:
+    """``higher`` decides, unless ``lower`` is of a higher category."""
+    if higher is None or lower is None:
+        return lower if higher is None else higher
+    if dtypes.category(lower) > dtypes.category(higher):
+        return dtypes.promote(higher, lower)
+    return higher
+
+
+@operation(
+    "→",
+    "{a}",
+    a=derivative("1", lambda g: g),
+    backward="ToCopyBackward0",
+)
+def cast(a, /, dtype=None):
+    """The same values in another dtype."""
+    return a.astype(dtype)

@@ -1,0 +1,522 @@
+"""The tensor: an array, whether it wants a gradient, and how it was made.
+
+The operations are not here: each is one rule in ``autokit.ops``, which binds
+it to this class as method and operator.  Here is what a tensor *is*.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from autokit import dtypes
+from autokit.devices import device_of, to_numpy
+
+if TYPE_CHECKING:
+    from autokit.autograd.node import Node, Storage
+
+
+class Size(tuple):  # noqa: SLOT001 - PyTorch's is a plain tuple too
+    """The shape of a tensor: a tuple that prints as PyTorch's.
+
+    >>> Size((2, 3)), Size((2, 3)).numel()
+    (torch.Size([2, 3]), 6)
+    """
+
+    def __repr__(self) -> str:
+        return f"torch.Size({list(self)})"
+
+    def numel(self) -> int:
+        """How many elements a tensor of this shape has."""
+        count = 1
+        for size in self:
+            count *= size
+        return count
+
+
+class Tensor:
+    """An array that can remember how it was computed.
+
+    ``Tensor(2, 3)`` and ``Tensor([1, 2])`` make float32 tensors, as in
+    PyTorch; :func:`autokit.tensor` is the better way to make one.
+
+    Attributes
+    ----------
+    array : numpy.ndarray or cupy.ndarray
+        The elements.
+    grad_fn : Node or None
+        The operation that made it, where that was recorded; None for a leaf.
+    """
+
+    __slots__ = ("__dict__", "__weakref__", "_grad", "_requires_grad", "_storage", "array", "grad_fn")
+    array: Any
+    grad_fn: Node | None
+    _grad: Tensor | None
+    _requires_grad: bool
+    _storage: Storage | None
+
+    __hash__ = object.__hash__  # by identity: == compares the elements
+
+    def __init__(self, *data: Any, device: Any = None) -> None:
+        from autokit.ops.create import legacy_array
+
+        self.array = legacy_array(data)
+        self.grad_fn = self._grad = self._storage = None
+        self._requires_grad = False
+
+    if TYPE_CHECKING:  # methods and operators are bound by autokit.ops
+
+        def __getattr__(self, name: str) -> Any: ...
+        def __add__(self, other: Any) -> Tensor: ...
+        def __radd__(self, other: Any) -> Tensor: ...
+        def __sub__(self, other: Any) -> Tensor: ...
+        def __rsub__(self, other: Any) -> Tensor: ...
+        def __mul__(self, other: Any) -> Tensor: ...
+        def __rmul__(self, other: Any) -> Tensor: ...
+        def __truediv__(self, other: Any) -> Tensor: ...
+        def __rtruediv__(self, other: Any) -> Tensor: ...
+        def __pow__(self, other: Any) -> Tensor: ...
+        def __matmul__(self, other: Any) -> Tensor: ...
+        def __neg__(self) -> Tensor: ...
+        def __getitem__(self, index: Any) -> Tensor: ...
+        def __setitem__(self, index: Any, value: Any) -> None: ...
+
+    # ------------------------------------------------------------ what it is
+
+    @property
+    def shape(self) -> Size:
+        """The size of each dimension."""
+        return Size(self.array.shape)
+
+    @property
+    def dtype(self) -> dtypes.dtype:
+        """The type of the elements."""
+        return dtypes.BY_NUMPY[self.array.dtype]
+
+    @property
+    def device(self) -> Any:
+        """Where the elements are."""
+        return device_of(self.array)
+
+    @property
+    def ndim(self) -> int:
+        """How many dimensions there are."""
+        return self.array.ndim
+
+    @property
+    def name(self) -> str:
+        """The name that pictures and errors use, where the learner gave one: ``x.name = "x"``."""
+        return self.__dict__.get("_name", "")
+
+    @name.setter
+    def name(self, name: str | None) -> None:
+        self.__dict__["_name"] = name or ""
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether it was made by the learner and not by a recorded operation."""
+        return self.grad_fn is None
+
+    @property
+    def is_cuda(self) -> bool:
+        """Whether the elements are on a GPU."""
+        return self.device.type == "cuda"
+
+    @property
+    def itemsize(self) -> int:
+        """The bytes of one element."""
+        return self.array.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all elements."""
+        return self.array.nbytes
+
+    @property
+    def _version(self) -> int:
+        return self._storage.version if self._storage is not None else 0
+
+    def size(self, dim: int | None = None) -> Any:
+        """The shape, or the size of dimension ``dim``."""
+        if dim is None:
+            return self.shape
+        try:
+            return self.array.shape[dim]
+        except IndexError:
+            from autokit.ops.errors import dimension_error
+
+            raise dimension_error(dim, self.array.ndim) from None
+
+    def dim(self) -> int:
+        """How many dimensions there are."""
+        return self.array.ndim
+
+    def numel(self) -> int:
+        """How many elements there are."""
+        return self.array.size
+
+    nelement = numel
+
+    def element_size(self) -> int:
+        """The bytes of one element."""
+        return self.array.dtype.itemsize
+
+    def stride(self, dim: int | None = None) -> Any:
+        """How many elements lie between neighbours, along each dimension or along ``dim``."""
+        strides = tuple(step // self.array.itemsize for step in self.array.strides)
+        return strides if dim is None else strides[dim]
+
+    def is_contiguous(self) -> bool:
+        """Whether the elements lie in memory in the order of the indices."""
+        return self.array.flags.c_contiguous
+
+    def data_ptr(self) -> int:
+        """The address of the first element."""
+        return self.array.ctypes.data
+
+    def is_floating_point(self) -> bool:
+        """Whether the elements are floating point numbers."""
+        return self.array.dtype.kind == "f"
+
+    # ------------------------------------------------------------ its gradient
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether operations on it are recorded; settable on a leaf."""
+        return self._requires_grad
+
+    @requires_grad.setter
+    def requires_grad(self, wanted: bool) -> None:
+        if self.grad_fn is not None and not wanted:
+            raise RuntimeError(
+                "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in "
+                "a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
+            )
+        if wanted and self.array.dtype.kind not in "fc":
+            raise RuntimeError(
+                "only Tensors of floating point and complex dtype can require gradients; "
+                f"this one is {self.dtype.name}: convert it with .float(), or write 1.0 in place of 1"
+            )
+        self._requires_grad = bool(wanted)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Set ``requires_grad`` and return the tensor."""
+        self.requires_grad = requires_grad
+        return self
+
+    @property
+    def grad(self) -> Tensor | None:
+        """The gradient that ``backward()`` left here: None before, and None where none was wanted."""
+        if self._grad is None and self.grad_fn is not None:
+            warnings.warn(
+                "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute "
+                "won't be populated during autograd.backward(). If you indeed want the .grad field to be populated "
+                "for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return self._grad
+
+    @grad.setter
+    def grad(self, gradient: Tensor | None) -> None:
+        if gradient is not None:
+            if not isinstance(gradient, Tensor):
+                raise TypeError(f"assigned grad expected to be a Tensor or None but got {type(gradient).__name__}")
+            if gradient.array.shape != self.array.shape:
+                raise RuntimeError(
+                    f"assigned grad has data of a different size: it is {tuple(gradient.shape)}, "
+                    f"and the tensor is {tuple(self.shape)}"
+                )
+        self._grad = gradient
+
+    @grad.deleter
+    def grad(self) -> None:
+        self._grad = None
+
+    def _accumulate(self, gradient: Any) -> None:
+        """Add the engine's ``gradient`` to ``.grad``: an array that is ours now, or a tensor with a graph."""
+        before = self._grad
+        if isinstance(gradient, Tensor):
+            self._grad = gradient if before is None else before + gradient
+        elif before is None:
+            self._grad = _wrap(np.asarray(gradient) if isinstance(gradient, np.generic) else gradient)
+        elif before._requires_grad:
+            self._grad = before.detach() + _wrap(gradient)
+        else:
+            before.array += gradient
+
+    def backward(
+        self,
+        gradient: Tensor | None = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+        inputs: Any = None,
+    ) -> None:
+        """Add the gradient of this tensor by every leaf behind it to the leaf's ``.grad``.
+
+        Parameters
+        ----------
+        gradient : Tensor, optional
+            The gradient to begin with, of this tensor's shape; 1 for a single element.
+        retain_graph : bool, optional
+            Keep the saved values, so that ``backward`` can run again.
+        create_graph : bool
+            Record the computation of the gradients themselves.
+        inputs : tensor or sequence of tensors, optional
+            Only these leaves.
+
+        Raises
+        ------
+        RuntimeError
+            If there is no graph, it was freed, or a gradient is missing or of the wrong shape.
+
+        Examples
+        --------
+        >>> import autokit as torch
+        >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+        >>> (x * x).sum().backward()
+        >>> x.grad
+        tensor([2., 4.])
+        """
+        from autokit.autograd import backward
+
+        backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+    def retain_grad(self) -> None:
+        """Let ``.grad`` be filled although this tensor is no leaf."""
+        if not self._requires_grad:
+            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+        if self.grad_fn is None or "_retains" in self.__dict__:
+            return
+        import weakref
+
+        self.__dict__["_retains"] = True
+        me = weakref.ref(self)  # the node must not hold its own result
+
+        def retain(gradient: Tensor) -> None:
+            tensor = me()
+            if tensor is not None:
+                tensor._accumulate(gradient.clone() if gradient._requires_grad else gradient.array.copy())
+
+        self.register_hook(retain)
+
+    @property
+    def retains_grad(self) -> bool:
+        """Whether :meth:`retain_grad` was called."""
+        return "_retains" in self.__dict__
+
+    def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> Any:
+        """Call ``hook`` with this tensor's gradient once it is known; it may return another one.
+
+        Returns
+        -------
+        handle
+            Its ``remove()`` takes the hook away.
+        """
+        if not self._requires_grad:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        if self.grad_fn is None:
+            hooks = self.__dict__.setdefault("_hooks", {})
+        else:
+            if self.grad_fn.hooks is None:
+                self.grad_fn.hooks = {}
+            hooks = self.grad_fn.hooks
+        return RemovableHandle(hooks, hook)
+
+    # ------------------------------------------------------------ the same values elsewhere
+
+    def detach(self) -> Tensor:
+        """The same memory, outside of the graph."""
+        from autokit.ops.operation import storage_of
+
+        same = _wrap(self.array)
+        same._storage = storage_of(self)
+        return same
+
+    def detach_(self) -> Tensor:
+        """Take this tensor itself out of the graph."""
+        self.grad_fn = None
+        self._requires_grad = False
+        return self
+
+    @property
+    def data(self) -> Tensor:
+        """The same memory, outside of the graph and unwatched: changes through it are not noticed."""
+        return _wrap(self.array)
+
+    @data.setter
+    def data(self, value: Tensor) -> None:
+        if not isinstance(value, Tensor):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+        self.array = value.array
+
+    def numpy(self, force: bool = False) -> np.ndarray:
+        """The elements as a NumPy array that shares their memory.
+
+        Raises
+        ------
+        RuntimeError
+            If the tensor requires grad: ``.detach().numpy()`` says that the graph ends here.
+        """
+        if self._requires_grad and not force:
+            raise RuntimeError(
+                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+            )
+        if not isinstance(self.array, np.ndarray) and not force:
+            raise TypeError(
+                f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host "
+                "memory first."
+            )
+        return to_numpy(self.array)
+
+    def item(self) -> Any:
+        """The only element, as a Python number."""
+        if self.array.size != 1:
+            raise RuntimeError(
+                f"a Tensor with {self.array.size} elements cannot be converted to Scalar: its shape is "
+                f"{tuple(self.shape)}; reduce it first, for example with .sum() or .mean()"
+            )
+        return self.array.item()
+
+    def tolist(self) -> Any:
+        """The elements as nested lists of Python numbers."""
+        return self.array.tolist()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        array = self.numpy()
+        return np.array(array, dtype=dtype, copy=copy)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        if self.grad_fn is not None:
+            raise RuntimeError(
+                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the "
+                "moment: use .detach().clone() or .clone()"
+            )
+        from copy import deepcopy
+
+        same = object.__new__(type(self))
+        memo[id(self)] = same
+        same.array = self.array.copy()
+        same.grad_fn = same._storage = None
+        same._requires_grad = self._requires_grad
+        same._grad = deepcopy(self._grad, memo)
+        same.__dict__.update(deepcopy({k: v for k, v in self.__dict__.items() if k != "_accumulator"}, memo))
+        return same
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        if self.grad_fn is not None:
+            raise RuntimeError("a tensor inside a graph cannot be pickled: pickle its .detach()")
+        return _unpickled, (type(self), to_numpy(self.array), self._requires_grad, self.name)
+
+    # ------------------------------------------------------------ as a Python value
+
+    def __bool__(self) -> bool:
+        if self.array.size != 1:
+            raise RuntimeError(
+                f"Boolean value of Tensor with {'no values' if not self.array.size else 'more than one value'} is "
+                f"ambiguous: its shape is {tuple(self.shape)}; say .all() or .any()"
+            )
+        return bool(self.array.item())
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
+
+    def __index__(self) -> int:
+        if self.array.dtype.kind not in "bui" or self.array.size != 1:
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        return int(self.array.item())
+
+    def __len__(self) -> int:
+        if not self.array.ndim:
+            raise TypeError("len() of a 0-d tensor")
+        return self.array.shape[0]
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if not self.array.ndim:
+            raise TypeError("iteration over a 0-d tensor")
+        return (self[place] for place in range(self.array.shape[0]))
+
+    def __contains__(self, value: Any) -> bool:
+        return bool((self.array == (value.array if isinstance(value, Tensor) else value)).any())
+
+    # ------------------------------------------------------------ as text and picture
+
+    def __repr__(self) -> str:
+        from autokit.printing import format_array
+
+        return format_array(
+            to_numpy(self.array),
+            grad_fn_name=self.grad_fn.name() if self.grad_fn is not None else None,
+            requires_grad=self._requires_grad,
+            device=str(self.device),
+            default_dtype=dtypes.get_default_dtype().name,
+        )
+
+    def __format__(self, specification: str) -> str:
+        from autokit.printing import format_scalar
+
+        return object.__format__(self, specification) if self.array.ndim else format_scalar(self.array, specification)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        from autokit import draw
+        from autokit.graphs.capture import graph
+        from autokit.graphs.summary import summarize
+
+        if self.grad_fn is not None:
+            bundle = draw.mimebundle(graph(self))
+            return {**bundle, "text/plain": repr(self)}
+        label = self.name
+        return {"text/plain": repr(self), "text/html": draw.tensor_html(summarize(to_numpy(self.array)), label)}
+
+
+class Literal(Tensor):
+    """A Python number that took part in an operation: the ``2`` of ``2 * x``."""
+
+    __slots__ = ()
+
+
+class RemovableHandle:
+    """Takes a hook away again: ``handle.remove()``, or leave its ``with`` block."""
+
+    _last = 0
+
+    def __init__(self, hooks: dict[int, Any], hook: Any) -> None:
+        RemovableHandle._last += 1
+        self.id = RemovableHandle._last
+        self._hooks = hooks
+        hooks[self.id] = hook
+
+    def remove(self) -> None:
+        """Take the hook away; a second time does nothing."""
+        self._hooks.pop(self.id, None)
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.remove()
+
+
+def _wrap(array: Any) -> Tensor:
+    from autokit.ops.operation import new_tensor
+
+    return new_tensor(array)
+
+
+def _unpickled(kind: type[Tensor], array: np.ndarray, requires_grad: bool, name: str) -> Tensor:
+    tensor = object.__new__(kind)
+    tensor.array = array
+    tensor.grad_fn = tensor._grad = tensor._storage = None
+    tensor._requires_grad = requires_grad
+    if name:
+        tensor.name = name
+    return tensor
