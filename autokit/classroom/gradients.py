@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from autokit.classroom.checking import Verdict, compare, is_blank, judge, plain
+from autokit.ops.create import tensor
 
 _TOLERANCE = {"float16": 0.2, "float32": 2e-2, "float64": 1e-5}
 
@@ -71,7 +72,7 @@ def judge_gradient(
         return judge(..., 0)
     points = [_point(value, position) for position, value in enumerate(inputs, 1)]
     # Without a derivative the function is a tensor program, so all its arguments become tensors.
-    forms = [_form(value, tensor=derivative is None) for value in inputs]
+    forms = [_form(value, as_tensor=derivative is None) for value in inputs]
 
     def call(f: Callable[..., Any], arrays: list[np.ndarray]) -> Any:
         return f(*(form(array) for form, array in zip(forms, arrays, strict=True)))
@@ -112,17 +113,15 @@ def _point(value: Any, position: int) -> np.ndarray:
     return array.astype(np.float64)
 
 
-def _form(value: Any, tensor: bool) -> Callable[[np.ndarray], Any]:
+def _form(value: Any, as_tensor: bool) -> Callable[[np.ndarray], Any]:
     """How to hand an array to the learner's function: in the form in which the input was given."""
-    if tensor or hasattr(value, "detach"):
+    if as_tensor or hasattr(value, "detach"):
         return _tensor
     return lambda array: array.copy() if array.ndim else float(array)
 
 
 def _tensor(array: np.ndarray, requires_grad: bool = False) -> Any:
-    import autokit
-
-    return autokit.tensor(array.copy(), requires_grad=requires_grad)
+    return tensor(array.copy(), requires_grad=requires_grad)
 
 
 def _by_backward(function: Callable[..., Any], points: list[np.ndarray]) -> Any:
