@@ -1,0 +1,501 @@
+"""The module: parameters, and a ``forward`` that uses them; modules hold modules.
+
+What is assigned to an attribute of a module is sorted by its kind: parameters,
+buffers and modules go into registers of their own, and everything else becomes
+a plain attribute.  From the registers come ``parameters()``, ``state_dict()``
+and all that walks over a model.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeVar
+from weakref import ref
+
+from autokit import dtypes
+from autokit.autograd.modes import no_grad, thread
+from autokit.nn.hooks import Hooks, call_with_hooks
+from autokit.nn.parameter import Buffer, Parameter
+from autokit.nn.state import IncompatibleKeys, load_state, state_entries
+from autokit.tensor import RemovableHandle, Tensor
+
+Self = TypeVar("Self", bound="Module")
+
+_REGISTERS = ("_parameters", "_buffers", "_modules")
+
+
+class Module:
+    """What all layers and models are made from.
+
+    Subclasses call ``super().__init__()``, assign layers and parameters to
+    attributes, and define ``forward``.
+
+    Attributes
+    ----------
+    training : bool
+        Set by :meth:`train` and :meth:`eval`; layers such as dropout look at it.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit import nn
+    >>> class Line(nn.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.slope = nn.Parameter(torch.tensor(2.0))
+    ...     def forward(self, x):
+    ...         return self.slope * x
+    >>> line = Line()
+    >>> line(torch.tensor(3.0))
+    tensor(6., grad_fn=<MulBackward0>)
+    >>> [name for name, _ in line.named_parameters()]
+    ['slope']
+    """
+
+    training: bool
+    _parameters: dict[str, Parameter | None]
+    _buffers: dict[str, Tensor | None]
+    _modules: dict[str, Module | None]
+    _hooks: Hooks | None
+
+    def __init__(self) -> None:
+        plain = self.__dict__  # past __setattr__, which needs the registers that are made here
+        plain["training"] = True
+        for register in _REGISTERS:
+            plain[register] = {}
+        plain["_unsaved_buffers"] = set()
+        plain["_hooks"] = None
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """What the module computes; every subclass defines it."""
+        raise NotImplementedError(
+            f'Module [{type(self).__name__}] is missing the required "forward" function'
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        state = thread.state
+        outer = state.scope
+        state.scope = (outer, ref(self))
+        try:
+            if self._hooks is None:
+                return self.forward(*args, **kwargs)
+            return call_with_hooks(self, self._hooks, args, kwargs)
+        finally:
+            state.scope = outer
+
+    # ------------------------------------------------------------ attributes
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        registers = self.__dict__
+        if "_parameters" not in registers:
+            if isinstance(value, Parameter | Buffer | Module):
+                raise AttributeError(
+                    f"cannot assign module before Module.__init__() call: begin your __init__ with "
+                    f"super().__init__(), then assign {name}"
+                )
+            object.__setattr__(self, name, value)
+        elif isinstance(value, Parameter):
+            self._forget(name)
+            registers["_parameters"][name] = value
+        elif isinstance(value, Module):
+            self._forget(name)
+            registers["_modules"][name] = value
+        elif isinstance(value, Buffer):
+            self.register_buffer(name, value, value.persistent)
+        elif name in registers["_parameters"]:
+            _refuse_unless_none(f"parameter '{name}' (torch.nn.Parameter", value)
+            registers["_parameters"][name] = None
+        elif name in registers["_modules"]:
+            _refuse_unless_none(f"child module '{name}' (torch.nn.Module", value)
+            registers["_modules"][name] = None
+        elif name in registers["_buffers"]:
+            if not isinstance(value, Tensor):
+                _refuse_unless_none(f"buffer '{name}' (torch.nn.Buffer, torch.Tensor", value)
+            registers["_buffers"][name] = value
+        else:
+            object.__setattr__(self, name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        for register in _REGISTERS:
+            found = self.__dict__.get(register, {})
+            if name in found:
+                return found[name]
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __delattr__(self, name: str) -> None:
+        if any(name in self.__dict__.get(register, {}) for register in _REGISTERS):
+            self._forget(name)
+        else:
+            object.__delattr__(self, name)
+
+    def __dir__(self) -> list[str]:
+        registered = [name for register in _REGISTERS for name in self.__dict__.get(register, {})]
+        return sorted({*super().__dir__(), *registered})
+
+    def _forget(self, name: str) -> None:
+        """Make room for another kind of thing under this name; the same register keeps its order."""
+        self.__dict__.pop(name, None)
+        for register in _REGISTERS:
+            self.__dict__[register].pop(name, None)
+        self._unsaved_buffers.discard(name)
+
+    def _check_name(self, name: str, kind: str, register: dict[str, Any]) -> None:
+        if not isinstance(name, str):
+            raise TypeError(f"{kind} name should be a string. Got {type(name).__name__}")
+        if "." in name:
+            raise KeyError(f'{kind} name can\'t contain ".", got: {name}')
+        if name == "":
+            raise KeyError(f'{kind} name can\'t be empty string ""')
+        if hasattr(self, name) and name not in register:
+            raise KeyError(f"attribute '{name}' already exists")
+
+    def register_parameter(self, name: str, param: Parameter | None) -> None:
+        """Add a parameter under ``name``; None keeps the name for later."""
+        self._check_name(name, "parameter", self._parameters)
+        if param is not None and not isinstance(param, Parameter):
+            raise TypeError(
+                f"cannot assign '{type(param).__name__}' object to parameter '{name}' "
+                "(torch.nn.Parameter or None required)"
+            )
+        if param is not None and param.grad_fn is not None:
+            raise ValueError(
+                f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created "
+                "explicitly. "
+                "To express it as a function of another Tensor, compute the value in the forward() method."
+            )
+        self._parameters[name] = param
+
+    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
+        """Add a tensor that belongs to the module's state but is not trained.
+
+        ``persistent=False`` leaves it out of the ``state_dict``.
+        """
+        self._check_name(name, "buffer", self._buffers)
+        if tensor is not None and not isinstance(tensor, Tensor):
+            raise TypeError(
+                f"cannot assign '{type(tensor).__name__}' object to buffer '{name}' (torch Tensor or None "
+                "required)"
+            )
+        self._buffers[name] = tensor
+        if persistent:
+            self._unsaved_buffers.discard(name)
+        else:
+            self._unsaved_buffers.add(name)
+
+    def add_module(self, name: str, module: Module | None) -> None:
+        """Add a module under ``name``."""
+        if module is not None and not isinstance(module, Module):
+            raise TypeError(f"{type(module).__name__} is not a Module subclass")
+        self._check_name(name, "module", self._modules)
+        self._modules[name] = module
+
+    register_module = add_module
+
+    def get_submodule(self, target: str) -> Module:
+        """The module at a path such as ``"encoder.0"``; ``""`` is the module itself."""
+        module = self
+        for name in target.split(".") if target else ():
+            found = module._modules.get(name) or getattr(module, name, None)
+            if found is None:
+                raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
+            if not isinstance(found, Module):
+                raise AttributeError(f"`{name}` is not an nn.Module")
+            module = found
+        return module
+
+    def get_parameter(self, target: str) -> Parameter:
+        """The parameter at a path such as ``"encoder.0.weight"``."""
+        path, _, name = target.rpartition(".")
+        module = self.get_submodule(path)
+        if not isinstance(found := getattr(module, name, None), Parameter):
+            raise AttributeError(f"{type(module).__name__} has no parameter `{name}`")
+        return found
+
+    def get_buffer(self, target: str) -> Tensor:
+        """The buffer at a path such as ``"encoder.0.mean"``."""
+        path, _, name = target.rpartition(".")
+        module = self.get_submodule(path)
+        if (found := module._buffers.get(name)) is None:
+            raise AttributeError(f"{type(module).__name__} has no buffer `{name}`")
+        return found
+
+    # ------------------------------------------------------------ walks over the model
+
+    def named_modules(
+        self, memo: set[Any] | None = None, prefix: str = "", remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Module]]:
+        """This module and all inside it, each with its path; one that is shared comes once."""
+        memo = set() if memo is None else memo
+        if self in memo:
+            return
+        if remove_duplicate:
+            memo.add(self)
+        yield prefix, self
+        for name, child in self._modules.items():
+            if child is not None:
+                path = f"{prefix}.{name}" if prefix else name
+                yield from child.named_modules(memo, path, remove_duplicate)
+
+    def modules(self) -> Iterator[Module]:
+        """This module and all inside it."""
+        for _, module in self.named_modules():
+            yield module
+
+    def named_children(self) -> Iterator[tuple[str, Module]]:
+        """The modules directly inside, each with its name."""
+        seen = set()
+        for name, child in self._modules.items():
+            if child is not None and child not in seen:
+                seen.add(child)
+                yield name, child
+
+    def children(self) -> Iterator[Module]:
+        """The modules directly inside."""
+        for _, child in self.named_children():
+            yield child
+
+    def _named(
+        self, register: str, prefix: str, recurse: bool, remove_duplicate: bool
+    ) -> Iterator[tuple[str, Any]]:
+        owners: Iterable[tuple[str, Module]] = [(prefix, self)]
+        if recurse:
+            owners = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate)
+        seen = set()
+        for path, module in owners:
+            for name, value in module.__dict__[register].items():
+                if value is None or id(value) in seen:
+                    continue
+                if remove_duplicate:
+                    seen.add(id(value))
+                yield f"{path}.{name}" if path else name, value
+
+    def named_parameters(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Parameter]]:
+        """All parameters, each with its path; one that is shared comes once."""
+        return self._named("_parameters", prefix, recurse, remove_duplicate)
+
+    def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
+        """All parameters, as an optimizer wants them."""
+        for _, parameter in self.named_parameters(recurse=recurse):
+            yield parameter
+
+    def named_buffers(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Tensor]]:
+        """All buffers, each with its path."""
+        return self._named("_buffers", prefix, recurse, remove_duplicate)
+
+    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
+        """All buffers."""
+        for _, buffer in self.named_buffers(recurse=recurse):
+            yield buffer
+
+    def apply(self: Self, fn: Callable[[Module], Any]) -> Self:
+        """Call ``fn`` on every module inside and then on this one, as to initialize them."""
+        for child in self.children():
+            child.apply(fn)
+        fn(self)
+        return self
+
+    # ------------------------------------------------------------ modes, dtypes, devices
+
+    def train(self: Self, mode: bool = True) -> Self:
+        """Set this module and all inside it to train; ``train(False)`` is :meth:`eval`."""
+        if not isinstance(mode, bool):
+            raise ValueError("training mode is expected to be boolean")
+        for module in self.modules():
+            module.training = mode
+        return self
+
+    def eval(self: Self) -> Self:
+        """Set this module and all inside it to evaluate."""
+        return self.train(False)
+
+    def requires_grad_(self: Self, requires_grad: bool = True) -> Self:
+        """Train all parameters, or none."""
+        for parameter in self.parameters():
+            parameter.requires_grad_(requires_grad)
+        return self
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradients of all parameters; or set them to zero."""
+        for parameter in self.parameters():
+            if set_to_none:
+                parameter.grad = None
+            elif parameter.grad is not None:
+                parameter.grad = parameter.grad.detach() * 0
+
+    def to(self: Self, *args: Any, **kwargs: Any) -> Self:
+        """Move and convert all parameters and buffers, in place: ``to(device)``, ``to(dtype)``, or both.
+
+        A dtype changes floating point tensors only.
+        """
+        device, dtype = kwargs.pop("device", None), kwargs.pop("dtype", None)
+        kwargs.pop("non_blocking", None)
+        if kwargs:
+            raise TypeError(f"to() got an unexpected keyword argument '{next(iter(kwargs))}'")
+        for argument in args:
+            if isinstance(argument, dtypes.dtype):
+                dtype = argument
+            elif isinstance(argument, Tensor):
+                device, dtype = argument.device, argument.dtype
+            elif argument is not None and not isinstance(argument, bool):
+                device = argument
+        if dtype is not None and not dtype.is_floating_point and not dtype.is_complex:
+            raise TypeError(
+                f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}"
+            )
+
+        def convert(tensor: Tensor) -> Tensor:
+            keeps_dtype = dtype is None or not tensor.is_floating_point()
+            return tensor.to(device=device, dtype=tensor.dtype if keeps_dtype else dtype)
+
+        return self._convert(convert)
+
+    def _convert(self: Self, convert: Callable[[Tensor], Tensor]) -> Self:
+        """Put every parameter and buffer in another form, keeping the tensor objects that optimizers hold."""
+        with no_grad():
+            for parameter in self.parameters():
+                parameter.data = convert(parameter.data)
+                if parameter.grad is not None:
+                    parameter.grad = convert(parameter.grad)
+            for module in self.modules():
+                for name, buffer in module._buffers.items():
+                    if buffer is not None:
+                        module._buffers[name] = convert(buffer)
+        return self
+
+    def float(self: Self) -> Self:
+        """All floating point parameters and buffers as float32."""
+        return self.to(dtypes.BY_NAME["float32"])
+
+    def double(self: Self) -> Self:
+        """All floating point parameters and buffers as float64."""
+        return self.to(dtypes.BY_NAME["float64"])
+
+    def half(self: Self) -> Self:
+        """All floating point parameters and buffers as float16."""
+        return self.to(dtypes.BY_NAME["float16"])
+
+    def cpu(self: Self) -> Self:
+        """All parameters and buffers in main memory."""
+        return self.to("cpu")
+
+    def cuda(self: Self, device: int | None = None) -> Self:
+        """All parameters and buffers on a GPU."""
+        return self.to("cuda" if device is None else f"cuda:{device}")
+
+    # ------------------------------------------------------------ saving and loading
+
+    def state_dict(
+        self, *, destination: dict[str, Any] | None = None, prefix: str = "", keep_vars: bool = False
+    ) -> dict[str, Any]:
+        """All parameters and persistent buffers by their paths; they share the module's memory.
+
+        ``keep_vars`` gives the parameters themselves, not detached.
+        """
+        found = OrderedDict() if destination is None else destination
+        for path, owner, register, name in state_entries(self):
+            tensor = owner.__dict__[register][name]
+            found[prefix + path] = tensor if keep_vars else tensor.detach()
+        return found
+
+    def load_state_dict(
+        self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
+    ) -> IncompatibleKeys:
+        """Copy the values of ``state_dict`` into this module's parameters and buffers.
+
+        Parameters
+        ----------
+        state_dict : mapping
+            As :meth:`state_dict` gives it.
+        strict : bool
+            Insist on the very same paths; else what is missing stays as it was.
+        assign : bool
+            Take the tensors themselves in place of copying their values.
+
+        Returns
+        -------
+        missing_keys, unexpected_keys
+            A named tuple of lists; both are empty if ``strict``.
+
+        Raises
+        ------
+        RuntimeError
+            If something does not fit; it lists all of it, and nothing is loaded.
+        """
+        return load_state(self, state_dict, strict, assign)
+
+    # ------------------------------------------------------------ hooks
+
+    def register_forward_pre_hook(
+        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
+        """Call ``hook(module, args)`` before every ``forward``; it may return other arguments.
+
+        ``with_kwargs`` makes that ``hook(module, args, kwargs)``, which may
+        return both; ``prepend`` puts it before the other hooks.
+        """
+        return self._all_hooks().add("before", hook, prepend, with_kwargs)
+
+    def register_forward_hook(
+        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
+        """Call ``hook(module, args, output)`` after every ``forward``; it may return another output.
+
+        ``with_kwargs`` makes that ``hook(module, args, kwargs, output)``.
+        """
+        return self._all_hooks().add("after", hook, prepend, with_kwargs)
+
+    def _all_hooks(self) -> Hooks:
+        hooks = self._hooks
+        if hooks is None:
+            hooks = self.__dict__["_hooks"] = Hooks()
+        return hooks
+
+    # ------------------------------------------------------------ as text
+
+    def extra_repr(self) -> str:
+        """What stands in the brackets of the printed module; subclasses say their settings here."""
+        return ""
+
+    def _get_name(self) -> str:
+        return type(self).__name__
+
+    def __repr__(self) -> str:
+        extra = self.extra_repr()
+        children = self._children_text()
+        if not children and "\n" not in extra:
+            return f"{self._get_name()}({extra})"
+        lines = [*extra.split("\n"), *children] if extra else children
+        return f"{self._get_name()}(\n" + "".join(f"  {line}\n" for line in lines) + ")"
+
+    def _children_text(self) -> list[str]:
+        return [f"({name}): {indented(child)}" for name, child in self._modules.items()]
+
+
+def path_in_model() -> str:
+    """Where in the outermost module the module stands whose ``forward`` is running, as ``"encoder.0"``."""
+    running, scope = [], thread.state.scope
+    while scope is not None:
+        scope, module = scope
+        running.append(module())
+    path = ""
+    while len(running) > 1:
+        outer, inner = running.pop(), running[-1]
+        step = next((name for name, module in outer.named_modules() if module is inner), type(inner).__name__)
+        path = f"{path}.{step}" if path else step
+    return path
+
+
+def _refuse_unless_none(place: str, value: Any) -> None:
+    if value is not None:
+        kind = f"torch.{type(value).__name__}" if isinstance(value, Tensor) else type(value).__name__
+        raise TypeError(f"cannot assign '{kind}' as {place} or None expected)")
+
+
+def indented(module: Module | None) -> str:
+    """The text of a module inside another: its later lines move to the right."""
+    return repr(module).replace("\n", "\n  ")

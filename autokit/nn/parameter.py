@@ -1,0 +1,69 @@
+"""Tensors that belong to a module: parameters, which are trained, and buffers, which are not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autokit import dtypes
+from autokit.ops.operation import storage_of
+from autokit.tensor import Tensor
+
+
+class Parameter(Tensor):
+    """A tensor to be trained: a module that it is assigned to finds it again in ``parameters()``.
+
+    Parameters
+    ----------
+    data : Tensor, optional
+        Its first value, whose memory it shares; empty by default.
+    requires_grad : bool
+        False for a parameter that is to stay as it is.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> Parameter(torch.tensor([1.0, 2.0]))
+    Parameter containing:
+    tensor([1., 2.], requires_grad=True)
+    """
+
+    __slots__ = ()
+
+    def __init__(self, data: Tensor | None = None, requires_grad: bool = True) -> None:
+        _share(self, data)
+        self.requires_grad = requires_grad
+
+    def __repr__(self) -> str:
+        return f"Parameter containing:\n{super().__repr__()}"
+
+
+class Buffer(Tensor):
+    """A tensor that is part of a module's state but not trained, such as a running mean.
+
+    ``persistent=False`` leaves it out of the module's ``state_dict``.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, data: Tensor | None = None, *, persistent: bool = True) -> None:
+        _share(self, data)
+        self.persistent = persistent
+
+    persistent: bool
+
+
+def _share(tensor: Tensor, data: Any) -> None:
+    """Make ``tensor`` a leaf that holds the memory of ``data``."""
+    if data is not None and not isinstance(data, Tensor):
+        raise TypeError(
+            f"{type(tensor).__name__} is made from a tensor, not from {type(data).__name__}: "
+            "put torch.tensor(...) around it"
+        )
+    tensor.grad_fn = tensor._grad = None
+    tensor._requires_grad = False
+    if data is None:
+        tensor.array, tensor._storage = np.empty(0, dtypes.get_default_dtype().numpy), None
+    else:
+        tensor.array, tensor._storage = data.array, storage_of(data)

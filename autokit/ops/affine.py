@@ -1,0 +1,33 @@
+"""The linear layer's operation: a matrix product and a bias in one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autokit.autograd.node import Node
+from autokit.ops.operation import derivative, operation
+
+
+def _weight_gradient(g: Any, input: Any) -> Any:
+    if g.ndim != 2:
+        g, input = g.reshape((-1, g.shape[-1])), input.reshape((-1, input.shape[-1]))
+    return np.transpose(g) @ input
+
+
+def _name(node: Node) -> str:
+    return "AddmmBackward0" if len(node.shape) == 2 else "ViewBackward0"
+
+
+@operation(
+    "linear",
+    "{input} · {weight}ᵀ + {bias}",
+    input=derivative("· {weight}", lambda g, weight: g @ weight),
+    weight=derivative("gᵀ · {input}", _weight_gradient),
+    bias=derivative("1", lambda g: g),
+    backward=_name,
+)
+def affine(input, weight, bias, /):
+    """Each row of ``input`` times the transpose of ``weight``, plus ``bias``."""
+    return input @ weight.T + bias

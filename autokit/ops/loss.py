@@ -1,0 +1,188 @@
+"""Losses that are one operation: how far predictions are from their targets.
+
+Each can give the loss of every element (``reduction="none"``), their mean or
+their sum.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from autokit.autograd.node import Node
+from autokit.ops.elementwise import sigmoid
+from autokit.ops.operation import derivative, on, operation
+from autokit.tensor import Tensor
+
+
+def _reduced(losses: Any, reduction: str) -> Any:
+    if reduction == "none":
+        return losses
+    total = losses.sum()
+    return total / losses.size if reduction == "mean" else total
+
+
+def _share(g: Any, shape: tuple[int, ...], reduction: str) -> Any:
+    """The gradient that arrives at each element's own loss."""
+    return g / (math.prod(shape) or 1) if reduction == "mean" else g
+
+
+# ---------------------------------------------------------------- squared error
+
+
+def _squared_error_gradient(g: Any, input: Any, target: Any, reduction: str) -> Any:
+    difference = input - target
+    return difference * (_share(g, difference.shape, reduction) * 2)
+
+
+@operation(
+    "squared error",
+    "({input} − {target})²",
+    input=derivative("2 · ({input} − {target}) / n", _squared_error_gradient),
+    target=derivative(
+        "−2 · ({input} − {target}) / n",
+        lambda g, input, target, reduction: -_squared_error_gradient(g, input, target, reduction),
+    ),
+)
+def mse_loss(input, target, /, reduction="mean"):
+    """The squared differences; their mean is the mean squared error."""
+    difference = input - target
+    return _reduced(difference * difference, reduction)
+
+
+# ---------------------------------------------------------------- negative log-likelihood
+
+
+def _class_axis(ndim: int) -> int:
+    return 1 if ndim > 1 else 0
+
+
+def _rows(input: Any) -> Any:
+    """One row for each sample, holding its classes."""
+    if input.ndim != 2:
+        axis = _class_axis(input.ndim)
+        input = np.moveaxis(input, axis, -1).reshape((-1, input.shape[axis]))
+    return input
+
+
+def _counted(target: Any, weight: Any, ignore_index: int) -> tuple[Any, Any]:
+    """The class of each sample in a row, and the samples' weights: None where all count as 1."""
+    classes = target.reshape(-1)
+    if weight is None and ignore_index < 0 and (not classes.size or classes.min() >= 0):
+        return classes, None
+    counts = classes != ignore_index
+    classes = np.where(counts, classes, 0)
+    return classes, counts.astype(np.float32) if weight is None else counts * weight[classes]
+
+
+def _array(value: Any) -> Any:
+    return value.array if isinstance(value, Tensor) else value
+
+
+def _likelihood_gradient(
+    g: Any, target: Any, shape: tuple[int, ...], weight: Any, ignore_index: int, reduction: str
+) -> Any:
+    axis = _class_axis(len(shape))
+    classes, weights = _counted(_array(target), weight, ignore_index)
+    hot = np.zeros((classes.size, shape[axis]), _array(g).dtype)
+    divisor = 1.0
+    if reduction == "mean":
+        divisor = classes.size if weights is None else (float(weights.sum()) or math.nan)
+    hot[np.arange(classes.size), classes] = (-1.0 if weights is None else -weights) / divisor
+    if len(shape) != 2:
+        others = shape[:axis] + shape[axis + 1 :]
+        hot = np.moveaxis(hot.reshape((*others, shape[axis])), -1, axis)
+    if reduction == "none":
+        g = g.reshape(shape[:axis] + (1,) + shape[axis + 1 :])
+    return hot * g if isinstance(g, np.ndarray | np.generic) else g * hot
+
+
+def _likelihood_name(node: Node) -> str:
+    operand = node.operands[0] if node.operands else None
+    return "NllLoss2DBackward0" if operand is not None and operand.array.ndim > 2 else "NllLossBackward0"
+
+
+@operation(
+    "−log-likelihood",
+    "−{input}[{target}]",
+    input=derivative("−1/n at {target}, else 0", _likelihood_gradient),
+    mixed=True,
+    backward=_likelihood_name,
+)
+def nll_loss(input, target, /, weight=None, ignore_index=-100, reduction="mean"):
+    """The negative of each sample's log-probability of its class; classes are along dimension 1."""
+    rows = _rows(input)
+    classes, weights = _counted(target, weight, ignore_index)
+    if classes.size and not (classes.min() >= 0 and classes.max() < rows.shape[1]):
+        wrong = classes[(classes < 0) | (classes >= rows.shape[1])].flat[0]
+        raise IndexError(
+            f"Target {wrong} is out of bounds. There are {rows.shape[1]} classes, from 0 to "
+            f"{rows.shape[1] - 1}"
+        )
+    losses = -rows[np.arange(classes.size), classes]
+    if weights is not None:
+        losses = (losses * weights).astype(rows.dtype, copy=False)
+        if reduction == "mean":
+            total = float(weights.sum())
+            return losses.sum() / rows.dtype.type(total) if total else np.full((), np.nan, rows.dtype)
+    return _reduced(losses if reduction != "none" else losses.reshape(target.shape), reduction)
+
+
+# ---------------------------------------------------------------- yes or no
+
+
+def _binary_gradient(g: Any, input: Any, target: Any, weight: Any, reduction: str) -> Any:
+    slope = (input - target) / np.maximum((1 - input) * input, 1e-12)
+    return _share(g, slope.shape, reduction) * (slope if weight is None else slope * weight)
+
+
+def _binary_target_gradient(g: Any, input: Any, weight: Any, reduction: str) -> Any:
+    slope = np.maximum(np.log(1 - input), -100.0) - np.maximum(np.log(input), -100.0)
+    return _share(g, slope.shape, reduction) * (slope if weight is None else slope * weight)
+
+
+@operation(
+    "cross-entropy",
+    "−{target} · log {input} − (1 − {target}) · log(1 − {input})",
+    input=derivative("({input} − {target}) / ({input} · (1 − {input})) / n", _binary_gradient),
+    target=derivative("(log(1 − {input}) − log {input}) / n", _binary_target_gradient),
+)
+def binary_cross_entropy(input, target, /, weight=None, reduction="mean"):
+    """The negative log-likelihood of yes-or-no targets under probabilities; logs end at -100."""
+    losses = -(target * np.maximum(np.log(input), -100) + (1 - target) * np.maximum(np.log1p(-input), -100))
+    return _reduced(losses if weight is None else losses * weight, reduction)
+
+
+def _logits_gradient(g: Any, input: Any, target: Any, weight: Any, pos_weight: Any, reduction: str) -> Any:
+    yes = on(sigmoid, input)
+    slope = (
+        yes - target if pos_weight is None else (1 + (pos_weight - 1) * target) * yes - pos_weight * target
+    )
+    return _share(g, slope.shape, reduction) * (slope if weight is None else slope * weight)
+
+
+def _logits_target_gradient(g: Any, input: Any, weight: Any, pos_weight: Any, reduction: str) -> Any:
+    slope = -input
+    if pos_weight is not None:
+        slope = slope + (pos_weight - 1) * _softplus_of_negative(input)
+    return _share(g, slope.shape, reduction) * (slope if weight is None else slope * weight)
+
+
+def _softplus_of_negative(x: Any) -> Any:
+    """log(1 + exp(-x)), also where the exponential would overflow."""
+    return np.maximum(-x, 0.0) + np.log1p(np.exp(-np.abs(x)))
+
+
+@operation(
+    "cross-entropy of logits",
+    "log(1 + exp {input}) − {target} · {input}",
+    input=derivative("(σ({input}) − {target}) / n", _logits_gradient),
+    target=derivative("−{input} / n", _logits_target_gradient),
+)
+def binary_cross_entropy_with_logits(input, target, /, weight=None, pos_weight=None, reduction="mean"):
+    """:func:`binary_cross_entropy` of the sigmoid of ``input``, computed without overflow."""
+    yes_weight = 1 if pos_weight is None else 1 + (pos_weight - 1) * target
+    losses = (1 - target) * input + yes_weight * _softplus_of_negative(input)
+    return _reduced(losses if weight is None else losses * weight, reduction)

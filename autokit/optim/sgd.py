@@ -1,0 +1,113 @@
+"""Stochastic gradient descent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autokit.ops.inplace import mark_changed
+from autokit.ops.operation import new_tensor
+from autokit.optim.optimizer import Optimizer, Params, check_not_negative
+
+
+class SGD(Optimizer):
+    """Stochastic gradient descent, with momentum where asked for.
+
+    Every step subtracts from each parameter its gradient times ``lr``.  With
+    momentum it subtracts the *velocity* in place of the gradient: a running
+    sum in which each earlier gradient counts ``momentum`` times less.
+
+    Parameters
+    ----------
+    params : iterable
+        What to train; see :class:`Optimizer`.
+    lr : float
+        The learning rate.
+    momentum : float
+        How much of the velocity is kept from step to step.
+    dampening : float
+        How much less the new gradient counts in the velocity.
+    weight_decay : float
+        Adds this times the parameter to its gradient, which draws it to zero.
+    nesterov : bool
+        Look ahead by one more step of the velocity.
+    maximize : bool
+        Climb in place of descending.
+    foreach, differentiable, fused
+        Accepted for PyTorch's sake; they change nothing here.
+
+    Raises
+    ------
+    ValueError
+        If a setting is negative, or there is nothing to train.
+
+    References
+    ----------
+    I. Sutskever, J. Martens, G. Dahl and G. Hinton, "On the importance of
+    initialization and momentum in deep learning", ICML 2013.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> x = torch.tensor(4.0, requires_grad=True)
+    >>> optimizer = SGD([x], lr=0.25)
+    >>> (x * x).backward()
+    >>> optimizer.step()
+    >>> x
+    tensor(2., requires_grad=True)
+    """
+
+    def __init__(
+        self,
+        params: Params,
+        lr: float = 1e-3,
+        momentum: float = 0,
+        dampening: float = 0,
+        weight_decay: float = 0,
+        nesterov: bool = False,
+        *,
+        maximize: bool = False,
+        foreach: bool | None = None,
+        differentiable: bool = False,
+        fused: bool | None = None,
+    ) -> None:
+        check_not_negative(lr=lr, momentum=momentum, weight_decay=weight_decay)
+        if nesterov and (momentum <= 0 or dampening != 0):
+            raise ValueError("Nesterov momentum requires a momentum and zero dampening")
+        settings = {
+            "lr": lr,
+            "momentum": momentum,
+            "dampening": dampening,
+            "weight_decay": weight_decay,
+            "nesterov": nesterov,
+            "maximize": maximize,
+            "foreach": foreach,
+            "differentiable": differentiable,
+            "fused": fused,
+        }
+        super().__init__(params, settings)
+
+    def _update(self, group: dict[str, Any]) -> None:
+        lr, momentum, weight_decay = group["lr"], group["momentum"], group["weight_decay"]
+        sign = 1 if group["maximize"] else -1
+        for param in group["params"]:
+            if param._grad is None:
+                continue
+            array, change = param.array, param._grad.array
+            if weight_decay:
+                change = change - sign * weight_decay * array
+            if momentum:
+                change = self._velocity(param, change, group)
+            array += (sign * lr) * change
+            mark_changed(param)
+
+    def _velocity(self, param: Any, gradient: Any, group: dict[str, Any]) -> Any:
+        momentum = group["momentum"]
+        state = self.state[param]
+        if "momentum_buffer" not in state:
+            state["momentum_buffer"] = new_tensor(gradient.copy())
+            velocity = state["momentum_buffer"].array
+        else:
+            velocity = state["momentum_buffer"].array
+            velocity *= momentum
+            velocity += (1 - group["dampening"]) * gradient
+        return gradient + momentum * velocity if group["nesterov"] else velocity

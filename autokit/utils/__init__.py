@@ -1,0 +1,5 @@
+"""Helpers around training: :mod:`autokit.utils.data`."""
+
+from autokit.utils import data
+
+__all__ = ["data"]

@@ -1,0 +1,47 @@
+"""From samples to batches: datasets, the order to go through them, and the loader that does it.
+
+>>> import autokit as torch
+>>> from autokit.utils.data import DataLoader, TensorDataset
+>>> pairs = TensorDataset(torch.arange(4.0), torch.arange(4))
+>>> for x, y in DataLoader(pairs, batch_size=2):
+...     print(x, y)
+tensor([0., 1.]) tensor([0, 1])
+tensor([2., 3.]) tensor([2, 3])
+"""
+
+from autokit.utils.data.collate import default_collate, default_convert
+from autokit.utils.data.dataset import (
+    ChainDataset,
+    ConcatDataset,
+    Dataset,
+    IterableDataset,
+    Subset,
+    TensorDataset,
+    random_split,
+)
+from autokit.utils.data.loader import DataLoader
+from autokit.utils.data.sampler import (
+    BatchSampler,
+    RandomSampler,
+    Sampler,
+    SequentialSampler,
+    SubsetRandomSampler,
+)
+
+__all__ = [
+    "BatchSampler",
+    "ChainDataset",
+    "ConcatDataset",
+    "DataLoader",
+    "Dataset",
+    "IterableDataset",
+    "RandomSampler",
+    "Sampler",
+    "SequentialSampler",
+    "Subset",
+    "SubsetRandomSampler",
+    "TensorDataset",
+    "default_collate",
+    "default_convert",
+    "random_split",
+]

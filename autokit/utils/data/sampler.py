@@ -1,0 +1,152 @@
+"""Samplers: in which order to go through a dataset.
+
+The random ones draw as PyTorch's do, so the same seed gives the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence, Sized
+from itertools import islice
+from typing import Any, Generic, TypeVar
+
+from autokit import random
+
+Item = TypeVar("Item", covariant=True)
+
+_DRAWN_AT_ONCE = 32  # how many indices PyTorch draws at a time with replacement
+
+
+class Sampler(Generic[Item]):
+    """An order of indices; subclasses define ``__iter__`` and, where it is known, ``__len__``."""
+
+    def __init__(self, data_source: Any = None) -> None:
+        pass
+
+    def __iter__(self) -> Iterator[Item]:
+        raise NotImplementedError(f"{type(self).__name__} needs an __iter__(self) that yields indices")
+
+
+class SequentialSampler(Sampler[int]):
+    """0, 1, 2, and so on to the end."""
+
+    def __init__(self, data_source: Sized) -> None:
+        self.data_source = data_source
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(len(self.data_source)))
+
+    def __len__(self) -> int:
+        return len(self.data_source)
+
+
+class RandomSampler(Sampler[int]):
+    """A random order, new each time.
+
+    Parameters
+    ----------
+    data_source : sized
+        What the indices are for.
+    replacement : bool
+        Draw each index from all, so that some come twice and some not at all.
+    num_samples : int, optional
+        How many to draw; as many as there are samples by default.
+    generator : Generator, optional
+        In place of a new one that the default generator gives the seed for.
+
+    Raises
+    ------
+    ValueError
+        If there is nothing to draw, as from an empty dataset.
+    """
+
+    def __init__(
+        self,
+        data_source: Sized,
+        replacement: bool = False,
+        num_samples: int | None = None,
+        generator: random.Generator | None = None,
+    ) -> None:
+        if not isinstance(replacement, bool):
+            raise TypeError(f"replacement should be a boolean value, but got replacement={replacement}")
+        self.data_source = data_source
+        self.replacement = replacement
+        self._num_samples = num_samples
+        self.generator = generator
+        if not isinstance(self.num_samples, int) or self.num_samples <= 0:
+            raise ValueError(
+                f"num_samples should be a positive integer value, but got num_samples={self.num_samples}"
+                + ("; the dataset is empty" if num_samples is None else "")
+            )
+
+    @property
+    def num_samples(self) -> int:
+        """How many indices one pass gives."""
+        return len(self.data_source) if self._num_samples is None else self._num_samples
+
+    def __iter__(self) -> Iterator[int]:
+        generator = self.generator
+        if generator is None:
+            generator = random.Generator().manual_seed(draw_seed(random.default_generator))
+        total = len(self.data_source)
+        if self.replacement:
+            for start in range(0, self.num_samples, _DRAWN_AT_ONCE):
+                count = min(_DRAWN_AT_ONCE, self.num_samples - start)
+                yield from generator.integers(0, total, count).tolist()
+        else:
+            for _ in range(self.num_samples // total):
+                yield from generator.permutation(total).tolist()
+            # PyTorch shuffles once more even where nothing is left to take: the stream must go on alike.
+            yield from generator.permutation(total)[: self.num_samples % total].tolist()
+
+    def __len__(self) -> int:
+        return self.num_samples
+
+
+class SubsetRandomSampler(Sampler[int]):
+    """The given indices in random order."""
+
+    def __init__(self, indices: Sequence[int], generator: random.Generator | None = None) -> None:
+        self.indices = indices
+        self.generator = generator
+
+    def __iter__(self) -> Iterator[int]:
+        order = (self.generator or random.default_generator).permutation(len(self.indices))
+        return iter([self.indices[place] for place in order.tolist()])
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+
+class BatchSampler(Sampler[list[int]]):
+    """The indices of another sampler in lists of ``batch_size``.
+
+    >>> list(BatchSampler(range(5), batch_size=2, drop_last=False))
+    [[0, 1], [2, 3], [4]]
+    """
+
+    def __init__(self, sampler: Iterable[int], batch_size: int, drop_last: bool) -> None:
+        if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size <= 0:
+            raise ValueError(
+                f"batch_size should be a positive integer value, but got batch_size={batch_size}"
+            )
+        if not isinstance(drop_last, bool):
+            raise ValueError(f"drop_last should be a boolean value, but got drop_last={drop_last}")
+        self.sampler = sampler
+        self.batch_size = batch_size
+        self.drop_last = drop_last
+
+    def __iter__(self) -> Iterator[list[int]]:
+        indices = iter(self.sampler)
+        while batch := list(islice(indices, self.batch_size)):
+            if len(batch) < self.batch_size and self.drop_last:
+                return
+            yield batch
+
+    def __len__(self) -> int:
+        total = len(self.sampler)  # type: ignore[arg-type]
+        return total // self.batch_size if self.drop_last else -(-total // self.batch_size)
+
+
+def draw_seed(generator: random.Generator) -> int:
+    """A seed for another generator, drawn as PyTorch draws it."""
+    return int(generator.integers(0, 1 << 63, ()))
