@@ -5,6 +5,7 @@ Importing this loads no layout engine: that happens when the first picture is dr
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -29,12 +30,18 @@ def save(data: Graph | Timeline, path: str | PathLike[str], **options: Any) -> N
     ValueError
         For another ending.
     """
-    forms = {".svg": _svg_file, ".html": page, ".htm": page, ".json": _json_file}
+    forms: dict[str, Callable[..., str]] = {
+        ".svg": _svg_file,
+        ".html": page,
+        ".htm": page,
+        ".json": _json_file,
+    }
     ending = Path(path).suffix.lower()
     if ending not in forms:
-        raise ValueError(f"cannot write a picture as {ending or 'a file without an ending'!r}; there are .svg, .html and .json")
+        raise ValueError(f"{str(path)!r} should end in one of .svg, .html and .json")
     content = forms[ending](data, **options)
-    Path(path).write_text(content, encoding="utf-8", newline="\n")
+    # Half a surrogate pair, which UTF-8 cannot hold, reads in JSON as \\ud800: just what this writes.
+    Path(path).write_text(content, encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
 def _svg_file(data: Graph | Timeline, **options: Any) -> str:

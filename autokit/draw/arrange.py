@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 from autokit.draw.card import SIZES, card, left_out_card, line, text_width
 from autokit.draw.layout import Arrow, Cluster, Placement, Plan, place
@@ -13,8 +14,8 @@ from autokit.graphs.model import Edge, Graph, Node
 
 Bounds = tuple[float, float, float, float]
 
-_FLOW_WIDEST, _FLOW_HEIGHT, _FLOW_AIR = 180.0, 22.0, 14.0
-_FRAME_PAD = 22.0
+_FLOW_WIDEST, _FLOW_HEIGHT, _FLOW_AIR = 150.0, 22.0, 14.0
+_FRAME_PAD, _NEAR = 22.0, 9.0
 _ARRIVAL, _TWIN = 16.0, 14.0  # between arrows that end, or begin, at one box
 
 
@@ -31,7 +32,10 @@ class Arrangement:
             self.cards.append(left_out_card(drawn.left_out))
         self.edges = [*drawn.edges, *drawn.cut]
         self.flows = [
-            min(max((text_width(t, "flow") for t in texts.get(e.element, {}).get("flow", ())), default=0.0), _FLOW_WIDEST)
+            min(
+                max((text_width(t, "flow") for t in texts.get(e.element, {}).get("flow", ())), default=0.0),
+                _FLOW_WIDEST,
+            )
             for e in drawn.edges
         ] + [0.0] * len(drawn.cut)
         self.groups = nest(graph, self.index)
@@ -77,7 +81,7 @@ class Arrangement:
             Cluster(tuple(members), group.parent) for group, members in zip(self.groups, inside, strict=True)
         )
         self.inside, self._sizes = inside, sizes
-        gap = (24.0 if labelled else 52.0, 24.0)
+        gap = ((22.0 if labelled else 52.0) + (14.0 if self.groups else 0.0), 24.0)
         return Plan(tuple(sizes), tuple(arrows), clusters, gap, _FRAME_PAD)
 
     def _common(self, one: int, other: int) -> int:
@@ -129,14 +133,19 @@ class Arrangement:
         for i, edge in enumerate(self.edges):
             station = self.stations[i]
             if station is None:
-                points = _route(pieces[i][0], starts[i], ends[i])
+                points = route(starts[i], ends[i], _bends(pieces[i][0]))
                 middle = points[len(points) // 2]
             else:
                 middle = placement.centres[station]
-                half = (self.flows[i] + _FLOW_AIR if not self.down else _FLOW_HEIGHT) / 2
-                entry, leave = (middle[0] - half, middle[1]), (middle[0] + half, middle[1])
-                points = _route(pieces[i][0], starts[i], entry)
-                points += _straight(entry, leave) + _route(pieces[i][1], leave, ends[i])[1:]
+                bends = [*_bends(pieces[i][0]), middle, *_bends(pieces[i][1])]
+                halfway = (starts[i][0] + ends[i][0]) / 2, (starts[i][1] + ends[i][1]) / 2
+                if (
+                    len(bends) == 1
+                    and abs(middle[1] - halfway[1]) < _NEAR
+                    and abs(middle[0] - halfway[0]) < _NEAR
+                ):
+                    middle, bends = halfway, []  # one clean S, with the flow where it passes
+                points = route(starts[i], ends[i], bends)
             x, y = self._turn(middle)
             flow = Field(x, y + 4.0, self.flows[i], SIZES["flow"], "middle")
             cut = i >= len(self.part.edges)
@@ -200,7 +209,9 @@ class Arrangement:
             if not placement.nested and self._catches(placement, g, bound):
                 continue
             (x0, y0), (x1, y1) = self._turn(bound[:2]), self._turn(bound[2:])
-            words = f"{group.path} · {group.label}" if group.path and group.label else group.path or group.label
+            words = (
+                f"{group.path} · {group.label}" if group.path and group.label else group.path or group.label
+            )
             title = line(x0 + 12, y0 + 16, words, "group", x1 - x0 - 24)
             frames.append(Frame(group.path, x0, y0, x1 - x0, y1 - y0, title))
         return frames[::-1]
@@ -214,7 +225,9 @@ class Arrangement:
         own = {i for k in family for i in self.inside[k]}
         for i in range(len(self.cards)):
             (x, y), (w, h) = placement.centres[i], self._size(i)
-            apart = x + w / 2 < bound[0] or x - w / 2 > bound[2] or y + h / 2 < bound[1] or y - h / 2 > bound[3]
+            apart = (
+                x + w / 2 < bound[0] or x - w / 2 > bound[2] or y + h / 2 < bound[1] or y - h / 2 > bound[3]
+            )
             if i not in own and not apart:
                 return True
         return False
@@ -222,7 +235,7 @@ class Arrangement:
 
 @dataclass(frozen=True)
 class _Nested:
-    """A module group with its place in the tree: ``parent`` is an index, or -1; ``members`` are box indices."""
+    """A module group in the tree of groups: ``parent`` is an index, or -1; ``members`` are box indices."""
 
     path: str
     label: str
@@ -252,23 +265,35 @@ def nest(graph: Graph, index: Mapping[int, int]) -> list[_Nested]:
     return nested
 
 
-def _route(curve: tuple[Point, ...], start: Point, end: Point) -> list[Point]:
-    """The engine's curve with its ends moved: level where it leaves and where it arrives.
+def _bends(curve: tuple[Point, ...]) -> list[Point]:
+    """The points that the engine's curve passes between its ends."""
+    return list(curve[3:-1:3])
 
-    Bends that would lie behind either end are dropped; without any, an S is drawn.
+
+def route(start: Point, end: Point, bends: list[Point]) -> list[Point]:
+    """A smooth Bézier curve from ``start`` to ``end`` by way of ``bends``: level at both ends.
+
+    It never turns back: a bend that does not lie further along is passed by.
     """
-    bends = [k for k in range(3, len(curve) - 1, 3) if start[0] + 4 < curve[k][0] < end[0] - 4]
-    if not bends:
-        reach = (end[0] - start[0]) / 2
-        return [start, (start[0] + reach, start[1]), (end[0] - reach, end[1]), end]
-    first, last = curve[bends[0]], curve[bends[-1]]
-    points = [start, (start[0] + (first[0] - start[0]) / 2, start[1])]
-    for k in bends:
-        points += [curve[k - 1], curve[k], curve[k + 1]]
-    return [*points, (end[0] - (end[0] - last[0]) / 2, end[1]), end]
-
-
-def _straight(start: Point, end: Point) -> list[Point]:
-    """The rest of a Bézier curve that goes straight from ``start``, its last point, to ``end``."""
-    third = (end[0] - start[0]) / 3
-    return [(start[0] + third, start[1]), (end[0] - third, end[1]), end]
+    way = [start]
+    for bend in bends:
+        if way[-1][0] + 6 < bend[0] < end[0] - 6:
+            way.append(bend)
+    way.append(end)
+    slopes = [0.0]
+    for before, here, after in zip(way, way[1:], way[2:], strict=False):
+        rises = [(q[1] - p[1]) / (q[0] - p[0]) for p, q in ((before, here), (here, after))]
+        # Level where it turns, else at most thrice the lesser rise: so it never swings beyond its bends.
+        slopes.append(0.0 if rises[0] * rises[1] <= 0 else 3 * rises[0] * rises[1] / (rises[0] + rises[1]))
+    slopes.append(0.0)
+    points = [start]
+    for k, (p, q) in enumerate(pairwise(way)):
+        # An S between level ends looks best with long handles, a bend in passing with a third.
+        reach = (q[0] - p[0]) / (2 if len(way) == 2 else 3)
+        level = [(q[0] - p[0]) / 2 if slope == 0 else reach for slope in (slopes[k], slopes[k + 1])]
+        points += [
+            (p[0] + level[0], p[1] + level[0] * slopes[k]),
+            (q[0] - level[1], q[1] - level[1] * slopes[k + 1]),
+            q,
+        ]
+    return points

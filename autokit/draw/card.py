@@ -27,7 +27,7 @@ SIZES = {
     "gradient": 14.0,
     "pending": 10.0,
     "marks": 11.0,
-    "flow": 12.0,
+    "flow": 11.5,
     "group": 11.0,
     "note": 12.0,
 }

@@ -9,6 +9,7 @@ is compiled afresh and nobody notices.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import hashlib
 import os
@@ -42,10 +43,17 @@ def plain(source: str) -> str:
         try:
             if _running is None:
                 _running = _start()
+                atexit.register(_stop)
             return bytes(_running.render(source, format="plain", engine="dot")).decode()
         except Exception as error:
             _running = None  # after a trap its memory cannot be trusted
             raise Unavailable(f"the embedded Graphviz does not work here: {error}") from error
+
+
+def _stop() -> None:
+    """Let go while wasmtime is still whole: at the very end of a process it complains."""
+    global _running
+    _running = None
 
 
 def _start() -> Any:

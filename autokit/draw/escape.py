@@ -36,7 +36,12 @@ def xml(text: str) -> str:
     >>> xml('<b title="x">')
     '&lt;b title=&quot;x&quot;&gt;'
     """
-    return visible(text).translate(_ENTITIES)
+    return markup(visible(text))
+
+
+def markup(text: str) -> str:
+    """Escape what ``visible`` or ``isolate`` has been over already, for SVG and HTML."""
+    return text.translate(_ENTITIES)
 
 
 def isolate(text: str) -> str:

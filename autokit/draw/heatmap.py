@@ -77,7 +77,8 @@ def cells(heat: Heatmap, x: float, y: float) -> str:
         top = y + row * size
         for first, last, level in _runs(levels):
             shades.setdefault(level, []).append(
-                f"M{x + first * size:.6g} {top:.6g}h{(last - first) * size:.6g}v{size:.6g}h{(first - last) * size:.6g}z"
+                f"M{x + first * size:.6g} {top:.6g}"
+                f"h{(last - first) * size:.6g}v{size:.6g}h{(first - last) * size:.6g}z"
             )
         if size >= _GLYPH:
             for column, level in enumerate(levels):
@@ -89,8 +90,11 @@ def cells(heat: Heatmap, x: float, y: float) -> str:
                 elif level < 0:
                     ink = "#ffffff" if level < -_LEVELS // 2 else "#5c2600"
                     minus.setdefault(ink, []).append(f"M{left:.6g} {middle:.6g}h{0.4 * size:.6g}")
-    order = sorted((level for level in shades if level is not None))
-    parts = [f'<path d="{"".join(shades[level])}" fill="{_shade(level)}"/>' for level in order]
+    order = sorted(level for level in shades if level is not None)
+    parts = [
+        f'<path d="{"".join(shades[level])}" fill="{_shade(level)}" shape-rendering="crispEdges"/>'
+        for level in order
+    ]
     if None in shades:
         parts.append(f'<path d="{"".join(shades[None])}" fill="{_NOT_FINITE}"/>')
     strokes = [*sorted(minus.items()), *([("#ffffff", cross)] if cross else [])]
@@ -110,7 +114,7 @@ def _number(value: Any) -> float:
 
 
 def _level(value: float, scale: float) -> int | None:
-    """The shade of a value, from minus to plus ``_LEVELS``; a value that is not zero never looks like zero."""
+    """The shade of a value, from minus to plus ``_LEVELS``; only zero looks like zero."""
     if not math.isfinite(value):
         return None
     level = math.ceil(abs(value / scale) * _LEVELS) if value else 0

@@ -6,7 +6,7 @@ import base64
 from typing import Any
 
 from autokit.draw.card import marks_text, shape_text
-from autokit.draw.escape import isolate, xml
+from autokit.draw.escape import isolate, markup, visible
 from autokit.draw.heatmap import Heatmap, cells, heatmap
 from autokit.draw.scene import scene
 from autokit.draw.svg import svg
@@ -30,8 +30,9 @@ def page(data: Graph | Timeline, **options: Any) -> str:
     """A whole HTML document that shows the still, with the table below for those who do not see it."""
     table = text(data, **({"limit": options["limit"]} if "limit" in options else {}))
     return (
-        '<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>Computation graph</title></head>\n'
-        f"<body>\n{html(data, **options)}\n<pre>{xml_lines(table)}</pre>\n</body>\n</html>\n"
+        '<!doctype html>\n<html lang="en">\n'
+        '<head><meta charset="utf-8"><title>Computation graph</title></head>\n'
+        f"<body>\n{html(data, **options)}\n<pre>{markup(table)}</pre>\n</body>\n</html>\n"
     )
 
 
@@ -63,23 +64,23 @@ def tensor_html(summary: Summary, label: str) -> str:
         rows.append(("mean", f"{summary.mean:.4g}"))
     if marks_text(summary):
         rows.append(("not finite", marks_text(summary)))
-    body = "".join(f'<tr><th align="left">{name}</th><td align="left">{xml(cell)}</td></tr>' for name, cell in rows)
+    body = "".join(
+        f'<tr><th align="left">{name}</th><td align="left">{markup(cell)}</td></tr>' for name, cell in rows
+    )
     heat = heatmap(summary, 320.0, 200.0, 22.0)
     picture = f"<div>{_heatmap_image(heat, summary)}</div>" if heat else ""
     return f"<div><table>{body}</table>{picture}</div>"
 
 
-def xml_lines(table: str) -> str:
-    """Several lines escaped, their line breaks kept."""
-    return "\n".join(map(xml, table.split("\n")))
-
-
 def _heatmap_image(heat: Heatmap, summary: Summary) -> str:
     w, h = heat.width + 2, heat.height + 2
-    words = f"Heatmap of {len(heat.values):,} values in {heat.rows} rows of {heat.columns}: {summary.text}"
+    words = (
+        f"Heatmap of {len(heat.values):,} values, {heat.rows} rows of {heat.columns}: {visible(summary.text)}"
+    )
     drawn = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{w:g}" height="{h:g}" viewBox="0 0 {w:g} {h:g}" role="img">'
-        f"<title>{xml(words)}</title>{cells(heat, 1, 1)}</svg>"
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{w:g}" height="{h:g}" viewBox="0 0 {w:g} {h:g}"'
+        ' role="img">'
+        f"<title>{markup(words)}</title>{cells(heat, 1, 1)}</svg>"
     )
     return _image(drawn, words, w, h)
 
@@ -87,6 +88,4 @@ def _heatmap_image(heat: Heatmap, summary: Summary) -> str:
 def _image(drawn: str, alt: str, width: float, height: float) -> str:
     source = base64.b64encode(drawn.encode("utf-8")).decode("ascii")
     least = f' style="min-width: {width * _LEAST:.0f}px"' if width > 640 else ""
-    return (
-        f'<img alt="{xml(alt)}" width="{width:.0f}"{least} src="data:image/svg+xml;base64,{source}">'
-    )
+    return f'<img alt="{markup(alt)}" width="{width:.0f}"{least} src="data:image/svg+xml;base64,{source}">'

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from itertools import pairwise
 
 Point = tuple[float, float]
 
@@ -35,7 +36,7 @@ def layered(
     before: list[list[int]] = [[] for _ in nodes]
     after: list[list[int]] = [[] for _ in nodes]
     for route in routes:
-        for left, right in zip(route, route[1:], strict=False):
+        for left, right in pairwise(route):
             if rank[left] < rank[right]:
                 before[right].append(left)
                 after[left].append(right)
@@ -51,7 +52,7 @@ def layered(
 
 
 def _ranks(count: int, edges: Sequence[tuple[int, int, int]]) -> list[int]:
-    """The column of each node: as early as can be, then as late as shortens its arrows or leaves them as long."""
+    """The column of each node: as early as can be, then as late as its arrows do not grow longer by it."""
     leaving: list[list[tuple[int, int]]] = [[] for _ in range(count)]
     arriving = [0] * count
     for source, target, apart in edges:
@@ -93,7 +94,11 @@ def _order(columns: list[list[int]], before: list[list[int]], after: list[list[i
 
 
 def _slide(
-    columns: list[list[int]], before: list[list[int]], after: list[list[int]], heights: list[float], gap: float
+    columns: list[list[int]],
+    before: list[list[int]],
+    after: list[list[int]],
+    heights: list[float],
+    gap: float,
 ) -> list[float]:
     """The y of each node: near the mean of its neighbours, in its column's order, a gap apart."""
     y = [0.0] * len(heights)
@@ -141,7 +146,7 @@ def _spans(columns: list[list[int]], nodes: list[Point], gap: float) -> list[Poi
 def _curve(route: list[int], rank: list[int], y: list[float], spans: list[Point]) -> list[Point]:
     """Straight through each column that it crosses, and an S between two columns."""
     points: list[Point] = [(spans[rank[route[0]]][1], y[route[0]])]
-    for previous, node in zip(route, route[1:], strict=False):
+    for node in route[1:]:
         (x0, y0), (x1, y1) = points[-1], (spans[rank[node]][0], y[node])
         middle = (x0 + x1) / 2
         points += [(middle, y0), (middle, y1), (x1, y1)]

@@ -35,7 +35,7 @@ class Arrow:
 
 @dataclass(frozen=True)
 class Cluster:
-    """Rectangles that stand together, inside the cluster ``parent`` (its index, or -1); parents come first."""
+    """Rectangles that stand together, inside the cluster ``parent`` (an index, or -1); parents come first."""
 
     nodes: tuple[int, ...]
     parent: int = -1

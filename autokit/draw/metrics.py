@@ -56,7 +56,9 @@ def _em(character: str) -> float:
 
 def _invisible(character: str) -> bool:
     """Whether the character only joins or picks a form: accents, joiners, variation selectors."""
-    return "\u0300" <= character <= "\u036f" or character in "\u200c\u200d" or "\ufe00" <= character <= "\ufe0f"
+    return (
+        "\u0300" <= character <= "\u036f" or character in "\u200c\u200d" or "\ufe00" <= character <= "\ufe0f"
+    )
 
 
 def width(text: str, size: float, bold: bool = False) -> float:

@@ -18,8 +18,10 @@ LIMIT = 150
 
 @dataclass(frozen=True)
 class Part:
-    """What is drawn: ``nodes``, the ``edges`` between them, and ``cut``: one edge for each
-    node that reads something left out.  ``left_out`` says how much that is, or is empty.
+    """What is drawn, and what is not.
+
+    ``edges`` are those between the ``nodes``; ``cut`` holds one edge for each
+    node that reads something left out; ``left_out`` says how much that is.
     """
 
     nodes: tuple[Node, ...]

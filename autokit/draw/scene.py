@@ -12,7 +12,7 @@ from dataclasses import replace
 from autokit.draw.arrange import Arrangement
 from autokit.draw.card import line, text_width
 from autokit.draw.part import LIMIT, Part, part
-from autokit.draw.shapes import Box, Frame, Line, Scene, TextLine
+from autokit.draw.shapes import Box, Frame, Line, Scene
 from autokit.draw.text import story
 from autokit.graphs.model import NOT_COMPUTED, NOT_KEPT, Graph, State, Timeline
 
@@ -93,8 +93,10 @@ def _on_paper(
     boxes: list[Box], lines: list[Line], frames: list[Frame], notes: list[str], title: str, state: State
 ) -> Scene:
     """Everything moved so that it lies on the paper with an even margin, and the notes below."""
-    xs = [x for b in (*boxes, *frames) for x in (b.x, b.x + b.width)] + [p[0] for e in lines for p in e.points]
-    ys = [y for b in (*boxes, *frames) for y in (b.y, b.y + b.height)] + [p[1] for e in lines for p in e.points]
+    rectangles: list[Box | Frame] = [*boxes, *frames]
+    points = [point for arrow in lines for point in arrow.points]
+    xs = [x for r in rectangles for x in (r.x, r.x + r.width)] + [x for x, _ in points]
+    ys = [y for r in rectangles for y in (r.y, r.y + r.height)] + [y for _, y in points]
     dx, dy = MARGIN - min(xs, default=0.0), MARGIN - min(ys, default=0.0)
     width, height = max(xs, default=0.0) + dx + MARGIN, max(ys, default=0.0) + dy + MARGIN
     foot = []

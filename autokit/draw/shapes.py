@@ -25,7 +25,7 @@ class TextLine:
 
 @dataclass(frozen=True)
 class Field:
-    """The place of a text that changes from step to step: ``width`` is the room it has, ``size`` its type's."""
+    """The place of a text that changes from step to step, the room it has, and the size of its type."""
 
     x: float
     y: float
@@ -99,7 +99,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Line:
-    """An arrow: 1 + 3k control points of a Bézier curve, from the border of its source to that of its target."""
+    """An arrow: 1 + 3k control points of a Bézier curve, from its source's border to its target's."""
 
     points: tuple[Point, ...]
     edge: Edge

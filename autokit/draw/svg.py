@@ -11,16 +11,17 @@ import math
 from typing import Any
 
 from autokit.draw.card import BOLD, SIZES
-from autokit.draw.escape import visible, xml
+from autokit.draw.escape import markup, visible, xml
 from autokit.draw.heatmap import cells
 from autokit.draw.metrics import FONT, fit
 from autokit.draw.scene import scene
 from autokit.draw.shapes import Box, Card, Field, Frame, Line, Scene, TextLine, Thumbnail
-from autokit.graphs.model import Graph, Node, State, Timeline
+from autokit.graphs.model import NOT_COMPUTED, Graph, Node, State, Timeline
 
 PAPER, PAPER_EDGE = "#fcfcfb", "#e3e5e8"
 _INK, _MUTED, _GRADIENT, _ALARM = "#1f2933", "#5b6673", "#a8440a", "#b42318"
 _GREY, _FAINT, _BLUE = "#8b97a5", "#b4bdc8", "#2563a8"
+_FLOWING = "#d08a5b"
 
 _FILL = {
     "title": _INK,
@@ -29,7 +30,7 @@ _FILL = {
     "value": _INK,
     "gradient": _GRADIENT,
     "flow": _GRADIENT,
-    "pending": "#ffffff",
+    "pending": _GRADIENT,
     "marks": _ALARM,
 }
 """The colour of each kind of text; the others are muted."""
@@ -41,6 +42,7 @@ _BOX = {
 }
 _LEFT_OUT = f'rx="14" fill="{PAPER}" stroke="{_FAINT}" stroke-width="1.2" stroke-dasharray="2 4"'
 
+_HALO = f' stroke="{PAPER}" stroke-width="13" stroke-linejoin="round" paint-order="stroke"'
 _ARROW, _ARROW_HALF = 7.0, 3.2
 
 
@@ -66,7 +68,7 @@ def svg(data: Graph | Timeline | Scene, state: State | None = None, **options: A
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{w:g}" height="{h:g}" viewBox="0 0 {w:g} {h:g}"'
         f' role="img" font-family="{xml(FONT)}">',
-        f"<title>{xml(picture.title)}</title>",
+        f"<title>{markup(picture.title)}</title>",
         f'<rect data-part="paper" x="0.5" y="0.5" width="{w - 1:.6g}" height="{h - 1:.6g}" rx="12"'
         f' fill="{PAPER}" stroke="{PAPER_EDGE}"/>',
         *map(_frame, picture.frames),
@@ -81,7 +83,7 @@ def svg(data: Graph | Timeline | Scene, state: State | None = None, **options: A
 def _frame(frame: Frame) -> str:
     return (
         f'<g data-group="{xml(frame.path)}"><rect data-part="frame" x="{frame.x:g}" y="{frame.y:g}"'
-        f' width="{frame.width:g}" height="{frame.height:g}" rx="16" fill="#5b7083" fill-opacity="0.06"'
+        f' width="{frame.width:g}" height="{frame.height:g}" rx="16" fill="#5b7083" fill-opacity="0.04"'
         f' stroke="{_FAINT}" stroke-width="0.8"/>{_text(frame.label)}</g>'
     )
 
@@ -98,7 +100,7 @@ def _box(box: Box, state: State) -> str:
     parts = [
         f'<g data-element="{node.element}" data-kind="{xml(node.kind)}" data-status="{xml(status)}" {at}>',
         f"<title>{xml(_tooltip(node))}</title>",
-        f'<rect data-part="box" {size} {_BOX.get(node.kind, _BOX["operation"])}/>',
+        f'<rect data-part="box" {size} {_shape(node.kind, status)}/>',
     ]
     if node.kind == "leaf":
         parts.append(f'<rect data-part="learns" width="4" height="{box.height:g}" rx="2" fill="{_BLUE}"/>')
@@ -112,6 +114,13 @@ def _box(box: Box, state: State) -> str:
     parts += [_thumbnail(thumb, bool(_known(fields, thumb))) for thumb in content.thumbnails]
     parts += [_field(name, content, fields.get(name)) for name in ("value", "gradient", "pending")]
     return "".join(parts) + "</g>"
+
+
+def _shape(kind: str, status: str) -> str:
+    shape = _BOX.get(kind, _BOX["operation"])
+    if status in ("ready", "current"):
+        shape = shape[: shape.index(" stroke=")] + f' stroke="{_GRADIENT}" stroke-width="2.2"'
+    return shape
 
 
 def _known(fields: dict[str, str | int | None], thumb: Thumbnail) -> bool:
@@ -136,30 +145,36 @@ def _field(name: str, content: Card, value: str | int | None) -> str:
         hidden = "" if shown else ' display="none"'
         return (
             f'<g data-part="pending-badge"{hidden}><rect x="{plate.x:.6g}" y="{plate.y:.6g}"'
-            f' width="{plate.width:.6g}" height="{plate.height:g}" rx="{plate.height / 2:g}" fill="{_GRADIENT}"/>'
+            f' width="{plate.width:.6g}" height="{plate.height:g}" rx="{plate.height / 2:g}"'
+            f' fill="#ffffff" stroke="{_GRADIENT}" stroke-width="1.2"/>'
             f"{_changing(field, name, shown)}</g>"
         )
-    return _changing(field or Field(0, 0, 0, SIZES[name]), name, "" if value is None or field is None else str(value))
+    return _changing(
+        field or Field(0, 0, 0, SIZES[name]), name, "" if value is None or field is None else str(value)
+    )
 
 
 def _changing(field: Field, role: str, value: str, halo: str = "") -> str:
+    colour = _MUTED if value == NOT_COMPUTED else _FILL.get(role, _MUTED)
     shown = fit(visible(value), field.size, field.width + 0.01, role in BOLD)
     return (
         f'<text data-field="{role}" data-width="{field.width:.6g}" x="{field.x:.6g}" y="{field.y:.6g}"'
-        f"{_type(role, field.size, field.anchor)}{halo}>{xml(shown)}</text>"
+        f"{_type(role, field.size, field.anchor, colour)}{halo}>{xml(shown)}</text>"
     )
 
 
 def _text(line: TextLine) -> str:
     full = f"<title>{xml(line.full)}</title>" if line.full else ""
-    return f'<text x="{line.x:.6g}" y="{line.y:.6g}"{_type(line.role, SIZES[line.role], line.anchor)}>{full}{xml(line.text)}</text>'
+    colour = _FILL.get(line.role, _MUTED)
+    type = _type(line.role, SIZES[line.role], line.anchor, colour)
+    return f'<text x="{line.x:.6g}" y="{line.y:.6g}"{type}>{full}{xml(line.text)}</text>'
 
 
-def _type(role: str, size: float, anchor: str) -> str:
+def _type(role: str, size: float, anchor: str, colour: str) -> str:
     weight = ' font-weight="600"' if role in BOLD else ""
     place = f' text-anchor="{anchor}"' if anchor != "start" else ""
     return (
-        f' data-role="{role}" font-size="{size:g}"{weight}{place} fill="{_FILL.get(role, _MUTED)}"'
+        f' data-role="{role}" font-size="{size:g}"{weight}{place} fill="{colour}"'
         ' direction="ltr" unicode-bidi="isolate"'
     )
 
@@ -179,24 +194,23 @@ def _line(line: Line, state: State) -> str:
     d = f"M{_at(start)}C" + " ".join(map(_at, curve))
     edge, fields = line.edge, state.get(line.edge.element, {})
     status = str(fields.get("status") or "idle")
-    colour = _GRADIENT if status == "backward" else _GREY if edge.requires_grad else _FAINT
+    colour = _FLOWING if status == "backward" else _GREY if edge.requires_grad else _FAINT
     dash = "" if edge.requires_grad and not line.cut else ' stroke-dasharray="3 4"'
-    wide = 1.8 if status == "backward" else 1.4
-    halo = f' stroke="{PAPER}" stroke-width="5" stroke-linejoin="round" paint-order="stroke"'
-    flow = _changing(line.flow, "flow", str(fields.get("flow") or ""), halo)
-    head = f'<g data-element="{edge.element}" data-status="{xml(status)}" data-gradient="{_word(edge.requires_grad)}">'
-    return (
-        f'{head}<path data-part="line" d="{d}" fill="none" stroke="{colour}" stroke-width="{wide}"{dash}/>'
-        f'<polygon data-part="arrow" points="{" ".join(map(_at, corners))}" fill="{colour}"/>{flow}</g>'
+    wide = 1.7 if status == "backward" else 1.4
+    drawn = (
+        f'<path data-part="line" d="{d}" fill="none" stroke="{colour}" stroke-width="{wide}"{dash}/>'
+        f'<polygon data-part="arrow" points="{" ".join(map(_at, corners))}" fill="{colour}"/>'
     )
+    if line.cut:
+        return f'<g data-part="cut">{drawn}</g>'
+    carries = "yes" if edge.requires_grad else "no"
+    flow = _changing(line.flow, "flow", str(fields.get("flow") or ""), _HALO)
+    names = f'data-element="{edge.element}" data-status="{xml(status)}" data-gradient="{carries}"'
+    return f"<g {names}>{drawn}{flow}</g>"
 
 
 def _at(point: tuple[float, float]) -> str:
     return f"{point[0]:.6g},{point[1]:.6g}"
-
-
-def _word(flag: bool) -> str:
-    return "yes" if flag else "no"
 
 
 def _tooltip(node: Node) -> str:

@@ -1,4 +1,4 @@
-"""A graph in words: a table for terminals and screen readers, and a story for a picture's alternative text."""
+"""A graph in words: a table for terminals and screen readers, and a story as a picture's alternative text."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from autokit.draw.card import describe, marks_text, shape_text
 from autokit.draw.escape import isolate
 from autokit.draw.metrics import columns
 from autokit.draw.part import LIMIT, Part, part
-from autokit.graphs.model import NOT_COMPUTED, NOT_KEPT, Graph, Node, Timeline
+from autokit.graphs.model import NOT_COMPUTED, NOT_KEPT, Graph, Node, Summary, Timeline
 
 _STORY = 12
 """How many nodes the story tells one by one."""
 
 _HEAD = ("#", "name", "operation", "inputs", "shape", "dtype", "value", "gradient")
 _WIDEST = 40
+_INPUTS = 4
 
 
 def text(data: Graph | Timeline, *, limit: int = LIMIT) -> str:
@@ -27,12 +28,9 @@ def text(data: Graph | Timeline, *, limit: int = LIMIT) -> str:
     graph = data.graph if isinstance(data, Timeline) else data
     drawn = part(graph, limit)
     inputs = _inputs(drawn)
-    rows = [_HEAD, *(_row(node, inputs.get(node.id, [])) for node in drawn.nodes)]
-    cells = [[_clip(isolate(cell)) for cell in row] for row in rows]
+    cells = [_HEAD, *(_row(node, inputs.get(node.id, [])) for node in drawn.nodes)]
     widths = [max(map(columns, column)) for column in zip(*cells, strict=True)]
-    lines = [
-        "  ".join(c + " " * (w - columns(c)) for c, w in zip(row, widths, strict=True)).rstrip() for row in cells
-    ]
+    lines = ["  ".join(map(_padded, row, widths)).rstrip() for row in cells]
     if drawn.left_out:
         lines.append(f"… {drawn.left_out} not listed")
     if graph.left_out:
@@ -61,47 +59,50 @@ def story(data: Graph | Timeline, *, limit: int = LIMIT) -> str:
 
 
 def _inputs(drawn: Part) -> dict[int, list[str]]:
-    """For each node the names that it reads, in the order of its operands."""
-    names = {node.id: isolate(node.name) for node in drawn.nodes}
+    """For each node the names that it reads, in the order of its operands; many are cut short."""
+    names = {node.id: _shown(node.name) for node in drawn.nodes}
     inputs: dict[int, list[str]] = {}
     for edge in sorted((*drawn.edges, *drawn.cut), key=lambda edge: (edge.target, edge.slot, edge.id)):
         inputs.setdefault(edge.target, []).append(names.get(edge.source, "…"))
+    for target, read in inputs.items():
+        if len(read) > _INPUTS:
+            inputs[target] = [*read[: _INPUTS - 1], f"{len(read) - _INPUTS + 1} more"]
     return inputs
 
 
 def _row(node: Node, inputs: list[str]) -> tuple[str, ...]:
     return (
         str(node.id),
-        node.name,
-        node.operation if node.kind == "operation" else node.kind,
+        _shown(node.name),
+        _shown(node.operation if node.kind == "operation" else node.kind),
         ", ".join(inputs),
         shape_text(node.shape),
-        node.dtype,
-        _value(node),
-        _gradient(node),
+        _shown(node.dtype),
+        _content(node.value, NOT_KEPT),
+        _content(node.gradient, NOT_COMPUTED if node.requires_grad else ""),
     )
 
 
-def _value(node: Node) -> str:
-    if node.value is None:
-        return NOT_KEPT
-    marks = marks_text(node.value)
-    return f"{node.value.text} ({marks})" if marks else node.value.text
-
-
-def _gradient(node: Node) -> str:
-    if node.gradient is None:
-        return NOT_COMPUTED if node.requires_grad else ""
-    marks = marks_text(node.gradient)
-    return f"{node.gradient.text} ({marks})" if marks else node.gradient.text
-
-
 def _sentence(node: Node, inputs: list[str]) -> str:
-    what = f"{node.operation} of {' and '.join(inputs)}" if node.kind == "operation" and inputs else describe(node)
-    shape = f", shape {shape_text(node.shape)}" if node.shape and inputs else ""
-    gradient = f", gradient {_gradient(node)}" if node.gradient else ""
-    return f"{isolate(node.name)}: {isolate(what) if not inputs else what}{shape}, value {isolate(_value(node))}{gradient}."
+    what = _shown(describe(node))
+    if node.kind == "operation" and inputs:
+        what = f"{_shown(node.operation)} of {' and '.join(inputs)}"
+        what += f", shape {shape_text(node.shape)}" if node.shape else ""
+    gradient = f", gradient {_content(node.gradient, NOT_COMPUTED)}" if node.gradient else ""
+    return f"{_shown(node.name)}: {what}, value {_content(node.value, NOT_KEPT)}{gradient}."
 
 
-def _clip(cell: str) -> str:
-    return cell if len(cell) <= _WIDEST else f"{cell[: _WIDEST // 2]}…{cell[-(_WIDEST // 2 - 1) :]}"
+def _content(summary: Summary | None, otherwise: str) -> str:
+    if summary is None:
+        return otherwise
+    marks = marks_text(summary)
+    return _shown(summary.text) + (f" ({marks})" if marks else "")
+
+
+def _shown(words: str) -> str:
+    """A name or a value fit for a line: not too long, visible, its reading direction kept to itself."""
+    return isolate(words if len(words) <= _WIDEST else f"{words[: _WIDEST // 2]}…{words[1 - _WIDEST // 2 :]}")
+
+
+def _padded(cell: str, width: int) -> str:
+    return cell + " " * (width - columns(cell))

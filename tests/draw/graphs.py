@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from hypothesis import strategies as st
 
 from autokit.graphs.model import Change, Chapter, Edge, Graph, Group, Node, Step, Summary, Timeline
 from autokit.graphs.summary import summarize
@@ -61,7 +62,9 @@ class Builder:
 
     def graph(self, left_out: str = "") -> Graph:
         nodes = tuple(self.nodes)
-        return Graph(nodes, tuple(self.edges), tuple(self.groups), (len(nodes) - 1,) if nodes else (), left_out)
+        return Graph(
+            nodes, tuple(self.edges), tuple(self.groups), (len(nodes) - 1,) if nodes else (), left_out
+        )
 
 
 def _summary(value: Any) -> Summary | None:
@@ -195,9 +198,9 @@ def timeline(graph: Graph) -> Timeline:
         changes.append(Change(node.element, "value", node.value.text if node.value else "not kept"))
         changes += [Change(e.element, "status", "forward") for e in graph.incoming(node.id)]
         steps.append(Step("value", "forward", 0, f"{node.name} is computed.", changes=tuple(changes)))
-    turn = [
-        Change(n.element, "status", "waiting" if n.requires_grad else "dim") for n in graph.nodes
-    ] + [Change(n.element, "pending", len(graph.outgoing(n.id))) for n in graph.nodes if n.requires_grad]
+    turn = [Change(n.element, "status", "waiting" if n.requires_grad else "dim") for n in graph.nodes] + [
+        Change(n.element, "pending", len(graph.outgoing(n.id))) for n in graph.nodes if n.requires_grad
+    ]
     steps.append(Step("turn", "turn", 1, "Now backwards.", changes=tuple(turn)))
     for node in reversed(graph.nodes):
         if not node.requires_grad:
@@ -226,3 +229,31 @@ EXAMPLES = {
     "odd_values": odd_values,
     "hundred": lambda: layers(100),
 }
+
+
+@st.composite
+def drawn_graphs(draw: Callable[..., Any], most: int = 14, labels: bool = True) -> Graph:
+    """Any small graph: fan-out, twin edges, several outputs, nested groups, names of any characters."""
+    b = Builder()
+    names = st.one_of(st.text(max_size=30), st.sampled_from(HOSTILE)) if labels else st.just("")
+    values = st.one_of(
+        st.none(),
+        st.floats(width=32),
+        st.lists(st.floats(width=32), max_size=12),
+    )
+    for i in range(draw(st.integers(1, most))):
+        kind = draw(st.sampled_from(["leaf", "constant", "operation", "operation"])) if i else "leaf"
+        inputs = draw(st.lists(st.integers(0, i - 1), min_size=1, max_size=3)) if kind == "operation" else []
+        operation = draw(st.sampled_from(["mul", "add", "tanh", "log_softmax"])) if inputs else ""
+        b.add(
+            operation,
+            inputs,
+            label=draw(names),
+            value=draw(values),
+            gradient=draw(values),
+            constant=kind == "constant",
+        )
+    ids = st.lists(st.integers(0, len(b.nodes) - 1), unique=True, max_size=4)
+    paths = draw(st.lists(st.sampled_from(["net", "net.0", "net.0.a", "net.1", "head"]), unique=True))
+    b.groups = [Group(path, draw(names), tuple(draw(ids))) for path in paths]
+    return b.graph(draw(names))

@@ -1,0 +1,181 @@
+"""The picture as data: nothing overlaps, everything fits, and nothing is missing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autokit.draw import scene, svg
+from autokit.draw.card import BOLD, SIZES
+from autokit.draw.escape import visible
+from autokit.draw.metrics import width
+from autokit.draw.shapes import Scene
+from autokit.graphs.model import Graph
+from tests.draw import graphs
+from tests.draw.graphs import EXAMPLES, drawn_graphs, timeline
+
+LAYOUTS = ["embedded", "layered"]
+
+
+def apart(picture: Scene) -> bool:
+    return all(
+        a.x + a.width < b.x or b.x + b.width < a.x or a.y + a.height < b.y or b.y + b.height < a.y
+        for a, b in combinations(picture.boxes, 2)
+    )
+
+
+def texts_fit(picture: Scene) -> bool:
+    for box in picture.boxes:
+        for text in box.card.lines:
+            taken = width(text.text, SIZES[text.role], text.role in BOLD)
+            left = text.x - taken * {"start": 0, "middle": 0.5, "end": 1}[text.anchor]
+            if (
+                left < 0
+                or left + taken > box.width
+                or not 0 < text.y - SIZES[text.role] < text.y < box.height
+            ):
+                return False
+    return True
+
+
+@pytest.mark.parametrize("direction", ["LR", "TB"])
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_boxes_never_overlap_and_texts_fit(name: str, layout: str, direction: str) -> None:
+    for data in (EXAMPLES[name](), timeline(EXAMPLES[name]())):
+        picture = scene(data, layout=layout, direction=direction)
+        assert apart(picture)
+        assert texts_fit(picture)
+        assert all(0 < box.x < box.x + box.width < picture.width for box in picture.boxes)
+        assert all(0 < box.y < box.y + box.height < picture.height for box in picture.boxes)
+
+
+@settings(max_examples=40)
+@given(drawn_graphs(), st.sampled_from(LAYOUTS), st.sampled_from(["LR", "TB"]), st.booleans())
+def test_any_graph_is_drawn_without_overlap(graph: Graph, layout: str, direction: str, story: bool) -> None:
+    picture = scene(timeline(graph) if story else graph, layout=layout, direction=direction)
+    assert apart(picture)
+    assert texts_fit(picture)
+    assert [box.node for box in picture.boxes] == list(graph.nodes)
+    assert {line.edge for line in picture.lines} == set(graph.edges)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_every_layout_draws_the_same_set(name: str) -> None:
+    pictures = [scene(EXAMPLES[name](), layout=layout) for layout in LAYOUTS]
+    assert len({tuple(box.node and box.node.id for box in picture.boxes) for picture in pictures}) == 1
+    assert len({tuple(line.edge.id for line in picture.lines) for picture in pictures}) == 1
+
+
+@settings(max_examples=40)
+@given(drawn_graphs(labels=False), st.sampled_from(LAYOUTS), st.sampled_from(["LR", "TB"]))
+def test_an_arrow_starts_at_its_source_and_ends_at_its_target(
+    graph: Graph, layout: str, direction: str
+) -> None:
+    picture = scene(graph, layout=layout, direction=direction)
+    boxes = {box.node.id: box for box in picture.boxes if box.node}
+    for line in picture.lines:
+        source, target = boxes[line.edge.source], boxes[line.edge.target]
+        (x0, y0), (x1, y1) = line.points[0], line.points[-1]
+        if direction == "LR":
+            assert x0 == pytest.approx(source.x + source.width, abs=0.2) and x1 == pytest.approx(
+                target.x, abs=0.2
+            )
+            assert source.y < y0 < source.y + source.height and target.y < y1 < target.y + target.height
+        else:
+            assert y0 == pytest.approx(source.y + source.height, abs=0.2) and y1 == pytest.approx(
+                target.y, abs=0.2
+            )
+            assert source.x < x0 < source.x + source.width and target.x < x1 < target.x + target.width
+        assert len(line.points) % 3 == 1
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_the_two_edges_of_a_square_can_be_told_apart(layout: str) -> None:
+    picture = scene(graphs.diamond(), layout=layout)
+    twins = [line.points for line in picture.lines if (line.edge.source, line.edge.target) == (0, 1)]
+    assert len(twins) == 2
+    assert abs(twins[0][0][1] - twins[1][0][1]) > 8 and abs(twins[0][-1][1] - twins[1][-1][1]) > 8
+
+
+def test_a_box_holds_every_text_of_its_timeline() -> None:
+    story = timeline(graphs.mlp())
+    picture = scene(story)
+    fields = {box.node.element: box.card.fields for box in picture.boxes if box.node}
+    flows = {line.edge.element: line.flow for line in picture.lines}
+    for change in (*story.initial, *(c for step in story.steps for c in step.changes)):
+        if change.field == "status" or not change.value:
+            continue
+        field = flows[change.element] if change.field == "flow" else fields[change.element][change.field]
+        assert width(visible(str(change.value)), field.size) <= field.width
+
+
+def test_flows_keep_clear_of_boxes_and_of_each_other() -> None:
+    for layout in LAYOUTS:
+        picture = scene(timeline(graphs.mlp()), layout=layout)
+        flows = [line.flow for line in picture.lines if line.flow.width]
+        room = [(f.x - f.width / 2, f.y - 12, f.x + f.width / 2, f.y + 3) for f in flows]
+        boxes = [(b.x, b.y, b.x + b.width, b.y + b.height) for b in picture.boxes]
+        for one, other in [*combinations(room, 2), *((r, b) for r in room for b in boxes)]:
+            assert one[2] < other[0] or other[2] < one[0] or one[3] < other[1] or other[3] < one[1]
+
+
+def test_module_groups_are_framed_around_their_boxes_alone() -> None:
+    picture = scene(graphs.mlp(), layout="embedded")
+    assert [frame.path for frame in picture.frames] == ["net", "net.0", "net.1", "net.2"]
+    for frame in picture.frames[1:]:
+        for box in picture.boxes:
+            inside = frame.x < box.x < frame.x + frame.width and frame.y < box.y < frame.y + frame.height
+            assert inside == (box.node is not None and box.node.module == frame.path)
+
+
+@pytest.mark.parametrize("make", [graphs.layers, graphs.chain])
+def test_a_large_graph_is_cut_and_the_picture_says_so(make) -> None:
+    picture = scene(make(1000))
+    assert len(picture.boxes) == 151
+    rest = picture.boxes[-1]
+    assert rest.node is None and any("earlier operations" in text.text for text in rest.card.lines)
+    assert "earlier operations" in picture.title
+    assert any("Not drawn: 8" in note.text for note in picture.notes)
+
+
+def test_an_empty_graph_says_that_it_is_empty() -> None:
+    picture = scene(Graph((), ()))
+    assert picture.boxes == () and "empty" in picture.notes[0].text.lower()
+    assert "<svg" in svg(picture)
+
+
+@pytest.mark.parametrize("options", [{"direction": "RL"}, {"layout": "neato"}, {"limit": 0}])
+def test_an_option_that_there_is_not_is_refused(options: dict) -> None:
+    with pytest.raises(ValueError, match=next(iter(options))):
+        scene(graphs.product(), **options)
+
+
+def test_two_processes_draw_the_same_bytes() -> None:
+    program = (
+        "import hashlib\nfrom autokit import draw\nfrom tests.draw import graphs\n"
+        "made = [make() for make in graphs.EXAMPLES.values()]\n"
+        "made += [graphs.timeline(graph) for graph in made]\n"
+        "texts = [f(x) for x in made for f in (draw.svg, draw.html, draw.text)]\n"
+        "texts += [draw.svg(x, layout='layered', direction='TB') for x in made]\n"
+        "print(hashlib.sha256(''.join(texts).encode()).hexdigest())\n"
+    )
+    root = Path(__file__).parents[2]
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={"PYTHONHASHSEED": seed, "PATH": "", "HOME": str(Path.home())},
+            cwd=root,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(digests) == 1 and digests != {""}

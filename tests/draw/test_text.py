@@ -1,0 +1,59 @@
+"""The table and the story."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given, settings
+
+from autokit.draw import text
+from autokit.draw.text import story
+from autokit.graphs.model import Graph
+from tests.draw import graphs
+from tests.draw.graphs import EXAMPLES, drawn_graphs
+
+
+def test_the_table_of_a_product() -> None:
+    assert text(graphs.product()).splitlines() == [
+        "#  name  operation  inputs  shape  dtype    value  gradient",
+        "0  a     leaf               []     float32  15.0   20.0",
+        "1  b     leaf               []     float32  20.0   15.0",
+        "2  c     mul        a, b    []     float32  300.0  1.0",
+    ]
+
+
+def test_the_story_of_a_product() -> None:
+    assert story(graphs.product(gradients=False)) == (
+        "Computation graph of 3 nodes. a: leaf · float32, value 15.0. b: leaf · float32, value 20.0. "
+        "c: mul of a and b, value 300.0."
+    )
+
+
+@settings(max_examples=60)
+@given(drawn_graphs(most=6))
+def test_a_line_for_each_node_whatever_its_name(graph: Graph) -> None:
+    lines = text(graph).split("\n")
+    assert len(lines) == len(graph) + 1 + bool(graph.left_out)
+    isolates = {"\u2068", "\u2069"}
+    shown = set("".join(lines)) - isolates
+    assert not any(unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") for c in shown)
+    assert not any(unicodedata.bidirectional(c) in ("LRO", "RLO", "LRE", "RLE", "PDF") for c in shown)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_story_names_its_result(name: str) -> None:
+    graph = EXAMPLES[name]()
+    assert graph.nodes[-1].name in story(graph)
+
+
+def test_a_long_graph_is_cut_and_says_so() -> None:
+    lines = text(graphs.layers(1000)).splitlines()
+    assert len(lines) == 152
+    assert lines[-1] == "… 846 earlier operations and 4 inputs not listed"
+    told = story(graphs.layers(1000))
+    assert len(told) < 2500 and "846 earlier operations and 4 inputs" in told
+
+
+def test_many_inputs_are_cut_short() -> None:
+    assert "8 more" in text(graphs.hostile()).splitlines()[-2]
