@@ -207,16 +207,20 @@ function makeStage(timeline, markup, onSelect, signal) {
     const parts = new Map([...group.querySelectorAll("g[data-part]")].map((part) => [part.getAttribute("data-part") ?? "", part]));
     elements.set(group.getAttribute("data-element") ?? "", { group, texts, parts, shown: {} });
     const line = /** @type {SVGPathElement | null} */ (group.querySelector('[data-part="line"]'));
-    if (line) line.after(s("path", { "data-part": "return", d: "M0 0 10 -5.5 10 5.5z", transform: returning(line) }));
+    if (line) line.after(returning(line, group.querySelector('[data-part="arrow"]')));
   }
   const strongest = Math.max(0, ...timeline.steps.flatMap((step) => step.changes ?? []).filter((c) => c.field === "flow").map((c) => flowOf(c.value).magnitude).filter(Number.isFinite));
   let lit = /** @type {string[]} */ ([]);
   let marked = "";
 
-  /** Where the arrowhead of the way back stands: at the line's beginning, pointing out of it. @param {SVGPathElement} line */
-  function returning(line) {
-    const [tip, next] = [line.getPointAtLength(0), line.getPointAtLength(10)];
-    return `translate(${tip.x} ${tip.y}) rotate(${(Math.atan2(next.y - tip.y, next.x - tip.x) * 180) / Math.PI})`;
+  /** The arrowhead of the way back, at the line's beginning, and what fills the room of the other arrowhead. @param {SVGPathElement} line @param {Element | null} arrow */
+  function returning(line, arrow) {
+    const [tip, next, end] = [0, 10, line.getTotalLength()].map((at) => line.getPointAtLength(at));
+    const turn = (Math.atan2(next.y - tip.y, next.x - tip.x) * 180) / Math.PI;
+    const border = arrow?.getAttribute("points")?.trim().split(/\s+/)[0] ?? `${end.x},${end.y}`;
+    return s("g", { "data-part": "return" },
+      s("path", { d: `M${end.x},${end.y} ${border}` }),
+      s("polygon", { points: "0,0 10,-5.5 10,5.5", transform: `translate(${tip.x} ${tip.y}) rotate(${turn})` }));
   }
 
   /** @param {string} name @param {Record<string, any>} fields */

@@ -11,6 +11,7 @@ import pytest
 from autokit.graphs.model import Timeline
 from tests.support import chromium_path, require
 from tests.widgets import timelines
+from tests.widgets.lab import Lab, running_lab
 from tests.widgets.pages import open_file
 
 PLAYER_JS = Path(__file__).parents[2] / "autokit" / "widgets" / "player.js"
@@ -26,6 +27,14 @@ def chromium() -> Iterator[Any]:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="session")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """A real JupyterLab, one for the session."""
+    require("jupyterlab")
+    with running_lab(tmp_path_factory.mktemp("lab")) as lab:
+        yield lab
 
 
 @pytest.fixture

@@ -93,7 +93,8 @@ def test_every_control_has_a_name_and_a_visible_focus(page: Any) -> None:
         page.keyboard.press("Tab")
         style = page.evaluate(
             "() => { const a = document.activeElement; const s = getComputedStyle(a);"
-            " return a.closest('.ak-player') ? [a.ariaLabel || a.textContent, s.outlineStyle, s.outlineWidth] : null }"
+            " return a.closest('.ak-player')"
+            " && [a.ariaLabel || a.textContent, s.outlineStyle, s.outlineWidth] }"
         )
         if style is None:
             break

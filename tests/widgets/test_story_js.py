@@ -28,7 +28,8 @@ def test_state_is_pythons(module_page: Any, story: Timeline) -> None:
     [
         ("300", "300.0", True), ("3e2", "300.0", True), ("302.9", "300.0", True), ("304", "300.0", False),
         ("0,33", "0.3333", True), ("1/3", "0.3333", True), ("−2", "-2.0", True), ("2", "-2.0", False),
-        ("0", "0.0", True), ("0.1", "0.0", False), ("nan", "nan", True), ("0", "nan", False), ("inf", "inf", True),
+        ("0", "0.0", True), ("0.1", "0.0", False), ("nan", "nan", True), ("0", "nan", False),
+        ("inf", "inf", True),
         ("-inf", "inf", False), ("5", "inf", False), ("apple", "300.0", False), ("0", "2e-07", False),
     ],
 )  # fmt: skip
@@ -39,8 +40,8 @@ def test_an_answer_is_right_within_a_percent(module_page: Any, guess: str, answe
 @pytest.mark.parametrize(
     ("text", "magnitude", "sign"),
     [
-        ("20.0", 20, "+"), ("-2e-07", 2e-7, "−"), ("[1.0, -3.0]", 3, "±"), ("-4.0 … -1.0", 4, "−"), ("0.0", 0, ""),
-        ("", 0, ""), ("nan", 0, ""), ("all 8.0", 8, "+"),
+        ("20.0", 20, "+"), ("-2e-07", 2e-7, "−"), ("[1.0, -3.0]", 3, "±"), ("-4.0 … -1.0", 4, "−"),
+        ("0.0", 0, ""), ("", 0, ""), ("nan", 0, ""), ("all 8.0", 8, "+"),
     ],
 )  # fmt: skip
 def test_flow_is_read_from_its_text(module_page: Any, text: str, magnitude: float, sign: str) -> None:

@@ -1,0 +1,143 @@
+"""The player in a real JupyterLab: it appears, both sides drive it, and it outlives its kernel."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.widgets import timelines
+from tests.widgets.lab import PATIENCE, Lab, Notebook
+from tests.widgets.pages import SHOWN, drawn
+
+MAKE = """\
+from autokit.widgets import Player
+from tests.widgets import timelines
+player = Player(timelines.product())
+player"""
+SECOND = """\
+import ipywidgets
+slider = ipywidgets.IntSlider(max=19)
+link = ipywidgets.jslink((player, "step"), (slider, "value"))
+ipywidgets.VBox([slider, player])"""
+
+
+@pytest.fixture(scope="module")
+def notebook(lab: Lab, chromium: Any) -> Iterator[Notebook]:
+    """One notebook for all: a player, a second view of it with a linked slider, and a cell to run in."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 1700})
+    notebook = lab.open(context, "player.ipynb", [MAKE, SECOND, "0"])
+    notebook.run_all()
+    notebook.page.wait_for_selector(".ak-player >> nth=1")
+    yield notebook
+    context.close()
+
+
+@pytest.fixture
+def page(notebook: Notebook) -> Any:
+    """The notebook's page, with the player at its start."""
+    notebook.run("player.playing, player.step, player.selected, player.grain = False, 0, '', 'fine'")
+    wait_for_steps(notebook.page, 0)
+    return notebook.page
+
+
+def wait_for_python(notebook: Notebook, expression: str, value: str) -> None:
+    """The front end tells the kernel of changes when it is idle, so it may take a moment."""
+    until = time.monotonic() + PATIENCE
+    while (said := notebook.run(f"print({expression})")) != value and time.monotonic() < until:
+        time.sleep(0.1)
+    assert said == value
+
+
+def wait_for_steps(page: Any, step: int) -> None:
+    page.wait_for_function(
+        "step => [...document.querySelectorAll('.ak-range')].every((range) => Number(range.value) === step)",
+        arg=step,
+    )
+
+
+def test_keys_and_buttons_step_and_python_reads_it_back(notebook: Notebook, page: Any) -> None:
+    first = page.locator(".ak-player").first
+    first.focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    first.get_by_role("button", name="Step forward").click()
+    first.get_by_role("button", name="Step back").click()
+    page.keyboard.press("ArrowRight")
+    wait_for_steps(page, 4)
+    wait_for_python(notebook, "player.step", "4")
+    assert page.evaluate("window.jupyterapp.shell.currentWidget.content.activeCellIndex") == 2, (
+        "Lab took no key"
+    )
+
+
+def test_what_is_shown_is_what_python_says(notebook: Notebook, page: Any) -> None:
+    story = timelines.product()
+    for step in (0, 3, 10, 19):
+        notebook.run(f"player.seek({step})")
+        wait_for_steps(page, step)
+        assert page.evaluate(SHOWN) == drawn(story, step)
+        assert page.locator(".ak-sentence").first.inner_text() == story.steps[step].sentence
+
+
+def test_python_selects_and_changes_the_grain(notebook: Notebook, page: Any) -> None:
+    notebook.run("player.selected = 'n2'")
+    page.wait_for_selector(".ak-panel:visible")
+    assert page.locator(".ak-panel h3").first.inner_text().endswith("c")
+    page.locator(".ak-player").first.get_by_label("Detail", exact=True).select_option("coarse")
+    page.locator(".ak-player").first.get_by_role("button", name="To the end").click()
+    wait_for_steps(page, 19)
+    wait_for_python(notebook, "player.grain, player.step, player.selected", "coarse 19 n2")
+
+
+def test_python_plays_and_both_views_keep_step(notebook: Notebook, page: Any) -> None:
+    notebook.run("player.speed = 10; player.play()")
+    wait_for_steps(page, 19)
+    page.wait_for_function("() => document.querySelector('.ak-play').textContent === 'Play'")
+    wait_for_python(notebook, "player.step, player.playing", "19 False")
+    notebook.run("player.speed = 1")
+
+
+def test_a_linked_slider_moves_it(notebook: Notebook, page: Any) -> None:
+    page.locator(".ak-player").nth(1).get_by_role("button", name="To the end").click()
+    wait_for_python(notebook, "slider.value", "19")
+    notebook.run("slider.value = 7")
+    wait_for_steps(page, 7)
+
+
+def test_the_output_holds_the_still_and_the_words_too(notebook: Notebook, page: Any) -> None:
+    data = json.loads(
+        page.evaluate(
+            "JSON.stringify(window.jupyterapp.shell.currentWidget.content.widgets[0].model.outputs.toJSON()[0].data)"
+        )
+    )
+    assert set(data) == {"application/vnd.jupyter.widget-view+json", "text/html", "text/plain"}
+    assert data["text/html"].startswith("<img alt=") and " at 0x" not in data["text/plain"]
+
+
+def test_follows_the_dark_theme(notebook: Notebook, page: Any) -> None:
+    def paper() -> str:
+        return str(page.locator(".ak-player").first.evaluate("p => getComputedStyle(p).backgroundColor"))
+
+    assert paper() == "rgb(255, 255, 255)"
+    notebook.command("apputils:change-theme", theme="JupyterLab Dark")
+    page.wait_for_selector("body[data-jp-theme-light=false]", state="attached")
+    page.wait_for_function(
+        "p => getComputedStyle(document.querySelector('.ak-player')).colorScheme === 'dark'"
+    )
+    assert max(map(int, paper().removeprefix("rgb(").removesuffix(")").split(","))) < 64
+    notebook.command("apputils:change-theme", theme="JupyterLab Light")
+    page.wait_for_selector("body[data-jp-theme-light=true]", state="attached")
+
+
+def test_lives_on_without_its_kernel_and_asked_nothing_of_the_outside(notebook: Notebook, page: Any) -> None:
+    notebook.page.evaluate("window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+    page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.sessionContext.session?.kernel")
+    page.locator(".ak-player").first.focus()
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowLeft")
+    wait_for_steps(page, 18)
+    assert notebook.asked and notebook.outside() == []
