@@ -81,7 +81,7 @@ class Arrangement:
             Cluster(tuple(members), group.parent) for group, members in zip(self.groups, inside, strict=True)
         )
         self.inside, self._sizes = inside, sizes
-        gap = ((22.0 if labelled else 52.0) + (14.0 if self.groups else 0.0), 24.0)
+        gap = (22.0 if labelled else 66.0 if self.groups else 52.0, 24.0)
         return Plan(tuple(sizes), tuple(arrows), clusters, gap, _FRAME_PAD)
 
     def _common(self, one: int, other: int) -> int:
@@ -137,7 +137,7 @@ class Arrangement:
                 middle = points[len(points) // 2]
             else:
                 middle = placement.centres[station]
-                bends = [*_bends(pieces[i][0]), middle, *_bends(pieces[i][1])]
+                bends = [*_bends(pieces[i][0]), (None, middle, None), *_bends(pieces[i][1])]
                 halfway = (starts[i][0] + ends[i][0]) / 2, (starts[i][1] + ends[i][1]) / 2
                 if (
                     len(bends) == 1
@@ -265,35 +265,38 @@ def nest(graph: Graph, index: Mapping[int, int]) -> list[_Nested]:
     return nested
 
 
-def _bends(curve: tuple[Point, ...]) -> list[Point]:
-    """The points that the engine's curve passes between its ends."""
-    return list(curve[3:-1:3])
+Bend = tuple[Point | None, Point, Point | None]
+"""A point that a curve passes, between the control points before and after it; None where they are free."""
 
 
-def route(start: Point, end: Point, bends: list[Point]) -> list[Point]:
+def _bends(curve: tuple[Point, ...]) -> list[Bend]:
+    """What the engine's curve passes between its ends."""
+    return [(curve[k - 1], curve[k], curve[k + 1]) for k in range(3, len(curve) - 1, 3)]
+
+
+def route(start: Point, end: Point, bends: list[Bend]) -> list[Point]:
     """A smooth Bézier curve from ``start`` to ``end`` by way of ``bends``: level at both ends.
 
     It never turns back: a bend that does not lie further along is passed by.
     """
-    way = [start]
+    way: list[Bend] = [(None, start, None)]
     for bend in bends:
-        if way[-1][0] + 6 < bend[0] < end[0] - 6:
+        if way[-1][1][0] + 6 < bend[1][0] < end[0] - 6:
             way.append(bend)
-    way.append(end)
-    slopes = [0.0]
-    for before, here, after in zip(way, way[1:], way[2:], strict=False):
-        rises = [(q[1] - p[1]) / (q[0] - p[0]) for p, q in ((before, here), (here, after))]
-        # Level where it turns, else at most thrice the lesser rise: so it never swings beyond its bends.
-        slopes.append(0.0 if rises[0] * rises[1] <= 0 else 3 * rises[0] * rises[1] / (rises[0] + rises[1]))
-    slopes.append(0.0)
+    way.append((None, end, None))
+    slopes = [0.0, *(_slope(a[1], b[1], c[1]) for a, b, c in zip(way, way[1:], way[2:])), 0.0]
     points = [start]
-    for k, (p, q) in enumerate(pairwise(way)):
-        # An S between level ends looks best with long handles, a bend in passing with a third.
-        reach = (q[0] - p[0]) / (2 if len(way) == 2 else 3)
-        level = [(q[0] - p[0]) / 2 if slope == 0 else reach for slope in (slopes[k], slopes[k + 1])]
-        points += [
-            (p[0] + level[0], p[1] + level[0] * slopes[k]),
-            (q[0] - level[1], q[1] - level[1] * slopes[k + 1]),
-            q,
-        ]
+    for k, ((_, p, leaving), (arriving, q, _)) in enumerate(pairwise(way)):
+        dx = q[0] - p[0]
+        # An S between level ends looks best with long handles, a curve in passing with a third.
+        out, back = (dx / 2 if slope == 0 else dx / 3 for slope in slopes[k : k + 2])
+        points.append(leaving or (p[0] + out, p[1] + out * slopes[k]))
+        points.append(arriving or (q[0] - back, q[1] - back * slopes[k + 1]))
+        points.append(q)
     return points
+
+
+def _slope(before: Point, here: Point, after: Point) -> float:
+    """How steeply to pass ``here``: level where the way turns, so that it never swings beyond its bends."""
+    one, other = ((q[1] - p[1]) / (q[0] - p[0]) for p, q in ((before, here), (here, after)))
+    return 0.0 if one * other <= 0 else 3 * one * other / (one + other)

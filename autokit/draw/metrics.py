@@ -92,7 +92,7 @@ def fit(text: str, size: float, limit: float, bold: bool = False) -> str:
     >>> fit("loss", 10, 100)
     'loss'
     >>> fit("encoder.layers.0.attention.weight", 10, 100)
-    'encoder.…n.weight'
+    'encoder.….weight'
     """
     if width(text, size, bold) <= limit:
         return text
