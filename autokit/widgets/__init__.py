@@ -1,25 +1,25 @@
 """The live pictures: widgets that a learner plays, and the same in one HTML file.
 
-:class:`Player` plays a timeline in a notebook; :func:`save_html` writes one
-file that plays it anywhere.  The notebook packages load with the first widget
-that is asked for, so that writing a file needs none of them.
+:class:`Player` plays a timeline in a notebook, :func:`animate` the story of a
+tensor, and :func:`save_html` writes one file that plays anywhere.  The
+notebook packages load with the first widget that is asked for, so that
+writing a file needs none of them.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from autokit.widgets.export import save_html
 
 if TYPE_CHECKING:
-    from autokit.widgets.player import Player
+    from autokit.widgets.player import Player, animate
 
-__all__ = ["Player", "save_html"]
+__all__ = ["Player", "animate", "save_html"]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "Player":
-        from autokit.widgets.player import Player
-
-        return Player
+    if name in ("Player", "animate"):
+        return getattr(import_module("autokit.widgets.player"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

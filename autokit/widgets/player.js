@@ -181,7 +181,7 @@ const prefersStillness = () => window.matchMedia("(prefers-reduced-motion: reduc
 
 // ---------------------------------------------------------------- the stage
 
-const READABLE = 0.7; // below this scale the picture is not shrunk to fit but followed
+const READABLE = 0.8; // below this scale the picture is not shrunk to fit but followed
 const LARGEST = 1.25; // how far a small picture is blown up to fit
 
 /**
@@ -256,8 +256,12 @@ function makeStage(timeline, markup, onSelect, signal) {
   // -- camera: the part of the picture that is seen
 
   const camera = { x: left, y: top, scale: 1 };
+  let placed = false; // before its first look there is nothing to follow
   let untouched = true; // until the reader moves the camera, it looks after itself
-  const size = () => ({ w: Math.max(node.clientWidth, 1), h: Math.max(node.clientHeight, 1) });
+  const size = () => {
+    const frame = svg.getBoundingClientRect();
+    return { w: Math.max(frame.width, 1), h: Math.max(frame.height, 1) };
+  };
   const fitting = () => Math.min(size().w / width, size().h / height, LARGEST);
   let gliding = 0;
 
@@ -275,6 +279,8 @@ function makeStage(timeline, markup, onSelect, signal) {
 
   /** The whole picture, or as much of its beginning as can be read. */
   function home() {
+    placed = true;
+    cancelAnimationFrame(gliding);
     if (fitting() >= READABLE) return fit();
     const { w, h: tall } = size();
     center(left + Math.min(width, w / READABLE) / 2, top + Math.min(height, tall / READABLE) / 2, READABLE);
@@ -350,7 +356,7 @@ function makeStage(timeline, markup, onSelect, signal) {
   node.addEventListener("wheel", (/** @type {WheelEvent} */ event) => {
     if (!event.ctrlKey && !event.metaKey) return; // the page's to scroll
     event.preventDefault();
-    const frame = node.getBoundingClientRect();
+    const frame = svg.getBoundingClientRect();
     zoom(Math.exp(-event.deltaY / 300), { x: event.clientX - frame.left, y: event.clientY - frame.top });
   }, { signal, passive: false });
 
@@ -423,7 +429,7 @@ function makeStage(timeline, markup, onSelect, signal) {
       for (const stopMoving of [...moving]) stopMoving();
       const duration = prefersStillness() ? 0 : 300 / view.speed;
       if (duration && view.arrived === "forward") move(view.lit, duration);
-      if (fitting() < READABLE || !untouched) follow(touches, duration);
+      if (placed && (fitting() < READABLE || !untouched)) follow(touches, duration);
     },
     /** @param {string} name */
     find(name) {
@@ -561,6 +567,7 @@ function makeCaption(timeline, signal) {
       numbers.textContent = step?.numbers ?? "";
       note.textContent = step?.note ?? "";
       why.hidden = !step?.note;
+      if (view.arrived) why.open = false;
     },
   };
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anywidget
 import traitlets
@@ -14,6 +14,9 @@ from autokit import draw
 from autokit.graphs.model import Timeline
 from autokit.widgets import payload
 from autokit.widgets.export import save_html
+
+if TYPE_CHECKING:
+    from autokit.tensor import Tensor
 
 _HERE = Path(__file__).parent
 
@@ -131,6 +134,25 @@ class Player(anywidget.AnyWidget):
 
     def _chapter_end(self, step: int) -> int:
         return next((c.last for c in self.timeline.chapters if c.first <= step <= c.last), step)
+
+
+def animate(tensor: Tensor | Timeline, **traits: Any) -> Player:
+    """Play how ``tensor`` was computed, and how its gradient flows back.
+
+    Works before and after ``backward()``, and leaves every ``.grad`` as it was.
+
+    Parameters
+    ----------
+    tensor : Tensor or Timeline
+        A tensor with a history, or the story of one, as made by ``ak.record``.
+    **traits
+        Of the :class:`Player`, such as ``speed=2``.
+    """
+    if isinstance(tensor, Timeline):
+        return Player(tensor, **traits)
+    from autokit.graphs.story import record
+
+    return Player(record(tensor), **traits)
 
 
 def _count(number: int, thing: str) -> str:

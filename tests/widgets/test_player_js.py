@@ -12,6 +12,7 @@ import pytest
 
 from autokit.graphs.model import Timeline
 from autokit.widgets import payload
+from tests.widgets import timelines
 from tests.widgets.pages import SHOWN, drawn, open_file, press, standing
 
 
@@ -270,3 +271,25 @@ def test_two_players_share_nothing_and_two_views_keep_step(module_page: Any, sto
     at = module_page.evaluate("models[0].get('step')")
     module_page.clock.run_for(20_000)
     assert module_page.evaluate("models[0].get('step')") == at, "no timer outlives its view"
+
+
+def test_follows_the_story_through_a_picture_too_wide_to_shrink(
+    open_page: Callable[..., Any], tmp_path: Path
+) -> None:
+    story = timelines.chain(30)
+    page = open_file(open_page(reduced_motion="reduce"), story, tmp_path)
+    stage = page.locator(".ak-stage").bounding_box()
+    for step in (0, 5, 29, 30, 45, 59):
+        page.get_by_label("Step", exact=True).fill(str(step))
+        for name in story.steps[step].touches:
+            box = page.locator(f"[data-element={name}]").bounding_box()
+            assert stage["x"] <= box["x"] and box["x"] + box["width"] <= stage["x"] + stage["width"]
+        text = page.locator("[data-element=n5] text").first
+        assert float(text.get_attribute("font-size")) * scale(page) > 10, "and it can be read"
+    page.get_by_role("button", name="Fit the whole graph").click()
+    boxes = [page.locator(f"[data-element=n{k}]").bounding_box() for k in (0, 29)]
+    assert boxes[0]["x"] >= stage["x"] and boxes[1]["x"] + boxes[1]["width"] <= stage["x"] + stage["width"]
+
+
+def scale(page: Any) -> float:
+    return float(page.locator(".ak-stage svg").evaluate("svg => svg.getScreenCTM().a"))
