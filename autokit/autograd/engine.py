@@ -1,11 +1,11 @@
 """Reverse mode: the gradient of an output by everything that it was made from.
 
-The whole method is in :func:`run_backward`.  It goes through the nodes from
-the newest to the oldest.  What a node was made from is always older than the
-node, so when its turn comes, every consumer of its result has already sent
-its contribution: the sum of them is the final gradient there.  The node's
-rule turns that gradient into a contribution for each operand, and these are
-added up at the next nodes and at the leaves.
+The whole method is in :func:`run_backward`.  Of all nodes that a gradient has
+reached, it takes the newest.  What a node was made from is always older than
+the node, so every consumer of its result was taken before, and has sent its
+contribution: the sum of them is the final gradient there.  The node's rule
+turns that gradient into a contribution for each operand, and these are added
+up at older nodes and at the leaves.
 
 There is no recursion, so the depth of a graph is limited by memory alone.
 
@@ -18,6 +18,7 @@ chapter 3.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from heapq import heapify, heappop, heappush
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -31,13 +32,16 @@ if TYPE_CHECKING:
     from autokit.tensor import Tensor
 
 Listener = Callable[..., None]
-"""Called as ``listener(event, target, *values)`` while gradients flow.
+"""Called while gradients flow, as
 
-``"ready"``: node, its final gradient.  ``"vjp"``: node, operand's place, the
-raw contribution.  ``"contribution"``: node, operand's place, the contribution
-in the operand's shape and dtype.  ``"accumulate"``: target, old sum or None,
-new sum.  ``"leaf"``: leaf, its final gradient.  Values are arrays, good until
-the listener returns.
+* ``listener("ready", node, gradient)``: all contributions to the node are in;
+* ``listener("contribution", node, place, raw, made, before, total)``: its rule
+  made ``raw`` for the operand at ``place``, which is ``made`` in that
+  operand's shape, and brought the sum there from ``before`` (or None) to
+  ``total``;
+* ``listener("leaf", leaf, gradient)``: all contributions to the leaf are in.
+
+The values are arrays, good until the listener returns.
 """
 
 
@@ -83,34 +87,18 @@ def run_backward(
     gradients: dict[Any, Any] = {}
     for root, seed in zip(roots, seeds):
         gradients[root] = gradients[root] + seed if root in gradients else seed
-    order, uses = _newest_first(gradients)
     wanted = None if inputs is None else set(inputs)
-    useful = None if wanted is None else _leading_to(order, wanted)
+    useful = None if wanted is None else _leading_to(wanted, gradients)
     found: dict[Any, Any] = {}
     fetch_values = _fetch_tensors if create_graph else _fetch_arrays
-
-    def finish(leaf: Tensor) -> None:
-        gradient = gradients.pop(leaf, None)
-        if gradient is None or (wanted is not None and leaf not in wanted):
-            return
-        gradient = _run_hooks(leaf.__dict__.get("_hooks"), gradient)
-        if listener is not None:
-            listener("leaf", leaf, gradient)
-        found[leaf] = gradient
-        if into_leaves:
-            leaf._accumulate(gradient)
+    reached = [(-root.sequence, root) for root in gradients if root.__class__ is Node]
+    heapify(reached)
 
     with enable_grad() if create_graph else no_grad():
-        for node in order:
-            gradient = gradients.pop(node, None)
+        while reached:
+            node = heappop(reached)[1]
+            gradient = gradients.pop(node)
             targets = node.targets
-            if gradient is None or (useful is not None and node not in useful and node not in wanted):  # type: ignore[operator]
-                for target in targets:
-                    if target in uses:
-                        uses[target] -= 1
-                        if not uses[target]:
-                            finish(target)
-                continue
             if node.hooks is not None:
                 gradient = _run_hooks(node.hooks, gradient)
             if wanted is not None and node in wanted:
@@ -120,81 +108,82 @@ def run_backward(
             if node.freed and listener is None:
                 _refuse_freed(node)
 
-            for slot, _, vjp, _, fetch in node.operation.rules:
-                if slot >= 0:
-                    target = targets[slot]
-                    if target is None or (useful is not None and target not in useful):
-                        continue
-                    made = vjp(gradient, *fetch_values(node, fetch, target)) if fetch else vjp(gradient)
-                    contributions: Iterable[Any] = ((slot, target, made),)
+            rules = node.operation.rules
+            if rules[0].slot < 0:
+                rules = _made_together(rules[0], gradient, fetch_values(node, rules[0].fetch, None))
+            for slot, vjp, fetch, only in rules:
+                target = targets[slot]
+                if target is None or (useful is not None and target not in useful):
+                    continue
+                # Most rules need nothing, or one operand: these go without a list of values.
+                if not fetch:
+                    made = vjp(gradient)
+                elif only is None or create_graph:
+                    made = vjp(gradient, *fetch_values(node, fetch, target))
                 else:
-                    all_made = vjp(gradient, *fetch_values(node, fetch, None))
-                    contributions = [
-                        (place, target, made)
-                        for place, (target, made) in enumerate(zip(targets, all_made))
-                        if target is not None and made is not None and (useful is None or target in useful)
-                    ]
-                for place, target, made in contributions:
-                    if listener is not None:
-                        listener("vjp", node, place, made)
-                    is_node = target.__class__ is Node
-                    like = target if is_node else target.array
-                    if made.shape != like.shape:
-                        made = unbroadcast(made, like.shape)
-                    if made.dtype is not like.dtype:
-                        made = _converted(made, like.dtype)
-                    if listener is not None:
-                        listener("contribution", node, place, made)
-                    before = gradients.get(target)
-                    fresh = not create_graph and made is not gradient and made.base is None
-                    if before is None:
-                        # A leaf keeps what it gets: it must be nobody else's memory.
-                        total = made if is_node or fresh or create_graph else made.copy()
-                    elif fresh:
-                        made += before
-                        total = made
-                    else:
-                        total = before + made
-                    gradients[target] = total
-                    if listener is not None:
-                        listener("accumulate", target, before, total)
-            for target in targets:
-                if target in uses:
-                    uses[target] -= 1
-                    if not uses[target]:
-                        finish(target)
+                    operand = node.operands[only]  # type: ignore[index]
+                    if operand._storage is not None and operand._storage.modified > node.sequence:
+                        _refuse_changed(node, operand._storage, operand)
+                    made = vjp(gradient, operand.array)
+                raw = made
+                is_node = target.__class__ is Node
+                like = target if is_node else target.array
+                if made.shape != like.shape:
+                    made = unbroadcast(made, like.shape)
+                if made.dtype is not like.dtype:
+                    made = _converted(made, like.dtype)
+                before = gradients.get(target)
+                if before is None:
+                    # A leaf keeps what it gets: it must be nobody else's memory.
+                    mine = is_node or create_graph or (made is not gradient and made.base is None)
+                    total = made if mine else made.copy()
+                    if is_node:
+                        heappush(reached, (-target.sequence, target))
+                elif listener is None and not create_graph and made is not gradient and made.base is None:
+                    made += before
+                    total = made
+                else:
+                    total = before + made
+                gradients[target] = total
+                if listener is not None:
+                    listener("contribution", node, slot, raw, made, before, total)
             if not retain_graph:
                 node.freed = True
                 if not node.kept:
                     node.operands = node.output = None
-        for leaf in [target for target in gradients if target.__class__ is not Node]:
-            finish(leaf)
+
+        for leaf, gradient in gradients.items():
+            if wanted is not None and leaf not in wanted:
+                continue
+            gradient = _run_hooks(leaf.__dict__.get("_hooks"), gradient)
+            if listener is not None:
+                listener("leaf", leaf, gradient)
+            found[leaf] = gradient
+            if into_leaves:
+                leaf._accumulate(gradient)
     return found
 
 
-def _newest_first(roots: Iterable[Any]) -> tuple[list[Node], dict[Tensor, int]]:
-    """All nodes behind ``roots``, newest first, and how many contributions each leaf awaits."""
-    order = [root for root in roots if root.__class__ is Node]
-    uses: dict[Tensor, int] = {}
-    seen = set(order)
-    stack = list(order)
+def _made_together(rule: Any, gradient: Any, values: list[Any]) -> list[Any]:
+    """The gradients that one rule makes for all operands, each as a rule of its own that is done already."""
+    return [
+        (place, lambda _, made=made: made, (), None)
+        for place, made in enumerate(rule.vjp(gradient, *values))
+        if made is not None
+    ]
+
+
+def _leading_to(wanted: set[Any], roots: Iterable[Any]) -> set[Any]:
+    """The nodes and leaves behind ``roots`` that pass a gradient on to one of ``wanted``."""
+    nodes = {root for root in roots if root.__class__ is Node}
+    stack = list(nodes)
     while stack:
         for target in stack.pop().targets:
-            if target.__class__ is Node:
-                if target not in seen:
-                    seen.add(target)
-                    order.append(target)
-                    stack.append(target)
-            elif target is not None:
-                uses[target] = uses.get(target, 0) + 1
-    order.sort(key=attrgetter("sequence"), reverse=True)
-    return order, uses
-
-
-def _leading_to(order: list[Node], wanted: set[Any]) -> set[Any]:
-    """The nodes and leaves that pass a gradient on to one of ``wanted``."""
+            if target.__class__ is Node and target not in nodes:
+                nodes.add(target)
+                stack.append(target)
     useful = set(wanted)
-    for node in reversed(order):
+    for node in sorted(nodes, key=attrgetter("sequence")):
         if any(target in useful for target in node.targets):
             useful.add(node)
     return useful

@@ -1,6 +1,6 @@
 """What each thread is doing: whether it records, and who is listening or running.
 
-``state`` has the fields
+``thread.state`` has the fields
 
 * ``grad_enabled``: operations record a graph;
 * ``scope``: the modules whose ``forward`` runs, innermost first, as a chain
@@ -21,28 +21,39 @@ SMALL = 1024
 """Values of up to this many elements are kept for the picture without being asked for."""
 
 
-class _State(threading.local):
-    grad_enabled = True
-    scope: tuple[Any, Any] | None = None
-    keep: float = SMALL
+class State:
+    """What one thread is doing."""
+
+    __slots__ = ("grad_enabled", "keep", "scope")
+
+    def __init__(self) -> None:
+        self.grad_enabled = True
+        self.keep: float = SMALL
+        self.scope: tuple[Any, Any] | None = None
 
 
-state = _State()
+class _Thread(threading.local):
+    # One look-up finds all: reading a thread's own attribute is what costs.
+    def __init__(self) -> None:
+        self.state = State()
+
+
+thread = _Thread()
 
 
 class _Mode:
-    """A change of one field of ``state``, as a ``with`` block and as a decorator."""
+    """A change of one field of the thread's state, as a ``with`` block and as a decorator."""
 
     field = "grad_enabled"
     value: Any = True
 
     def __enter__(self) -> None:
         # A stack, since one object may be entered again inside itself.
-        self.__dict__.setdefault("_before", []).append(getattr(state, self.field))
-        setattr(state, self.field, self.value)
+        self.__dict__.setdefault("_before", []).append(getattr(thread.state, self.field))
+        setattr(thread.state, self.field, self.value)
 
     def __exit__(self, *error: object) -> None:
-        setattr(state, self.field, self._before.pop())
+        setattr(thread.state, self.field, self._before.pop())
 
     def __call__(self, function: Function) -> Function:
         @wraps(function)
@@ -91,14 +102,14 @@ class set_grad_enabled(_Mode):  # noqa: N801
 
     def __init__(self, mode: bool) -> None:
         self.value = bool(mode)
-        self._before = [state.grad_enabled]
-        state.grad_enabled = self.value
+        self._before = [thread.state.grad_enabled]
+        thread.state.grad_enabled = self.value
 
     def __enter__(self) -> None:
-        state.grad_enabled = self.value
+        thread.state.grad_enabled = self.value
 
     def __call__(self, function: Function) -> Function:
-        state.grad_enabled = self._before.pop()  # as a decorator it acts inside the function only
+        thread.state.grad_enabled = self._before.pop()  # as a decorator it acts inside the function only
         return super().__call__(function)
 
 
@@ -132,4 +143,4 @@ class recording(_Mode):
 
 def is_grad_enabled() -> bool:
     """Whether operations record a graph in this thread."""
-    return state.grad_enabled
+    return thread.state.grad_enabled

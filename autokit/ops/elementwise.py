@@ -128,13 +128,17 @@ def sqrt(a, /):
     return np.sqrt(a)
 
 
-@operation("tanh", "tanh {a}", a=derivative("1 − {out}²", lambda g, out: g * (1 - out * out)), floating=True)
+@operation("tanh", "tanh {a}", a=derivative("1 − {out}²", lambda g, out: g - g * out * out), floating=True)
 def tanh(a, /):
     """The hyperbolic tangent of each element."""
     return np.tanh(a)
 
 
-@operation("σ", "σ({a})", a=derivative("{out} · (1 − {out})", lambda g, out: g * out * (1 - out)), floating=True)
+def _of_logistic(part: Any, out: Any) -> Any:
+    return part - part * out
+
+
+@operation("σ", "σ({a})", a=derivative("{out} · (1 − {out})", lambda g, out: _of_logistic(g * out, out)), floating=True)
 def sigmoid(a, /):
     """The logistic function 1 / (1 + exp(−a)) of each element."""
     # exp of a positive number only ever overflows to infinity, and 1 / infinity is the right 0.

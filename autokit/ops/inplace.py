@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from autokit import dtypes
-from autokit.autograd.modes import state
+from autokit.autograd.modes import thread
 from autokit.autograd.node import next_sequence
 from autokit.ops.errors import broadcast_message, describe
 from autokit.ops.index import plain_index, put
@@ -38,7 +38,7 @@ def in_place(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 def refuse_leaf(tensor: Tensor) -> None:
     """Raise where a change in place would lose a gradient."""
-    if not state.grad_enabled:
+    if not thread.state.grad_enabled:
         return
     if tensor._requires_grad and tensor.grad_fn is None:
         raise RuntimeError(
@@ -57,7 +57,7 @@ def refuse_leaf(tensor: Tensor) -> None:
 def _before(tensor: Tensor, arguments: tuple[Any, ...]) -> Tensor:
     """The tensor as it was, to take part in the graph; itself where nothing is recorded."""
     others = any(isinstance(argument, Tensor) and argument._requires_grad for argument in arguments)
-    if not (state.grad_enabled and (tensor._requires_grad or others)):
+    if not (thread.state.grad_enabled and (tensor._requires_grad or others)):
         return tensor
     before = new_tensor(tensor.array.copy())
     before.grad_fn, before._requires_grad = tensor.grad_fn, tensor._requires_grad
@@ -114,7 +114,7 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
     refuse_leaf(self)
     entries = plain_index(self, index)
     recorded = isinstance(value, Tensor) and value._requires_grad or self._requires_grad
-    if recorded and state.grad_enabled:
+    if recorded and thread.state.grad_enabled:
         overwrite(self, put(_before(self, (value,)), value, index=entries))
         return
     try:

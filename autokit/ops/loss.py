@@ -67,14 +67,24 @@ def _rows(input: Any) -> Any:
     return input
 
 
-def _counted(target: Any, weight: Any, ignore_index: int) -> tuple[Any, Any]:
+def _counted(target: Any, classes: int, weight: Any, ignore_index: int) -> tuple[Any, Any]:
     """The class of each sample in a row, and the samples' weights: None where all count as 1."""
-    classes = target.reshape(-1)
-    if weight is None and ignore_index < 0 and (not classes.size or classes.min() >= 0):
-        return classes, None
-    counts = classes != ignore_index
-    classes = np.where(counts, classes, 0)
-    return classes, counts.astype(np.float32) if weight is None else counts * weight[classes]
+    chosen = target.reshape(-1)
+    if weight is None and not 0 <= ignore_index < classes and (not chosen.size or _largest(chosen) < classes):
+        return chosen, None
+    counts = chosen != ignore_index
+    chosen = np.where(counts, chosen, 0)
+    wrong = chosen[(chosen < 0) | (chosen >= classes)]
+    if wrong.size:
+        raise IndexError(
+            f"Target {wrong.flat[0]} is out of bounds. There are {classes} classes, from 0 to {classes - 1}"
+        )
+    return chosen, counts.astype(np.float32) if weight is None else counts * weight[chosen]
+
+
+def _largest(chosen: Any) -> int:
+    """The largest class, where a negative one counts as larger than all."""
+    return chosen.view(np.uint64).max() if chosen.dtype == np.int64 else chosen.max()
 
 
 def _array(value: Any) -> Any:
@@ -85,18 +95,18 @@ def _likelihood_gradient(
     g: Any, target: Any, shape: tuple[int, ...], weight: Any, ignore_index: int, reduction: str
 ) -> Any:
     axis = _class_axis(len(shape))
-    classes, weights = _counted(_array(target), weight, ignore_index)
-    hot = np.zeros((classes.size, shape[axis]), _array(g).dtype)
+    chosen, weights = _counted(_array(target), shape[axis], weight, ignore_index)
+    hot = np.zeros((chosen.size, shape[axis]), _array(g).dtype)
     divisor = 1.0
     if reduction == "mean":
-        divisor = classes.size if weights is None else (float(weights.sum()) or math.nan)
-    hot[np.arange(classes.size), classes] = (-1.0 if weights is None else -weights) / divisor
+        divisor = chosen.size if weights is None else (float(weights.sum()) or math.nan)
+    hot[np.arange(chosen.size), chosen] = (-1.0 if weights is None else -weights) / divisor
     if len(shape) != 2:
         others = shape[:axis] + shape[axis + 1 :]
         hot = np.moveaxis(hot.reshape((*others, shape[axis])), -1, axis)
     if reduction == "none":
         g = g.reshape(shape[:axis] + (1,) + shape[axis + 1 :])
-    return hot * g if isinstance(g, np.ndarray | np.generic) else g * hot
+    return g * hot
 
 
 def _likelihood_name(node: Node) -> str:
@@ -114,20 +124,16 @@ def _likelihood_name(node: Node) -> str:
 def nll_loss(input, target, /, weight=None, ignore_index=-100, reduction="mean"):
     """The negative of each sample's log-probability of its class; classes are along dimension 1."""
     rows = _rows(input)
-    classes, weights = _counted(target, weight, ignore_index)
-    if classes.size and not (classes.min() >= 0 and classes.max() < rows.shape[1]):
-        wrong = classes[(classes < 0) | (classes >= rows.shape[1])].flat[0]
-        raise IndexError(
-            f"Target {wrong} is out of bounds. There are {rows.shape[1]} classes, from 0 to "
-            f"{rows.shape[1] - 1}"
-        )
-    losses = -rows[np.arange(classes.size), classes]
+    chosen, weights = _counted(target, rows.shape[1], weight, ignore_index)
+    likelihoods = rows[np.arange(chosen.size), chosen]
     if weights is not None:
-        losses = (losses * weights).astype(rows.dtype, copy=False)
-        if reduction == "mean":
-            total = float(weights.sum())
-            return losses.sum() / rows.dtype.type(total) if total else np.full((), np.nan, rows.dtype)
-    return _reduced(losses if reduction != "none" else losses.reshape(target.shape), reduction)
+        likelihoods = (likelihoods * weights).astype(rows.dtype, copy=False)
+    if reduction == "none":
+        return -likelihoods.reshape(target.shape)
+    if reduction == "sum":
+        return -likelihoods.sum()
+    total = chosen.size if weights is None else float(weights.sum())
+    return likelihoods.sum() / -total if total else np.full((), np.nan, rows.dtype)
 
 
 # ---------------------------------------------------------------- yes or no

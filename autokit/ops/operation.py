@@ -38,7 +38,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autokit import dtypes
-from autokit.autograd.modes import state
+from autokit.autograd.modes import State, thread
 from autokit.autograd.node import Node, Storage, next_sequence
 from autokit.ops.errors import explain, not_a_tensor, unknown_setting
 from autokit.tensor import Literal, Tensor
@@ -61,17 +61,17 @@ derivative = Derivative
 
 
 class Rule(NamedTuple):
-    """A derivative in place: ``slot`` is the operand's, or -1 where one rule serves all operands.
+    """A derivative as the engine uses it.
 
-    ``needs`` lists the names of the rule's arguments after ``g``, and
-    ``fetch`` the same for the engine: an operand's place, or the name.
+    ``slot`` is the operand's place, or -1 where one rule serves all operands;
+    ``fetch`` says what ``vjp`` takes after ``g``: places of operands, and
+    names; ``only`` is that place where one operand is all.
     """
 
     slot: int
-    local: str
     vjp: Callable[..., Any]
-    needs: tuple[str, ...]
     fetch: tuple[int | str, ...]
+    only: int | None
 
 
 class Operation:
@@ -101,6 +101,7 @@ class Operation:
         self.variadic = any(p.kind is p.VAR_POSITIONAL for p in parameters)
         self.operands = tuple(p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL))
         self.defaults = {p.name: p.default for p in parameters if p.name not in self.operands}
+        self.derivatives = derivatives
         self.rules = tuple(self._rule(name, each) for name, each in derivatives.items())
         default_name = "".join(part.capitalize() for part in self.name.split("_")) + "Backward0"
         self._backward = backward or default_name
@@ -111,7 +112,9 @@ class Operation:
         if not known.issuperset(needs) or (name != "joint" and name not in self.operands):
             raise TypeError(f"the rule of {self.name} by {name} asks for {needs}; there are {sorted(known)}")
         places = {operand: place for place, operand in enumerate(self.operands)} if not self.variadic else {}
-        return Rule(places.get(name, -1), one.local, one.vjp, needs, tuple(places.get(n, n) for n in needs))
+        fetch = tuple(places.get(need, need) for need in needs)
+        only = fetch[0] if len(fetch) == 1 and isinstance(fetch[0], int) else None
+        return Rule(places.get(name, -1), one.vjp, fetch, only)
 
     def backward_name(self, node: Node) -> str:
         """PyTorch's name of the backward node that ``node`` is."""
@@ -119,8 +122,13 @@ class Operation:
 
     def saves(self, targets: tuple[Any, ...]) -> tuple[str, ...]:
         """The operands, and ``out``, that the way back to these targets needs."""
-        needed = {need for r in self.rules if r.slot < 0 or targets[r.slot] is not None for need in r.needs}
-        return tuple(name for name in (*self.operands, OUTPUT) if name in needed)
+        needed: set[int | str] = set()
+        for rule in self.rules:
+            if rule.slot < 0 or targets[rule.slot] is not None:
+                needed.update(rule.fetch)
+        return tuple(
+            name for place, name in enumerate((*self.operands, OUTPUT)) if name in needed or place in needed
+        )
 
     def __repr__(self) -> str:
         return f"<operation {self.name}>"
@@ -152,7 +160,10 @@ def operation(symbol: str, formula: str, **options: Any) -> Callable[[Callable[.
         made = Operation(forward, symbol, formula, options, **own)
         OPERATIONS[made.name] = made
         simple = not (made.defaults or made.variadic or made.view or made.mixed)
-        maker = {1: _unary, 2: _binary}.get(len(made.operands), _general) if simple else _general
+        if made.variadic or len(made.operands) > 2 or (len(made.operands) == 2 and not simple):
+            maker = _general
+        else:
+            maker = _binary if len(made.operands) == 2 else _unary if simple else _unary_with_settings
         function = maker(made)
         function.__name__ = function.__qualname__ = made.name
         function.__doc__ = forward.__doc__
@@ -172,17 +183,17 @@ def _unary(operation: Operation) -> Callable[[Any], Tensor]:
         if not isinstance(input, Tensor):
             raise not_a_tensor(operation, input, 0)
         array = input.array
-        records = differentiable and input._requires_grad and state.grad_enabled
-        if floating and not records and array.dtype.kind in "bui":
+        if floating and array.dtype.kind in "bui":
             array = array.astype(dtypes.get_default_dtype().numpy)
         try:
             out = forward(array)
         except Exception as error:
             raise explain(operation, (input,), {}, error) from None
-        result = new_tensor(out)
-        if records:
-            record(operation, result, (input,), (input.grad_fn or input,), None)
-        return result
+        if input._requires_grad and differentiable:
+            state = thread.state
+            if state.grad_enabled:
+                return record(state, operation, out, (input,), (input.grad_fn or input,), None)
+        return new_tensor(out)
 
     return apply
 
@@ -193,11 +204,9 @@ def _binary(operation: Operation) -> Callable[[Any, Any], Tensor]:
     differentiable = bool(operation.rules)
 
     def apply(input: Any, other: Any) -> Tensor:
-        if input.__class__ is Tensor and other.__class__ is Tensor:
-            a, b = input.array, other.array
-        else:
-            input, other = as_operands(operation, (input, other))
-            a, b = input.array, other.array
+        if input.__class__ is not Tensor or other.__class__ is not Tensor:
+            input, other = _with_number(operation, input, other)
+        a, b = input.array, other.array
         if a.dtype is not b.dtype or (floating and a.dtype.kind != "f"):
             input, other = as_operands(operation, (input, other))
             a, b = input.array, other.array
@@ -205,51 +214,88 @@ def _binary(operation: Operation) -> Callable[[Any, Any], Tensor]:
             out = forward(a, b)
         except Exception as error:
             raise explain(operation, (input, other), {}, error) from None
-        result = new_tensor(out)
         first, second = input._requires_grad, other._requires_grad
-        if (first or second) and differentiable and state.grad_enabled:
-            targets = (input.grad_fn or input if first else None, other.grad_fn or other if second else None)
-            record(operation, result, (input, other), targets, None)
-        return result
+        if (first or second) and differentiable:
+            state = thread.state
+            if state.grad_enabled:
+                targets = (input.grad_fn or input if first else None, other.grad_fn or other if second else None)
+                return record(state, operation, out, (input, other), targets, None)
+        return new_tensor(out)
+
+    return apply
+
+
+def _unary_with_settings(operation: Operation) -> Callable[..., Tensor]:
+    forward = operation.forward
+    floating = operation.floating
+    differentiable = bool(operation.rules)
+    view = operation.view
+
+    def apply(*arguments: Any, **settings: Any) -> Tensor:
+        if len(arguments) != 1 or len(settings) != len(operation.defaults):
+            arguments, settings = _bind(operation, arguments, settings)
+        (input,) = arguments
+        if not isinstance(input, Tensor):
+            raise not_a_tensor(operation, input, 0)
+        array = input.array
+        if floating and array.dtype.kind in "bui":
+            array = array.astype(dtypes.get_default_dtype().numpy)
+        try:
+            out = forward(array, **settings)
+        except Exception as error:
+            raise explain(operation, arguments, settings, error) from None
+        state = thread.state
+        if input._requires_grad and differentiable and state.grad_enabled:
+            result = record(state, operation, out, arguments, (input.grad_fn or input,), settings)
+        else:
+            result = new_tensor(out)
+        return share_storage(input, result) if view else result
 
     return apply
 
 
 def _general(operation: Operation) -> Callable[..., Tensor]:
     forward = operation.forward
-    count = len(operation.operands)
-    names = tuple(operation.defaults)
+    differentiable = bool(operation.rules)
 
     def apply(*arguments: Any, **settings: Any) -> Tensor:
-        if operation.variadic:
-            operands, positional = arguments, ()
-        else:
-            if settings and len(arguments) < count:
-                arguments = _operands_by_name(operation, arguments, settings)
-            operands, positional = arguments[:count], arguments[count:]
-        if len(operands) < count or len(positional) > len(names):
-            raise TypeError(
-                f"{operation.name}() takes {count} tensor{'s' * (count != 1)} and the settings "
-                f"{', '.join(names) or '(none)'}; got {len(arguments)} arguments"
-            )
-        chosen = {**operation.defaults, **dict(zip(names, positional)), **settings}
-        if len(chosen) > len(names):
-            chosen = _rename(operation, chosen)
-        operands = as_operands(operation, operands)
+        arguments, settings = _bind(operation, arguments, settings)
+        operands = as_operands(operation, arguments)
         try:
-            out = forward(*[operand.array for operand in operands], **chosen)
+            out = forward(*[operand.array for operand in operands], **settings)
         except Exception as error:
-            raise explain(operation, operands, chosen, error) from None
-        result = new_tensor(out)
-        if operation.view:
-            share_storage(operands[0], result)
-        if operation.rules and state.grad_enabled:
+            raise explain(operation, operands, settings, error) from None
+        state = thread.state
+        if differentiable and state.grad_enabled:
             targets = tuple([t.grad_fn or t if t._requires_grad else None for t in operands])
-            if any(target is not None for target in targets):
-                record(operation, result, operands, targets, chosen)
-        return result
+            if targets.count(None) < len(targets):
+                return record(state, operation, out, operands, targets, settings)
+        return new_tensor(out)
 
     return apply
+
+
+def _bind(
+    operation: Operation, arguments: tuple[Any, ...], settings: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The operands, and every setting by name, of a call."""
+    count, defaults = len(operation.operands), operation.defaults
+    if operation.variadic:
+        positional: tuple[Any, ...] = ()
+    else:
+        if settings and len(arguments) < count:
+            arguments = _operands_by_name(operation, arguments, settings)
+        arguments, positional = arguments[:count], arguments[count:]
+    if len(arguments) < count or len(positional) > len(defaults):
+        raise TypeError(
+            f"{operation.name}() takes {count} tensor{'s' * (count != 1)} and the settings "
+            f"{', '.join(defaults) or '(none)'}; got {len(arguments) + len(positional)} arguments"
+        )
+    chosen = defaults.copy()
+    if positional:
+        chosen.update(zip(defaults, positional))
+    chosen.update(settings)
+    return arguments, chosen if len(chosen) == len(defaults) else _rename(operation, chosen)
 
 
 _SPELLINGS = {"axis": "dim", "keepdims": "keepdim"}
@@ -299,14 +345,16 @@ def new_tensor(array: Any) -> Tensor:
 
 
 def record(
+    state: State,
     operation: Operation,
-    result: Tensor,
+    array: Any,
     operands: tuple[Tensor, ...],
     targets: tuple[Any, ...],
     settings: dict[str, Any] | None,
-) -> None:
-    """Make ``result`` the outcome of ``operation`` in the graph."""
-    array = result.array
+) -> Tensor:
+    """A tensor around ``array``, the outcome of ``operation``, at the end of the graph."""
+    if array.__class__ is not _ndarray and isinstance(array, np.generic):
+        array = np.asarray(array)
     node = _allocate(Node)
     node.operation = operation
     node.targets = targets
@@ -317,7 +365,7 @@ def record(
     node.dtype = array.dtype
     node.sequence = next_sequence()
     node.scope = state.scope
-    node.storage = result._storage
+    node.storage = None
     node.hooks = None
     node.freed = False
     node.kept = True
@@ -326,24 +374,35 @@ def record(
         frame = frame.f_back  # type: ignore[assignment]
     node.code = frame.f_code
     node.instruction = frame.f_lasti
-    result.grad_fn = node
-    result._requires_grad = True
-    if array.size > state.keep or (settings is not None and any(t.array.size > state.keep for t in operands)):
-        _let_go(node)
+    keep = state.keep
+    if array.size > keep:
+        _let_go(node, keep)
+    elif settings is not None:  # only then may an operand be larger than the result
+        for operand in operands:
+            if operand.array.size > keep:
+                _let_go(node, keep)
+                break
+    tensor = _allocate(Tensor)
+    tensor.array = array
+    tensor.grad_fn = node
+    tensor._requires_grad = True
+    tensor._grad = None
+    tensor._storage = None
+    return tensor
 
 
-def _let_go(node: Node) -> None:
+def _let_go(node: Node, keep: float) -> None:
     """Drop the large values that the way back does not need."""
     operation, operands = node.operation, node.operands or ()
     needed = operation.saves(node.targets)
     names = operation.operands * len(operands) if operation.variadic else operation.operands
     node.operands = tuple(
         [
-            operand if name in needed or operand.array.size <= state.keep else None
+            operand if name in needed or operand.array.size <= keep else None
             for name, operand in zip(names, operands)
         ]
     )
-    if OUTPUT not in needed and node.output.size > state.keep:
+    if OUTPUT not in needed and node.output.size > keep:
         node.output = None
     node.kept = False
 
@@ -359,13 +418,15 @@ _OUR_FILES = _library_files()
 """Lines of these files are not the learner's."""
 
 
-def share_storage(base: Tensor, view: Tensor) -> None:
-    """Let ``view`` know of in-place changes of ``base``, where they share memory."""
-    source = view.array.base
-    if source is not None and (source is base.array or source is base.array.base) or view.array is base.array:
-        view._storage = storage_of(base)
-        if base._requires_grad and state.grad_enabled:
-            view._storage.viewed_in_graph = True
+def share_storage(base: Tensor, result: Tensor) -> Tensor:
+    """Let ``result`` know of in-place changes of ``base``, where they share memory."""
+    memory = result.array.base
+    if result.array is base.array or (memory is not None and (memory is base.array or memory is base.array.base)):
+        result._storage = storage_of(base)
+        if result.grad_fn is not None:
+            result.grad_fn.storage = result._storage
+            result._storage.viewed_in_graph = True
+    return result
 
 
 def storage_of(tensor: Tensor) -> Storage:
@@ -413,6 +474,15 @@ def as_operands(operation: Operation, values: tuple[Any, ...]) -> tuple[Tensor, 
     )
 
 
+def _with_number(operation: Operation, a: Any, b: Any) -> tuple[Tensor, ...]:
+    """The two operands where one is no plain tensor; quickly where a float tensor meets a Python number."""
+    if a.__class__ is Tensor and (b.__class__ is float or b.__class__ is int) and a.array.dtype.kind == "f":
+        return a, _literal(b, a.array.dtype)
+    if b.__class__ is Tensor and (a.__class__ is float or a.__class__ is int) and b.array.dtype.kind == "f":
+        return _literal(a, b.array.dtype), b
+    return as_operands(operation, (a, b))
+
+
 def _no_number(operation: Operation, value: Any, place: int) -> Any:
     """``value`` as a tensor or a Python number."""
     if isinstance(value, Tensor) or value.__class__ in _NUMBER_DTYPES or value.__class__ is float:
@@ -431,7 +501,7 @@ def _literal(number: Any, common: np.dtype | None) -> Tensor:
     if common is None:
         common = _NUMBER_DTYPES.get(number.__class__) or dtypes.get_default_dtype().numpy
     # Through an array of the number's own width, so that integers wrap as PyTorch's do.
-    literal.array = np.asarray(number).astype(common) if common.kind in "ui" else np.asarray(number, dtype=common)
+    literal.array = np.array(number, common) if common.kind not in "ui" else np.asarray(number).astype(common)
     literal._requires_grad = False
     literal.grad_fn = literal._grad = literal._storage = None
     return literal

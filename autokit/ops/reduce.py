@@ -104,9 +104,7 @@ def plain_mean(a, /, dim=None, keepdim=False):
             f"mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
             f"Got: {dtypes.BY_NUMPY[a.dtype].name}; convert it with .float()"
         )
-    if not a.size:  # NumPy warns where PyTorch does not
-        return a.sum(axis=_axes(dim), keepdims=keepdim) * np.nan
-    return a.mean(axis=_axes(dim), keepdims=keepdim, dtype=a.dtype if a.dtype.kind == "f" else None)
+    return a.sum(axis=_axes(dim), keepdims=keepdim) / a.dtype.type(_count(a.shape, dim))
 
 
 def mean(
@@ -284,7 +282,7 @@ class Extremes(NamedTuple):
     indices: Tensor
 
     def __repr__(self) -> str:
-        return f"torch.return_types.{type(self)._kind}(\nvalues={self.values},\nindices={self.indices})"  # type: ignore[attr-defined]
+        return f"torch.return_types.{type(self)._kind}(\nvalues={self.values!r},\nindices={self.indices!r})"  # type: ignore[attr-defined]
 
 
 class MaxResult(Extremes):
@@ -335,11 +333,9 @@ def _extreme(input: Any, dim: Any, keepdim: bool, names: dict[str, Any], whole: 
 # ---------------------------------------------------------------- soft extremes
 
 
-def _shifted(a: Any, dim: Dim) -> tuple[Any, Any]:
-    """``a`` less its largest element, so that no exponential overflows, and that element."""
-    top = a.max(axis=_axes(dim), keepdims=True) if a.size else a.sum(axis=_axes(dim), keepdims=True)
-    top = np.where(np.isfinite(top), top, 0)
-    return a - top, top
+def _top(a: Any, dim: Dim) -> Any:
+    """The largest element along ``dim``: taken off first, no exponential overflows."""
+    return a.max(axis=_axes(dim), keepdims=True) if a.size else a.sum(axis=_axes(dim), keepdims=True)
 
 
 @operation(
@@ -354,8 +350,9 @@ def _shifted(a: Any, dim: Dim) -> tuple[Any, Any]:
 )
 def logsumexp(a, /, dim, keepdim=False):
     """The logarithm of the sum of exponentials along ``dim``, also where these would overflow."""
-    shifted, top = _shifted(a, dim)
-    total = np.log(np.exp(shifted).sum(axis=_axes(dim), keepdims=True)) + top
+    top = _top(a, dim)
+    top = np.where(np.isfinite(top), top, 0)
+    total = np.log(np.exp(a - top).sum(axis=_axes(dim), keepdims=True)) + top
     return total if keepdim else total.reshape(a.sum(axis=_axes(dim)).shape)
 
 
@@ -371,7 +368,7 @@ def logsumexp(a, /, dim, keepdim=False):
 )
 def plain_softmax(a, /, dim):
     """See :func:`softmax`."""
-    exponentials = np.exp(_shifted(a, dim)[0])
+    exponentials = np.exp(a - _top(a, dim))
     return exponentials / exponentials.sum(axis=dim, keepdims=True)
 
 
@@ -387,7 +384,7 @@ def plain_softmax(a, /, dim):
 )
 def plain_log_softmax(a, /, dim):
     """See :func:`log_softmax`."""
-    shifted, _ = _shifted(a, dim)
+    shifted = a - _top(a, dim)
     return shifted - np.log(np.exp(shifted).sum(axis=dim, keepdims=True))
 
 
