@@ -46,25 +46,23 @@ def scene(
         raise ValueError(f"direction is 'LR' (left to right) or 'TB' (top to bottom), got {direction!r}")
     graph = data.graph if isinstance(data, Timeline) else data
     drawn = part(graph, limit)
-    state = still(data)
+    state = still(data, drawn)
     texts = _texts(data, state)
     boxes, lines, frames = Arrangement(graph, drawn, texts, direction).build(layout)
-    return _on_paper(boxes, lines, frames, _notes(graph, drawn), story(data, limit=limit), state)
+    return _on_paper(boxes, lines, frames, _notes(graph, drawn), story(graph, drawn), state)
 
 
-def still(data: Graph | Timeline) -> State:
+def still(data: Graph | Timeline, drawn: Part) -> State:
     """The state in which everything known is shown: a timeline's last, a graph's only one."""
-    if isinstance(data, Timeline):
-        if data.steps:
-            return data.state(-1)
-        data = data.graph
+    if isinstance(data, Timeline) and data.steps:
+        return data.state(-1)
     state: State = {}
-    for node in data.nodes:
+    for node in drawn.nodes:
         gradient = node.gradient.text if node.gradient else NOT_COMPUTED if node.requires_grad else ""
         status = "final" if node.gradient else "computed" if node.requires_grad else "dim"
         value = node.value.text if node.value else NOT_KEPT
         state[node.element] = {"status": status, "value": value, "gradient": gradient, "pending": None}
-    for edge in data.edges:
+    for edge in drawn.edges:
         state[edge.element] = {"status": "forward" if edge.requires_grad else "idle", "flow": ""}
     return state
 

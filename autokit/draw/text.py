@@ -38,19 +38,17 @@ def text(data: Graph | Timeline, *, limit: int = LIMIT) -> str:
     return "\n".join(lines)
 
 
-def story(data: Graph | Timeline, *, limit: int = LIMIT) -> str:
-    """What is computed from what, in order: the newest dozen nodes told, the earlier ones counted."""
-    graph = data.graph if isinstance(data, Timeline) else data
-    drawn = part(graph, limit)
+def story(graph: Graph, drawn: Part) -> str:
+    """What is computed from what, in order: the newest dozen nodes told, the others counted."""
     if not drawn.nodes:
         return "An empty computation graph."
-    told = part(graph, min(limit, _STORY))
+    told = drawn.nodes[-_STORY:]
     inputs = _inputs(drawn)
-    count = len(graph.nodes)
+    count, earlier = len(graph.nodes), len(graph.nodes) - len(told)
     sentences = [f"Computation graph of {count:,} node{'s' * (count != 1)}."]
-    if told.left_out:
-        sentences.append(f"After {told.left_out}:")
-    sentences += [_sentence(node, inputs.get(node.id, [])) for node in told.nodes]
+    if earlier:
+        sentences.append(f"After {earlier:,} earlier:")
+    sentences += [_sentence(node, inputs.get(node.id, [])) for node in told]
     if drawn.left_out:
         sentences.append(f"Not drawn: {drawn.left_out}.")
     if graph.left_out:

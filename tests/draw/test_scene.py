@@ -96,6 +96,33 @@ def test_an_arrow_starts_at_its_source_and_ends_at_its_target(
         assert len(line.points) % 3 == 1
 
 
+def crossed(picture: Scene) -> list[tuple[str, int]]:
+    """The arrows that run through a box, by points a twentieth of each piece apart."""
+    found = []
+    for line in picture.lines:
+        for k in range(0, len(line.points) - 1, 3):
+            piece = line.points[k : k + 4]
+            for t in (i / 20 for i in range(21)):
+                weights = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3)
+                x, y = (sum(w * p[i] for w, p in zip(weights, piece)) for i in (0, 1))
+                found += [
+                    (line.edge.element, box.node.id)
+                    for box in picture.boxes
+                    if box.node
+                    and box.x + 1 < x < box.x + box.width - 1
+                    and box.y + 1 < y < box.y + box.height - 1
+                ]
+    return found
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_no_arrow_runs_through_a_box(name: str, layout: str) -> None:
+    for direction in ("LR", "TB"):
+        assert crossed(scene(EXAMPLES[name](), layout=layout, direction=direction)) == []
+        assert crossed(scene(timeline(EXAMPLES[name]()), layout=layout, direction=direction)) == []
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_the_two_edges_of_a_square_can_be_told_apart(layout: str) -> None:
     picture = scene(graphs.diamond(), layout=layout)

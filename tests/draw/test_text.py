@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given, settings
 
 from autokit.draw import text
+from autokit.draw.escape import isolate
+from autokit.draw.part import part
 from autokit.draw.text import story
 from autokit.graphs.model import Graph
 from tests.draw import graphs
@@ -24,7 +26,8 @@ def test_the_table_of_a_product() -> None:
 
 
 def test_the_story_of_a_product() -> None:
-    assert story(graphs.product(gradients=False)) == (
+    graph = graphs.product(gradients=False)
+    assert story(graph, part(graph)) == (
         "Computation graph of 3 nodes. a: leaf · float32, value 15.0. b: leaf · float32, value 20.0. "
         "c: mul of a and b, value 300.0."
     )
@@ -44,15 +47,15 @@ def test_a_line_for_each_node_whatever_its_name(graph: Graph) -> None:
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_the_story_names_its_result(name: str) -> None:
     graph = EXAMPLES[name]()
-    assert graph.nodes[-1].name in story(graph)
+    assert isolate(graph.nodes[-1].name) in story(graph, part(graph))
 
 
 def test_a_long_graph_is_cut_and_says_so() -> None:
     lines = text(graphs.layers(1000)).splitlines()
     assert len(lines) == 152
     assert lines[-1] == "… 846 earlier operations and 4 inputs not listed"
-    told = story(graphs.layers(1000))
-    assert len(told) < 2500 and "846 earlier operations and 4 inputs" in told
+    told = story(graphs.layers(1000), part(graphs.layers(1000)))
+    assert len(told) < 2500 and "After 988 earlier" in told and "846 earlier operations and 4 inputs" in told
 
 
 def test_many_inputs_are_cut_short() -> None:
