@@ -35,14 +35,13 @@ def page():
         browser.close()
 
 
+@pytest.mark.parametrize("font", ["", "DejaVu Sans"])
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_every_text_lies_inside_its_box(page, name: str) -> None:
-    for drawn in (
-        svg(EXAMPLES[name]()),
-        svg(timeline(EXAMPLES[name]())),
-        svg(EXAMPLES[name](), direction="TB"),
-    ):
-        page.set_content(drawn)
+def test_every_text_lies_inside_its_box(page, name: str, font: str) -> None:
+    graph = EXAMPLES[name]()
+    style = f"<style>svg {{ font-family: '{font}' }}</style>" if font else ""
+    for drawn in (svg(graph), svg(timeline(graph)), svg(graph, direction="TB")):
+        page.set_content(style + drawn)
         assert page.locator("svg text").count() > 3
         assert page.evaluate(OUTSIDE) == []
 

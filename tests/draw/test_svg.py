@@ -86,6 +86,13 @@ def test_a_state_shows_what_it_says() -> None:
     assert svg(picture) == after
 
 
+def test_a_story_of_a_graph_that_is_cut_is_drawn_at_every_step() -> None:
+    story = timeline(graphs.layers(200))
+    picture = scene(story, layout="layered", limit=20)
+    for step in range(0, len(story), 37):
+        parse(svg(picture, story.state(step)))
+
+
 def test_a_gradient_before_backward_is_a_dash_and_never_zero() -> None:
     assert fields(svg(graphs.product(gradients=False)), "n0")["gradient"] == "—"
 
