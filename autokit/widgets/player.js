@@ -207,11 +207,19 @@ function makeStage(timeline, markup, onSelect, signal) {
     const parts = new Map([...group.querySelectorAll("g[data-part]")].map((part) => [part.getAttribute("data-part") ?? "", part]));
     elements.set(group.getAttribute("data-element") ?? "", { group, texts, parts, shown: {} });
     const line = /** @type {SVGPathElement | null} */ (group.querySelector('[data-part="line"]'));
+    const flow = texts.get("flow");
+    if (flow) flow.before(plate(flow));
     if (line) line.after(returning(line, group.querySelector('[data-part="arrow"]')));
   }
   const strongest = Math.max(0, ...timeline.steps.flatMap((step) => step.changes ?? []).filter((c) => c.field === "flow").map((c) => flowOf(c.value).magnitude).filter(Number.isFinite));
   let lit = /** @type {string[]} */ ([]);
   let marked = "";
+
+  /** A ground for the text on a line, so that the line does not run through its gaps. @param {Element} text */
+  function plate(text) {
+    const [x, y, wide, size] = ["x", "y", "data-width", "font-size"].map((name) => Number(text.getAttribute(name)));
+    return s("rect", { "data-part": "plate", x: x - wide / 2 - 2, y: y - size, width: wide + 4, height: 1.35 * size, rx: 3 });
+  }
 
   /** The arrowhead of the way back, at the line's beginning, and what fills the room of the other arrowhead. @param {SVGPathElement} line @param {Element | null} arrow */
   function returning(line, arrow) {
@@ -314,11 +322,15 @@ function makeStage(timeline, markup, onSelect, signal) {
     const dx = shift(Math.min(...boxes.map((b) => b.left)) - frame.left, Math.max(...boxes.map((b) => b.right)) - frame.left, frame.width) / camera.scale;
     const dy = shift(Math.min(...boxes.map((b) => b.top)) - frame.top, Math.max(...boxes.map((b) => b.bottom)) - frame.top, frame.height) / camera.scale;
     if (!dx && !dy) return;
+    // Where the reader has not moved it, the camera stays on the picture.
+    const kept = (/** @type {number} */ at, /** @type {number} */ low, /** @type {number} */ length, /** @type {number} */ room) =>
+      !untouched ? at : room >= length ? low + (length - room) / 2 : Math.max(low, Math.min(at, low + length - room));
     const from = { x: camera.x, y: camera.y };
+    const to = { x: kept(from.x + dx, left, width, frame.width / camera.scale), y: kept(from.y + dy, top, height, frame.height / camera.scale) };
     cancelAnimationFrame(gliding);
     gliding = glide(duration, (t) => {
-      camera.x = from.x + dx * t;
-      camera.y = from.y + dy * t;
+      camera.x = from.x + (to.x - from.x) * t;
+      camera.y = from.y + (to.y - from.y) * t;
       look();
     }, (id) => (gliding = id));
   }
@@ -429,7 +441,8 @@ function makeStage(timeline, markup, onSelect, signal) {
       for (const stopMoving of [...moving]) stopMoving();
       const duration = prefersStillness() ? 0 : 300 / view.speed;
       if (duration && view.arrived === "forward") move(view.lit, duration);
-      if (placed && (fitting() < READABLE || !untouched)) follow(touches, duration);
+      const seen = touches.length ? touches : view.lit.flatMap((step) => (step.changes ?? []).map((change) => change.element));
+      if (placed && (fitting() < READABLE || !untouched)) follow(seen, duration);
     },
     /** @param {string} name */
     find(name) {

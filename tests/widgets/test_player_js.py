@@ -99,8 +99,9 @@ def test_plays_to_the_end_and_stops(
     open_page: Callable[..., Any], story: Timeline, tmp_path: Path, reduced_motion: str
 ) -> None:
     page = open_page(reduced_motion=reduced_motion)
-    page.clock.install()
+    page.clock.install(time=datetime(2026, 1, 1))
     open_file(page, story, tmp_path)
+    page.clock.pause_at(datetime(2026, 1, 2))
     page.get_by_label("Speed").select_option("2")
     page.get_by_role("button", name="Play", exact=True).click()
     travellers = 0
@@ -232,7 +233,8 @@ def test_table_view(page: Any, story: Timeline) -> None:
 
 
 def test_two_players_share_nothing_and_two_views_keep_step(module_page: Any, story: Timeline) -> None:
-    module_page.clock.install()
+    module_page.clock.install(time=datetime(2026, 1, 1))
+    module_page.clock.pause_at(datetime(2026, 1, 2))
     module_page.evaluate(
         """([story, svg]) => {
           const begin = { step: 0, playing: false, selected: "", speed: 1, grain: "fine" };
