@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from autokit.draw.card import BOLD, SIZES
+from autokit.draw.card import BOLD, SIZES, text_width
 from autokit.draw.escape import markup, visible, xml
 from autokit.draw.heatmap import cells
 from autokit.draw.metrics import FONT, fit
@@ -42,7 +42,6 @@ _BOX = {
 }
 _LEFT_OUT = f'rx="14" fill="{PAPER}" stroke="{_FAINT}" stroke-width="1.2" stroke-dasharray="2 4"'
 
-_HALO = f' stroke="{PAPER}" stroke-width="13" stroke-linejoin="round" paint-order="stroke"'
 _ARROW, _ARROW_HALF = 7.0, 3.2
 
 
@@ -154,12 +153,12 @@ def _field(name: str, content: Card, value: str | int | None) -> str:
     )
 
 
-def _changing(field: Field, role: str, value: str, halo: str = "") -> str:
+def _changing(field: Field, role: str, value: str) -> str:
     colour = _MUTED if value == NOT_COMPUTED else _FILL.get(role, _MUTED)
     shown = fit(visible(value), field.size, field.width + 0.01, role in BOLD)
     return (
         f'<text data-field="{role}" data-width="{field.width:.6g}" x="{field.x:.6g}" y="{field.y:.6g}"'
-        f"{_type(role, field.size, field.anchor, colour)}{halo}>{xml(shown)}</text>"
+        f"{_type(role, field.size, field.anchor, colour)}>{xml(shown)}</text>"
     )
 
 
@@ -204,9 +203,21 @@ def _line(line: Line, state: State) -> str:
     if line.cut:
         return f'<g data-part="cut">{drawn}</g>'
     carries = "yes" if edge.requires_grad else "no"
-    flow = _changing(line.flow, "flow", str(fields.get("flow") or ""), _HALO)
+    value = str(fields.get("flow") or "")
+    flow = _plate(line.flow, value) + _changing(line.flow, "flow", value)
     names = f'data-element="{edge.element}" data-status="{xml(status)}" data-gradient="{carries}"'
     return f"<g {names}>{drawn}{flow}</g>"
+
+
+def _plate(flow: Field, value: str) -> str:
+    """A patch of paper under the flow, so that the arrow does not run through its digits."""
+    if not value:
+        return ""
+    room = min(text_width(value, "flow"), flow.width) + 8
+    return (
+        f'<rect data-part="flow-plate" x="{flow.x - room / 2:.6g}" y="{flow.y - 12.5:.6g}"'
+        f' width="{room:.6g}" height="17" rx="8" fill="{PAPER}"/>'
+    )
 
 
 def _at(point: tuple[float, float]) -> str:
