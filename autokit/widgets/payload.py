@@ -12,9 +12,11 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from autokit import draw
-from autokit.graphs.model import Change, State, Timeline
+from autokit.graphs.model import Change, Graph, State, Timeline
 
 _NOT_SENT = {"values"}
+_WHOLE = (Change, Graph, Timeline)
+"""Of these, what is empty counts: an empty text is one to show."""
 
 
 def story(timeline: Timeline) -> dict[str, Any]:
@@ -31,13 +33,13 @@ def picture(timeline: Timeline) -> str:
 
 
 def _lean(value: Any) -> Any:
-    if isinstance(value, Change):  # here an empty text and None say what to show
-        return {"element": value.element, "field": value.field, "value": value.value}
     if is_dataclass(value):
-        named = ((field.name, getattr(value, field.name)) for field in fields(value))
-        return {
-            name: _lean(item) for name, item in named if name not in _NOT_SENT and item not in (None, "", ())
+        named = {
+            field.name: getattr(value, field.name) for field in fields(value) if field.name not in _NOT_SENT
         }
+        if not isinstance(value, _WHOLE):
+            named = {name: item for name, item in named.items() if item not in (None, "", ())}
+        return {name: _lean(item) for name, item in named.items()}
     if isinstance(value, tuple):
         return [_lean(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -53,3 +54,19 @@ def test_without_scripts_the_still_shows(
     page.goto((tmp_path / "flow.html").as_uri())
     still = page.locator("noscript img, img")
     assert still.is_visible() and still.bounding_box()["width"] > 100
+
+
+def test_a_timeline_saves_itself_so(story: Timeline, tmp_path: Path) -> None:
+    story.save(tmp_path / "a.html", title="T")
+    save_html(story, tmp_path / "b.html", title="T")
+    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
+
+
+def test_a_story_of_no_steps_and_of_one_stand_still(open_page: Callable[..., Any], tmp_path: Path) -> None:
+    whole = timelines.product()
+    for steps, chapters in (((), ()), (whole.steps[:1], whole.chapters[:1])):
+        short = replace(whole, steps=steps, chapters=chapters)
+        page = open_file(open_page(), short, tmp_path)
+        press(page, "ArrowRight", "ArrowLeft", "End", "PageDown", " ")
+        assert page.locator(".ak-count").inner_text() == f"{len(steps)} / {len(steps)}"
+        assert page.locator(".ak-play").inner_text() == "Play"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from random import Random
 from typing import Any
 
 import pytest
 
-from autokit.graphs.model import Timeline
+from autokit.graphs.model import Change, Chapter, Graph, Step, Timeline
 from autokit.widgets import payload
 
 
@@ -21,6 +22,28 @@ def test_state_is_pythons(module_page: Any, story: Timeline) -> None:
     for beyond in (len(story), -len(story) - 1):
         with pytest.raises(Exception, match="out of range for a timeline of 20 steps"):
             module_page.evaluate("([t, k]) => player.stateAt(t, k)", [lean, beyond])
+
+
+def test_state_is_pythons_whatever_the_changes(module_page: Any) -> None:
+    random = Random(0)
+    told: dict[str, list[str | int | None]] = {
+        "status": ["hidden", "computed", "current"], "value": ["", "1.0", "nan"], "gradient": ["—", "0.0"],
+        "pending": [None, 0, 2], "flow": ["", "-inf"],
+    }  # fmt: skip
+
+    def changes() -> tuple[Change, ...]:
+        fields = random.choices(list(told), k=random.randrange(6))
+        return tuple(Change(f"n{random.randrange(4)}", f, random.choice(told[f])) for f in fields)
+
+    for _ in range(30):
+        steps = tuple(
+            Step("value", "forward", 0, "", changes=changes()) for _ in range(random.randrange(1, 12))
+        )
+        story = Timeline(Graph((), ()), steps, (Chapter(0, len(steps) - 1, ""),), changes())
+        states = module_page.evaluate(
+            "t => t.steps.map((_, k) => player.stateAt(t, k))", payload.story(story)
+        )
+        assert states == [story.state(k) for k in range(len(story))]
 
 
 @pytest.mark.parametrize(
