@@ -109,7 +109,8 @@ def grad(
     """
     if materialize_grads and allow_unused is False:
         raise ValueError(
-            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
+            "allow_unused=False."
         )
     ends, sources = _sequence(outputs), _sequence(inputs)
     seeds = _seeds(ends, grad_outputs, create_graph)
@@ -174,15 +175,15 @@ def _seeds(outputs: list[Tensor], given: Any, as_tensors: bool) -> list[Any]:
                 raise TypeError(f"gradients can be either Tensors or None, but got {type(seed).__name__}")
             if seed.array.shape != output.array.shape:
                 raise RuntimeError(
-                    f"Mismatch in shape: grad_output[{place}] has a shape of {seed.shape} and output[{place}] has a "
-                    f"shape of {output.shape}."
+                    f"Mismatch in shape: grad_output[{place}] has a shape of {seed.shape} and "
+                    f"output[{place}] has a shape of {output.shape}."
                 )
             array = seed.array.astype(output.array.dtype, copy=False)
         checked.append((seed if seed is not None else new_tensor(array)) if as_tensors else array)
     return checked
 
 
-def Variable(data: Tensor, requires_grad: bool = False) -> Tensor:  # noqa: N802
+def Variable(data: Tensor, requires_grad: bool = False) -> Tensor:
     """``data`` itself, as a tensor that may require grad: PyTorch's older spelling."""
     if not isinstance(data, Tensor):
         raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
@@ -190,5 +191,3 @@ def Variable(data: Tensor, requires_grad: bool = False) -> Tensor:  # noqa: N802
     if same.grad_fn is None:
         same.requires_grad = requires_grad
     return same
-
-

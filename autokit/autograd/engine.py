@@ -41,7 +41,7 @@ Listener = Callable[..., None]
   ``total``;
 * ``listener("leaf", leaf, gradient)``: all contributions to the leaf are in.
 
-The values are arrays, good until the listener returns.
+The values are arrays, good until the listener returns (in a rehearsal, for ever).
 """
 
 
@@ -54,6 +54,7 @@ def run_backward(
     create_graph: bool = False,
     listener: Listener | None = None,
     into_leaves: bool = True,
+    rehearsal: bool = False,
 ) -> dict[Any, Any]:
     """Send the gradients ``seeds`` back from ``roots``.
 
@@ -73,6 +74,9 @@ def run_backward(
         Told what happens; see :data:`Listener`.
     into_leaves : bool
         Add each leaf's gradient to its ``.grad``.
+    rehearsal : bool
+        Leave everything as it was: no hooks run, nothing is freed, and nodes
+        that were freed take part with the values that they kept.
 
     Returns
     -------
@@ -90,7 +94,7 @@ def run_backward(
     wanted = None if inputs is None else set(inputs)
     useful = None if wanted is None else _leading_to(wanted, gradients)
     found: dict[Any, Any] = {}
-    fetch_values = _fetch_tensors if create_graph else _fetch_arrays
+    fetch_values = _fetch_tensors if create_graph else fetch_arrays
     reached = [(-root.sequence, root) for root in gradients if root.__class__ is Node]
     heapify(reached)
 
@@ -99,13 +103,13 @@ def run_backward(
             node = heappop(reached)[1]
             gradient = gradients.pop(node)
             targets = node.targets
-            if node.hooks is not None:
+            if node.hooks is not None and not rehearsal:
                 gradient = _run_hooks(node.hooks, gradient)
             if wanted is not None and node in wanted:
                 found[node] = gradient
             if listener is not None:
                 listener("ready", node, gradient)
-            if node.freed and listener is None:
+            if node.freed and not rehearsal:
                 _refuse_freed(node)
 
             rules = node.operation.rules
@@ -139,7 +143,7 @@ def run_backward(
                     total = made if mine else made.copy()
                     if is_node:
                         heappush(reached, (-target.sequence, target))
-                elif listener is None and not create_graph and made is not gradient and made.base is None:
+                elif not (create_graph or rehearsal) and made is not gradient and made.base is None:
                     made += before
                     total = made
                 else:
@@ -147,7 +151,7 @@ def run_backward(
                 gradients[target] = total
                 if listener is not None:
                     listener("contribution", node, slot, raw, made, before, total)
-            if not retain_graph:
+            if not (retain_graph or rehearsal):
                 node.freed = True
                 if not node.kept:
                     node.operands = node.output = None
@@ -155,11 +159,12 @@ def run_backward(
         for leaf, gradient in gradients.items():
             if wanted is not None and leaf not in wanted:
                 continue
-            gradient = _run_hooks(leaf.__dict__.get("_hooks"), gradient)
+            if not rehearsal:
+                gradient = _run_hooks(leaf.__dict__.get("_hooks"), gradient)
             if listener is not None:
                 listener("leaf", leaf, gradient)
             found[leaf] = gradient
-            if into_leaves:
+            if into_leaves and not rehearsal:
                 leaf._accumulate(gradient)
     return found
 
@@ -200,9 +205,13 @@ def unbroadcast(gradient: Any, shape: tuple[int, ...]) -> Any:
     """
     added = len(gradient.shape) - len(shape)
     stretched = tuple(
-        place for place, size in enumerate(gradient.shape) if place < added or (shape[place - added] == 1 != size)
+        place
+        for place, size in enumerate(gradient.shape)
+        if place < added or (shape[place - added] == 1 != size)
     )
-    return gradient.sum(axis=stretched, keepdims=True).reshape(shape) if stretched else gradient.reshape(shape)
+    return (
+        gradient.sum(axis=stretched, keepdims=True).reshape(shape) if stretched else gradient.reshape(shape)
+    )
 
 
 def _converted(gradient: Any, dtype: Any) -> Any:
@@ -217,7 +226,7 @@ def _converted(gradient: Any, dtype: Any) -> Any:
 # ---------------------------------------------------------------- what a node saved
 
 
-def _fetch_arrays(node: Node, fetch: tuple[int | str, ...], target: Any) -> list[Any]:
+def fetch_arrays(node: Node, fetch: tuple[int | str, ...], target: Any) -> list[Any]:
     """The values that a rule asked for, as arrays."""
     values = []
     for key in fetch:
@@ -243,7 +252,7 @@ def _fetch_arrays(node: Node, fetch: tuple[int | str, ...], target: Any) -> list
 
 def _fetch_tensors(node: Node, fetch: tuple[int | str, ...], target: Any) -> list[Any]:
     """The same as tensors with their history, for a derivative that is to be differentiated."""
-    values = _fetch_arrays(node, fetch, target)
+    values = fetch_arrays(node, fetch, target)
     for place, key in enumerate(fetch):
         if key.__class__ is int:
             values[place] = node.operands[key]  # type: ignore[index]
@@ -283,11 +292,11 @@ def _run_hooks(hooks: Any, gradient: Any) -> Any:
 def _refuse_freed(node: Node) -> None:
     if node.operation.saves(node.targets):
         raise RuntimeError(
-            "Trying to backward through the graph a second time (or directly access saved tensors after they have "
-            "already been freed). Saved intermediate values of the graph are freed when you call .backward() or "
-            "autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or "
-            f"if you need to access saved tensors after calling backward. The graph was freed at {node}{_where(node)}; "
-            "computing the loss again makes a new graph."
+            "Trying to backward through the graph a second time (or directly access saved tensors after they "
+            "have already been freed). Saved intermediate values of the graph are freed when you call "
+            ".backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the "
+            "graph a second time or if you need to access saved tensors after calling backward. The graph "
+            f"was freed at {node}{_where(node)}; computing the loss again makes a new graph."
         )
 
 
@@ -304,7 +313,8 @@ def _refuse_changed(node: Node, storage: Any, operand: Tensor | None) -> None:
         + (f", which is output 0 of {maker.name()}," if maker is not None else "")
         + f" is at version {storage.version}; expected version {storage.version - len(after)} instead."
         + changed
-        + f" {node.name()}{_where(node)} saved it for its derivative: use an operation that makes a new tensor."
+        + f" {node.name()}{_where(node)} saved it for its derivative: use an operation that makes a new "
+        "tensor."
     )
 
 

@@ -46,6 +46,7 @@ class _Mode:
 
     field = "grad_enabled"
     value: Any = True
+    _before: list[Any]
 
     def __enter__(self) -> None:
         # A stack, since one object may be entered again inside itself.
@@ -76,7 +77,7 @@ class _BareMode(_Mode):
         return mode if function is None else mode(function)
 
 
-class no_grad(_BareMode):  # noqa: N801
+class no_grad(_BareMode):
     """Record nothing: as ``with no_grad():`` or as a decorator.
 
     Examples
@@ -91,13 +92,13 @@ class no_grad(_BareMode):  # noqa: N801
     value = False
 
 
-class enable_grad(_BareMode):  # noqa: N801
+class enable_grad(_BareMode):
     """Record again, inside a ``no_grad``."""
 
     value = True
 
 
-class set_grad_enabled(_Mode):  # noqa: N801
+class set_grad_enabled(_Mode):
     """Record or not, from here on; as a ``with`` block, until its end."""
 
     def __init__(self, mode: bool) -> None:
@@ -113,7 +114,7 @@ class set_grad_enabled(_Mode):  # noqa: N801
         return super().__call__(function)
 
 
-class inference_mode(_Mode):  # noqa: N801
+class inference_mode(_Mode):
     """Record nothing, for evaluation; ``inference_mode(False)`` records.
 
     Works as :class:`no_grad` does.  PyTorch's further saving, tensors that can

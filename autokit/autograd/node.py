@@ -46,7 +46,7 @@ class Node:
         The modules whose ``forward`` was running; see ``modes``.
     storage : Storage or None
         Tells whether the memory of ``output`` was changed since.
-    hooks : list or None
+    hooks : dict or None
         Functions to call with the gradient that arrived.
     freed : bool
         What it saved was given up by a backward pass.
@@ -85,7 +85,7 @@ class Node:
     instruction: int
     scope: Any
     storage: Storage | None
-    hooks: list[Any] | None
+    hooks: dict[int, Any] | None
     freed: bool
     kept: bool
 
@@ -139,7 +139,7 @@ def accumulator(leaf: Tensor) -> AccumulateGrad:
 
 
 class Storage:
-    """The memory that a tensor shares with its views: when was it last changed in place?
+    """When the memory that a tensor shares with its views was last changed in place.
 
     It is made when the first view is taken or the first change is made, so
     most tensors never have one.

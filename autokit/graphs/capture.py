@@ -1,0 +1,307 @@
+"""From the engine's live objects to plain data: :func:`graph`.
+
+The values come in the order of the forward evaluation: operations as they
+were made, each leaf and constant just before the first operation that uses it.
+"""
+
+from __future__ import annotations
+
+import heapq
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from autokit import dtypes
+from autokit.autograd.node import Node as EngineNode
+from autokit.autograd.node import source_line
+from autokit.devices import to_numpy
+from autokit.graphs.model import Edge, Graph, Group, Node, Source, Summary
+from autokit.graphs.names import Names, namespaces_in_sight
+from autokit.graphs.summary import summarize
+from autokit.nn.module import Module
+from autokit.tensor import Literal, Tensor
+
+OPERATIONS_SHOWN = 1000
+"""Of a larger graph, these many operations nearest to the output are taken."""
+
+
+@dataclass
+class Capture:
+    """A graph as data, and what each of its nodes was in the engine.
+
+    ``origins[i]`` is the engine's node or the tensor behind node ``i``, or
+    None where nothing of it was kept.
+    """
+
+    graph: Graph
+    origins: list[EngineNode | Tensor | None]
+    ids: dict[EngineNode | Tensor, int] = field(default_factory=dict)
+
+
+def graph(*outputs: Tensor) -> Graph:
+    """How ``outputs`` were computed, as plain data that shows itself in a notebook.
+
+    Works before and after ``backward()``, and touches no ``.grad``.  A tensor
+    without a history is a graph of one node.
+
+    Parameters
+    ----------
+    *outputs : Tensor
+        The ends of the graph.
+
+    Returns
+    -------
+    Graph
+        With ``nodes`` in topological order, and ``edges``.
+
+    Raises
+    ------
+    TypeError
+        If there are no outputs, or one is no tensor.
+
+    Examples
+    --------
+    >>> import autokit as ak
+    >>> a = ak.tensor(15.0, requires_grad=True)
+    >>> b = ak.tensor(20.0, requires_grad=True)
+    >>> [(node.label, node.value.text) for node in ak.graph(a * b).nodes]
+    [('a', '15.0'), ('b', '20.0'), ('', '300.0')]
+    """
+    return capture(*outputs).graph
+
+
+def capture(*outputs: Tensor) -> Capture:
+    """As :func:`graph`, with the way back from the data to the engine's objects."""
+    if not outputs:
+        raise TypeError("graph() needs a tensor: the end of the computation to show")
+    for output in outputs:
+        if not isinstance(output, Tensor):
+            raise TypeError(f"graph() shows the history of a Tensor, and got {type(output).__name__}")
+    return _Builder(Names(namespaces_in_sight())).build(outputs)
+
+
+class _Builder:
+    """Collects the nodes and edges of one graph."""
+
+    def __init__(self, names: Names) -> None:
+        self.names = names
+        self.nodes: list[Node] = []
+        self.edges: list[Edge] = []
+        self.origins: list[EngineNode | Tensor | None] = []
+        self.ids: dict[EngineNode | Tensor, int] = {}
+        self.paths: dict[Any, tuple[str, str]] = {}
+        self.labels_of_paths: dict[str, str] = {}
+
+    def build(self, outputs: Iterable[Tensor]) -> Capture:
+        ends = [output.grad_fn or output for output in outputs]
+        operations, left_out = _newest_operations([end for end in ends if isinstance(end, EngineNode)])
+        shown = set(operations)
+        for operation in reversed(operations):
+            self._add_operation(operation, shown)
+        for end in ends:
+            if end not in self.ids:
+                self._add_tensor(end, "")
+        graph = Graph(
+            nodes=tuple(self.nodes),
+            edges=tuple(self.edges),
+            groups=self._groups(),
+            outputs=tuple(dict.fromkeys(self.ids[end] for end in ends)),
+            left_out=left_out,
+        )
+        return Capture(graph, self.origins, self.ids)
+
+    # -------------------------------------------------------- nodes
+
+    def _add_operation(self, made: EngineNode, shown: set[EngineNode]) -> None:
+        operation = made.operation
+        path, _ = self._module(made.scope)
+        operands = made.operands or (None,) * len(made.targets)
+        sources = []
+        for target, operand in zip(made.targets, operands):
+            if isinstance(target, EngineNode):
+                sources.append(self.ids[target] if target in shown else self._add_earlier(target))
+            else:
+                tensor = target if target is not None else operand
+                sources.append(self._add_tensor(tensor, path, made))
+        id = self._append(
+            made,
+            Node(
+                id=len(self.nodes),
+                kind="operation",
+                operation=operation.name,
+                symbol=operation.symbol,
+                formula=_in_letters(operation.formula, operation),
+                backward=made.name(),
+                label=self.names.of(made),
+                shape=tuple(made.shape),
+                dtype=_dtype_name(made.dtype),
+                value=_value(made.output, made.storage, made.sequence),
+                gradient=self._retained(made),
+                requires_grad=True,
+                module=path,
+                source=_source(made),
+                saved=operation.saves(made.targets),
+            ),
+        )
+        for slot, (source, target) in enumerate(zip(sources, made.targets)):
+            letter = operation.operands[0 if operation.variadic else slot]
+            derivative = operation.derivatives.get("joint") or operation.derivatives.get(letter)
+            self.edges.append(
+                Edge(
+                    id=len(self.edges),
+                    source=source,
+                    target=id,
+                    slot=slot,
+                    operand=letter,
+                    local=_in_letters(derivative.local, operation) if derivative else "",
+                    requires_grad=target is not None,
+                )
+            )
+
+    def _add_tensor(self, tensor: Tensor | None, path: str, user: EngineNode | None = None) -> int:
+        if tensor is None:
+            return self._append(None, _unknown(len(self.nodes)))
+        # Each 2 of `2 * x + 2` is a value of its own.
+        if tensor in self.ids and not isinstance(tensor, Literal):
+            return self.ids[tensor]
+        learns = tensor.requires_grad
+        gradient = tensor._grad if learns else None
+        moment = user.sequence if user is not None else float("inf")
+        return self._append(
+            tensor,
+            Node(
+                id=len(self.nodes),
+                kind="leaf" if learns else "constant",
+                operation="",
+                symbol="",
+                formula="",
+                backward="",
+                label=self.names.of(tensor),
+                shape=tuple(tensor.shape),
+                dtype=_dtype_name(tensor.array.dtype),
+                value=_value(tensor.array, tensor._storage, moment),
+                gradient=summarize(to_numpy(gradient.array)) if gradient is not None else None,
+                requires_grad=learns,
+                module=path if learns and user is not None and _owns(user.scope, tensor) else "",
+            ),
+        )
+
+    def _add_earlier(self, made: EngineNode) -> int:
+        """A value whose own history is left out."""
+        if made in self.ids:
+            return self.ids[made]
+        return self._append(
+            made,
+            Node(
+                id=len(self.nodes),
+                kind="operation",
+                operation=made.operation.name,
+                symbol="…",
+                formula="from operations that are not shown",
+                backward=made.name(),
+                label=self.names.of(made),
+                shape=tuple(made.shape),
+                dtype=_dtype_name(made.dtype),
+                value=_value(made.output, made.storage, made.sequence),
+                gradient=None,
+                requires_grad=True,
+            ),
+        )
+
+    def _append(self, origin: EngineNode | Tensor | None, node: Node) -> int:
+        self.nodes.append(node)
+        self.origins.append(origin)
+        if origin is not None:
+            self.ids[origin] = node.id
+        return node.id
+
+    def _retained(self, made: EngineNode) -> Summary | None:
+        tensor = self.names.tensor(made)
+        gradient = tensor._grad if tensor is not None else None
+        return summarize(to_numpy(gradient.array)) if gradient is not None else None
+
+    # -------------------------------------------------------- modules
+
+    def _module(self, scope: Any) -> tuple[str, str]:
+        """Path and class of the module that ``scope`` is in, as seen from the outermost module."""
+        if scope is None:
+            return "", ""
+        if scope not in self.paths:
+            chain = []
+            level = scope
+            while level is not None:
+                chain.append(level[1]())
+                level = level[0]
+            names = [_child_name(parent, child) for child, parent in zip(chain, chain[1:])]
+            path = ".".join(reversed([name for name in names if name]))
+            self.paths[scope] = (path, type(chain[0]).__name__)
+            if path:
+                self.labels_of_paths.setdefault(path, type(chain[0]).__name__)
+        return self.paths[scope]
+
+    def _groups(self) -> tuple[Group, ...]:
+        paths: dict[str, list[int]] = {}
+        for node in self.nodes:
+            parts = node.module.split(".") if node.module else []
+            for end in range(1, len(parts) + 1):
+                paths.setdefault(".".join(parts[:end]), []).append(node.id)
+        return tuple(
+            Group(path, self.labels_of_paths.get(path, ""), tuple(members)) for path, members in sorted(paths.items())
+        )
+
+
+def _newest_operations(ends: list[EngineNode]) -> tuple[list[EngineNode], str]:
+    """The operations behind ``ends``, newest first, and a sentence on what was left out."""
+    heap = [(-end.sequence, end) for end in dict.fromkeys(ends)]
+    heapq.heapify(heap)
+    seen = set(ends)
+    found: list[EngineNode] = []
+    while heap and len(found) < OPERATIONS_SHOWN:
+        operation = heapq.heappop(heap)[1]
+        found.append(operation)
+        for target in operation.targets:
+            if isinstance(target, EngineNode) and target not in seen:
+                seen.add(target)
+                heapq.heappush(heap, (-target.sequence, target))
+    return found, f"earlier operations than the last {OPERATIONS_SHOWN:,}" if heap else ""
+
+
+def _child_name(parent: Module | None, child: Module | None) -> str:
+    if parent is None or child is None:
+        return ""
+    return next((name for name, module in parent.named_modules() if module is child), "")
+
+
+def _owns(scope: Any, tensor: Tensor) -> bool:
+    module = scope[1]() if scope is not None else None
+    return module is not None and any(parameter is tensor for parameter in module._parameters.values())
+
+
+def _unknown(id: int) -> Node:
+    return Node(id, "constant", "", "", "", "", "", (), "", None, None, False)
+
+
+def _value(array: Any, storage: Any, moment: float) -> Summary | None:
+    """The summary of a value, unless it was not kept, or was overwritten after ``moment``."""
+    if array is None or (storage is not None and storage.modified > moment):
+        return None
+    return summarize(to_numpy(array))
+
+
+def _dtype_name(dtype: Any) -> str:
+    return dtypes.BY_NUMPY[dtype].name
+
+
+def _in_letters(template: str, operation: Any) -> str:
+    return template.format_map({name: name for name in (*operation.operands, "out")})
+
+
+def _source(made: EngineNode) -> Source | None:
+    line = source_line(made.code, made.instruction)
+    if line is None:
+        return None
+    file, number, text = line
+    # A notebook's cell lies in a temporary file whose name changes from run to run.
+    name = os.path.basename(file)
+    return Source("notebook" if name.removesuffix(".py").isdigit() or name.startswith("<") else name, number, text)

@@ -1,0 +1,72 @@
+"""The learner's own names for values: a given name, else a variable's, else a parameter's path.
+
+Names are found by identity.  A value inside a graph is known by the node that
+made it, a leaf or a constant by its tensor.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from types import FrameType
+from typing import Any
+
+from autokit.autograd.node import Node
+from autokit.nn.module import Module
+from autokit.tensor import Literal, Tensor
+
+
+class Names:
+    """The names in sight, by what they name.
+
+    Parameters
+    ----------
+    namespaces : iterable of mapping
+        Where variables are looked up; the first name found is kept.
+    """
+
+    def __init__(self, namespaces: Iterable[Mapping[str, Any]]) -> None:
+        self._names: dict[Node | Tensor, str] = {}
+        self._tensors: dict[Node | Tensor, Tensor] = {}
+        modules: list[Module] = []
+        for namespace in namespaces:
+            for name, value in list(namespace.items()):
+                if name.startswith("_"):
+                    continue
+                if isinstance(value, Tensor):
+                    self._note(value, name)
+                elif isinstance(value, Module):
+                    modules.append(value)
+        for module in modules:
+            for path, parameter in module.named_parameters():
+                self._note(parameter, path)
+
+    def _note(self, tensor: Tensor, name: str) -> None:
+        key = tensor.grad_fn or tensor
+        self._names.setdefault(key, tensor.name or name)
+        self._tensors.setdefault(key, tensor)
+
+    def of(self, value: Node | Tensor) -> str:
+        """The name of a node's result or of a tensor, or an empty string."""
+        if isinstance(value, Literal):
+            return ""
+        own = value.name if isinstance(value, Tensor) else ""
+        return own or self._names.get(value, "")
+
+    def tensor(self, node: Node) -> Tensor | None:
+        """The tensor in sight that ``node`` made."""
+        return self._tensors.get(node)
+
+
+def namespaces_in_sight() -> Iterator[Mapping[str, Any]]:
+    """The variables where autokit was called from: local, global, and the notebook's."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("autokit."):
+        frame = frame.f_back
+    if frame is not None:
+        yield frame.f_locals
+        yield frame.f_globals
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None  # type: ignore[no-untyped-call]
+    if shell is not None:
+        yield shell.user_ns

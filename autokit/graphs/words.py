@@ -1,0 +1,159 @@
+"""How a story speaks of values, operations and derivatives, in symbols and with the numbers put in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from autokit.autograd.engine import fetch_arrays
+from autokit.autograd.node import Node as EngineNode
+from autokit.graphs.model import NOT_KEPT, Edge, Graph, Node
+from autokit.graphs.summary import number
+from autokit.tensor import Literal
+
+_IN_FULL = 4
+"""Values of up to this many elements are written out in a sentence; of others the shape is told."""
+
+
+@dataclass(frozen=True)
+class Local:
+    """A local derivative: in a sentence, in symbols, with numbers, and its value where it is one number."""
+
+    sentence: str
+    symbols: str
+    numbers: str
+    value: str
+
+
+class Words:
+    """The wording of one graph: its values by name, its operations with their operands put in."""
+
+    def __init__(self, graph: Graph, origins: Sequence[Any]) -> None:
+        self.graph = graph
+        self.origins = origins
+        self.operands: dict[int, list[Edge]] = {}
+        for edge in graph.edges:
+            self.operands.setdefault(edge.target, []).append(edge)
+
+    def name(self, node: Node) -> str:
+        """What to call a value: the number itself for a literal, the label, or its number in the order."""
+        if isinstance(self.origins[node.id], Literal) and node.value is not None:
+            return node.value.text
+        return node.name
+
+    def value(self, node: Node) -> str:
+        """A value in one line."""
+        return node.value.text if node.value is not None else NOT_KEPT
+
+    def operation(self, node: Node) -> str:
+        """An operation, by its symbol and name."""
+        return node.symbol if node.symbol == node.operation else f"{node.symbol} ({node.operation})"
+
+    def saved(self, node: Node, letter: str) -> str:
+        """The name of what is saved under ``letter``."""
+        if letter == "out":
+            return f"its result {self.name(node)}"
+        edge = next((edge for edge in self.operands[node.id] if edge.operand == letter), None)
+        return self.name(self.graph.nodes[edge.source]) if edge is not None else letter
+
+    def formula(self, node: Node) -> str:
+        """The operation's formula with the operands' names."""
+        return self._filled(node, self._template(node), self.name)
+
+    def numbers(self, node: Node) -> str:
+        """The formula with the numbers put in and the result; for large values the shapes."""
+        sources = [self.graph.nodes[edge.source] for edge in self.operands[node.id]]
+        if all(self._in_full(source) for source in (*sources, node)):
+            return f"{self._filled(node, self._template(node), self._number)} = {self.value(node)}"
+        shapes = " and ".join(shape_text(source.shape) for source in sources)
+        return f"{shapes} → {shape_text(node.shape)}, {self.value(node)}"
+
+    def by(self, top: Node, bottom: Node) -> str:
+        """The derivative of one value by another, in symbols."""
+        return f"∂{self.name(top)}/∂{self.name(bottom)}"
+
+    def local(self, node: Node, edge: Edge, origin: EngineNode) -> Local:
+        """The local derivative of ``node`` along ``edge``."""
+        symbols = self._filled(node, self._local_template(node, edge), self.name)
+        source = self.graph.nodes[edge.source]
+        if node.shape or source.shape:
+            if node.shape == source.shape:
+                return Local(f"{symbols}, element by element", symbols, "a Jacobian that is never built", "")
+            sizes = f"{shape_text(node.shape)} by {shape_text(source.shape)}"
+            return Local(f"{symbols}, {sizes}", symbols, f"a Jacobian that is never built, {sizes}", "")
+        rule = next((rule for rule in origin.operation.rules if rule.slot == edge.slot), None)
+        if rule is None:
+            return Local(symbols, symbols, "", "")
+        slope = rule.vjp(np.ones_like(origin.output), *fetch_arrays(origin, rule.fetch, origin.targets[edge.slot]))
+        value = number(slope)
+        numbers = self._filled(node, self._local_template(node, edge), self._number)
+        steps = [symbols] if numbers == symbols else [symbols, numbers]
+        if not _says(steps[-1], value):
+            steps.append(value)
+        return Local(" = ".join(steps), symbols, f"{self.by(node, source)} = {' = '.join(steps[-2:])}", value)
+
+    # -------------------------------------------------------- templates
+
+    def _template(self, node: Node) -> str:
+        return self.origins[node.id].operation.formula
+
+    def _local_template(self, node: Node, edge: Edge) -> str:
+        derivatives = self.origins[node.id].operation.derivatives
+        return (derivatives.get("joint") or derivatives[edge.operand]).local
+
+    def _filled(self, node: Node, template: str, word: Any) -> str:
+        words = {edge.operand: word(self.graph.nodes[edge.source]) for edge in self.operands[node.id]}
+        words["out"] = word(node)
+        for name in self.origins[node.id].operation.operands:
+            words.setdefault(name, name)
+        return template.format_map(words)
+
+    def _number(self, node: Node) -> str:
+        return bracketed(self.value(node))
+
+    @staticmethod
+    def _in_full(node: Node) -> bool:
+        return node.value is not None and node.value.values is not None and len(node.value.values) <= _IN_FULL
+
+
+def bracketed(text: str) -> str:
+    """A negative number in parentheses, as it is written inside of a formula."""
+    return f"({text})" if text.startswith("-") else text
+
+
+def _says(text: str, value: str) -> bool:
+    """Whether ``text`` is that number already."""
+    try:
+        return float(text.strip("()").replace("−", "-")) == float(value)
+    except ValueError:
+        return False
+
+
+def shape_text(shape: tuple[int, ...]) -> str:
+    """A shape in a sentence.
+
+    >>> shape_text((3, 4)), shape_text(())
+    ('(3×4)', 'a number')
+    """
+    return f"({'×'.join(map(str, shape))})" if shape else "a number"
+
+
+def listed(words: Sequence[str]) -> str:
+    """Words in a row.
+
+    >>> listed(["a"]), listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+
+def counted(count: int, noun: str) -> str:
+    """A number and its noun.
+
+    >>> counted(1, "step"), counted(2, "step")
+    ('1 step', '2 steps')
+    """
+    return f"{count} {noun}{'' if count == 1 else 's'}"
