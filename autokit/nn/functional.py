@@ -15,7 +15,7 @@ from autokit import random
 from autokit.ops.affine import affine
 from autokit.ops.elementwise import abs as _abs
 from autokit.ops.elementwise import relu as _relu
-from autokit.ops.elementwise import sigmoid, tanh
+from autokit.ops.elementwise import sigmoid, tanh, where
 from autokit.ops.errors import describe
 from autokit.ops.linalg import matmul
 from autokit.ops.loss import binary_cross_entropy as _binary_cross_entropy
@@ -385,7 +385,7 @@ def _smooth_loss(
     if weight is not None:
         logarithms = logarithms * _along(weight, axis, logarithms.array.ndim)
     counts = target.array != ignore_index
-    losses = -logarithms.sum(axis) * new_tensor(np.asarray(counts, logarithms.array.dtype))
+    losses = where(new_tensor(np.asarray(counts)), -logarithms.sum(axis), 0.0)
     if reduction == "none":
         return losses
     total = losses.sum()

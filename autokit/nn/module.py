@@ -96,10 +96,10 @@ class Module:
                 )
             object.__setattr__(self, name, value)
         elif isinstance(value, Parameter):
-            self._forget(name)
+            self._forget(name, but_in="_parameters")
             registers["_parameters"][name] = value
         elif isinstance(value, Module):
-            self._forget(name)
+            self._forget(name, but_in="_modules")
             registers["_modules"][name] = value
         elif isinstance(value, Buffer):
             self.register_buffer(name, value, value.persistent)
@@ -133,11 +133,12 @@ class Module:
         registered = [name for register in _REGISTERS for name in self.__dict__.get(register, {})]
         return sorted({*super().__dir__(), *registered})
 
-    def _forget(self, name: str) -> None:
-        """Make room for another kind of thing under this name; the same register keeps its order."""
+    def _forget(self, name: str, but_in: str = "") -> None:
+        """Make room for another kind of thing under this name; in its own register it keeps its place."""
         self.__dict__.pop(name, None)
         for register in _REGISTERS:
-            self.__dict__[register].pop(name, None)
+            if register != but_in:
+                self.__dict__[register].pop(name, None)
         self._unsaved_buffers.discard(name)
 
     def _check_name(self, name: str, kind: str, register: dict[str, Any]) -> None:

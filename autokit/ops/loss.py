@@ -99,7 +99,7 @@ def _likelihood_gradient(
     hot = np.zeros((chosen.size, shape[axis]), _array(g).dtype)
     divisor = 1.0
     if reduction == "mean":
-        divisor = chosen.size if weights is None else (float(weights.sum()) or math.nan)
+        divisor = chosen.size if weights is None else (float(weights.sum()) or 1.0)
     hot[np.arange(chosen.size), chosen] = (-1.0 if weights is None else -weights) / divisor
     if len(shape) != 2:
         others = shape[:axis] + shape[axis + 1 :]

@@ -1,0 +1,280 @@
+"""autokit.utils.data: datasets, samplers, collating and the loader, in PyTorch's order."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import autokit as ak
+from autokit.utils import data
+from tests.support import require
+
+
+class Squares(data.Dataset):
+    def __init__(self, size: int = 10) -> None:
+        self.size = size
+
+    def __getitem__(self, index: int) -> tuple[int, float]:
+        return index, float(index**2)
+
+    def __len__(self) -> int:
+        return self.size
+
+
+class Stream(data.IterableDataset):
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(5))
+
+
+def pairs(size: int = 10) -> data.TensorDataset:
+    return data.TensorDataset(ak.arange(float(size)), ak.arange(size))
+
+
+# ---------------------------------------------------------------- the same order as PyTorch
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    st.integers(0, 2**32),
+    st.integers(1, 70),
+    st.integers(1, 9),
+    st.booleans(),
+    st.booleans(),
+    st.booleans(),
+    st.booleans(),
+)
+def test_two_epochs_come_in_pytorchs_order(
+    seed: int, size: int, batch_size: int, shuffle: bool, drop_last: bool, tensors: bool, generator: bool
+):
+    require("torch")
+    import torch
+
+    def epochs(module: Any, make: Any) -> list[Any]:
+        module.manual_seed(seed)
+        own = module.Generator().manual_seed(seed + 1) if generator else None
+        loader = make(batch_size=batch_size, shuffle=shuffle, drop_last=drop_last, generator=own)
+        batches = [[part.tolist() for part in batch] for _ in range(2) for batch in loader]
+        return [len(loader), batches, module.rand(2).tolist(), [] if own is None else own.initial_seed()]
+
+    ours: Any = pairs(size) if tensors else Squares(size)
+    theirs: Any = (
+        torch.utils.data.TensorDataset(torch.arange(float(size)), torch.arange(size)) if tensors else ours
+    )
+    assert epochs(ak, lambda **options: data.DataLoader(ours, **options)) == epochs(
+        torch, lambda **options: torch.utils.data.DataLoader(theirs, **options)
+    )
+
+
+SAMPLERS = [
+    lambda data: data.RandomSampler(range(10)),
+    lambda data: data.RandomSampler(range(10), num_samples=15),
+    lambda data: data.RandomSampler(range(10), replacement=True, num_samples=70),
+    lambda data: data.SubsetRandomSampler([3, 1, 4, 1, 5]),
+    lambda data: data.SequentialSampler(range(4)),
+    lambda data: data.BatchSampler(data.SequentialSampler(range(7)), 3, True),
+]
+
+
+@pytest.mark.parametrize("make", SAMPLERS)
+def test_samplers_draw_as_pytorchs(make: Any):
+    require("torch")
+    import torch.utils.data
+
+    ak.manual_seed(1)
+    torch.manual_seed(1)
+    ours, theirs = make(data), make(torch.utils.data)
+    assert [list(ours), list(ours), len(ours)] == [list(theirs), list(theirs), len(theirs)]
+    assert ak.rand(1).item() == torch.rand(1).item()
+
+
+def test_a_sampler_with_a_generator_leaves_it_where_pytorchs_does():
+    require("torch")
+    import torch.utils.data
+
+    ours, theirs = ak.Generator().manual_seed(2), torch.Generator().manual_seed(2)
+    assert list(data.RandomSampler(range(7), generator=ours)) == list(
+        torch.utils.data.RandomSampler(range(7), generator=theirs)
+    )
+    assert ours.uniform(1).item() == torch.rand(1, generator=theirs).item()
+
+
+def test_the_order_literally():
+    ak.manual_seed(0)
+    assert [batch[1].tolist() for batch in data.DataLoader(pairs(), batch_size=4, shuffle=True)] == [
+        [6, 7, 1, 4],
+        [2, 0, 9, 8],
+        [3, 5],
+    ]
+    generator = ak.Generator().manual_seed(1)
+    loader = data.DataLoader(pairs(), batch_size=4, shuffle=True, generator=generator)
+    assert [batch[1].tolist() for batch in loader] == [[4, 6, 9, 2], [3, 1, 0, 7], [8, 5]]
+
+
+def test_random_split():
+    ak.manual_seed(0)
+    parts = data.random_split(pairs(), [3, 7])
+    assert [list(part.indices) for part in parts] == [[4, 1, 7], [5, 3, 9, 0, 8, 6, 2]]
+    assert [list(p.indices) for p in data.random_split(pairs(), [0.5, 0.25, 0.25])] == [
+        [3, 9, 4, 2, 7, 8], [6, 0], [5, 1],
+    ]  # fmt: skip
+    assert parts[0][1][1].item() == 1
+    with pytest.warns(UserWarning, match="part 1 of random_split has no samples"):
+        data.random_split(range(1), [0.5, 0.5])  # type: ignore[arg-type]
+
+
+# ---------------------------------------------------------------- datasets
+
+
+def test_tensor_dataset_and_subset():
+    dataset = pairs()
+    assert len(dataset) == 10 and [part.item() for part in dataset[3]] == [3.0, 3]
+    assert dataset[2:4][1].tolist() == [2, 3]
+    subset = data.Subset(dataset, [5, 7])
+    assert len(subset) == 2 and subset[1][1].item() == 7
+    assert subset[[0, 1]][1].tolist() == [5, 7]
+
+
+def test_concatenated_datasets():
+    both = pairs(3) + pairs(2)
+    assert isinstance(both, data.ConcatDataset) and len(both) == 5
+    assert [both[i][1].item() for i in range(5)] == [0, 1, 2, 0, 1]
+    assert both[-1][1].item() == 1
+    with pytest.raises(IndexError, match="5 samples"):
+        both[5]
+    assert [batch.tolist() for batch in data.DataLoader(Stream() + Stream(), batch_size=5)] == [
+        [0, 1, 2, 3, 4]
+    ] * 2
+
+
+def test_a_batch_taken_at_once_equals_one_that_is_stacked():
+    dataset = data.Subset(data.Subset(pairs(), [9, 8, 7, 6]), [3, 2, 0])
+    slow = [data.default_collate([dataset[i] for i in range(3)])]
+    fast = list(data.DataLoader(dataset, batch_size=3))
+    assert [[p.tolist() for p in b] for b in fast] == [[p.tolist() for p in b] for b in slow]
+    assert isinstance(fast[0], list) and [p.dtype for p in fast[0]] == [ak.float32, ak.int64]
+
+
+def test_a_subclass_that_changes_its_samples_is_asked_for_them():
+    class Negated(data.TensorDataset):
+        def __getitem__(self, index: Any) -> Any:
+            return tuple(-part for part in super().__getitem__(index))
+
+    negated = Negated(ak.arange(4))
+    assert next(iter(data.DataLoader(negated, batch_size=4)))[0].tolist() == [0, -1, -2, -3]
+    assert next(iter(data.DataLoader(data.Subset(negated, [2]))))[0].tolist() == [-2]
+
+
+# ---------------------------------------------------------------- collating
+
+
+Point = namedtuple("Point", "x y")
+
+
+def test_collate_goes_into_containers():
+    batch = data.default_collate([(1, 2.5, "a", {"k": np.float32(1)}, Point(1, 2), [True]) for _ in range(2)])
+    assert batch[0].tolist() == [1, 1] and batch[0].dtype == ak.int64
+    assert batch[1].tolist() == [2.5, 2.5] and batch[1].dtype == ak.float64
+    assert batch[2] == ("a", "a")
+    assert batch[3]["k"].dtype == ak.float32
+    assert batch[4].y.tolist() == [2, 2]
+    assert batch[5][0].tolist() == [True, True] and batch[5][0].dtype == ak.bool
+    assert data.default_collate([np.ones(2), np.zeros(2)]).tolist() == [[1, 1], [0, 0]]
+    assert data.default_collate([1, 2.5]).dtype == ak.float32
+
+
+def test_without_batches_samples_are_only_converted():
+    samples = list(data.DataLoader([(np.ones(2), 3, "a", {"k": np.float64(2)})], batch_size=None))
+    assert samples[0][0].tolist() == [1, 1] and samples[0][1] == 3
+    assert list(data.DataLoader(range(3), batch_size=None)) == [0, 1, 2]
+
+
+def test_a_collate_fn_of_ones_own():
+    assert list(data.DataLoader(range(5), batch_size=2, collate_fn=tuple)) == [(0, 1), (2, 3), (4,)]
+    assert list(data.DataLoader(pairs(2), batch_size=2, collate_fn=len)) == [2]
+
+
+def test_streams_samplers_and_lengths():
+    assert [b.tolist() for b in data.DataLoader(Stream(), batch_size=2)] == [[0, 1], [2, 3], [4]]
+    assert [b.tolist() for b in data.DataLoader(Stream(), batch_size=2, drop_last=True)] == [[0, 1], [2, 3]]
+    assert list(data.DataLoader(Stream(), batch_size=None)) == [0, 1, 2, 3, 4]
+    assert [b.tolist() for b in data.DataLoader(range(9), sampler=[7, 8], batch_size=2)] == [[7, 8]]
+    assert [b.tolist() for b in data.DataLoader(range(9), batch_sampler=[[7], [1, 2]])] == [[7], [1, 2]]
+    assert (
+        len(data.DataLoader(range(9), batch_size=2)) == 5
+        and len(data.DataLoader(range(9), batch_size=None)) == 9
+    )
+    assert list(data.DataLoader([])) == []
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (
+            lambda: data.DataLoader(pairs(), batch_size=0),
+            ValueError,
+            "positive integer value, but got batch_size=0",
+        ),
+        (lambda: data.DataLoader(pairs(), batch_size=2.5), ValueError, "batch_size=2.5"),
+        (lambda: data.DataLoader([], shuffle=True), ValueError, "num_samples=0; the dataset is empty"),
+        (
+            lambda: data.DataLoader(pairs(), shuffle=True, sampler=[1]),
+            ValueError,
+            "mutually exclusive with shuffle",
+        ),
+        (
+            lambda: data.DataLoader(pairs(), batch_sampler=[[1]], batch_size=3),
+            ValueError,
+            "batch_sampler option",
+        ),
+        (
+            lambda: data.DataLoader(pairs(), batch_size=None, drop_last=True),
+            ValueError,
+            "disables auto-batching",
+        ),
+        (lambda: data.DataLoader(pairs(), num_workers=-1), ValueError, "non-negative"),
+        (
+            lambda: data.DataLoader(pairs(), num_workers=2),
+            NotImplementedError,
+            "num_workers=0 in place of num_workers=2",
+        ),
+        (lambda: data.DataLoader(Stream(), shuffle=True), ValueError, "expected unspecified shuffle option"),
+        (lambda: len(data.DataLoader(Stream())), TypeError, "has no len"),
+        (
+            lambda: list(data.DataLoader([ak.ones(2), ak.ones(3)], batch_size=2)),
+            RuntimeError,
+            r"equal size, but got \[2\] at entry 0 and \[3\] at entry 1",
+        ),
+        (
+            lambda: list(data.DataLoader([np.ones(2), np.ones((2, 1))], batch_size=2)),
+            RuntimeError,
+            r"got \[2\] at entry 0 and \[2, 1\] at entry 1",
+        ),
+        (
+            lambda: list(data.DataLoader([[1, 2], [3]], batch_size=2)),
+            RuntimeError,
+            "sample 0 .* 2 items and sample 1",
+        ),
+        (lambda: list(data.DataLoader([None])), TypeError, "found <class 'NoneType'>"),
+        (lambda: data.TensorDataset(ak.ones(2), ak.ones(3)), AssertionError, r"Size mismatch.*\[2, 3\]"),
+        (lambda: data.TensorDataset(), AssertionError, "at least one tensor"),
+        (lambda: data.ConcatDataset([]), AssertionError, "empty iterable"),
+        (lambda: data.ConcatDataset([Stream()]), AssertionError, "ChainDataset"),
+        (lambda: data.random_split(pairs(), [3, 3]), ValueError, "adds up to 6, and there are 10"),
+        (lambda: data.random_split(pairs(), [1.5, -0.5]), ValueError, "fractions lie between 0 and 1"),
+        (lambda: data.RandomSampler(range(3), num_samples=0), ValueError, "num_samples=0"),
+        (lambda: data.RandomSampler(range(3), replacement=1), TypeError, "boolean"),
+        (lambda: data.BatchSampler(range(3), 2, 1), ValueError, "drop_last should be a boolean"),
+        (lambda: data.Dataset()[0], NotImplementedError, "__getitem__"),
+        (lambda: iter(data.IterableDataset()), NotImplementedError, "__iter__"),
+        (lambda: iter(data.Sampler()), NotImplementedError, "__iter__"),
+    ],
+)
+def test_wrong_use_says_what_is_wrong(call: Any, error: type[Exception], words: str):
+    with pytest.raises(error, match=words):
+        call()
