@@ -247,7 +247,8 @@ def _models(nn: Any) -> list[Any]:
 
     return [
         Net(), Bare(), nn.ModuleList([]), nn.Sequential(), nn.Flatten(), nn.Dropout(0.2),
-        nn.CrossEntropyLoss(), nn.Identity(), nn.Sigmoid(), nn.LogSoftmax(1), nn.MSELoss(), nn.Linear(2, 3), nn.ReLU(),
+        nn.CrossEntropyLoss(), nn.Identity(), nn.Sigmoid(), nn.LogSoftmax(1), nn.MSELoss(),
+        nn.Linear(2, 3), nn.ReLU(),
         nn.ModuleList([nn.Sequential(nn.ReLU()), nn.Sequential(nn.ReLU())]),
     ]  # fmt: skip
 
