@@ -10,6 +10,7 @@ import heapq
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from autokit import dtypes
@@ -100,7 +101,7 @@ class _Builder:
         for operation in reversed(operations):
             self._add_operation(operation, shown)
         for end in ends:
-            if end not in self.ids:
+            if isinstance(end, Tensor):
                 self._add_tensor(end, "")
         graph = Graph(
             nodes=tuple(self.nodes),
@@ -233,7 +234,7 @@ class _Builder:
             while level is not None:
                 chain.append(level[1]())
                 level = level[0]
-            names = [_child_name(parent, child) for child, parent in zip(chain, chain[1:])]
+            names = [_child_name(parent, child) for child, parent in pairwise(chain)]
             path = ".".join(reversed([name for name in names if name]))
             self.paths[scope] = (path, type(chain[0]).__name__)
             if path:
@@ -247,7 +248,8 @@ class _Builder:
             for end in range(1, len(parts) + 1):
                 paths.setdefault(".".join(parts[:end]), []).append(node.id)
         return tuple(
-            Group(path, self.labels_of_paths.get(path, ""), tuple(members)) for path, members in sorted(paths.items())
+            Group(path, self.labels_of_paths.get(path, ""), tuple(members))
+            for path, members in sorted(paths.items())
         )
 
 
@@ -304,4 +306,5 @@ def _source(made: EngineNode) -> Source | None:
     file, number, text = line
     # A notebook's cell lies in a temporary file whose name changes from run to run.
     name = os.path.basename(file)
-    return Source("notebook" if name.removesuffix(".py").isdigit() or name.startswith("<") else name, number, text)
+    in_a_cell = name.removesuffix(".py").isdigit() or name.startswith("<")
+    return Source("notebook" if in_a_cell else name, number, text)

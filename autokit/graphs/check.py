@@ -61,7 +61,7 @@ def _replay(taken: Capture, root: Any, moved: Tensor, by: float) -> np.ndarray:
             if "dtype" in settings:  # a cast would throw away the digits that the difference needs
                 settings["dtype"] = np.dtype(np.float64)
             values[node.id] = origin.operation.forward(*operands, **settings)
-        else:
+        elif origin is not None:
             array = origin.array
             wide = array.astype(np.float64) if array.dtype.kind == "f" else array
             values[node.id] = wide + by if origin is moved else wide

@@ -72,14 +72,14 @@ def _seed(output: Tensor, gradient: Tensor | None) -> Any:
         raise TypeError(f"record() tells the history of a Tensor, and got {type(output).__name__}")
     if output.grad_fn is None:
         raise RuntimeError(
-            "element 0 of tensors does not require grad and does not have a grad_fn: there is no computation to tell of "
+            "element 0 of tensors does not require grad and does not have a grad_fn: there is no computation "
             f"behind {describe(output)}. Make an input with requires_grad=True, and compute something from it"
         )
     if gradient is None:
         if output.array.size != 1:
             raise RuntimeError(
-                f"grad can be implicitly created only for scalar outputs: this one is {describe(output)}; reduce it, as "
-                "with .sum(), or pass gradient= of that shape"
+                f"grad can be implicitly created only for scalar outputs: this one is {describe(output)}; "
+                "reduce it, as with .sum(), or pass gradient= of that shape"
             )
         return np.ones_like(output.array)
     if gradient.array.shape != output.array.shape:
@@ -98,15 +98,17 @@ def _refuse_what_cannot_be_told(taken: Capture, output: Tensor) -> None:
     for node, origin in zip(taken.graph.nodes, taken.origins):
         if not isinstance(origin, EngineNode):
             continue
-        operands = origin.operands or ()
-        names = origin.operation.operands * len(operands) if origin.operation.variadic else origin.operation.operands
+        operands, names = origin.operands or (), origin.operation.operands
+        if origin.operation.variadic:
+            names *= len(operands)
         kept = {name for name, operand in zip(names, operands) if operand is not None}
         if origin.output is not None:
             kept.add("out")
         if not kept.issuperset(node.saved):
             raise RuntimeError(
-                f"the values that {node.backward} saved were freed by backward(), and are too large to be kept for the "
-                "picture. Call record() before backward(), or compute inside `with autokit.recording():`"
+                f"the values that {node.backward} saved were freed by backward(), and are too large to be "
+                "kept for the picture. Call record() before backward(), or compute inside "
+                "`with autokit.recording():`"
             )
 
 
@@ -125,7 +127,8 @@ class _Teller:
         for edge in self.graph.edges:
             self.into[edge.target].append(edge)
         on_the_way = _leads_to_root(self.graph.edges, self.root.id)
-        self.pending = {node.id: 0 for node in self.graph.nodes if node.requires_grad and node.id in on_the_way}
+        taking_part = [node for node in self.graph.nodes if node.requires_grad and node.id in on_the_way]
+        self.pending = {node.id: 0 for node in taking_part}
         for edge in self.graph.edges:
             if edge.requires_grad and edge.target in self.pending:
                 self.pending[edge.source] += 1
@@ -206,7 +209,7 @@ class _Teller:
             note=line,
         )
         saved = [self.words.saved(node, letter) for letter in node.saved]
-        keeps = f" It saves {listed(saved)} for the way back." if saved else " It saves nothing for the way back."
+        keeps = f" It saves {listed(saved) or 'nothing'} for the way back."
         numbers = self.words.numbers(node)
         result = f"{self.words.name(node)} = {numbers}"
         self.step(
@@ -221,7 +224,8 @@ class _Teller:
         self.close(f"{self.words.name(node)} = {self.words.formula(node)}: {result}.")
 
     def _computed(self, node: Node) -> tuple[Change, ...]:
-        return (Change(node.element, "value", self.words.value(node)), Change(node.element, "status", "computed"))
+        value = self.words.value(node)
+        return (Change(node.element, "value", value), Change(node.element, "status", "computed"))
 
     # -------------------------------------------------------- the turn
 
@@ -325,13 +329,15 @@ class _Teller:
             touches=(edge.element, node.element),
         )
         upstream = summarize(self.upstream).text
-        product = f"{upstream} · {bracketed(local.value)} = {summarize(raw).text}" if local.value else summarize(raw).text
+        product = summarize(raw).text
+        told = f"Upstream and local derivative in one, a vector–Jacobian product for {parent}: {product}."
+        if local.value:
+            product = f"{upstream} · {bracketed(local.value)} = {product}"
+            told = f"Upstream times local: {product} is what {name} sends to {parent}."
         self.step(
             "product",
             "backward",
-            f"Upstream times local: {product} is what {name} sends to {parent}."
-            if local.value
-            else f"Upstream and local derivative together, a vector–Jacobian product: {product}, for {parent}.",
+            told,
             formula=f"{self.words.by(self.root, node)} · {self.words.by(node, source)}",
             numbers=product,
             touches=(edge.element, node.element),
@@ -340,13 +346,14 @@ class _Teller:
             self.step(
                 "unbroadcast",
                 "backward",
-                f"{parent} of shape {_shape(made)} was repeated to {_shape(raw)}: each element took part several "
-                "times, so its contributions are summed.",
+                f"{parent} of shape {_shape(made)} was repeated to {_shape(raw)}: each element took part "
+                "several times, so its contributions are summed.",
                 formula=f"Σ over the repeated dimensions: {_shape(raw)} → {_shape(made)}",
                 numbers=text,
                 touches=(edge.element, source.element),
             )
-        sign = {1.0: "positive", -1.0: "negative", 0.0: "zero"}.get(float(np.sign(made))) if np.size(made) == 1 else None
+        signs = {1.0: "positive", -1.0: "negative", 0.0: "zero"}
+        sign = signs.get(float(np.sign(made).item())) if np.size(made) == 1 else None
         self.step(
             "travel",
             "backward",
@@ -403,7 +410,8 @@ class _Teller:
         final = (Change(self.node.element, "status", "final"), Change(self.node.element, "pending", None))
         last = self.current[-1]
         self.current[-1] = Step(**{**vars(last), "changes": (*last.changes, *final)})
-        self.close(f"{self.words.name(self.node)} passes its gradient on: {listed(self.sent) or 'to nobody'}.")
+        name = self.words.name(self.node)
+        self.close(f"{name} passes its gradient on: {listed(self.sent) or 'to nobody'}.")
 
     def _look_for_trouble(self, node: Node, source: Node, made: Any) -> None:
         if not self.first_nan and np.isnan(made).any() and not np.isnan(self.upstream).any():

@@ -26,7 +26,8 @@ def number(value: Any) -> str:
     if isinstance(value, int | np.integer):
         return str(int(value))
     if isinstance(value, complex | np.complexfloating):
-        return f"{number(value.real)}{'+' if value.imag >= 0 or value.imag != value.imag else ''}{number(value.imag)}j"
+        sign = "" if value.imag < 0 else "+"
+        return f"{number(value.real)}{sign}{number(value.imag)}j"
     value = float(value)
     if not math.isfinite(value):
         return str(value)

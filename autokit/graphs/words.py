@@ -87,7 +87,8 @@ class Words:
         rule = next((rule for rule in origin.operation.rules if rule.slot == edge.slot), None)
         if rule is None:
             return Local(symbols, symbols, "", "")
-        slope = rule.vjp(np.ones_like(origin.output), *fetch_arrays(origin, rule.fetch, origin.targets[edge.slot]))
+        needed = fetch_arrays(origin, rule.fetch, origin.targets[edge.slot])
+        slope = rule.vjp(np.ones((), origin.dtype), *needed)
         value = number(slope)
         numbers = self._filled(node, self._local_template(node, edge), self._number)
         steps = [symbols] if numbers == symbols else [symbols, numbers]
