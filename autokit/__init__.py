@@ -19,7 +19,6 @@ from autokit.autograd import enable_grad, inference_mode, is_grad_enabled, no_gr
 from autokit.autograd.modes import recording
 from autokit.devices import device
 from autokit.dtypes import dtype, get_default_dtype, promote_types, set_default_dtype
-from autokit.ops import cat, stack
 from autokit.printing import get_printoptions, set_printoptions
 from autokit.random import (
     Generator,
@@ -40,11 +39,10 @@ if TYPE_CHECKING:
 
 globals().update(ops.CREATION)
 globals().update(ops.FUNCTIONS)
+globals().update(ops.JOINS)
 globals().update(ops.QUERIES)
 globals().update(dtypes.BY_NAME)
 # From here on `float`, `sum` and the like are PyTorch's in this file.
-
-concat = concatenate = cat
 
 _LAZY = {
     "animate": "autokit.widgets",
@@ -75,7 +73,6 @@ __all__ = [
     "__version__",
     "animate",
     "autograd",
-    "cat",
     "default_generator",
     "device",
     "dtype",
@@ -102,9 +99,9 @@ __all__ = [
     "set_grad_enabled",
     "set_printoptions",
     "set_rng_state",
-    "stack",
     *ops.CREATION,
     *ops.FUNCTIONS,
+    *ops.JOINS,
     *ops.QUERIES,
     *dtypes.BY_NAME,
 ]

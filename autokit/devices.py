@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 
-class device:  # noqa: N801 - PyTorch's spelling
+class device:
     """A place for tensors: ``device("cpu")`` or ``device("cuda", 0)``.
 
     Raises
@@ -23,13 +23,15 @@ class device:  # noqa: N801 - PyTorch's spelling
     """
 
     __slots__ = ("index", "type")
+    type: str
+    index: int | None
 
     def __init__(self, type: str | device, index: int | None = None) -> None:
-        if isinstance(type, device):
-            type, index = type.type, type.index
         name, colon, number = str(type).partition(":")
         if name not in ("cpu", "cuda") or (colon and not number.isdigit()):
-            raise RuntimeError(f"Invalid device string: '{type}'. There are 'cpu', 'cuda' and 'cuda:0', 'cuda:1', …")
+            raise RuntimeError(
+                f"Invalid device string: '{type}'. There are 'cpu', 'cuda' and 'cuda:0', 'cuda:1', …"
+            )
         self.type = name
         self.index = int(number) if colon else index
 
@@ -87,4 +89,8 @@ def module_for(where: device | str | None) -> ModuleType:
 
 def to_numpy(array: Any) -> np.ndarray:
     """``array`` on the CPU: itself where it is there already, else a copy."""
-    return array if isinstance(array, np.ndarray) else np.asarray(array.get() if hasattr(array, "get") else array)
+    return (
+        array
+        if isinstance(array, np.ndarray)
+        else np.asarray(array.get() if hasattr(array, "get") else array)
+    )

@@ -18,7 +18,7 @@ _CATEGORY = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
 """NumPy's kind letters in the order of PyTorch's categories."""
 
 
-class dtype:  # noqa: N801 - PyTorch's spelling
+class dtype:
     """The type of a tensor's elements, such as ``autokit.float32``.
 
     Examples

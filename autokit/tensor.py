@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from autokit.autograd.node import Node, Storage
 
 
-class Size(tuple):  # noqa: SLOT001 - PyTorch's is a plain tuple too
+class Size(tuple):
     """The shape of a tensor: a tuple that prints as PyTorch's.
 
     >>> Size((2, 3)), Size((2, 3)).numel()
@@ -81,6 +81,7 @@ class Tensor:
         def __pow__(self, other: Any) -> Tensor: ...
         def __matmul__(self, other: Any) -> Tensor: ...
         def __neg__(self) -> Tensor: ...
+        def __invert__(self) -> Tensor: ...
         def __getitem__(self, index: Any) -> Tensor: ...
         def __setitem__(self, index: Any, value: Any) -> None: ...
 
@@ -139,6 +140,16 @@ class Tensor:
     def _version(self) -> int:
         return self._storage.version if self._storage is not None else 0
 
+    @property
+    def T(self) -> Tensor:
+        """The dimensions in the opposite order."""
+        return self.permute(tuple(range(self.array.ndim))[::-1])
+
+    @property
+    def mT(self) -> Tensor:
+        """The last two dimensions exchanged."""
+        return self.transpose(-2, -1)
+
     def size(self, dim: int | None = None) -> Any:
         """The shape, or the size of dimension ``dim``."""
         if dim is None:
@@ -192,8 +203,8 @@ class Tensor:
     def requires_grad(self, wanted: bool) -> None:
         if self.grad_fn is not None and not wanted:
             raise RuntimeError(
-                "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in "
-                "a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
+                "you can only change requires_grad flags of leaf variables. If you want to use a computed "
+                "variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
             )
         if wanted and self.array.dtype.kind not in "fc":
             raise RuntimeError(
@@ -212,9 +223,9 @@ class Tensor:
         """The gradient that ``backward()`` left here: None before, and None where none was wanted."""
         if self._grad is None and self.grad_fn is not None:
             warnings.warn(
-                "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute "
-                "won't be populated during autograd.backward(). If you indeed want the .grad field to be populated "
-                "for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor.",
+                "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
+                "attribute won't be populated during autograd.backward(). If you indeed want the .grad field "
+                "to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor.",
                 UserWarning,
                 stacklevel=2,
             )
@@ -224,7 +235,9 @@ class Tensor:
     def grad(self, gradient: Tensor | None) -> None:
         if gradient is not None:
             if not isinstance(gradient, Tensor):
-                raise TypeError(f"assigned grad expected to be a Tensor or None but got {type(gradient).__name__}")
+                raise TypeError(
+                    f"assigned grad expected to be a Tensor or None but got {type(gradient).__name__}"
+                )
             if gradient.array.shape != self.array.shape:
                 raise RuntimeError(
                     f"assigned grad has data of a different size: it is {tuple(gradient.shape)}, "
@@ -367,8 +380,8 @@ class Tensor:
             )
         if not isinstance(self.array, np.ndarray) and not force:
             raise TypeError(
-                f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host "
-                "memory first."
+                f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the "
+                "tensor to host memory first."
             )
         return to_numpy(self.array)
 
@@ -392,8 +405,8 @@ class Tensor:
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         if self.grad_fn is not None:
             raise RuntimeError(
-                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the "
-                "moment: use .detach().clone() or .clone()"
+                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at "
+                "the moment: use .detach().clone() or .clone()"
             )
         from copy import deepcopy
 
@@ -416,8 +429,9 @@ class Tensor:
     def __bool__(self) -> bool:
         if self.array.size != 1:
             raise RuntimeError(
-                f"Boolean value of Tensor with {'no values' if not self.array.size else 'more than one value'} is "
-                f"ambiguous: its shape is {tuple(self.shape)}; say .all() or .any()"
+                "Boolean value of Tensor with "
+                f"{'no values' if not self.array.size else 'more than one value'} is ambiguous: its shape is "
+                f"{tuple(self.shape)}; say .all() or .any()"
             )
         return bool(self.array.item())
 
@@ -464,7 +478,11 @@ class Tensor:
     def __format__(self, specification: str) -> str:
         from autokit.printing import format_scalar
 
-        return object.__format__(self, specification) if self.array.ndim else format_scalar(self.array, specification)
+        return (
+            object.__format__(self, specification)
+            if self.array.ndim
+            else format_scalar(self.array, specification)
+        )
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         from autokit import draw
@@ -475,7 +493,10 @@ class Tensor:
             bundle = draw.mimebundle(graph(self))
             return {**bundle, "text/plain": repr(self)}
         label = self.name
-        return {"text/plain": repr(self), "text/html": draw.tensor_html(summarize(to_numpy(self.array)), label)}
+        return {
+            "text/plain": repr(self),
+            "text/html": draw.tensor_html(summarize(to_numpy(self.array)), label),
+        }
 
 
 class Literal(Tensor):

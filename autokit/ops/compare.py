@@ -64,6 +64,36 @@ def logical_not(a, /):
     return np.logical_not(a)
 
 
+# ---------------------------------------------------------------- bit by bit
+
+
+@operation("&", "{a} & {b}")
+def bitwise_and(a, b, /):
+    """The bits that are 1 in both; of bools, where both are true."""
+    return a & b
+
+
+@operation("|", "{a} | {b}")
+def bitwise_or(a, b, /):
+    """The bits that are 1 in one; of bools, where one is true."""
+    return a | b
+
+
+@operation("xor", "{a} xor {b}")
+def bitwise_xor(a, b, /):
+    """The bits that differ; of bools, where just one is true."""
+    return a ^ b
+
+
+@operation("~", "~{a}")
+def bitwise_not(a, /):
+    """Each bit flipped; of bools, where it is false."""
+    return ~a
+
+
+# ---------------------------------------------------------------- of numbers
+
+
 @operation("nan?", "is {a} NaN")
 def isnan(a, /):
     """Where it is not a number."""
@@ -89,7 +119,9 @@ def numel(input: Tensor) -> int:
     return input.numel()
 
 
-def allclose(input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
+def allclose(
+    input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> bool:
     """Whether all elements are near each other: ``|input − other| ≤ atol + rtol · |other|``."""
     return bool(np.allclose(input.array, other.array, rtol, atol, equal_nan))
 

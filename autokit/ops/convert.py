@@ -10,7 +10,9 @@ from autokit.ops.operation import cast, derivative, operation
 from autokit.tensor import Tensor
 
 
-def to(input: Tensor, *target: Any, dtype: Any = None, device: Any = None, copy: bool = False, **ignored: Any) -> Tensor:
+def to(
+    input: Tensor, *target: Any, dtype: Any = None, device: Any = None, copy: bool = False, **ignored: Any
+) -> Tensor:
     """``input`` with another dtype or on another device; itself where nothing changes.
 
     Parameters

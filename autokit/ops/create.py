@@ -64,12 +64,18 @@ def _array_of(data: Any, dtype: Any) -> np.ndarray:
     if isinstance(data, np.ndarray | np.generic):
         return np.array(data, dtype=dtypes.as_dtype(data.dtype if dtype is None else dtype).numpy)
     _refuse_ragged(data)
-    if isinstance(data, Sequence) and not isinstance(data, str) and any(isinstance(item, Tensor) for item in data):
+    if (
+        isinstance(data, Sequence)
+        and not isinstance(data, str)
+        and any(isinstance(item, Tensor) for item in data)
+    ):
         data = [item.tolist() if isinstance(item, Tensor) else item for item in data]
     try:
         array = np.array(data)
     except (ValueError, TypeError, RuntimeError) as error:
-        raise TypeError(f"a tensor is made from numbers, and this is {type(data).__name__}: {error}") from error
+        raise TypeError(
+            f"a tensor is made from numbers, and this is {type(data).__name__}: {error}"
+        ) from error
     if array.dtype.kind == "O" and array.size and isinstance(array.flat[0], int):
         raise RuntimeError("Overflow when unpacking long: an integer does not fit into int64")
     if array.dtype.kind not in "biufc":
@@ -114,7 +120,9 @@ def legacy_array(data: tuple[Any, ...]) -> np.ndarray:
     """What ``Tensor(...)`` holds: sizes make an unfilled tensor, a sequence its elements."""
     if len(data) == 1 and not isinstance(data[0], int | Size):
         if isinstance(data[0], float):
-            raise TypeError(f"new(): data must be a sequence (got float); write tensor({data[0]}) for a single number")
+            raise TypeError(
+                f"new(): data must be a sequence (got float); write tensor({data[0]}) for a single number"
+            )
         if isinstance(data[0], Tensor):
             return data[0].array
         return _array_of(data[0], dtypes.get_default_dtype())
@@ -176,29 +184,39 @@ def empty(*size: Any, dtype: Dtype = None, device: Any = None, requires_grad: bo
     return zeros(*size, dtype=dtype, device=device, requires_grad=requires_grad)
 
 
-def full(size: Any, fill_value: Any, *, dtype: Dtype = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def full(
+    size: Any, fill_value: Any, *, dtype: Dtype = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """A tensor in which each element is ``fill_value``, of its dtype unless another is given."""
     value = fill_value.array if isinstance(fill_value, Tensor) else fill_value
     kind = common_dtype([fill_value]) if dtype is None else _chosen(dtype)
     return _finished(np.full(_shape((size,)), value, kind), requires_grad, device)
 
 
-def eye(n: int, m: int | None = None, *, dtype: Dtype = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def eye(
+    n: int, m: int | None = None, *, dtype: Dtype = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """The identity matrix of ``n`` rows (and ``m`` columns)."""
     return _finished(np.eye(n, m, dtype=_chosen(dtype)), requires_grad, device)
 
 
-def zeros_like(input: Tensor, *, dtype: Dtype = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def zeros_like(
+    input: Tensor, *, dtype: Dtype = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """Zeros in the shape and dtype of ``input``."""
     return _finished(np.zeros(input.array.shape, _like(input, dtype)), requires_grad, device)
 
 
-def ones_like(input: Tensor, *, dtype: Dtype = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def ones_like(
+    input: Tensor, *, dtype: Dtype = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """Ones in the shape and dtype of ``input``."""
     return _finished(np.ones(input.array.shape, _like(input, dtype)), requires_grad, device)
 
 
-def empty_like(input: Tensor, *, dtype: Dtype = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def empty_like(
+    input: Tensor, *, dtype: Dtype = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """A tensor to be filled, in the shape and dtype of ``input``."""
     return zeros_like(input, dtype=dtype, device=device, requires_grad=requires_grad)
 
@@ -218,7 +236,13 @@ def _like(input: Tensor, dtype: Any) -> np.dtype:
 
 
 def arange(
-    start: Any, end: Any = None, step: Any = 1, *, dtype: Dtype = None, device: Any = None, requires_grad: bool = False
+    start: Any,
+    end: Any = None,
+    step: Any = 1,
+    *,
+    dtype: Dtype = None,
+    device: Any = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """The numbers from ``start`` (0 if only an end is given) to before ``end``, ``step`` apart.
 
@@ -229,7 +253,9 @@ def arange(
     """
     if end is None:
         start, end = 0, start
-    start, end, step = (each.item() if isinstance(each, Tensor | np.generic) else each for each in (start, end, step))
+    start, end, step = (
+        each.item() if isinstance(each, Tensor | np.generic) else each for each in (start, end, step)
+    )
     if step == 0:
         raise RuntimeError("step must be nonzero")
     if (end - start) * step < 0:
@@ -306,7 +332,9 @@ def randint(
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     kind = np.dtype(np.int64) if dtype is None else _chosen(dtype)
     source = generator or random.default_generator
-    return _finished(np.asarray(source.integers(int(low), int(high), _shape((size,)), kind)), requires_grad, device)
+    return _finished(
+        np.asarray(source.integers(int(low), int(high), _shape((size,)), kind)), requires_grad, device
+    )
 
 
 def randperm(
@@ -318,11 +346,15 @@ def randperm(
     return _finished(source.permutation(n).astype(kind), False, device)
 
 
-def rand_like(input: Tensor, *, dtype: Dtype = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def rand_like(
+    input: Tensor, *, dtype: Dtype = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """As :func:`rand`, in the shape and dtype of ``input``."""
     return rand(*input.shape, dtype=dtype or input.dtype, device=device, requires_grad=requires_grad)
 
 
-def randn_like(input: Tensor, *, dtype: Dtype = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def randn_like(
+    input: Tensor, *, dtype: Dtype = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """As :func:`randn`, in the shape and dtype of ``input``."""
     return randn(*input.shape, dtype=dtype or input.dtype, device=device, requires_grad=requires_grad)

@@ -25,7 +25,9 @@ def _sub_name(node: Node) -> str:
     return "RsubBackward1" if reflected else "SubBackward0"
 
 
-@operation("−", "{a} − {b}", a=derivative("1", lambda g: g), b=derivative("−1", lambda g: -g), backward=_sub_name)
+@operation(
+    "−", "{a} − {b}", a=derivative("1", lambda g: g), b=derivative("−1", lambda g: -g), backward=_sub_name
+)
 def sub(a, b, /):
     """The difference, element by element."""
     return np.subtract(a, b)
@@ -72,10 +74,8 @@ def _power_by_exponent(g: Any, a: Any, b: Any, out: Any) -> Any:
 
 
 def _pow_name(node: Node) -> str:
-    first, second = node.operands or (None, None)
-    if second.__class__ is Literal:
-        return "PowBackward0"
-    return "PowBackward1"
+    number = node.operands is not None and node.operands[1].__class__ is Literal
+    return "PowBackward0" if number else "PowBackward1"
 
 
 @operation(
@@ -85,7 +85,7 @@ def _pow_name(node: Node) -> str:
     b=derivative("{out} · log {a}", _power_by_exponent),
     backward=_pow_name,
 )
-def pow(a, b, /):  # noqa: A001 - PyTorch's name
+def pow(a, b, /):
     """Each element of ``a`` to the power of ``b``."""
     return np.power(a, b)
 
@@ -138,21 +138,28 @@ def _of_logistic(part: Any, out: Any) -> Any:
     return part - part * out
 
 
-@operation("σ", "σ({a})", a=derivative("{out} · (1 − {out})", lambda g, out: _of_logistic(g * out, out)), floating=True)
+@operation(
+    "σ",
+    "σ({a})",
+    a=derivative("{out} · (1 − {out})", lambda g, out: _of_logistic(g * out, out)),
+    floating=True,
+)
 def sigmoid(a, /):
     """The logistic function 1 / (1 + exp(−a)) of each element."""
     # exp of a positive number only ever overflows to infinity, and 1 / infinity is the right 0.
     return 1 / (1 + np.exp(-a))
 
 
-@operation("relu", "max({a}, 0)", a=derivative("1 where {a} > 0, else 0", lambda g, out: np.where(out > 0, g, 0)))
+@operation(
+    "relu", "max({a}, 0)", a=derivative("1 where {a} > 0, else 0", lambda g, out: np.where(out > 0, g, 0))
+)
 def relu(a, /):
     """Each element where it is positive, else 0."""
     return np.maximum(a, 0)
 
 
 @operation("| |", "|{a}|", a=derivative("sign of {a}", lambda g, a: g * np.sign(a)))
-def abs(a, /):  # noqa: A001 - PyTorch's name
+def abs(a, /):
     """The absolute value of each element."""
     return np.abs(a)
 
@@ -260,11 +267,15 @@ def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
 
         return nonzero(condition, as_tuple=True)
     if isinstance(input, Tensor) or isinstance(other, Tensor):
-        common = common_dtype([value for value in (input, other)])
+        common = common_dtype((input, other))
         input, other = (_with_dtype(value, common) for value in (input, other))
     if not isinstance(condition, Tensor) or condition.array.dtype.kind != "b":
-        kind = f"Tensor of {condition.dtype.name}" if isinstance(condition, Tensor) else type(condition).__name__
-        raise RuntimeError(f"where expected condition to be a boolean tensor, but got a {kind}: compare first, as in x > 0")
+        kind = (
+            f"Tensor of {condition.dtype.name}" if isinstance(condition, Tensor) else type(condition).__name__
+        )
+        raise RuntimeError(
+            f"where expected condition to be a boolean tensor, but got a {kind}: compare first, as in x > 0"
+        )
     return choose(condition, input, other)
 
 
@@ -276,7 +287,7 @@ def _with_dtype(value: Any, common: np.dtype) -> Any:
     return _literal(value, common)
 
 
-def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:  # noqa: A002
+def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
     """``input`` held between ``min`` and ``max``, either of which may be missing or a tensor.
 
     The gradient passes at the bounds themselves and inside, as in PyTorch.

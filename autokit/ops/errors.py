@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import sys
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +24,8 @@ def not_a_tensor(operation: Operation, value: Any, place: int) -> TypeError:
         "NoneType": "a function without a return, or a .grad before backward(), gives None",
     }.get(kind, "make one with torch.tensor(...)")
     return TypeError(
-        f"{operation.name}(): argument '{_keyword(place)}' (position {place + 1}) must be Tensor, not {kind}; {advice}"
+        f"{operation.name}(): argument '{_keyword(place)}' (position {place + 1}) must be Tensor, not "
+        f"{kind}; {advice}"
     )
 
 
@@ -38,17 +40,23 @@ def unknown_setting(operation: Operation, name: str) -> TypeError:
     return TypeError(f"{operation.name}() got an unexpected keyword argument '{name}'{hint}")
 
 
-def explain(operation: Operation, operands: tuple[Tensor, ...], settings: dict[str, Any], error: Exception) -> Exception:
+def explain(
+    operation: Operation, operands: tuple[Tensor, ...], settings: dict[str, Any], error: Exception
+) -> Exception:
     """What PyTorch would raise where NumPy raised ``error``, with shapes and names added."""
     if isinstance(error, MemoryError):
         return error
     shapes = [tuple(operand.shape) for operand in operands]
     described = ", ".join(describe(operand) for operand in operands)
     if isinstance(error, np.exceptions.AxisError):
-        return dimension_error(settings.get("dim", error.axis), max((len(s) for s in shapes), default=0), described)
+        return dimension_error(
+            settings.get("dim", error.axis), max((len(s) for s in shapes), default=0), described
+        )
     if "broadcast" in str(error) and len(shapes) == 2:
         return RuntimeError(f"{broadcast_message(*shapes)}. Got {described}")
-    if type(error).__module__ != "numpy.exceptions" and isinstance(error, IndexError | TypeError | RuntimeError):
+    if type(error).__module__ != "numpy.exceptions" and isinstance(
+        error, IndexError | TypeError | RuntimeError
+    ):
         kind: type[Exception] = type(error)
     else:
         kind = RuntimeError
@@ -63,13 +71,13 @@ def describe(tensor: Tensor) -> str:
 
 def name_in_program(tensor: Any) -> str:
     """The variable that holds ``tensor`` in the innermost frame that has one, or an empty string."""
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if not frame.f_globals.get("__name__", "").startswith("autokit."):
             for name, value in frame.f_locals.items():
                 if value is tensor and not name.startswith("_"):
                     return name
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return ""
 
 

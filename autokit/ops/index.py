@@ -44,8 +44,8 @@ def _entry(tensor: Tensor, entry: Any) -> Any:
             f"tensors used as indices must be long, int, byte or bool tensors, and this one is {array.dtype}"
         )
     raise TypeError(
-        f"a tensor cannot be indexed by {type(entry).__name__}: use integers, slices, None, ..., lists, and tensors of "
-        "integers or bools"
+        f"a tensor cannot be indexed by {type(entry).__name__}: use integers, slices, None, ..., lists, and "
+        "tensors of integers or bools"
     )
 
 
@@ -58,7 +58,9 @@ def _index_name(node: Node) -> str:
     index = (node.settings or {})["index"]
     if not is_basic(index):
         return "IndexBackward0"
-    last = next((entry for entry in reversed(index) if entry is not Ellipsis and entry != slice(None)), slice(None))
+    last = next(
+        (entry for entry in reversed(index) if entry is not Ellipsis and entry != slice(None)), slice(None)
+    )
     if last is None:
         return "UnsqueezeBackward0"
     return "SelectBackward0" if isinstance(last, int) else "SliceBackward0"
@@ -113,12 +115,14 @@ def _index_error(tensor: Tensor, entries: tuple[Any, ...], error: Exception) -> 
     if used > tensor.array.ndim:
         if not tensor.array.ndim:
             return IndexError(
-                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python to convert a 0-dim tensor to a number"
+                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python to convert a 0-dim tensor to "
+                "a number"
             )
         return IndexError(f"too many indices for tensor of dimension {tensor.array.ndim}: {describe(tensor)}")
     if len(entries) == 1 and isinstance(entries[0], int):
         return IndexError(
-            f"index {entries[0]} is out of bounds for dimension 0 with size {tensor.array.shape[0]}: {describe(tensor)}"
+            f"index {entries[0]} is out of bounds for dimension 0 with size {tensor.array.shape[0]}: "
+            f"{describe(tensor)}"
         )
     return IndexError(str(error))
 

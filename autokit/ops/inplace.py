@@ -48,9 +48,9 @@ def refuse_leaf(tensor: Tensor) -> None:
     storage = tensor._storage
     if storage is not None and storage.viewed_in_graph:
         raise RuntimeError(
-            f"{describe(tensor)} shares its memory with a view of a tensor that requires grad, and is being used in an "
-            "in-place operation. autokit does not follow gradients through that: use an operation that makes a new "
-            "tensor, or clone() first, or work inside `with torch.no_grad():`"
+            f"{describe(tensor)} shares its memory with a view of a tensor that requires grad, and is being "
+            "used in an in-place operation. autokit does not follow gradients through that: use an operation "
+            "that makes a new tensor, or clone() first, or work inside `with torch.no_grad():`"
         )
 
 
@@ -76,15 +76,14 @@ def overwrite(tensor: Tensor, result: Tensor) -> None:
     """
     array, made = tensor.array, result.array
     if made.shape != array.shape:
-        if np.broadcast_shapes(made.shape, array.shape) != array.shape:
-            raise RuntimeError(
-                f"output with shape {list(array.shape)} doesn't match the broadcast shape {list(made.shape)}: "
-                f"an in-place operation keeps the shape of {describe(tensor)}"
-            )
+        raise RuntimeError(
+            f"output with shape {list(array.shape)} doesn't match the broadcast shape "
+            f"{list(made.shape)}: an in-place operation keeps the shape of {describe(tensor)}"
+        )
     if dtypes.category(made.dtype) > dtypes.category(array.dtype):
         raise RuntimeError(
-            f"result type {_capital(made.dtype)} can't be cast to the desired output type {_capital(array.dtype)}: "
-            f"an in-place operation keeps the dtype of {describe(tensor)}"
+            f"result type {_capital(made.dtype)} can't be cast to the desired output type "
+            f"{_capital(array.dtype)}: an in-place operation keeps the dtype of {describe(tensor)}"
         )
     array[...] = made
     mark_changed(tensor)
@@ -123,8 +122,8 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
         part = self.array[entries].shape
         given = tuple(value.shape) if hasattr(value, "shape") else np.shape(value)
         raise RuntimeError(
-            f"shape mismatch: value tensor of shape {list(given)} cannot be broadcast to indexing result of shape "
-            f"{list(part)}. {broadcast_message(given, part)}"
+            f"shape mismatch: value tensor of shape {list(given)} cannot be broadcast to indexing result of "
+            f"shape {list(part)}. {broadcast_message(given, part)}"
         ) from error
     mark_changed(self)
 

@@ -70,7 +70,9 @@ def mm(input: Tensor, mat2: Tensor) -> Tensor:
     _tensors("mm", input, mat2)
     for place, tensor in (("self", input), ("mat2", mat2)):
         if tensor.array.ndim != 2:
-            raise RuntimeError(f"{place} must be a matrix: {describe(tensor)}; torch.matmul takes other shapes")
+            raise RuntimeError(
+                f"{place} must be a matrix: {describe(tensor)}; torch.matmul takes other shapes"
+            )
     _check_inner(input, mat2)
     return plain_mm(input, mat2)
 
@@ -95,8 +97,8 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
     if input.array.shape != tensor.array.shape:
         raise RuntimeError(
             "inconsistent tensor size, expected tensor "
-            f"[{input.array.shape[0]}] and src [{tensor.array.shape[0]}] to have the same number of elements: "
-            f"{describe(input)} and {describe(tensor)}"
+            f"[{input.array.shape[0]}] and src [{tensor.array.shape[0]}] to have the same number of "
+            f"elements: {describe(input)} and {describe(tensor)}"
         )
     return plain_dot(input, tensor)
 

@@ -11,63 +11,67 @@ from typing import Any
 
 import numpy as np
 
-from autokit import ops
+from autokit.ops import compare, create, elementwise, linalg, reduce, shape
 from autokit.tensor import Tensor
 
 UFUNCS = {
-    np.add: ops.add,
-    np.subtract: ops.sub,
-    np.multiply: ops.mul,
-    np.true_divide: ops.div,
-    np.negative: ops.neg,
-    np.power: ops.pow,
-    np.floor_divide: ops.floor_divide,
-    np.remainder: ops.remainder,
-    np.exp: ops.exp,
-    np.log: ops.log,
-    np.sqrt: ops.sqrt,
-    np.tanh: ops.tanh,
-    np.absolute: ops.abs,
-    np.sin: ops.sin,
-    np.cos: ops.cos,
-    np.sign: ops.sign,
-    np.floor: ops.floor,
-    np.maximum: ops.maximum,
-    np.minimum: ops.minimum,
-    np.equal: ops.eq,
-    np.not_equal: ops.ne,
-    np.less: ops.lt,
-    np.less_equal: ops.le,
-    np.greater: ops.gt,
-    np.greater_equal: ops.ge,
-    np.logical_and: ops.logical_and,
-    np.logical_or: ops.logical_or,
-    np.logical_not: ops.logical_not,
-    np.isnan: ops.isnan,
-    np.isfinite: ops.isfinite,
-    np.matmul: ops.matmul,
+    np.add: elementwise.add,
+    np.subtract: elementwise.sub,
+    np.multiply: elementwise.mul,
+    np.true_divide: elementwise.div,
+    np.negative: elementwise.neg,
+    np.power: elementwise.pow,
+    np.floor_divide: elementwise.floor_divide,
+    np.remainder: elementwise.remainder,
+    np.exp: elementwise.exp,
+    np.log: elementwise.log,
+    np.sqrt: elementwise.sqrt,
+    np.tanh: elementwise.tanh,
+    np.absolute: elementwise.abs,
+    np.sin: elementwise.sin,
+    np.cos: elementwise.cos,
+    np.sign: elementwise.sign,
+    np.floor: elementwise.floor,
+    np.maximum: elementwise.maximum,
+    np.minimum: elementwise.minimum,
+    np.equal: compare.eq,
+    np.not_equal: compare.ne,
+    np.less: compare.lt,
+    np.less_equal: compare.le,
+    np.greater: compare.gt,
+    np.greater_equal: compare.ge,
+    np.logical_and: compare.logical_and,
+    np.logical_or: compare.logical_or,
+    np.logical_not: compare.logical_not,
+    np.bitwise_and: compare.bitwise_and,
+    np.bitwise_or: compare.bitwise_or,
+    np.bitwise_xor: compare.bitwise_xor,
+    np.invert: compare.bitwise_not,
+    np.isnan: compare.isnan,
+    np.isfinite: compare.isfinite,
+    np.matmul: linalg.matmul,
 }
 
 FUNCTIONS = {
-    np.where: lambda condition, *rest: ops.where(_tensor(condition), *rest),
-    np.sum: ops.sum,
-    np.mean: ops.mean,
-    np.reshape: ops.reshape,
-    np.transpose: lambda a, axes=None: ops.permute(a, axes or tuple(reversed(range(a.ndim)))),
-    np.swapaxes: ops.transpose,
-    np.expand_dims: ops.unsqueeze,
-    np.concatenate: lambda arrays, axis=0: ops.cat(arrays, axis),
-    np.stack: lambda arrays, axis=0: ops.stack(arrays, axis),
-    np.zeros_like: lambda a, shape=None: ops.zeros(a.shape if shape is None else shape, dtype=a.dtype),
-    np.ones_like: lambda a: ops.ones_like(a),
-    np.broadcast_to: lambda a, shape: ops.expand(a, shape),
-    np.dot: ops.matmul,
-    np.clip: ops.clamp,
+    np.where: lambda condition, *rest: elementwise.where(_tensor(condition), *rest),
+    np.sum: reduce.sum,
+    np.mean: reduce.mean,
+    np.reshape: shape.reshape,
+    np.transpose: lambda a, axes=None: shape.permute(a, axes or tuple(reversed(range(a.ndim)))),
+    np.swapaxes: shape.transpose,
+    np.expand_dims: shape.unsqueeze,
+    np.concatenate: lambda arrays, axis=0: shape.cat(arrays, axis),
+    np.stack: lambda arrays, axis=0: shape.stack(arrays, axis),
+    np.zeros_like: lambda a, shape=None: create.zeros(a.shape if shape is None else shape, dtype=a.dtype),
+    np.ones_like: lambda a: create.ones_like(a),
+    np.broadcast_to: lambda a, shape: shape.expand(a, shape),
+    np.dot: linalg.matmul,
+    np.clip: elementwise.clamp,
 }
 
 
 def _tensor(value: Any) -> Tensor:
-    return value if isinstance(value, Tensor) else ops.as_tensor(value)
+    return value if isinstance(value, Tensor) else create.as_tensor(value)
 
 
 def array_ufunc(self: Tensor, ufunc: Any, method: str, *inputs: Any, **settings: Any) -> Any:
@@ -83,8 +87,8 @@ def array_function(self: Tensor, function: Any, types: Any, arguments: Any, sett
     known = FUNCTIONS.get(function)
     if known is None:
         raise TypeError(
-            f"numpy.{function.__name__} does not know tensors: use torch.{function.__name__} where there is one, "
-            "or take the array with .detach().numpy()"
+            f"numpy.{function.__name__} does not know tensors: use torch.{function.__name__} where there is "
+            "one, or take the array with .detach().numpy()"
         )
     return known(*arguments, **settings)
 

@@ -154,7 +154,9 @@ def operation(symbol: str, formula: str, **options: Any) -> Callable[[Callable[.
     **options
         Under each operand's name its :func:`derivative`, or one for all as ``joint``.
     """
-    own = {key: options.pop(key) for key in ("floating", "view", "mixed", "name", "backward") if key in options}
+    own = {
+        key: options.pop(key) for key in ("floating", "view", "mixed", "name", "backward") if key in options
+    }
 
     def build(forward: Callable[..., Any]) -> Any:
         made = Operation(forward, symbol, formula, options, **own)
@@ -218,7 +220,10 @@ def _binary(operation: Operation) -> Callable[[Any, Any], Tensor]:
         if (first or second) and differentiable:
             state = thread.state
             if state.grad_enabled:
-                targets = (input.grad_fn or input if first else None, other.grad_fn or other if second else None)
+                targets = (
+                    input.grad_fn or input if first else None,
+                    other.grad_fn or other if second else None,
+                )
                 return record(state, operation, out, (input, other), targets, None)
         return new_tensor(out)
 
@@ -266,10 +271,9 @@ def _general(operation: Operation) -> Callable[..., Tensor]:
         except Exception as error:
             raise explain(operation, operands, settings, error) from None
         state = thread.state
-        if differentiable and state.grad_enabled:
+        if differentiable and state.grad_enabled and any([operand._requires_grad for operand in operands]):
             targets = tuple([t.grad_fn or t if t._requires_grad else None for t in operands])
-            if targets.count(None) < len(targets):
-                return record(state, operation, out, operands, targets, settings)
+            return record(state, operation, out, operands, targets, settings)
         return new_tensor(out)
 
     return apply
@@ -317,7 +321,9 @@ _KEYWORDS = ("input", "other")
 """PyTorch's keywords for a first and a second tensor."""
 
 
-def _operands_by_name(operation: Operation, given: tuple[Any, ...], settings: dict[str, Any]) -> tuple[Any, ...]:
+def _operands_by_name(
+    operation: Operation, given: tuple[Any, ...], settings: dict[str, Any]
+) -> tuple[Any, ...]:
     for keyword in _KEYWORDS[len(given) : len(operation.operands)]:
         if keyword not in settings:
             break
@@ -410,7 +416,10 @@ def _let_go(node: Node, keep: float) -> None:
 def _library_files() -> frozenset[str]:
     home = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     return frozenset(
-        os.path.join(folder, name) for folder, _, names in os.walk(home) for name in names if name.endswith(".py")
+        os.path.join(folder, name)
+        for folder, _, names in os.walk(home)
+        for name in names
+        if name.endswith(".py")
     )
 
 
@@ -421,7 +430,9 @@ _OUR_FILES = _library_files()
 def share_storage(base: Tensor, result: Tensor) -> Tensor:
     """Let ``result`` know of in-place changes of ``base``, where they share memory."""
     memory = result.array.base
-    if result.array is base.array or (memory is not None and (memory is base.array or memory is base.array.base)):
+    if result.array is base.array or (
+        memory is not None and (memory is base.array or memory is base.array.base)
+    ):
         result._storage = storage_of(base)
         if result.grad_fn is not None:
             result.grad_fn.storage = result._storage
@@ -468,7 +479,11 @@ def as_operands(operation: Operation, values: tuple[Any, ...]) -> tuple[Tensor, 
         common = dtypes.get_default_dtype().numpy
     return tuple(
         [
-            _literal(t, common) if not isinstance(t, Tensor) else t if t.array.dtype == common else cast(t, dtype=common)
+            _literal(t, common)
+            if not isinstance(t, Tensor)
+            else t
+            if t.array.dtype == common
+            else cast(t, dtype=common)
             for t in tensors
         ]
     )

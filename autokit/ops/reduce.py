@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import math
 import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -24,12 +25,20 @@ def _axes(dim: Dim) -> int | tuple[int, ...] | None:
     return tuple(dim) or None
 
 
+def _reduced(dim: Dim, ndim: int) -> Sequence[int]:
+    """The places of the dimensions that ``dim`` names, counted from the front."""
+    axes = _axes(dim)
+    if axes is None or not ndim:
+        return range(ndim)
+    return [place % ndim for place in ((axes,) if isinstance(axes, int) else axes)]
+
+
 def _restored(reduced: Any, shape: tuple[int, ...], dim: Dim, keepdim: bool) -> Any:
     """A reduced value with the reduced dimensions back, of size 1."""
     if keepdim:
         return reduced
-    axes = range(len(shape)) if _axes(dim) is None else [d % len(shape) for d in np.atleast_1d(_axes(dim))] if shape else []
-    return reduced.reshape(tuple(1 if place in axes else size for place, size in enumerate(shape)))
+    gone = _reduced(dim, len(shape))
+    return reduced.reshape(tuple([1 if place in gone else size for place, size in enumerate(shape)]))
 
 
 def _spread(g: Any, shape: tuple[int, ...], dim: Dim, keepdim: bool) -> Any:
@@ -39,8 +48,7 @@ def _spread(g: Any, shape: tuple[int, ...], dim: Dim, keepdim: bool) -> Any:
 
 def _count(shape: tuple[int, ...], dim: Dim) -> int:
     """How many elements go into each result."""
-    sizes = shape if _axes(dim) is None else [shape[d] for d in np.atleast_1d(_axes(dim))] if shape else ()
-    return int(np.prod(sizes))
+    return math.prod([shape[place] for place in _reduced(dim, len(shape))])
 
 
 def _by_dim(name: str) -> Any:
@@ -57,8 +65,13 @@ def plain_sum(a, /, dim=None, keepdim=False):
     return a.sum(axis=_axes(dim), keepdims=keepdim, dtype=np.int64 if a.dtype.kind in "bui" else None)
 
 
-def sum(  # noqa: A001 - PyTorch's name
-    input: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: dtypes.dtype | None = None, **numpy_names: Any
+def sum(
+    input: Tensor,
+    dim: Dim = None,
+    keepdim: bool = False,
+    *,
+    dtype: dtypes.dtype | None = None,
+    **numpy_names: Any,
 ) -> Tensor:
     """The sum of all elements, or along ``dim``; integers and bools sum to int64.
 
@@ -94,21 +107,29 @@ def _converted(input: Tensor, dtype: dtypes.dtype | None) -> Tensor:
     "mean",
     "mean {a}",
     name="mean",
-    a=derivative("1 / n", lambda g, shape, dim, keepdim: _spread(g / builtins.max(_count(shape, dim), 1), shape, dim, keepdim)),
+    a=derivative(
+        "1 / n",
+        lambda g, shape, dim, keepdim: _spread(g / builtins.max(_count(shape, dim), 1), shape, dim, keepdim),
+    ),
     backward=_by_dim("Mean"),
 )
 def plain_mean(a, /, dim=None, keepdim=False):
     """See :func:`mean`."""
     if a.dtype.kind not in "fc":
         raise RuntimeError(
-            f"mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
-            f"Got: {dtypes.BY_NUMPY[a.dtype].name}; convert it with .float()"
+            "mean(): could not infer output dtype. Input dtype must be either a floating point or complex "
+            f"dtype. Got: {dtypes.BY_NUMPY[a.dtype].name}; convert it with .float()"
         )
     return a.sum(axis=_axes(dim), keepdims=keepdim) / a.dtype.type(_count(a.shape, dim))
 
 
 def mean(
-    input: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: dtypes.dtype | None = None, **numpy_names: Any
+    input: Tensor,
+    dim: Dim = None,
+    keepdim: bool = False,
+    *,
+    dtype: dtypes.dtype | None = None,
+    **numpy_names: Any,
 ) -> Tensor:
     """The mean of all elements, or along ``dim``.
 
@@ -120,7 +141,9 @@ def mean(
     return plain_mean(_converted(input, dtype), dim, keepdim, **numpy_names)
 
 
-def _variance_gradient(g: Any, a: Any, shape: tuple[int, ...], dim: Dim, keepdim: bool, correction: float) -> Any:
+def _variance_gradient(
+    g: Any, a: Any, shape: tuple[int, ...], dim: Dim, keepdim: bool, correction: float
+) -> Any:
     freedom = _count(shape, dim) - correction
     centre = a.mean(axis=_axes(dim), keepdims=True)
     # Without a degree of freedom the variance itself is nan or inf, and so is its gradient.
@@ -141,7 +164,9 @@ def plain_var(a, /, dim=None, keepdim=False, correction=1):
 
 def _variance(a: Any, dim: Dim, keepdim: bool, correction: float) -> Any:
     if a.dtype.kind != "f":
-        raise RuntimeError("std and var only support floating point and complex dtypes; convert it with .float()")
+        raise RuntimeError(
+            "std and var only support floating point and complex dtypes; convert it with .float()"
+        )
     count = _count(a.shape, dim)
     if count <= correction:
         warnings.warn(
@@ -255,10 +280,12 @@ def _some(a: Any, dim: Dim, name: str) -> None:
     if not a.size and not _count(a.shape, dim):
         if dim is None:
             raise RuntimeError(
-                f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim "
-                f"with the 'dim' argument; the tensor is of shape {a.shape}"
+                f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
+                f"reduction dim with the 'dim' argument; the tensor is of shape {a.shape}"
             )
-        raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size; the shape is {a.shape}")
+        raise IndexError(
+            f"{name}(): Expected reduction dim {dim} to have non-zero size; the shape is {a.shape}"
+        )
 
 
 @operation("argmax", "place of max {a}")
@@ -297,7 +324,7 @@ class MinResult(Extremes):
     _kind = "min"
 
 
-def max(input: Tensor, dim: Any = None, keepdim: bool = False, **numpy_names: Any) -> Any:  # noqa: A001
+def max(input: Tensor, dim: Any = None, keepdim: bool = False, **numpy_names: Any) -> Any:
     """The largest element of all; with ``dim`` a pair of values and indices; of two tensors :func:`maximum`.
 
     The whole maximum shares its gradient among ties; along a dimension all of
@@ -306,12 +333,14 @@ def max(input: Tensor, dim: Any = None, keepdim: bool = False, **numpy_names: An
     return _extreme(input, dim, keepdim, numpy_names, amax, argmax, MaxResult)
 
 
-def min(input: Tensor, dim: Any = None, keepdim: bool = False, **numpy_names: Any) -> Any:  # noqa: A001
-    """The smallest element of all; with ``dim`` a pair of values and indices; of two tensors :func:`minimum`."""
+def min(input: Tensor, dim: Any = None, keepdim: bool = False, **numpy_names: Any) -> Any:
+    """The smallest element of all; with ``dim`` a pair of values and indices; of two :func:`minimum`."""
     return _extreme(input, dim, keepdim, numpy_names, amin, argmin, MinResult)
 
 
-def _extreme(input: Any, dim: Any, keepdim: bool, names: dict[str, Any], whole: Any, place: Any, pair: Any) -> Any:
+def _extreme(
+    input: Any, dim: Any, keepdim: bool, names: dict[str, Any], whole: Any, place: Any, pair: Any
+) -> Any:
     from autokit.ops import elementwise
 
     dim = names.pop("axis", dim)
@@ -343,8 +372,9 @@ def _top(a: Any, dim: Dim) -> Any:
     "log Σ exp {a}",
     a=derivative(
         "exp({a} − {out})",
-        lambda g, a, out, shape, dim, keepdim: _restored(g, shape, dim, keepdim)
-        * np.exp(a - _restored(out, shape, dim, keepdim)),
+        lambda g, a, out, shape, dim, keepdim: (
+            _restored(g, shape, dim, keepdim) * np.exp(a - _restored(out, shape, dim, keepdim))
+        ),
     ),
     floating=True,
 )
@@ -399,12 +429,12 @@ def log_softmax(input: Tensor, dim: int, dtype: dtypes.dtype | None = None) -> T
 
 
 @operation("all", "all {a}")
-def all(a, /, dim=None, keepdim=False):  # noqa: A001 - PyTorch's name
+def all(a, /, dim=None, keepdim=False):
     """Whether all elements are true."""
     return a.all(axis=_axes(dim), keepdims=keepdim)
 
 
 @operation("any", "any {a}")
-def any(a, /, dim=None, keepdim=False):  # noqa: A001 - PyTorch's name
+def any(a, /, dim=None, keepdim=False):
     """Whether one element is true."""
     return a.any(axis=_axes(dim), keepdims=keepdim)

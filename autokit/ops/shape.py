@@ -22,7 +22,13 @@ def _sizes(shape: tuple[Any, ...]) -> tuple[int, ...]:
     return tuple(int(size) for size in shape)
 
 
-@operation("shape", "{a} in another shape", a=derivative("1", lambda g, shape: g.reshape(shape)), view=True, name="view")
+@operation(
+    "shape",
+    "{a} in another shape",
+    a=derivative("1", lambda g, shape: g.reshape(shape)),
+    view=True,
+    name="view",
+)
 def plain_reshape(a, /, size):
     """See :func:`reshape`."""
     try:
@@ -45,7 +51,9 @@ def reshape(input: Tensor, *shape: Any) -> Tensor:
     RuntimeError
         If the number of elements would change.
     """
-    return plain_reshape(input, size=_sizes(shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape))
+    return plain_reshape(
+        input, size=_sizes(shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape)
+    )
 
 
 def view(input: Tensor, *shape: Any) -> Any:
@@ -59,8 +67,9 @@ def view(input: Tensor, *shape: Any) -> Any:
     result = reshape(input, *shape)
     if result.array.size and not np.shares_memory(result.array, input.array):
         raise RuntimeError(
-            "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
-            f"contiguous subspaces). Use .reshape(...) instead: it copies where it must. Got {describe(input)}"
+            "view size is not compatible with input tensor's size and stride (at least one dimension spans "
+            "across two contiguous subspaces). Use .reshape(...) instead: it copies where it must. Got "
+            f"{describe(input)}"
         )
     return result
 
@@ -113,7 +122,9 @@ def squeeze(a, /, dim=None):
     return a.reshape(tuple(size for place, size in enumerate(a.shape) if not (place in dims and size == 1)))
 
 
-@operation("unsqueeze", "{a} with a size of 1", a=derivative("1", lambda g, shape: g.reshape(shape)), view=True)
+@operation(
+    "unsqueeze", "{a} with a size of 1", a=derivative("1", lambda g, shape: g.reshape(shape)), view=True
+)
 def unsqueeze(a, /, dim):
     """A dimension of size 1 put in at ``dim``."""
     return np.expand_dims(a, dim)
@@ -134,14 +145,19 @@ def transpose(a, /, dim0, dim1):
 def t(a, /):
     """The transpose of a matrix; a vector as it is."""
     if a.ndim > 2:
-        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {a.ndim}D; use .mT or .permute(...)")
+        raise RuntimeError(
+            f"t() expects a tensor with <= 2 dimensions, but self is {a.ndim}D; use .mT or .permute(...)"
+        )
     return a.transpose()
 
 
 @operation(
     "permute",
     "{a}, dimensions reordered",
-    a=derivative("the order undone", lambda g, dims: np.transpose(g, tuple(int(d) for d in np.argsort([d % len(dims) for d in dims])))),
+    a=derivative(
+        "the order undone",
+        lambda g, dims: np.transpose(g, tuple(int(d) for d in np.argsort([d % len(dims) for d in dims]))),
+    ),
     view=True,
     name="permute",
 )
@@ -149,8 +165,9 @@ def plain_permute(a, /, dims):
     """See :func:`permute`."""
     if len(dims) != a.ndim:
         raise RuntimeError(
-            f"permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
-            f"ordering of dimensions i.e. input.dim() = {a.ndim} is not equal to len(dims) = {len(dims)}"
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the "
+            f"desired ordering of dimensions i.e. input.dim() = {a.ndim} is not equal to len(dims) = "
+            f"{len(dims)}"
         )
     return np.transpose(a, dims)
 
@@ -230,7 +247,8 @@ def cat(tensors: Sequence[Tensor], dim: int = 0, **numpy_names: Any) -> Tensor:
 def _some_tensors(tensors: Any, name: str) -> Sequence[Tensor]:
     if isinstance(tensors, Tensor):
         raise TypeError(
-            f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor; write {name}([a, b])"
+            f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor; write "
+            f"{name}([a, b])"
         )
     if not tensors:
         raise RuntimeError(f"{name}(): expected a non-empty list of Tensors")
@@ -248,8 +266,8 @@ def plain_stack(*tensors, dim=0):
     for place, tensor in enumerate(tensors):
         if tensor.shape != tensors[0].shape:
             raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {list(tensors[0].shape)} at entry 0 and "
-                f"{list(tensor.shape)} at entry {place}"
+                f"stack expects each tensor to be equal size, but got {list(tensors[0].shape)} at entry 0 "
+                f"and {list(tensor.shape)} at entry {place}"
             )
     return np.stack(tensors, axis=dim)
 
@@ -265,7 +283,10 @@ def stack(tensors: Sequence[Tensor], dim: int = 0, **numpy_names: Any) -> Tensor
 @operation(
     "gather",
     "{a} at given places",
-    a=derivative("1 at the places taken", lambda g, shape, dim, index: on(_scatter_zeros, g, shape=shape, dim=dim, index=index)),
+    a=derivative(
+        "1 at the places taken",
+        lambda g, shape, dim, index: on(_scatter_zeros, g, shape=shape, dim=dim, index=index),
+    ),
     mixed=True,
     name="gather",
 )

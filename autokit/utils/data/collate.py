@@ -79,7 +79,7 @@ def _numbers(batch: Sequence[Any]) -> np.ndarray:
 
 
 def _stack(tensors: Sequence[Tensor], kind: str) -> Tensor:
-    from autokit.ops import stack
+    from autokit.ops.shape import stack
 
     expected = tensors[0].array.shape
     for place, tensor in enumerate(tensors):
