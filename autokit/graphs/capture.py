@@ -91,7 +91,7 @@ class _Builder:
         self.edges: list[Edge] = []
         self.origins: list[EngineNode | Tensor | None] = []
         self.ids: dict[EngineNode | Tensor, int] = {}
-        self.paths: dict[Any, tuple[str, str]] = {}
+        self.paths: dict[int, tuple[str, str]] = {}
         self.labels_of_paths: dict[str, str] = {}
 
     def build(self, outputs: Iterable[Tensor]) -> Capture:
@@ -228,7 +228,7 @@ class _Builder:
         """Path and class of the module that ``scope`` is in, as seen from the outermost module."""
         if scope is None:
             return "", ""
-        if scope not in self.paths:
+        if id(scope) not in self.paths:  # scopes live as long as their nodes, and so do their ids
             chain = []
             level = scope
             while level is not None:
@@ -236,10 +236,10 @@ class _Builder:
                 level = level[0]
             names = [_child_name(parent, child) for child, parent in pairwise(chain)]
             path = ".".join(reversed([name for name in names if name]))
-            self.paths[scope] = (path, type(chain[0]).__name__)
+            self.paths[id(scope)] = (path, type(chain[0]).__name__)
             if path:
                 self.labels_of_paths.setdefault(path, type(chain[0]).__name__)
-        return self.paths[scope]
+        return self.paths[id(scope)]
 
     def _groups(self) -> tuple[Group, ...]:
         paths: dict[str, list[int]] = {}

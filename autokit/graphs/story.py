@@ -18,7 +18,7 @@ from autokit.graphs.capture import OPERATIONS_SHOWN, Capture, capture
 from autokit.graphs.check import central_differences
 from autokit.graphs.model import NOT_COMPUTED, Change, Chapter, Edge, Node, Step, Timeline
 from autokit.graphs.summary import number, summarize
-from autokit.graphs.words import Words, bracketed, counted, listed
+from autokit.graphs.words import Words, bracketed, counted, listed, shape_text
 from autokit.ops.errors import describe
 from autokit.tensor import Tensor
 
@@ -343,12 +343,13 @@ class _Teller:
             touches=(edge.element, node.element),
         )
         if np.shape(raw) != np.shape(made):
+            small, large = shape_text(np.shape(made)), shape_text(np.shape(raw))
             self.step(
                 "unbroadcast",
                 "backward",
-                f"{parent} of shape {_shape(made)} was repeated to {_shape(raw)}: each element took part "
-                "several times, so its contributions are summed.",
-                formula=f"Σ over the repeated dimensions: {_shape(raw)} → {_shape(made)}",
+                f"{parent} of shape {small} was repeated to {large}: each element took part several times, so "
+                "its contributions are summed.",
+                formula=f"Σ over the repeated dimensions: {large} → {small}",
                 numbers=text,
                 touches=(edge.element, source.element),
             )
@@ -370,7 +371,7 @@ class _Teller:
         still = f" {waits} more to come." if waits else " That was the last one."
         if before is None:
             sentence = f"The first contribution to {wanted} is {text}.{still}"
-            numbers = f"0 + {bracketed(text)} = {sum_text}"
+            numbers = f"{wanted} = {sum_text}"
             note = ""
         else:
             old = summarize(before).text
@@ -432,8 +433,10 @@ class _Teller:
             terms = " + ".join([parts[0], *map(bracketed, parts[1:])]) + " = " if len(parts) > 1 else ""
             line = f"{self.words.name(node)}.grad = {terms}{summarize(gradient).text}"
             if leaf in differences:
-                total = "" if np.size(gradient) == 1 else f" (sum {number(np.sum(gradient))})"
-                line += f"{total}; by central differences {number(differences[leaf])}"
+                noise = 1e-6 * float(np.abs(gradient).sum())  # what rounding leaves of a sum that is 0
+                slope, total = (number(0.0 if abs(v) <= noise else v) for v in (differences[leaf], np.sum(gradient)))
+                line += "" if np.size(gradient) == 1 else f" (sum {total})"
+                line += f"; by central differences {slope}"
             lines.append(line)
         notes = [self.first_nan] if self.first_nan else []
         if self.silenced:
@@ -450,8 +453,3 @@ def _leads_to_root(edges: tuple[Edge, ...], root: int) -> set[int]:
         if edge.target in found:
             found.add(edge.source)
     return found
-
-
-def _shape(array: Any) -> str:
-    return "(" + ", ".join(map(str, np.shape(array))) + ")"
-

@@ -70,8 +70,8 @@ def _one_line(array: np.ndarray, extent: dict[str, float | None]) -> str:
     if not extent:
         return "no finite values" if array.dtype.kind != "c" else "complex"
     if extent["minimum"] == extent["maximum"] and np.isfinite(array).all():
-        return f"all {number(array.flat[0])}"
-    return f"{number(extent['minimum'])} … {number(extent['maximum'])}"
+        return f"[all {number(array.flat[0])}]"
+    return f"[{number(extent['minimum'])} … {number(extent['maximum'])}]"
 
 
 def _nested(array: np.ndarray) -> str:
