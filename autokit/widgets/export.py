@@ -16,7 +16,7 @@ from pathlib import Path
 
 from autokit import draw
 from autokit.graphs.model import Timeline
-from autokit.widgets import payload
+from autokit.widgets.payload import payload
 
 _HERE = Path(__file__).parent
 
@@ -96,7 +96,7 @@ def save_html(
         title=html.escape(title),
         css=css,
         still=draw.html(timeline),
-        story=_json_in_html({"_timeline": payload.story(timeline), "_svg": payload.picture(timeline)}),
+        story=_json_in_html(payload(timeline)),
         code=code,
     )
     Path(path).write_text(page, encoding="utf-8", newline="\n")

@@ -186,9 +186,11 @@ const LARGEST = 1.25; // how far a small picture is blown up to fit
 
 /**
  * The picture, its camera, and what moves on it.
- * @param {Timeline} timeline @param {string} markup @param {(element: string) => void} onSelect @param {AbortSignal} signal
+ * @param {Timeline} timeline @param {string} markup
+ * @param {Record<string, Record<string, Record<string, string>>>} shortened what to show of texts that have not the room, by element and field
+ * @param {(element: string) => void} onSelect @param {AbortSignal} signal
  */
-function makeStage(timeline, markup, onSelect, signal) {
+function makeStage(timeline, markup, shortened, onSelect, signal) {
   const parsed = new DOMParser().parseFromString(markup, "image/svg+xml");
   if (parsed.querySelector("parsererror") || parsed.documentElement.localName !== "svg") throw new Error("autokit: the picture is no well-formed SVG");
   const svg = /** @type {SVGSVGElement} */ (document.importNode(/** @type {any} */ (parsed.documentElement), true));
@@ -240,7 +242,7 @@ function makeStage(timeline, markup, onSelect, signal) {
       element.shown[field] = value;
       if (field === "status") element.group.setAttribute("data-status", String(value));
       const text = element.texts.get(field);
-      if (text) text.textContent = String(value ?? "");
+      if (text) text.textContent = shortened[name]?.[field]?.[value] ?? String(value ?? "");
       if (field === "flow") {
         const { magnitude, sign } = flowOf(value);
         const share = strongest > 0 ? Math.min(1, magnitude / strongest) : 0;
@@ -839,7 +841,7 @@ function render({ model, el }) {
     select: (/** @type {string} */ element) => set({ selected: element }),
   };
 
-  const stage = makeStage(timeline, model.get("_svg"), act.select, signal);
+  const stage = makeStage(timeline, model.get("_svg"), model.get("_shortened"), act.select, signal);
   const caption = makeCaption(timeline, signal);
   const controls = makeControls(timeline, act, signal);
   const panel = makePanel(timeline, () => act.select(""), signal);

@@ -12,8 +12,8 @@ import traitlets
 
 from autokit import draw
 from autokit.graphs.model import Timeline
-from autokit.widgets import payload
 from autokit.widgets.export import save_html
+from autokit.widgets.payload import payload
 
 if TYPE_CHECKING:
     from autokit.tensor import Tensor
@@ -67,6 +67,7 @@ class Player(anywidget.AnyWidget):
     grain = traitlets.Enum(("fine", "coarse"), "fine").tag(sync=True)
     _timeline = traitlets.Dict(read_only=True).tag(sync=True)
     _svg = traitlets.Unicode(read_only=True).tag(sync=True)
+    _shortened = traitlets.Dict(read_only=True).tag(sync=True)
 
     def __init__(self, timeline: Timeline, **traits: Any) -> None:
         if not isinstance(timeline, Timeline):
@@ -76,8 +77,8 @@ class Player(anywidget.AnyWidget):
             )
         self.timeline = timeline
         super().__init__()
-        self.set_trait("_timeline", payload.story(timeline))
-        self.set_trait("_svg", payload.picture(timeline))
+        for name, value in payload(timeline).items():
+            self.set_trait(name, value)
         for name, value in traits.items():
             setattr(self, name, value)
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from autokit.graphs.model import Timeline
-from autokit.widgets import payload
+from autokit.graphs.model import Change, Timeline
+from autokit.widgets.payload import payload
 from tests.widgets import timelines
 from tests.widgets.pages import SHOWN, drawn, open_file, press, standing
 
@@ -27,6 +28,18 @@ def test_picture_is_pythons_at_every_step_both_ways(page: Any, story: Timeline) 
     for step in reversed(range(len(story))):
         assert page.evaluate(SHOWN) == drawn(story, step)
         press(page, "ArrowLeft")
+
+
+def test_a_text_without_room_is_shortened_as_python_does(
+    open_page: Callable[..., Any], story: Timeline, tmp_path: Path
+) -> None:
+    long = "[0.0, 0.083333333, 0.166666667, 0.083333333, \x07]"
+    changes = tuple(Change(element, "flow", long) for element in ("e0", "e1"))
+    story = replace(story, steps=(*story.steps[:-1], replace(story.steps[-1], changes=changes)))
+    page = open_file(open_page(), story, tmp_path)
+    press(page, "End")
+    assert page.evaluate(SHOWN) == drawn(story, -1)
+    assert page.evaluate(SHOWN)["e0"]["flow"] != long
 
 
 def test_caption_tells_each_step(page: Any, story: Timeline) -> None:
@@ -236,9 +249,9 @@ def test_two_players_share_nothing_and_two_views_keep_step(module_page: Any, sto
     module_page.clock.install(time=datetime(2026, 1, 1))
     module_page.clock.pause_at(datetime(2026, 1, 2))
     module_page.evaluate(
-        """([story, svg]) => {
+        """(payload) => {
           const begin = { step: 0, playing: false, selected: "", speed: 1, grain: "fine" };
-          const traits = () => ({ _timeline: story, _svg: svg, ...begin });
+          const traits = () => ({ ...payload, ...begin });
           window.models = [makeModel(traits()), makeModel(traits())];
           window.cleanups = [models[0], models[0], models[1]].map((model, k) => {
             const el = document.createElement("div");
@@ -247,7 +260,7 @@ def test_two_players_share_nothing_and_two_views_keep_step(module_page: Any, sto
             return player.default.render({ model, el });
           });
         }""",
-        [payload.story(story), payload.picture(story)],
+        payload(story),
     )
 
     def steps() -> list[int]:

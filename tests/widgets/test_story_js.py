@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from autokit.graphs.model import Change, Chapter, Graph, Step, Timeline
-from autokit.widgets import payload
+from autokit.widgets.payload import payload
 
 
 def test_state_is_pythons(module_page: Any, story: Timeline) -> None:
     whole = json.loads(story.to_json())
-    lean = payload.story(story)
+    lean = payload(story)["_timeline"]
     for form in (whole, lean):
         states = module_page.evaluate("t => t.steps.map((_, k) => player.stateAt(t, k))", form)
         assert states == [story.state(k) for k in range(len(story))]
@@ -41,7 +41,7 @@ def test_state_is_pythons_whatever_the_changes(module_page: Any) -> None:
         )
         story = Timeline(Graph((), ()), steps, (Chapter(0, len(steps) - 1, ""),), changes())
         states = module_page.evaluate(
-            "t => t.steps.map((_, k) => player.stateAt(t, k))", payload.story(story)
+            "t => t.steps.map((_, k) => player.stateAt(t, k))", payload(story)["_timeline"]
         )
         assert states == [story.state(k) for k in range(len(story))]
 
