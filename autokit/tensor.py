@@ -115,6 +115,10 @@ class Tensor:
     @name.setter
     def name(self, name: str | None) -> None:
         self.__dict__["_name"] = name or ""
+        if self.grad_fn is not None:
+            from autokit.autograd.node import NAMES
+
+            NAMES[self.grad_fn] = name or ""
 
     @property
     def is_leaf(self) -> bool:
@@ -487,16 +491,14 @@ class Tensor:
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         from autokit import draw
         from autokit.graphs.capture import graph
-        from autokit.graphs.summary import summarize
 
+        pictured = graph(self)
         if self.grad_fn is not None:
-            bundle = draw.mimebundle(graph(self))
-            return {**bundle, "text/plain": repr(self)}
-        label = self.name
-        return {
-            "text/plain": repr(self),
-            "text/html": draw.tensor_html(summarize(to_numpy(self.array)), label),
-        }
+            picture = draw.html(pictured)
+        else:
+            (alone,) = pictured.nodes
+            picture = draw.tensor_html(alone.value, alone.label)
+        return {"text/plain": repr(self), "text/html": picture}
 
 
 class Literal(Tensor):

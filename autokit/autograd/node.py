@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from itertools import count
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
     from autokit.tensor import Tensor
@@ -103,6 +104,10 @@ class Node:
 
     def __repr__(self) -> str:
         return f"<{self.name()}>"
+
+
+NAMES: WeakKeyDictionary[Node, str] = WeakKeyDictionary()
+"""The names that the learner gave to results: ``y.name = "hidden"``."""
 
 
 class AccumulateGrad:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import FrameType
 from typing import Any
 
-from autokit.autograd.node import Node
+from autokit.autograd.node import NAMES, Node
 from autokit.nn.module import Module
 from autokit.tensor import Literal, Tensor
 
@@ -43,14 +43,14 @@ class Names:
 
     def _note(self, tensor: Tensor, name: str) -> None:
         key = tensor.grad_fn or tensor
-        self._names.setdefault(key, tensor.name or name)
+        self._names.setdefault(key, name)
         self._tensors.setdefault(key, tensor)
 
     def of(self, value: Node | Tensor) -> str:
         """The name of a node's result or of a tensor, or an empty string."""
         if isinstance(value, Literal):
             return ""
-        own = value.name if isinstance(value, Tensor) else ""
+        own = value.name if isinstance(value, Tensor) else NAMES.get(value, "")
         return own or self._names.get(value, "")
 
     def tensor(self, node: Node) -> Tensor | None:

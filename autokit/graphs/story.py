@@ -347,8 +347,8 @@ class _Teller:
             self.step(
                 "unbroadcast",
                 "backward",
-                f"{parent} of shape {small} was repeated to {large}: each element took part several times, so "
-                "its contributions are summed.",
+                f"{parent} of shape {small} was repeated to {large}: each element took part several times, "
+                "so its contributions are summed.",
                 formula=f"Σ over the repeated dimensions: {large} → {small}",
                 numbers=text,
                 touches=(edge.element, source.element),
@@ -433,10 +433,11 @@ class _Teller:
             terms = " + ".join([parts[0], *map(bracketed, parts[1:])]) + " = " if len(parts) > 1 else ""
             line = f"{self.words.name(node)}.grad = {terms}{summarize(gradient).text}"
             if leaf in differences:
-                noise = 1e-6 * float(np.abs(gradient).sum())  # what rounding leaves of a sum that is 0
-                slope, total = (number(0.0 if abs(v) <= noise else v) for v in (differences[leaf], np.sum(gradient)))
-                line += "" if np.size(gradient) == 1 else f" (sum {total})"
-                line += f"; by central differences {slope}"
+                # What rounding leaves of a sum that is 0 is shown as 0.
+                noise = 1e-6 * float(np.abs(gradient).sum())
+                total, slope = (0.0 if abs(v) <= noise else v for v in (np.sum(gradient), differences[leaf]))
+                line += "" if np.size(gradient) == 1 else f" (sum {number(total)})"
+                line += f"; by central differences {number(slope)}"
             lines.append(line)
         notes = [self.first_nan] if self.first_nan else []
         if self.silenced:

@@ -1,0 +1,174 @@
+"""The graph as data: what is in it, in which order, under which names."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given, settings
+
+import autokit as ak
+from tests.graphs.programs import programs
+
+
+@settings(max_examples=60, deadline=None)
+@given(programs())
+def test_order_is_topological_and_edges_are_complete(end):
+    graph = ak.graph(end)
+    assert [node.id for node in graph.nodes] == list(range(len(graph)))
+    assert all(edge.source < edge.target for edge in graph.edges)
+    assert [edge.id for edge in graph.edges] == list(range(len(graph.edges)))
+    for node in graph.nodes:
+        slots = [edge.slot for edge in graph.incoming(node.id)]
+        assert slots == list(range(len(slots)))
+        assert bool(slots) == (node.kind == "operation")
+        assert all(edge.requires_grad == graph.nodes[edge.source].requires_grad for edge in graph.incoming(node.id))
+    assert graph.outputs == (len(graph) - 1,)
+    json.loads(graph.to_json())
+
+
+def test_values_are_those_of_the_tensors():
+    a = ak.tensor(15.0, requires_grad=True)
+    b = ak.tensor(20.0, requires_grad=True)
+    c = a * b
+    graph = ak.graph(c)
+    assert [(n.label, n.kind, n.value.text, n.gradient) for n in graph.nodes] == [
+        ("a", "leaf", "15.0", None),
+        ("b", "leaf", "20.0", None),
+        ("c", "operation", "300.0", None),
+    ]
+    assert graph.nodes[2].formula == "a · b"
+    assert graph.nodes[2].backward == "MulBackward0"
+    assert graph.nodes[2].saved == ("a", "b")
+    assert [edge.local for edge in graph.edges] == ["b", "a"]
+    c.backward()
+    assert [n.gradient and n.gradient.text for n in ak.graph(c).nodes] == ["20.0", "15.0", None]
+
+
+def test_one_value_used_twice_has_two_edges():
+    a = ak.tensor(3.0, requires_grad=True)
+    graph = ak.graph(a * a)
+    assert [(e.source, e.target, e.slot) for e in graph.edges] == [(0, 1, 0), (0, 1, 1)]
+
+
+def test_each_number_of_the_program_is_a_value_of_its_own():
+    x = ak.tensor(1.0, requires_grad=True)
+    constants = [n for n in ak.graph(2 * x + 2).nodes if n.kind == "constant"]
+    assert [n.value.text for n in constants] == ["2.0", "2.0"]
+
+
+def test_a_plain_tensor_is_one_box():
+    x = ak.ones(2, 3)
+    graph = ak.graph(x)
+    assert [(n.kind, n.label, n.shape) for n in graph.nodes] == [("constant", "x", (2, 3))]
+    assert graph.edges == ()
+
+
+def test_a_given_name_comes_before_the_variable():
+    w = ak.ones(2, requires_grad=True)
+    w.name = "weight"
+    assert [n.label for n in ak.graph(w.sum()).nodes][0] == "weight"
+
+
+def test_parameters_are_named_by_their_path_and_grouped_by_module():
+    model = ak.nn.Sequential(ak.nn.Linear(3, 2), ak.nn.Tanh())
+    x = ak.ones(1, 3)
+    graph = ak.graph(model(x).sum())
+    labels = {node.label for node in graph.nodes}
+    assert {"x", "0.weight", "0.bias"} <= labels
+    assert [(group.path, group.label) for group in graph.groups] == [("0", "Linear"), ("1", "Tanh")]
+    inside = {graph.nodes[i].label for i in graph.groups[0].nodes}
+    assert {"0.weight", "0.bias"} <= inside
+    assert "x" not in inside
+
+
+def test_a_module_that_is_gone_leaves_its_operations():
+    x = ak.ones(2, requires_grad=True)
+    loss = ak.nn.Tanh()(x).sum()
+    assert [n.operation for n in ak.graph(loss).nodes] == ["", "tanh", "sum"]
+
+
+def test_the_source_line_is_the_learners():
+    x = ak.ones(2, requires_grad=True)
+    y = x.mean()  # this very line
+    source = ak.graph(y).nodes[-1].source
+    assert source.text == "y = x.mean()  # this very line"
+    assert source.file == "test_capture.py"
+
+
+def test_a_layers_line_is_where_the_learner_called_it():
+    layer = ak.nn.Linear(2, 1)
+    out = layer(ak.ones(1, 2))
+    assert ak.graph(out).nodes[-1].source.text == "out = layer(ak.ones(1, 2))"
+
+
+def test_large_values_are_not_kept_unless_recorded():
+    x = ak.ones(40, 40, requires_grad=True)
+    y = (x + 1).sum()
+    assert [n.value is None for n in ak.graph(y).nodes] == [False, False, True, False]
+    with ak.recording():
+        y = (x + 1).sum()
+    assert all(n.value is not None for n in ak.graph(y).nodes)
+    assert ak.graph(y).nodes[2].value.text == "[all 2.0]"
+
+
+def test_a_value_that_was_overwritten_is_not_shown_as_if_it_were_the_old_one():
+    x = ak.ones(2, requires_grad=True)
+    y = x + 1
+    z = y.sum()
+    y += 1
+    graph = ak.graph(z)
+    assert [n.value.text if n.value else None for n in graph.nodes] == ["[1.0, 1.0]", "1.0", None, "4.0"]
+
+
+def test_a_long_chain_is_cut_and_says_so():
+    y = x = ak.tensor(0.0, requires_grad=True)
+    for _ in range(5000):
+        y = y + x
+    graph = ak.graph(y)
+    assert len(graph) < 2100
+    assert "1,000" in graph.left_out
+
+
+def test_a_gradient_is_shown_only_where_there_is_one():
+    x = ak.tensor(2.0, requires_grad=True)
+    y = x * x
+    y.retain_grad()
+    z = y * 3
+    z.backward()
+    assert [n.gradient.text if n.gradient else None for n in ak.graph(z).nodes] == ["12.0", "3.0", None, None]
+
+
+@pytest.mark.parametrize("wrong", [3.0, None, [1]])
+def test_what_is_no_tensor_is_refused(wrong):
+    with pytest.raises(TypeError, match="Tensor"):
+        ak.graph(wrong)
+
+
+PROGRAM = """
+import autokit as ak
+ak.manual_seed(0)
+model = ak.nn.Sequential(ak.nn.Linear(4, 3), ak.nn.ReLU(), ak.nn.Linear(3, 2))
+x, y = ak.randn(5, 4), ak.tensor([0, 1, 0, 1, 1])
+loss = ak.nn.CrossEntropyLoss()(model(x), y)
+print(ak.graph(loss)._repr_mimebundle_()["text/html"])
+print(ak.record(loss).to_json())
+loss.backward()
+print(ak.draw.svg(ak.record(loss)))
+"""
+
+
+def test_two_processes_with_different_hash_seeds_give_the_same_bytes():
+    outputs = [
+        subprocess.run(
+            [sys.executable, "-c", PROGRAM],
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(sys.path), "PATH": "", "PYTHONIOENCODING": "utf-8"},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert outputs[0] == outputs[1]
+    assert len(outputs[0]) > 10_000

@@ -1,0 +1,215 @@
+"""The story: its numbers are the engine's, its chapters tile it, and telling it changes nothing."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import autokit as ak
+from autokit.graphs.summary import number, summarize
+from tests.graphs.programs import programs
+
+KINDS = {
+    *("input", "operands", "value", "turn", "seed", "select", "upstream"),
+    *("local", "product", "unbroadcast", "travel", "accumulate", "leaf", "finish"),
+}
+
+
+def product() -> ak.Tensor:
+    a = ak.tensor(15.0, requires_grad=True)
+    b = ak.tensor(20.0, requires_grad=True)
+    a.name, b.name = "a", "b"
+    c = a * b
+    c.name = "c"
+    return c
+
+
+def sentences(timeline, kind):
+    return [step.sentence for step in timeline.steps if step.kind == kind]
+
+
+@settings(max_examples=60, deadline=None)
+@given(programs())
+def test_the_last_state_shows_the_engines_gradients(end):
+    timeline = ak.record(end)
+    state = timeline.state(-1)
+    leaves = [n for n in timeline.graph.nodes if n.kind == "leaf"]
+    tensors = {t.name: t for t in _leaves(end)}
+    expected = ak.autograd.grad(end, [tensors[n.label] for n in leaves], retain_graph=True)
+    assert [state[n.element]["gradient"] for n in leaves] == [summarize(g.array).text for g in expected]
+    assert all(state[n.element]["status"] == "final" for n in timeline.graph.nodes if n.requires_grad)
+    assert all(state[n.element]["status"] == "dim" for n in timeline.graph.nodes if not n.requires_grad)
+    assert all(state[n.element]["value"] == n.value.text for n in timeline.graph.nodes)
+
+
+@settings(max_examples=60, deadline=None)
+@given(programs())
+def test_the_check_by_central_differences_agrees(end):
+    from autokit.graphs.capture import capture
+    from autokit.graphs.check import central_differences
+
+    leaves = _leaves(end)
+    slopes = central_differences(capture(end), end.grad_fn, np.ones(()))
+    gradients = ak.autograd.grad(end, leaves, retain_graph=True)
+    kinked = {node.operation for node in ak.graph(end).nodes} & {"relu", "maximum"}
+    for leaf, gradient in zip(leaves, gradients):
+        if not kinked:
+            assert slopes[leaf] == pytest.approx(float(gradient.sum()), rel=1e-3, abs=1e-3)
+
+
+@settings(max_examples=30, deadline=None)
+@given(programs())
+def test_chapters_tile_the_steps_and_every_step_is_known(end):
+    timeline = ak.record(end)
+    assert {step.kind for step in timeline} <= KINDS
+    assert [c.first for c in timeline.chapters] == [0, *(c.last + 1 for c in timeline.chapters[:-1])]
+    assert timeline.chapters[-1].last == len(timeline) - 1
+    for place, chapter in enumerate(timeline.chapters):
+        assert all(step.chapter == place for step in timeline.steps[chapter.first : chapter.last + 1])
+        assert chapter.sentence
+    assert all(step.sentence for step in timeline)
+    phases = [step.phase for step in timeline]
+    assert phases == sorted(phases, key=["forward", "turn", "backward"].index)
+    json.loads(timeline.to_json())
+
+
+@settings(max_examples=30, deadline=None)
+@given(programs())
+def test_telling_changes_nothing_and_is_the_same_before_and_after_backward(end):
+    leaves = _leaves(end)
+    before = ak.record(end)
+    assert all(leaf.grad is None for leaf in leaves)
+    end.backward()
+    gradients = [leaf.grad for leaf in leaves]
+    copies = [None if g is None else g.clone() for g in gradients]
+    after = ak.record(end)
+    assert [step.sentence for step in after] == [step.sentence for step in before]
+    assert all(leaf.grad is gradient for leaf, gradient in zip(leaves, gradients))
+    assert all(c is None or ak.equal(c, g) for c, g in zip(copies, gradients))
+    with pytest.raises(RuntimeError, match="second time"):
+        (end * end).backward()
+
+
+def _leaves(end):
+    found, stack, seen = [], [end.grad_fn], set()
+    while stack:
+        for target in stack.pop().targets:
+            if target is None or target in seen:
+                continue
+            seen.add(target)
+            found.append(target) if isinstance(target, ak.Tensor) else stack.append(target)
+    return found
+
+
+def test_the_product_is_told_with_its_numbers():
+    timeline = ak.record(product())
+    assert sentences(timeline, "seed") == ["The way back begins with a seed: ∂c/∂c = 1.0."]
+    assert sentences(timeline, "local") == ["How c changes with a: b = 20.0.", "How c changes with b: a = 15.0."]
+    assert sentences(timeline, "product") == [
+        "Upstream times local: 1.0 · 20.0 = 20.0 is what c sends to a.",
+        "Upstream times local: 1.0 · 15.0 = 15.0 is what c sends to b.",
+    ]
+    assert sentences(timeline, "leaf") == ["a is a leaf: its .grad is 20.0.", "b is a leaf: its .grad is 15.0."]
+    assert sentences(timeline, "finish") == [
+        "Done: a.grad = 20.0; by central differences 20.0; b.grad = 15.0; by central differences 15.0."
+    ]
+
+
+def test_gradients_read_as_not_computed_until_they_are():
+    timeline = ak.record(product())
+    turn = next(place for place, step in enumerate(timeline) if step.kind == "turn")
+    assert all(fields.get("gradient", "—") == "—" for fields in timeline.state(turn).values())
+
+
+def test_accumulation_says_what_an_assignment_would_lose():
+    a = ak.tensor(3.0, requires_grad=True)
+    timeline = ak.record(a * 2 + a * 5)
+    second = [step for step in timeline if step.kind == "accumulate"][-1]
+    assert second.numbers == "5.0 + 2.0 = 7.0"
+    assert second.note == "With = in place of +=, ∂v5/∂a would be 2.0, and 5.0 would be lost."
+    waiting = [step.note for step in timeline if step.kind == "select" and "Why not a?" in step.note]
+    assert waiting == ["Why not a? It has 1 contribution, and 1 more is to come."]
+
+
+def test_a_repeated_operand_is_told_as_a_sum():
+    w = ak.ones(3, requires_grad=True)
+    timeline = ak.record((w * ak.ones(2, 3)).sum())
+    (step,) = [step for step in timeline if step.kind == "unbroadcast"]
+    assert "(3) was repeated to (2×3)" in step.sentence
+    assert step.numbers == "[2.0, 2.0, 2.0]"
+
+
+def test_trouble_is_traced_to_the_operation_where_it_began():
+    x = ak.tensor(0.0, requires_grad=True)
+    y = x**2
+    z = y.sqrt()
+    note = ak.record(z).steps[-1].note
+    assert note == "The first NaN is made by ^ (pow), on the way to x."
+    w = ak.tensor(-1.0, requires_grad=True)
+    h = ak.relu(w)
+    assert ak.record(h * 3).steps[-1].note == "No gradient passes through h: relu was 0 for every element."
+
+
+def test_hooks_stay_silent():
+    x = ak.tensor(2.0, requires_grad=True)
+    y = x * x
+    called = []
+    y.register_hook(called.append)
+    x.register_hook(called.append)
+    y.retain_grad()
+    ak.record(y * 2)
+    assert called == []
+    assert y._grad is None
+
+
+def test_large_tensors_before_backward_and_after():
+    x = ak.ones(50, 50, requires_grad=True)
+    loss = (x * x).sum()
+    assert ak.record(loss).steps[-1].kind == "finish"
+    loss.backward()
+    with pytest.raises(RuntimeError, match="recording"):
+        ak.record(loss)
+    with ak.recording():
+        loss = (x * x).sum()
+    loss.backward()
+    assert ak.record(loss).steps[-1].kind == "finish"
+
+
+def test_what_has_no_story_is_refused():
+    with pytest.raises(RuntimeError, match="does not require grad"):
+        ak.record(ak.ones(1))
+    with pytest.raises(RuntimeError, match="scalar outputs"):
+        ak.record(ak.ones(2, requires_grad=True) * 2)
+    with pytest.raises(TypeError, match="float"):
+        ak.record(2.0)
+    y = x = ak.tensor(0.0, requires_grad=True)
+    for _ in range(1500):
+        y = y + x
+    with pytest.raises(RuntimeError, match="1,000 operations"):
+        ak.record(y)
+
+
+def test_a_gradient_to_begin_with():
+    x = ak.ones(2, requires_grad=True)
+    timeline = ak.record(x * 3, ak.tensor([1.0, 10.0]))
+    assert timeline.state(-1)["n0"]["gradient"] == "[3.0, 30.0]"
+    with pytest.raises(RuntimeError, match="shape"):
+        ak.record(x * 3, ak.ones(3))
+
+
+def test_hostile_names_are_data_like_any_other():
+    x = ak.tensor(1.0, requires_grad=True)
+    x.name = "<script>alert(1)</script>{}{0}%s"
+    timeline = ak.record(x * 2)
+    assert any(x.name in step.sentence for step in timeline)
+    assert "<script>" not in ak.draw.svg(timeline)
+    assert "<script>" not in ak.draw.html(timeline)
+
+
+def test_numbers_read_as_a_learner_writes_them():
+    assert [number(v) for v in (1, 1.0, -0.0, 1 / 3, 123456.789, 1e9, -2.5e-8, np.float32(0.1), np.inf)] == [
+        *("1", "1.0", "0.0", "0.3333", "123456.789", "1e+09", "-2.5e-08", "0.1", "inf"),
+    ]
