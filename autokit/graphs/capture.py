@@ -169,6 +169,9 @@ class _Builder:
         learns = tensor.requires_grad
         gradient = tensor._grad if learns else None
         moment = user.sequence if user is not None else float("inf")
+        value = _value(tensor.array, tensor._storage, moment)
+        # The 2 of `2 * x` is its own name.
+        label = value.text if isinstance(tensor, Literal) and value is not None else self.names.of(tensor)
         return self._append(
             tensor,
             Node(
@@ -178,10 +181,10 @@ class _Builder:
                 symbol="",
                 formula="",
                 backward="",
-                label=self.names.of(tensor),
+                label=label,
                 shape=tuple(tensor.shape),
                 dtype=_dtype_name(tensor.array.dtype),
-                value=_value(tensor.array, tensor._storage, moment),
+                value=value,
                 gradient=summarize(to_numpy(gradient.array)) if gradient is not None else None,
                 requires_grad=learns,
                 module=path if learns and user is not None and _owns(user.scope, tensor) else "",

@@ -13,7 +13,7 @@ from typing import Any
 
 from autokit.autograd.node import NAMES, Node
 from autokit.nn.module import Module
-from autokit.tensor import Literal, Tensor
+from autokit.tensor import Tensor
 
 
 class Names:
@@ -48,8 +48,6 @@ class Names:
 
     def of(self, value: Node | Tensor) -> str:
         """The name of a node's result or of a tensor, or an empty string."""
-        if isinstance(value, Literal):
-            return ""
         own = value.name if isinstance(value, Tensor) else NAMES.get(value, "")
         return own or self._names.get(value, "")
 

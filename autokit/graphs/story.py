@@ -139,21 +139,14 @@ class _Teller:
 
     def timeline(self) -> Timeline:
         """The finished story."""
-        start = [
-            change
-            for node in self.graph.nodes
-            for change in (
-                Change(node.element, "status", "hidden"),
-                Change(node.element, "value", ""),
-                Change(node.element, "gradient", NOT_COMPUTED),
-                Change(node.element, "pending", None),
-            )
-        ]
-        start += [
-            change
-            for edge in self.graph.edges
-            for change in (Change(edge.element, "status", "idle"), Change(edge.element, "flow", ""))
-        ]
+        start = []
+        for node in self.graph.nodes:
+            start += [Change(node.element, "status", "hidden"), Change(node.element, "value", "")]
+            if node.requires_grad:
+                start.append(Change(node.element, "gradient", NOT_COMPUTED))
+                start.append(Change(node.element, "pending", None))
+        for edge in self.graph.edges:
+            start += [Change(edge.element, "status", "idle"), Change(edge.element, "flow", "")]
         return Timeline(self.graph, tuple(self.steps), tuple(self.chapters), tuple(start))
 
     # -------------------------------------------------------- bookkeeping
@@ -401,7 +394,7 @@ class _Teller:
                 formula=f"{parent}.grad = {wanted}",
                 numbers=f"{parent}.grad = {sum_text}",
                 touches=(source.element,),
-                changes=(Change(source.element, "status", "final"),),
+                changes=(Change(source.element, "status", "final"), Change(source.element, "pending", None)),
             )
 
     def _close_node(self) -> None:

@@ -12,7 +12,6 @@ from autokit.autograd.engine import fetch_arrays
 from autokit.autograd.node import Node as EngineNode
 from autokit.graphs.model import NOT_KEPT, Edge, Graph, Node
 from autokit.graphs.summary import number
-from autokit.tensor import Literal
 
 _IN_FULL = 4
 """Values of up to this many elements are written out in a sentence; of others the shape is told."""
@@ -39,9 +38,7 @@ class Words:
             self.operands.setdefault(edge.target, []).append(edge)
 
     def name(self, node: Node) -> str:
-        """What to call a value: the number itself for a literal, the label, or its number in the order."""
-        if isinstance(self.origins[node.id], Literal) and node.value is not None:
-            return node.value.text
+        """What to call a value: the label, or its number in the order."""
         return node.name
 
     def value(self, node: Node) -> str:

@@ -1,0 +1,46 @@
+"""Run all benchmarks and print one table."""
+
+from __future__ import annotations
+
+import os
+import platform
+from importlib import metadata
+
+from tests.benchmarks import chain, pictures, sgd_step
+from tests.benchmarks.measure import best_times
+
+
+def main() -> None:
+    """Print the table in Markdown, as the README shows it."""
+    packages = ("numpy", "torch", "mygrad", "autograd", "jax")
+    print(f"{os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}, " + _versions(packages))
+    print()
+    print("| what | autokit | beside |")
+    print("|---|---|---|")
+    for title, jobs in (
+        ("200 elementwise operations on 4 elements, forward and backward", chain.jobs()),
+        ("one SGD step of a 64-32-10 network, batch of 32", sgd_step.jobs()),
+    ):
+        times = best_times(jobs)
+        own = times.pop("autokit")
+        ratios = "; ".join(f"{own / time:.2f} of {name}" for name, time in times.items())
+        print(f"| {title} | {own * 1e6:.0f} µs | {ratios} |")
+    imports = pictures.import_times()
+    ratio = imports["autokit"] / imports["numpy"]
+    print(f"| `import autokit` | {imports['autokit'] * 1e3:.0f} ms | {ratio:.2f} of `import numpy` |")
+    first, later = pictures.still_times()
+    print(f"| a still of 100 nodes | {later * 1e3:.0f} ms | the first of a process {first * 1e3:.0f} ms |")
+
+
+def _versions(packages: tuple[str, ...]) -> str:
+    found = []
+    for package in packages:
+        try:
+            found.append(f"{package} {metadata.version(package)}")
+        except metadata.PackageNotFoundError:
+            continue
+    return ", ".join(found)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+"""Timing two or more ways of doing one job so that they can be compared."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+Job = Callable[[], object]
+
+
+def best_times(jobs: dict[str, Job], rounds: int = 15, seconds: float = 0.02) -> dict[str, float]:
+    """The shortest time of each job, in seconds.
+
+    The jobs take turns, so that a machine that slows down slows down all of
+    them; the shortest time is the one least disturbed.
+    """
+    repeats = {}
+    for name, job in jobs.items():
+        job()
+        started = time.perf_counter()
+        job()
+        repeats[name] = max(1, int(seconds / max(time.perf_counter() - started, 1e-9)))
+    best = dict.fromkeys(jobs, float("inf"))
+    for _ in range(rounds):
+        for name, job in jobs.items():
+            started = time.perf_counter()
+            for _ in range(repeats[name]):
+                job()
+            best[name] = min(best[name], (time.perf_counter() - started) / repeats[name])
+    return best
+
+
+def best_process_times(programs: dict[str, str], rounds: int = 9) -> dict[str, float]:
+    """The shortest time of each program in a fresh Python process, in seconds."""
+    best = dict.fromkeys(programs, float("inf"))
+    for _ in range(rounds):
+        for name, program in programs.items():
+            started = time.perf_counter()
+            subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+            best[name] = min(best[name], time.perf_counter() - started)
+    return best
