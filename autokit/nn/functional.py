@@ -13,6 +13,7 @@ import numpy as np
 
 from autokit import random
 from autokit.ops.affine import affine
+from autokit.ops.direct import direct
 from autokit.ops.elementwise import abs as _abs
 from autokit.ops.elementwise import relu as _relu
 from autokit.ops.elementwise import sigmoid, tanh, where
@@ -76,7 +77,14 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         fits = False
     if not fits:
         raise _linear_error(input, weight)
-    return matmul(input, weight.t()) if bias is None else affine(input, weight, bias)
+    if bias is None:
+        return matmul(input, weight.t())
+    if bias.array.dtype != weight.array.dtype or bias.array.shape not in (weight.array.shape[:1], (1,), ()):
+        raise RuntimeError(
+            f"the bias of a linear layer has the weight's dtype and as many elements as it has rows, "
+            f"but {describe(bias)} is to go with {describe(weight)}"
+        )
+    return direct(affine, input, weight, bias)
 
 
 def _linear_error(input: Any, weight: Any) -> Exception:
@@ -191,12 +199,15 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
 # ---------------------------------------------------------------- losses
 
 
+_REDUCTIONS = ("mean", "sum", "none")
+
+
 def _reduction(reduction: str, size_average: bool | None, reduce: bool | None) -> str:
     if size_average is not None or reduce is not None:  # PyTorch's spelling before there was `reduction`
         if reduce is False:
             return "none"
         return "sum" if size_average is False else "mean"
-    if reduction not in ("none", "mean", "sum"):
+    if reduction not in _REDUCTIONS:
         raise ValueError(f"{reduction} is not a valid value for reduction: it is 'none', 'mean' or 'sum'")
     return reduction
 
@@ -277,11 +288,14 @@ def nll_loss(
     """
     _check_classes(input, target, weight)
     factors = None if weight is None else weight.array
-    return _nll_loss(input, target, factors, ignore_index, _reduction(reduction, size_average, reduce))
+    reduction = _reduction(reduction, size_average, reduce)
+    return direct(_nll_loss, input, target, weight=factors, ignore_index=ignore_index, reduction=reduction)
 
 
 def _check_classes(input: Tensor, target: Tensor, weight: Tensor | None) -> None:
     shape, target_shape = input.array.shape, target.array.shape
+    if weight is None and len(shape) == 2 and target_shape == shape[:1] and target.array.dtype == np.int64:
+        return  # as nearly always
     if target.array.dtype.kind not in "iu" or target.array.dtype.itemsize not in (1, 8):
         raise RuntimeError(
             f"expected target dtype to be Long or Byte, but got {target.dtype.name}: {describe(target)}; "

@@ -101,7 +101,7 @@ class CrossEntropyLoss(_WeightedLoss):
         return functional.cross_entropy(
             input,
             target,
-            self.weight,
+            self._buffers["weight"],
             ignore_index=self.ignore_index,
             reduction=self.reduction,
             label_smoothing=self.label_smoothing,

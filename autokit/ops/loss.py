@@ -96,11 +96,11 @@ def _likelihood_gradient(
 ) -> Any:
     axis = _class_axis(len(shape))
     chosen, weights = _counted(_array(target), shape[axis], weight, ignore_index)
-    hot = np.zeros((chosen.size, shape[axis]), _array(g).dtype)
-    divisor = 1.0
+    values = -1.0 if weights is None else -weights
     if reduction == "mean":
-        divisor = chosen.size if weights is None else (float(weights.sum()) or 1.0)
-    hot[np.arange(chosen.size), chosen] = (-1.0 if weights is None else -weights) / divisor
+        values = values / (chosen.size or 1 if weights is None else (float(weights.sum()) or 1.0))
+    hot = np.zeros((chosen.size, shape[axis]), _array(g).dtype)
+    hot[np.arange(chosen.size), chosen] = values
     if len(shape) != 2:
         others = shape[:axis] + shape[axis + 1 :]
         hot = np.moveaxis(hot.reshape((*others, shape[axis])), -1, axis)

@@ -6,15 +6,20 @@ import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
+from sys import _getframe as get_frame
 from typing import Any
 
 from autokit.autograd.modes import enable_grad
-from autokit.ops.operation import new_tensor
+from autokit.ops.operation import _OUR_FILES, new_tensor
 from autokit.tensor import Tensor
+
+Params = Iterable[Any]
+Line = tuple[Any, int]
+"""Where a change was made: a code object, and an instruction in it."""
 
 
 class Optimizer:
-    """Base of the optimizers; a subclass defines ``_update(group)``.
+    """Base of the optimizers; a subclass defines ``_update(group, line)``.
 
     Parameters
     ----------
@@ -126,12 +131,13 @@ class Optimizer:
         if closure is not None:
             with enable_grad():
                 loss = closure()
+        line = _calling_line()
         for group in self.param_groups:
-            self._update(group)
+            self._update(group, line)
         return loss
 
-    def _update(self, group: dict[str, Any]) -> None:
-        """Change the parameters of one group."""
+    def _update(self, group: dict[str, Any], line: Line) -> None:
+        """Change the parameters of one group in place, and note in their storages the line that did it."""
         raise NotImplementedError(f"{type(self).__name__} defines no step")
 
     # ------------------------------------------------------------ saving and loading
@@ -192,6 +198,14 @@ class Optimizer:
         return "\n".join([*lines, ")"])
 
 
+def _calling_line() -> Line:
+    """The line of the learner's program that asked for a step."""
+    frame = get_frame(1)
+    while frame.f_code.co_filename in _OUR_FILES:
+        frame = frame.f_back  # type: ignore[assignment]
+    return frame.f_code, frame.f_lasti
+
+
 def check_not_negative(**settings: float) -> None:
     """Raise PyTorch's error for the first of ``settings`` that is below 0 or NaN."""
     for name, value in settings.items():
@@ -207,6 +221,3 @@ def _fitting(value: Any, param: Tensor) -> Any:
     if isinstance(value, Tensor) and value.array.dtype.kind == "f" and value.array.ndim:
         return new_tensor(value.array.astype(param.array.dtype, copy=False))
     return value
-
-
-Params = Iterable[Any]

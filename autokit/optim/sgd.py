@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from autokit.ops.inplace import mark_changed
-from autokit.ops.operation import new_tensor
-from autokit.optim.optimizer import Optimizer, Params, check_not_negative
+from autokit.ops.operation import new_tensor, storage_of
+from autokit.optim.optimizer import Line, Optimizer, Params, check_not_negative
 
 
 class SGD(Optimizer):
@@ -86,7 +85,7 @@ class SGD(Optimizer):
         }
         super().__init__(params, settings)
 
-    def _update(self, group: dict[str, Any]) -> None:
+    def _update(self, group: dict[str, Any], line: Line) -> None:
         lr, momentum, weight_decay = group["lr"], group["momentum"], group["weight_decay"]
         sign = 1 if group["maximize"] else -1
         for param in group["params"]:
@@ -98,7 +97,7 @@ class SGD(Optimizer):
             if momentum:
                 change = self._velocity(param, change, group)
             array += (sign * lr) * change
-            mark_changed(param)
+            storage_of(param).change(*line)
 
     def _velocity(self, param: Any, gradient: Any, group: dict[str, Any]) -> Any:
         momentum = group["momentum"]

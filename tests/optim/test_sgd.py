@@ -28,7 +28,7 @@ SETTINGS = st.fixed_dictionaries(
 
 @settings(max_examples=150, deadline=None)
 @given(SETTINGS, st.integers(0, 1000), st.sampled_from(["float32", "float64"]))
-def test_steps_are_pytorchs_within_a_unit_in_the_last_place(options: dict[str, Any], seed: int, dtype: str):
+def test_five_steps_are_pytorchs_within_the_rounding_of_each(options: dict[str, Any], seed: int, dtype: str):
     require("torch")
     import torch
 
@@ -50,12 +50,9 @@ def test_steps_are_pytorchs_within_a_unit_in_the_last_place(options: dict[str, A
         our_sgd.step()
         their_sgd.step()
         for our, their in zip(ours, theirs, strict=True):
-            np.testing.assert_allclose(
-                our.detach().numpy(),
-                their.detach().numpy(),
-                rtol=8 * np.finfo(dtype).eps,
-                atol=np.finfo(dtype).eps,
-            )
+            # Terms of up to 10 are added up: a unit in the last place of these, for each step.
+            tolerance = 5 * np.spacing(np.array(10, dtype))
+            np.testing.assert_allclose(our.detach().numpy(), their.detach().numpy(), rtol=0, atol=tolerance)
 
 
 def test_a_step_literally():
