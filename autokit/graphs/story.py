@@ -210,7 +210,7 @@ class _Teller:
             "forward",
             f"Number {node.id} in topological order: {result}.{keeps}",
             formula=f"{self.words.name(node)} = {self.words.formula(node)}",
-            numbers=result,
+            numbers=f"= {numbers}",
             touches=(node.element,),
             changes=self._computed(node),
         )
@@ -262,8 +262,8 @@ class _Teller:
                 "seed",
                 "backward",
                 sentence,
-                formula=f"{derivative} = 1" if text == "1.0" else derivative,
-                numbers=f"{derivative} = {text}",
+                formula=derivative,
+                numbers=f"= {text}",
                 touches=(node.element,),
                 changes=(
                     Change(node.element, "gradient", text),
@@ -288,7 +288,7 @@ class _Teller:
             "backward",
             f"The upstream gradient {derivative} = {text} enters the rule of {self.words.operation(node)}.",
             formula=f"g = {derivative}",
-            numbers=f"g = {text}",
+            numbers=f"= {text}",
             touches=(node.element,),
         )
 
@@ -364,7 +364,7 @@ class _Teller:
         still = f" {waits} more to come." if waits else " That was the last one."
         if before is None:
             sentence = f"The first contribution to {wanted} is {text}.{still}"
-            numbers = f"{wanted} = {sum_text}"
+            numbers = f"= {sum_text}"
             note = ""
         else:
             old = summarize(before).text
@@ -392,7 +392,7 @@ class _Teller:
                 "backward",
                 f"{parent} is a leaf: its .grad is {sum_text}.",
                 formula=f"{parent}.grad = {wanted}",
-                numbers=f"{parent}.grad = {sum_text}",
+                numbers=f"= {sum_text}",
                 touches=(source.element,),
                 changes=(Change(source.element, "status", "final"), Change(source.element, "pending", None)),
             )

@@ -91,7 +91,7 @@ class Words:
         steps = [symbols] if numbers == symbols else [symbols, numbers]
         if not _says(steps[-1], value):
             steps.append(value)
-        return Local(" = ".join(steps), symbols, f"{self.by(node, source)} = {' = '.join(steps[-2:])}", value)
+        return Local(" = ".join(steps), symbols, "".join(f" = {step}" for step in steps[1:]).strip(), value)
 
     # -------------------------------------------------------- templates
 
