@@ -25,6 +25,7 @@ from autokit.ops.loss import mse_loss as _mse_loss
 from autokit.ops.loss import nll_loss as _nll_loss
 from autokit.ops.operation import new_tensor
 from autokit.ops.reduce import log_softmax as _log_softmax
+from autokit.ops.reduce import plain_log_softmax
 from autokit.ops.reduce import softmax as _softmax
 from autokit.tensor import Tensor
 
@@ -72,19 +73,20 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     tensor([[3.5000]])
     """
     try:
-        fits = input.array.shape[-1] == weight.array.shape[-1] and input.array.dtype == weight.array.dtype
+        rows, columns = input.array, weight.array
+        fits = rows.shape[-1] == columns.shape[-1] and rows.dtype == columns.dtype
     except (AttributeError, IndexError):
         fits = False
     if not fits:
         raise _linear_error(input, weight)
     if bias is None:
         return matmul(input, weight.t())
-    if bias.array.dtype != weight.array.dtype or bias.array.shape not in (weight.array.shape[:1], (1,), ()):
+    if bias.array.dtype != columns.dtype or bias.array.shape != columns.shape[:1]:
         raise RuntimeError(
-            f"the bias of a linear layer has the weight's dtype and as many elements as it has rows, "
-            f"but {describe(bias)} is to go with {describe(weight)}"
+            "the bias of a linear layer has the weight's dtype and one element for each of its rows, but "
+            f"{describe(bias)} is to go with {describe(weight)}"
         )
-    return direct(affine, input, weight, bias)
+    return direct(affine, (input, weight, bias))
 
 
 def _linear_error(input: Any, weight: Any) -> Exception:
@@ -286,10 +288,16 @@ def nll_loss(
     ValueError, RuntimeError
         If shapes or dtypes do not fit.
     """
+    return _likelihood(input, target, weight, ignore_index, _reduction(reduction, size_average, reduce))
+
+
+def _likelihood(
+    input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: str
+) -> Tensor:
     _check_classes(input, target, weight)
     factors = None if weight is None else weight.array
-    reduction = _reduction(reduction, size_average, reduce)
-    return direct(_nll_loss, input, target, weight=factors, ignore_index=ignore_index, reduction=reduction)
+    settings = {"weight": factors, "ignore_index": ignore_index, "reduction": reduction}
+    return direct(_nll_loss, (input, target), settings)
 
 
 def _check_classes(input: Tensor, target: Tensor, weight: Tensor | None) -> None:
@@ -363,13 +371,13 @@ def cross_entropy(
     tensor(0.1269)
     """
     axis = 1 if input.array.ndim > 1 else 0
-    logarithms = _log_softmax(input, axis)
+    logarithms = plain_log_softmax(input, dim=axis)
     reduction = _reduction(reduction, size_average, reduce)
     if not 0 <= label_smoothing <= 1:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
     if target.array.dtype.kind == "f" and target.array.shape == input.array.shape:
         return _against_probabilities(logarithms, target, weight, axis, reduction, label_smoothing)
-    loss = nll_loss(logarithms, target, weight, ignore_index=ignore_index, reduction=reduction)
+    loss = _likelihood(logarithms, target, weight, ignore_index, reduction)
     if not label_smoothing:
         return loss
     classes = input.array.shape[axis]

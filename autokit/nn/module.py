@@ -22,7 +22,7 @@ from autokit.tensor import RemovableHandle, Tensor
 
 Self = TypeVar("Self", bound="Module")
 
-_REGISTERS = ("_parameters", "_buffers", "_modules")
+_REGISTERS = ("_modules", "_parameters", "_buffers")
 
 
 class Module:
@@ -117,10 +117,11 @@ class Module:
             object.__setattr__(self, name, value)
 
     def __getattr__(self, name: str) -> Any:
-        for register in _REGISTERS:
-            found = self.__dict__.get(register, {})
-            if name in found:
-                return found[name]
+        own = self.__dict__
+        if "_modules" in own:
+            for register in _REGISTERS:
+                if name in own[register]:
+                    return own[register][name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __delattr__(self, name: str) -> None:

@@ -16,23 +16,18 @@ from autokit.ops.operation import new_tensor, record
 from autokit.tensor import Tensor
 
 
-def direct(function: Any, *operands: Tensor, **settings: Any) -> Tensor:
+def direct(function: Any, operands: tuple[Tensor, ...], settings: dict[str, Any] | None = None) -> Tensor:
     """What ``function`` gives for tensors that need no promotion, with every setting given by name."""
     operation = function.operation
+    arrays = [operand.array for operand in operands]
     try:
-        out = operation.forward(*[operand.array for operand in operands], **settings)
+        out = operation.forward(*arrays, **settings) if settings else operation.forward(*arrays)
     except Exception as error:
-        raise explain(operation, operands, settings, error) from None
+        raise explain(operation, operands, settings or {}, error) from None
     state = thread.state
     if state.grad_enabled:
-        targets: list[Any] = []
-        recorded = False
         for operand in operands:
             if operand._requires_grad:
-                recorded = True
-                targets.append(operand.grad_fn or operand)
-            else:
-                targets.append(None)
-        if recorded:
-            return record(state, operation, out, operands, tuple(targets), settings or None)
+                targets = tuple([each.grad_fn or each if each._requires_grad else None for each in operands])
+                return record(state, operation, out, operands, targets, settings)
     return new_tensor(out)

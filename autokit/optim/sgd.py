@@ -88,6 +88,7 @@ class SGD(Optimizer):
     def _update(self, group: dict[str, Any], line: Line) -> None:
         lr, momentum, weight_decay = group["lr"], group["momentum"], group["weight_decay"]
         sign = 1 if group["maximize"] else -1
+        scale = sign * lr
         for param in group["params"]:
             if param._grad is None:
                 continue
@@ -96,7 +97,7 @@ class SGD(Optimizer):
                 change = change - sign * weight_decay * array
             if momentum:
                 change = self._velocity(param, change, group)
-            array += (sign * lr) * change
+            array += scale * change
             storage_of(param).change(*line)
 
     def _velocity(self, param: Any, gradient: Any, group: dict[str, Any]) -> Any:
