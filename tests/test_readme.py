@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -23,3 +26,25 @@ def test_a_command_is_one_line_and_stands_in_both_files(name: str, last: str):
     assert install.startswith(".venv/bin/pip install ") and install.endswith(f'".[{name}]"')
     assert run == last
     assert block[1] in (ROOT / ".github" / "CONTRIBUTING.md").read_text("utf-8")
+
+
+def test_the_ten_lines_do_what_they_say(tmp_path: Path):
+    program = re.search(r"^```python\n(.+?)^```$", README, re.MULTILINE | re.DOTALL)[1]
+    (tmp_path / "example.py").write_text(program, "utf-8")
+    done = subprocess.run(
+        [sys.executable, "example.py"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == re.search(r"print\(.*\)\s+# (.+)", program)[1]
+    assert (tmp_path / "flow.svg").read_bytes() == (ROOT / ".github" / "flow.svg").read_bytes()
+    assert "Content-Security-Policy" in (tmp_path / "flow.html").read_text("utf-8")
+
+
+def test_every_link_leads_to_a_file():
+    links = re.findall(r"\]\(([^)]+)\)", README)
+    assert links
+    assert [link for link in links if not (ROOT / link).exists()] == []

@@ -304,7 +304,7 @@ def _in_letters(template: str, operation: Any) -> str:
 
 def _source(made: EngineNode) -> Source | None:
     line = source_line(made.code, made.instruction)
-    if line is None:
+    if line is None or not line[2]:  # such as a program that was typed into a prompt
         return None
     file, number, text = line
     # A notebook's cell lies in a temporary file whose name changes from run to run.
