@@ -139,10 +139,9 @@ def test_losses_of_extreme_values_stay_finite():
 
 
 def test_second_derivatives_of_the_losses():
-    from torch.autograd.functional import hessian
-
     require("torch")
     import torch
+    from torch.autograd.functional import hessian
 
     rng = np.random.RandomState(0)
     logits, target = rng.randn(2, 3), np.array([0, 2])
