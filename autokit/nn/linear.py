@@ -8,8 +8,9 @@ from typing import Any
 from autokit import dtypes
 from autokit.devices import module_for
 from autokit.nn import functional, init
-from autokit.nn.module import Module, path_in_model
+from autokit.nn.module import Module
 from autokit.nn.parameter import Parameter
+from autokit.nn.scope import path_in_model
 from autokit.ops.operation import new_tensor
 from autokit.tensor import Tensor
 

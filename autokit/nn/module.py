@@ -478,20 +478,6 @@ class Module:
         return [f"({name}): {indented(child)}" for name, child in self._modules.items()]
 
 
-def path_in_model() -> str:
-    """Where in the outermost module the module stands whose ``forward`` is running, as ``"encoder.0"``."""
-    running, scope = [], thread.state.scope
-    while scope is not None:
-        scope, module = scope
-        running.append(module())
-    path = ""
-    while len(running) > 1:
-        outer, inner = running.pop(), running[-1]
-        step = next((name for name, module in outer.named_modules() if module is inner), type(inner).__name__)
-        path = f"{path}.{step}" if path else step
-    return path
-
-
 def _refuse_unless_none(place: str, value: Any) -> None:
     if value is not None:
         kind = f"torch.{type(value).__name__}" if isinstance(value, Tensor) else type(value).__name__
