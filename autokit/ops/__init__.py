@@ -75,6 +75,8 @@ METHODS = {
     **_from(shape, "contiguous expand expand_as view view_as"),
     **_from(convert, "cpu cuda to type_as"),
     **convert.CONVERSIONS,
+    **_from(compare, "allclose equal"),
+    "where": elementwise.where_self,
     **_from(inplace, "copy_ fill_ normal_ uniform_ zero_"),
 }
 """What is a method alone."""
@@ -86,13 +88,13 @@ IN_PLACE = (
 """Operations that also have a form with a trailing underscore, which overwrites the tensor."""
 
 OPERATORS = {
-    "add": elementwise.add,
-    "sub": elementwise.sub,
+    "add": elementwise.plain_add,
+    "sub": elementwise.plain_sub,
     "mul": elementwise.mul,
-    "truediv": elementwise.div,
+    "truediv": elementwise.plain_div,
     "floordiv": elementwise.floor_divide,
     "mod": elementwise.remainder,
-    "pow": elementwise.pow,
+    "pow": elementwise.plain_pow,
     "matmul": linalg.matmul,
     "and": compare.bitwise_and,
     "or": compare.bitwise_or,

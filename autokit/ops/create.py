@@ -155,12 +155,14 @@ def from_numpy(array: np.ndarray) -> Tensor:
 # ---------------------------------------------------------------- filled
 
 
-def _shape(size: tuple[Any, ...]) -> tuple[int, ...]:
-    """The sizes, given one by one or as one sequence."""
-    if len(size) == 1 and isinstance(size[0], tuple | list):
-        size = tuple(size[0])
+def _shape(sizes: tuple[Any, ...], size: Any = None) -> tuple[int, ...]:
+    """The sizes, given one by one, as one sequence, or as that under its name."""
+    if size is not None:
+        sizes = tuple(size)
+    elif len(sizes) == 1 and isinstance(sizes[0], tuple | list):
+        sizes = tuple(sizes[0])
     shape = []
-    for one in size:
+    for one in sizes:
         if isinstance(one, bool | float | str) or not hasattr(one, "__index__"):
             raise TypeError(f"a size must be int, and {one!r} is {type(one).__name__}")
         shape.append(int(one))
@@ -169,19 +171,25 @@ def _shape(size: tuple[Any, ...]) -> tuple[int, ...]:
     return tuple(shape)
 
 
-def zeros(*size: Any, dtype: Dtype = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def zeros(
+    *sizes: Any, size: Any = None, dtype: Dtype = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """A tensor of zeros: ``zeros(2, 3)`` or ``zeros((2, 3))``."""
-    return _finished(np.zeros(_shape(size), _chosen(dtype)), requires_grad, device)
+    return _finished(np.zeros(_shape(sizes, size), _chosen(dtype)), requires_grad, device)
 
 
-def ones(*size: Any, dtype: Dtype = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def ones(
+    *sizes: Any, size: Any = None, dtype: Dtype = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """A tensor of ones: ``ones(2, 3)`` or ``ones((2, 3))``."""
-    return _finished(np.ones(_shape(size), _chosen(dtype)), requires_grad, device)
+    return _finished(np.ones(_shape(sizes, size), _chosen(dtype)), requires_grad, device)
 
 
-def empty(*size: Any, dtype: Dtype = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def empty(
+    *sizes: Any, size: Any = None, dtype: Dtype = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """A tensor to be filled.  Its elements are zeros, where PyTorch's are whatever was in memory."""
-    return zeros(*size, dtype=dtype, device=device, requires_grad=requires_grad)
+    return zeros(*sizes, size=size, dtype=dtype, device=device, requires_grad=requires_grad)
 
 
 def full(
@@ -236,7 +244,7 @@ def _like(input: Tensor, dtype: Any) -> np.dtype:
 
 
 def arange(
-    start: Any,
+    start: Any = 0,
     end: Any = None,
     step: Any = 1,
     *,
@@ -284,7 +292,8 @@ def linspace(
 
 
 def rand(
-    *size: Any,
+    *sizes: Any,
+    size: Any = None,
     generator: random.Generator | None = None,
     dtype: Dtype = None,
     device: Any = None,
@@ -292,11 +301,12 @@ def rand(
 ) -> Tensor:
     """Numbers drawn evenly from 0 to below 1; PyTorch's very numbers for the same seed."""
     source = generator or random.default_generator
-    return _finished(np.asarray(source.uniform(_shape(size), _chosen(dtype))), requires_grad, device)
+    return _finished(np.asarray(source.uniform(_shape(sizes, size), _chosen(dtype))), requires_grad, device)
 
 
 def randn(
-    *size: Any,
+    *sizes: Any,
+    size: Any = None,
     generator: random.Generator | None = None,
     dtype: Dtype = None,
     device: Any = None,
@@ -304,7 +314,7 @@ def randn(
 ) -> Tensor:
     """Numbers drawn from the normal distribution of mean 0 and variance 1; PyTorch's for the same seed."""
     source = generator or random.default_generator
-    return _finished(np.asarray(source.normal(_shape(size), _chosen(dtype))), requires_grad, device)
+    return _finished(np.asarray(source.normal(_shape(sizes, size), _chosen(dtype))), requires_grad, device)
 
 
 def randint(

@@ -14,23 +14,38 @@ from autokit.tensor import Literal, Tensor
 # ---------------------------------------------------------------- arithmetic
 
 
-@operation("+", "{a} + {b}", a=derivative("1", lambda g: g), b=derivative("1", lambda g: g))
-def add(a, b, /):
-    """The sum, element by element."""
+@operation("+", "{a} + {b}", a=derivative("1", lambda g: g), b=derivative("1", lambda g: g), name="add")
+def plain_add(a, b, /):
+    """See :func:`add`."""
     return a + b
 
 
-def _sub_name(node: Node) -> str:
-    reflected = node.operands is not None and node.operands[0].__class__ is Literal
-    return "RsubBackward1" if reflected else "SubBackward0"
+def add(input: Any, other: Any, *, alpha: float = 1) -> Tensor:
+    """The sum, element by element, with ``other`` taken ``alpha`` times."""
+    return plain_add(input, other if alpha == 1 else other * alpha)
+
+
+def _is_number(node: Node, place: int) -> bool:
+    """Whether a Python number was the operand at ``place``."""
+    return node.operands is not None and node.operands[place].__class__ is Literal
 
 
 @operation(
-    "−", "{a} − {b}", a=derivative("1", lambda g: g), b=derivative("−1", lambda g: -g), backward=_sub_name
+    "−",
+    "{a} − {b}",
+    a=derivative("1", lambda g: g),
+    b=derivative("−1", lambda g: -g),
+    name="sub",
+    backward=lambda node: "RsubBackward1" if _is_number(node, 0) else "SubBackward0",
 )
-def sub(a, b, /):
-    """The difference, element by element."""
+def plain_sub(a, b, /):
+    """See :func:`sub`."""
     return np.subtract(a, b)
+
+
+def sub(input: Any, other: Any, *, alpha: float = 1) -> Tensor:
+    """The difference, element by element, with ``other`` taken ``alpha`` times."""
+    return plain_sub(input, other if alpha == 1 else other * alpha)
 
 
 @operation(
@@ -50,10 +65,49 @@ def mul(a, b, /):
     a=derivative("1 / {b}", lambda g, b: g / b),
     b=derivative("−{out} / {b}", lambda g, b, out: -g * out / b),
     floating=True,
+    name="div",
+    backward=lambda node: "MulBackward0" if _is_number(node, 0) else "DivBackward0",  # 2 / x is 2 · (1 / x)
 )
-def div(a, b, /):
-    """The quotient, element by element; of integers a float."""
+def plain_div(a, b, /):
+    """See :func:`div`."""
     return a / b
+
+
+@operation(
+    "÷",
+    "{a} / {b}, rounded",
+    a=derivative("0", lambda g: 0 * g),
+    b=derivative("0", lambda g: 0 * g),
+    name="div_rounded",
+    backward="DivBackward2",
+)
+def _div_rounded(a, b, /, mode):
+    """The quotient rounded: down for ``"floor"``, towards 0 for ``"trunc"``."""
+    down = np.floor_divide(a, b)
+    return down if mode == "floor" else down + ((down < 0) & (down * b != a)).astype(down.dtype)
+
+
+def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
+    """The quotient, element by element; of integers a float.
+
+    Parameters
+    ----------
+    input, other : Tensor or number
+    rounding_mode : "floor" or "trunc", optional
+        Round down, or towards 0; the dtype is then kept.
+
+    Raises
+    ------
+    RuntimeError
+        If the rounding mode is another.
+    """
+    if rounding_mode is None:
+        return plain_div(input, other)
+    if rounding_mode not in ("floor", "trunc"):
+        raise RuntimeError(
+            f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
+        )
+    return _div_rounded(input, other, rounding_mode)
 
 
 @operation("−", "−{a}", a=derivative("−1", lambda g: -g))
@@ -74,8 +128,9 @@ def _power_by_exponent(g: Any, a: Any, b: Any, out: Any) -> Any:
 
 
 def _pow_name(node: Node) -> str:
-    number = node.operands is not None and node.operands[1].__class__ is Literal
-    return "PowBackward0" if number else "PowBackward1"
+    return (
+        "PowBackward0" if _is_number(node, 1) else "PowBackward2" if _is_number(node, 0) else "PowBackward1"
+    )
 
 
 @operation(
@@ -83,16 +138,35 @@ def _pow_name(node: Node) -> str:
     "{a} ^ {b}",
     a=derivative("{b} · {a} ^ ({b} − 1)", _power_by_base),
     b=derivative("{out} · log {a}", _power_by_exponent),
+    name="pow",
     backward=_pow_name,
 )
-def pow(a, b, /):
-    """Each element of ``a`` to the power of ``b``."""
+def plain_pow(a, b, /):
+    """See :func:`pow`."""
     return np.power(a, b)
 
 
-@operation("//", "⌊{a} / {b}⌋")
+def pow(input: Any, exponent: Any) -> Tensor:
+    """Each element of ``input`` to the power of ``exponent``."""
+    return plain_pow(input, exponent)
+
+
+def _refuse_to_differentiate(g: Any) -> Any:
+    raise RuntimeError(
+        "derivative for aten::floor_divide is not implemented: its slope is 0 wherever it has one; "
+        "detach() the quotient, or divide with /"
+    )
+
+
+@operation(
+    "//",
+    "⌊{a} / {b}⌋",
+    a=derivative("not given", _refuse_to_differentiate),
+    b=derivative("not given", _refuse_to_differentiate),
+    backward="NotImplemented",
+)
 def floor_divide(a, b, /):
-    """The quotient, rounded down."""
+    """The quotient, rounded down; as in PyTorch no gradient goes back through it."""
     return np.floor_divide(a, b)
 
 
@@ -101,6 +175,7 @@ def floor_divide(a, b, /):
     "{a} mod {b}",
     a=derivative("1", lambda g: g),
     b=derivative("−⌊{a} / {b}⌋", lambda g, a, b: -g * np.floor(a / b)),
+    backward=lambda node: "RemainderBackward0" if _is_number(node, 1) else "RemainderBackward1",
 )
 def remainder(a, b, /):
     """What is left of ``a`` after taking out ``b`` whole times; it has the sign of ``b``."""
@@ -277,6 +352,11 @@ def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
             f"where expected condition to be a boolean tensor, but got a {kind}: compare first, as in x > 0"
         )
     return choose(condition, input, other)
+
+
+def where_self(self: Tensor, condition: Tensor, other: Any) -> Tensor:
+    """``self`` where ``condition`` holds, else ``other``."""
+    return where(condition, self, other)
 
 
 def _with_dtype(value: Any, common: np.dtype) -> Any:

@@ -36,6 +36,8 @@ def _entry(tensor: Tensor, entry: Any) -> Any:
         return int(entry)
     if isinstance(entry, list | tuple | range | np.ndarray):
         array = np.asarray(entry)
+        if not array.ndim and array.dtype.kind in "ui":
+            return int(array)
         if not array.size and array.dtype.kind == "f":
             array = array.astype(np.int64)
         if array.dtype.kind in "bui":
@@ -58,6 +60,8 @@ def _index_name(node: Node) -> str:
     index = (node.settings or {})["index"]
     if not is_basic(index):
         return "IndexBackward0"
+    if all(entry is Ellipsis for entry in index):
+        return "AliasBackward0"
     last = next(
         (entry for entry in reversed(index) if entry is not Ellipsis and entry != slice(None)), slice(None)
     )
@@ -127,13 +131,24 @@ def _index_error(tensor: Tensor, entries: tuple[Any, ...], error: Exception) -> 
     return IndexError(str(error))
 
 
+def _put_name(node: Node) -> str:
+    index = (node.settings or {})["index"]
+    return (
+        "CopyBackwards"
+        if all(entry is Ellipsis for entry in index)
+        else "CopySlices"
+        if is_basic(index)
+        else "IndexPutBackward0"
+    )
+
+
 @operation(
     "[ ]=",
     "{a}, with {value} written at […]",
     a=derivative("1 at the places kept", lambda g, index: on(put, g, _zero_like(g), index=index)),
     value=derivative("1 at the places written", lambda g, index: g[index]),
     name="copy_slices",
-    backward="CopySlices",
+    backward=_put_name,
 )
 def put(a, value, /, index):
     """A copy of ``a`` with ``value`` at ``index``."""
@@ -147,7 +162,7 @@ def _zero_like(g: Any) -> Any:
     return new_tensor(zero) if isinstance(g, Tensor) else zero
 
 
-@operation("nonzero", "places of {a}")
+@operation("nonzero", "places of {a}", name="nonzero")
 def plain_nonzero(a, /):
     """See :func:`nonzero`."""
     return np.argwhere(a) if a.ndim else np.zeros((int(bool(a)), 0), np.int64)

@@ -237,7 +237,7 @@ def _unary_with_settings(operation: Operation) -> Callable[..., Tensor]:
     view = operation.view
 
     def apply(*arguments: Any, **settings: Any) -> Tensor:
-        if len(arguments) != 1 or len(settings) != len(operation.defaults):
+        if len(arguments) != 1 or settings.keys() != operation.defaults.keys():
             arguments, settings = _bind(operation, arguments, settings)
         (input,) = arguments
         if not isinstance(input, Tensor):
@@ -554,8 +554,16 @@ def _combine(higher: np.dtype | None, lower: np.dtype | None) -> np.dtype | None
     "→",
     "{a}",
     a=derivative("1", lambda g: g),
+    name="cast",
     backward="ToCopyBackward0",
 )
-def cast(a, /, dtype=None):
-    """The same values in another dtype."""
+def plain_cast(a, /, dtype):
+    """See :func:`cast`."""
     return a.astype(dtype)
+
+
+def cast(input: Tensor, dtype: np.dtype) -> Tensor:
+    """The same values in another dtype; integers and bools have no gradient."""
+    if dtype.kind in "fc":
+        return plain_cast(input, dtype=dtype)
+    return new_tensor(input.array.astype(dtype))

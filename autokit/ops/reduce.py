@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autokit import dtypes
-from autokit.ops.operation import cast, derivative, operation
-from autokit.ops.shape import expand_to, gather
+from autokit.ops.operation import cast, derivative, on, operation
+from autokit.ops.shape import expand_to, scatter_zeros
 from autokit.tensor import Tensor
 
 Dim = int | Sequence[int] | None
@@ -258,7 +258,7 @@ def _full_extreme_name(name: str) -> Any:
     a=derivative("1 at the maximum, shared among ties", _shared_among_ties),
     backward=_full_extreme_name("Max"),
 )
-def amax(a, /, dim=None, keepdim=False):
+def amax(a, /, dim=(), keepdim=False):
     """The largest element, of all or along ``dim``; ties share the gradient."""
     _some(a, dim, "max")
     return a.max(axis=_axes(dim), keepdims=keepdim)
@@ -270,7 +270,7 @@ def amax(a, /, dim=None, keepdim=False):
     a=derivative("1 at the minimum, shared among ties", _shared_among_ties),
     backward=_full_extreme_name("Min"),
 )
-def amin(a, /, dim=None, keepdim=False):
+def amin(a, /, dim=(), keepdim=False):
     """The smallest element, of all or along ``dim``; ties share the gradient."""
     _some(a, dim, "min")
     return a.min(axis=_axes(dim), keepdims=keepdim)
@@ -302,6 +302,37 @@ def argmin(a, /, dim=None, keepdim=False):
     return a.argmin(axis=dim, keepdims=keepdim)
 
 
+def _to_the_place(g: Any, shape: tuple[int, ...], dim: int, keepdim: bool, index: Any) -> Any:
+    places = _restored(index, shape, dim, keepdim)
+    return (
+        on(scatter_zeros, _restored(g, shape, dim, keepdim), shape=shape, dim=dim, index=places)
+        if shape
+        else g
+    )
+
+
+def _along(name: str) -> Any:
+    """The operation behind ``max(dim)``: it reads the places that were found, one for each result."""
+
+    @operation(
+        name,
+        f"{name} {{a}}",
+        a=derivative(f"1 at the place of the {name}imum, else 0", _to_the_place),
+        name=f"{name}_along",
+        backward=f"{name.capitalize()}Backward0",
+    )
+    def taken(a, /, dim, keepdim, index):
+        """The elements of ``a`` at the places ``index`` along ``dim``."""
+        if not a.ndim:
+            return a.copy()
+        return np.take_along_axis(a, _restored(index, a.shape, dim, keepdim), dim).reshape(index.shape)
+
+    return taken
+
+
+_max_along, _min_along = _along("max"), _along("min")
+
+
 class Extremes(NamedTuple):
     """What ``max(dim)`` and ``min(dim)`` return."""
 
@@ -330,16 +361,16 @@ def max(input: Tensor, dim: Any = None, keepdim: bool = False, **numpy_names: An
     The whole maximum shares its gradient among ties; along a dimension all of
     it goes to the index returned.
     """
-    return _extreme(input, dim, keepdim, numpy_names, amax, argmax, MaxResult)
+    return _extreme(input, dim, keepdim, numpy_names, amax, _max_along, argmax, MaxResult)
 
 
 def min(input: Tensor, dim: Any = None, keepdim: bool = False, **numpy_names: Any) -> Any:
     """The smallest element of all; with ``dim`` a pair of values and indices; of two :func:`minimum`."""
-    return _extreme(input, dim, keepdim, numpy_names, amin, argmin, MinResult)
+    return _extreme(input, dim, keepdim, numpy_names, amin, _min_along, argmin, MinResult)
 
 
 def _extreme(
-    input: Any, dim: Any, keepdim: bool, names: dict[str, Any], whole: Any, place: Any, pair: Any
+    input: Any, dim: Any, keepdim: bool, names: dict[str, Any], whole: Any, along: Any, place: Any, pair: Any
 ) -> Any:
     from autokit.ops import elementwise
 
@@ -351,12 +382,9 @@ def _extreme(
     if names:
         raise TypeError(f"{pair._kind}() got an unexpected keyword argument '{next(iter(names))}'")
     if dim is None:
-        return whole(input)
-    indices = place(input, dim, True)
-    values = gather(input, dim, indices) if input.array.ndim else input.clone()
-    if not keepdim and input.array.ndim:
-        values, indices = values.squeeze(dim), indices.squeeze(dim)
-    return pair(values, indices)
+        return whole(input, None)
+    indices = place(input, dim, keepdim)
+    return pair(along(input, dim, keepdim, indices.array), indices)
 
 
 # ---------------------------------------------------------------- soft extremes

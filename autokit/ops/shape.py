@@ -43,7 +43,7 @@ def plain_reshape(a, /, size):
         ) from error
 
 
-def reshape(input: Tensor, *shape: Any) -> Tensor:
+def reshape(input: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
     """The elements in the same order under another shape; one size may be -1, found from the others.
 
     Raises
@@ -51,9 +51,7 @@ def reshape(input: Tensor, *shape: Any) -> Tensor:
     RuntimeError
         If the number of elements would change.
     """
-    return plain_reshape(
-        input, size=_sizes(shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape)
-    )
+    return plain_reshape(input, size=_sizes(sizes if shape is None else shape))
 
 
 def view(input: Tensor, *shape: Any) -> Any:
@@ -107,12 +105,15 @@ def ravel(input: Tensor) -> Tensor:
     return reshape(input, -1)
 
 
+_KIND_OF_SQUEEZE = {type(None): 0, int: 1}
+
+
 @operation(
     "squeeze",
     "{a} without sizes of 1",
     a=derivative("1", lambda g, shape: g.reshape(shape)),
     view=True,
-    backward=lambda node: f"SqueezeBackward{0 if node.settings['dim'] is None else 1}",
+    backward=lambda node: f"SqueezeBackward{_KIND_OF_SQUEEZE.get(type(node.settings['dim']), 2)}",
 )
 def squeeze(a, /, dim=None):
     """The dimensions of size 1 taken out: all of them, or only ``dim``."""
@@ -133,7 +134,7 @@ def unsqueeze(a, /, dim):
 @operation(
     "ᵀ",
     "{a}ᵀ",
-    a=derivative("ᵀ", lambda g, dim0, dim1: np.swapaxes(g, dim0, dim1)),
+    a=derivative("ᵀ", lambda g, shape, dim0, dim1: np.swapaxes(g, dim0, dim1) if shape else g),
     view=True,
 )
 def transpose(a, /, dim0, dim1):
@@ -172,9 +173,9 @@ def plain_permute(a, /, dims):
     return np.transpose(a, dims)
 
 
-def permute(input: Tensor, *dims: Any) -> Tensor:
+def permute(input: Tensor, *order: Any, dims: Any = None) -> Tensor:
     """The dimensions in another order: the new dimension ``i`` is the old ``dims[i]``."""
-    return plain_permute(input, dims=_sizes(dims))
+    return plain_permute(input, dims=_sizes(order if dims is None else dims))
 
 
 def expand_to(g: Any, shape: tuple[int, ...]) -> Any:
@@ -241,7 +242,11 @@ def cat(tensors: Sequence[Tensor], dim: int = 0, **numpy_names: Any) -> Tensor:
     RuntimeError
         If a size differs along another dimension.
     """
-    return plain_cat(*_some_tensors(tensors, "cat"), dim=numpy_names.get("axis", dim))
+    tensors = _some_tensors(tensors, "cat")
+    if any([isinstance(each, Tensor) and each.array.ndim != 1 for each in tensors]):
+        # An empty list counts for nothing, so that a loop may begin with one.
+        tensors = [each for each in tensors if not isinstance(each, Tensor) or each.array.shape != (0,)]
+    return plain_cat(*tensors, dim=numpy_names.get("axis", dim))
 
 
 def _some_tensors(tensors: Any, name: str) -> Sequence[Tensor]:
@@ -285,7 +290,7 @@ def stack(tensors: Sequence[Tensor], dim: int = 0, **numpy_names: Any) -> Tensor
     "{a} at given places",
     a=derivative(
         "1 at the places taken",
-        lambda g, shape, dim, index: on(_scatter_zeros, g, shape=shape, dim=dim, index=index),
+        lambda g, shape, dim, index: on(scatter_zeros, g, shape=shape, dim=dim, index=index),
     ),
     mixed=True,
     name="gather",
@@ -320,7 +325,7 @@ def gather(input: Tensor, dim: int, index: Tensor) -> Tensor:
     a=derivative("1 at the places put", lambda g, dim, index: on(plain_gather, g, dim=dim, index=index)),
     name="scatter_add",
 )
-def _scatter_zeros(a, /, shape, dim, index):
+def scatter_zeros(a, /, shape, dim, index):
     """Zeros of ``shape`` with the elements of ``a`` added at the places ``index`` along ``dim``."""
     result = np.zeros(shape, a.dtype)
     places = list(np.ix_(*[np.arange(size) for size in index.shape]))
