@@ -13,19 +13,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[Any]
 
 __all__ = ["Options", "format_array", "format_scalar", "get_printoptions", "printoptions", "set_printoptions"]
 
-Array = npt.NDArray[Any]
 
-
-@dataclass(frozen=True)
-class Options:
+class Options(NamedTuple):
     """How tensors are printed.
 
     Attributes
@@ -81,12 +81,12 @@ def set_printoptions(
         raise ValueError(f"there is no profile {profile!r}; there are {', '.join(_PROFILES)}")
     given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
     chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    _options = replace(_PROFILES[profile] if profile else _options, **chosen, sci_mode=sci_mode)
+    _options = (_PROFILES[profile] if profile else _options)._replace(**chosen, sci_mode=sci_mode)
 
 
 def get_printoptions() -> dict[str, Any]:
     """The options in force, as keyword arguments of :func:`set_printoptions`."""
-    return asdict(_options)
+    return _options._asdict()
 
 
 @contextmanager

@@ -16,10 +16,9 @@ import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from autokit import devices
 
@@ -34,7 +33,11 @@ __all__ = [
     "set_rng_state",
 ]
 
-Array = npt.NDArray[Any]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[Any]
+
 Shape = int | tuple[int, ...]
 
 _DEFAULT_SEED = 67280421310721
