@@ -83,6 +83,7 @@ def plain_div(a, b, /):
 )
 def _div_rounded(a, b, /, mode):
     """The quotient rounded: down for ``"floor"``, towards 0 for ``"trunc"``."""
+    _refuse_bools_and_zeros("div", b)
     down = np.floor_divide(a, b)
     return down if mode == "floor" else down + ((down < 0) & (down * b != a)).astype(down.dtype)
 
@@ -143,6 +144,8 @@ def _pow_name(node: Node) -> str:
 )
 def plain_pow(a, b, /):
     """See :func:`pow`."""
+    if a.dtype.kind == "b":
+        raise NotImplementedError('"pow" not implemented for bool: convert with .int()')
     return np.power(a, b)
 
 
@@ -167,7 +170,20 @@ def _refuse_to_differentiate(g: Any) -> Any:
 )
 def floor_divide(a, b, /):
     """The quotient, rounded down; as in PyTorch no gradient goes back through it."""
+    _refuse_bools_and_zeros("floor_divide", b)
     return np.floor_divide(a, b)
+
+
+def _refuse_bools_and_zeros(name: str, divisor: Any) -> None:
+    """Raise where a division of integers has no answer, and for bools, which it does not know."""
+    if divisor.dtype.kind == "f":
+        return
+    if divisor.dtype.kind == "b":
+        raise NotImplementedError(f'"{name}" not implemented for bool: convert with .int()')
+    if not divisor.all():
+        raise RuntimeError(
+            "ZeroDivisionError: an integer is divided by 0; floating point numbers give inf or nan"
+        )
 
 
 @operation(
@@ -179,6 +195,7 @@ def floor_divide(a, b, /):
 )
 def remainder(a, b, /):
     """What is left of ``a`` after taking out ``b`` whole times; it has the sign of ``b``."""
+    _refuse_bools_and_zeros("remainder", b)
     return np.remainder(a, b)
 
 

@@ -54,6 +54,16 @@ def explain(
         )
     if "broadcast" in str(error) and len(shapes) == 2:
         return RuntimeError(f"{broadcast_message(*shapes)}. Got {described}")
+    if isinstance(error, TypeError) and ("not supported" in str(error) or "numpy" in type(error).__module__):
+        kinds = sorted({operand.dtype.name for operand in operands})
+        hint = (
+            "; the operators of bools are & | ^ ~, and .int() makes numbers of them"
+            if "bool" in kinds
+            else ""
+        )
+        return NotImplementedError(
+            f'"{operation.name}" not implemented for {" and ".join(kinds)}: {described}{hint}'
+        )
     if type(error).__module__ != "numpy.exceptions" and isinstance(
         error, IndexError | TypeError | RuntimeError
     ):

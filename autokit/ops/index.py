@@ -8,8 +8,8 @@ import numpy as np
 
 from autokit.autograd.node import Node
 from autokit.ops.errors import describe
-from autokit.ops.operation import derivative, new_tensor, on, operation
-from autokit.tensor import Tensor
+from autokit.ops.operation import derivative, on, operation
+from autokit.tensor import Tensor, new_tensor
 
 # An index is kept as arrays, numbers, slices, None and Ellipsis: what NumPy understands.
 
@@ -80,7 +80,9 @@ def _index_name(node: Node) -> str:
 )
 def plain_getitem(a, /, index):
     """See :func:`getitem`."""
-    return a[index]
+    part = a[index]
+    # NumPy gives a single element as a scalar of its own; an ellipsis keeps it a view.
+    return a[(*index, ...)] if isinstance(part, np.generic) else part
 
 
 @operation(

@@ -19,15 +19,15 @@ from autokit.autograd.modes import thread
 from autokit.autograd.node import next_sequence
 from autokit.ops.errors import broadcast_message, describe
 from autokit.ops.index import plain_index, put
-from autokit.ops.operation import _OUR_FILES, new_tensor, storage_of
-from autokit.tensor import Tensor
+from autokit.ops.operation import _OUR_FILES, storage_of
+from autokit.tensor import Tensor, new_tensor
 
 
 def in_place(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """The in-place form of an operation: ``add`` as ``add_``."""
 
     def apply(self: Tensor, *arguments: Any, **settings: Any) -> Tensor:
-        refuse_leaf(self)
+        refuse_change(self)
         overwrite(self, function(_before(self, arguments), *arguments, **settings))
         return self
 
@@ -36,8 +36,13 @@ def in_place(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return apply
 
 
-def refuse_leaf(tensor: Tensor) -> None:
-    """Raise where a change in place would lose a gradient."""
+def refuse_change(tensor: Tensor) -> None:
+    """Raise where a change in place would lose a gradient, or change one number for several elements."""
+    if not tensor.array.flags.writeable:
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a single memory "
+            f"location, or it may not be written to. Please clone() {describe(tensor)} before the operation."
+        )
     if not thread.state.grad_enabled:
         return
     if tensor._requires_grad and tensor.grad_fn is None:
@@ -110,7 +115,7 @@ def mark_changed(tensor: Tensor) -> None:
 
 def setitem(self: Tensor, index: Any, value: Any) -> None:
     """Write ``value`` at ``index``; a place named twice is written once."""
-    refuse_leaf(self)
+    refuse_change(self)
     entries = plain_index(self, index)
     recorded = isinstance(value, Tensor) and value._requires_grad or self._requires_grad
     if recorded and thread.state.grad_enabled:

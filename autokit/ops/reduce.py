@@ -456,13 +456,18 @@ def log_softmax(input: Tensor, dim: int, dtype: dtypes.dtype | None = None) -> T
     return plain_log_softmax(_converted(input, dtype), dim)
 
 
+def _answer(true: Any, a: Any) -> Any:
+    """True or false; for bytes, which were PyTorch's bools once, as bytes."""
+    return true.astype(a.dtype) if a.dtype == np.uint8 else true
+
+
 @operation("all", "all {a}")
 def all(a, /, dim=None, keepdim=False):
     """Whether all elements are true."""
-    return a.all(axis=_axes(dim), keepdims=keepdim)
+    return _answer(a.all(axis=_axes(dim), keepdims=keepdim), a)
 
 
 @operation("any", "any {a}")
 def any(a, /, dim=None, keepdim=False):
     """Whether one element is true."""
-    return a.any(axis=_axes(dim), keepdims=keepdim)
+    return _answer(a.any(axis=_axes(dim), keepdims=keepdim), a)
