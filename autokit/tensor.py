@@ -1,7 +1,8 @@
 """The tensor: an array, whether it wants a gradient, and how it was made.
 
 The operations are not here: each is one rule in ``autokit.ops``, which binds
-it to this class as method and operator.  Here is what a tensor *is*.
+it to this class as method and operator; ``autokit.autograd`` binds
+``backward``.  Here is what a tensor *is*.
 """
 
 from __future__ import annotations
@@ -259,48 +260,11 @@ class Tensor:
         if isinstance(gradient, Tensor):
             self._grad = gradient if before is None else before + gradient
         elif before is None:
-            self._grad = _wrap(np.asarray(gradient) if isinstance(gradient, np.generic) else gradient)
+            self._grad = new_tensor(gradient)
         elif before._requires_grad:
-            self._grad = before.detach() + _wrap(gradient)
+            self._grad = before.detach() + new_tensor(gradient)
         else:
             before.array += gradient
-
-    def backward(
-        self,
-        gradient: Tensor | None = None,
-        retain_graph: bool | None = None,
-        create_graph: bool = False,
-        inputs: Any = None,
-    ) -> None:
-        """Add the gradient of this tensor by every leaf behind it to the leaf's ``.grad``.
-
-        Parameters
-        ----------
-        gradient : Tensor, optional
-            The gradient to begin with, of this tensor's shape; 1 for a single element.
-        retain_graph : bool, optional
-            Keep the saved values, so that ``backward`` can run again.
-        create_graph : bool
-            Record the computation of the gradients themselves.
-        inputs : tensor or sequence of tensors, optional
-            Only these leaves.
-
-        Raises
-        ------
-        RuntimeError
-            If there is no graph, it was freed, or a gradient is missing or of the wrong shape.
-
-        Examples
-        --------
-        >>> import autokit as torch
-        >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
-        >>> (x * x).sum().backward()
-        >>> x.grad
-        tensor([2., 4.])
-        """
-        from autokit.autograd import backward
-
-        backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
     def retain_grad(self) -> None:
         """Let ``.grad`` be filled although this tensor is no leaf."""
@@ -349,7 +313,7 @@ class Tensor:
         """The same memory, outside of the graph."""
         from autokit.ops.operation import storage_of
 
-        same = _wrap(self.array)
+        same = new_tensor(self.array)
         same._storage = storage_of(self)
         return same
 
@@ -362,7 +326,7 @@ class Tensor:
     @property
     def data(self) -> Tensor:
         """The same memory, outside of the graph and unwatched: changes through it are not noticed."""
-        return _wrap(self.array)
+        return new_tensor(self.array)
 
     @data.setter
     def data(self, value: Tensor) -> None:
@@ -497,6 +461,7 @@ class Tensor:
             picture = draw.html(pictured)
         else:
             (alone,) = pictured.nodes
+            assert alone.value is not None
             picture = draw.tensor_html(alone.value, alone.label)
         return {"text/plain": repr(self), "text/html": picture}
 
@@ -529,10 +494,21 @@ class RemovableHandle:
         self.remove()
 
 
-def _wrap(array: Any) -> Tensor:
-    from autokit.ops.operation import new_tensor
+_allocate = object.__new__
+_ndarray = np.ndarray
 
-    return new_tensor(array)
+
+def new_tensor(array: Any) -> Tensor:
+    """A tensor around ``array``, outside of any graph."""
+    if array.__class__ is not _ndarray and isinstance(array, np.generic):
+        array = np.asarray(array)  # NumPy gives a scalar where there are no dimensions
+    tensor = _allocate(Tensor)
+    tensor.array = array
+    tensor._requires_grad = False
+    tensor.grad_fn = None
+    tensor._grad = None
+    tensor._storage = None
+    return tensor
 
 
 def _unpickled(kind: type[Tensor], array: np.ndarray, requires_grad: bool, name: str) -> Tensor:

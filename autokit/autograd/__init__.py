@@ -13,9 +13,9 @@ import numpy as np
 
 from autokit.autograd.engine import run_backward
 from autokit.autograd.modes import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
+from autokit.devices import module_of
 from autokit.ops.errors import describe
-from autokit.ops.operation import new_tensor
-from autokit.tensor import Tensor
+from autokit.tensor import Tensor, new_tensor
 
 __all__ = [
     "Variable",
@@ -67,6 +67,46 @@ def backward(
         retain_graph=create_graph if retain_graph is None else retain_graph,
         create_graph=create_graph,
     )
+
+
+def _backward_of_a_tensor(
+    self: Tensor,
+    gradient: Tensor | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Any = None,
+) -> None:
+    """Add the gradient of this tensor by every leaf behind it to the leaf's ``.grad``.
+
+    Parameters
+    ----------
+    gradient : Tensor, optional
+        The gradient to begin with, of this tensor's shape; 1 for a single element.
+    retain_graph : bool, optional
+        Keep the saved values, so that ``backward`` can run again.
+    create_graph : bool
+        Record the computation of the gradients themselves.
+    inputs : tensor or sequence of tensors, optional
+        Only these leaves.
+
+    Raises
+    ------
+    RuntimeError
+        If there is no graph, it was freed, or a gradient is missing or of the wrong shape.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+    >>> (x * x).sum().backward()
+    >>> x.grad
+    tensor([2., 4.])
+    """
+    backward(self, gradient, retain_graph, create_graph, inputs)
+
+
+_backward_of_a_tensor.__name__ = "backward"
+setattr(Tensor, "backward", _backward_of_a_tensor)  # noqa: B010 - the type checker knows no such name
 
 
 def grad(
@@ -168,8 +208,7 @@ def _seeds(outputs: list[Tensor], given: Any, as_tensors: bool) -> list[Any]:
                     "grad can be implicitly created only for scalar outputs: this one is "
                     f"{describe(output)}; reduce it, as with .sum(), or pass gradient= of that shape"
                 )
-            # One element, so this is cheap; the result keeps the array's kind and dtype.
-            array = np.ones_like(output.array)
+            array = module_of(output.array).ones(output.array.shape, output.array.dtype)
         else:
             if not isinstance(seed, Tensor):
                 raise TypeError(f"gradients can be either Tensors or None, but got {type(seed).__name__}")

@@ -20,16 +20,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from heapq import heapify, heappop, heappush
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from autokit import dtypes
-from autokit.autograd.modes import enable_grad, no_grad
+from autokit.autograd.modes import thread
 from autokit.autograd.node import Node, source_line
-
-if TYPE_CHECKING:
-    from autokit.tensor import Tensor
+from autokit.tensor import Tensor, new_tensor
 
 Listener = Callable[..., None]
 """Called while gradients flow, as
@@ -90,7 +88,8 @@ def run_backward(
     """
     gradients: dict[Any, Any] = {}
     for root, seed in zip(roots, seeds):
-        gradients[root] = gradients[root] + seed if root in gradients else seed
+        own = seed if create_graph or root.__class__ is Node else seed.copy()
+        gradients[root] = gradients[root] + own if root in gradients else own
     wanted = None if inputs is None else set(inputs)
     useful = None if wanted is None else _leading_to(wanted, gradients)
     found: dict[Any, Any] = {}
@@ -98,7 +97,9 @@ def run_backward(
     reached = [(-root.sequence, root) for root in gradients if root.__class__ is Node]
     heapify(reached)
 
-    with enable_grad() if create_graph else no_grad():
+    state = thread.state
+    before_pass, state.grad_enabled = state.grad_enabled, create_graph
+    try:
         while reached:
             node = heappop(reached)[1]
             gradient = gradients.pop(node)
@@ -159,13 +160,16 @@ def run_backward(
         for leaf, gradient in gradients.items():
             if wanted is not None and leaf not in wanted:
                 continue
-            if not rehearsal:
-                gradient = _run_hooks(leaf.__dict__.get("_hooks"), gradient)
+            hooks = leaf.__dict__.get("_hooks")
+            if hooks and not rehearsal:
+                gradient = _run_hooks(hooks, gradient)
             if listener is not None:
                 listener("leaf", leaf, gradient)
             found[leaf] = gradient
             if into_leaves and not rehearsal:
                 leaf._accumulate(gradient)
+    finally:
+        state.grad_enabled = before_pass
     return found
 
 
@@ -265,8 +269,6 @@ def _fetch_tensors(node: Node, fetch: tuple[int | str, ...], target: Any) -> lis
 
 def _output_of(node: Node) -> Tensor:
     """The result of ``node`` as a tensor in the graph."""
-    from autokit.ops.operation import new_tensor
-
     output = new_tensor(node.output)
     output.grad_fn, output._requires_grad = node, True
     return output
@@ -274,11 +276,7 @@ def _output_of(node: Node) -> Tensor:
 
 def _run_hooks(hooks: Any, gradient: Any) -> Any:
     """``gradient`` as the hooks leave it; each may return another one."""
-    if not hooks:
-        return gradient
-    from autokit.ops.operation import new_tensor
-
-    bare = not hasattr(gradient, "grad_fn")
+    bare = not isinstance(gradient, Tensor)
     tensor = new_tensor(gradient) if bare else gradient
     for hook in tuple(hooks.values()):
         changed = hook(tensor)

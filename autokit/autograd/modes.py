@@ -59,14 +59,12 @@ class _Mode:
     def __call__(self, function: Function) -> Function:
         @wraps(function)
         def inside(*args: Any, **kwargs: Any) -> Any:
-            with self.__class__.__new__(self.__class__)._like(self):
+            mode = _Mode()
+            mode.field, mode.value = self.field, self.value
+            with mode:
                 return function(*args, **kwargs)
 
         return inside  # type: ignore[return-value]
-
-    def _like(self, other: _Mode) -> _Mode:
-        self.value = other.value
-        return self
 
 
 class _BareMode(_Mode):

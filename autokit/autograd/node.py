@@ -8,6 +8,7 @@ counting alone frees it as soon as nobody holds its end.
 
 from __future__ import annotations
 
+from collections import deque
 from itertools import count
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -143,6 +144,9 @@ def accumulator(leaf: Tensor) -> AccumulateGrad:
     return known
 
 
+_CHANGES_REMEMBERED = 16
+
+
 class Storage:
     """When the memory that a tensor shares with its views was last changed in place.
 
@@ -155,7 +159,7 @@ class Storage:
     def __init__(self) -> None:
         self.version = 0
         self.modified = 0
-        self.changes: list[tuple[int, Any, int]] = []
+        self.changes: deque[tuple[int, Any, int]] = deque(maxlen=_CHANGES_REMEMBERED)
         self.viewed_in_graph = False
 
     def change(self, code: Any, instruction: int) -> None:
@@ -163,14 +167,10 @@ class Storage:
         self.version += 1
         self.modified = next_sequence()
         self.changes.append((self.modified, code, instruction))
-        del self.changes[:-_CHANGES_REMEMBERED]
 
     def changed_since(self, sequence: int) -> list[tuple[int, Any, int]]:
         """The remembered changes that came after ``sequence``."""
         return [change for change in self.changes if change[0] > sequence]
-
-
-_CHANGES_REMEMBERED = 16
 
 
 def source_line(code: Any, instruction: int) -> tuple[str, int, str] | None:

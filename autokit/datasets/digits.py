@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.ops.operation import new_tensor
-from autokit.tensor import Tensor
+from autokit.tensor import Tensor, new_tensor
 from autokit.utils.data import Dataset
 
 _TEST_EVERY = 5  # every fifth image is for testing: both parts hold all digits, early images and late

@@ -21,13 +21,13 @@ from autokit.ops.errors import describe
 from autokit.ops.linalg import matmul
 from autokit.ops.loss import binary_cross_entropy as _binary_cross_entropy
 from autokit.ops.loss import binary_cross_entropy_with_logits as _binary_cross_entropy_with_logits
+from autokit.ops.loss import class_factors
 from autokit.ops.loss import mse_loss as _mse_loss
 from autokit.ops.loss import nll_loss as _nll_loss
-from autokit.ops.operation import new_tensor
 from autokit.ops.reduce import log_softmax as _log_softmax
 from autokit.ops.reduce import plain_log_softmax
 from autokit.ops.reduce import softmax as _softmax
-from autokit.tensor import Tensor
+from autokit.tensor import Tensor, new_tensor
 
 __all__ = [
     "binary_cross_entropy",
@@ -295,9 +295,9 @@ def _likelihood(
     input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: str
 ) -> Tensor:
     _check_classes(input, target, weight)
-    factors = None if weight is None else weight.array
-    settings = {"weight": factors, "ignore_index": ignore_index, "reduction": reduction}
-    return direct(_nll_loss, (input, target), settings)
+    classes = input.array.shape[1 if input.array.ndim > 1 else 0]
+    factors = class_factors(target.array, classes, None if weight is None else weight.array, ignore_index)
+    return direct(_nll_loss, (input, target), {"factors": factors, "reduction": reduction})
 
 
 def _check_classes(input: Tensor, target: Tensor, weight: Tensor | None) -> None:
@@ -371,7 +371,10 @@ def cross_entropy(
     tensor(0.1269)
     """
     axis = 1 if input.array.ndim > 1 else 0
-    logarithms = plain_log_softmax(input, dim=axis)
+    if input.array.dtype.kind == "f":
+        logarithms = direct(plain_log_softmax, (input,), {"dim": axis})
+    else:
+        logarithms = plain_log_softmax(input, dim=axis)
     reduction = _reduction(reduction, size_average, reduce)
     if not 0 <= label_smoothing <= 1:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")

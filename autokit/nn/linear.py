@@ -11,8 +11,7 @@ from autokit.nn import functional, init
 from autokit.nn.module import Module
 from autokit.nn.parameter import Parameter
 from autokit.nn.scope import path_in_model
-from autokit.ops.operation import new_tensor
-from autokit.tensor import Tensor
+from autokit.tensor import Tensor, new_tensor
 
 
 class Linear(Module):

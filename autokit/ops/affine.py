@@ -29,8 +29,11 @@ def _name(node: Node) -> str:
     input=derivative("· {weight}", lambda g, weight: g @ weight),
     weight=derivative("gᵀ · {input}", _weight_gradient),
     bias=derivative("1", _bias_gradient),
+    reduces=True,
     backward=_name,
 )
 def affine(input, weight, bias, /):
     """Each row of ``input`` times the transpose of ``weight``, plus ``bias``."""
-    return input @ weight.T + bias
+    out = input @ weight.T
+    out += bias
+    return out

@@ -9,8 +9,8 @@ import numpy as np
 
 from autokit import dtypes, random
 from autokit.devices import module_for
-from autokit.ops.operation import common_dtype, new_tensor
-from autokit.tensor import Size, Tensor
+from autokit.ops.operation import common_dtype
+from autokit.tensor import Size, Tensor, new_tensor
 
 Dtype = dtypes.dtype | None
 

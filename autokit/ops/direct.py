@@ -12,14 +12,14 @@ from typing import Any
 
 from autokit.autograd.modes import thread
 from autokit.ops.errors import explain
-from autokit.ops.operation import new_tensor, record
-from autokit.tensor import Tensor
+from autokit.ops.operation import get_array, record
+from autokit.tensor import Tensor, new_tensor
 
 
 def direct(function: Any, operands: tuple[Tensor, ...], settings: dict[str, Any] | None = None) -> Tensor:
     """What ``function`` gives for tensors that need no promotion, with every setting given by name."""
     operation = function.operation
-    arrays = [operand.array for operand in operands]
+    arrays = map(get_array, operands)
     try:
         out = operation.forward(*arrays, **settings) if settings else operation.forward(*arrays)
     except Exception as error:

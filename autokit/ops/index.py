@@ -125,12 +125,13 @@ def _index_error(tensor: Tensor, entries: tuple[Any, ...], error: Exception) -> 
                 "a number"
             )
         return IndexError(f"too many indices for tensor of dimension {tensor.array.ndim}: {describe(tensor)}")
-    if len(entries) == 1 and isinstance(entries[0], int):
+    if "boolean" in str(error):
+        mask = next(entry for entry in entries if isinstance(entry, np.ndarray) and entry.dtype.kind == "b")
         return IndexError(
-            f"index {entries[0]} is out of bounds for dimension 0 with size {tensor.array.shape[0]}: "
-            f"{describe(tensor)}"
+            f"The shape of the mask {list(mask.shape)} does not match the shape of the indexed tensor "
+            f"{list(tensor.array.shape)}: {describe(tensor)}"
         )
-    return IndexError(str(error))
+    return IndexError(str(error).replace(" axis ", " dimension "))
 
 
 def _put_name(node: Node) -> str:

@@ -117,6 +117,8 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
     """Write ``value`` at ``index``; a place named twice is written once."""
     refuse_change(self)
     entries = plain_index(self, index)
+    if isinstance(value, Tensor) and value.array.ndim and value.array.size == 1:
+        value = value.reshape(())  # one element fits everywhere, whatever its dimensions
     recorded = isinstance(value, Tensor) and value._requires_grad or self._requires_grad
     if recorded and thread.state.grad_enabled:
         overwrite(self, put(_before(self, (value,)), value, index=entries))

@@ -17,6 +17,7 @@ from autokit.tensor import Tensor
     a=derivative("· {b}ᵀ", lambda g, b: g @ np.transpose(b)),
     b=derivative("{a}ᵀ ·", lambda g, a: np.transpose(a) @ g),
     name="mm",
+    reduces=True,
 )
 def plain_mm(a, b, /):
     """See :func:`mm`."""
@@ -29,6 +30,7 @@ def plain_mm(a, b, /):
     a=derivative("· {b}ᵀ", lambda g, b: g.reshape((-1, 1)) * b),
     b=derivative("{a}ᵀ ·", lambda g, a: np.transpose(a) @ g),
     name="mv",
+    reduces=True,
 )
 def plain_mv(a, b, /):
     """A matrix times a vector."""
@@ -41,6 +43,7 @@ def plain_mv(a, b, /):
     a=derivative("{b}", lambda g, b: g * b),
     b=derivative("{a}", lambda g, a: g * a),
     name="dot",
+    reduces=True,
 )
 def plain_dot(a, b, /):
     """See :func:`dot`."""
@@ -53,6 +56,7 @@ def plain_dot(a, b, /):
     a=derivative("· {b}ᵀ", lambda g, b: g @ np.swapaxes(b, -1, -2)),
     b=derivative("{a}ᵀ ·", lambda g, a: np.swapaxes(a, -1, -2) @ g),
     name="bmm",
+    reduces=True,
 )
 def batched_mm(a, b, /):
     """Matrices times matrices, one pair for each index of the leading dimensions, which broadcast."""

@@ -67,19 +67,24 @@ def _rows(input: Any) -> Any:
     return input
 
 
-def _counted(target: Any, classes: int, weight: Any, ignore_index: int) -> tuple[Any, Any]:
-    """The class of each sample in a row, and the samples' weights: None where all count as 1."""
-    chosen = target.reshape(-1)
-    if weight is None and not 0 <= ignore_index < classes and (not chosen.size or _largest(chosen) < classes):
-        return chosen, None
-    counts = chosen != ignore_index
-    chosen = np.where(counts, chosen, 0)
+def class_factors(target: Any, classes: int, weight: Any, ignore_index: int) -> Any:
+    """What each sample counts in :func:`nll_loss`: None where all count as 1.
+
+    Raises
+    ------
+    IndexError
+        If a target is no class and not to be ignored.
+    """
+    if weight is None and not 0 <= ignore_index < classes and (not target.size or _largest(target) < classes):
+        return None
+    counts = target != ignore_index
+    chosen = np.where(counts, target, 0)
     wrong = chosen[(chosen < 0) | (chosen >= classes)]
     if wrong.size:
         raise IndexError(
             f"Target {wrong.flat[0]} is out of bounds. There are {classes} classes, from 0 to {classes - 1}"
         )
-    return chosen, counts.astype(np.float32) if weight is None else counts * weight[chosen]
+    return counts.astype(np.float32) if weight is None else counts * weight[chosen]
 
 
 def _largest(chosen: Any) -> int:
@@ -87,19 +92,19 @@ def _largest(chosen: Any) -> int:
     return chosen.view(np.uint64).max() if chosen.dtype == np.int64 else chosen.max()
 
 
-def _array(value: Any) -> Any:
-    return value.array if isinstance(value, Tensor) else value
+def _class_of_each(target: Any, factors: Any) -> Any:
+    """The class of each sample in a row; of one that does not count, any class."""
+    chosen = target.reshape(-1)
+    return chosen if factors is None else np.where(factors.reshape(-1) == 0, 0, chosen)
 
 
-def _likelihood_gradient(
-    g: Any, target: Any, shape: tuple[int, ...], weight: Any, ignore_index: int, reduction: str
-) -> Any:
+def _likelihood_gradient(g: Any, target: Any, shape: tuple[int, ...], factors: Any, reduction: str) -> Any:
     axis = _class_axis(len(shape))
-    chosen, weights = _counted(_array(target), shape[axis], weight, ignore_index)
-    values = -1.0 if weights is None else -weights
+    chosen = _class_of_each(target.array if isinstance(target, Tensor) else target, factors)
+    values: Any = -1.0 if factors is None else -factors.reshape(-1)
     if reduction == "mean":
-        values = values / (chosen.size or 1 if weights is None else (float(weights.sum()) or 1.0))
-    hot = np.zeros((chosen.size, shape[axis]), _array(g).dtype)
+        values = values / (chosen.size or 1 if factors is None else (float(factors.sum()) or 1.0))
+    hot = np.zeros((chosen.size, shape[axis]), (g.array if isinstance(g, Tensor) else g).dtype)
     hot[np.arange(chosen.size), chosen] = values
     if len(shape) != 2:
         others = shape[:axis] + shape[axis + 1 :]
@@ -121,19 +126,22 @@ def _likelihood_name(node: Node) -> str:
     mixed=True,
     backward=_likelihood_name,
 )
-def nll_loss(input, target, /, weight=None, ignore_index=-100, reduction="mean"):
-    """The negative of each sample's log-probability of its class; classes are along dimension 1."""
-    rows = _rows(input)
-    chosen, weights = _counted(target, rows.shape[1], weight, ignore_index)
-    likelihoods = rows[np.arange(chosen.size), chosen]
-    if weights is not None:
-        likelihoods = (likelihoods * weights).astype(rows.dtype, copy=False)
+def nll_loss(input, target, /, factors=None, reduction="mean"):
+    """The negative of each sample's log-probability of its class; classes are along dimension 1.
+
+    ``factors`` says what each sample counts, as :func:`class_factors` finds it.
+    """
+    chosen = _class_of_each(target, factors)
+    likelihoods = _rows(input)[np.arange(chosen.size), chosen]
+    if factors is not None:
+        each = factors.reshape(-1)
+        likelihoods = np.where(each == 0, 0, likelihoods * each).astype(input.dtype, copy=False)
     if reduction == "none":
         return -likelihoods.reshape(target.shape)
     if reduction == "sum":
         return -likelihoods.sum()
-    total = chosen.size if weights is None else float(weights.sum())
-    return likelihoods.sum() / -total if total else np.full((), np.nan, rows.dtype)
+    total = chosen.size if factors is None else float(factors.sum())
+    return likelihoods.sum() / -total if total else np.full((), np.nan, input.dtype)
 
 
 # ---------------------------------------------------------------- yes or no

@@ -32,6 +32,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable
+from operator import attrgetter
 from sys import _getframe as get_frame
 from typing import Any, NamedTuple
 
@@ -41,8 +42,9 @@ from autokit import dtypes
 from autokit.autograd.modes import State, thread
 from autokit.autograd.node import Node, Storage, next_sequence
 from autokit.ops.errors import explain, not_a_tensor, unknown_setting
-from autokit.tensor import Literal, Tensor
+from autokit.tensor import Literal, Tensor, new_tensor
 
+get_array = attrgetter("array")
 OUTPUT = "out"
 SHAPE = "shape"
 
@@ -87,6 +89,7 @@ class Operation:
         floating: bool = False,
         view: bool = False,
         mixed: bool = False,
+        reduces: bool = False,
         name: str | None = None,
         backward: str | Callable[[Node], str] | None = None,
     ) -> None:
@@ -102,6 +105,8 @@ class Operation:
         self.operands = tuple(p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL))
         self.defaults = {p.name: p.default for p in parameters if p.name not in self.operands}
         self.derivatives = derivatives
+        self._spares: dict[tuple[bool, ...], tuple[tuple[int, ...], bool]] = {}
+        self.reduces = reduces or self.variadic or bool(self.defaults)
         self.rules = tuple(self._rule(name, each) for name, each in derivatives.items())
         default_name = "".join(part.capitalize() for part in self.name.split("_")) + "Backward0"
         self._backward = backward or default_name
@@ -126,9 +131,19 @@ class Operation:
         for rule in self.rules:
             if rule.slot < 0 or targets[rule.slot] is not None:
                 needed.update(rule.fetch)
-        return tuple(
-            name for place, name in enumerate((*self.operands, OUTPUT)) if name in needed or place in needed
-        )
+        names = enumerate((*self.operands, OUTPUT))
+        return tuple(name for place, name in names if name in needed or place in needed)
+
+    def spares(self, targets: tuple[Any, ...]) -> tuple[tuple[int, ...], bool]:
+        """The places of the operands that the way back does not need, and whether it needs no result."""
+        wanted = tuple([target is not None for target in targets])
+        known = self._spares.get(wanted)
+        if known is None:
+            saved = self.saves(targets)
+            names = self.operands * len(targets) if self.variadic else self.operands
+            places = tuple(place for place, name in enumerate(names) if name not in saved)
+            known = self._spares[wanted] = (places, OUTPUT not in saved)
+        return known
 
     def __repr__(self) -> str:
         return f"<operation {self.name}>"
@@ -147,6 +162,8 @@ def operation(symbol: str, formula: str, **options: Any) -> Callable[[Callable[.
         The result may share the operand's memory.
     mixed : bool
         The operands keep their own dtypes.
+    reduces : bool
+        The result may be smaller than an operand; taken for granted where there are settings.
     name : str, optional
         The operation's name, where the function is called otherwise.
     backward : str or function of the node, optional
@@ -155,7 +172,9 @@ def operation(symbol: str, formula: str, **options: Any) -> Callable[[Callable[.
         Under each operand's name its :func:`derivative`, or one for all as ``joint``.
     """
     own = {
-        key: options.pop(key) for key in ("floating", "view", "mixed", "name", "backward") if key in options
+        key: options.pop(key)
+        for key in ("floating", "view", "mixed", "reduces", "name", "backward")
+        if key in options
     }
 
     def build(forward: Callable[..., Any]) -> Any:
@@ -182,16 +201,17 @@ def _unary(operation: Operation) -> Callable[[Any], Tensor]:
     differentiable = bool(operation.rules)
 
     def apply(input: Any) -> Tensor:
-        if not isinstance(input, Tensor):
+        if input.__class__ is not Tensor and not isinstance(input, Tensor):
             raise not_a_tensor(operation, input, 0)
         array = input.array
-        if floating and array.dtype.kind in "bui":
+        learns = input._requires_grad
+        if floating and not learns and array.dtype.kind in "bui":
             array = array.astype(dtypes.get_default_dtype().numpy)
         try:
             out = forward(array)
         except Exception as error:
             raise explain(operation, (input,), {}, error) from None
-        if input._requires_grad and differentiable:
+        if learns and differentiable:
             state = thread.state
             if state.grad_enabled:
                 return record(state, operation, out, (input,), (input.grad_fn or input,), None)
@@ -267,7 +287,7 @@ def _general(operation: Operation) -> Callable[..., Tensor]:
         arguments, settings = _bind(operation, arguments, settings)
         operands = as_operands(operation, arguments)
         try:
-            out = forward(*[operand.array for operand in operands], **settings)
+            out = forward(*map(get_array, operands), **settings)
         except Exception as error:
             raise explain(operation, operands, settings, error) from None
         state = thread.state
@@ -337,19 +357,6 @@ _allocate = object.__new__
 _ndarray = np.ndarray
 
 
-def new_tensor(array: Any) -> Tensor:
-    """A tensor around ``array``, outside of any graph."""
-    if array.__class__ is not _ndarray and isinstance(array, np.generic):
-        array = np.asarray(array)  # NumPy gives a scalar where there are no dimensions
-    tensor = _allocate(Tensor)
-    tensor.array = array
-    tensor._requires_grad = False
-    tensor.grad_fn = None
-    tensor._grad = None
-    tensor._storage = None
-    return tensor
-
-
 def record(
     state: State,
     operation: Operation,
@@ -376,14 +383,16 @@ def record(
     node.freed = False
     node.kept = True
     frame = get_frame(2)
-    while frame.f_code.co_filename in _OUR_FILES:
+    code = frame.f_code
+    while code.co_filename in _OUR_FILES:
         frame = frame.f_back  # type: ignore[assignment]
-    node.code = frame.f_code
+        code = frame.f_code
+    node.code = code
     node.instruction = frame.f_lasti
     keep = state.keep
     if array.size > keep:
         _let_go(node, keep)
-    elif settings is not None:  # only then may an operand be larger than the result
+    elif operation.reduces:
         for operand in operands:
             if operand.array.size > keep:
                 _let_go(node, keep)
@@ -399,16 +408,12 @@ def record(
 
 def _let_go(node: Node, keep: float) -> None:
     """Drop the large values that the way back does not need."""
-    operation, operands = node.operation, node.operands or ()
-    needed = operation.saves(node.targets)
-    names = operation.operands * len(operands) if operation.variadic else operation.operands
-    node.operands = tuple(
-        [
-            operand if name in needed or operand.array.size <= keep else None
-            for name, operand in zip(names, operands)
-        ]
-    )
-    if OUTPUT not in needed and node.output.size > keep:
+    places, spare_output = node.operation.spares(node.targets)
+    for place in places:
+        operands = node.operands
+        if operands[place].array.size > keep:  # type: ignore[index]
+            node.operands = (*operands[:place], None, *operands[place + 1 :])  # type: ignore[index]
+    if spare_output and node.output.size > keep:
         node.output = None
     node.kept = False
 
@@ -469,6 +474,8 @@ def as_operands(operation: Operation, values: tuple[Any, ...]) -> tuple[Tensor, 
     A tensor that changes its dtype does so by a recorded cast; a number takes
     the dtype of the tensors that it meets.
     """
+    if _alike(values) and not operation.floating:
+        return values
     if not any(isinstance(value, Tensor) for value in values):
         raise not_a_tensor(operation, values[0] if values else None, 0)
     tensors = [_no_number(operation, value, place) for place, value in enumerate(values)]
@@ -487,6 +494,19 @@ def as_operands(operation: Operation, values: tuple[Any, ...]) -> tuple[Tensor, 
             for t in tensors
         ]
     )
+
+
+def _alike(values: tuple[Any, ...]) -> bool:
+    """Whether all are tensors of one dtype."""
+    first = None
+    for value in values:
+        if not isinstance(value, Tensor):
+            return False
+        if first is None:
+            first = value.array.dtype
+        elif value.array.dtype is not first:
+            return False
+    return first is not None
 
 
 def _with_number(operation: Operation, a: Any, b: Any) -> tuple[Tensor, ...]:

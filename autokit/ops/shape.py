@@ -12,7 +12,7 @@ import numpy as np
 
 from autokit.ops.errors import describe
 from autokit.ops.operation import derivative, on, operation
-from autokit.tensor import Tensor
+from autokit.tensor import Tensor, new_tensor
 
 
 def _sizes(shape: tuple[Any, ...]) -> tuple[int, ...]:
@@ -59,8 +59,6 @@ def view(input: Tensor, *shape: Any) -> Any:
     from autokit import dtypes
 
     if len(shape) == 1 and isinstance(shape[0], dtypes.dtype):
-        from autokit.ops.operation import new_tensor
-
         return new_tensor(input.array.view(shape[0].numpy))
     result = reshape(input, *shape)
     if result.array.size and not np.shares_memory(result.array, input.array):

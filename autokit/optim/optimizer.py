@@ -10,8 +10,8 @@ from sys import _getframe as get_frame
 from typing import Any
 
 from autokit.autograd.modes import enable_grad
-from autokit.ops.operation import _OUR_FILES, new_tensor
-from autokit.tensor import Tensor
+from autokit.ops.operation import _OUR_FILES
+from autokit.tensor import Tensor, new_tensor
 
 Params = Iterable[Any]
 Line = tuple[Any, int]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from autokit.ops.operation import new_tensor, storage_of
+from autokit.devices import module_of
+from autokit.ops.operation import storage_of
 from autokit.optim.optimizer import Line, Optimizer, Params, check_not_negative
+from autokit.tensor import new_tensor
 
 
 class SGD(Optimizer):
@@ -88,16 +90,19 @@ class SGD(Optimizer):
     def _update(self, group: dict[str, Any], line: Line) -> None:
         lr, momentum, weight_decay = group["lr"], group["momentum"], group["weight_decay"]
         sign = 1 if group["maximize"] else -1
-        scale = sign * lr
+        scale: Any = None
         for param in group["params"]:
             if param._grad is None:
                 continue
             array, change = param.array, param._grad.array
+            if scale is None or scale.dtype is not array.dtype:
+                # NumPy multiplies by an array without dimensions twice as fast as by a Python number.
+                scale = module_of(array).array(sign * lr, array.dtype)
             if weight_decay:
                 change = change - sign * weight_decay * array
             if momentum:
                 change = self._velocity(param, change, group)
-            array += scale * change
+            array += change * scale
             storage_of(param).change(*line)
 
     def _velocity(self, param: Any, gradient: Any, group: dict[str, Any]) -> Any:

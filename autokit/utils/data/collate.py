@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from autokit import dtypes
-from autokit.ops.operation import new_tensor
-from autokit.tensor import Tensor
+from autokit.tensor import Tensor, new_tensor
 
 
 def default_collate(batch: Sequence[Any]) -> Any:
