@@ -1,0 +1,548 @@
+"""The graph and the backward pass: accumulation, freeing, memory, hooks, depth, and PyTorch's answers on random graphs."""
+
+from __future__ import annotations
+
+import gc
+import importlib.util
+import subprocess
+import sys
+import threading
+import weakref
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import autokit
+from autokit.autograd.node import Node
+from tests.ops.cases import CASES, Case
+from tests.support import require
+
+LIBRARIES = [autokit]
+if importlib.util.find_spec("torch"):
+    import torch
+
+    LIBRARIES.append(torch)
+
+on_each = pytest.mark.parametrize("T", LIBRARIES, ids=lambda library: library.__name__)
+
+
+# ---------------------------------------------------------------- nobody's memory but one's own
+
+
+def nodes_behind(tensors: list[Any]) -> list[Node]:
+    found: dict[Node, None] = {}
+    stack = [tensor.grad_fn for tensor in tensors if tensor.grad_fn is not None]
+    while stack:
+        node = stack.pop()
+        if node not in found:
+            found[node] = None
+            stack += [target for target in node.targets if isinstance(target, Node)]
+    return list(found)
+
+
+def results_of(case: Case) -> tuple[list[Any], list[Any]]:
+    leaves = [autokit.tensor(array, requires_grad=array.dtype.kind == "f") for array in case.arrays]
+    made = case.call(autokit, *leaves)
+    results = list(made) if isinstance(made, tuple | list) else [made]
+    return leaves, [r for r in results if isinstance(r, autokit.Tensor) and r.requires_grad]
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_gradient_shares_memory_with_nothing(case: Case):
+    leaves, results = results_of(case)
+    seeds = [autokit.ones_like(result) for result in results]
+    saved = [
+        array
+        for node in nodes_behind(results)
+        for array in (node.output, *(operand.array for operand in node.operands or () if operand is not None))
+        if array is not None
+    ]
+    for result, seed in zip(results, seeds):
+        result.backward(seed, retain_graph=True)
+    gradients = [leaf.grad.array for leaf in leaves if leaf._grad is not None]
+    others = [*saved, *(seed.array for seed in seeds), *(leaf.array for leaf in leaves)]
+    for place, gradient in enumerate(gradients):
+        assert gradient.flags.writeable
+        for other in others + gradients[:place]:
+            assert not np.shares_memory(gradient, other)
+
+
+@on_each
+def test_the_gradients_of_a_sum_share_nothing(T: Any):
+    a, b, g = T.ones(3, requires_grad=True), T.ones(3, requires_grad=True), T.ones(3)
+    (a + b).backward(g)
+    a.grad += 1
+    g += 10
+    assert b.grad.tolist() == [1.0, 1.0, 1.0]
+
+
+@on_each
+def test_a_second_backward_adds_in_place(T: Any):
+    x = T.ones(2, requires_grad=True)
+    (x * 2).sum().backward()
+    first = x.grad
+    (x * 3).sum().backward()
+    assert x.grad is first and first.tolist() == [5.0, 5.0]
+    (x * x).sum().backward(create_graph=True)
+    assert x.grad is not first and x.grad.tolist() == [7.0, 7.0]
+
+
+@on_each
+def test_zeroing_and_dropping_a_gradient(T: Any):
+    x = T.ones(2, requires_grad=True)
+    (x * 2).sum().backward()
+    x.grad.zero_()
+    assert x.grad.tolist() == [0.0, 0.0]
+    x.grad = None
+    assert x.grad is None
+
+
+# ---------------------------------------------------------------- the graph
+
+
+@on_each
+def test_a_leaf_that_takes_no_part_has_no_gradient(T: Any):
+    x, y = T.ones(1, requires_grad=True), T.ones(1, requires_grad=True)
+    (x * 2).backward()
+    assert y.grad is None
+
+
+@on_each
+def test_leaves_and_others(T: Any):
+    x = T.ones(2, requires_grad=True)
+    y = x * 2
+    assert x.is_leaf and not y.is_leaf and T.ones(2).is_leaf and (T.ones(2) * 2).is_leaf
+    assert y.requires_grad and not y.detach().requires_grad and y.detach().is_leaf
+    w = x - 0.1 * y.detach()
+    assert not w.is_leaf
+    with pytest.raises(RuntimeError, match="leaf"):
+        y.requires_grad = False
+
+
+@on_each
+def test_the_gradient_of_a_non_leaf_is_none_with_a_warning(T: Any):
+    y = T.ones(2, requires_grad=True) * 2
+    y.sum().backward()
+    with pytest.warns(UserWarning, match="retain_grad"):
+        assert y.grad is None
+
+
+@on_each
+def test_retain_grad(T: Any):
+    x = T.ones(2, requires_grad=True)
+    y = x * 2
+    y.retain_grad()
+    y.retain_grad()
+    (y * y).sum().backward()
+    assert y.grad.tolist() == [4.0, 4.0] and y.retains_grad and not x.retains_grad
+    with pytest.raises(RuntimeError, match="retain_grad"):
+        T.ones(2).retain_grad()
+
+
+@on_each
+def test_a_second_backward_through_saved_values_is_refused(T: Any):
+    x = T.ones(2, requires_grad=True)
+    for y in ((x * x).sum(), x.exp().sum(), (x @ x) + 1):
+        y.backward()
+        with pytest.raises(RuntimeError, match=r"second time.*retain_graph=True"):
+            y.backward()
+
+
+@on_each
+def test_a_second_backward_passes_where_nothing_was_saved(T: Any):
+    x = T.ones(2, requires_grad=True)
+    y = (x + 1).sum()
+    y.backward()
+    y.backward()
+    assert x.grad.tolist() == [2.0, 2.0]
+
+
+@on_each
+def test_retain_graph(T: Any):
+    x = T.ones(2, requires_grad=True)
+    y = (x * x).sum()
+    y.backward(retain_graph=True)
+    y.backward()
+    assert x.grad.tolist() == [4.0, 4.0]
+    with pytest.raises(RuntimeError, match="second time"):
+        y.backward()
+
+
+@on_each
+def test_a_part_that_two_losses_share_is_freed_by_the_first(T: Any):
+    x = T.ones(2, requires_grad=True)
+    shared = x.exp()
+    first, second = shared.sum(), (shared * 2).sum()
+    first.backward()
+    with pytest.raises(RuntimeError, match="second time"):
+        second.backward()
+
+
+@on_each
+@pytest.mark.parametrize(
+    ("start", "message"),
+    [
+        (lambda T: (T.ones(2, requires_grad=True) * 2).backward(), "only for scalar outputs"),
+        (lambda T: T.ones(()).backward(), "does not require grad and does not have a grad_fn"),
+        (lambda T: (T.ones(2, requires_grad=True) * 2).backward(T.ones(3)), r"Mismatch in shape"),
+        (lambda T: T.ones(2, requires_grad=True).detach().sum().backward(), "does not require grad"),
+    ],
+)
+def test_where_backward_cannot_start(T: Any, start: Any, message: str):
+    with pytest.raises(RuntimeError, match=message):
+        start(T)
+
+
+@on_each
+def test_backward_starts_from_one_element_of_any_shape_and_from_a_leaf(T: Any):
+    x = T.ones(1, 1, requires_grad=True)
+    (x * 3).backward()
+    assert x.grad.tolist() == [[3.0]]
+    leaf = T.tensor(2.0, requires_grad=True)
+    leaf.backward()
+    assert leaf.grad.item() == 1.0
+
+
+@on_each
+def test_backward_of_several(T: Any):
+    x = T.ones(2, requires_grad=True)
+    y, z = x * 2, x * 3
+    T.autograd.backward([y, z], [T.ones(2), T.tensor([1.0, 10.0])])
+    assert x.grad.tolist() == [5.0, 32.0]
+    w = x * 2
+    T.autograd.backward([w.sum(), w.sum()])
+    assert x.grad.tolist() == [9.0, 36.0]
+
+
+@on_each
+def test_backward_into_chosen_inputs(T: Any):
+    x, y = T.ones(2, requires_grad=True), T.ones(2, requires_grad=True)
+    (x * y).sum().backward(inputs=[x])
+    assert x.grad.tolist() == [1.0, 1.0] and y.grad is None
+
+
+@on_each
+def test_next_functions(T: Any):
+    x = T.ones(2, requires_grad=True)
+    y = x * x
+    (first, _), (second, _) = y.grad_fn.next_functions
+    assert first is second and first.name() == "torch::autograd::AccumulateGrad" and first.variable is x
+    z = y + T.ones(2)
+    assert z.grad_fn.next_functions[0][0].name() == "MulBackward0"
+    assert z.grad_fn.next_functions[1][0] is None
+
+
+# ---------------------------------------------------------------- autograd.grad
+
+
+@on_each
+def test_grad_touches_no_leaf(T: Any):
+    x = T.tensor([1.0, 2.0], requires_grad=True)
+    (slope,) = T.autograd.grad((x * x).sum(), x)
+    assert slope.tolist() == [2.0, 4.0] and x.grad is None and not slope.requires_grad
+
+
+@on_each
+def test_grad_of_grad(T: Any):
+    x = T.tensor(2.0, requires_grad=True)
+    derivatives, y = [], x**4
+    for _ in range(4):
+        (y,) = T.autograd.grad(y, x, create_graph=True)
+        derivatives.append(y.item())
+    assert derivatives == [32.0, 48.0, 48.0, 24.0]
+
+
+@on_each
+def test_a_gradient_that_does_not_depend_on_x_requires_none(T: Any):
+    x = T.tensor(2.0, requires_grad=True)
+    (slope,) = T.autograd.grad(x * 3, x, create_graph=True)
+    with pytest.raises(RuntimeError, match="does not require grad"):
+        T.autograd.grad(slope, x)
+
+
+@on_each
+def test_grad_by_something_in_the_middle(T: Any):
+    x = T.tensor(2.0, requires_grad=True)
+    y = x * 3
+    z = y * y
+    by_y, by_x = T.autograd.grad(z, [y, x])
+    assert (by_y.item(), by_x.item()) == (12.0, 36.0)
+
+
+@on_each
+def test_unused_inputs(T: Any):
+    x, y = T.ones(2, requires_grad=True), T.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="allow_unused=True"):
+        T.autograd.grad((x * 2).sum(), [x, y])
+    assert T.autograd.grad((x * 2).sum(), [x, y], allow_unused=True)[1] is None
+    zero = T.autograd.grad((x * 2).sum(), [x, y], materialize_grads=True)[1]
+    assert zero.tolist() == [0.0, 0.0]
+    with pytest.raises(RuntimeError, match="does not require grad"):
+        T.autograd.grad((x * 2).sum(), T.ones(2))
+    with pytest.raises(ValueError, match="allow_unused"):
+        T.autograd.grad((x * 2).sum(), y, allow_unused=False, materialize_grads=True)
+
+
+# ---------------------------------------------------------------- hooks
+
+
+@on_each
+def test_a_hook_sees_and_may_replace_the_gradient(T: Any):
+    x = T.ones(2, requires_grad=True)
+    y = x * 2
+    seen: list[Any] = []
+    y.register_hook(lambda g: seen.append(g.tolist()))
+    handle = y.register_hook(lambda g: g * 10)
+    x.register_hook(lambda g: g + 1)
+    y.sum().backward(retain_graph=True)
+    assert seen == [[1.0, 1.0]] and x.grad.tolist() == [21.0, 21.0]
+    handle.remove()
+    handle.remove()
+    x.grad = None
+    y.sum().backward()
+    assert x.grad.tolist() == [3.0, 3.0]
+    with pytest.raises(RuntimeError, match="hook"):
+        T.ones(2).register_hook(lambda g: None)
+
+
+@on_each
+def test_a_leafs_hook_runs_once_with_the_whole_gradient(T: Any):
+    x = T.ones(2, requires_grad=True)
+    seen: list[Any] = []
+    x.register_hook(lambda g: seen.append(g.tolist()))
+    (x * x + x).sum().backward()
+    assert seen == [[3.0, 3.0]]
+
+
+# ---------------------------------------------------------------- modes
+
+
+@on_each
+def test_no_grad_as_block_and_as_decorator(T: Any):
+    x = T.ones(2, requires_grad=True)
+
+    @T.no_grad()
+    def called() -> Any:
+        return x * 2
+
+    @T.no_grad
+    def bare() -> Any:
+        return x * 2
+
+    with T.no_grad():
+        assert not (x * 2).requires_grad
+        with T.enable_grad():
+            assert (x * 2).requires_grad
+        assert not T.is_grad_enabled()
+    assert not called().requires_grad and not bare().requires_grad and (x * 2).requires_grad
+    assert called.__name__ == "called"
+
+
+@on_each
+def test_a_mode_ends_also_by_an_error(T: Any):
+    with pytest.raises(KeyError), T.no_grad():
+        raise KeyError
+    assert T.is_grad_enabled()
+
+
+@on_each
+def test_set_grad_enabled(T: Any):
+    x = T.ones(2, requires_grad=True)
+    with T.set_grad_enabled(False):
+        assert not (x * 2).requires_grad
+    assert (x * 2).requires_grad
+    T.set_grad_enabled(False)
+    assert not (x * 2).requires_grad
+    T.set_grad_enabled(True)
+    assert T.is_grad_enabled()
+
+    @T.set_grad_enabled(False)
+    def inside() -> Any:
+        return x * 2
+
+    assert not inside().requires_grad and T.is_grad_enabled()
+
+
+@on_each
+def test_inference_mode(T: Any):
+    x = T.ones(2, requires_grad=True)
+    with T.inference_mode():
+        assert not (x * 2).requires_grad
+    with T.inference_mode(False):
+        assert (x * 2).requires_grad
+
+    @T.inference_mode()
+    def inside() -> Any:
+        return x * 2
+
+    assert not inside().requires_grad
+
+
+@on_each
+def test_threads_do_not_share_the_mode(T: Any):
+    x, seen = T.ones(2, requires_grad=True), []
+    with T.no_grad():
+        other = threading.Thread(target=lambda: seen.append((x * 2).requires_grad))
+        other.start()
+        other.join()
+    assert seen == [True]
+
+
+# ---------------------------------------------------------------- memory and depth
+
+
+def chain(length: int) -> tuple[Any, Any]:
+    x = autokit.ones(2, requires_grad=True)
+    y = x
+    for _ in range(length):
+        y = y * 1.0
+    return x, y
+
+
+@pytest.fixture(scope="module")
+def no_collector():
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.usefixtures("no_collector")
+@pytest.mark.parametrize("through_backward", [False, True])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_reference_counting_alone_frees_a_graph(case: Case, through_backward: bool):
+    leaves, results = results_of(case)
+    alive = [weakref.ref(node) for node in nodes_behind(results)] + [
+        weakref.ref(result) for result in results
+    ]
+    alive += [weakref.ref(leaf) for leaf in leaves]
+    if through_backward and results:
+        for result in results:
+            result.backward(autokit.ones_like(result), retain_graph=True)
+        del result
+    del leaves, results
+    assert [each for each in alive if each() is not None] == []
+
+
+@pytest.mark.usefixtures("no_collector")
+def test_hooks_retained_gradients_and_second_derivatives_are_freed_too():
+    x = autokit.ones(2, requires_grad=True)
+    y = x * x
+    y.retain_grad()
+    y.register_hook(lambda g: g * 2)
+    (slope,) = autokit.autograd.grad(y.sum(), x, create_graph=True)
+    slope.sum().backward()
+    _ = x.grad, y.grad, y.grad_fn.next_functions, repr(y)
+    alive = [weakref.ref(each) for each in (x, y, slope, y.grad_fn, slope.grad_fn)]
+    del x, y, slope, _
+    assert [each() for each in alive] == [None] * 5
+
+
+@pytest.mark.usefixtures("no_collector")
+def test_a_module_that_holds_a_tensor_of_the_graph_is_freed():
+    from autokit import nn
+
+    class Keeper(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = nn.Linear(2, 2)
+
+        def forward(self, x: Any) -> Any:
+            self.last = self.layer(x).tanh()
+            return self.last.sum()
+
+    model = Keeper()
+    loss = model(autokit.ones(1, 2))
+    loss.backward()
+    alive = [weakref.ref(each) for each in (model, model.last, loss.grad_fn, model.layer.weight)]
+    del model, loss
+    assert [each() for each in alive] == [None] * 4
+
+
+MILLION = """
+import gc, resource
+import autokit as torch
+gc.disable()
+x = torch.ones(2, requires_grad=True)
+y = x
+for _ in range(1_000_000):
+    y = y * 1.0
+y.sum().backward()
+assert x.grad.tolist() == [1.0, 1.0], x.grad
+del y
+loss = x
+for _ in range(1_000_000):
+    loss = loss + 0
+del loss
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+
+
+def test_a_chain_of_a_million_operations():
+    run = subprocess.run([sys.executable, "-c", MILLION], capture_output=True, text=True, timeout=300)
+    assert run.returncode == 0, run.stderr[-2000:]
+    assert int(run.stdout) < 3 * 1024
+
+
+def test_a_retained_chain_runs_twice():
+    x, y = chain(20_000)
+    end = y.sum()
+    end.backward(retain_graph=True)
+    end.backward()
+    assert x.grad.tolist() == [2.0, 2.0]
+
+
+def test_the_order_of_backward_is_newest_first():
+    order: list[str] = []
+    x = autokit.ones((), requires_grad=True)
+    a, b = x * 2, x * 3
+    c = a * 5
+    for name, tensor in {"a": a, "b": b, "c": c}.items():
+        tensor.register_hook(lambda g, name=name: order.append(name))
+    (c + b).backward()
+    assert order == ["c", "b", "a"]
+
+
+# ---------------------------------------------------------------- random graphs
+
+
+UNARY = ["tanh", "sigmoid", "sin", "relu", "neg", "cos", "abs"]
+BINARY = ["add", "mul", "sub", "maximum"]
+step = st.one_of(
+    st.tuples(st.sampled_from(UNARY), st.integers(0, 99)),
+    st.tuples(st.sampled_from(BINARY), st.integers(0, 99), st.integers(0, 99)),
+    st.tuples(st.just("detach"), st.integers(0, 99)),
+)
+
+
+def built(T: Any, steps: list[Any]) -> list[list[float] | None]:
+    """The gradients of the leaves of the graph that ``steps`` describe; each step reads earlier values."""
+    random = np.random.RandomState(0)
+    leaves = [T.tensor(random.randn(*shape), dtype=T.float64, requires_grad=True) for shape in ((3,), (2, 3), (2, 1), ())]
+    values: list[Any] = list(leaves)
+    for name, *places in steps:
+        operands = [values[-1 - place % len(values)] for place in places]
+        made = getattr(operands[0], name)(*operands[1:])
+        values.append(made.clamp(-3, 3) if name == "mul" else made)
+    total = sum((value.sum() for value in values[len(leaves) :]), values[0].sum())
+    total.backward()
+    return [None if leaf.grad is None else leaf.grad.tolist() for leaf in leaves]
+
+
+@given(st.lists(step, max_size=60))
+@settings(max_examples=150)
+def test_random_graphs_have_pytorchs_gradients(steps: list[Any]):
+    require("torch")
+    for ours, theirs in zip(built(autokit, steps), built(torch, steps)):
+        assert (ours is None) == (theirs is None)
+        if theirs is not None:
+            np.testing.assert_allclose(ours, theirs, rtol=1e-8, atol=1e-8)
+
+
+def test_a_wide_graph():
+    x = autokit.ones(1, requires_grad=True)
+    sum((x * k for k in range(5_000)), x).backward()
+    assert x.grad is not None and x.grad.item() == 1 + sum(range(5_000))

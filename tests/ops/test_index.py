@@ -1,0 +1,165 @@
+"""Reading and writing parts: any index gives PyTorch's part, gradient or error."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import autokit
+from tests.support import require
+
+require("torch")
+import torch  # noqa: E402
+
+integers = st.integers(-4, 4)
+slices = st.builds(slice, st.none() | integers, st.none() | integers, st.none() | st.integers(1, 3))
+lists = st.lists(st.integers(-3, 3), max_size=4)
+masks = st.lists(st.booleans(), min_size=1, max_size=4)
+
+
+class Array:
+    """An index that is a tensor: made in each library from the same array."""
+
+    def __init__(self, elements: Any) -> None:
+        self.elements = elements
+
+    def __repr__(self) -> str:
+        return f"Array({self.elements})"
+
+
+arrays = st.one_of(
+    lists.map(lambda each: Array(np.array(each, np.int64))),
+    st.integers(-3, 3).map(lambda each: Array(np.array(each))),
+    st.lists(st.lists(st.integers(-2, 2), min_size=2, max_size=2), min_size=1, max_size=2).map(
+        lambda each: Array(np.array(each))
+    ),
+    masks.map(lambda each: Array(np.array(each))),
+)
+entries = st.one_of(integers, slices, st.none(), st.just(...), lists, arrays)
+one_ellipsis = st.lists(entries, max_size=4).filter(lambda each: sum(entry is ... for entry in each) < 2)
+indices = st.one_of(entries, one_ellipsis.map(tuple))
+tensor_shapes = st.lists(st.integers(0, 4), max_size=3).map(tuple)
+
+
+def translated(T: Any, index: Any) -> Any:
+    if isinstance(index, tuple):
+        return tuple(translated(T, entry) for entry in index)
+    return T.tensor(index.elements) if isinstance(index, Array) else index
+
+
+def outcome(make: Any) -> Any:
+    try:
+        return make()
+    except (IndexError, TypeError, ValueError, RuntimeError) as error:
+        return error
+
+
+def kinds_agree(ours: Exception, theirs: Exception) -> bool:
+    """The same kind of error; where an index is wrong in two ways, which one is said first may differ."""
+    index_errors = (IndexError, ValueError, RuntimeError)
+    return isinstance(ours, type(theirs)) or (
+        isinstance(ours, index_errors) and isinstance(theirs, index_errors)
+    )
+
+
+def read(T: Any, shape: tuple[int, ...], index: Any) -> Any:
+    size = int(np.prod(shape))
+    x = T.tensor(np.arange(size, dtype=np.float64).reshape(shape), requires_grad=True)
+    part = x[translated(T, index)]
+    (part * part).sum().backward()
+    return part.detach().numpy(), x.grad.numpy(), part.shape
+
+
+@given(tensor_shapes, indices)
+@settings(max_examples=800)
+def test_reading(shape: tuple[int, ...], index: Any):
+    ours, theirs = outcome(lambda: read(autokit, shape, index)), outcome(lambda: read(torch, shape, index))
+    if isinstance(theirs, Exception):
+        assert isinstance(ours, Exception), "PyTorch refuses: " + str(theirs)
+        assert kinds_agree(ours, theirs)
+        return
+    if isinstance(ours, IndexError) and 0 in shape:
+        return  # PyTorch checks no index where nothing is read
+    assert not isinstance(ours, Exception), ours
+    for mine, other in zip(ours, theirs):
+        np.testing.assert_array_equal(np.asarray(mine), np.asarray(other))
+
+
+def write(T: Any, shape: tuple[int, ...], index: Any, value: Any) -> Any:
+    size = int(np.prod(shape))
+    x = T.tensor(np.arange(size, dtype=np.float64).reshape(shape))
+    x[translated(T, index)] = T.tensor(value) if isinstance(value, np.ndarray) else value
+    return x.numpy()
+
+
+@given(tensor_shapes, indices, st.sampled_from([7.0, np.array(7.0), np.array([7.0]), np.array([7.0, 7.0])]))
+@settings(max_examples=800)
+def test_writing(shape: tuple[int, ...], index: Any, value: Any):
+    ours = outcome(lambda: write(autokit, shape, index, value))
+    theirs = outcome(lambda: write(torch, shape, index, value))
+    if isinstance(theirs, Exception):
+        assert isinstance(ours, Exception), "PyTorch refuses: " + str(theirs)
+        assert kinds_agree(ours, theirs)
+        return
+    if isinstance(ours, IndexError) and 0 in shape:
+        return
+    assert not isinstance(ours, Exception), ours
+    np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize(
+    ("index", "kind", "message"),
+    [
+        (5, IndexError, "index 5 is out of bounds for dimension 0 with size 2"),
+        (-3, IndexError, "index -3 is out of bounds for dimension 0 with size 2"),
+        ((0, 3), IndexError, "index 3 is out of bounds for dimension 1 with size 3"),
+        ((0, 0, 0), IndexError, "too many indices for tensor of dimension 2"),
+        ([0, 2], IndexError, "index 2 is out of bounds for dimension 0 with size 2"),
+        (slice(None, None, -1), ValueError, "step must be greater than zero"),
+        (1.5, (IndexError, TypeError), "ind"),
+        (
+            Array(np.array([0.5])),
+            IndexError,
+            "tensors used as indices must be long, int, byte or bool tensors",
+        ),
+        (Array(np.array([True, False, True])), IndexError, r"shape of the mask \[3\]"),
+    ],
+)
+def test_errors(index: Any, kind: Any, message: str):
+    for T in (torch, autokit):
+        x = T.zeros(2, 3)
+        with pytest.raises(kind, match=message):
+            x[translated(T, index)]
+
+
+def test_an_index_into_a_number():
+    for T in (torch, autokit):
+        with pytest.raises(IndexError, match=r"invalid index of a 0-dim tensor"):
+            T.tensor(1.0)[0]
+
+
+def test_repeated_places_add_in_the_gradient():
+    x = autokit.zeros(3, requires_grad=True)
+    (x[[0, 0, 2, 0]] * autokit.tensor([1.0, 10.0, 100.0, 1000.0])).sum().backward()
+    assert x.grad is not None and x.grad.tolist() == [1011.0, 0.0, 100.0]
+
+
+def test_basic_parts_are_views_and_others_are_copies():
+    x = autokit.zeros(3, 3)
+    for part in (x[0], x[0, 0], x[:, 1], x[..., None], x[1:], x[autokit.tensor(1)]):
+        assert np.shares_memory(part.numpy(), x.numpy())
+    for part in (x[[0]], x[x == 0], x[autokit.tensor([1])]):
+        assert not np.shares_memory(part.numpy(), x.numpy())
+
+
+def test_iteration_and_membership():
+    x = autokit.tensor([[1, 2], [3, 4]])
+    assert [row.tolist() for row in x] == [[1, 2], [3, 4]] and len(x) == 2
+    assert 3 in x and 7 not in x
+    a, b = x
+    assert (a + b).tolist() == [4, 6]
+    assert list(range(5))[autokit.tensor(2)] == 2
