@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,45 @@ def is_basic(index: tuple[Any, ...]) -> bool:
     return not any(isinstance(entry, np.ndarray | bool) for entry in index)
 
 
+def _steps(index: tuple[Any, ...]) -> tuple[tuple[Any, ...], ...]:
+    """``index`` in one step, or in two where numbers stand beside arrays: PyTorch reads the numbers first.
+
+    NumPy takes a number there for an array too, and so puts the dimensions in another order.
+    """
+    if is_basic(index) or not any(entry.__class__ is int for entry in index):
+        return (index,)
+    numbers: list[Any] = []
+    arrays: list[Any] = []
+    for entry in index:
+        if isinstance(entry, np.ndarray):
+            numbers += [slice(None)] * (entry.ndim if entry.dtype.kind == "b" else 1)
+            arrays.append(entry)
+        elif isinstance(entry, bool):
+            arrays.append(entry)
+        else:
+            numbers.append(entry)
+            if entry.__class__ is not int:
+                arrays.append(entry if entry is Ellipsis else slice(None))
+    return tuple(numbers), tuple(arrays)
+
+
+def _read_all(a: Any, steps: Sequence[tuple[Any, ...]]) -> Any:
+    for step in steps:
+        a = a[step]
+    return a
+
+
+def _read(a: Any, index: tuple[Any, ...]) -> Any:
+    """The part of ``a`` at ``index``, in PyTorch's order of dimensions."""
+    return _read_all(a, _steps(index))
+
+
+def write(array: Any, index: tuple[Any, ...], value: Any) -> None:
+    """Write ``value`` into ``array`` at ``index``."""
+    *first, last = _steps(index)
+    _read_all(array, first)[last] = value
+
+
 def _index_name(node: Node) -> str:
     index = (node.settings or {})["index"]
     if not is_basic(index):
@@ -80,7 +120,7 @@ def _index_name(node: Node) -> str:
 )
 def plain_getitem(a, /, index):
     """See :func:`getitem`."""
-    part = a[index]
+    part = _read(a, index)
     # NumPy gives a single element as a scalar of its own; an ellipsis keeps it a view.
     return a[(*index, ...)] if isinstance(part, np.generic) else part
 
@@ -88,16 +128,18 @@ def plain_getitem(a, /, index):
 @operation(
     "[ ]",
     "{a} put into zeros",
-    a=derivative("1 at the places written", lambda g, index: g[index]),
+    a=derivative("1 at the places written", _read),
     name="index_backward",
 )
 def spread_out(a, /, shape, index):
     """Zeros of ``shape``, with the elements of ``a`` added at ``index``; places named twice add up."""
     result = np.zeros_like(a, shape=shape)
-    if is_basic(index):
-        result[index] = a
+    *first, last = _steps(index)
+    part = _read_all(result, first)
+    if is_basic(last):
+        part[last] = a
     else:
-        np.add.at(result, index, a)
+        np.add.at(part, last, a)
     return result
 
 
@@ -149,14 +191,14 @@ def _put_name(node: Node) -> str:
     "[ ]=",
     "{a}, with {value} written at […]",
     a=derivative("1 at the places kept", lambda g, index: on(put, g, _zero_like(g), index=index)),
-    value=derivative("1 at the places written", lambda g, index: g[index]),
+    value=derivative("1 at the places written", _read),
     name="copy_slices",
     backward=_put_name,
 )
 def put(a, value, /, index):
     """A copy of ``a`` with ``value`` at ``index``."""
     result = a.copy()
-    result[index] = value
+    write(result, index, value)
     return result
 
 

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from autokit import dtypes
+from autokit import dtypes, random
 from autokit.autograd.modes import thread
 from autokit.autograd.node import next_sequence
 from autokit.ops.errors import broadcast_message, describe
-from autokit.ops.index import plain_index, put
+from autokit.ops.index import plain_getitem, plain_index, put, write
 from autokit.ops.operation import _OUR_FILES, storage_of
 from autokit.tensor import Tensor, new_tensor
 
@@ -124,9 +124,9 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
         overwrite(self, put(_before(self, (value,)), value, index=entries))
         return
     try:
-        self.array[entries] = value.array if isinstance(value, Tensor) else value
+        write(self.array, entries, value.array if isinstance(value, Tensor) else value)
     except ValueError as error:
-        part = self.array[entries].shape
+        part = plain_getitem(self.detach(), index=entries).shape
         given = tuple(value.shape) if hasattr(value, "shape") else np.shape(value)
         raise RuntimeError(
             f"shape mismatch: value tensor of shape {list(given)} cannot be broadcast to indexing result of "
@@ -153,18 +153,12 @@ def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
 
 
 def uniform_(self: Tensor, from_: float = 0, to: float = 1, *, generator: Any = None) -> Tensor:
-    """Draw each element evenly from ``from_`` to below ``to``."""
-    from autokit import random
-
-    drawn = (generator or random.default_generator).uniform(self.array.shape, self.array.dtype)
-    kind = self.array.dtype.type
-    return fill_(self, new_tensor(np.asarray(drawn * kind(to - from_) + kind(from_))))
+    """Draw each element evenly from ``from_`` to below ``to``; PyTorch's very numbers for the same seed."""
+    source = generator or random.default_generator
+    return fill_(self, new_tensor(source.uniform(self.array.shape, self.array.dtype, from_, to)))
 
 
 def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Any = None) -> Tensor:
-    """Draw each element from the normal distribution."""
-    from autokit import random
-
-    drawn = (generator or random.default_generator).normal(self.array.shape, self.array.dtype)
-    kind = self.array.dtype.type
-    return fill_(self, new_tensor(np.asarray(drawn * kind(std) + kind(mean))))
+    """Draw each element from the normal distribution; PyTorch's very numbers for the same seed."""
+    source = generator or random.default_generator
+    return fill_(self, new_tensor(source.normal(self.array.shape, self.array.dtype, mean, std)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,8 @@ from tests.benchmarks.measure import Job
 def jobs() -> dict[str, Job]:
     """The step in autokit, in PyTorch where it is installed, and by hand in NumPy."""
     found = {"autokit": _torch_like("autokit"), "NumPy by hand": _by_hand()}
-    try:
+    with suppress(ImportError):
         found["PyTorch"] = _torch_like("torch")
-    except ImportError:
-        pass
     return found
 
 

@@ -24,7 +24,9 @@ def test_order_is_topological_and_edges_are_complete(end):
         slots = [edge.slot for edge in graph.incoming(node.id)]
         assert slots == list(range(len(slots)))
         assert bool(slots) == (node.kind == "operation")
-        assert all(edge.requires_grad == graph.nodes[edge.source].requires_grad for edge in graph.incoming(node.id))
+        assert all(
+            edge.requires_grad == graph.nodes[edge.source].requires_grad for edge in graph.incoming(node.id)
+        )
     assert graph.outputs == (len(graph) - 1,)
     json.loads(graph.to_json())
 
@@ -164,7 +166,12 @@ def test_two_processes_with_different_hash_seeds_give_the_same_bytes():
     outputs = [
         subprocess.run(
             [sys.executable, "-c", PROGRAM],
-            env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(sys.path), "PATH": "", "PYTHONIOENCODING": "utf-8"},
+            env={
+                "PYTHONHASHSEED": seed,
+                "PYTHONPATH": ":".join(sys.path),
+                "PATH": "",
+                "PYTHONIOENCODING": "utf-8",
+            },
             capture_output=True,
             check=True,
         ).stdout

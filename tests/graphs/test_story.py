@@ -107,12 +107,18 @@ def _leaves(end):
 def test_the_product_is_told_with_its_numbers():
     timeline = ak.record(product())
     assert sentences(timeline, "seed") == ["The way back begins with a seed: ∂c/∂c = 1.0."]
-    assert sentences(timeline, "local") == ["How c changes with a: b = 20.0.", "How c changes with b: a = 15.0."]
+    assert sentences(timeline, "local") == [
+        "How c changes with a: b = 20.0.",
+        "How c changes with b: a = 15.0.",
+    ]
     assert sentences(timeline, "product") == [
         "Upstream times local: 1.0 · 20.0 = 20.0 is what c sends to a.",
         "Upstream times local: 1.0 · 15.0 = 15.0 is what c sends to b.",
     ]
-    assert sentences(timeline, "leaf") == ["a is a leaf: its .grad is 20.0.", "b is a leaf: its .grad is 15.0."]
+    assert sentences(timeline, "leaf") == [
+        "a is a leaf: its .grad is 20.0.",
+        "b is a leaf: its .grad is 15.0.",
+    ]
     assert sentences(timeline, "finish") == [
         "Done: a.grad = 20.0; by central differences 20.0; b.grad = 15.0; by central differences 15.0."
     ]
