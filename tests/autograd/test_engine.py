@@ -1,4 +1,4 @@
-"""The graph and the backward pass: accumulation, freeing, memory, hooks, depth, and PyTorch's answers on random graphs."""
+"""The graph and the backward pass: accumulation, freeing, hooks, modes, depth, and random graphs beside PyTorch."""
 
 from __future__ import annotations
 
@@ -521,7 +521,8 @@ step = st.one_of(
 def built(T: Any, steps: list[Any]) -> list[list[float] | None]:
     """The gradients of the leaves of the graph that ``steps`` describe; each step reads earlier values."""
     random = np.random.RandomState(0)
-    leaves = [T.tensor(random.randn(*shape), dtype=T.float64, requires_grad=True) for shape in ((3,), (2, 3), (2, 1), ())]
+    arrays = [random.randn(*shape) for shape in ((3,), (2, 3), (2, 1), ())]
+    leaves = [T.tensor(array, dtype=T.float64, requires_grad=True) for array in arrays]
     values: list[Any] = list(leaves)
     for name, *places in steps:
         operands = [values[-1 - place % len(values)] for place in places]

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import autokit as torch
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import autokit as torch
 from autokit.ops.operation import OPERATIONS
 
 STEP = 1e-5

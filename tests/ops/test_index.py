@@ -142,6 +142,15 @@ def test_an_index_into_a_number():
             T.tensor(1.0)[0]
 
 
+@pytest.mark.parametrize(
+    "index", [(0, slice(None), [0, 2]), ([0, 1], slice(None), 1), (1, None, [1]), (0, [[0]])]
+)
+def test_numbers_beside_arrays_are_read_first(index: Any):
+    ours, theirs = (read(T, (2, 3, 4), index) for T in (autokit, torch))
+    for mine, other in zip(ours, theirs):
+        np.testing.assert_array_equal(np.asarray(mine), np.asarray(other))
+
+
 def test_repeated_places_add_in_the_gradient():
     x = autokit.zeros(3, requires_grad=True)
     (x[[0, 0, 2, 0]] * autokit.tensor([1.0, 10.0, 100.0, 1000.0])).sum().backward()
