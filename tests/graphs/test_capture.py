@@ -167,12 +167,7 @@ def test_two_processes_with_different_hash_seeds_give_the_same_bytes():
     outputs = [
         subprocess.run(
             [sys.executable, "-c", PROGRAM],
-            env={
-                "PYTHONHASHSEED": seed,
-                "PYTHONPATH": ":".join(sys.path),
-                "PATH": "",
-                "PYTHONIOENCODING": "utf-8",
-            },
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)},
             stdout=subprocess.PIPE,
             check=True,
         ).stdout
