@@ -101,8 +101,6 @@ def as_dtype(value: Any) -> dtype:
     """
     if isinstance(value, dtype):
         return value
-    if value is float:
-        return _default
     if isinstance(value, str) and value.removeprefix("torch.") in BY_NAME:
         return BY_NAME[value.removeprefix("torch.")]
     try:

@@ -403,14 +403,22 @@ class Tensor:
             )
         return bool(self.array.item())
 
+    def _only_element(self) -> Any:
+        if self.array.size != 1:
+            raise ValueError(
+                "only one element tensors can be converted to Python scalars: "
+                f"this one is of shape {tuple(self.shape)}"
+            )
+        return self.array.item()
+
     def __float__(self) -> float:
-        return float(self.item())
+        return float(self._only_element())
 
     def __int__(self) -> int:
-        return int(self.item())
+        return int(self._only_element())
 
     def __complex__(self) -> complex:
-        return complex(self.item())
+        return complex(self._only_element())
 
     def __index__(self) -> int:
         if self.array.dtype.kind not in "bui" or self.array.size != 1:

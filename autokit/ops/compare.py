@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.ops.errors import require_tensor
 from autokit.ops.operation import operation
 from autokit.tensor import Tensor
 
@@ -123,9 +124,11 @@ def allclose(
     input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> bool:
     """Whether all elements are near each other: ``|input − other| ≤ atol + rtol · |other|``."""
+    require_tensor("allclose", other)
     return bool(np.allclose(input.array, other.array, rtol, atol, equal_nan))
 
 
 def equal(input: Tensor, other: Tensor) -> bool:
     """Whether shapes and all elements are equal."""
+    require_tensor("equal", other)
     return input.shape == other.shape and bool((input.array == other.array).all())

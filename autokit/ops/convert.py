@@ -32,7 +32,7 @@ def to(
     for one in target:
         if isinstance(one, Tensor):
             dtype, device = one.dtype, one.device
-        elif isinstance(one, dtypes.dtype):
+        elif isinstance(one, dtypes.dtype | type):
             dtype = one
         elif not isinstance(one, bool):
             device = one

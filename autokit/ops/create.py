@@ -77,10 +77,14 @@ def _array_of(data: Any, dtype: Any) -> np.ndarray:
             f"a tensor is made from numbers, and this is {type(data).__name__}: {error}"
         ) from error
     if array.dtype.kind == "O" and array.size and isinstance(array.flat[0], int):
-        raise RuntimeError("Overflow when unpacking long: an integer does not fit into int64")
+        raise ValueError("Overflow when unpacking long long: an integer does not fit into int64")
     if array.dtype.kind not in "biufc":
         kind = type(next(iter(array.flat), data)).__name__
-        raise TypeError(f"new(): invalid data type '{kind}': a tensor is made from numbers and bools")
+        if kind not in ("str", "str_", "bytes"):
+            raise RuntimeError(f"Could not infer dtype of {kind}: a tensor is made from numbers and bools")
+        raise TypeError(
+            f"new(): invalid data type 'str': a tensor is made from numbers and bools, not {kind}"
+        )
     if dtype is not None:
         return array.astype(_chosen(dtype))
     if array.dtype.kind == "f" and not _has_numpy_scalars(data):
@@ -126,7 +130,7 @@ def legacy_array(data: tuple[Any, ...]) -> np.ndarray:
         if isinstance(data[0], Tensor):
             return data[0].array
         return _array_of(data[0], dtypes.get_default_dtype())
-    return np.zeros(_shape(data), _chosen(None))
+    return np.zeros(_shape(data) if data else (0,), _chosen(None))
 
 
 def as_tensor(data: Any, dtype: Dtype = None, device: Any = None) -> Tensor:
@@ -205,6 +209,7 @@ def eye(
     n: int, m: int | None = None, *, dtype: Dtype = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """The identity matrix of ``n`` rows (and ``m`` columns)."""
+    n, m = _shape((n, n if m is None else m))
     return _finished(np.eye(n, m, dtype=_chosen(dtype)), requires_grad, device)
 
 

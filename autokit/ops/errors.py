@@ -29,6 +29,15 @@ def not_a_tensor(operation: Operation, value: Any, place: int) -> TypeError:
     )
 
 
+def require_tensor(name: str, other: Any) -> None:
+    """Raise unless ``other``, the second argument of ``name``, is a tensor."""
+    if not hasattr(other, "grad_fn"):
+        raise TypeError(
+            f"{name}(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}; "
+            "make one with torch.tensor(...)"
+        )
+
+
 def _keyword(place: int) -> str:
     return ("input", "other")[place] if place < 2 else f"tensor {place}"
 

@@ -136,7 +136,14 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
 
 
 def fill_(self: Tensor, value: Any) -> Tensor:
-    """Set each element to ``value``."""
+    """Set each element to ``value``, a number or a tensor without dimensions."""
+    if isinstance(value, Tensor) and value.array.ndim:
+        raise RuntimeError(
+            "fill_ only supports 0-dimension value tensor but got tensor with "
+            f"{value.array.ndim} dimensions: copy_() takes over many elements"
+        )
+    if not isinstance(value, Tensor | int | float | complex | np.generic):
+        raise TypeError(f"fill_(): argument 'value' must be a number or a Tensor, not {type(value).__name__}")
     setitem(self, Ellipsis, value)
     return self
 
@@ -155,10 +162,10 @@ def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
 def uniform_(self: Tensor, from_: float = 0, to: float = 1, *, generator: Any = None) -> Tensor:
     """Draw each element evenly from ``from_`` to below ``to``; PyTorch's very numbers for the same seed."""
     source = generator or random.default_generator
-    return fill_(self, new_tensor(source.uniform(self.array.shape, self.array.dtype, from_, to)))
+    return copy_(self, new_tensor(source.uniform(self.array.shape, self.array.dtype, from_, to)))
 
 
 def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Any = None) -> Tensor:
     """Draw each element from the normal distribution; PyTorch's very numbers for the same seed."""
     source = generator or random.default_generator
-    return fill_(self, new_tensor(source.normal(self.array.shape, self.array.dtype, mean, std)))
+    return copy_(self, new_tensor(source.normal(self.array.shape, self.array.dtype, mean, std)))

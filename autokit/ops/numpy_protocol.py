@@ -64,7 +64,7 @@ FUNCTIONS = {
     np.stack: lambda arrays, axis=0: shape.stack(arrays, axis),
     np.zeros_like: lambda a, shape=None: create.zeros(a.shape if shape is None else shape, dtype=a.dtype),
     np.ones_like: lambda a: create.ones_like(a),
-    np.broadcast_to: lambda a, shape: shape.expand(a, shape),
+    np.broadcast_to: shape.expand,
     np.dot: linalg.matmul,
     np.clip: elementwise.clamp,
 }

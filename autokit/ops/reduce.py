@@ -278,8 +278,9 @@ def amin(a, /, dim=(), keepdim=False):
 
 def _some(a: Any, dim: Dim, name: str) -> None:
     if not a.size and not _count(a.shape, dim):
-        if dim is None:
-            raise RuntimeError(
+        if _axes(dim) is None:
+            kind = IndexError if name.startswith("arg") else RuntimeError
+            raise kind(
                 f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
                 f"reduction dim with the 'dim' argument; the tensor is of shape {a.shape}"
             )

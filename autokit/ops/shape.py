@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.ops.errors import describe
+from autokit.ops.errors import describe, require_tensor
 from autokit.ops.operation import derivative, on, operation
 from autokit.tensor import Tensor, new_tensor
 
@@ -72,6 +72,7 @@ def view(input: Tensor, *shape: Any) -> Any:
 
 def view_as(input: Tensor, other: Tensor) -> Tensor:
     """``input`` in the shape of ``other``."""
+    require_tensor("view_as", other)
     return view(input, other.shape)
 
 
@@ -241,9 +242,9 @@ def cat(tensors: Sequence[Tensor], dim: int = 0, **numpy_names: Any) -> Tensor:
         If a size differs along another dimension.
     """
     tensors = _some_tensors(tensors, "cat")
-    if any([isinstance(each, Tensor) and each.array.ndim != 1 for each in tensors]):
+    if any([each.array.ndim != 1 for each in tensors]):
         # An empty list counts for nothing, so that a loop may begin with one.
-        tensors = [each for each in tensors if not isinstance(each, Tensor) or each.array.shape != (0,)]
+        tensors = [each for each in tensors if each.array.shape != (0,)]
     return plain_cat(*tensors, dim=numpy_names.get("axis", dim))
 
 
@@ -254,7 +255,13 @@ def _some_tensors(tensors: Any, name: str) -> Sequence[Tensor]:
             f"{name}([a, b])"
         )
     if not tensors:
-        raise RuntimeError(f"{name}(): expected a non-empty list of Tensors")
+        kind = ValueError if name == "cat" else RuntimeError
+        raise kind(f"{name} expects a non-empty TensorList: expected a non-empty list of Tensors")
+    for place, tensor in enumerate(tensors):
+        if not isinstance(tensor, Tensor):
+            raise TypeError(
+                f"{name}(): expected Tensor as element {place} in argument 0, but got {type(tensor).__name__}"
+            )
     return tensors
 
 

@@ -1,4 +1,4 @@
-"""The graph and the backward pass: accumulation, freeing, hooks, modes, depth, and random graphs beside PyTorch."""
+"""The graph and the backward pass: accumulation, freeing, hooks, modes, depth, and random graphs."""
 
 from __future__ import annotations
 

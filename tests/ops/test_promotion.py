@@ -22,14 +22,14 @@ OPERATORS = {
     for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "eq", "lt", "and_", "or_", "xor")
 }
 OF_ONE = """
-exp log sqrt tanh sigmoid sin cos abs neg sign floor relu isnan isfinite logical_not bitwise_not clone sum mean var
-max min amax argmax all any logsumexp softmax log_softmax
+exp log sqrt tanh sigmoid sin cos abs neg sign floor relu isnan isfinite logical_not bitwise_not clone sum
+mean var max min amax argmax all any logsumexp softmax log_softmax
 """
 FUNCTIONS = ["maximum", "minimum", "remainder", "true_divide", "logical_and", "floor_divide"]
 
 
 def differs_by_choice(name: str, left: str, right: str) -> bool:
-    """PyTorch subtracts no bool from a number, and takes powers of bools by the number True; ours are otherwise."""
+    """PyTorch subtracts no bools from numbers, and takes bools to the power of True; we do not."""
     if name in ("sub", "sub_"):
         return (left == "bool") != (right == "bool")
     return name == "pow" and left == right == "bool"

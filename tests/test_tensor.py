@@ -1,0 +1,158 @@
+"""What a tensor is: its facts, its gradient's place, copies, conversions to Python, and text."""
+
+from __future__ import annotations
+
+import copy
+import math
+import operator
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autokit as torch
+
+
+def test_facts():
+    x = torch.zeros(2, 3)
+    assert x.shape == x.size() == torch.Size([2, 3]) == (2, 3)
+    assert (x.ndim, x.dim(), x.numel(), x.nelement(), x.size(1), x.size(-1), len(x)) == (2, 2, 6, 6, 3, 3, 2)
+    assert (x.dtype, x.itemsize, x.element_size(), x.nbytes) == (torch.float32, 4, 4, 24)
+    assert x.stride() == (3, 1) and x.stride(0) == 3 and x.is_contiguous() and not x.t().is_contiguous()
+    assert x.data_ptr() == x[0].data_ptr() != x[1].data_ptr()
+    assert x.is_floating_point() and not x.long().is_floating_point()
+    assert repr(x.shape) == "torch.Size([2, 3])" and x.shape.numel() == 6
+
+
+def test_a_size_stays_a_size():
+    shape = torch.zeros(2, 3).shape
+    assert isinstance(shape, tuple) and shape[0] == 2 and [*shape] == [2, 3]
+    assert torch.zeros(shape).shape == shape and torch.zeros(*shape).shape == shape
+
+
+def test_legacy_construction():
+    assert torch.Tensor([1, 2]).dtype == torch.float32
+    assert torch.Tensor(2, 3).shape == (2, 3)
+    assert torch.Tensor(np.arange(3)).tolist() == [0.0, 1.0, 2.0]
+    assert torch.Tensor().shape == (0,)
+
+
+def test_tensors_hash_by_identity():
+    a, b = torch.ones(2), torch.ones(2)
+    assert len({a, b, a}) == 2
+
+
+def test_the_gradient_is_set_deleted_and_checked():
+    x = torch.ones(2, requires_grad=True)
+    x.grad = torch.zeros(2)
+    assert x.grad.tolist() == [0.0, 0.0]
+    del x.grad
+    assert x.grad is None
+    with pytest.raises(RuntimeError, match="different size"):
+        x.grad = torch.zeros(3)
+    with pytest.raises(TypeError, match="Tensor or None"):
+        x.grad = 1  # type: ignore[assignment]
+
+
+def test_names():
+    x = torch.ones(2)
+    assert x.name == ""
+    x.name = "<script>alert(1)</script>"
+    assert x.name == "<script>alert(1)</script>"
+    x.name = None
+    assert x.name == ""
+
+
+def test_data_is_the_same_memory_and_settable():
+    x = torch.ones(2, requires_grad=True)
+    x.data[0] = 5
+    assert x.tolist() == [5.0, 1.0] and x.data.requires_grad is False
+    x.data = torch.zeros(2)
+    assert x.tolist() == [0.0, 0.0] and x.requires_grad
+    with pytest.raises(TypeError):
+        x.data = [1, 2]  # type: ignore[assignment]
+
+
+def test_detach():
+    x = torch.ones(2, requires_grad=True)
+    y = x * 2
+    d = y.detach()
+    assert d.is_leaf and not d.requires_grad and np.shares_memory(d.numpy(), y.detach().numpy())
+    y.detach_()
+    assert y.is_leaf and not y.requires_grad
+
+
+def test_deep_copies_and_pickles_of_leaves():
+    x = torch.ones(2, requires_grad=True)
+    x.name = "weights"
+    (x * 3).sum().backward()
+    other = copy.deepcopy(x)
+    assert other.requires_grad and other.name == "weights" and other.grad is not None and x.grad is not None
+    other.data.add_(1)
+    other.grad.zero_()
+    assert x.tolist() == [1.0, 1.0] and x.grad.tolist() == [3.0, 3.0]
+    back = pickle.loads(pickle.dumps(x))
+    assert back.tolist() == x.tolist() and back.requires_grad and back.name == "weights"
+    for make in (copy.deepcopy, pickle.dumps):
+        with pytest.raises(RuntimeError, match=r"detach\(\)"):
+            make(x * 2)
+
+
+def test_pythons_numbers():
+    x = torch.tensor([2.5])
+    assert (float(x), int(x), complex(x), x.item(), bool(x)) == (2.5, 2, 2.5 + 0j, 2.5, True)
+    assert math.sqrt(torch.tensor(9.0)) == 3.0 and round(torch.tensor(2.4).item()) == 2
+    assert operator.index(torch.tensor(3)) == 3 and [1, 2, 3][torch.tensor(1)] == 2
+    with pytest.raises(TypeError):
+        operator.index(torch.tensor(2.0))
+    assert isinstance(torch.tensor(1).item(), int) and isinstance(torch.tensor(True).item(), bool)
+    assert not torch.tensor(0.0) and torch.tensor(float("nan"))
+
+
+def test_tolist():
+    assert torch.tensor([[1, 2], [3, 4]]).tolist() == [[1, 2], [3, 4]]
+    assert torch.tensor(1.5).tolist() == 1.5 and torch.zeros(0, 2).tolist() == []
+
+
+def test_sums_and_loops_of_python():
+    x = torch.tensor([1.0, 2.0, 3.0])
+    assert sum(x) == 6.0 and max(x) == 3.0 and sorted(x.tolist()) == [1.0, 2.0, 3.0]
+    assert [each.item() for each in x] == [1.0, 2.0, 3.0]
+    assert [float(each) for each in reversed([*x])] == [3.0, 2.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: torch.tensor([1.0, 2.0]), "tensor([1., 2.])"),
+        (lambda: torch.tensor(3), "tensor(3)"),
+        (lambda: torch.ones(1, requires_grad=True), "tensor([1.], requires_grad=True)"),
+        (lambda: torch.ones(1, requires_grad=True) * 2, "tensor([2.], grad_fn=<MulBackward0>)"),
+        (lambda: torch.ones(1, dtype=torch.float64), "tensor([1.], dtype=torch.float64)"),
+        (lambda: torch.zeros(0), "tensor([])"),
+        (
+            lambda: torch.tensor([1, 2]).max(0),
+            "torch.return_types.max(\nvalues=tensor(2),\nindices=tensor(1))",
+        ),
+    ],
+)
+def test_text(make: Any, text: str):
+    assert repr(make()) == text == str(make())
+
+
+def test_versions_count_the_changes():
+    x = torch.zeros(3)
+    assert x._version == 0
+    x.add_(1)
+    x[0] = 2
+    view = x.view(3)
+    view.mul_(2)
+    assert x._version == view._version == x.detach()._version == 3
+
+
+def test_variable_is_a_tensor_that_may_require_grad():
+    x = torch.autograd.Variable(torch.ones(2), requires_grad=True)
+    assert isinstance(x, torch.Tensor) and x.requires_grad
+    with pytest.raises(TypeError):
+        torch.autograd.Variable([1.0])  # type: ignore[arg-type]
