@@ -153,6 +153,8 @@ def grad(
             "allow_unused=False."
         )
     ends, sources = _sequence(outputs), _sequence(inputs)
+    if not sources:
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     seeds = _seeds(ends, grad_outputs, create_graph)
     for source in sources:
         if not source._requires_grad:

@@ -311,6 +311,18 @@ def test_a_change_before_the_use_is_part_of_the_graph(T: Any):
     assert x.grad.tolist() == [0.0, 0.0, 16.0]
 
 
+def test_a_change_of_memory_that_a_view_in_the_graph_shares_is_refused_and_never_silent():
+    """PyTorch follows the gradient through; here the error says what to do, until that is built."""
+    y = autokit.ones(3, requires_grad=True) * 1
+    first = y[0]
+    for change in (lambda: y.add_(1), lambda: first.add_(1), lambda: y.__setitem__(2, 5.0)):
+        with pytest.raises(RuntimeError, match=r"shares its memory with a view.*clone\(\)"):
+            change()
+    with autokit.no_grad():
+        y += 1
+    assert first.item() == 2.0
+
+
 @on_each
 def test_setitem_passes_the_gradient_to_the_value(T: Any):
     x, value = T.zeros(3, requires_grad=True), T.tensor(2.0, requires_grad=True)
