@@ -59,7 +59,8 @@ class Names:
 def namespaces_in_sight() -> Iterator[Mapping[str, Any]]:
     """The variables where autokit was called from: local, global, and the notebook's."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_globals.get("__name__", "").startswith("autokit."):
+    # A value that shows itself is asked to by IPython, whose own variables are not the learner's.
+    while frame is not None and frame.f_globals.get("__name__", "").startswith(("autokit.", "IPython.")):
         frame = frame.f_back
     if frame is not None:
         yield frame.f_locals

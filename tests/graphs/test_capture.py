@@ -75,6 +75,14 @@ def test_a_given_name_comes_before_the_variable():
     assert ak.graph(w.sum()).nodes[0].label == "weight"
 
 
+def test_what_ipython_shows_bears_the_learners_names_and_not_its_own():
+    formatters = {"__name__": "IPython.core.formatters"}
+    exec("def show(obj):\n    return obj._repr_mimebundle_()['text/html']", formatters)
+    side = ak.tensor(3.0, requires_grad=True)
+    area = side * side
+    assert "area: mul of side and side" in formatters["show"](area)
+
+
 def test_parameters_are_named_by_their_path_and_grouped_by_module():
     model = ak.nn.Sequential(ak.nn.Linear(3, 2), ak.nn.Tanh())
     x = ak.ones(1, 3)
