@@ -19,9 +19,12 @@ from autokit.graphs.model import NOT_COMPUTED, NOT_KEPT, Graph, State, Timeline
 MARGIN = 28.0
 """From the edge of the paper to what is drawn, in px."""
 
+_WIDE, _ENDLESS = 1200.0, 3000.0
+"""A picture that is wider is turned downward, unless that would only make a long roll of it."""
+
 
 def scene(
-    data: Graph | Timeline, *, layout: str = "auto", direction: str = "LR", limit: int = LIMIT
+    data: Graph | Timeline, *, layout: str = "auto", direction: str = "auto", limit: int = LIMIT
 ) -> Scene:
     """Compute the picture of a graph or of a timeline.
 
@@ -30,8 +33,9 @@ def scene(
     data : Graph or Timeline
     layout : {"auto", "embedded", "dot", "layered"}
         Who computes the coordinates: see :mod:`autokit.draw.layout`.
-    direction : {"LR", "TB"}
-        From left to right, or from top to bottom.
+    direction : {"auto", "LR", "TB"}
+        From left to right, or from top to bottom; "auto" turns downward what would else be wider
+        than a notebook.
     limit : int
         How many boxes to draw at most; the newest operations stay, and the rest is counted.
 
@@ -42,14 +46,25 @@ def scene(
     RuntimeError
         Where the layout asked for cannot be had on this machine.
     """
-    if direction not in ("LR", "TB"):
-        raise ValueError(f"direction is 'LR' (left to right) or 'TB' (top to bottom), got {direction!r}")
+    if direction not in ("auto", "LR", "TB"):
+        raise ValueError(
+            f"direction is 'LR' (left to right), 'TB' (top to bottom) or 'auto', got {direction!r}"
+        )
     graph = data.graph if isinstance(data, Timeline) else data
     drawn = part(graph, limit)
     state = still(data, drawn)
     texts = _texts(data, state)
-    boxes, lines, frames = Arrangement(graph, drawn, texts, direction).build(layout)
-    return _on_paper(boxes, lines, frames, _notes(graph, drawn), story(graph, drawn), state)
+
+    def arranged(direction: str) -> Scene:
+        boxes, lines, frames = Arrangement(graph, drawn, texts, direction).build(layout)
+        return _on_paper(boxes, lines, frames, _notes(graph, drawn), story(graph, drawn), state)
+
+    if direction != "auto":
+        return arranged(direction)
+    across = arranged("LR")
+    if not _WIDE < across.width <= _ENDLESS:
+        return across
+    return min(across, arranged("TB"), key=lambda picture: picture.width)
 
 
 def still(data: Graph | Timeline, drawn: Part) -> State:

@@ -178,6 +178,16 @@ def test_an_empty_graph_says_that_it_is_empty() -> None:
     assert "<svg" in svg(picture)
 
 
+def test_what_is_wider_than_a_notebook_is_turned_downward() -> None:
+    seen = set()
+    for name, make in EXAMPLES.items():
+        across, down, chosen = (scene(make(), direction=way) for way in ("LR", "TB", "auto"))
+        turned = 1200 < across.width <= 3000 and down.width < across.width
+        assert svg(chosen) == svg(down if turned else across), name
+        seen.add(turned)
+    assert seen == {True, False}
+
+
 @pytest.mark.parametrize("options", [{"direction": "RL"}, {"layout": "neato"}, {"limit": 0}])
 def test_an_option_that_there_is_not_is_refused(options: dict) -> None:
     with pytest.raises(ValueError, match=next(iter(options))):
