@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 import autokit
 from autokit.autograd.node import Node
-from tests.ops.cases import CASES, Case
+from tests.ops.case import Case
+from tests.ops.cases import CASES
 from tests.support import require
 
 LIBRARIES = [autokit]

@@ -7,59 +7,13 @@ which has PyTorch's names, and the call's tensors as arrays.  Floating point arr
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import count
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from autokit import ops
-
-
-class Case(NamedTuple):
-    """One call, and the arrays of its tensors."""
-
-    name: str
-    call: Callable[..., Any]
-    arrays: tuple[np.ndarray, ...]
-    named_alike: bool = True
-    """Whether the result's node has PyTorch's name; where PyTorch takes several steps it may not."""
-
-
-_seeds = count(1).__next__
-
-
-def R(*shape: int) -> np.ndarray:
-    """Real numbers of both signs, none near 0."""
-    random = np.random.RandomState(_seeds())
-    return np.where(random.uniform(size=shape) < 0.5, -1, 1) * random.uniform(0.2, 2, shape)
-
-
-def P(*shape: int) -> np.ndarray:
-    """Positive numbers."""
-    return np.random.RandomState(_seeds()).uniform(0.3, 2, shape)
-
-
-def I(*shape: int) -> np.ndarray:  # noqa: E743 - beside R, P and B
-    """Integers."""
-    return np.random.RandomState(_seeds()).randint(-4, 5, shape)
-
-
-def B(*shape: int) -> np.ndarray:
-    """Bools."""
-    return np.random.RandomState(_seeds()).uniform(size=shape) < 0.5
-
-
-def _case(name: str, call: Callable[..., Any], *arrays: Any) -> Case:
-    return Case(name, call, tuple(np.asarray(array) for array in arrays))
-
-
-c = _case
-
-
-def otherwise(*parts: Any) -> Case:
-    """A case whose node is not called as PyTorch's."""
-    return _case(*parts)._replace(named_alike=False)
-
+from tests.ops.case import B, Case, I, P, R, otherwise
+from tests.ops.case import case as c
 
 ARITHMETIC = [
     c("add", lambda T, a, b: a + b, R(2, 3), R(2, 3)),
@@ -431,12 +385,12 @@ _BOUNDED = "clamp clip"
 
 def _in_place(name: str) -> Case:
     if name in _BINARY.split():
-        return _case(f"{name}_", lambda T, a, b: getattr(a * 1, f"{name}_")(b), P(2, 3), P(3))
+        return c(f"{name}_", lambda T, a, b: getattr(a * 1, f"{name}_")(b), P(2, 3), P(3))
     if name == "floor_divide":  # has no derivative
-        return _case(f"{name}_", lambda T, a, b: a.floor_divide_(b), I(2, 3), I(3) * 2 + 1)
+        return c(f"{name}_", lambda T, a, b: a.floor_divide_(b), I(2, 3), I(3) * 2 + 1)
     if name in _BOUNDED.split():
-        return _case(f"{name}_", lambda T, a: getattr(a * 1, f"{name}_")(-0.5, 0.5), R(2, 3))
-    return _case(f"{name}_", lambda T, a: getattr(a * 1, f"{name}_")(), P(2, 3))
+        return c(f"{name}_", lambda T, a: getattr(a * 1, f"{name}_")(-0.5, 0.5), R(2, 3))
+    return c(f"{name}_", lambda T, a: getattr(a * 1, f"{name}_")(), P(2, 3))
 
 
 WRITING += [_in_place(name) for name in ops.IN_PLACE.split()]

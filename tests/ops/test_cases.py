@@ -12,7 +12,8 @@ import autokit
 from autokit import ops
 from autokit.autograd.node import Node
 from autokit.ops.operation import OPERATIONS
-from tests.ops.cases import CASES, NEED_A_GPU, Case
+from tests.ops.case import Case
+from tests.ops.cases import CASES, NEED_A_GPU
 from tests.support import require
 
 require("torch")
