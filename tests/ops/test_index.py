@@ -82,7 +82,7 @@ def test_reading(shape: tuple[int, ...], index: Any):
         assert isinstance(ours, Exception), "PyTorch refuses: " + str(theirs)
         assert kinds_agree(ours, theirs)
         return
-    if isinstance(ours, IndexError) and 0 in shape:
+    if isinstance(ours, IndexError) and not theirs[0].size:
         return  # PyTorch checks no index where nothing is read
     assert not isinstance(ours, Exception), ours
     for mine, other in zip(ours, theirs):
@@ -91,7 +91,7 @@ def test_reading(shape: tuple[int, ...], index: Any):
 
 def write(T: Any, shape: tuple[int, ...], index: Any, value: Any) -> Any:
     size = int(np.prod(shape))
-    x = T.tensor(np.arange(size, dtype=np.float64).reshape(shape))
+    x = T.tensor(-np.arange(size, dtype=np.float64).reshape(shape))
     x[translated(T, index)] = T.tensor(value) if isinstance(value, np.ndarray) else value
     return x.numpy()
 
@@ -105,8 +105,8 @@ def test_writing(shape: tuple[int, ...], index: Any, value: Any):
         assert isinstance(ours, Exception), "PyTorch refuses: " + str(theirs)
         assert kinds_agree(ours, theirs)
         return
-    if isinstance(ours, IndexError) and 0 in shape:
-        return
+    if isinstance(ours, IndexError) and not (theirs == 7).any():
+        return  # nor where nothing is written
     assert not isinstance(ours, Exception), ours
     np.testing.assert_array_equal(ours, theirs)
 
