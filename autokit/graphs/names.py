@@ -13,6 +13,7 @@ from typing import Any
 
 from autokit.autograd.node import NAMES, Node
 from autokit.nn.module import Module
+from autokit.ops.operation import OUR_FILES
 from autokit.tensor import Tensor
 
 
@@ -59,8 +60,7 @@ class Names:
 def namespaces_in_sight() -> Iterator[Mapping[str, Any]]:
     """The variables where autokit was called from: local, global, and the notebook's."""
     frame: FrameType | None = sys._getframe(1)
-    # A value that shows itself is asked to by IPython, whose own variables are not the learner's.
-    while frame is not None and frame.f_globals.get("__name__", "").startswith(("autokit.", "IPython.")):
+    while frame is not None and _is_ours_or_ipythons(frame):
         frame = frame.f_back
     if frame is not None:
         yield frame.f_locals
@@ -69,3 +69,9 @@ def namespaces_in_sight() -> Iterator[Mapping[str, Any]]:
     shell = ipython.get_ipython() if ipython is not None else None  # type: ignore[no-untyped-call]
     if shell is not None:
         yield shell.user_ns
+
+
+def _is_ours_or_ipythons(frame: FrameType) -> bool:
+    """Whether the variables of ``frame`` are not the learner's: IPython asks a value to show itself."""
+    in_ipython = frame.f_globals.get("__name__", "").startswith("IPython.")
+    return in_ipython or frame.f_code.co_filename in OUR_FILES

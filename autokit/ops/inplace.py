@@ -19,7 +19,7 @@ from autokit.autograd.modes import thread
 from autokit.autograd.node import next_sequence
 from autokit.ops.errors import broadcast_message, describe
 from autokit.ops.index import plain_getitem, plain_index, put, write
-from autokit.ops.operation import _OUR_FILES, storage_of
+from autokit.ops.operation import OUR_FILES, storage_of
 from autokit.tensor import Tensor, new_tensor
 
 
@@ -108,7 +108,7 @@ def _capital(dtype: np.dtype) -> str:
 def mark_changed(tensor: Tensor) -> None:
     """Note that the elements of ``tensor`` were changed, after a change made directly to its array."""
     frame = get_frame(1)
-    while frame.f_code.co_filename in _OUR_FILES:
+    while frame.f_code.co_filename in OUR_FILES:
         frame = frame.f_back  # type: ignore[assignment]
     storage_of(tensor).change(frame.f_code, frame.f_lasti)
 

@@ -384,7 +384,7 @@ def record(
     node.kept = True
     frame = get_frame(2)
     code = frame.f_code
-    while code.co_filename in _OUR_FILES:
+    while code.co_filename in OUR_FILES:
         frame = frame.f_back  # type: ignore[assignment]
         code = frame.f_code
     node.code = code
@@ -428,7 +428,7 @@ def _library_files() -> frozenset[str]:
     )
 
 
-_OUR_FILES = _library_files()
+OUR_FILES = _library_files()
 """Lines of these files are not the learner's."""
 
 

@@ -10,7 +10,7 @@ from sys import _getframe as get_frame
 from typing import Any
 
 from autokit.autograd.modes import enable_grad
-from autokit.ops.operation import _OUR_FILES
+from autokit.ops.operation import OUR_FILES
 from autokit.tensor import Tensor, new_tensor
 
 Params = Iterable[Any]
@@ -201,7 +201,7 @@ class Optimizer:
 def _calling_line() -> Line:
     """The line of the learner's program that asked for a step."""
     frame = get_frame(1)
-    while frame.f_code.co_filename in _OUR_FILES:
+    while frame.f_code.co_filename in OUR_FILES:
         frame = frame.f_back  # type: ignore[assignment]
     return frame.f_code, frame.f_lasti
 
