@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import deque
 from itertools import count
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 if TYPE_CHECKING:
     from autokit.tensor import Tensor
@@ -135,12 +135,10 @@ class AccumulateGrad:
 
 def accumulator(leaf: Tensor) -> AccumulateGrad:
     """The one ``AccumulateGrad`` of ``leaf``, for as long as somebody holds it."""
-    import weakref
-
     known = leaf.__dict__.get("_accumulator", lambda: None)()
     if known is None:
         known = AccumulateGrad(leaf)
-        leaf.__dict__["_accumulator"] = weakref.ref(known)
+        leaf.__dict__["_accumulator"] = ref(known)
     return known
 
 
@@ -151,22 +149,32 @@ class Storage:
     """When the memory that a tensor shares with its views was last changed in place.
 
     It is made when the first view is taken or the first change is made, so
-    most tensors never have one.
+    most tensors never have one.  ``owner`` refers weakly to the tensor that
+    it was made for; ``modified`` is when its elements were last changed, and
+    ``rebased`` when they last were by a recorded operation, which gave the
+    tensor a new history and left that of older views behind.
     """
 
-    __slots__ = ("changes", "modified", "version", "viewed_in_graph")
+    __slots__ = ("changes", "modified", "owner", "rebased", "version")
+    any_rebased = False
 
-    def __init__(self) -> None:
+    def __init__(self, owner: Tensor) -> None:
+        self.owner = ref(owner)
         self.version = 0
         self.modified = 0
+        self.rebased = 0
         self.changes: deque[tuple[int, Any, int]] = deque(maxlen=_CHANGES_REMEMBERED)
-        self.viewed_in_graph = False
 
     def change(self, code: Any, instruction: int) -> None:
         """Note a change made by the line at ``instruction`` of ``code``."""
         self.version += 1
         self.modified = next_sequence()
         self.changes.append((self.modified, code, instruction))
+
+    def rebase(self) -> None:
+        """Note that the last change was recorded."""
+        self.rebased = self.modified
+        Storage.any_rebased = True
 
     def changed_since(self, sequence: int) -> list[tuple[int, Any, int]]:
         """The remembered changes that came after ``sequence``."""

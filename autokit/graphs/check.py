@@ -34,18 +34,12 @@ def central_differences(taken: Capture, root: Any, seed: Any) -> dict[Tensor, fl
         for origin, node in zip(taken.origins, taken.graph.nodes)
         if isinstance(origin, Tensor) and node.kind == "leaf" and node.value is not None
     ]
-    if any(operation.operands is None or None in map(_held, operation.operands) for operation in operations):
-        return {}
     weight = np.asarray(seed, np.float64)
     slopes = {}
     for leaf in leaves:
         above, below = (_replay(taken, root, leaf, sign * STEP) for sign in (1, -1))
         slopes[leaf] = float(((above - below) * weight).sum() / (2 * STEP))
     return slopes
-
-
-def _held(operand: Tensor | None) -> Any:
-    return None if operand is None else True
 
 
 def _replay(taken: Capture, root: Any, moved: Tensor, by: float) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The learner's own names for values: a given name, else a variable's, else a parameter's path.
+"""The learner's own names for values: a given name, else a parameter's path, else a variable's.
 
 Names are found by identity.  A value inside a graph is known by the node that
 made it, a leaf or a constant by its tensor.
@@ -29,18 +29,20 @@ class Names:
     def __init__(self, namespaces: Iterable[Mapping[str, Any]]) -> None:
         self._names: dict[Node | Tensor, str] = {}
         self._tensors: dict[Node | Tensor, Tensor] = {}
-        modules: list[Module] = []
-        for namespace in namespaces:
-            for name, value in list(namespace.items()):
-                if name.startswith("_"):
-                    continue
-                if isinstance(value, Tensor):
-                    self._note(value, name)
-                elif isinstance(value, Module):
-                    modules.append(value)
-        for module in modules:
-            for path, parameter in module.named_parameters():
-                self._note(parameter, path)
+        variables = [
+            (name, value)
+            for namespace in namespaces
+            for name, value in list(namespace.items())
+            if not name.startswith("_")
+        ]
+        # A parameter's path first: the variable of a loop over parameters is no name of the last one.
+        for _, value in variables:
+            if isinstance(value, Module):
+                for path, parameter in value.named_parameters():
+                    self._note(parameter, path)
+        for name, value in variables:
+            if isinstance(value, Tensor):
+                self._note(value, name)
 
     def _note(self, tensor: Tensor, name: str) -> None:
         key = tensor.grad_fn or tensor

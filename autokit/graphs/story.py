@@ -8,6 +8,8 @@ does.  The words are those of the operations' rules.
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,7 @@ from autokit.autograd.engine import run_backward
 from autokit.autograd.node import Node as EngineNode
 from autokit.graphs.capture import OPERATIONS_SHOWN, Capture, capture
 from autokit.graphs.check import central_differences
-from autokit.graphs.model import NOT_COMPUTED, Change, Chapter, Edge, Node, Step, Timeline
+from autokit.graphs.model import NOT_COMPUTED, Change, Chapter, Edge, Node, Step, Summary, Timeline
 from autokit.graphs.summary import number, summarize
 from autokit.graphs.words import Words, bracketed, counted, listed, shape_text
 from autokit.ops.errors import describe
@@ -133,6 +135,7 @@ class _Teller:
             if edge.requires_grad and edge.target in self.pending:
                 self.pending[edge.source] += 1
         self.contributions: dict[int, list[str]] = {}
+        self.gradients: dict[int, Summary] = {}
         self.first_nan = ""
         self.silenced: list[str] = []
         self.current: list[Step] = []
@@ -147,7 +150,9 @@ class _Teller:
                 start.append(Change(node.element, "pending", None))
         for edge in self.graph.edges:
             start += [Change(edge.element, "status", "idle"), Change(edge.element, "flow", "")]
-        return Timeline(self.graph, tuple(self.steps), tuple(self.chapters), tuple(start))
+        nodes = tuple(replace(node, gradient=self.gradients.get(node.id)) for node in self.graph.nodes)
+        told = replace(self.graph, nodes=nodes)
+        return Timeline(told, tuple(self.steps), tuple(self.chapters), tuple(start))
 
     # -------------------------------------------------------- bookkeeping
 
@@ -252,7 +257,8 @@ class _Teller:
 
     def _tell_ready(self, node: Node, gradient: Any) -> None:
         self._close_node()
-        text = summarize(gradient).text
+        self.gradients[node.id] = summarize(gradient)
+        text = self.gradients[node.id].text
         derivative = self.words.by(self.root, node)
         self.node, self.upstream = node, gradient
         self.sent: list[str] = []
@@ -419,25 +425,36 @@ class _Teller:
     def tell_finish(self, found: dict[Any, Any], differences: dict[Any, float]) -> None:
         """What each leaf got, beside a check that knows nothing of rules."""
         self._close_node()
-        lines = []
+        lines, agree = [], True
         for leaf, gradient in found.items():
             node = self.graph.nodes[self.ids[leaf]]
+            self.gradients[node.id] = summarize(gradient)
             parts = self.contributions.get(node.id, [])
             terms = " + ".join([parts[0], *map(bracketed, parts[1:])]) + " = " if len(parts) > 1 else ""
-            line = f"{self.words.name(node)}.grad = {terms}{summarize(gradient).text}"
+            line = f"{self.words.name(node)}.grad = {terms}{self.gradients[node.id].text}"
             if leaf in differences:
                 # What rounding leaves of a sum that is 0 is shown as 0.
                 noise = 1e-6 * float(np.abs(gradient).sum())
-                total, slope = (0.0 if abs(v) <= noise else v for v in (np.sum(gradient), differences[leaf]))
+                total, slope = (
+                    0.0 if abs(v) <= noise else float(v) for v in (np.sum(gradient), differences[leaf])
+                )
+                agree = agree and math.isclose(total, slope, rel_tol=1e-3, abs_tol=max(noise, 1e-6))
                 line += "" if np.size(gradient) == 1 else f" (sum {number(total)})"
                 line += f"; by central differences {number(slope)}"
             lines.append(line)
         notes = [self.first_nan] if self.first_nan else []
         if self.silenced:
             notes.append(f"No gradient passes through {listed(self.silenced)}: relu was 0 for every element.")
-        sentence = f"Done: {'; '.join(lines)}." if lines else "Done: there is no leaf."
-        self.step("finish", "backward", sentence, numbers="; ".join(lines), note=" ".join(notes))
+        sentence = f"Done: {'; '.join(lines)}."
+        if len(lines) > _LEAVES_IN_A_SENTENCE:
+            checked = f" Central differences {'agree' if agree else 'do not agree'}." if differences else ""
+            sentence = f"Done: all {len(lines)} leaves have their gradients.{checked}"
+            notes.append("; ".join(lines) + ".")
+        self.step("finish", "backward", sentence, note=" ".join(notes))
         self.close(sentence)
+
+
+_LEAVES_IN_A_SENTENCE = 2
 
 
 def _leads_to_root(edges: tuple[Edge, ...], root: int) -> set[int]:

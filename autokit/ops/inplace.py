@@ -50,13 +50,6 @@ def refuse_change(tensor: Tensor) -> None:
             "a leaf Variable that requires grad is being used in an in-place operation: "
             f"{describe(tensor)}. To update a parameter, do it inside `with torch.no_grad():`"
         )
-    storage = tensor._storage
-    if storage is not None and storage.viewed_in_graph:
-        raise RuntimeError(
-            f"{describe(tensor)} shares its memory with a view of a tensor that requires grad, and is being "
-            "used in an in-place operation. autokit does not follow gradients through that: use an operation "
-            "that makes a new tensor, or clone() first, or work inside `with torch.no_grad():`"
-        )
 
 
 def _before(tensor: Tensor, arguments: tuple[Any, ...]) -> Tensor:
@@ -90,14 +83,35 @@ def overwrite(tensor: Tensor, result: Tensor) -> None:
             f"result type {_capital(made.dtype)} can't be cast to the desired output type "
             f"{_capital(array.dtype)}: an in-place operation keeps the dtype of {describe(tensor)}"
         )
+    node = result.grad_fn
+    if node is not None:
+        _refuse_view(tensor)
     array[...] = made
     mark_changed(tensor)
-    if result.grad_fn is not None:
-        node = result.grad_fn
+    if node is not None:
+        storage_of(tensor).rebase()
         # The node stands for the tensor from here on, and so is newer than the change itself.
         node.sequence = next_sequence()
         node.dtype, node.storage = array.dtype, tensor._storage
         tensor.grad_fn, tensor._requires_grad = node, True
+
+
+def _refuse_view(tensor: Tensor) -> None:
+    """Raise where a recorded change of a view would have to become part of its base's history too."""
+    owner = tensor._storage.owner() if tensor._storage is not None else None
+    if owner is None or owner is tensor:
+        return
+    if owner._requires_grad and owner.grad_fn is None:
+        raise RuntimeError(
+            "a view of a leaf Variable that requires grad is being used in an in-place operation: "
+            f"{describe(tensor)} is a view of {describe(owner)}. To update a parameter, do it inside "
+            "`with torch.no_grad():`"
+        )
+    raise RuntimeError(
+        f"{describe(tensor)} is a view of {describe(owner)}, and is being used in an in-place operation that "
+        "is part of a graph. autokit does not follow gradients from a view to its base: write into the base "
+        "itself, as in base[0] = value, or clone() the view first, or work inside `with torch.no_grad():`"
+    )
 
 
 def _capital(dtype: np.dtype) -> str:

@@ -41,7 +41,7 @@ import numpy as np
 from autokit import dtypes
 from autokit.autograd.modes import State, thread
 from autokit.autograd.node import Node, Storage, next_sequence
-from autokit.ops.errors import explain, not_a_tensor, unknown_setting
+from autokit.ops.errors import explain, not_a_tensor, refuse_stale_views, unknown_setting
 from autokit.tensor import Literal, Tensor, new_tensor
 
 get_array = attrgetter("array")
@@ -272,6 +272,8 @@ def _unary_with_settings(operation: Operation) -> Callable[..., Tensor]:
         state = thread.state
         if input._requires_grad and differentiable and state.grad_enabled:
             result = record(state, operation, out, arguments, (input.grad_fn or input,), settings)
+            if view:  # which needs no operand, and a base that nobody else holds may go
+                result.grad_fn.operands = (None,)  # type: ignore[union-attr]
         else:
             result = new_tensor(out)
         return share_storage(input, result) if view else result
@@ -368,6 +370,8 @@ def record(
     """A tensor around ``array``, the outcome of ``operation``, at the end of the graph."""
     if array.__class__ is not _ndarray and isinstance(array, np.generic):
         array = np.asarray(array)
+    if Storage.any_rebased:
+        refuse_stale_views(operands)
     node = _allocate(Node)
     node.operation = operation
     node.targets = targets
@@ -441,14 +445,13 @@ def share_storage(base: Tensor, result: Tensor) -> Tensor:
         result._storage = storage_of(base)
         if result.grad_fn is not None:
             result.grad_fn.storage = result._storage
-            result._storage.viewed_in_graph = True
     return result
 
 
 def storage_of(tensor: Tensor) -> Storage:
     """The storage of ``tensor``, made now if it had none."""
     if tensor._storage is None:
-        tensor._storage = Storage()
+        tensor._storage = Storage(tensor)
         if tensor.grad_fn is not None:
             tensor.grad_fn.storage = tensor._storage
     return tensor._storage

@@ -95,6 +95,15 @@ def test_parameters_are_named_by_their_path_and_grouped_by_module():
     assert "x" not in inside
 
 
+def test_a_loop_variable_does_not_rename_a_parameter():
+    model = ak.nn.Linear(2, 1)
+    for parameter in model.parameters():
+        parameter.requires_grad_()
+    labels = [node.label for node in ak.graph(model(ak.ones(1, 2))).nodes]
+    assert {"weight", "bias"} <= set(labels)
+    assert "parameter" not in labels
+
+
 def test_a_module_that_is_gone_leaves_its_operations():
     x = ak.ones(2, requires_grad=True)
     loss = ak.nn.Tanh()(x).sum()

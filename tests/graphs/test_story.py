@@ -219,3 +219,26 @@ def test_numbers_read_as_a_learner_writes_them():
     assert [number(v) for v in (1, 1.0, -0.0, 1 / 3, 123456.789, 1e9, -2.5e-8, np.float32(0.1), np.inf)] == [
         *("1", "1.0", "0.0", "0.3333", "123456.789", "1e+09", "-2.5e-08", "0.1", "inf"),
     ]
+
+
+def network_loss() -> ak.Tensor:
+    ak.manual_seed(0)
+    model = ak.nn.Sequential(ak.nn.Linear(4, 3), ak.nn.Tanh(), ak.nn.Linear(3, 2))
+    return ak.nn.CrossEntropyLoss()(model(ak.randn(5, 4)), ak.tensor([0, 1, 0, 1, 1]))
+
+
+def test_many_leaves_are_summed_up_and_listed_in_the_note():
+    finish = ak.record(network_loss()).steps[-1]
+    assert finish.sentence == "Done: all 4 leaves have their gradients. Central differences agree."
+    assert finish.note.count("by central differences") == 4
+
+
+def test_the_timelines_graph_holds_the_gradients_that_the_story_found():
+    loss = network_loss()
+    timeline = ak.record(loss)
+    loss.backward()
+    found = {n.shape: n.gradient for n in timeline.graph.nodes if n.kind == "leaf"}
+    stored = {n.shape: n.gradient for n in ak.graph(loss).nodes if n.kind == "leaf"}
+    assert found == stored
+    assert all((n.gradient is not None) == n.requires_grad for n in timeline.graph.nodes)
+    assert ak.draw.svg(timeline).count("gradient-heatmap") > 4
