@@ -88,9 +88,9 @@ def refuse_stale_views(operands: tuple[Tensor, ...]) -> None:
         storage, node = operand._storage, operand.grad_fn
         if storage is not None and node is not None and storage.rebased > node.sequence:
             raise RuntimeError(
-                f"{describe(operand)} shares its memory with a tensor that was changed in place after this view "
-                "of it was taken. autokit does not follow gradients through that: take the view again after the "
-                "change, or clone() before it"
+                f"{describe(operand)} shares its memory with a tensor that was changed in place after this "
+                "view of it was taken. autokit does not follow gradients through that: take the view again "
+                "after the change, or clone() before it"
             )
 
 
