@@ -311,7 +311,7 @@ class Tensor:
 
     def detach(self) -> Tensor:
         """The same memory, outside of the graph."""
-        from autokit.ops.operation import storage_of
+        from autokit.ops.recording import storage_of
 
         same = new_tensor(self.array)
         same._storage = storage_of(self)

@@ -13,7 +13,7 @@ from typing import Any
 
 from autokit.autograd.node import NAMES, Node
 from autokit.nn.module import Module
-from autokit.ops.operation import OUR_FILES
+from autokit.ops.recording import OUR_FILES
 from autokit.tensor import Tensor
 
 

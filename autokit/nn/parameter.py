@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autokit import dtypes
-from autokit.ops.operation import storage_of
+from autokit.ops.recording import storage_of
 from autokit.tensor import Tensor
 
 

@@ -4,10 +4,31 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from autokit import dtypes
 from autokit.devices import device, module_for, to_numpy
-from autokit.ops.operation import cast, derivative, operation
-from autokit.tensor import Tensor
+from autokit.ops.operation import derivative, operation
+from autokit.tensor import Tensor, new_tensor
+
+
+@operation(
+    "→",
+    "{a}",
+    a=derivative("1", lambda g: g),
+    name="cast",
+    backward="ToCopyBackward0",
+)
+def plain_cast(a, /, dtype):
+    """See :func:`cast`."""
+    return a.astype(dtype)
+
+
+def cast(input: Tensor, dtype: np.dtype) -> Tensor:
+    """The same values in another dtype; integers and bools have no gradient."""
+    if dtype.kind in "fc":
+        return plain_cast(input, dtype=dtype)
+    return new_tensor(input.array.astype(dtype))
 
 
 def to(

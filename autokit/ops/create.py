@@ -9,7 +9,7 @@ import numpy as np
 
 from autokit import dtypes, random
 from autokit.devices import module_for
-from autokit.ops.operation import common_dtype
+from autokit.ops.operands import common_dtype
 from autokit.tensor import Size, Tensor, new_tensor
 
 Dtype = dtypes.dtype | None

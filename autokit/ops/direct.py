@@ -12,7 +12,8 @@ from typing import Any
 
 from autokit.autograd.modes import thread
 from autokit.ops.errors import explain
-from autokit.ops.operation import get_array, record
+from autokit.ops.operation import get_array
+from autokit.ops.recording import record
 from autokit.tensor import Tensor, new_tensor
 
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.autograd.node import Node
-from autokit.ops.operation import common_dtype, derivative, operation
+from autokit.ops.operands import common_dtype
+from autokit.ops.operation import derivative, operation
 from autokit.tensor import Literal, Tensor
 
 # ---------------------------------------------------------------- arithmetic
@@ -377,11 +378,12 @@ def where_self(self: Tensor, condition: Tensor, other: Any) -> Tensor:
 
 
 def _with_dtype(value: Any, common: np.dtype) -> Any:
-    from autokit.ops.operation import _literal, cast
+    from autokit.ops.convert import cast
+    from autokit.ops.operands import literal
 
     if isinstance(value, Tensor):
         return value if value.array.dtype == common else cast(value, dtype=common)
-    return _literal(value, common)
+    return literal(value, common)
 
 
 def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:

@@ -19,7 +19,7 @@ from autokit.autograd.modes import thread
 from autokit.autograd.node import next_sequence
 from autokit.ops.errors import broadcast_message, describe
 from autokit.ops.index import plain_getitem, plain_index, put, write
-from autokit.ops.operation import OUR_FILES, storage_of
+from autokit.ops.recording import OUR_FILES, storage_of
 from autokit.tensor import Tensor, new_tensor
 
 

@@ -30,22 +30,19 @@ a gradient that is larger than its operand.
 from __future__ import annotations
 
 import inspect
-import os
 from collections.abc import Callable
 from operator import attrgetter
-from sys import _getframe as get_frame
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from autokit import dtypes
-from autokit.autograd.modes import State, thread
-from autokit.autograd.node import Node, Storage, next_sequence
-from autokit.ops.errors import explain, not_a_tensor, refuse_stale_views, unknown_setting
-from autokit.tensor import Literal, Tensor, new_tensor
+from autokit.autograd.modes import thread
+from autokit.autograd.node import Node
+from autokit.ops.errors import explain, not_a_tensor, unknown_setting
+from autokit.ops.operands import as_operands, with_number
+from autokit.ops.recording import OUTPUT, record, share_storage
+from autokit.tensor import Tensor, new_tensor
 
 get_array = attrgetter("array")
-OUTPUT = "out"
 SHAPE = "shape"
 
 OPERATIONS: dict[str, Operation] = {}
@@ -227,7 +224,7 @@ def _binary(operation: Operation) -> Callable[[Any, Any], Tensor]:
 
     def apply(input: Any, other: Any) -> Tensor:
         if input.__class__ is not Tensor or other.__class__ is not Tensor:
-            input, other = _with_number(operation, input, other)
+            input, other = with_number(operation, input, other)
         a, b = input.array, other.array
         if a.dtype is not b.dtype or (floating and a.dtype.kind != "f"):
             input, other = as_operands(operation, (input, other))
@@ -353,240 +350,9 @@ def _operands_by_name(
     return given
 
 
-# ---------------------------------------------------------------- results and records
-
-_allocate = object.__new__
-_ndarray = np.ndarray
-
-
-def record(
-    state: State,
-    operation: Operation,
-    array: Any,
-    operands: tuple[Tensor, ...],
-    targets: tuple[Any, ...],
-    settings: dict[str, Any] | None,
-) -> Tensor:
-    """A tensor around ``array``, the outcome of ``operation``, at the end of the graph."""
-    if array.__class__ is not _ndarray and isinstance(array, np.generic):
-        array = np.asarray(array)
-    if Storage.any_rebased:
-        refuse_stale_views(operands)
-    node = _allocate(Node)
-    node.operation = operation
-    node.targets = targets
-    node.operands = operands
-    node.output = array
-    node.settings = settings
-    node.shape = array.shape
-    node.dtype = array.dtype
-    node.sequence = next_sequence()
-    node.scope = state.scope
-    node.storage = None
-    node.hooks = None
-    node.freed = False
-    node.kept = True
-    frame = get_frame(2)
-    code = frame.f_code
-    while code.co_filename in OUR_FILES:
-        frame = frame.f_back  # type: ignore[assignment]
-        code = frame.f_code
-    node.code = code
-    node.instruction = frame.f_lasti
-    keep = state.keep
-    if array.size > keep:
-        _let_go(node, keep)
-    elif operation.reduces:
-        for operand in operands:
-            if operand.array.size > keep:
-                _let_go(node, keep)
-                break
-    tensor = _allocate(Tensor)
-    tensor.array = array
-    tensor.grad_fn = node
-    tensor._requires_grad = True
-    tensor._grad = None
-    tensor._storage = None
-    return tensor
-
-
-def _let_go(node: Node, keep: float) -> None:
-    """Drop the large values that the way back does not need."""
-    places, spare_output = node.operation.spares(node.targets)
-    for place in places:
-        operands = node.operands
-        if operands[place].array.size > keep:  # type: ignore[index]
-            node.operands = (*operands[:place], None, *operands[place + 1 :])  # type: ignore[index]
-    if spare_output and node.output.size > keep:
-        node.output = None
-    node.kept = False
-
-
-def _library_files() -> frozenset[str]:
-    home = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    return frozenset(
-        os.path.join(folder, name)
-        for folder, _, names in os.walk(home)
-        for name in names
-        if name.endswith(".py")
-    )
-
-
-OUR_FILES = _library_files()
-"""Lines of these files are not the learner's."""
-
-
-def share_storage(base: Tensor, result: Tensor) -> Tensor:
-    """Let ``result`` know of in-place changes of ``base``, where they share memory."""
-    memory = result.array.base
-    if result.array is base.array or (
-        memory is not None and (memory is base.array or memory is base.array.base)
-    ):
-        result._storage = storage_of(base)
-        if result.grad_fn is not None:
-            result.grad_fn.storage = result._storage
-    return result
-
-
-def storage_of(tensor: Tensor) -> Storage:
-    """The storage of ``tensor``, made now if it had none."""
-    if tensor._storage is None:
-        tensor._storage = Storage(tensor)
-        if tensor.grad_fn is not None:
-            tensor.grad_fn.storage = tensor._storage
-    return tensor._storage
-
-
 def on(function: Any, *operands: Any, **settings: Any) -> Any:
     """Run one rule inside another: recorded on tensors, bare on arrays."""
     if any(isinstance(operand, Tensor) for operand in operands):
         return function(*operands, **settings)
     rule = function.operation
     return rule.forward(*operands, **{**rule.defaults, **settings})
-
-
-# ---------------------------------------------------------------- operands
-
-_NUMBERS = (bool, int, float, complex, np.generic)
-_NUMBER_DTYPES = {bool: np.dtype(bool), int: np.dtype(np.int64), complex: np.dtype(np.complex64)}
-
-
-def as_operands(operation: Operation, values: tuple[Any, ...]) -> tuple[Tensor, ...]:
-    """Tensors of one dtype, as PyTorch would promote them, from tensors, numbers and arrays.
-
-    A tensor that changes its dtype does so by a recorded cast; a number takes
-    the dtype of the tensors that it meets.
-    """
-    if _alike(values) and not operation.floating:
-        return values
-    if not any(isinstance(value, Tensor) for value in values):
-        raise not_a_tensor(operation, values[0] if values else None, 0)
-    tensors = [_no_number(operation, value, place) for place, value in enumerate(values)]
-    if operation.mixed or len(tensors) == 1 and not operation.floating:
-        return tuple([_literal(t, None) if not isinstance(t, Tensor) else t for t in tensors])
-    common = common_dtype(tensors)
-    if operation.floating and common.kind in "bui":
-        common = dtypes.get_default_dtype().numpy
-    return tuple(
-        [
-            _literal(t, common)
-            if not isinstance(t, Tensor)
-            else t
-            if t.array.dtype == common
-            else cast(t, dtype=common)
-            for t in tensors
-        ]
-    )
-
-
-def _alike(values: tuple[Any, ...]) -> bool:
-    """Whether all are tensors of one dtype."""
-    first = None
-    for value in values:
-        if not isinstance(value, Tensor):
-            return False
-        if first is None:
-            first = value.array.dtype
-        elif value.array.dtype is not first:
-            return False
-    return first is not None
-
-
-def _with_number(operation: Operation, a: Any, b: Any) -> tuple[Tensor, ...]:
-    """The two operands where one is no plain tensor; quickly where a float tensor meets a Python number."""
-    if a.__class__ is Tensor and (b.__class__ is float or b.__class__ is int) and a.array.dtype.kind == "f":
-        return a, _literal(b, a.array.dtype)
-    if b.__class__ is Tensor and (a.__class__ is float or a.__class__ is int) and b.array.dtype.kind == "f":
-        return _literal(a, b.array.dtype), b
-    return as_operands(operation, (a, b))
-
-
-def _no_number(operation: Operation, value: Any, place: int) -> Any:
-    """``value`` as a tensor or a Python number."""
-    if isinstance(value, Tensor) or value.__class__ in _NUMBER_DTYPES or value.__class__ is float:
-        return value
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, np.ndarray):
-        return new_tensor(value)
-    if isinstance(value, _NUMBERS):  # a subclass, such as an IntEnum
-        return int(value) if isinstance(value, int) else float(value)  # type: ignore[arg-type]
-    raise not_a_tensor(operation, value, place)
-
-
-def _literal(number: Any, common: np.dtype | None) -> Tensor:
-    literal = _allocate(Literal)
-    if common is None:
-        common = _NUMBER_DTYPES.get(number.__class__) or dtypes.get_default_dtype().numpy
-    # Through an array of the number's own width, so that integers wrap as PyTorch's do.
-    literal.array = np.array(number, common) if common.kind not in "ui" else np.asarray(number).astype(common)
-    literal._requires_grad = False
-    literal.grad_fn = literal._grad = literal._storage = None
-    return literal
-
-
-def common_dtype(values: list[Any] | tuple[Any, ...]) -> np.dtype:
-    """The dtype that tensors and Python numbers meet in, by PyTorch's three standings."""
-    standing: list[np.dtype | None] = [None, None, None]
-    for value in values:
-        if isinstance(value, Tensor):
-            place, own = (0 if value.array.ndim else 1), value.array.dtype
-            if value.__class__ is Literal:
-                place = 2
-        else:
-            place = 2
-            own = _NUMBER_DTYPES.get(value.__class__) or dtypes.get_default_dtype().numpy
-        before = standing[place]
-        standing[place] = own if before is None else dtypes.promote(before, own)
-    dimensioned, scalar, number = standing
-    found = _combine(dimensioned, _combine(scalar, number))
-    assert found is not None
-    return found
-
-
-def _combine(higher: np.dtype | None, lower: np.dtype | None) -> np.dtype | None:
-    """``higher`` decides, unless ``lower`` is of a higher category."""
-    if higher is None or lower is None:
-        return lower if higher is None else higher
-    if dtypes.category(lower) > dtypes.category(higher):
-        return dtypes.promote(higher, lower)
-    return higher
-
-
-@operation(
-    "→",
-    "{a}",
-    a=derivative("1", lambda g: g),
-    name="cast",
-    backward="ToCopyBackward0",
-)
-def plain_cast(a, /, dtype):
-    """See :func:`cast`."""
-    return a.astype(dtype)
-
-
-def cast(input: Tensor, dtype: np.dtype) -> Tensor:
-    """The same values in another dtype; integers and bools have no gradient."""
-    if dtype.kind in "fc":
-        return plain_cast(input, dtype=dtype)
-    return new_tensor(input.array.astype(dtype))

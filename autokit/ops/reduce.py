@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autokit import dtypes
-from autokit.ops.operation import cast, derivative, on, operation
+from autokit.ops.convert import cast
+from autokit.ops.operation import derivative, on, operation
 from autokit.ops.shape import expand_to, scatter_zeros
 from autokit.tensor import Tensor
 

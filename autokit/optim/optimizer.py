@@ -10,7 +10,7 @@ from sys import _getframe as get_frame
 from typing import Any
 
 from autokit.autograd.modes import enable_grad
-from autokit.ops.operation import OUR_FILES
+from autokit.ops.recording import OUR_FILES
 from autokit.tensor import Tensor, new_tensor
 
 Params = Iterable[Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from autokit.devices import module_of
-from autokit.ops.operation import storage_of
+from autokit.ops.recording import storage_of
 from autokit.optim.optimizer import Line, Optimizer, Params, check_not_negative
 from autokit.tensor import new_tensor
 

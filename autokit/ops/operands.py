@@ -1,0 +1,127 @@
+"""Operands: tensors of one dtype, from the tensors, numbers and arrays that a program passes.
+
+The dtype is found by PyTorch's rule of three standings: tensors with
+dimensions decide, unless a tensor without, or else a number, is of a higher
+category; see ``autokit.dtypes``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from autokit import dtypes
+from autokit.ops.errors import not_a_tensor
+from autokit.tensor import Literal, Tensor, new_tensor
+
+if TYPE_CHECKING:
+    from autokit.ops.operation import Operation
+
+_allocate = object.__new__
+_NUMBERS = (bool, int, float, complex, np.generic)
+_NUMBER_DTYPES = {bool: np.dtype(bool), int: np.dtype(np.int64), complex: np.dtype(np.complex64)}
+
+
+def as_operands(operation: Operation, values: tuple[Any, ...]) -> tuple[Tensor, ...]:
+    """Tensors of one dtype, as PyTorch would promote them, from tensors, numbers and arrays.
+
+    A tensor that changes its dtype does so by a recorded cast; a number takes
+    the dtype of the tensors that it meets.
+    """
+    if _alike(values) and not operation.floating:
+        return values
+    if not any(isinstance(value, Tensor) for value in values):
+        raise not_a_tensor(operation, values[0] if values else None, 0)
+    tensors = [_no_number(operation, value, place) for place, value in enumerate(values)]
+    if operation.mixed or len(tensors) == 1 and not operation.floating:
+        return tuple([literal(t, None) if not isinstance(t, Tensor) else t for t in tensors])
+    from autokit.ops.convert import cast
+
+    common = common_dtype(tensors)
+    if operation.floating and common.kind in "bui":
+        common = dtypes.get_default_dtype().numpy
+    return tuple(
+        [
+            literal(t, common)
+            if not isinstance(t, Tensor)
+            else t
+            if t.array.dtype == common
+            else cast(t, dtype=common)
+            for t in tensors
+        ]
+    )
+
+
+def _alike(values: tuple[Any, ...]) -> bool:
+    """Whether all are tensors of one dtype."""
+    first = None
+    for value in values:
+        if not isinstance(value, Tensor):
+            return False
+        if first is None:
+            first = value.array.dtype
+        elif value.array.dtype is not first:
+            return False
+    return first is not None
+
+
+def with_number(operation: Operation, a: Any, b: Any) -> tuple[Tensor, ...]:
+    """The two operands where one is no plain tensor; quickly where a float tensor meets a Python number."""
+    if a.__class__ is Tensor and (b.__class__ is float or b.__class__ is int) and a.array.dtype.kind == "f":
+        return a, literal(b, a.array.dtype)
+    if b.__class__ is Tensor and (a.__class__ is float or a.__class__ is int) and b.array.dtype.kind == "f":
+        return literal(a, b.array.dtype), b
+    return as_operands(operation, (a, b))
+
+
+def _no_number(operation: Operation, value: Any, place: int) -> Any:
+    """``value`` as a tensor or a Python number."""
+    if isinstance(value, Tensor) or value.__class__ in _NUMBER_DTYPES or value.__class__ is float:
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return new_tensor(value)
+    if isinstance(value, _NUMBERS):  # a subclass, such as an IntEnum
+        return int(value) if isinstance(value, int) else float(value)  # type: ignore[arg-type]
+    raise not_a_tensor(operation, value, place)
+
+
+def literal(number: Any, common: np.dtype | None) -> Tensor:
+    literal = _allocate(Literal)
+    if common is None:
+        common = _NUMBER_DTYPES.get(number.__class__) or dtypes.get_default_dtype().numpy
+    # Through an array of the number's own width, so that integers wrap as PyTorch's do.
+    literal.array = np.array(number, common) if common.kind not in "ui" else np.asarray(number).astype(common)
+    literal._requires_grad = False
+    literal.grad_fn = literal._grad = literal._storage = None
+    return literal
+
+
+def common_dtype(values: list[Any] | tuple[Any, ...]) -> np.dtype:
+    """The dtype that tensors and Python numbers meet in, by PyTorch's three standings."""
+    standing: list[np.dtype | None] = [None, None, None]
+    for value in values:
+        if isinstance(value, Tensor):
+            place, own = (0 if value.array.ndim else 1), value.array.dtype
+            if value.__class__ is Literal:
+                place = 2
+        else:
+            place = 2
+            own = _NUMBER_DTYPES.get(value.__class__) or dtypes.get_default_dtype().numpy
+        before = standing[place]
+        standing[place] = own if before is None else dtypes.promote(before, own)
+    dimensioned, scalar, number = standing
+    found = _combine(dimensioned, _combine(scalar, number))
+    assert found is not None
+    return found
+
+
+def _combine(higher: np.dtype | None, lower: np.dtype | None) -> np.dtype | None:
+    """``higher`` decides, unless ``lower`` is of a higher category."""
+    if higher is None or lower is None:
+        return lower if higher is None else higher
+    if dtypes.category(lower) > dtypes.category(higher):
+        return dtypes.promote(higher, lower)
+    return higher
