@@ -272,7 +272,7 @@ def cos(a, /):
 @operation("sign", "sign of {a}", a=derivative("0", lambda g: 0 * g))
 def sign(a, /):
     """-1, 0 or 1 for each element."""
-    return np.sign(a)
+    return np.sign(a) if a.dtype.kind != "b" else a.copy()
 
 
 @operation("floor", "⌊{a}⌋", a=derivative("0", lambda g: 0 * g))
