@@ -9,20 +9,34 @@ from typing import Any
 
 import pytest
 
-from tests.widgets import timelines
+from autokit.graphs.model import Timeline
 from tests.widgets.lab import PATIENCE, Lab, Notebook
 from tests.widgets.pages import SHOWN, drawn
 
-MAKE = """\
-from autokit.widgets import Player
-from tests.widgets import timelines
-player = Player(timelines.product())
+COMPUTE = """\
+import autokit as ak
+a = ak.tensor(15.0, requires_grad=True)
+b = ak.tensor(20.0, requires_grad=True)
+c = a * b"""
+MAKE = f"""\
+{COMPUTE}
+player = ak.animate(c)
 player"""
-SECOND = """\
+LAST = 18
+SECOND = f"""\
 import ipywidgets
-slider = ipywidgets.IntSlider(max=19)
+slider = ipywidgets.IntSlider(max={LAST})
 link = ipywidgets.jslink((player, "step"), (slider, "value"))
 ipywidgets.VBox([slider, player])"""
+
+
+def recorded() -> Timeline:
+    """The story that the notebook's cell records, recorded here."""
+    scope: dict[str, Any] = {}
+    exec(COMPUTE, scope)
+    for name in "abc":
+        scope[name].name = name
+    return scope["ak"].record(scope["c"])
 
 
 @pytest.fixture(scope="module")
@@ -75,8 +89,9 @@ def test_keys_and_buttons_step_and_python_reads_it_back(notebook: Notebook, page
 
 
 def test_what_is_shown_is_what_python_says(notebook: Notebook, page: Any) -> None:
-    story = timelines.product()
-    for step in (0, 3, 10, 19):
+    story = recorded()
+    assert len(story) == LAST + 1
+    for step in (0, 3, 10, LAST):
         notebook.run(f"player.seek({step})")
         wait_for_steps(page, step)
         assert page.evaluate(SHOWN) == drawn(story, step)
@@ -89,21 +104,21 @@ def test_python_selects_and_changes_the_grain(notebook: Notebook, page: Any) -> 
     assert page.locator(".ak-panel h3").first.inner_text().endswith("c")
     page.locator(".ak-player").first.get_by_label("Detail", exact=True).select_option("coarse")
     page.locator(".ak-player").first.get_by_role("button", name="To the end").click()
-    wait_for_steps(page, 19)
-    wait_for_python(notebook, "player.grain, player.step, player.selected", "coarse 19 n2")
+    wait_for_steps(page, LAST)
+    wait_for_python(notebook, "player.grain, player.step, player.selected", f"coarse {LAST} n2")
 
 
 def test_python_plays_and_both_views_keep_step(notebook: Notebook, page: Any) -> None:
     notebook.run("player.speed = 10; player.play()")
-    wait_for_steps(page, 19)
+    wait_for_steps(page, LAST)
     page.wait_for_function("() => document.querySelector('.ak-play').textContent === 'Play'")
-    wait_for_python(notebook, "player.step, player.playing", "19 False")
+    wait_for_python(notebook, "player.step, player.playing", f"{LAST} False")
     notebook.run("player.speed = 1")
 
 
 def test_a_linked_slider_moves_it(notebook: Notebook, page: Any) -> None:
     page.locator(".ak-player").nth(1).get_by_role("button", name="To the end").click()
-    wait_for_python(notebook, "slider.value", "19")
+    wait_for_python(notebook, "slider.value", str(LAST))
     notebook.run("slider.value = 7")
     wait_for_steps(page, 7)
 
@@ -139,5 +154,5 @@ def test_lives_on_without_its_kernel_and_asked_nothing_of_the_outside(notebook: 
     page.locator(".ak-player").first.focus()
     page.keyboard.press("End")
     page.keyboard.press("ArrowLeft")
-    wait_for_steps(page, 18)
+    wait_for_steps(page, LAST - 1)
     assert notebook.asked and notebook.outside() == []
