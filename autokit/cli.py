@@ -48,6 +48,9 @@ def _parser() -> argparse.ArgumentParser:
         default=Path("autokit-lessons"),
         help="where your copies are (default: ./%(default)s); a file that you changed is never overwritten",
     )
+    lab.add_argument(
+        "--student", action="store_true", help="take the solutions of the exercises out of your copies"
+    )
     lab.add_argument("--port", type=_port, help="the port to serve at (default: 8888, or the next free one)")
     lab.add_argument("--no-browser", action="store_true", help="print the address and open no browser")
     lab.set_defaults(run=_lab)
@@ -79,7 +82,7 @@ def _lab(options: argparse.Namespace) -> int:
         settings.append("--no-browser")
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         settings.append("--allow-root")  # the only user that a container has
-    _copy(options.dir, student=False)
+    _copy(options.dir, student=options.student)
 
     from jupyterlab.labapp import main as serve
 

@@ -150,9 +150,20 @@ def test_a_port_in_use_is_a_clear_error(tmp_path: Path):
 
 
 @contextlib.contextmanager
-def lab(folder: Path, port: int, home: Path) -> Iterator[subprocess.Popen[str]]:
+def lab(folder: Path, port: int, home: Path, *options: str) -> Iterator[subprocess.Popen[str]]:
     server = subprocess.Popen(
-        [sys.executable, "-m", "autokit", "lab", "--no-browser", "--port", str(port), "--dir", str(folder)],
+        [
+            sys.executable,
+            "-m",
+            "autokit",
+            "lab",
+            "--no-browser",
+            "--port",
+            str(port),
+            "--dir",
+            str(folder),
+            *options,
+        ],
         cwd=ROOT,
         env={**os.environ, "HOME": str(home), "JUPYTER_TOKEN": "open sesame"},
         stdout=subprocess.DEVNULL,
@@ -178,7 +189,7 @@ def test_lab_serves_the_copied_lessons(tmp_path: Path):
         with urllib.request.urlopen(request, timeout=30) as answer:
             return answer.read().decode()
 
-    with lab(mine, port, tmp_path) as server:
+    with lab(mine, port, tmp_path, "--student") as server:
         until = time.monotonic() + 120
         while True:
             try:
@@ -190,7 +201,8 @@ def test_lab_serves_the_copied_lessons(tmp_path: Path):
                 time.sleep(0.2)
         assert name in [entry["name"] for entry in json.loads(ask("/api/contents"))["content"]]
         assert "jupyter-config-data" in ask("/lab")
-    assert (mine / name).is_file()
+    assert "YOUR CODE HERE" in (mine / name).read_text("utf-8")
+    assert "BEGIN SOLUTION" not in (mine / name).read_text("utf-8")
 
 
 @pytest.fixture(scope="module")

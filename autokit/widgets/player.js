@@ -894,6 +894,10 @@ function render({ model, el }) {
       } else act.select("");
       return;
     }
+    if (event.key === "Enter" && target.matches("input:not([type=range])") && !event.isComposing) {
+      event.preventDefault(); // JupyterLab cancels the line break by which a browser sends a form or tells of a change
+      return target === search ? findNode() : /** @type {HTMLInputElement} */ (target).form?.requestSubmit();
+    }
     if (typing || (event.key === " " && target.matches("button, summary"))) return;
     /** @type {Record<string, () => unknown>} */
     const keys = {

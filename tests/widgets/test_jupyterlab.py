@@ -116,6 +116,23 @@ def test_python_plays_and_both_views_keep_step(notebook: Notebook, page: Any) ->
     notebook.run("player.speed = 1")
 
 
+def test_enter_is_the_players_while_typing(notebook: Notebook, page: Any) -> None:
+    first = page.locator(".ak-player").first
+    first.get_by_label("Find a node").focus()
+    page.keyboard.type("b")
+    page.keyboard.press("Enter")
+    assert first.locator(".ak-panel h3").inner_text() == "b"
+    first.get_by_role("button", name="Predict").click()
+    first.focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    page.keyboard.type("299")
+    page.keyboard.press("Enter")
+    assert first.locator(".ak-verdict").inner_text().startswith("✓ Right: 300.0")
+    wait_for_steps(page, 3)
+    first.get_by_role("button", name="Predict").click()
+
+
 def test_a_linked_slider_moves_it(notebook: Notebook, page: Any) -> None:
     page.locator(".ak-player").nth(1).get_by_role("button", name="To the end").click()
     wait_for_python(notebook, "slider.value", str(LAST))
