@@ -868,7 +868,9 @@ function render({ model, el }) {
   zoomOut.addEventListener("click", () => stage.zoom(0.8), { signal });
   zoomFit.addEventListener("click", () => stage.fit(), { signal });
 
+  let sought = "";
   function findNode() {
+    sought = search.value;
     const wanted = search.value.trim().toLowerCase();
     const name = wanted && [...places.keys()].sort((a, b) => a.length - b.length).find((key) => key.toLowerCase().startsWith(wanted));
     const element = name ? places.get(name) ?? "" : [...places].find(([key]) => wanted && key.toLowerCase().includes(wanted))?.[1] ?? "";
@@ -877,7 +879,7 @@ function render({ model, el }) {
     act.select(element);
     stage.find(element);
   }
-  search.addEventListener("change", findNode, { signal });
+  search.addEventListener("change", () => search.value !== sought && findNode(), { signal }); // else Enter has been there
   search.addEventListener("input", (/** @type {InputEvent} */ event) => {
     search.removeAttribute("aria-invalid");
     if (places.has(search.value) && event.inputType !== "insertText") findNode(); // picked from the list

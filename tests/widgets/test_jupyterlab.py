@@ -122,6 +122,9 @@ def test_enter_is_the_players_while_typing(notebook: Notebook, page: Any) -> Non
     page.keyboard.type("b")
     page.keyboard.press("Enter")
     assert first.locator(".ak-panel h3").inner_text() == "b"
+    page.keyboard.press("Escape")
+    page.keyboard.press("Tab")
+    assert first.locator(".ak-panel").is_hidden(), "leaving the field does not search again"
     first.get_by_role("button", name="Predict").click()
     first.focus()
     for _ in range(3):
