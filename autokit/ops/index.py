@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import index as whole
 from typing import Any
 
 import numpy as np
@@ -26,9 +27,15 @@ def _entry(tensor: Tensor, entry: Any) -> Any:
     if entry.__class__ is int or entry is None or entry is Ellipsis:
         return entry
     if isinstance(entry, slice):
-        if entry.step is not None and int(entry.step) <= 0:
+        try:
+            parts = [None if part is None else whole(part) for part in (entry.start, entry.stop, entry.step)]
+        except TypeError:
+            raise TypeError(
+                f"slice indices must be integers or None: this one is {entry}; n // 2 is one, n / 2 is not"
+            ) from None
+        if parts[2] is not None and parts[2] <= 0:
             raise ValueError("step must be greater than zero: PyTorch knows no backward slices; use .flip(0)")
-        return slice(*(None if part is None else int(part) for part in (entry.start, entry.stop, entry.step)))
+        return slice(*parts)
     if isinstance(entry, Tensor):
         entry = entry.array
     if isinstance(entry, bool | np.bool_):
@@ -46,7 +53,7 @@ def _entry(tensor: Tensor, entry: Any) -> Any:
         raise IndexError(
             f"tensors used as indices must be long, int, byte or bool tensors, and this one is {array.dtype}"
         )
-    raise TypeError(
+    raise (TypeError if isinstance(entry, str) else IndexError)(
         f"a tensor cannot be indexed by {type(entry).__name__}: use integers, slices, None, ..., lists, and "
         "tensors of integers or bools"
     )

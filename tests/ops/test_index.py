@@ -120,7 +120,8 @@ def test_writing(shape: tuple[int, ...], index: Any, value: Any):
         ((0, 0, 0), IndexError, "too many indices for tensor of dimension 2"),
         ([0, 2], IndexError, "index 2 is out of bounds for dimension 0 with size 2"),
         (slice(None, None, -1), ValueError, "step must be greater than zero"),
-        (1.5, (IndexError, TypeError), "ind"),
+        (1.5, IndexError, "ind"),
+        (slice(0, 2.5), TypeError, "slice indices must be integers or None"),
         (
             Array(np.array([0.5])),
             IndexError,
