@@ -30,6 +30,13 @@ class Size(tuple):
     def __repr__(self) -> str:
         return f"torch.Size({list(self)})"
 
+    def __getitem__(self, index: Any) -> Any:
+        found = super().__getitem__(index)
+        return Size(found) if isinstance(index, slice) else found
+
+    def __add__(self, other: tuple[int, ...]) -> Size:  # type: ignore[override]
+        return Size((*self, *other)) if isinstance(other, tuple) else NotImplemented
+
     def numel(self) -> int:
         """How many elements a tensor of this shape has."""
         count = 1
@@ -115,6 +122,8 @@ class Tensor:
 
     @name.setter
     def name(self, name: str | None) -> None:
+        if not isinstance(name, str | None):
+            raise TypeError(f"a name must be str or None, not {type(name).__name__}")
         self.__dict__["_name"] = name or ""
         if self.grad_fn is not None:
             from autokit.autograd.node import NAMES

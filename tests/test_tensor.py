@@ -29,6 +29,9 @@ def test_a_size_stays_a_size():
     shape = torch.zeros(2, 3).shape
     assert isinstance(shape, tuple) and shape[0] == 2 and [*shape] == [2, 3]
     assert torch.zeros(shape).shape == shape and torch.zeros(*shape).shape == shape
+    assert repr(shape[1:]) == "torch.Size([3])" and repr(shape[:1] + (4, 5)) == "torch.Size([2, 4, 5])"
+    with pytest.raises(TypeError):
+        shape + [4]
 
 
 def test_legacy_construction():
@@ -60,6 +63,8 @@ def test_names():
     assert x.name == ""
     x.name = "<script>alert(1)</script>"
     assert x.name == "<script>alert(1)</script>"
+    with pytest.raises(TypeError, match="a name must be str or None, not int"):
+        x.name = 3  # type: ignore[assignment]
     x.name = None
     assert x.name == ""
 
