@@ -476,6 +476,7 @@ CREATION = [
     c("randint", lambda T: (T.manual_seed(3), T.randint(10, (3, 3)))[1]),
     c("randint", lambda T: (T.manual_seed(3), T.randint(-3, 3, (5,)))[1]),
     c("randint", lambda T: (T.manual_seed(3), T.randint(low=0, high=5, size=(5,)))[1]),
+    c("randint", lambda T: (T.manual_seed(3), T.randint(high=5, size=(5,)))[1]),
     c("randperm", lambda T: (T.manual_seed(3), T.randperm(10))[1]),
     c("uniform_", lambda T: (T.manual_seed(3), T.zeros(5).uniform_(-1, 1))[1]),
     c("normal_", lambda T: (T.manual_seed(3), T.zeros(20).normal_(1, 2))[1]),
