@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from os import PathLike
 from pathlib import Path
@@ -118,6 +119,13 @@ class Player(anywidget.AnyWidget):
         # A linked slider may overshoot, so a step out of range is taken to the nearest end.
         step = max(0, min(proposal["value"], len(self.timeline) - 1))
         return self._chapter_end(step) if self.grain == "coarse" else step
+
+    @traitlets.validate("speed")
+    def _play_at_a_speed(self, proposal: Any) -> float:
+        speed: float = proposal["value"]
+        if math.isnan(speed):  # no bound refuses it
+            raise traitlets.TraitError("speed must be a number from 0.1 to 10, not nan")
+        return speed
 
     @traitlets.observe("grain")
     def _stand_on_a_chapter(self, change: Any) -> None:

@@ -74,6 +74,8 @@ def test_traits_refuse_what_makes_no_sense(player: Player) -> None:
         player.selected = "c"
     with pytest.raises(traitlets.TraitError):
         player.speed = 0.0
+    with pytest.raises(traitlets.TraitError, match="not nan"):
+        player.speed = float("nan")
     with pytest.raises(traitlets.TraitError):
         player.grain = "medium"  # type: ignore[assignment]
     with pytest.raises(traitlets.TraitError, match="read-only"):
