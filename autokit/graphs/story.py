@@ -17,7 +17,7 @@ import numpy as np
 from autokit.autograd.engine import run_backward
 from autokit.autograd.node import Node as EngineNode
 from autokit.graphs.capture import OPERATIONS_SHOWN, Capture, capture
-from autokit.graphs.check import central_differences
+from autokit.graphs.check import STEP, central_differences
 from autokit.graphs.model import NOT_COMPUTED, Change, Chapter, Edge, Node, Step, Summary, Timeline
 from autokit.graphs.summary import number, summarize
 from autokit.graphs.words import Words, bracketed, counted, listed, shape_text
@@ -425,7 +425,7 @@ class _Teller:
     def tell_finish(self, found: dict[Any, Any], differences: dict[Any, float]) -> None:
         """What each leaf got, beside a check that knows nothing of rules."""
         self._close_node()
-        lines, agree = [], True
+        lines, agree, bent = [], True, False
         for leaf, gradient in found.items():
             node = self.graph.nodes[self.ids[leaf]]
             self.gradients[node.id] = summarize(gradient)
@@ -438,7 +438,8 @@ class _Teller:
                 total, slope = (
                     0.0 if abs(v) <= noise else float(v) for v in (np.sum(gradient), differences[leaf])
                 )
-                agree = agree and math.isclose(total, slope, rel_tol=1e-3, abs_tol=max(noise, 1e-6))
+                near = math.isclose(total, slope, rel_tol=1e-3, abs_tol=max(noise, 1e-6))
+                agree, bent = agree and near, bent or (not near and math.isfinite(total))
                 line += "" if np.size(gradient) == 1 else f" (sum {number(total)})"
                 line += f"; by central differences {number(slope)}"
             lines.append(line)
@@ -450,6 +451,12 @@ class _Teller:
             checked = f" Central differences {'agree' if agree else 'do not agree'}." if differences else ""
             sentence = f"Done: all {len(lines)} leaves have their gradients.{checked}"
             notes.append("; ".join(lines) + ".")
+        if bent:
+            sentence += " See why they differ."
+            notes.append(
+                f"Central differences move a value by {STEP} to either side. Where the function bends within "
+                "that, as relu does at 0, they see both sides, and the rule chooses one."
+            )
         self.step("finish", "backward", sentence, note=" ".join(notes))
         self.close(sentence)
 

@@ -233,6 +233,14 @@ def test_many_leaves_are_summed_up_and_listed_in_the_note():
     assert finish.note.count("by central differences") == 4
 
 
+@pytest.mark.parametrize(("start", "differ"), [(0.0, True), (1.0, False), (-1.0, False)])
+def test_a_difference_at_a_kink_is_explained(start, differ):
+    x = ak.tensor(start, requires_grad=True)
+    finish = ak.record(x.relu()).steps[-1]
+    assert finish.sentence.endswith("by central differences 0.5. See why they differ.") == differ
+    assert ("the rule chooses one" in finish.note) == differ
+
+
 def test_the_timelines_graph_holds_the_gradients_that_the_story_found():
     loss = network_loss()
     timeline = ak.record(loss)
