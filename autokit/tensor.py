@@ -235,7 +235,7 @@ class Tensor:
     @property
     def grad(self) -> Tensor | None:
         """The gradient that ``backward()`` left here: None before, and None where none was wanted."""
-        if self._grad is None and self.grad_fn is not None:
+        if self._grad is None and self.grad_fn is not None and not self.retains_grad:
             warnings.warn(
                 "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
                 "attribute won't be populated during autograd.backward(). If you indeed want the .grad field "

@@ -6,6 +6,7 @@ import gc
 import importlib.util
 import subprocess
 import sys
+import warnings
 import weakref
 from typing import Any
 
@@ -137,6 +138,8 @@ def test_retain_grad(T: Any):
     y = x * 2
     y.retain_grad()
     y.retain_grad()
+    with warnings.catch_warnings(action="error"):
+        assert y.grad is None, "not yet, and that is nothing to warn of"
     (y * y).sum().backward()
     assert y.grad.tolist() == [4.0, 4.0] and y.retains_grad and not x.retains_grad
     with pytest.raises(RuntimeError, match="retain_grad"):
