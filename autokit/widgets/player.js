@@ -885,6 +885,15 @@ function render({ model, el }) {
     if (places.has(search.value) && event.inputType !== "insertText") findNode(); // picked from the list
   }, { signal });
 
+  // JupyterLab asks the root whether keys are its own before the root hears of them: running and saving are.
+  window.addEventListener("keydown", (event) => {
+    const { target } = event;
+    if (!(target instanceof Element && root.contains(target))) return;
+    const labs = event.ctrlKey || event.metaKey || event.altKey || (event.shiftKey && event.key === "Enter");
+    if (labs && !target.matches("input:not([type=range])")) root.removeAttribute("data-lm-suppress-shortcuts");
+    else root.setAttribute("data-lm-suppress-shortcuts", "true");
+  }, { signal, capture: true });
+
   root.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const target = /** @type {HTMLElement} */ (event.target);

@@ -136,6 +136,28 @@ def test_enter_is_the_players_while_typing(notebook: Notebook, page: Any) -> Non
     first.get_by_role("button", name="Predict").click()
 
 
+def test_saving_and_running_stay_jupyterlabs(notebook: Notebook, page: Any) -> None:
+    page.evaluate("window.jupyterapp.shell.currentWidget.context.model.dirty = true")
+    page.locator(".ak-player").first.get_by_role("button", name="Step forward").click()
+    page.keyboard.press("Control+s")
+    page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
+    page.evaluate(
+        """() => {
+          window.left = {};
+          window.spy = (event) => {
+            window.left[event.key] = !event.target.closest("[data-lm-suppress-shortcuts]");
+            event.stopImmediatePropagation(); // a cell that ran would make another player
+          };
+          window.addEventListener("keydown", window.spy, true);
+        }"""
+    )
+    page.keyboard.press("Shift+Enter")
+    page.keyboard.press("ArrowRight")
+    page.evaluate("window.removeEventListener('keydown', window.spy, true)")
+    left = page.evaluate("window.left")
+    assert left["Enter"] and not left["ArrowRight"]
+
+
 def test_a_linked_slider_moves_it(notebook: Notebook, page: Any) -> None:
     page.locator(".ak-player").nth(1).get_by_role("button", name="To the end").click()
     wait_for_python(notebook, "slider.value", str(LAST))
