@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from contextlib import suppress
 from typing import Any
 
 from tests.benchmarks.measure import Job
@@ -13,11 +14,10 @@ ROUNDS = 50  # of four operations each
 def jobs() -> dict[str, Job]:
     """The same chain in each library that is installed."""
     found: dict[str, Job] = {"autokit": _torch_like("autokit")}
-    for name, make in (("PyTorch", _pytorch), ("MyGrad", _mygrad), ("HIPS autograd", _hips), ("JAX", _jax)):
-        try:
+    peers = {"PyTorch": _pytorch, "MyGrad": _mygrad, "HIPS autograd": _hips, "JAX without jit": _jax}
+    for name, make in peers.items():
+        with suppress(ImportError):
             found[name] = make()
-        except ImportError:
-            continue
     return found
 
 
