@@ -43,6 +43,10 @@ The values are arrays, good until the listener returns (in a rehearsal, for ever
 """
 
 
+class ChangedSince(RuntimeError):
+    """A value that a derivative needs was changed in place after it was saved."""
+
+
 def run_backward(
     roots: Iterable[Node | Tensor],
     seeds: Iterable[Any],
@@ -303,9 +307,13 @@ def _refuse_changed(node: Node, storage: Any, operand: Tensor | None) -> None:
     maker = operand.grad_fn if operand is not None else node
     after = storage.changed_since(node.sequence)
     lines = [source_line(code, instruction) for _, code, instruction in after]
-    changed = f" It was changed by `{lines[0][2]}` in line {lines[0][1]}." if lines and lines[0] else ""
+    changed = (
+        f" It was changed by `{lines[0][2]}` in line {lines[0][1]}."
+        if lines and lines[0] and lines[0][2]
+        else ""
+    )
     name = f" named '{operand.name}'" if operand is not None and operand.name else ""
-    raise RuntimeError(
+    raise ChangedSince(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[torch.{dtypes.BY_NUMPY[node.dtype].name} {shape}]{name}"
         + (f", which is output 0 of {maker.name()}," if maker is not None else "")

@@ -37,9 +37,16 @@ def central_differences(taken: Capture, root: Any, seed: Any) -> dict[Tensor, fl
     weight = np.asarray(seed, np.float64)
     slopes = {}
     for leaf in leaves:
-        above, below = (_replay(taken, root, leaf, sign * STEP) for sign in (1, -1))
-        slopes[leaf] = float(((above - below) * weight).sum() / (2 * STEP))
+        step = _step(leaf.array)
+        above, below = (_replay(taken, root, leaf, sign * step) for sign in (1, -1))
+        slopes[leaf] = float(((above - below) * weight).sum() / (2 * step))
     return slopes
+
+
+def _step(array: Any) -> float:
+    """How far to move the elements of ``array``: little beside the smallest of them that is not 0."""
+    sizes = np.abs(array[np.isfinite(array) & (array != 0)])
+    return min(STEP, 1e-4 * float(sizes.min())) if sizes.size else STEP
 
 
 def _replay(taken: Capture, root: Any, moved: Tensor, by: float) -> np.ndarray:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.autograd.engine import run_backward
+from autokit.autograd.engine import ChangedSince, run_backward
 from autokit.autograd.node import Node as EngineNode
 from autokit.graphs.capture import OPERATIONS_SHOWN, Capture, capture
 from autokit.graphs.check import STEP, central_differences
@@ -64,7 +64,13 @@ def record(output: Tensor, gradient: Tensor | None = None) -> Timeline:
     teller = _Teller(taken, root)
     teller.tell_forward()
     teller.tell_turn()
-    found = run_backward([root], [seed], listener=teller.listen, rehearsal=True, into_leaves=False)
+    try:
+        found = run_backward([root], [seed], listener=teller.listen, rehearsal=True, into_leaves=False)
+    except ChangedSince as error:
+        raise RuntimeError(
+            "the story needs the values as they were when the output was computed, and one changed since. "
+            f"Call record() or animate() before optimizer.step(), or compute the output again. {error}"
+        ) from None
     teller.tell_finish(found, central_differences(taken, root, seed))
     return teller.timeline()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import sys
+from itertools import combinations
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -61,8 +62,10 @@ def explain(
         return dimension_error(
             settings.get("dim", error.axis), max((len(s) for s in shapes), default=0), described
         )
-    if "broadcast" in str(error) and len(shapes) == 2:
-        return RuntimeError(f"{broadcast_message(*shapes)}. Got {described}")
+    if "broadcast" in str(error):
+        for a, b in combinations(shapes, 2):
+            if any(m != n and 1 not in (m, n) for m, n in zip(reversed(a), reversed(b))):
+                return RuntimeError(f"{broadcast_message(a, b)}. Got {described}")
     if isinstance(error, TypeError) and ("not supported" in str(error) or "numpy" in type(error).__module__):
         kinds = sorted({operand.dtype.name for operand in operands})
         hint = (

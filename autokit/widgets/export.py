@@ -99,7 +99,7 @@ def save_html(
         story=_json_in_html(payload(timeline)),
         code=code,
     )
-    Path(path).write_text(page, encoding="utf-8", newline="\n")
+    Path(path).write_text(page, encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
 def _hash(text: str) -> str:

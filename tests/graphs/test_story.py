@@ -250,3 +250,20 @@ def test_the_timelines_graph_holds_the_gradients_that_the_story_found():
     assert found == stored
     assert all((n.gradient is not None) == n.requires_grad for n in timeline.graph.nodes)
     assert ak.draw.svg(timeline).count("gradient-heatmap") > 4
+
+
+def test_after_an_optimizers_step_the_story_says_when_to_ask_for_it():
+    model = ak.nn.Sequential(ak.nn.Linear(2, 3), ak.nn.Tanh(), ak.nn.Linear(3, 1))
+    optimizer = ak.optim.SGD(model.parameters(), lr=0.1)
+    loss = model(ak.ones(4, 2)).sum()
+    loss.backward()
+    optimizer.step()
+    with pytest.raises(RuntimeError, match=r"animate\(\) before optimizer\.step\(\)"):
+        ak.record(loss)
+
+
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e3])
+def test_the_check_moves_a_leaf_by_little_beside_its_size(size: float):
+    x = ak.tensor(size, requires_grad=True)
+    assert "See why they differ" not in ak.record(x.log()).steps[-1].sentence
+    assert "See why they differ" not in ak.record(1 / x).steps[-1].sentence

@@ -155,3 +155,11 @@ def test_errors_name_the_tensors_and_say_what_to_do():
 def test_comparison_with_nothing_is_pythons_own():
     x = autokit.ones(2)
     assert (x == None) is False and (x != None) is True and (x == "a") is False  # noqa: E711
+
+
+def test_three_shapes_that_do_not_broadcast_are_explained_as_two_are():
+    condition = autokit.tensor([True, False])
+    with pytest.raises(
+        RuntimeError, match=r"The size of tensor a \(2\) must match the size of tensor b \(3\)"
+    ):
+        autokit.where(condition, 1.0, autokit.ones(3))

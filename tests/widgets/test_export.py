@@ -70,3 +70,8 @@ def test_a_story_of_no_steps_and_of_one_stand_still(open_page: Callable[..., Any
         press(page, "ArrowRight", "ArrowLeft", "End", "PageDown", " ")
         assert page.locator(".ak-count").inner_text() == f"{len(steps)} / {len(steps)}"
         assert page.locator(".ak-play").inner_text() == "Play"
+
+
+def test_half_a_surrogate_pair_in_a_name_is_written_as_its_escape(tmp_path: Path) -> None:
+    save_html(timelines.product(a="\ud800"), tmp_path / "odd.html")
+    assert "\\ud800" in (tmp_path / "odd.html").read_text("utf-8")
