@@ -41,7 +41,7 @@ def check(answer: Any, expected: Any, hint: str = "", *, tolerance: float | None
     Not yet: the shape is (3,), expected (3, 1).
     Hint: A column has one number in each row.
     >>> check(..., 300.0)
-    Not answered yet: put your answer in place of the dots.
+    Not answered yet: put your answer where dots or YOUR CODE HERE stand.
     """
     print(judge(answer, expected, hint, tolerance=tolerance))
 
@@ -93,7 +93,7 @@ def predict(prediction: Any, outcome: Any | Callable[[], Any], *, tolerance: flo
         The function is called only once there is a prediction.
 
     >>> predict(..., lambda: 15.0 * 20.0)
-    Not answered yet: put your answer in place of the dots.
+    Not answered yet: put your answer where dots or YOUR CODE HERE stand.
     >>> predict(35, lambda: 15.0 * 20.0)
     You said 35, and it is 300.0: look again at what happened.
     >>> predict(300, lambda: 15.0 * 20.0)
@@ -108,7 +108,7 @@ def predict(prediction: Any, outcome: Any | Callable[[], Any], *, tolerance: flo
     print(f"You said {_shown(prediction)}, and it is {_shown(value)}: {closing}.")
 
 
-_BLANK = "Not answered yet: put your answer in place of the dots."
+_BLANK = "Not answered yet: put your answer where dots or YOUR CODE HERE stand."
 
 
 def is_blank(answer: Any) -> bool:

@@ -75,8 +75,16 @@ def test_rounding_within_the_precision_of_the_dtype_is_right():
         (True, True, "Right."),
         (3, 3.0, "Right."),
         (1 + 2j, 1 + 2j, "Right."),
-        (..., 6, "Not answered yet: put your answer in place of the dots."),
-        (None, "six", "Not answered yet: put your answer in place of the dots."),
+        (
+            ...,
+            6,
+            "Not answered yet: put your answer where dots or YOUR CODE HERE stand.",
+        ),
+        (
+            None,
+            "six",
+            "Not answered yet: put your answer where dots or YOUR CODE HERE stand.",
+        ),
     ],
 )
 def test_what_the_verdict_says(answer: object, expected: object, text: str):
@@ -141,7 +149,9 @@ def test_nothing_is_revealed_before_a_prediction(capsys: pytest.CaptureFixture[s
         raise AssertionError("computed before the prediction")
 
     predict(..., outcome)
-    assert capsys.readouterr().out == "Not answered yet: put your answer in place of the dots.\n"
+    assert (
+        capsys.readouterr().out == "Not answered yet: put your answer where dots or YOUR CODE HERE stand.\n"
+    )
     predict([8.0, 8.0], lambda: ak.tensor([8.0, 8.0]))
     assert capsys.readouterr().out == "You said [8.0, 8.0], and it is [8.0, 8.0]: right.\n"
     predict("addbackward0", "AddBackward0")

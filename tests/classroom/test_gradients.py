@@ -57,7 +57,7 @@ def test_a_missing_answer_is_not_a_wrong_one(capsys: pytest.CaptureFixture[str])
     check_gradient(lambda x: ..., 2.0)
     check_gradient(..., 2.0)
     lines = capsys.readouterr().out.splitlines()
-    assert lines == ["Not answered yet: put your answer in place of the dots."] * 6
+    assert lines == ["Not answered yet: put your answer where dots or YOUR CODE HERE stand."] * 6
 
 
 def test_the_wrong_number_of_derivatives_is_named():
