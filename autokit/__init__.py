@@ -37,10 +37,7 @@ if TYPE_CHECKING:
     from autokit.graphs.story import record
     from autokit.widgets import animate
 
-globals().update(ops.CREATION)
 globals().update(ops.FUNCTIONS)
-globals().update(ops.JOINS)
-globals().update(ops.QUERIES)
 globals().update(dtypes.BY_NAME)
 # From here on `float`, `sum` and the like are PyTorch's in this file.
 
@@ -99,9 +96,6 @@ __all__ = [
     "set_grad_enabled",
     "set_printoptions",
     "set_rng_state",
-    *ops.CREATION,
     *ops.FUNCTIONS,
-    *ops.JOINS,
-    *ops.QUERIES,
     *dtypes.BY_NAME,
 ]

@@ -14,78 +14,40 @@ from typing import Any
 import numpy as np
 
 from autokit.ops import compare, convert, create, elementwise, index, inplace, linalg, reduce, shape
+from autokit.ops.names import Names
 from autokit.tensor import Tensor
 
 # An overflow or a division by zero gives inf or nan in silence, as in PyTorch.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"autokit\.")
 
 
-def _from(family: ModuleType, names: str) -> dict[str, Any]:
-    """The functions of ``family`` with these ``names``."""
-    return {name: getattr(family, name) for name in names.split()}
+FAMILIES = (elementwise, compare, reduce, shape, index, linalg, create, convert, inplace)
+
+FUNCTIONS: dict[str, Any] = {}
+"""The functions of ``autokit``, as ``torch.exp``."""
+
+METHODS: dict[str, Any] = {}
+"""The methods of tensors, as ``x.exp``."""
 
 
-CREATION = _from(
-    create,
-    "arange as_tensor empty empty_like eye from_numpy full full_like linspace ones ones_like rand rand_like "
-    "randint randn randn_like randperm tensor zeros zeros_like",
-)
-"""Functions that make a tensor of something else."""
+def _collect(family: ModuleType, names: Names) -> None:
+    """Put the family's functions under their names into the tables."""
+    given = {name: getattr(family, name) for name in f"{names.both} {names.functions}".split()}
+    methods = {name: getattr(family, name) for name in f"{names.both} {names.methods}".split()}
+    methods.update(names.other_methods)
+    for name in names.in_place.split():
+        methods[f"{name}_"] = inplace.in_place(getattr(family, name))
+    for alias, name in names.aliases.items():
+        for table in (given, methods):
+            for underscore in ("", "_"):
+                if name + underscore in table:
+                    table[alias + underscore] = table[name + underscore]
+    FUNCTIONS.update(given)
+    METHODS.update(methods)
 
-QUERIES = _from(compare, "allclose equal is_tensor numel")
-"""Functions whose answer is no tensor."""
 
-JOINS = _from(shape, "cat stack")
-JOINS.update(concat=JOINS["cat"], concatenate=JOINS["cat"])
-"""Functions of several tensors, which are no methods."""
-
-FUNCTIONS = {
-    **_from(
-        elementwise,
-        "abs add clamp clone cos div exp floor floor_divide log maximum minimum mul neg pow relu remainder "
-        "sigmoid sign sin sqrt sub tanh where",
-    ),
-    **_from(
-        compare,
-        "bitwise_and bitwise_not bitwise_or bitwise_xor eq ge gt isfinite isnan le logical_and "
-        "logical_not logical_or lt ne",
-    ),
-    **_from(linalg, "bmm dot matmul mm mv"),
-    **_from(reduce, "all amax amin any argmax argmin log_softmax logsumexp max mean min softmax std sum var"),
-    **_from(shape, "flatten gather permute ravel reshape squeeze t transpose unsqueeze"),
-    **_from(index, "nonzero"),
-}
-"""Operations that are functions and methods under one name."""
-
-ALIASES = {
-    "absolute": "abs",
-    "clip": "clamp",
-    "divide": "div",
-    "multiply": "mul",
-    "negative": "neg",
-    "subtract": "sub",
-    "swapaxes": "transpose",
-    "true_divide": "div",
-}
-"""Second names, and the names that they stand for."""
-
-FUNCTIONS.update({alias: FUNCTIONS[name] for alias, name in ALIASES.items()})
-
-METHODS = {
-    **_from(shape, "contiguous expand expand_as view view_as"),
-    **_from(convert, "cpu cuda to type_as"),
-    **convert.CONVERSIONS,
-    **_from(compare, "allclose equal"),
-    "where": elementwise.where_self,
-    **_from(inplace, "copy_ fill_ normal_ uniform_ zero_"),
-}
-"""What is a method alone."""
-
-IN_PLACE = (
-    "abs absolute add clamp clip cos div divide exp floor floor_divide log mul multiply neg negative pow "
-    "relu remainder sigmoid sign sin sqrt sub subtract tanh true_divide"
-)
-"""Operations that also have a form with a trailing underscore, which overwrites the tensor."""
+for _family in FAMILIES:
+    _collect(_family, _family.NAMES)
 
 OPERATORS = {
     "add": elementwise.plain_add,
@@ -134,10 +96,8 @@ def _reflected(function: Any) -> Any:
 
 def _bind() -> None:
     """Give :class:`Tensor` its methods and operators."""
-    for name, function in {**FUNCTIONS, **METHODS}.items():
+    for name, function in METHODS.items():
         setattr(Tensor, name, function)
-    for name in IN_PLACE.split():
-        setattr(Tensor, f"{name}_", inplace.in_place(FUNCTIONS[name]))
     for name, function in OPERATORS.items():
         setattr(Tensor, f"__{name}__", function)
         setattr(Tensor, f"__r{name}__", _reflected(function))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from autokit.ops.errors import require_tensor
+from autokit.ops.names import Names
 from autokit.ops.operation import operation
 from autokit.tensor import Tensor
 
@@ -132,3 +133,27 @@ def equal(input: Tensor, other: Tensor) -> bool:
     """Whether shapes and all elements are equal."""
     require_tensor("equal", other)
     return input.shape == other.shape and bool((input.array == other.array).all())
+
+
+NAMES = Names(
+    both="allclose bitwise_and bitwise_not bitwise_or bitwise_xor eq equal ge gt isfinite isnan le "
+    "logical_and logical_not logical_or lt ne",
+    functions="is_tensor numel",
+    numpy={
+        np.equal: eq,
+        np.not_equal: ne,
+        np.less: lt,
+        np.less_equal: le,
+        np.greater: gt,
+        np.greater_equal: ge,
+        np.logical_and: logical_and,
+        np.logical_or: logical_or,
+        np.logical_not: logical_not,
+        np.bitwise_and: bitwise_and,
+        np.bitwise_or: bitwise_or,
+        np.bitwise_xor: bitwise_xor,
+        np.invert: bitwise_not,
+        np.isnan: isnan,
+        np.isfinite: isfinite,
+    },
+)

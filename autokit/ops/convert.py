@@ -8,6 +8,7 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.devices import device, module_for, to_numpy
+from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
 from autokit.tensor import Tensor, new_tensor
 
@@ -102,3 +103,6 @@ def cuda(input: Tensor, device: Any = "cuda", non_blocking: bool = False) -> Ten
 def type_as(input: Tensor, other: Tensor) -> Tensor:
     """The elements in the dtype of ``other``."""
     return to(input, other.dtype)
+
+
+NAMES = Names(methods="cpu cuda to type_as", other_methods=CONVERSIONS)

@@ -9,6 +9,7 @@ import numpy as np
 
 from autokit import dtypes, random
 from autokit.devices import module_for
+from autokit.ops.names import Names
 from autokit.ops.operands import common_dtype
 from autokit.tensor import Size, Tensor, new_tensor
 
@@ -373,3 +374,13 @@ def randn_like(
 ) -> Tensor:
     """As :func:`randn`, in the shape and dtype of ``input``."""
     return randn(*input.shape, dtype=dtype or input.dtype, device=device, requires_grad=requires_grad)
+
+
+NAMES = Names(
+    functions="arange as_tensor empty empty_like eye from_numpy full full_like linspace ones ones_like rand "
+    "rand_like randint randn randn_like randperm tensor zeros zeros_like",
+    numpy={
+        np.zeros_like: lambda a, shape=None: zeros(a.shape if shape is None else shape, dtype=a.dtype),
+        np.ones_like: lambda a: ones_like(a),
+    },
+)

@@ -8,6 +8,8 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.autograd.node import Node
+from autokit.ops.create import as_tensor
+from autokit.ops.names import Names
 from autokit.ops.operands import common_dtype
 from autokit.ops.operation import derivative, operation
 from autokit.tensor import Literal, Tensor
@@ -405,3 +407,45 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
     if input.array.dtype.kind in "bui" and any(isinstance(bound, float) for bound in (min, max)):
         input = _with_dtype(input, dtypes.get_default_dtype().numpy)
     return clamp_numbers(input, min, max)
+
+
+NAMES = Names(
+    both="abs add clamp clone cos div exp floor floor_divide log maximum minimum mul neg pow relu remainder "
+    "sigmoid sign sin sqrt sub tanh",
+    functions="where",
+    other_methods={"where": where_self},
+    in_place="abs add clamp cos div exp floor floor_divide log mul neg pow relu remainder sigmoid sign sin "
+    "sqrt sub tanh",
+    aliases={
+        "absolute": "abs",
+        "clip": "clamp",
+        "divide": "div",
+        "multiply": "mul",
+        "negative": "neg",
+        "subtract": "sub",
+        "true_divide": "div",
+    },
+    numpy={
+        np.add: add,
+        np.subtract: sub,
+        np.multiply: mul,
+        np.true_divide: div,
+        np.negative: neg,
+        np.power: pow,
+        np.floor_divide: floor_divide,
+        np.remainder: remainder,
+        np.exp: exp,
+        np.log: log,
+        np.sqrt: sqrt,
+        np.tanh: tanh,
+        np.absolute: abs,
+        np.sin: sin,
+        np.cos: cos,
+        np.sign: sign,
+        np.floor: floor,
+        np.maximum: maximum,
+        np.minimum: minimum,
+        np.where: lambda condition, *rest: where(as_tensor(condition), *rest),
+        np.clip: clamp,
+    },
+)

@@ -10,6 +10,7 @@ import numpy as np
 
 from autokit.autograd.node import Node
 from autokit.ops.errors import describe
+from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.tensor import Tensor, new_tensor
 
@@ -226,3 +227,6 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     if not as_tuple:
         return places
     return tuple(new_tensor(places.array[:, dim].copy()) for dim in range(max(input.array.ndim, 1)))
+
+
+NAMES = Names(both="nonzero")

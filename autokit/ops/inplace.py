@@ -19,6 +19,7 @@ from autokit.autograd.modes import thread
 from autokit.autograd.node import next_sequence
 from autokit.ops.errors import broadcast_message, describe
 from autokit.ops.index import plain_getitem, plain_index, put, write
+from autokit.ops.names import Names
 from autokit.ops.recording import OUR_FILES, storage_of
 from autokit.tensor import Tensor, new_tensor
 
@@ -183,3 +184,6 @@ def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Any = N
     """Draw each element from the normal distribution; PyTorch's very numbers for the same seed."""
     source = generator or random.default_generator
     return copy_(self, new_tensor(source.normal(self.array.shape, self.array.dtype, mean, std)))
+
+
+NAMES = Names(methods="copy_ fill_ normal_ uniform_ zero_")

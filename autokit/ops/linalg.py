@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from autokit.ops.errors import describe
+from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
 from autokit.tensor import Tensor
 
@@ -185,3 +186,6 @@ def _check_inner(a: Tensor, b: Tensor) -> None:
         f"mat1 and mat2 shapes cannot be multiplied ({flat[0]}x{flat[1]} and {inner}x{b.array.shape[-1]}): "
         f"{describe(a)} and {describe(b)}; the last size of the first must be the last but one of the second"
     )
+
+
+NAMES = Names(both="bmm dot matmul mm mv", numpy={np.matmul: matmul, np.dot: matmul})

@@ -12,6 +12,7 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.ops.convert import cast
+from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.shape import expand_to, scatter_zeros
 from autokit.tensor import Tensor
@@ -473,3 +474,9 @@ def all(a, /, dim=None, keepdim=False):
 def any(a, /, dim=None, keepdim=False):
     """Whether one element is true."""
     return _answer(a.any(axis=_axes(dim), keepdims=keepdim), a)
+
+
+NAMES = Names(
+    both="all amax amin any argmax argmin log_softmax logsumexp max mean min softmax std sum var",
+    numpy={np.sum: sum, np.mean: mean},
+)

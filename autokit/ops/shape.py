@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from autokit.ops.errors import describe, require_tensor
+from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.tensor import Tensor, new_tensor
 
@@ -342,3 +343,20 @@ def scatter_zeros(a, /, shape, dim, index):
 def contiguous(input: Tensor) -> Tensor:
     """The same elements in the order of their indices: the tensor itself where they lie so already."""
     return input if input.is_contiguous() else input.clone()
+
+
+NAMES = Names(
+    both="flatten gather permute ravel reshape squeeze t transpose unsqueeze",
+    functions="cat stack",
+    methods="contiguous expand expand_as view view_as",
+    aliases={"concat": "cat", "concatenate": "cat", "swapaxes": "transpose"},
+    numpy={
+        np.reshape: reshape,
+        np.transpose: lambda a, axes=None: permute(a, axes or tuple(reversed(range(a.ndim)))),
+        np.swapaxes: transpose,
+        np.expand_dims: unsqueeze,
+        np.concatenate: lambda arrays, axis=0: cat(arrays, axis),
+        np.stack: lambda arrays, axis=0: stack(arrays, axis),
+        np.broadcast_to: expand,
+    },
+)

@@ -1,0 +1,16 @@
+"""The table of cases: what each operation is tried with, one line for each, by family.
+
+A case is the name of the public function it tries, a call on the library ``T``,
+which has PyTorch's names, and the call's tensors as arrays.  Floating point arrays are differentiated.
+"""
+
+from __future__ import annotations
+
+from tests.ops.cases import compare, convert, create, elementwise, index, inplace, linalg, reduce, shape
+
+FAMILIES = (elementwise, compare, reduce, linalg, shape, convert, index, inplace, create)
+
+CASES = [case for family in FAMILIES for case in family.CASES]
+
+NEED_A_GPU = {"cuda", "move"}
+"""What no case can try on a CPU."""
