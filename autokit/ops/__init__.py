@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from autokit.ops import compare, convert, create, elementwise, index, inplace, linalg, reduce, shape
-from autokit.ops.names import Names
+from autokit.ops.names import Names, public
 from autokit.tensor import Tensor
 
 # An overflow or a division by zero gives inf or nan in silence, as in PyTorch.
@@ -32,9 +32,9 @@ METHODS: dict[str, Any] = {}
 
 def _collect(family: ModuleType, names: Names) -> None:
     """Put the family's functions under their names into the tables."""
-    given = {name: getattr(family, name) for name in f"{names.both} {names.functions}".split()}
-    methods = {name: getattr(family, name) for name in f"{names.both} {names.methods}".split()}
-    methods.update(names.other_methods)
+    given = {name: public(getattr(family, name)) for name in f"{names.both} {names.functions}".split()}
+    methods = {name: public(getattr(family, name)) for name in names.methods.split()}
+    methods.update({name: given[name] for name in names.both.split()}, **names.other_methods)
     for name in names.in_place.split():
         methods[f"{name}_"] = inplace.in_place(getattr(family, name))
     for alias, name in names.aliases.items():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import sys
 from itertools import combinations
 from types import FrameType
@@ -41,13 +40,6 @@ def require_tensor(name: str, other: Any) -> None:
 
 def _keyword(place: int) -> str:
     return ("input", "other")[place] if place < 2 else f"tensor {place}"
-
-
-def unknown_setting(operation: Operation, name: str) -> TypeError:
-    """The error for a keyword that the operation does not know."""
-    near = difflib.get_close_matches(name, operation.defaults, 1)
-    hint = f"; did you mean '{near[0]}'?" if near else f"; it knows {', '.join(operation.defaults) or 'none'}"
-    return TypeError(f"{operation.name}() got an unexpected keyword argument '{name}'{hint}")
 
 
 def explain(

@@ -13,9 +13,10 @@ import numpy as np
 
 from autokit.ops import FAMILIES
 from autokit.ops.create import as_tensor
+from autokit.ops.names import public
 from autokit.tensor import Tensor
 
-KNOWN = {numpys: ours for family in FAMILIES for numpys, ours in family.NAMES.numpy.items()}
+KNOWN = {numpys: public(ours) for family in FAMILIES for numpys, ours in family.NAMES.numpy.items()}
 """NumPy's functions, and ours in their place."""
 
 

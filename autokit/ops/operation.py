@@ -37,7 +37,8 @@ from typing import Any, NamedTuple
 from autokit import dtypes
 from autokit.autograd.modes import thread
 from autokit.autograd.node import Node
-from autokit.ops.errors import explain, not_a_tensor, unknown_setting
+from autokit.ops.errors import explain, not_a_tensor
+from autokit.ops.names import SPELLINGS, unknown_keyword, write_out
 from autokit.ops.operands import as_operands, with_number
 from autokit.ops.recording import OUTPUT, record, share_storage
 from autokit.tensor import Tensor, new_tensor
@@ -197,7 +198,9 @@ def _unary(operation: Operation) -> Callable[[Any], Tensor]:
     floating = operation.floating
     differentiable = bool(operation.rules)
 
-    def apply(input: Any) -> Tensor:
+    def apply(input: Any, *, out: Tensor | None = None) -> Tensor:
+        if out is not None:
+            return write_out(operation.name, apply(input), out)
         if input.__class__ is not Tensor and not isinstance(input, Tensor):
             raise not_a_tensor(operation, input, 0)
         array = input.array
@@ -205,14 +208,14 @@ def _unary(operation: Operation) -> Callable[[Any], Tensor]:
         if floating and not learns and array.dtype.kind in "bui":
             array = array.astype(dtypes.get_default_dtype().numpy)
         try:
-            out = forward(array)
+            array = forward(array)
         except Exception as error:
             raise explain(operation, (input,), {}, error) from None
         if learns and differentiable:
             state = thread.state
             if state.grad_enabled:
-                return record(state, operation, out, (input,), (input.grad_fn or input,), None)
-        return new_tensor(out)
+                return record(state, operation, array, (input,), (input.grad_fn or input,), None)
+        return new_tensor(array)
 
     return apply
 
@@ -222,7 +225,9 @@ def _binary(operation: Operation) -> Callable[[Any, Any], Tensor]:
     floating = operation.floating
     differentiable = bool(operation.rules)
 
-    def apply(input: Any, other: Any) -> Tensor:
+    def apply(input: Any, other: Any, *, out: Tensor | None = None) -> Tensor:
+        if out is not None:
+            return write_out(operation.name, apply(input, other), out)
         if input.__class__ is not Tensor or other.__class__ is not Tensor:
             input, other = with_number(operation, input, other)
         a, b = input.array, other.array
@@ -230,7 +235,7 @@ def _binary(operation: Operation) -> Callable[[Any, Any], Tensor]:
             input, other = as_operands(operation, (input, other))
             a, b = input.array, other.array
         try:
-            out = forward(a, b)
+            array = forward(a, b)
         except Exception as error:
             raise explain(operation, (input, other), {}, error) from None
         first, second = input._requires_grad, other._requires_grad
@@ -241,8 +246,8 @@ def _binary(operation: Operation) -> Callable[[Any, Any], Tensor]:
                     input.grad_fn or input if first else None,
                     other.grad_fn or other if second else None,
                 )
-                return record(state, operation, out, (input, other), targets, None)
-        return new_tensor(out)
+                return record(state, operation, array, (input, other), targets, None)
+        return new_tensor(array)
 
     return apply
 
@@ -253,7 +258,9 @@ def _unary_with_settings(operation: Operation) -> Callable[..., Tensor]:
     differentiable = bool(operation.rules)
     view = operation.view
 
-    def apply(*arguments: Any, **settings: Any) -> Tensor:
+    def apply(*arguments: Any, out: Tensor | None = None, **settings: Any) -> Tensor:
+        if out is not None:
+            return write_out(operation.name, apply(*arguments, **settings), out)
         if len(arguments) != 1 or settings.keys() != operation.defaults.keys():
             arguments, settings = _bind(operation, arguments, settings)
         (input,) = arguments
@@ -263,16 +270,16 @@ def _unary_with_settings(operation: Operation) -> Callable[..., Tensor]:
         if floating and array.dtype.kind in "bui":
             array = array.astype(dtypes.get_default_dtype().numpy)
         try:
-            out = forward(array, **settings)
+            array = forward(array, **settings)
         except Exception as error:
             raise explain(operation, arguments, settings, error) from None
         state = thread.state
         if input._requires_grad and differentiable and state.grad_enabled:
-            result = record(state, operation, out, arguments, (input.grad_fn or input,), settings)
+            result = record(state, operation, array, arguments, (input.grad_fn or input,), settings)
             if view:  # which needs no operand, and a base that nobody else holds may go
                 result.grad_fn.operands = (None,)  # type: ignore[union-attr]
         else:
-            result = new_tensor(out)
+            result = new_tensor(array)
         return share_storage(input, result) if view else result
 
     return apply
@@ -282,18 +289,20 @@ def _general(operation: Operation) -> Callable[..., Tensor]:
     forward = operation.forward
     differentiable = bool(operation.rules)
 
-    def apply(*arguments: Any, **settings: Any) -> Tensor:
+    def apply(*arguments: Any, out: Tensor | None = None, **settings: Any) -> Tensor:
+        if out is not None:
+            return write_out(operation.name, apply(*arguments, **settings), out)
         arguments, settings = _bind(operation, arguments, settings)
         operands = as_operands(operation, arguments)
         try:
-            out = forward(*map(get_array, operands), **settings)
+            array = forward(*map(get_array, operands), **settings)
         except Exception as error:
             raise explain(operation, operands, settings, error) from None
         state = thread.state
         if differentiable and state.grad_enabled and any([operand._requires_grad for operand in operands]):
             targets = tuple([t.grad_fn or t if t._requires_grad else None for t in operands])
-            return record(state, operation, out, operands, targets, settings)
-        return new_tensor(out)
+            return record(state, operation, array, operands, targets, settings)
+        return new_tensor(array)
 
     return apply
 
@@ -321,18 +330,14 @@ def _bind(
     return arguments, chosen if len(chosen) == len(defaults) else _rename(operation, chosen)
 
 
-_SPELLINGS = {"axis": "dim", "keepdims": "keepdim"}
-"""NumPy's keyword for PyTorch's."""
-
-
 def _rename(operation: Operation, settings: dict[str, Any]) -> dict[str, Any]:
     """Settings under PyTorch's names, where NumPy's were given."""
-    for numpy_name, name in _SPELLINGS.items():
+    for numpy_name, name in SPELLINGS.items():
         if numpy_name in settings and name in operation.defaults:
             settings[name] = settings.pop(numpy_name)
     for name in settings:
         if name not in operation.defaults:
-            raise unknown_setting(operation, name)
+            raise unknown_keyword(operation.name, name, list(operation.defaults))
     return settings
 
 

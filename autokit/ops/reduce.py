@@ -73,7 +73,6 @@ def sum(
     keepdim: bool = False,
     *,
     dtype: dtypes.dtype | None = None,
-    **numpy_names: Any,
 ) -> Tensor:
     """The sum of all elements, or along ``dim``; integers and bools sum to int64.
 
@@ -98,7 +97,7 @@ def sum(
     >>> torch.tensor([[1.0, 2.0], [3.0, 4.0]]).sum(0)
     tensor([4., 6.])
     """
-    return plain_sum(_converted(input, dtype), dim, keepdim, **numpy_names)
+    return plain_sum(_converted(input, dtype), dim, keepdim)
 
 
 def _converted(input: Tensor, dtype: dtypes.dtype | None) -> Tensor:
@@ -131,7 +130,6 @@ def mean(
     keepdim: bool = False,
     *,
     dtype: dtypes.dtype | None = None,
-    **numpy_names: Any,
 ) -> Tensor:
     """The mean of all elements, or along ``dim``.
 
@@ -140,7 +138,7 @@ def mean(
     RuntimeError
         If the elements are no floating point numbers.
     """
-    return plain_mean(_converted(input, dtype), dim, keepdim, **numpy_names)
+    return plain_mean(_converted(input, dtype), dim, keepdim)
 
 
 def _variance_gradient(
@@ -210,7 +208,6 @@ def var(
     keepdim: bool = False,
     *,
     correction: float = 1,
-    **numpy_names: Any,
 ) -> Tensor:
     """The variance: the mean squared distance from the mean, over ``n - correction``.
 
@@ -218,7 +215,7 @@ def var(
     ``unbiased=False`` is the older spelling of ``correction=0``.
     """
     dim, correction = _older_spelling(dim, unbiased, correction)
-    return plain_var(input, dim, keepdim, correction, **numpy_names)
+    return plain_var(input, dim, keepdim, correction)
 
 
 def std(
@@ -228,11 +225,10 @@ def std(
     keepdim: bool = False,
     *,
     correction: float = 1,
-    **numpy_names: Any,
 ) -> Tensor:
     """The standard deviation: the square root of :func:`var`."""
     dim, correction = _older_spelling(dim, unbiased, correction)
-    return plain_std(input, dim, keepdim, correction, **numpy_names)
+    return plain_std(input, dim, keepdim, correction)
 
 
 def _older_spelling(dim: Any, unbiased: bool | None, correction: float) -> tuple[Any, float]:
@@ -358,32 +354,25 @@ class MinResult(Extremes):
     _kind = "min"
 
 
-def max(input: Tensor, dim: Any = None, keepdim: bool = False, **numpy_names: Any) -> Any:
+def max(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
     """The largest element of all; with ``dim`` a pair of values and indices; of two tensors :func:`maximum`.
 
     The whole maximum shares its gradient among ties; along a dimension all of
     it goes to the index returned.
     """
-    return _extreme(input, dim, keepdim, numpy_names, amax, _max_along, argmax, MaxResult)
+    return _extreme(input, dim if other is None else other, keepdim, amax, _max_along, argmax, MaxResult)
 
 
-def min(input: Tensor, dim: Any = None, keepdim: bool = False, **numpy_names: Any) -> Any:
+def min(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
     """The smallest element of all; with ``dim`` a pair of values and indices; of two :func:`minimum`."""
-    return _extreme(input, dim, keepdim, numpy_names, amin, _min_along, argmin, MinResult)
+    return _extreme(input, dim if other is None else other, keepdim, amin, _min_along, argmin, MinResult)
 
 
-def _extreme(
-    input: Any, dim: Any, keepdim: bool, names: dict[str, Any], whole: Any, along: Any, place: Any, pair: Any
-) -> Any:
+def _extreme(input: Any, dim: Any, keepdim: bool, whole: Any, along: Any, place: Any, pair: Any) -> Any:
     from autokit.ops import elementwise
 
-    dim = names.pop("axis", dim)
-    keepdim = names.pop("keepdims", keepdim)
-    other = names.pop("other", dim)
-    if isinstance(other, Tensor):
-        return (elementwise.maximum if pair is MaxResult else elementwise.minimum)(input, other)
-    if names:
-        raise TypeError(f"{pair._kind}() got an unexpected keyword argument '{next(iter(names))}'")
+    if isinstance(dim, Tensor):
+        return (elementwise.maximum if pair is MaxResult else elementwise.minimum)(input, dim)
     if dim is None:
         return whole(input, None)
     indices = place(input, dim, keepdim)

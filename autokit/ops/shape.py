@@ -234,7 +234,7 @@ def plain_cat(*tensors, dim=0):
         ) from error
 
 
-def cat(tensors: Sequence[Tensor], dim: int = 0, **numpy_names: Any) -> Tensor:
+def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """The tensors one after the other along the existing dimension ``dim``.
 
     Raises
@@ -246,7 +246,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0, **numpy_names: Any) -> Tensor:
     if any([each.array.ndim != 1 for each in tensors]):
         # An empty list counts for nothing, so that a loop may begin with one.
         tensors = [each for each in tensors if each.array.shape != (0,)]
-    return plain_cat(*tensors, dim=numpy_names.get("axis", dim))
+    return plain_cat(*tensors, dim=dim)
 
 
 def _some_tensors(tensors: Any, name: str) -> Sequence[Tensor]:
@@ -283,9 +283,9 @@ def plain_stack(*tensors, dim=0):
     return np.stack(tensors, axis=dim)
 
 
-def stack(tensors: Sequence[Tensor], dim: int = 0, **numpy_names: Any) -> Tensor:
+def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Tensors of one shape, side by side along a new dimension ``dim``."""
-    return plain_stack(*_some_tensors(tensors, "stack"), dim=numpy_names.get("axis", dim))
+    return plain_stack(*_some_tensors(tensors, "stack"), dim=dim)
 
 
 # ---------------------------------------------------------------- along one dimension
