@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from autokit.nn import functional
+from autokit.nn.functional.loss import chosen_reduction
 from autokit.nn.module import Module
 from autokit.tensor import Tensor
 
@@ -14,7 +15,7 @@ class _Loss(Module):
         self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
     ) -> None:
         super().__init__()
-        self.reduction = functional._reduction(reduction, size_average, reduce)
+        self.reduction = chosen_reduction(reduction, size_average, reduce)
 
 
 class _WeightedLoss(_Loss):

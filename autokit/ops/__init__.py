@@ -26,6 +26,9 @@ FAMILIES = (elementwise, compare, reduce, shape, index, linalg, create, convert,
 FUNCTIONS: dict[str, Any] = {}
 """The functions of ``autokit``, as ``torch.exp``."""
 
+FUNCTIONAL: dict[str, Any] = {}
+"""The functions of ``autokit.nn.functional``, as far as they are single operations."""
+
 METHODS: dict[str, Any] = {}
 """The methods of tensors, as ``x.exp``."""
 
@@ -42,6 +45,7 @@ def _collect(family: ModuleType, names: Names) -> None:
             for underscore in ("", "_"):
                 if name + underscore in table:
                     table[alias + underscore] = table[name + underscore]
+    FUNCTIONAL.update({name: public(getattr(family, name)) for name in names.functional.split()})
     FUNCTIONS.update(given)
     METHODS.update(methods)
 

@@ -413,6 +413,7 @@ NAMES = Names(
     both="abs add clamp clone cos div exp floor floor_divide log maximum minimum mul neg pow relu remainder "
     "sigmoid sign sin sqrt sub tanh",
     functions="where",
+    functional="sigmoid tanh",
     other_methods={"where": where_self},
     in_place="abs add clamp cos div exp floor floor_divide log mul neg pow relu remainder sigmoid sign sin "
     "sqrt sub tanh",

@@ -29,6 +29,8 @@ class Names(NamedTuple):
         What is a function, ``torch.exp(x)``, and a method, ``x.exp()``.
     functions, methods : str
         What is a function alone, and what is a method alone.
+    functional : str
+        What is a function of ``torch.nn.functional``.
     in_place : str
         What also has a form with a trailing underscore, ``x.exp_()``, which overwrites the tensor.
     aliases : dict
@@ -42,6 +44,7 @@ class Names(NamedTuple):
     both: str = ""
     functions: str = ""
     methods: str = ""
+    functional: str = ""
     in_place: str = ""
     aliases: dict[str, str] = {}  # noqa: RUF012 - never changed
     other_methods: dict[str, Callable[..., Any]] = {}  # noqa: RUF012

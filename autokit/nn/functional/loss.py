@@ -1,210 +1,27 @@
-"""The functions behind the modules: what a layer computes, given its parameters.
-
-Activations and single losses are operations of :mod:`autokit.ops`; here stand
-those that put several together, and those that first check what they are given.
-"""
+"""Losses: how far a prediction is from its target."""
 
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
 
-from autokit import random
-from autokit.ops.affine import affine
 from autokit.ops.direct import direct
 from autokit.ops.elementwise import abs as _abs
-from autokit.ops.elementwise import relu as _relu
-from autokit.ops.elementwise import sigmoid, tanh, where
+from autokit.ops.elementwise import where
 from autokit.ops.errors import describe
-from autokit.ops.linalg import matmul
 from autokit.ops.loss import binary_cross_entropy as _binary_cross_entropy
 from autokit.ops.loss import binary_cross_entropy_with_logits as _binary_cross_entropy_with_logits
 from autokit.ops.loss import class_factors
 from autokit.ops.loss import mse_loss as _mse_loss
 from autokit.ops.loss import nll_loss as _nll_loss
-from autokit.ops.reduce import log_softmax as _log_softmax
 from autokit.ops.reduce import plain_log_softmax
-from autokit.ops.reduce import softmax as _softmax
 from autokit.tensor import Tensor, new_tensor
-
-__all__ = [
-    "binary_cross_entropy",
-    "binary_cross_entropy_with_logits",
-    "cross_entropy",
-    "dropout",
-    "l1_loss",
-    "linear",
-    "log_softmax",
-    "mse_loss",
-    "nll_loss",
-    "one_hot",
-    "relu",
-    "sigmoid",
-    "softmax",
-    "tanh",
-]
-
-# ---------------------------------------------------------------- layers
-
-
-def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """``input @ weight.T + bias``.
-
-    Parameters
-    ----------
-    input : Tensor
-        Of shape (..., in).
-    weight : Tensor
-        Of shape (out, in).
-    bias : Tensor, optional
-        Of shape (out,).
-
-    Raises
-    ------
-    RuntimeError
-        If the last dimension of ``input`` is not ``in``, or the dtypes differ.
-
-    Examples
-    --------
-    >>> import autokit as torch
-    >>> linear(torch.ones(1, 2), torch.tensor([[1.0, 2.0]]), torch.tensor([0.5]))
-    tensor([[3.5000]])
-    """
-    try:
-        rows, columns = input.array, weight.array
-        fits = rows.shape[-1] == columns.shape[-1] and rows.dtype == columns.dtype
-    except (AttributeError, IndexError):
-        fits = False
-    if not fits:
-        raise _linear_error(input, weight)
-    if bias is None:
-        return matmul(input, weight.t())
-    if bias.array.dtype != columns.dtype or bias.array.shape != columns.shape[:1]:
-        raise RuntimeError(
-            "the bias of a linear layer has the weight's dtype and one element for each of its rows, but "
-            f"{describe(bias)} is to go with {describe(weight)}"
-        )
-    return direct(affine, (input, weight, bias))
-
-
-def _linear_error(input: Any, weight: Any) -> Exception:
-    for place, (name, value) in enumerate((("input", input), ("weight", weight)), 1):
-        if not isinstance(value, Tensor):
-            return TypeError(
-                f"linear(): argument '{name}' (position {place}) must be Tensor, not {type(value).__name__}; "
-                "make one with torch.tensor(...)"
-            )
-    if not input.array.ndim:
-        return RuntimeError(
-            "both arguments to linear need to be at least 1D, but input is 0D: add a dimension with "
-            "input[None]"
-        )
-    if input.array.dtype != weight.array.dtype:
-        return RuntimeError(
-            f"mat1 and mat2 must have the same dtype, but got {input.dtype.name} and {weight.dtype.name}: "
-            f"convert {describe(input)} with .to(torch.{weight.dtype.name})"
-        )
-    rows, columns = input.array.size // max(input.array.shape[-1], 1), input.array.shape[-1]
-    return RuntimeError(
-        f"mat1 and mat2 shapes cannot be multiplied ({rows}x{columns} and "
-        f"{'x'.join(map(str, weight.array.shape[::-1]))}): {describe(input)} has {columns} features, and the "
-        "weight "
-        f"is for {weight.array.shape[-1]}"
-    )
-
-
-def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """While training, set each element to 0 with probability ``p`` and divide the others by ``1 - p``.
-
-    Raises
-    ------
-    ValueError
-        If ``p`` is no probability.
-    """
-    if not 0 <= p <= 1:
-        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-    if not training or p == 0 or not input.array.size:
-        return input
-    array = input.array
-    if p == 1:
-        kept = np.zeros(array.shape, array.dtype)
-    else:
-        kept = random.default_generator.bernoulli(1 - p, array.shape, array.dtype) / array.dtype.type(1 - p)
-    mask = new_tensor(kept)
-    return input.mul_(mask) if inplace else input * mask
-
-
-# ---------------------------------------------------------------- activations
-
-
-def relu(input: Tensor, inplace: bool = False) -> Tensor:
-    """``max(input, 0)``."""
-    return input.relu_() if inplace else _relu(input)
-
-
-def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
-    """Positive numbers that sum to 1 along ``dim``: exponentials over their sum."""
-    return _softmax(input, _chosen_dim("softmax", input, dim), dtype)
-
-
-def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
-    """The logarithm of :func:`softmax`, computed without leaving the logarithms."""
-    return _log_softmax(input, _chosen_dim("log_softmax", input, dim), dtype)
-
-
-def _chosen_dim(name: str, input: Tensor, dim: int | None) -> int:
-    if dim is not None:
-        return dim
-    warnings.warn(
-        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an "
-        "argument.",
-        stacklevel=3,
-    )
-    return 0 if input.array.ndim in (0, 1, 3) else 1
-
-
-def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
-    """Rows that are 1 at the class and 0 elsewhere, as int64, in a new last dimension.
-
-    Raises
-    ------
-    RuntimeError
-        If a class is negative, or not below ``num_classes``.
-
-    Examples
-    --------
-    >>> import autokit as torch
-    >>> one_hot(torch.tensor([0, 2]))
-    tensor([[1, 0, 0],
-            [0, 0, 1]])
-    """
-    classes = tensor.array
-    if classes.dtype.kind not in "iu":
-        raise RuntimeError(
-            f"one_hot is only applicable to index tensor of type LongTensor, not {tensor.dtype.name}."
-        )
-    if classes.size and classes.min() < 0:
-        raise RuntimeError("Class values must be non-negative.")
-    if num_classes == -1:
-        if not classes.size:
-            raise RuntimeError("Can not infer total number of classes from empty tensor.")
-        num_classes = int(classes.max()) + 1
-    elif classes.size and classes.max() >= num_classes:
-        raise RuntimeError(
-            f"Class values must be smaller than num_classes: {int(classes.max())} is not below {num_classes}."
-        )
-    return new_tensor((classes[..., np.newaxis] == np.arange(num_classes)).astype(np.int64))
-
-
-# ---------------------------------------------------------------- losses
-
 
 _REDUCTIONS = ("mean", "sum", "none")
 
 
-def _reduction(reduction: str, size_average: bool | None, reduce: bool | None) -> str:
+def chosen_reduction(reduction: str, size_average: bool | None, reduce: bool | None) -> str:
     if size_average is not None or reduce is not None:  # PyTorch's spelling before there was `reduction`
         if reduce is False:
             return "none"
@@ -232,7 +49,7 @@ def mse_loss(
     tensor(2.)
     """
     _warn_of_broadcasting(input, target)
-    return _mse_loss(input, target, reduction=_reduction(reduction, size_average, reduce))
+    return _mse_loss(input, target, reduction=chosen_reduction(reduction, size_average, reduce))
 
 
 def l1_loss(
@@ -245,7 +62,7 @@ def l1_loss(
     """The mean of the absolute differences; warns as :func:`mse_loss` does."""
     _warn_of_broadcasting(input, target)
     losses = _abs(input - target)
-    reduction = _reduction(reduction, size_average, reduce)
+    reduction = chosen_reduction(reduction, size_average, reduce)
     return losses if reduction == "none" else losses.mean() if reduction == "mean" else losses.sum()
 
 
@@ -288,7 +105,7 @@ def nll_loss(
     ValueError, RuntimeError
         If shapes or dtypes do not fit.
     """
-    return _likelihood(input, target, weight, ignore_index, _reduction(reduction, size_average, reduce))
+    return _likelihood(input, target, weight, ignore_index, chosen_reduction(reduction, size_average, reduce))
 
 
 def _likelihood(
@@ -375,7 +192,7 @@ def cross_entropy(
         logarithms = direct(plain_log_softmax, (input,), {"dim": axis})
     else:
         logarithms = plain_log_softmax(input, dim=axis)
-    reduction = _reduction(reduction, size_average, reduce)
+    reduction = chosen_reduction(reduction, size_average, reduce)
     if not 0 <= label_smoothing <= 1:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
     if target.array.dtype.kind == "f" and target.array.shape == input.array.shape:
@@ -457,7 +274,7 @@ def binary_cross_entropy(
             f"Found dtype {target.dtype.name} but expected {input.dtype.name}: convert the target"
         )
     factors = None if weight is None else weight.array
-    return _binary_cross_entropy(input, target, factors, _reduction(reduction, size_average, reduce))
+    return _binary_cross_entropy(input, target, factors, chosen_reduction(reduction, size_average, reduce))
 
 
 def binary_cross_entropy_with_logits(
@@ -485,5 +302,5 @@ def binary_cross_entropy_with_logits(
         target,
         None if weight is None else weight.array,
         None if pos_weight is None else pos_weight.array,
-        _reduction(reduction, size_average, reduce),
+        chosen_reduction(reduction, size_average, reduce),
     )

@@ -1,0 +1,46 @@
+"""The functions behind the modules: what a layer computes, given its parameters.
+
+Activations that are single operations come from :mod:`autokit.ops`; the files
+here hold those that put several together, and those that first check what they
+are given.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from autokit import ops
+from autokit.nn.functional.activation import log_softmax, one_hot, relu, softmax
+from autokit.nn.functional.dropout import dropout
+from autokit.nn.functional.linear import linear
+from autokit.nn.functional.loss import (
+    binary_cross_entropy,
+    binary_cross_entropy_with_logits,
+    cross_entropy,
+    l1_loss,
+    mse_loss,
+    nll_loss,
+)
+
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any: ...
+
+
+globals().update(ops.FUNCTIONAL)
+
+__all__ = [
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+    "cross_entropy",
+    "dropout",
+    "l1_loss",
+    "linear",
+    "log_softmax",
+    "mse_loss",
+    "nll_loss",
+    "one_hot",
+    "relu",
+    "softmax",
+    *ops.FUNCTIONAL,
+]
