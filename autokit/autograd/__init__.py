@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 
 from autokit.autograd.engine import run_backward
+from autokit.autograd.function import Function
 from autokit.autograd.modes import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 from autokit.devices import module_of
 from autokit.ops.errors import describe
 from autokit.tensor import Tensor, new_tensor
 
 __all__ = [
+    "Function",
     "Variable",
     "backward",
     "enable_grad",

@@ -135,7 +135,7 @@ class _Builder:
                 formula=_in_letters(operation.formula, operation),
                 backward=made.name(),
                 label=self.names.of(made),
-                shape=tuple(made.shape),
+                shape=tuple(made.shape or ()),  # several outputs have no one shape
                 dtype=_dtype_name(made.dtype),
                 value=_value(made.output, made.storage, made.sequence),
                 gradient=self._retained(made),
@@ -205,7 +205,7 @@ class _Builder:
                 formula="from operations that are not shown",
                 backward=made.name(),
                 label=self.names.of(made),
-                shape=tuple(made.shape),
+                shape=tuple(made.shape or ()),  # several outputs have no one shape
                 dtype=_dtype_name(made.dtype),
                 value=_value(made.output, made.storage, made.sequence),
                 gradient=None,
@@ -295,7 +295,7 @@ def _value(array: Any, storage: Any, moment: float) -> Summary | None:
 
 
 def _dtype_name(dtype: Any) -> str:
-    return dtypes.BY_NUMPY[dtype].name
+    return dtypes.BY_NUMPY[dtype].name if dtype is not None else ""
 
 
 def _in_letters(template: str, operation: Any) -> str:

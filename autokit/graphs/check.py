@@ -24,10 +24,13 @@ def central_differences(taken: Capture, root: Any, seed: Any) -> dict[Tensor, fl
     """For each leaf the slope of the output, weighted by ``seed``, when all its elements move together.
 
     For a leaf of one element that is its gradient; for others the sum of it.
-    Leaves are left out where a value was not kept, or the graph is large.
+    Leaves are left out where a value was not kept, or the graph is large; and all
+    where a custom function takes part, which may print or stop in a debugger.
     """
     operations = [origin for origin in taken.origins if isinstance(origin, EngineNode)]
     if len(operations) > _OPERATIONS_REPLAYED or any(origin is None for origin in taken.origins):
+        return {}
+    if any(made.operation.forward is None for made in operations):  # a learner's own, not to be run unasked
         return {}
     leaves = [
         origin

@@ -1,0 +1,108 @@
+"""Operations made while the program runs: :func:`custom_operation`, and :func:`join` for their nodes.
+
+A node of the engine has one result.  Where an operation has several, each gets
+a node *output k* in front of the operation's node, and these send it their
+gradients as :class:`Parts`, which add up by slot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from inspect import Parameter, Signature
+from typing import Any
+
+import numpy as np
+
+from autokit.autograd.modes import thread
+from autokit.autograd.node import Node
+from autokit.devices import to_numpy
+from autokit.ops.operation import Operation, derivative
+from autokit.ops.recording import record
+from autokit.tensor import Tensor, new_tensor
+
+
+def custom_operation(
+    name: str, operands: Sequence[str], setting: str, vjp: Callable[..., Any], backward: str, local: str
+) -> Operation:
+    """An operation with one rule ``vjp`` for all ``operands``, which gets the value of ``setting``.
+
+    It cannot be run again from its operands: its ``forward`` is None.
+    """
+
+    def forward() -> None: ...
+
+    kinds = [Parameter(operand, Parameter.POSITIONAL_ONLY) for operand in operands]
+    setattr(  # noqa: B010 - the type checker knows no such name
+        forward, "__signature__", Signature([*kinds, Parameter(setting, Parameter.KEYWORD_ONLY)])
+    )
+    formula = f"{name}({', '.join(f'{{{operand}}}' for operand in operands)})"
+    made = Operation(forward, name, formula, {"joint": derivative(local, vjp)}, name=name, backward=backward)
+    made.forward = None  # type: ignore[assignment]
+    return made
+
+
+class Parts:
+    """Gradients on the way to a node with several outputs: each under its slot.
+
+    It has no shape and no dtype, as the node has none, and adds up as the
+    engine adds arrays.
+    """
+
+    __slots__ = ("slots",)
+    shape = dtype = None
+    base = "belongs to the outputs"  # so that the engine adds nothing in place
+    size = 0
+
+    def __init__(self, slots: dict[int, Any] | None = None) -> None:
+        self.slots = slots or {}
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        # As a picture shows it: all elements in a row.
+        rows = [to_numpy(getattr(one, "array", one)).ravel() for _, one in sorted(self.slots.items())]
+        return np.concatenate([np.zeros(0), *rows]).astype(dtype or float)
+
+    def __add__(self, other: Parts) -> Parts:
+        slots = dict(self.slots)
+        for slot, gradient in other.slots.items():
+            slots[slot] = slots[slot] + gradient if slot in slots else gradient
+        return Parts(slots)
+
+
+def join(
+    operation: Operation,
+    outputs: dict[int, Tensor],
+    operands: tuple[Tensor, ...],
+    targets: tuple[Any, ...],
+    settings: dict[str, Any],
+) -> tuple[Node, dict[int, Node]]:
+    """Put ``operation`` into the graph, and a node for each of ``outputs``, which are given by slot.
+
+    One output has the operation's node itself.
+    """
+    state = thread.state
+    if len(outputs) == 1:
+        ((slot, output),) = outputs.items()
+        node = _node(state, operation, output.array, operands, targets, settings)
+        return node, {slot: node}
+    node = _node(state, operation, Parts(), operands, targets, settings)
+    node.output = None
+    nodes = {}
+    for slot, output in outputs.items():
+        part = custom_operation(
+            f"output {slot}", ["function"], "slot", _into_slot, operation.backward_name(node), "1"
+        )
+        whole = new_tensor(Parts())
+        nodes[slot] = _node(state, part, output.array, (whole,), (node,), {"slot": slot})
+        nodes[slot].operands = (None,)
+    return node, nodes
+
+
+def _into_slot(gradient: Any, slot: int) -> list[Parts]:
+    """The derivative of taking one output: its gradient goes back into its slot."""
+    return [Parts({slot: gradient})]
+
+
+def _node(*arguments: Any) -> Node:
+    node = record(*arguments).grad_fn
+    assert node is not None
+    return node
