@@ -13,7 +13,19 @@ from typing import Any
 
 import numpy as np
 
-from autokit.ops import compare, convert, create, elementwise, index, inplace, linalg, reduce, shape
+from autokit.ops import (
+    compare,
+    conv,
+    convert,
+    create,
+    elementwise,
+    index,
+    inplace,
+    linalg,
+    pad,
+    reduce,
+    shape,
+)
 from autokit.ops.names import Names, public
 from autokit.tensor import Tensor
 
@@ -21,7 +33,7 @@ from autokit.tensor import Tensor
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"autokit\.")
 
 
-FAMILIES = (elementwise, compare, reduce, shape, index, linalg, create, convert, inplace)
+FAMILIES = (elementwise, compare, reduce, shape, index, linalg, create, convert, inplace, conv, pad)
 
 FUNCTIONS: dict[str, Any] = {}
 """The functions of ``autokit``, as ``torch.exp``."""

@@ -6,9 +6,9 @@ which has PyTorch's names, and the call's tensors as arrays.  Floating point arr
 
 from __future__ import annotations
 
-from tests.ops.cases import compare, convert, create, elementwise, index, inplace, linalg, reduce, shape
+from tests.ops.cases import compare, conv, convert, create, elementwise, index, inplace, linalg, reduce, shape
 
-FAMILIES = (elementwise, compare, reduce, linalg, shape, convert, index, inplace, create)
+FAMILIES = (elementwise, compare, reduce, linalg, shape, convert, index, inplace, create, conv)
 
 CASES = [case for family in FAMILIES for case in family.CASES]
 
