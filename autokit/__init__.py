@@ -45,10 +45,11 @@ _LAZY = {
     "animate": "autokit.widgets",
     "graph": "autokit.graphs.capture",
     "record": "autokit.graphs.story",
+    "vmap": "autokit.func",
 }
 """Names that load more than the engine, and where they are."""
 
-_PACKAGES = ("classroom", "datasets", "draw", "graphs", "nn", "optim", "utils", "widgets")
+_PACKAGES = ("classroom", "datasets", "draw", "func", "graphs", "nn", "optim", "utils", "widgets")
 
 
 def __getattr__(name: str) -> Any:

@@ -16,7 +16,7 @@ PACKAGE = ROOT / "autokit"
 # From the ground up: a room may import from its own layer and from those below.
 LAYERS = (
     {"version", "dtypes", "devices", "random", "printing"},
-    {"ops", "autograd", "tensor", "errors", "names"},
+    {"ops", "autograd", "func", "tensor", "errors", "names"},
     {"", "nn", "optim", "static", "utils", "datasets", "transforms", "linalg", "amp"},
     {"graphs"},
     {"draw"},

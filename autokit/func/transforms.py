@@ -1,0 +1,492 @@
+"""Functions made from functions: gradients, products with Jacobians, Jacobians and Hessians.
+
+Each transform opens a :class:`Level`.  The inputs that it differentiates by
+enter the level as tensors of its own, which stand for the caller's; whatever
+else the function uses is a constant to this level.  Since derivatives are
+computed by recorded operations wherever somebody outside may want to
+differentiate them again, levels nest to any depth.
+
+References
+----------
+B. A. Pearlmutter and J. M. Siskind, "Reverse-mode AD in a functional
+framework: Lambda the ultimate backpropagator", TOPLAS 30(2), 2008.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from autokit import autograd
+from autokit.autograd.modes import enable_grad, thread
+from autokit.autograd.node import Node
+from autokit.func.trees import flatten, tree_map, unflatten
+from autokit.ops.shape import stack
+from autokit.tensor import Tensor, new_tensor
+
+Argnums = int | tuple[int, ...]
+
+
+class Level:
+    """The inside of one transform: ``with Level() as level:``.
+
+    It records, also where the caller does not.
+    """
+
+    def __init__(self) -> None:
+        self.recorded_outside = thread.state.grad_enabled
+        self.own: list[Tensor] = []
+        self._mode = enable_grad()
+
+    def __enter__(self) -> Level:
+        self._mode.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._mode.__exit__(*error)
+        for leaf in self.own:
+            leaf.__dict__["_closed"] = True
+
+    def enter(self, tensor: Any) -> Tensor:
+        """What stands for ``tensor`` in this level."""
+        if not isinstance(tensor, Tensor):
+            raise RuntimeError(
+                f"expected a tensor to differentiate by, and got {type(tensor).__name__}; choose the "
+                "arguments with argnums"
+            )
+        if self.recorded_outside and tensor._requires_grad:
+            return tensor.view_as(tensor)
+        return self.leaf(tensor.detach())
+
+    def leaf(self, tensor: Tensor) -> Tensor:
+        """``tensor`` itself as a leaf that is known in this level alone."""
+        tensor.requires_grad_()
+        self.own.append(tensor)
+        return tensor
+
+    def is_watched(self, tensors: Iterable[Any]) -> bool:
+        """Whether somebody outside may differentiate what is made from ``tensors``."""
+        return self.recorded_outside and _reaches_open_leaf(tensors, self.own)
+
+    def leave(self, tree: Any) -> Any:
+        """``tree`` for the world outside: without the history that is known in this level alone."""
+
+        def out(tensor: Any) -> Any:
+            if not isinstance(tensor, Tensor) or not tensor._requires_grad:
+                return tensor
+            return tensor if self.is_watched([tensor]) else tensor.detach()
+
+        return tree_map(out, tree)
+
+    def derivative(
+        self, outputs: list[Tensor], inputs: list[Tensor], seeds: list[Tensor], record: bool
+    ) -> list[Tensor]:
+        """The gradient of ``outputs`` by ``inputs``, with zeros for what takes no part."""
+        pairs = [(output, seed) for output, seed in zip(outputs, seeds) if output._requires_grad]
+        found: tuple[Tensor | None, ...] = (None,) * len(inputs)
+        if pairs and inputs:
+            found = autograd.grad(
+                [output for output, _ in pairs],
+                inputs,
+                [seed for _, seed in pairs],
+                retain_graph=True,
+                create_graph=record,
+                allow_unused=True,
+            )
+        return [zeros_like(own) if one is None else one for one, own in zip(found, inputs)]
+
+
+def _reaches_open_leaf(tensors: Iterable[Any], own: list[Tensor]) -> bool:
+    closed = set(own)
+    stack: list[Any] = [t.grad_fn or t for t in tensors if isinstance(t, Tensor) and t._requires_grad]
+    seen = set(stack)
+    while stack:
+        place = stack.pop()
+        if place.__class__ is not Node:
+            if place not in closed and "_closed" not in place.__dict__:
+                return True
+            continue
+        for target in place.targets:
+            if target is not None and target not in seen:
+                seen.add(target)
+                stack.append(target)
+    return False
+
+
+def zeros_like(tensor: Tensor) -> Tensor:
+    """Zeros of the shape and dtype of ``tensor``."""
+    return new_tensor(np.zeros_like(tensor.array))
+
+
+class Entered:
+    """Arguments of a call, those under ``argnums`` taken into ``level``; trees are taken apart."""
+
+    def __init__(self, level: Level, args: tuple[Any, ...], argnums: Argnums, name: str) -> None:
+        chosen = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+        for place in chosen:
+            if not -len(args) <= place < len(args):
+                raise RuntimeError(
+                    f"Got argnum={place}, but only {len(args)} positional inputs: {name} differentiates by "
+                    "one of these"
+                )
+        places = [place % len(args) for place in chosen]
+        if len(set(places)) != len(places):
+            raise RuntimeError(f"argnums elements must be unique, got {argnums}")
+        whole = tuple([args[place] for place in places])
+        given, self.structure = flatten(whole[0] if isinstance(argnums, int) else whole)
+        self.leaves = [level.enter(leaf) for leaf in given]
+        back = unflatten(self.leaves, self.structure)
+        replaced = dict(zip(places, (back,) if isinstance(argnums, int) else back))
+        self.args = tuple([replaced.get(place, arg) for place, arg in enumerate(args)])
+
+
+def _outputs(name: str, result: Any, has_aux: bool) -> tuple[Any, Any]:
+    if not has_aux:
+        return result, None
+    if not (isinstance(result, tuple) and len(result) == 2):
+        raise RuntimeError(
+            f"{name}(f)(*args): output of function f should be a tuple: (output, aux) if has_aux is True"
+        )
+    return result
+
+
+def _tensors_of(name: str, result: Any) -> tuple[list[Tensor], Any]:
+    leaves, structure = flatten(result)
+    for leaf in leaves:
+        if not isinstance(leaf, Tensor):
+            raise RuntimeError(
+                f"{name}: Expected f(*args) to return only tensors, got unsupported type "
+                f"{type(leaf).__name__}"
+            )
+    return leaves, structure
+
+
+def grad_and_value(
+    func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
+) -> Callable[..., Any]:
+    """The function that gives both the gradient of ``func`` and its value; see :func:`grad`.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> torch.func.grad_and_value(lambda x: x**2)(torch.tensor(3.0))
+    (tensor(6.), tensor(9.))
+    """
+
+    @wraps(func)
+    def differentiated(*args: Any, **kwargs: Any) -> Any:
+        with Level() as level:
+            entered = Entered(level, args, argnums, "grad")
+            output, aux = _outputs("grad_and_value", func(*entered.args, **kwargs), has_aux)
+            if not isinstance(output, Tensor):
+                raise RuntimeError(
+                    "grad_and_value(f)(*args): Expected f(*args) to return a tensor, got "
+                    f"{type(output).__name__}"
+                )
+            if output.array.ndim:
+                raise RuntimeError(
+                    "grad_and_value(f)(*args): Expected f(*args) to return a scalar tensor, got tensor with "
+                    f"{output.array.ndim} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
+                )
+            one = new_tensor(np.ones_like(output.array))
+            record = level.is_watched([output])
+            found = level.derivative([output], entered.leaves, [one], record)
+            gradients = level.leave(unflatten(found, entered.structure))
+            return gradients, level.leave((output, aux) if has_aux else output)
+
+    return differentiated
+
+
+def grad(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """The function that gives the gradient of ``func``, which returns one number.
+
+    Parameters
+    ----------
+    func : callable
+        Returns a tensor without dimensions; or, with ``has_aux``, a pair of it and anything else.
+    argnums : int or tuple of int
+        By which positional arguments; each may be a tensor or nested containers of them.
+    has_aux : bool
+        Return the second part of what ``func`` returns, too.
+
+    Returns
+    -------
+    callable
+        Takes what ``func`` takes.  Gradients have the structure of the
+        argument, or are a tuple where ``argnums`` is one.
+
+    Raises
+    ------
+    RuntimeError
+        If ``func`` returns no tensor or one with dimensions.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit.func import grad
+    >>> grad(torch.sin)(torch.tensor(0.0)), grad(grad(lambda x: x**3))(torch.tensor(2.0))
+    (tensor(1.), tensor(12.))
+    """
+    both = grad_and_value(func, argnums, has_aux)
+
+    @wraps(func)
+    def differentiated(*args: Any, **kwargs: Any) -> Any:
+        gradients, value = both(*args, **kwargs)
+        return (gradients, value[1]) if has_aux else gradients
+
+    return differentiated
+
+
+def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+    """``func(*primals)``, and the function that multiplies a vector with its Jacobian from the left.
+
+    Parameters
+    ----------
+    func : callable
+        Returns a tensor, or nested containers of tensors.
+    *primals
+        Its arguments: tensors, or nested containers of them.
+    has_aux : bool
+        ``func`` returns a pair, whose second part is only handed on.
+
+    Returns
+    -------
+    output, vjp_fn, and aux with ``has_aux``
+        ``vjp_fn`` takes cotangents of the structure of the output, and returns
+        a tuple of gradients, one for each of ``primals``.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> y, pull = torch.func.vjp(torch.sin, torch.zeros(2))
+    >>> pull(torch.tensor([1.0, 2.0]))
+    (tensor([1., 2.]),)
+    """
+    if not primals:
+        raise RuntimeError("vjp(f, *primals): expected at least one primal to differentiate by")
+    with Level() as level:
+        entered = Entered(level, primals, tuple(range(len(primals))), "vjp")
+        result, aux = _outputs("vjp", func(*entered.args), has_aux)
+        outputs, structure = _tensors_of("vjp(f, *primals)", result)
+
+    def pull(*cotangents: Any, **ignored: Any) -> Any:
+        given, form = flatten(cotangents[0] if len(cotangents) == 1 else cotangents)
+        if form != structure:
+            raise RuntimeError(
+                "Expected pytree structure of cotangents to be the same as pytree structure of outputs to "
+                f"the function: there are {len(outputs)} outputs and {len(given)} cotangents"
+            )
+        # Whoever calls may be inside of another level than the one that made this.
+        with Level() as calling:
+            record = calling.is_watched([*outputs, *given])
+            found = level.derivative(outputs, entered.leaves, given, record)
+            return calling.leave(unflatten(found, entered.structure))
+
+    output = level.leave(unflatten(outputs, structure))
+    return (output, pull, level.leave(aux)) if has_aux else (output, pull)
+
+
+class _Forward:
+    """The derivative of a function along directions, by two reverse passes.
+
+    The first makes the gradient uᵀJ for a vector u that is a variable itself.
+    It is linear in u, so differentiating it by u, along v, gives J·v.
+
+    References
+    ----------
+    J. Townsend, "A new trick for calculating Jacobian vector products", 2017.
+    """
+
+    def __init__(self, level: Level, outputs: list[Tensor], inputs: list[Tensor]) -> None:
+        self.level = level
+        self.directions = [level.leaf(zeros_like(output)) for output in outputs]
+        self.gradients = level.derivative(outputs, inputs, self.directions, True)
+
+    def along(self, tangents: list[Tensor]) -> list[Tensor]:
+        """J·v for the ``tangents`` v, one for each input."""
+        record = self.level.is_watched([*self.gradients, *tangents])
+        return self.level.derivative(self.gradients, self.directions, tangents, record)
+
+
+def jvp(
+    func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False
+) -> Any:
+    """``func(*primals)``, and its derivative along ``tangents``: the Jacobian times that vector.
+
+    autokit has no forward mode; the product is made by two reverse passes.
+
+    Parameters
+    ----------
+    func : callable
+        Returns a tensor, or nested containers of tensors.
+    primals, tangents : tuple
+        The arguments, and a direction for each, of the same structure and shapes.
+    strict : bool
+        Accepted for PyTorch's sake.
+    has_aux : bool
+        ``func`` returns a pair, whose second part is only handed on.
+
+    Returns
+    -------
+    output, jvp_output, and aux with ``has_aux``
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> torch.func.jvp(torch.sin, (torch.tensor(0.0),), (torch.tensor(2.0),))
+    (tensor(0.), tensor(2.))
+    """
+    if not isinstance(primals, tuple):
+        raise RuntimeError(
+            f"jvp(f, primals, tangents): Expected primals to be a tuple, got {type(primals).__name__}"
+        )
+    if not isinstance(tangents, tuple):
+        raise RuntimeError(
+            f"jvp(f, primals, tangents): Expected tangents to be a tuple, got {type(tangents).__name__}"
+        )
+    directions, form = flatten(tangents)
+    with Level() as level:
+        entered = Entered(level, primals, tuple(range(len(primals))), "jvp")
+        if form != entered.structure:
+            raise RuntimeError(
+                "jvp(f, primals, tangents): Expected primals and tangents to have the same python structure"
+            )
+        for primal, direction in zip(entered.leaves, directions):
+            if not isinstance(direction, Tensor) or direction.array.shape != primal.array.shape:
+                raise RuntimeError(
+                    "jvp(f, primals, tangents): Expected each tangent to be a tensor of the shape of its "
+                    f"primal, {list(primal.array.shape)}, got {list(getattr(direction, 'shape', ()))}"
+                )
+        result, aux = _outputs("jvp", func(*entered.args), has_aux)
+        outputs, structure = _tensors_of("jvp(f, primals, tangents)", result)
+        products = _Forward(level, outputs, entered.leaves).along(directions)
+        found = level.leave((unflatten(outputs, structure), unflatten(products, structure)))
+        return (*found, level.leave(aux)) if has_aux else found
+
+
+def jacrev(
+    func: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False, chunk_size: int | None = None
+) -> Callable[..., Any]:
+    """The function that gives the Jacobian of ``func``, row by row: a reverse pass for each output element.
+
+    Parameters
+    ----------
+    func : callable
+        Returns a tensor, or nested containers of tensors.
+    argnums : int or tuple of int
+        By which positional arguments.
+    has_aux : bool
+        ``func`` returns a pair, whose second part is only handed on.
+    chunk_size : int, optional
+        Accepted for PyTorch's sake: one row at a time needs the least memory.
+
+    Returns
+    -------
+    callable
+        Its results have the structure of the output, with the structure of
+        the arguments inside, and the shape of the output followed by that of
+        the argument.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> torch.func.jacrev(lambda x: x**2)(torch.tensor([1.0, 2.0]))
+    tensor([[2., 0.],
+            [0., 4.]])
+    """
+
+    def rows(level: Level, outputs: list[Tensor], inputs: list[Tensor]) -> list[list[Tensor]]:
+        record = level.is_watched(outputs)
+        made = []
+        for output in outputs:
+            each = [level.derivative([output], inputs, [seed], record) for seed in _basis(output)]
+            made.append(
+                [_joined([row[place] for row in each], output, own, 0) for place, own in enumerate(inputs)]
+            )
+        return made
+
+    return _jacobian("jacrev", func, argnums, has_aux, rows)
+
+
+def jacfwd(
+    func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, *, randomness: str = "error"
+) -> Callable[..., Any]:
+    """The function that gives the Jacobian of ``func``, column by column: see :func:`jvp` and :func:`jacrev`.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> torch.func.jacfwd(lambda x: x.sum() * x)(torch.tensor([1.0, 2.0]))
+    tensor([[4., 1.],
+            [2., 5.]])
+    """
+
+    def columns(level: Level, outputs: list[Tensor], inputs: list[Tensor]) -> list[list[Tensor]]:
+        forward = _Forward(level, outputs, inputs)
+        by_input = []
+        for place, own in enumerate(inputs):
+            rest = [zeros_like(other) for other in inputs]
+            by_input.append(
+                [forward.along([*rest[:place], seed, *rest[place + 1 :]]) for seed in _basis(own)]
+            )
+        return [
+            [
+                _joined([column[slot] for column in each], output, own, output.array.ndim)
+                for each, own in zip(by_input, inputs)
+            ]
+            for slot, output in enumerate(outputs)
+        ]
+
+    return _jacobian("jacfwd", func, argnums, has_aux, columns)
+
+
+def _basis(tensor: Tensor) -> Iterable[Tensor]:
+    """For each element the tensor of the shape of ``tensor`` that is 1 there and 0 elsewhere."""
+    for place in range(tensor.array.size):
+        one = np.zeros_like(tensor.array, shape=(tensor.array.size,))
+        one[place] = 1
+        yield new_tensor(one.reshape(tensor.array.shape))
+
+
+def _joined(parts: list[Tensor], output: Tensor, input: Tensor, dim: int) -> Tensor:
+    """The rows, or columns, of a Jacobian in one tensor of the shape of ``output`` and then of ``input``."""
+    shape = (*output.array.shape, *input.array.shape)
+    if not parts:
+        return new_tensor(np.zeros_like(output.array, shape=shape))
+    return stack(parts, dim).reshape(shape)
+
+
+def _jacobian(
+    name: str,
+    func: Callable[..., Any],
+    argnums: Argnums,
+    has_aux: bool,
+    parts: Callable[[Level, list[Tensor], list[Tensor]], list[list[Tensor]]],
+) -> Callable[..., Any]:
+    @wraps(func)
+    def differentiated(*args: Any, **kwargs: Any) -> Any:
+        with Level() as level:
+            entered = Entered(level, args, argnums, name)
+            result, aux = _outputs(name, func(*entered.args, **kwargs), has_aux)
+            outputs, structure = _tensors_of(f"{name}(f, ...)(*args)", result)
+            blocks = [unflatten(row, entered.structure) for row in parts(level, outputs, entered.leaves)]
+            found = level.leave(unflatten(blocks, structure))
+            return (found, level.leave(aux)) if has_aux else found
+
+    return differentiated
+
+
+def hessian(func: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+    """The function that gives the second derivatives of ``func``: ``jacfwd(jacrev(func))``.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> torch.func.hessian(lambda x: x[0] ** 2 * x[1])(torch.tensor([1.0, 2.0]))
+    tensor([[4., 2.],
+            [2., 0.]])
+    """
+    return jacfwd(jacrev(func, argnums), argnums)

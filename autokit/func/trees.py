@@ -1,0 +1,90 @@
+"""Nested containers of tensors: taken apart into a flat list, and put together again.
+
+Tuples, named tuples, lists and dicts are containers; everything else is a leaf.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+
+class Structure(NamedTuple):
+    """What a container is without its leaves; a leaf's structure is None."""
+
+    kind: type
+    keys: tuple[Any, ...]
+    children: tuple[Structure | None, ...]
+
+
+def flatten(tree: Any) -> tuple[list[Any], Structure | None]:
+    """The leaves of ``tree`` in order, and its structure.
+
+    >>> flatten({"a": 1, "b": (2, [3])})[0]
+    [1, 2, 3]
+    """
+    leaves: list[Any] = []
+    return leaves, _take_apart(tree, leaves)
+
+
+def _take_apart(tree: Any, leaves: list[Any]) -> Structure | None:
+    kind = type(tree)
+    if kind in (dict, OrderedDict, defaultdict):
+        return Structure(kind, tuple(tree), tuple([_take_apart(each, leaves) for each in tree.values()]))
+    if kind in (tuple, list) or (isinstance(tree, tuple) and hasattr(tree, "_fields")):
+        return Structure(kind, (), tuple([_take_apart(each, leaves) for each in tree]))
+    leaves.append(tree)
+    return None
+
+
+def unflatten(leaves: list[Any], structure: Structure | None) -> Any:
+    """The tree of that ``structure`` with these ``leaves``.
+
+    >>> unflatten([1, 2], flatten([0, {"a": 0}])[1])
+    [1, {'a': 2}]
+    """
+    return _put_together(iter(leaves), structure)
+
+
+def _put_together(leaves: Iterator[Any], structure: Structure | None) -> Any:
+    if structure is None:
+        return next(leaves)
+    kind = structure.kind
+    parts = [_put_together(leaves, child) for child in structure.children]
+    if kind in (dict, OrderedDict, defaultdict):
+        return (
+            dict(zip(structure.keys, parts)) if kind is not OrderedDict else kind(zip(structure.keys, parts))
+        )
+    return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
+
+
+def tree_map(function: Callable[[Any], Any], tree: Any) -> Any:
+    """``tree`` with ``function`` applied to each leaf."""
+    leaves, structure = flatten(tree)
+    return unflatten([function(leaf) for leaf in leaves], structure)
+
+
+def spread(prefix: Any, tree: Any) -> list[Any] | None:
+    """For each leaf of ``tree`` the leaf of ``prefix`` above it; None where ``prefix`` does not fit.
+
+    >>> spread((0, None), ([1, 2], 3)), spread((0, 1), [1])
+    ([0, 0, None], None)
+    """
+    if type(prefix) not in (tuple, list, dict):
+        return [prefix] * len(flatten(tree)[0])
+    if type(prefix) is not type(tree) or len(prefix) != len(tree):
+        return None
+    if type(prefix) is dict:
+        if prefix.keys() != tree.keys():
+            return None
+        pairs = [(prefix[key], tree[key]) for key in tree]
+    else:
+        pairs = list(zip(prefix, tree))
+    found: list[Any] = []
+    for above, below in pairs:
+        part = spread(above, below)
+        if part is None:
+            return None
+        found += part
+    return found
