@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -34,6 +35,12 @@ def require(name: str) -> None:
     if os.environ.get("CI"):
         pytest.fail(reason, pytrace=False)
     pytest.skip(reason, allow_module_level=True)
+
+
+def on_intel() -> bool:
+    """Whether this is an Intel processor, where PyTorch draws some numbers from another stream than ours."""
+    facts = Path("/proc/cpuinfo")
+    return facts.is_file() and "GenuineIntel" in facts.read_text("utf-8")
 
 
 def chromium_path() -> str:

@@ -8,13 +8,18 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import numpy as np
 
 from autokit import random
+from autokit.autograd import no_grad
+from autokit.devices import module_of, to_numpy
 from autokit.ops.inplace import mark_changed
-from autokit.tensor import Tensor
+from autokit.ops.sampling import like_in_memory
+from autokit.tensor import Tensor, new_tensor
 
 _GAINS = {
     "linear": 1.0,
@@ -35,7 +40,10 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     1.3867504905630728
     """
     if nonlinearity == "leaky_relu":
-        return math.sqrt(2.0 / (1 + (0.01 if param is None else param) ** 2))
+        slope = 0.01 if param is None else param
+        if isinstance(slope, bool) or not isinstance(slope, int | float):
+            raise ValueError(f"negative_slope {param} not a valid number")
+        return math.sqrt(2.0 / (1 + slope**2))
     if nonlinearity not in _GAINS:
         raise ValueError(
             f"Unsupported nonlinearity {nonlinearity}: there are leaky_relu, {', '.join(_GAINS)}"
@@ -47,16 +55,64 @@ def uniform_(
     tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: random.Generator | None = None
 ) -> Tensor:
     """Evenly between ``a`` and ``b``."""
-    array = tensor.array
-    return _fill(tensor, (generator or random.default_generator).uniform(array.shape, array.dtype, a, b))
+    with no_grad():
+        return tensor.uniform_(a, b, generator=generator)
 
 
 def normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: random.Generator | None = None
 ) -> Tensor:
     """From the normal distribution."""
-    array = tensor.array
-    return _fill(tensor, (generator or random.default_generator).normal(array.shape, array.dtype, mean, std))
+    with no_grad():
+        return tensor.normal_(mean, std, generator=generator)
+
+
+def trunc_normal_(
+    tensor: Tensor,
+    mean: float = 0.0,
+    std: float = 1.0,
+    a: float = -2.0,
+    b: float = 2.0,
+    generator: random.Generator | None = None,
+) -> Tensor:
+    """From the part of a normal distribution that lies between ``a`` and ``b``.
+
+    Where that part is large, what falls outside is drawn again.  Where it is small, even numbers from
+    ``a`` to ``b`` are proposed, each accepted with the probability that its density has of the highest.
+    """
+    if mean < a - 2 * std or mean > b + 2 * std:
+        warnings.warn(
+            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be "
+            "incorrect.",
+            stacklevel=2,
+        )
+
+    def below(x: float) -> float:
+        return (1 + math.erf((x - mean) / std / math.sqrt(2))) / 2
+
+    by_normal = below(b) - below(a) > 0.3
+    values = to_numpy(tensor.array)
+    number = values.dtype.type
+    result, rejected = values, np.ones(values.shape, bool)
+    highest = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
+
+    def draw() -> Tensor:
+        return new_tensor(like_in_memory(values, values.dtype))
+
+    while True:
+        if by_normal:
+            proposed = normal_(draw(), mean, std, generator).array
+            result = np.where(rejected, proposed, result)
+            rejected = (result < number(a)) | (result > number(b))
+        else:
+            proposed = uniform_(draw(), a, b, generator).array
+            result = np.where(rejected, proposed, result)
+            density = ((proposed - number(mean)) / number(std)) ** 2 * number(-0.5) - number(highest)
+            with np.errstate(divide="ignore"):
+                chance = np.log(uniform_(draw(), generator=generator).array)
+            rejected &= chance > density
+        if not rejected.any():
+            return _fill(tensor, module_of(tensor.array).asarray(result))
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
@@ -79,6 +135,22 @@ def eye_(tensor: Tensor) -> Tensor:
     if tensor.array.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     return _fill(tensor, np.eye(*tensor.array.shape))
+
+
+def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
+    """The weight of a convolution that hands its channels on unchanged, within each of the ``groups``."""
+    shape = tensor.array.shape
+    if len(shape) not in (3, 4, 5):
+        raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
+    if shape[0] % groups:
+        raise ValueError("dim 0 must be divisible by groups")
+    values = np.zeros(shape, tensor.array.dtype)
+    each = shape[0] // groups
+    centre = tuple(size // 2 for size in shape[2:])
+    for group in range(groups):
+        for channel in range(min(each, shape[1])):
+            values[group * each + channel, channel, *centre] = 1
+    return _fill(tensor, module_of(tensor.array).asarray(values))
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: random.Generator | None = None) -> Tensor:
@@ -141,6 +213,51 @@ def kaiming_normal_(
     return normal_(tensor, 0.0, _kaiming_std(tensor, a, mode, nonlinearity), generator)
 
 
+def orthogonal_(tensor: Tensor, gain: float = 1, generator: random.Generator | None = None) -> Tensor:
+    """Rows, or columns where there are fewer, that are at right angles and of length ``gain``.
+
+    More dimensions than two count as one.  The signs are PyTorch's; the numbers agree with its to rounding,
+    as they come from another QR factorization.
+
+    References
+    ----------
+    A. Saxe, J. McClelland and S. Ganguli, "Exact solutions to the nonlinear dynamics of learning in deep
+    linear neural networks", ICLR 2014.
+    """
+    shape = tensor.array.shape
+    if len(shape) < 2:
+        raise ValueError("Only tensors with 2 or more dimensions are supported")
+    if not tensor.array.size:
+        return tensor
+    rows, columns = shape[0], math.prod(shape[1:])
+    drawn = (generator or random.default_generator).normal((rows, columns), tensor.array.dtype)
+    q, r = np.linalg.qr(drawn.T if rows < columns else drawn)
+    q = q * np.sign(np.diagonal(r))
+    values = (q.T if rows < columns else q).reshape(shape) * q.dtype.type(gain)
+    return _fill(tensor, module_of(tensor.array).asarray(values))
+
+
+def sparse_(
+    tensor: Tensor, sparsity: float, std: float = 0.01, generator: random.Generator | None = None
+) -> Tensor:
+    """From the normal distribution, but this fraction of each column, rounded up, 0.
+
+    As in PyTorch the default generator chooses the zeros, whatever ``generator`` is.
+
+    References
+    ----------
+    J. Martens, "Deep learning via Hessian-free optimization", ICML 2010.
+    """
+    if tensor.array.ndim != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    normal_(tensor, 0, std, generator)
+    rows, columns = tensor.array.shape
+    for column in range(columns):
+        chosen = random.default_generator.permutation(rows)[: math.ceil(sparsity * rows)]
+        tensor.array[chosen, column] = 0
+    return tensor
+
+
 def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:
     fans = dict(zip(("fan_in", "fan_out"), _fans(tensor), strict=True))
     if mode.lower() not in fans:
@@ -163,6 +280,38 @@ def _fans(tensor: Tensor) -> tuple[int, int]:
 
 
 _calculate_fan_in_and_fan_out = _fans
+
+
+def _deprecated(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """``function`` under its old name, without the underscore."""
+    name = function.__name__
+    old_name = name[:-1]
+
+    @wraps(function)
+    def apply(*arguments: Any, **settings: Any) -> Tensor:
+        warnings.warn(
+            f"`nn.init.{old_name}` is now deprecated in favor of `nn.init.{name}`.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        return function(*arguments, **settings)
+
+    apply.__name__ = apply.__qualname__ = old_name
+    apply.__doc__ = f"The old name of :func:`{name}`."
+    return apply
+
+
+uniform = _deprecated(uniform_)
+normal = _deprecated(normal_)
+constant = _deprecated(constant_)
+eye = _deprecated(eye_)
+dirac = _deprecated(dirac_)
+xavier_uniform = _deprecated(xavier_uniform_)
+xavier_normal = _deprecated(xavier_normal_)
+kaiming_uniform = _deprecated(kaiming_uniform_)
+kaiming_normal = _deprecated(kaiming_normal_)
+orthogonal = _deprecated(orthogonal_)
+sparse = _deprecated(sparse_)
 
 
 def _fill(tensor: Tensor, values: Any) -> Tensor:

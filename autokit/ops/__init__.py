@@ -24,6 +24,7 @@ from autokit.ops import (
     linalg,
     pad,
     reduce,
+    sampling,
     shape,
 )
 from autokit.ops.names import Names, public
@@ -33,7 +34,7 @@ from autokit.tensor import Tensor
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"autokit\.")
 
 
-FAMILIES = (elementwise, compare, reduce, shape, index, linalg, create, convert, inplace, conv, pad)
+FAMILIES = (elementwise, compare, reduce, shape, index, linalg, create, convert, inplace, conv, pad, sampling)
 
 FUNCTIONS: dict[str, Any] = {}
 """The functions of ``autokit``, as ``torch.exp``."""

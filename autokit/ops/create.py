@@ -1,4 +1,4 @@
-"""Making tensors: from data, filled, counted and drawn at random."""
+"""Making tensors: from data, filled and counted; ``sampling`` draws them at random."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit import dtypes, random
+from autokit import dtypes
 from autokit.devices import module_for
 from autokit.ops.names import Names
 from autokit.ops.operands import common_dtype
@@ -294,91 +294,9 @@ def linspace(
     return _finished(np.linspace(start, end, steps).astype(_chosen(dtype)), requires_grad, device)
 
 
-# ---------------------------------------------------------------- drawn at random
-
-
-def rand(
-    *sizes: Any,
-    size: Any = None,
-    generator: random.Generator | None = None,
-    dtype: Dtype = None,
-    device: Any = None,
-    requires_grad: bool = False,
-) -> Tensor:
-    """Numbers drawn evenly from 0 to below 1; PyTorch's very numbers for the same seed."""
-    source = generator or random.default_generator
-    return _finished(np.asarray(source.uniform(_shape(sizes, size), _chosen(dtype))), requires_grad, device)
-
-
-def randn(
-    *sizes: Any,
-    size: Any = None,
-    generator: random.Generator | None = None,
-    dtype: Dtype = None,
-    device: Any = None,
-    requires_grad: bool = False,
-) -> Tensor:
-    """Numbers drawn from the normal distribution of mean 0 and variance 1; PyTorch's for the same seed."""
-    source = generator or random.default_generator
-    return _finished(np.asarray(source.normal(_shape(sizes, size), _chosen(dtype))), requires_grad, device)
-
-
-def randint(
-    low: int = 0,
-    high: Any = None,
-    size: Any = None,
-    *,
-    generator: random.Generator | None = None,
-    dtype: Dtype = None,
-    device: Any = None,
-    requires_grad: bool = False,
-) -> Tensor:
-    """Integers drawn evenly from ``low`` (0 if left out) to below ``high``.
-
-    Raises
-    ------
-    RuntimeError
-        If there is no integer in that range.
-    """
-    if size is None or isinstance(high, tuple | list):
-        low, high, size = 0, low, high
-    if size is None or high is None:
-        raise TypeError("randint() takes (high, size) or (low, high, size), and the size as a tuple")
-    if low >= high:
-        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
-    kind = np.dtype(np.int64) if dtype is None else _chosen(dtype)
-    source = generator or random.default_generator
-    return _finished(
-        np.asarray(source.integers(int(low), int(high), _shape((size,)), kind)), requires_grad, device
-    )
-
-
-def randperm(
-    n: int, *, generator: random.Generator | None = None, dtype: Dtype = None, device: Any = None
-) -> Tensor:
-    """The integers from 0 to below ``n`` in random order."""
-    source = generator or random.default_generator
-    kind = np.dtype(np.int64) if dtype is None else _chosen(dtype)
-    return _finished(source.permutation(n).astype(kind), False, device)
-
-
-def rand_like(
-    input: Tensor, *, dtype: Dtype = None, device: Any = None, requires_grad: bool = False
-) -> Tensor:
-    """As :func:`rand`, in the shape and dtype of ``input``."""
-    return rand(*input.shape, dtype=dtype or input.dtype, device=device, requires_grad=requires_grad)
-
-
-def randn_like(
-    input: Tensor, *, dtype: Dtype = None, device: Any = None, requires_grad: bool = False
-) -> Tensor:
-    """As :func:`randn`, in the shape and dtype of ``input``."""
-    return randn(*input.shape, dtype=dtype or input.dtype, device=device, requires_grad=requires_grad)
-
-
 NAMES = Names(
-    functions="arange as_tensor empty empty_like eye from_numpy full full_like linspace ones ones_like rand "
-    "rand_like randint randn randn_like randperm tensor zeros zeros_like",
+    functions="arange as_tensor empty empty_like eye from_numpy full full_like linspace ones ones_like "
+    "tensor zeros zeros_like",
     numpy={
         np.zeros_like: lambda a, shape=None: zeros(a.shape if shape is None else shape, dtype=a.dtype),
         np.ones_like: lambda a: ones_like(a),

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit import dtypes, random
+from autokit import dtypes
 from autokit.autograd.modes import thread
 from autokit.autograd.node import next_sequence
 from autokit.ops.errors import broadcast_message, describe
@@ -174,16 +174,4 @@ def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     return self
 
 
-def uniform_(self: Tensor, from_: float = 0, to: float = 1, *, generator: Any = None) -> Tensor:
-    """Draw each element evenly from ``from_`` to below ``to``; PyTorch's very numbers for the same seed."""
-    source = generator or random.default_generator
-    return copy_(self, new_tensor(source.uniform(self.array.shape, self.array.dtype, from_, to)))
-
-
-def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Any = None) -> Tensor:
-    """Draw each element from the normal distribution; PyTorch's very numbers for the same seed."""
-    source = generator or random.default_generator
-    return copy_(self, new_tensor(source.normal(self.array.shape, self.array.dtype, mean, std)))
-
-
-NAMES = Names(methods="copy_ fill_ normal_ uniform_ zero_")
+NAMES = Names(methods="copy_ fill_ zero_")

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from autokit import ops
 from autokit.nn.functional.activation import log_softmax, one_hot, relu, softmax
-from autokit.nn.functional.dropout import dropout
+from autokit.nn.functional.dropout import (
+    alpha_dropout,
+    dropout,
+    dropout1d,
+    dropout2d,
+    dropout3d,
+    feature_alpha_dropout,
+)
 from autokit.nn.functional.linear import linear
 from autokit.nn.functional.loss import (
     binary_cross_entropy,
@@ -30,10 +37,15 @@ if TYPE_CHECKING:
 globals().update(ops.FUNCTIONAL)
 
 __all__ = [
+    "alpha_dropout",
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
     "cross_entropy",
     "dropout",
+    "dropout1d",
+    "dropout2d",
+    "dropout3d",
+    "feature_alpha_dropout",
     "l1_loss",
     "linear",
     "log_softmax",

@@ -6,9 +6,21 @@ which has PyTorch's names, and the call's tensors as arrays.  Floating point arr
 
 from __future__ import annotations
 
-from tests.ops.cases import compare, conv, convert, create, elementwise, index, inplace, linalg, reduce, shape
+from tests.ops.cases import (
+    compare,
+    conv,
+    convert,
+    create,
+    elementwise,
+    index,
+    inplace,
+    linalg,
+    reduce,
+    sampling,
+    shape,
+)
 
-FAMILIES = (elementwise, compare, reduce, linalg, shape, convert, index, inplace, create, conv)
+FAMILIES = (elementwise, compare, reduce, linalg, shape, convert, index, inplace, create, conv, sampling)
 
 CASES = [case for family in FAMILIES for case in family.CASES]
 

@@ -60,18 +60,4 @@ CASES = [
     c("linspace", lambda T: T.linspace(0, 1, steps=1)),
     c("linspace", lambda T: T.linspace(0, 1, 0)),
     c("linspace", lambda T: T.linspace(0, 10, 5, dtype=T.int64)),
-    *(
-        c(name, lambda T, name=name, size=size: (T.manual_seed(3), getattr(T, name)(*size))[1])
-        for name in ("rand", "randn")
-        for size in ((2, 3), (5,), ((4, 5),), ((),))
-    ),
-    c("rand_like", lambda T, a: (T.manual_seed(3), T.rand_like(a))[1], R(2, 3)),
-    c("randn_like", lambda T, a: (T.manual_seed(3), T.randn_like(a))[1], R(2, 3)),
-    c("randint", lambda T: (T.manual_seed(3), T.randint(10, (3, 3)))[1]),
-    c("randint", lambda T: (T.manual_seed(3), T.randint(-3, 3, (5,)))[1]),
-    c("randint", lambda T: (T.manual_seed(3), T.randint(low=0, high=5, size=(5,)))[1]),
-    c("randint", lambda T: (T.manual_seed(3), T.randint(high=5, size=(5,)))[1]),
-    c("randperm", lambda T: (T.manual_seed(3), T.randperm(10))[1]),
-    c("uniform_", lambda T: (T.manual_seed(3), T.zeros(5).uniform_(-1, 1))[1]),
-    c("normal_", lambda T: (T.manual_seed(3), T.zeros(20).normal_(1, 2))[1]),
 ]

@@ -1,0 +1,601 @@
+"""Random tensors: made new, made like another, and drawn into one that is there.
+
+The numbers are those of PyTorch for the same seed; ``autokit.random`` makes
+them.  A tensor that does not lie in memory row by row is filled in the order
+in which it lies there, as PyTorch fills it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autokit import dtypes, random
+from autokit.devices import module_of, to_numpy
+from autokit.ops.create import _chosen, _finished, _like, _shape
+from autokit.ops.errors import broadcast_message
+from autokit.ops.inplace import in_place, refuse_change
+from autokit.ops.names import Names
+from autokit.ops.operation import derivative, operation
+from autokit.tensor import Tensor, new_tensor
+
+Generator = random.Generator | None
+Dtype = dtypes.dtype | None
+Draw = Callable[[tuple[int, ...]], np.ndarray]
+
+
+_NO_GRADIENT = derivative("0", lambda g: np.zeros_like(g))
+
+
+@operation(
+    "~",
+    "drawn for {a}",
+    a=_NO_GRADIENT,
+    backward=lambda node: node.settings["backward"],
+    mixed=True,
+)
+def drawn(a, values, /, backward):
+    """Numbers that were drawn: by what they were drawn with their derivative is 0."""
+    return values
+
+
+@operation(
+    "~",
+    "drawn for {a} and {b}",
+    a=_NO_GRADIENT,
+    b=_NO_GRADIENT,
+    backward=lambda node: node.settings["backward"],
+    mixed=True,
+)
+def drawn_for_two(a, b, values, /, backward):
+    """Numbers that were drawn with two parameters."""
+    return values
+
+
+def _source(name: str, generator: Any) -> random.Generator:
+    if generator is None:
+        return random.default_generator
+    if not isinstance(generator, random.Generator):
+        raise TypeError(
+            f"{name}(): argument 'generator' must be torch.Generator, not {type(generator).__name__}"
+        )
+    return generator
+
+
+def _refuse_dtype(dtype: np.dtype, name: str, kinds: str = "f") -> None:
+    if dtype.kind not in kinds:
+        raise NotImplementedError(
+            f"\"{name}\" not implemented for '{dtypes.BY_NUMPY[dtype].name}': it draws real numbers; "
+            "give dtype=torch.float32, or convert with .float()"
+        )
+
+
+def in_memory_order(array: np.ndarray, draw: Draw) -> np.ndarray:
+    """What ``draw`` gives for the shape of ``array``, the first numbers where ``array`` begins in memory."""
+    if array.flags.c_contiguous or 0 in array.strides:
+        return draw(array.shape)
+    order = sorted(range(array.ndim), key=lambda axis: -abs(array.strides[axis]))
+    return draw(tuple(array.shape[axis] for axis in order)).transpose(np.argsort(order))
+
+
+def like_in_memory(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """An unfilled array with the shape of ``array``, and its order of dimensions in memory."""
+    return np.empty_like(to_numpy(array), dtype, order="C" if 0 in array.strides else "K")
+
+
+def _redraw(self: Tensor, backward: str, draw: Draw) -> Tensor:
+    """Overwrite ``self`` by what ``draw`` gives for its shape."""
+    refuse_change(self)
+    return _overwrite(self, backward, in_memory_order(self.array, draw))
+
+
+def _overwrite(self: Tensor, backward: str, values: np.ndarray) -> Tensor:
+    return in_place(drawn)(self, new_tensor(module_of(self.array).asarray(values)), backward=backward)
+
+
+def _with_history(values: np.ndarray, backward: str, *parameters: Tensor) -> Tensor:
+    """A tensor of ``values``, which were drawn with these parameters."""
+    made = new_tensor(module_of(parameters[0].array).asarray(values))
+    if not any(parameter._requires_grad for parameter in parameters):
+        return made
+    return (drawn if len(parameters) == 1 else drawn_for_two)(*parameters, made, backward=backward)
+
+
+# ---------------------------------------------------------------- made new
+
+
+def rand(
+    *sizes: Any,
+    size: Any = None,
+    generator: Generator = None,
+    dtype: Dtype = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Numbers drawn evenly from 0 to below 1; PyTorch's very numbers for the same seed."""
+    kind = _chosen(dtype)
+    _refuse_dtype(kind, "check_uniform_bounds")
+    array = _source("rand", generator).uniform(_shape(sizes, size), kind)
+    return _finished(array, requires_grad, device)
+
+
+def randn(
+    *sizes: Any,
+    size: Any = None,
+    generator: Generator = None,
+    dtype: Dtype = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Numbers drawn from the normal distribution of mean 0 and variance 1; PyTorch's for the same seed."""
+    kind = _chosen(dtype)
+    _refuse_dtype(kind, "normal_kernel_cpu")
+    array = _source("randn", generator).normal(_shape(sizes, size), kind)
+    return _finished(array, requires_grad, device)
+
+
+def randint(
+    low: int = 0,
+    high: Any = None,
+    size: Any = None,
+    *,
+    generator: Generator = None,
+    dtype: Dtype = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Integers drawn evenly from ``low`` (0 if left out) to below ``high``; PyTorch's for the same seed.
+
+    Raises
+    ------
+    RuntimeError
+        If there is no integer in that range, or the dtype does not hold it.
+    """
+    if isinstance(high, tuple | list):
+        high, size = None, high
+    if high is None:
+        low, high = 0, low
+    if not isinstance(size, tuple | list):
+        raise TypeError(
+            "randint() received an invalid combination of arguments: it takes (high, size) or "
+            f"(low, high, size), and the size as a tuple, not {size!r}"
+        )
+    low, high = _whole("randint", "low", low), _whole("randint", "high", high)
+    kind = np.dtype(np.int64) if dtype is None else _chosen(dtype)
+    low, high = _range(low, high, kind)
+    array = _source("randint", generator).integers(low, high, _shape((size,)), kind)
+    return _finished(array, requires_grad, device)
+
+
+def randperm(
+    n: int,
+    *,
+    generator: Generator = None,
+    dtype: Dtype = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """The integers from 0 to below ``n`` in random order; PyTorch's order for the same seed.
+
+    Raises
+    ------
+    RuntimeError
+        If ``n`` is negative, or above what the dtype holds.
+    """
+    (n,) = _shape((_whole("randperm", "n", n),))
+    kind = np.dtype(np.int64) if dtype is None else _chosen(dtype)
+    most = 1 << (int(np.finfo(kind.type).nmant) + 1) if kind.kind == "f" else int(np.iinfo(kind).max)
+    if n > most + 1:
+        raise RuntimeError(f"n cannot be greater than {most + 1} for {dtypes.BY_NUMPY[kind].name} type")
+    return _finished(_source("randperm", generator).permutation(n).astype(kind), requires_grad, device)
+
+
+def _whole(function: str, argument: str, value: Any) -> int:
+    if isinstance(value, Tensor) and value.array.size == 1 and value.array.dtype.kind in "ui":
+        return int(value.array.item())
+    if isinstance(value, bool | float | str) or not hasattr(value, "__index__"):
+        raise TypeError(f"{function}(): argument '{argument}' must be int, not {type(value).__name__}")
+    return value.__index__()
+
+
+def _range(low: int, high: int, kind: np.dtype) -> tuple[int, int]:
+    """The ends of a range of integers, checked for this dtype."""
+    if not low < high:
+        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    if kind.kind == "f":
+        first, last = -int(np.finfo(kind).max), int(np.finfo(kind).max)
+    else:
+        first, last = (0, 1) if kind.kind == "b" else (int(np.iinfo(kind).min), int(np.iinfo(kind).max))
+    for name, value in (("from", low), ("to - 1", high - 1)):
+        if not first <= value <= last:
+            raise RuntimeError(f"{name} is out of bounds for {kind}: {value} is not in {first} to {last}")
+    return low, high
+
+
+# ---------------------------------------------------------------- made like another
+
+
+def rand_like(
+    input: Tensor,
+    *,
+    generator: Generator = None,
+    dtype: Dtype = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """As :func:`rand`, in the shape and dtype of ``input``."""
+    like = like_in_memory(input.array, _like(input, dtype))
+    _refuse_dtype(like.dtype, "check_uniform_bounds")
+    source = _source("rand_like", generator)
+    array = in_memory_order(like, lambda shape: source.uniform(shape, like.dtype))
+    return _finished(array, requires_grad, device or input.device)
+
+
+def randn_like(
+    input: Tensor,
+    *,
+    generator: Generator = None,
+    dtype: Dtype = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """As :func:`randn`, in the shape and dtype of ``input``."""
+    like = like_in_memory(input.array, _like(input, dtype))
+    _refuse_dtype(like.dtype, "normal_kernel_cpu")
+    array = _normal(like, _source("randn_like", generator), 0.0, 1.0)
+    return _finished(array, requires_grad, device or input.device)
+
+
+def randint_like(
+    input: Tensor,
+    low: int = 0,
+    high: Any = None,
+    *,
+    generator: Generator = None,
+    dtype: Dtype = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """As :func:`randint`, in the shape and dtype of ``input``."""
+    if high is None:
+        low, high = 0, low
+    like = like_in_memory(input.array, _like(input, dtype))
+    low, high = _range(_whole("randint_like", "low", low), _whole("randint_like", "high", high), like.dtype)
+    source = _source("randint_like", generator)
+    array = in_memory_order(like, lambda shape: source.integers(low, high, shape, like.dtype))
+    return _finished(array, requires_grad, device or input.device)
+
+
+# ---------------------------------------------------------------- from distributions
+
+
+def normal(
+    mean: Any = 0.0,
+    std: Any = 1.0,
+    size: Any = None,
+    *,
+    generator: Generator = None,
+    dtype: Dtype = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Numbers from normal distributions; PyTorch's for the same seed.
+
+    Parameters
+    ----------
+    mean, std : number or Tensor
+        Of each element where they are tensors, which broadcast; of all where they are numbers.
+    size : tuple of int
+        The shape, where both are numbers.
+
+    Raises
+    ------
+    RuntimeError
+        If a standard deviation is negative.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> _ = torch.manual_seed(0)
+    >>> torch.normal(torch.tensor([0.0, 100.0]), torch.tensor([1.0, 0.1]))
+    tensor([ 1.5410, 99.9707])
+    """
+    source = _source("normal", generator)
+    _refuse_negative_std(std)
+    tensors = [each for each in (mean, std) if isinstance(each, Tensor)]
+    if (size is None) == (not tensors):
+        raise TypeError(
+            "normal() received an invalid combination of arguments: it takes tensors for mean or std, or two "
+            "numbers and a size, as in torch.normal(0.0, 1.0, (2, 3))"
+        )
+    if not tensors:
+        kind = _chosen(dtype)
+        _refuse_dtype(kind, "normal_kernel_cpu")
+        array = source.normal(_shape((size,)), kind, float(mean), float(std))
+        return _finished(array, requires_grad, device)
+    kind = tensors[0].array.dtype
+    _refuse_dtype(kind, "normal_kernel_cpu")
+    try:
+        shape = np.broadcast_shapes(*(each.array.shape for each in tensors))
+    except ValueError:
+        raise RuntimeError(broadcast_message(*(tuple(each.shape) for each in tensors))) from None
+    if isinstance(std, Tensor):
+        values = source.normal(shape, kind) * to_numpy(std.array).astype(kind)
+    else:
+        values = source.normal(shape, kind, 0.0, float(std))
+    values = values + (to_numpy(mean.array) if isinstance(mean, Tensor) else kind.type(mean))
+    node = 3 if len(tensors) == 2 else 1 if isinstance(mean, Tensor) else 2
+    return _with_history(values.astype(kind, copy=False), f"NormalBackward{node}", *tensors)
+
+
+def _refuse_negative_std(std: Any) -> None:
+    if isinstance(std, Tensor):
+        if std.array.size and not (std.array >= 0).all():
+            raise RuntimeError("normal expects all elements of std >= 0.0")
+    elif not std >= 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
+
+
+def bernoulli(input: Tensor, p: float | None = None, *, generator: Generator = None) -> Tensor:
+    """1 with the probability in ``input`` at that place, else 0; PyTorch's for the same seed.
+
+    With ``p``, that is the probability everywhere, and of ``input`` only the shape and dtype count; these
+    draws are PyTorch's where it does not run on an Intel processor, see ``autokit.random.generator``.
+
+    Raises
+    ------
+    RuntimeError
+        If something is no probability.
+    """
+    source = _source("bernoulli", generator)
+    kind = input.array.dtype
+    if p is not None:
+        _refuse_chance(p)
+        array = source.bernoulli(p, input.array.shape, kind)
+    else:
+        _refuse_dtype(kind, "bernoulli_tensor_cpu_p_")
+        array = source.bernoulli(to_numpy(input.array))
+    return _with_history(array, "BernoulliBackward0", input)
+
+
+def _refuse_chance(p: Any) -> None:
+    if not 0 <= p <= 1:
+        raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
+
+
+def _by_chances(source: random.Generator, like: np.ndarray, chances: np.ndarray) -> np.ndarray:
+    order = sorted(range(like.ndim), key=lambda axis: -abs(like.strides[axis]))
+    if like.flags.c_contiguous:
+        order = list(range(like.ndim))
+    chances = np.broadcast_to(chances, like.shape).transpose(order)
+    return source.bernoulli(chances, None, like.dtype).transpose(np.argsort(order))
+
+
+def poisson(input: Tensor, generator: Generator = None) -> Tensor:
+    """How many events happen, at the rates in ``input``; PyTorch's for the same seed."""
+    _refuse_dtype(input.array.dtype, "poisson_cpu")
+    values = _source("poisson", generator).poisson(to_numpy(input.array))
+    return _with_history(values, "PoissonBackward0", input)
+
+
+def binomial(count: Tensor, prob: Tensor, generator: Generator = None) -> Tensor:
+    """How many of ``count`` trials succeed, each with probability ``prob``; PyTorch's for the same seed."""
+    _refuse_dtype(count.array.dtype, "binomial_cpu")
+    if count.array.dtype != prob.array.dtype:
+        raise RuntimeError(
+            f"binomial: count and prob must have the same dtype, but are {count.dtype} and {prob.dtype}"
+        )
+    try:
+        counts, chances = np.broadcast_arrays(to_numpy(count.array), to_numpy(prob.array))
+    except ValueError:
+        raise RuntimeError(broadcast_message(tuple(count.shape), tuple(prob.shape))) from None
+    values = _source("binomial", generator).binomial(counts, chances)
+    return _with_history(values, "BinomialBackward0", count, prob)
+
+
+def multinomial(
+    input: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator = None
+) -> Tensor:
+    """Places in each row of ``input``, drawn with its elements as weights.
+
+    One draw, or draws without replacement, divide each weight by a waiting time from
+    the exponential distribution and take the places of the largest; several with replacement look even
+    numbers up in the running sums of the weights.  The places are PyTorch's for the same seed, without
+    replacement where it does not run on an Intel processor, see ``autokit.random.generator``.
+
+    Parameters
+    ----------
+    input : Tensor
+        Weights, one row or a matrix of rows; they need not sum to 1.
+    num_samples : int
+        How many places to draw from each row.
+    replacement : bool
+        Whether a place may be drawn again.
+
+    Raises
+    ------
+    RuntimeError
+        If there are fewer places than are to be drawn, or a weight is negative, infinite or NaN, or all
+        weights of a row are 0.
+    """
+    source = _source("multinomial", generator)
+    weights = to_numpy(input.array)
+    if weights.dtype.kind != "f":
+        raise RuntimeError(
+            f"multinomial only supports floating-point dtypes for input, got: {input.dtype}; use .float()"
+        )
+    if weights.ndim not in (1, 2):
+        raise RuntimeError(f"prob_dist must be 1 or 2 dim, and its shape is {tuple(input.shape)}")
+    num_samples = _whole("multinomial", "num_samples", num_samples)
+    if num_samples <= 0:
+        raise RuntimeError(f"cannot sample n_sample <= 0 samples: num_samples is {num_samples}")
+    if not replacement and num_samples > weights.shape[-1]:
+        raise RuntimeError(
+            "cannot sample n_sample > prob_dist.size(-1) samples without replacement: "
+            f"{num_samples} of {weights.shape[-1]}"
+        )
+    if not weights.size:
+        return new_tensor(np.zeros((*weights.shape[:-1], num_samples), np.int64))
+    if not (np.isfinite(weights).all() and (weights >= 0).all()):
+        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+    if not weights.any(axis=-1).all():
+        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
+    if replacement and num_samples > 1:
+        return new_tensor(source.choice(weights, num_samples))
+    waits = in_memory_order(weights, lambda shape: source.exponential(shape, weights.dtype))
+    with np.errstate(divide="ignore"):
+        keys = weights / waits
+    if num_samples == 1:
+        return new_tensor(keys.argmax(axis=-1, keepdims=True))
+    places = np.argsort(-keys, axis=-1, kind="stable")
+    return new_tensor(np.ascontiguousarray(places[..., :num_samples]))
+
+
+# ---------------------------------------------------------------- drawn into a tensor
+
+
+def uniform_(
+    self: Tensor, from_: float = 0, to: float = 1, *, generator: Generator = None, **ends: Any
+) -> Tensor:
+    """Draw each element evenly from ``from`` to below ``to``; PyTorch's very numbers for the same seed."""
+    low, high = ends.pop("from", from_), to
+    if ends:
+        raise TypeError(f"uniform_() got an unexpected keyword argument '{next(iter(ends))}'")
+    kind = self.array.dtype
+    _refuse_dtype(kind, "check_uniform_bounds")
+    largest = float(np.finfo(kind).max)
+    for name, end in (("from", low), ("to", high)):
+        if not -largest <= end <= largest:
+            raise RuntimeError(f"{name} is out of bounds for {kind}: it is {end}")
+    if not low <= high:
+        raise RuntimeError(
+            f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}"
+        )
+    if high - low > largest:
+        raise RuntimeError(
+            f"uniform_ expects to-from <= {largest:g}, but found to={high:g} and from={low:g} which result "
+            "in to-from to exceed the limit"
+        )
+    source = _source("uniform_", generator)
+    return _redraw(self, "UniformBackward0", lambda shape: source.uniform(shape, kind, low, high))
+
+
+def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Generator = None) -> Tensor:
+    """Draw each element from the normal distribution; PyTorch's very numbers for the same seed."""
+    _refuse_negative_std(std)
+    _refuse_dtype(self.array.dtype, "normal_kernel_cpu")
+    source = _source("normal_", generator)
+    refuse_change(self)
+    values = _normal(self.array, source, float(mean), float(std))
+    return _overwrite(self, "NormalBackward0", values)
+
+
+def _normal(array: np.ndarray, source: random.Generator, mean: float, std: float) -> np.ndarray:
+    in_blocks = array.flags.c_contiguous
+    return in_memory_order(array, lambda shape: source.normal(shape, array.dtype, mean, std, in_blocks))
+
+
+def random_(self: Tensor, *ends: Any, generator: Generator = None, **named: Any) -> Tensor:
+    """Draw integers: ``random_()``, ``random_(to)`` or ``random_(from, to)``; PyTorch's for the same seed.
+
+    Without ends they go from 0 to the largest integer up to which the dtype holds all; with only a
+    beginning, ``random_(from, None)``, to the largest that it holds.
+    """
+    if not set(named) <= {"from", "to"} or len(ends) + len(named) > 2:
+        raise TypeError("random_() takes (), (to) or (from, to)")
+    source, kind = _source("random_", generator), self.array.dtype
+    if not ends and not named:
+        return _redraw(self, "RandomBackward2", lambda shape: source.full_range(shape, kind))
+    if "from" in named or len(ends) == 2 or (ends and "to" in named):
+        low = named.get("from", ends[0] if ends else None)
+        high = named["to"] if "to" in named else ends[-1] if ends and ends[-1] is not low else None
+    else:
+        low, high = 0, named.get("to", ends[0] if ends else None)
+    node = "RandomBackward1" if len(ends) == 1 and not named else "RandomBackward0"
+    low = _whole("random_", "from", low)
+    if high is None:
+        largest = (
+            int(np.finfo(kind).max) if kind.kind == "f" else 1 if kind.kind == "b" else np.iinfo(kind).max
+        )
+        high = min(int(largest), (1 << 63) - 1) + 1
+    low, high = _range(low, _whole("random_", "to", high), kind)
+    return _redraw(self, node, lambda shape: source.integers(low, high, shape, kind))
+
+
+def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator = None) -> Tensor:
+    """Set each element to 1 with probability ``p``, a number or a tensor that broadcasts, else to 0.
+
+    With a number the draws are PyTorch's for the same seed where it does not run on an Intel processor,
+    see ``autokit.random.generator``; with a tensor, everywhere.
+    """
+    source = _source("bernoulli_", generator)
+    if isinstance(p, Tensor):
+        _refuse_dtype(p.array.dtype, "bernoulli_tensor_cpu_p_")
+        refuse_change(self)
+        values = _by_chances(source, self.array, to_numpy(p.array))
+        return _overwrite(self, "BernoulliBackward1", values)
+    _refuse_chance(p)
+    return _redraw(self, "BernoulliBackward2", lambda shape: source.bernoulli(p, shape, self.array.dtype))
+
+
+def exponential_(self: Tensor, lambd: float = 1, *, generator: Generator = None) -> Tensor:
+    """Draw each element from the exponential distribution with rate ``lambd``.
+
+    PyTorch's numbers for the same seed where it does not run on an Intel processor, see
+    ``autokit.random.generator``.
+    """
+    _refuse_counts(self, "Exponential")
+    if not lambd > 0:
+        raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
+    source = _source("exponential_", generator)
+    return _redraw(
+        self, "ExponentialBackward0", lambda shape: source.exponential(shape, self.array.dtype, lambd)
+    )
+
+
+def geometric_(self: Tensor, p: float, *, generator: Generator = None) -> Tensor:
+    """Draw for each element how many trials the first success takes; PyTorch's for the same seed."""
+    _refuse_dtype(self.array.dtype, "geometric_cpu", "fui")
+    if not 0 < p < 1:
+        raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
+    source = _source("geometric_", generator)
+    return _redraw(self, "GeometricBackward0", lambda shape: source.geometric(shape, self.array.dtype, p))
+
+
+def cauchy_(self: Tensor, median: float = 0, sigma: float = 1, *, generator: Generator = None) -> Tensor:
+    """Draw each element from the Cauchy distribution; PyTorch's for the same seed."""
+    _refuse_counts(self, "Cauchy")
+    if not sigma > 0:
+        raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
+    source = _source("cauchy_", generator)
+    return _redraw(
+        self, "CauchyBackward0", lambda shape: source.cauchy(shape, self.array.dtype, median, sigma)
+    )
+
+
+def log_normal_(self: Tensor, mean: float = 1, std: float = 2, *, generator: Generator = None) -> Tensor:
+    """Draw each element so that its logarithm is normal; PyTorch's for the same seed."""
+    _refuse_dtype(self.array.dtype, "log_normal_cpu")
+    if not std > 0:
+        raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
+    source = _source("log_normal_", generator)
+    return _redraw(
+        self, "LogNormalBackward0", lambda shape: source.log_normal(shape, self.array.dtype, mean, std)
+    )
+
+
+def _refuse_counts(tensor: Tensor, name: str) -> None:
+    if tensor.array.dtype.kind != "f":
+        raise RuntimeError(
+            f"{name} distribution is a continuous probability distribution. dtype must be a floating point "
+            f"but you specified {tensor.dtype.name}"
+        )
+
+
+NAMES = Names(
+    both="bernoulli multinomial",
+    functions="binomial normal poisson rand rand_like randint randint_like randn randn_like randperm",
+    methods="bernoulli_ cauchy_ exponential_ geometric_ log_normal_ normal_ random_ uniform_",
+)

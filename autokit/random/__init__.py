@@ -1,0 +1,80 @@
+"""Random numbers: the very stream of PyTorch's CPU generator, in plain NumPy.
+
+One seed gives one endless stream of 32-bit words; every draw takes the next
+ones.  Here is the generator that all draws share, with the functions that
+seed it and note where it stands; ``generator`` tells how words become
+numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from autokit.random.generator import Generator
+from autokit.tensor import Tensor
+
+__all__ = [
+    "Generator",
+    "default_generator",
+    "fork_rng",
+    "get_rng_state",
+    "initial_seed",
+    "manual_seed",
+    "seed",
+    "set_rng_state",
+]
+
+default_generator = Generator()
+"""The generator of every draw that names no other."""
+
+
+def manual_seed(seed: int) -> Generator:
+    """Start the default generator's stream anew from ``seed``, and return that generator.
+
+    >>> _ = manual_seed(0)
+    >>> default_generator.integers(0, 10, (4,))
+    array([4, 9, 3, 0])
+    """
+    return default_generator.manual_seed(seed)
+
+
+def seed() -> int:
+    """Start the default generator from a seed that nobody can foresee, and return it."""
+    return default_generator.seed()
+
+
+def initial_seed() -> int:
+    """The seed that the default generator started from."""
+    return default_generator.initial_seed()
+
+
+def get_rng_state() -> Tensor:
+    """Where the default generator stands; see :meth:`Generator.get_state`."""
+    return default_generator.get_state()
+
+
+def set_rng_state(new_state: Tensor) -> None:
+    """Go on from where :func:`get_rng_state` was called."""
+    default_generator.set_state(new_state)
+
+
+@contextmanager
+def fork_rng(devices: Any = None, enabled: bool = True) -> Iterator[None]:
+    """Draw freely in this block: the default generator stands afterwards where it stood before.
+
+    ``devices`` is accepted for PyTorch's sake; there is one generator, that of the CPU.
+
+    >>> _ = manual_seed(0)
+    >>> with fork_rng():
+    ...     _ = default_generator.uniform(100)
+    >>> default_generator.uniform(1)
+    array([0.4962566], dtype=float32)
+    """
+    state = get_rng_state()
+    try:
+        yield
+    finally:
+        if enabled:
+            set_rng_state(state)
