@@ -151,6 +151,14 @@ class Tensor:
         return self.array.nbytes
 
     @property
+    def _base(self) -> Tensor | None:
+        """The tensor whose memory it shares, where it is a view."""
+        return self.__dict__.get("_base")
+
+    def _is_view(self) -> bool:
+        return "_base" in self.__dict__
+
+    @property
     def _version(self) -> int:
         return self._storage.version if self._storage is not None else 0
 
@@ -291,14 +299,14 @@ class Tensor:
             if tensor is not None:
                 tensor._accumulate(gradient.clone() if gradient._requires_grad else gradient.array.copy())
 
-        self.register_hook(retain)
+        self.grad_fn.own_hooks().retain = retain
 
     @property
     def retains_grad(self) -> bool:
         """Whether :meth:`retain_grad` was called."""
         return "_retains" in self.__dict__
 
-    def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> Any:
+    def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
         """Call ``hook`` with this tensor's gradient once it is known; it may return another one.
 
         Returns
@@ -308,13 +316,23 @@ class Tensor:
         """
         if not self._requires_grad:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-        if self.grad_fn is None:
-            hooks = self.__dict__.setdefault("_hooks", {})
-        else:
-            if self.grad_fn.hooks is None:
-                self.grad_fn.hooks = {}
-            hooks = self.grad_fn.hooks
-        return RemovableHandle(hooks, hook)
+        if self.grad_fn is not None:
+            return RemovableHandle(self.grad_fn.own_hooks().result, hook)
+        return self._hook_of_leaf("_hooks", hook)
+
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
+        """Call ``hook`` with this leaf each time that a gradient was added to its ``.grad``."""
+        if not self._requires_grad:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        if self.grad_fn is not None:
+            raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+        return self._hook_of_leaf("_post_accumulate_hooks", hook)
+
+    def _hook_of_leaf(self, kind: str, hook: Any) -> RemovableHandle:
+        from autokit.autograd.node import Hooks
+
+        Hooks.on_leaves = True
+        return RemovableHandle(self.__dict__.setdefault(kind, {}), hook)
 
     # ------------------------------------------------------------ the same values elsewhere
 
@@ -341,7 +359,9 @@ class Tensor:
     def data(self, value: Tensor) -> None:
         if not isinstance(value, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
-        self.array = value.array
+        from autokit.ops.inplace import set_data
+
+        set_data(self, value.array)
 
     def numpy(self, force: bool = False) -> np.ndarray:
         """The elements as a NumPy array that shares their memory.
@@ -393,7 +413,7 @@ class Tensor:
         same.grad_fn = same._storage = None
         same._requires_grad = self._requires_grad
         same._grad = deepcopy(self._grad, memo)
-        same.__dict__.update(deepcopy({k: v for k, v in self.__dict__.items() if k != "_accumulator"}, memo))
+        same.__dict__.update(deepcopy({k: v for k, v in self.__dict__.items() if k not in _OWN}, memo))
         return same
 
     def __reduce_ex__(self, protocol: Any) -> Any:
@@ -454,7 +474,7 @@ class Tensor:
 
         return format_array(
             to_numpy(self.array),
-            grad_fn_name=self.grad_fn.name() if self.grad_fn is not None else None,
+            grad_fn_name=self.grad_fn.kind if self.grad_fn is not None else None,
             requires_grad=self._requires_grad,
             device=str(self.device),
             default_dtype=dtypes.get_default_dtype().name,
@@ -513,6 +533,10 @@ class RemovableHandle:
 
 _allocate = object.__new__
 _ndarray = np.ndarray
+
+
+_OWN = {"_accumulator", "_base", "_one_of_several", "_unrecorded_view"}
+"""What a copy does not take over."""
 
 
 def new_tensor(array: Any) -> Tensor:

@@ -17,7 +17,7 @@ chapter 3.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
 from heapq import heapify, heappop, heappush
 from operator import attrgetter
 from typing import Any
@@ -26,7 +26,8 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.autograd.modes import thread
-from autokit.autograd.node import Node, source_line
+from autokit.autograd.node import FREED, Hooks, Node, source_line
+from autokit.ops.recording import release
 from autokit.tensor import Tensor, new_tensor
 
 Listener = Callable[..., None]
@@ -47,7 +48,16 @@ class ChangedSince(RuntimeError):
     """A value that a derivative needs was changed in place after it was saved."""
 
 
-def run_backward(
+def run_backward(roots: Iterable[Node | Tensor], seeds: Iterable[Any], **options: Any) -> dict[Any, Any]:
+    """Send the gradients ``seeds`` back from ``roots``; the options are those of :func:`flow`."""
+    try:
+        next(flow(roots, seeds, **options))
+    except StopIteration as end:
+        return end.value
+    raise AssertionError("a pass stops on its way only where it is asked to")
+
+
+def flow(
     roots: Iterable[Node | Tensor],
     seeds: Iterable[Any],
     *,
@@ -57,8 +67,9 @@ def run_backward(
     listener: Listener | None = None,
     into_leaves: bool = True,
     rehearsal: bool = False,
-) -> dict[Any, Any]:
-    """Send the gradients ``seeds`` back from ``roots``.
+    stepping: bool = False,
+) -> Generator[tuple[Node, Any], Any, dict[Any, Any]]:
+    """The whole pass: a generator, so that a debugger can stop before each node.
 
     Parameters
     ----------
@@ -79,6 +90,10 @@ def run_backward(
     rehearsal : bool
         Leave everything as it was: no hooks run, nothing is freed, and nodes
         that were freed take part with the values that they kept.
+    stepping : bool
+        Yield each node and its gradient before the node runs; what is sent
+        back takes the gradient's place.  Nothing is freed, and no ``.grad``
+        changes, before the last step is done.
 
     Returns
     -------
@@ -98,57 +113,102 @@ def run_backward(
     useful = None if wanted is None else _leading_to(wanted, gradients)
     found: dict[Any, Any] = {}
     fetch_values = _fetch_tensors if create_graph else fetch_arrays
-    reached = [(-root.sequence, root) for root in gradients if root.__class__ is Node]
-    heapify(reached)
+    quiet = listener is None and not (create_graph or rehearsal)
+    to_free: list[Node] | None = [] if stepping else None
+    waiting = None if stepping or rehearsal else _waiting_leaves(gradients, useful)
+
+    def finish(leaf: Any, gradient: Any) -> None:
+        if wanted is not None and leaf not in wanted:
+            return
+        if not rehearsal:
+            gradient = _run_hooks(leaf.__dict__.get("_hooks"), gradient)
+        if listener is not None:
+            listener("leaf", leaf, gradient)
+        found[leaf] = gradient
+        if into_leaves and not rehearsal:
+            leaf._accumulate(gradient)
+            for hook in tuple(leaf.__dict__.get("_post_accumulate_hooks", {}).values()):
+                hook(leaf)
+
+    # The newest node that a gradient has reached, and the others as a heap.
+    others = [(-root.sequence, root) for root in gradients if root.__class__ is Node]
+    heapify(others)
+    newest = heappop(others)[1] if others else None
 
     state = thread.state
     before_pass, state.grad_enabled = state.grad_enabled, create_graph
     try:
-        while reached:
-            node = heappop(reached)[1]
+        while newest is not None:
+            node = newest
+            newest = heappop(others)[1] if others else None
             gradient = gradients.pop(node)
-            targets = node.targets
-            if node.hooks is not None and not rehearsal:
-                gradient = _run_hooks(node.hooks, gradient)
+            hooks = None if rehearsal else node.hooks
+            if hooks is not None:
+                gradient = _gradient_after_hooks(hooks, gradient)
             if wanted is not None and node in wanted:
                 found[node] = gradient
+                if useful is not None and not any(target in useful for target in node.targets):
+                    continue  # what lies behind is not asked for
             if listener is not None:
                 listener("ready", node, gradient)
+            if stepping:
+                state.grad_enabled = before_pass
+                changed = yield node, gradient
+                state.grad_enabled = create_graph
+                gradient = gradient if changed is None else changed
             if node.freed and not rehearsal:
                 _refuse_freed(node)
 
-            rules = node.operation.rules
+            sources, saved, way = node.sources, node.saved, node.way
+            rules: Any = way.plain_rules if create_graph else way.rules
             if rules[0].slot < 0:
-                rules = _made_together(rules[0], gradient, fetch_values(node, rules[0].fetch, None))
+                rules = _made_together(rules[0], way, gradient, fetch_values(node, rules[0].fetch, None))
+            if hooks is not None and hooks.after:
+                rules = _after_hooks(hooks, node, rules, gradient, fetch_values)
             for slot, vjp, fetch, only in rules:
-                target = targets[slot]
-                if target is None or (useful is not None and target not in useful):
+                target = sources[slot]
+                if useful is not None and target not in useful:
                     continue
                 # Most rules need nothing, or one operand: these go without a list of values.
                 if not fetch:
                     made = vjp(gradient)
-                elif only is None or create_graph:
+                elif only is None or create_graph or saved is not None:
                     made = vjp(gradient, *fetch_values(node, fetch, target))
                 else:
-                    operand = node.operands[only]  # type: ignore[index]
-                    if operand._storage is not None and operand._storage.modified > node.sequence:
-                        _refuse_changed(node, operand._storage, operand)
-                    made = vjp(gradient, operand.array)
-                raw = made
+                    source = sources[only]
+                    if source.__class__ is Node:
+                        storage, value = source.storage, source.output
+                    else:
+                        storage, value = source._storage, source.array
+                    if storage is not None and storage.modified > node.sequence:
+                        _refuse_changed(node, storage, node.operand(only))
+                    made = vjp(gradient, value)
                 is_node = target.__class__ is Node
                 like = target if is_node else target.array
+                raw = made
                 if made.shape != like.shape:
                     made = unbroadcast(made, like.shape)
                 if made.dtype is not like.dtype:
                     made = _converted(made, like.dtype)
                 before = gradients.get(target)
                 if before is None:
-                    # A leaf keeps what it gets: it must be nobody else's memory.
-                    mine = is_node or create_graph or (made is not gradient and made.base is None)
-                    total = made if mine else made.copy()
                     if is_node:
-                        heappush(reached, (-target.sequence, target))
-                elif not (create_graph or rehearsal) and made is not gradient and made.base is None:
+                        total = made
+                        if newest is None:
+                            newest = target
+                        elif target.sequence > newest.sequence:
+                            heappush(others, (-newest.sequence, newest))
+                            newest = target
+                        else:
+                            heappush(others, (-target.sequence, target))
+                    else:
+                        # A leaf keeps what it gets: it must be nobody else's memory.
+                        mine = create_graph or (made is not gradient and made.base is None)
+                        total = made if mine else made.copy()
+                elif quiet and not is_node:
+                    before += made
+                    total = before
+                elif quiet and made is not gradient and made.base is None:
                     made += before
                     total = made
                 else:
@@ -156,33 +216,58 @@ def run_backward(
                 gradients[target] = total
                 if listener is not None:
                     listener("contribution", node, slot, raw, made, before, total)
+                if waiting is not None and target in waiting:
+                    waiting[target] -= 1
+                    if not waiting[target]:
+                        finish(target, gradients.pop(target))
             if not (retain_graph or rehearsal):
-                node.freed = True
-                if not node.kept:
-                    node.operands = node.output = None
+                if to_free is not None:
+                    to_free.append(node)
+                else:
+                    node.freed = True
+                    if saved is not None:
+                        release(node)
 
         for leaf, gradient in gradients.items():
-            if wanted is not None and leaf not in wanted:
-                continue
-            hooks = leaf.__dict__.get("_hooks")
-            if hooks and not rehearsal:
-                gradient = _run_hooks(hooks, gradient)
-            if listener is not None:
-                listener("leaf", leaf, gradient)
-            found[leaf] = gradient
-            if into_leaves and not rehearsal:
-                leaf._accumulate(gradient)
+            finish(leaf, gradient)
+        for node in to_free or ():
+            node.freed = True
+            if node.saved is not None:
+                release(node)
     finally:
         state.grad_enabled = before_pass
     return found
 
 
-def _made_together(rule: Any, gradient: Any, values: list[Any]) -> list[Any]:
+def _waiting_leaves(roots: Iterable[Any], useful: set[Any] | None) -> dict[Tensor, int] | None:
+    """How many contributions each leaf with hooks waits for, so that they run as soon as it is complete."""
+    if not Hooks.on_leaves:
+        return None
+    counts: dict[Any, int] = {}
+    nodes = {root for root in roots if root.__class__ is Node}
+    stack = list(nodes)
+    while stack:
+        for target in stack.pop().targets:
+            if target is None or (useful is not None and target not in useful):
+                continue
+            if target.__class__ is not Node:
+                counts[target] = counts.get(target, 0) + 1
+            elif target not in nodes:
+                nodes.add(target)
+                stack.append(target)
+    hooked = {leaf: n for leaf, n in counts.items() if not leaf.__dict__.keys().isdisjoint(_LEAF_HOOKS)}
+    return {leaf: n for leaf, n in hooked.items() if leaf not in roots} or None
+
+
+_LEAF_HOOKS = ("_hooks", "_post_accumulate_hooks")
+
+
+def _made_together(rule: Any, way: Any, gradient: Any, values: list[Any]) -> list[Any]:
     """The gradients that one rule makes for all operands, each as a rule of its own that is done already."""
     return [
         (place, lambda _, made=made: made, (), None)
         for place, made in enumerate(rule.vjp(gradient, *values))
-        if made is not None
+        if made is not None and way.learns[place]
     ]
 
 
@@ -239,23 +324,33 @@ def fetch_arrays(node: Node, fetch: tuple[int | str, ...], target: Any) -> list[
     values = []
     for key in fetch:
         if key.__class__ is int:
-            operand = node.operands[key]  # type: ignore[index]
-            storage = operand._storage
-            if storage is not None and storage.modified > node.sequence:
-                _refuse_changed(node, storage, operand)
-            values.append(operand.array)
+            values.append(_operand_array(node, key))  # type: ignore[arg-type]
         elif key == "out":
-            storage = node.storage
-            if storage is not None and storage.modified > node.sequence:
-                _refuse_changed(node, storage, None)
-            values.append(node.output)
+            if node.storage is not None and node.storage.modified > node.sequence:
+                _refuse_changed(node, node.storage, None)
+            saved = node.saved
+            values.append(node.output if saved is None or "out" not in saved else saved["out"].array)
         elif key == "shape":
             values.append(target.shape if target.__class__ is Node else target.array.shape)
         elif node.operation.variadic and key in node.operation.operands:
-            values.append([operand.array for operand in node.operands])  # type: ignore[union-attr]
+            values.append([_operand_array(node, place) for place in range(len(node.sources))])
         else:
             values.append(node.settings[key])  # type: ignore[index]
     return values
+
+
+def _operand_array(node: Node, place: int) -> Any:
+    source = node.sources[place]
+    if node.saved is not None and place in node.saved:
+        saved = node.saved[place]
+        storage, value = saved._storage, saved.array
+    elif source.__class__ is Node:
+        storage, value = source.storage, source.output
+    else:
+        storage, value = source._storage, source.array
+    if storage is not None and storage.modified > node.sequence:
+        _refuse_changed(node, storage, node.operand(place))
+    return value
 
 
 def _fetch_tensors(node: Node, fetch: tuple[int | str, ...], target: Any) -> list[Any]:
@@ -263,42 +358,88 @@ def _fetch_tensors(node: Node, fetch: tuple[int | str, ...], target: Any) -> lis
     values = fetch_arrays(node, fetch, target)
     for place, key in enumerate(fetch):
         if key.__class__ is int:
-            values[place] = node.operands[key]  # type: ignore[index]
+            values[place] = node.operand(key)  # type: ignore[arg-type]
         elif key == "out":
-            values[place] = _output_of(node)
+            values[place] = node.result()
         elif node.operation.variadic and key in node.operation.operands:
-            values[place] = node.operands
+            values[place] = list(node.operands)
     return values
 
 
-def _output_of(node: Node) -> Tensor:
-    """The result of ``node`` as a tensor in the graph."""
-    output = new_tensor(node.output)
-    output.grad_fn, output._requires_grad = node, True
-    return output
+# ---------------------------------------------------------------- hooks
 
 
 def _run_hooks(hooks: Any, gradient: Any) -> Any:
     """``gradient`` as the hooks leave it; each may return another one."""
+    if not hooks:
+        return gradient
     bare = not isinstance(gradient, Tensor)
     tensor = new_tensor(gradient) if bare else gradient
     for hook in tuple(hooks.values()):
         changed = hook(tensor)
-        tensor = tensor if changed is None else changed
+        tensor = tensor if changed is None else _checked_change(changed, tensor)
     return tensor.array if bare else tensor
+
+
+def _checked_change(changed: Any, tensor: Tensor) -> Tensor:
+    """What a hook returned, if it can take the gradient's place."""
+    if not isinstance(changed, Tensor):
+        raise TypeError(f"expected Variable, but hook returned '{type(changed).__name__}'")
+    if changed.array.shape != tensor.array.shape:
+        raise RuntimeError(
+            f"hook has changed the size of value: from {tuple(tensor.shape)} to {tuple(changed.shape)}"
+        )
+    if changed.array.dtype != tensor.array.dtype:
+        raise RuntimeError(
+            f"hook has changed the type of value (was torch.{tensor.dtype.name} got "
+            f"torch.{changed.dtype.name})"
+        )
+    return changed
+
+
+def _gradient_after_hooks(hooks: Hooks, gradient: Any) -> Any:
+    """What the hooks of the result make of its gradient: first its own, then the node's, then it is kept."""
+    gradient = _run_hooks(hooks.result, gradient)
+    bare = not isinstance(gradient, Tensor)
+    for hook in tuple(hooks.before.values()):
+        tensor = new_tensor(gradient) if bare else gradient
+        changed = hook((tensor,))
+        if changed is not None:
+            (only,) = changed
+            gradient = _checked_change(only, tensor).array if bare else _checked_change(only, tensor)
+    if hooks.retain is not None:
+        hooks.retain(new_tensor(gradient) if bare else gradient)
+    return gradient
+
+
+def _after_hooks(hooks: Hooks, node: Node, rules: Any, gradient: Any, fetch_values: Any) -> list[Any]:
+    """The contributions of ``node`` as its hooks leave them, each as a rule that is done already."""
+    bare = not isinstance(gradient, Tensor)
+    made: list[Any] = [None] * len(node.sources)
+    for slot, vjp, fetch, _ in rules:
+        target = node.sources[slot]
+        like = target if target.__class__ is Node else target.array
+        raw = vjp(gradient, *fetch_values(node, fetch, target))
+        value = _converted(unbroadcast(raw, like.shape), like.dtype)
+        made[slot] = new_tensor(value) if bare else value
+    for hook in tuple(hooks.after.values()):
+        changed = hook(tuple(made), (new_tensor(gradient) if bare else gradient,))
+        made = made if changed is None else list(changed)
+    return [
+        (slot, lambda _, value=value: value.array if bare else value, (), None)
+        for slot, value in enumerate(made)
+        if value is not None
+    ]
 
 
 # ---------------------------------------------------------------- refusals
 
 
 def _refuse_freed(node: Node) -> None:
-    if node.operation.saves(node.targets):
+    if node.way.saves:
         raise RuntimeError(
-            "Trying to backward through the graph a second time (or directly access saved tensors after they "
-            "have already been freed). Saved intermediate values of the graph are freed when you call "
-            ".backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the "
-            "graph a second time or if you need to access saved tensors after calling backward. The graph "
-            f"was freed at {node}{_where(node)}; computing the loss again makes a new graph."
+            f"{FREED} The graph was freed at {node}{_where(node)}; computing the loss again makes a new "
+            "graph."
         )
 
 
@@ -316,10 +457,10 @@ def _refuse_changed(node: Node, storage: Any, operand: Tensor | None) -> None:
     raise ChangedSince(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[torch.{dtypes.BY_NUMPY[node.dtype].name} {shape}]{name}"
-        + (f", which is output 0 of {maker.name()}," if maker is not None else "")
+        + (f", which is output 0 of {maker.kind}," if maker is not None else "")
         + f" is at version {storage.version}; expected version {storage.version - len(after)} instead."
         + changed
-        + f" {node.name()}{_where(node)} saved it for its derivative: use an operation that makes a new "
+        + f" {node.kind}{_where(node)} saved it for its derivative: use an operation that makes a new "
         "tensor."
     )
 

@@ -16,10 +16,10 @@ from typing import Any
 from weakref import ref
 
 from autokit.autograd.modes import no_grad, thread
-from autokit.autograd.node import Node
+from autokit.autograd.node import FREED, Node
 from autokit.devices import module_for
 from autokit.ops.custom import Parts, custom_operation, join
-from autokit.ops.inplace import overwrite
+from autokit.ops.inplace import noted_change, overwrite
 from autokit.ops.operation import Operation
 from autokit.tensor import Tensor, new_tensor
 
@@ -114,16 +114,9 @@ class FunctionCtx:
         node = self._node()
         if node is None:
             return ()
-        if node.freed or node.operands is None:
-            raise RuntimeError(
-                "Trying to backward through the graph a second time (or directly access saved tensors after "
-                "they have already been freed). Saved intermediate values of the graph are freed when you "
-                "call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward "
-                "through the graph a second time or if you need to access saved tensors after calling "
-                f"backward. The tensors were saved by {node.name()}."
-            )
-        kept = node.operands[len(node.targets) :]
-        return tuple(one and one.unpack(self) for one in kept)
+        if node.freed:
+            raise RuntimeError(f"{FREED} The tensors were saved by {node.name()}.")
+        return tuple(one and one.unpack(self) for one in (node.saved or {}).get("ctx", ()))
 
     def mark_dirty(self, *tensors: Tensor) -> None:
         """Say which arguments ``forward`` changes in place; it must return them."""
@@ -245,7 +238,7 @@ class Function:
         ctx.needs_input_grad = tuple([isinstance(a, Tensor) and a._requires_grad for a in args])
         operands = tuple([a for a in args if isinstance(a, Tensor)])
         # Taken now, since forward may change an argument in place.
-        targets = tuple([(t.grad_fn or t) if t._requires_grad else None for t in operands])
+        sources = tuple([t.grad_fn or t for t in operands])
         with no_grad():
             if apart:
                 result = cls.forward(*args)
@@ -258,7 +251,7 @@ class Function:
         if learns:
             ctx._places = tuple([isinstance(a, Tensor) for a in args])
             ctx._shapes = tuple([tensor.array.shape for tensor in operands])
-            _record(cls, ctx, operands, targets, outputs)
+            _record(cls, ctx, operands, sources, outputs)
         return tuple(outputs) if isinstance(result, tuple) else outputs[0]
 
 
@@ -301,7 +294,7 @@ def _record(
     cls: type[Function],
     ctx: FunctionCtx,
     operands: tuple[Tensor, ...],
-    targets: tuple[Any, ...],
+    sources: tuple[Any, ...],
     outputs: list[Any],
 ) -> None:
     """Give each of ``outputs`` that has a gradient its place in the graph, and ``ctx`` what it keeps."""
@@ -326,9 +319,15 @@ def _record(
             for one in outputs
         ]
     )
-    node, nodes = join(_operation_of(cls, ctx._places), joining, operands, targets, {"ctx": ctx})
+    learns = tuple([needed for needed, is_tensor in zip(ctx.needs_input_grad, ctx._places) if is_tensor])
     # What forward changed is no picture of what came in, and would hold its own node.
-    shown = [None if id(one) in dirty else one for one in node.operands or ()]
+    shown = tuple(
+        [
+            None if not learning and (id(one) in dirty or one.array.size > thread.state.keep) else source
+            for one, source, learning in zip(operands, sources, learns)
+        ]
+    )
+    node, nodes = join(_operation_of(cls, ctx._places), joining, shown, learns, {"ctx": ctx})
     ctx._node = ref(node)
     ctx._nodes = {slot: ref(each) for slot, each in nodes.items()}
     for slot, each in nodes.items():
@@ -337,11 +336,11 @@ def _record(
             made = new_tensor(output.array)
         made.grad_fn, made._requires_grad, each.storage = each, True, made._storage
         if made is not output:
-            overwrite(output, made)
+            with noted_change(output):
+                overwrite(output, made)
     saved = [tensor if tensor is None else _Saved(tensor, slots.get(id(tensor))) for tensor in ctx._to_save]
-    node.operands = (*shown, *saved)
-    if any(one is not None and one.tensor.array.size > thread.state.keep for one in saved):
-        node.kept = False
+    if saved:
+        node.saved = {"ctx": tuple(saved)}
     ctx._to_save = ctx._dirty = ctx._constant = ()
 
 

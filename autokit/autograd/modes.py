@@ -5,7 +5,10 @@
 * ``grad_enabled``: operations record a graph;
 * ``scope``: the modules whose ``forward`` runs, innermost first, as a chain
   ``(outer scope, weak reference to the module)``, or None outside of all;
-* ``keep``: how many elements a value may have to be kept for the picture.
+* ``keep``: how many elements a value may have to be kept for the picture;
+* ``watchers``: functions to call with each new node;
+* ``small``: up to this many elements a node needs no second look: ``keep``,
+  and -1 while somebody watches.
 """
 
 from __future__ import annotations
@@ -24,12 +27,33 @@ SMALL = 1024
 class State:
     """What one thread is doing."""
 
-    __slots__ = ("grad_enabled", "keep", "scope")
+    __slots__ = ("_keep", "_watchers", "grad_enabled", "scope", "small")
 
     def __init__(self) -> None:
         self.grad_enabled = True
-        self.keep: float = SMALL
         self.scope: tuple[Any, Any] | None = None
+        self._watchers: tuple[Callable[[Any], None], ...] = ()
+        self.keep = SMALL
+
+    @property
+    def keep(self) -> float:
+        """How many elements a value may have to be kept for the picture."""
+        return self._keep
+
+    @keep.setter
+    def keep(self, limit: float) -> None:
+        self._keep = limit
+        self.small = -1 if self._watchers else limit
+
+    @property
+    def watchers(self) -> tuple[Callable[[Any], None], ...]:
+        """Functions to call with each new node."""
+        return self._watchers
+
+    @watchers.setter
+    def watchers(self, watchers: tuple[Callable[[Any], None], ...]) -> None:
+        self._watchers = watchers
+        self.keep = self._keep
 
 
 class _Thread(threading.local):

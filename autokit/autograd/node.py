@@ -2,7 +2,7 @@
 
 A node points from a result back to what it was made from, never forward:
 tensors hold their node (``grad_fn``), and nodes hold the nodes and leaves that
-a gradient flows on to (``targets``).  So the graph has no cycle, and reference
+they were made from (``sources``).  So the graph has no cycle, and reference
 counting alone frees it as soon as nobody holds its end.
 """
 
@@ -13,8 +13,10 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, ref
 
+from autokit.tensor import RemovableHandle, Tensor, new_tensor
+
 if TYPE_CHECKING:
-    from autokit.tensor import Tensor
+    from autokit.ops.operation import Way
 
 next_sequence = count(1).__next__
 """The clock of the graph: one tick for each node made and each in-place change."""
@@ -23,19 +25,26 @@ next_sequence = count(1).__next__
 class Node:
     """One run of an operation that was recorded: the ``grad_fn`` of its result.
 
+    It holds what it was made from just once: the value of an operand is found
+    at the operand's own source, the tensor that it is or the node that made
+    it.  ``saved`` holds the others: values that are too large for their
+    source to keep.
+
     Attributes
     ----------
     operation : Operation
         The rule that ran.
-    targets : tuple of (Node or Tensor or None)
-        For each operand where its gradient goes: to the node that made it, to
-        the leaf that it is, or nowhere.
-    operands : tuple of (Tensor or None), or None
-        The operands themselves: all where they are small, for the picture;
-        else those that the rule needs on the way back, None for the others.
-        None altogether once they are freed.
+    way : Way
+        How gradients go back: the derivatives by those operands that learn.
+    sources : tuple of (Node or Tensor or None)
+        For each operand the node that made it, or the tensor that it is; None
+        where that was large and is not needed on the way back.
+    saved : dict or None
+        The operands, by their places, that are not to be had at their sources;
+        None where all values are small, and stay for the picture even when
+        the node is freed.
     output : array or None
-        The result, kept on the same terms.
+        The result; None where it was large and is not needed on the way back.
     settings : dict or None
         The operation's arguments that are no tensors, by name.
     shape, dtype
@@ -48,13 +57,10 @@ class Node:
         The modules whose ``forward`` was running; see ``modes``.
     storage : Storage or None
         Tells whether the memory of ``output`` was changed since.
-    hooks : dict or None
-        Functions to call with the gradient that arrived.
+    hooks : Hooks or None
+        Functions to call when a gradient arrives.
     freed : bool
         What it saved was given up by a backward pass.
-    kept : bool
-        Its values are small, or were recorded: they stay for the picture even
-        when the node is freed.
     """
 
     __slots__ = (
@@ -64,20 +70,21 @@ class Node:
         "freed",
         "hooks",
         "instruction",
-        "kept",
-        "operands",
         "operation",
         "output",
+        "saved",
         "scope",
         "sequence",
         "settings",
         "shape",
+        "sources",
         "storage",
-        "targets",
+        "way",
     )
     operation: Any
-    targets: tuple[Any, ...]
-    operands: tuple[Any, ...] | None
+    way: Way
+    sources: tuple[Any, ...]
+    saved: dict[Any, Any] | None
     output: Any
     settings: dict[str, Any] | None
     shape: tuple[int, ...]
@@ -87,24 +94,122 @@ class Node:
     instruction: int
     scope: Any
     storage: Storage | None
-    hooks: dict[int, Any] | None
+    hooks: Hooks | None
     freed: bool
-    kept: bool
+
+    @property
+    def kind(self) -> str:
+        """PyTorch's class of this node, as ``"MulBackward0"``."""
+        return self.operation.backward_name(self)
 
     def name(self) -> str:
-        """PyTorch's name of this kind of node, as ``"MulBackward0"``."""
-        return self.operation.backward_name(self)
+        """PyTorch's full name of :attr:`kind`."""
+        return f"torch::autograd::{self.kind}" if self.kind == "CopySlices" else self.kind
+
+    @property
+    def targets(self) -> tuple[Node | Tensor | None, ...]:
+        """For each operand where its gradient goes: to a node, to a leaf, or nowhere."""
+        return tuple([source if learns else None for source, learns in zip(self.sources, self.way.learns)])
+
+    @property
+    def operands(self) -> tuple[Tensor | None, ...]:
+        """The operands as tensors with their history, None where they were not kept."""
+        return tuple([self.operand(place) for place in range(len(self.sources))])
+
+    def operand(self, place: int) -> Tensor | None:
+        """The operand at ``place`` as a tensor with its history, None where it was not kept."""
+        if self.saved is not None and place in self.saved:
+            return self.saved[place]
+        source = self.sources[place]
+        if source.__class__ is Node:
+            return source.result()
+        if source is not None and source._requires_grad and not self.way.learns[place]:
+            return source.detach()  # it learns only since then
+        return source
+
+    def result(self) -> Tensor | None:
+        """What the operation made, as a tensor in the graph, None where it was not kept."""
+        if self.output is None:
+            return None
+        result = new_tensor(self.output)
+        result.grad_fn, result._requires_grad, result._storage = self, True, self.storage
+        if self in NAMES:
+            result.name = NAMES[self]
+        return result
 
     @property
     def next_functions(self) -> tuple[tuple[Node | AccumulateGrad | None, int], ...]:
         """Where its gradients go, as PyTorch lists it: pairs of a node and 0."""
         return tuple(
-            (accumulator(target) if target is not None and not isinstance(target, Node) else target, 0)
-            for target in self.targets
+            (accumulator(target) if isinstance(target, Tensor) else target, 0) for target in self.targets
         )
 
+    @property
+    def metadata(self) -> dict[Any, Any]:
+        """A dictionary for the learner's own notes."""
+        return self.own_hooks().metadata
+
+    def register_prehook(self, hook: Any) -> RemovableHandle:
+        """Call ``hook(grad_outputs)`` before the node runs; it may return other gradients, as a tuple."""
+        return RemovableHandle(self.own_hooks().before, hook)
+
+    def register_hook(self, hook: Any) -> RemovableHandle:
+        """Call ``hook(grad_inputs, grad_outputs)`` after the node; it may return other ``grad_inputs``."""
+        return RemovableHandle(self.own_hooks().after, hook)
+
+    def own_hooks(self) -> Hooks:
+        """Its hooks, made now if it had none."""
+        if self.hooks is None:
+            self.hooks = Hooks()
+        return self.hooks
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_saved_"):
+            return _saved(self, name)
+        raise AttributeError(f"'{self.kind}' object has no attribute {name!r}")
+
     def __repr__(self) -> str:
-        return f"<{self.name()}>"
+        return f"<{self.kind}>"
+
+
+class Hooks:
+    """The functions to call at a node: for the result's gradient, and before and after the node runs."""
+
+    __slots__ = ("after", "before", "metadata", "result", "retain")
+    on_leaves = False
+    """Whether any leaf ever had a hook; as long as none has, a pass does not look for them."""
+
+    def __init__(self) -> None:
+        self.result: dict[int, Any] = {}
+        self.before: dict[int, Any] = {}
+        self.after: dict[int, Any] = {}
+        self.retain: Any = None
+        self.metadata: dict[Any, Any] = {}
+
+
+def _saved(node: Node, name: str) -> Any:
+    """What ``node._saved_self`` and the like name, as PyTorch calls the values that a derivative needs."""
+    asked = name.removeprefix("_saved_")
+    operands = node.operation.operands
+    ours = {"self": operands[0], "other": operands[-1], "result": "out"}.get(asked, asked)
+    if ours not in node.way.saves:
+        if node.settings is not None and asked in node.settings:
+            return node.settings[asked]
+        raise AttributeError(
+            f"'{node.kind}' object has no attribute {name!r}: its derivative needs "
+            f"{', '.join(node.way.saves) or 'no values'}"
+        )
+    if node.freed:
+        raise RuntimeError(FREED)
+    return node.result() if ours == "out" else node.operand(operands.index(ours))
+
+
+FREED = (
+    "Trying to backward through the graph a second time (or directly access saved tensors after they have "
+    "already been freed). Saved intermediate values of the graph are freed when you call .backward() or "
+    "autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or "
+    "if you need to access saved tensors after calling backward."
+)
 
 
 NAMES: WeakKeyDictionary[Node, str] = WeakKeyDictionary()
@@ -149,21 +254,19 @@ class Storage:
     """When the memory that a tensor shares with its views was last changed in place.
 
     It is made when the first view is taken or the first change is made, so
-    most tensors never have one.  ``owner`` refers weakly to the tensor that
-    it was made for; ``modified`` is when its elements were last changed, and
-    ``rebased`` when they last were by a recorded operation, which gave the
-    tensor a new history and left that of older views behind.
+    most tensors never have one.  ``modified`` is when its elements were last
+    changed; ``views`` refers weakly to the views that must follow when a
+    recorded change gives their base a new history.
     """
 
-    __slots__ = ("changes", "modified", "owner", "rebased", "version")
-    any_rebased = False
+    __slots__ = ("_roomy", "changes", "modified", "version", "views")
 
-    def __init__(self, owner: Tensor) -> None:
-        self.owner = ref(owner)
+    def __init__(self) -> None:
         self.version = 0
         self.modified = 0
-        self.rebased = 0
         self.changes: deque[tuple[int, Any, int]] = deque(maxlen=_CHANGES_REMEMBERED)
+        self.views: list[ref[Tensor]] = []
+        self._roomy = 16
 
     def change(self, code: Any, instruction: int) -> None:
         """Note a change made by the line at ``instruction`` of ``code``."""
@@ -171,10 +274,22 @@ class Storage:
         self.modified = next_sequence()
         self.changes.append((self.modified, code, instruction))
 
-    def rebase(self) -> None:
-        """Note that the last change was recorded."""
-        self.rebased = self.modified
-        Storage.any_rebased = True
+    def at_rest(self) -> Storage:
+        """What is known until now, for a copy of the elements that nobody changes any more."""
+        rest = Storage()
+        rest.version, rest.modified, rest.changes = self.version, self.modified, self.changes.copy()
+        return rest
+
+    def add_view(self, view: Tensor) -> None:
+        """Remember ``view`` for as long as it lives."""
+        if len(self.views) >= self._roomy:
+            self.views = [known for known in self.views if known() is not None]
+            self._roomy = 2 * len(self.views) + 16
+        self.views.append(ref(view))
+
+    def living_views(self) -> list[Tensor]:
+        """The views that somebody still holds."""
+        return [view for known in self.views if (view := known()) is not None]
 
     def changed_since(self, sequence: int) -> list[tuple[int, Any, int]]:
         """The remembered changes that came after ``sequence``."""

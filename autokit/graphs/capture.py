@@ -117,14 +117,12 @@ class _Builder:
     def _add_operation(self, made: EngineNode, shown: set[EngineNode]) -> None:
         operation = made.operation
         path, _ = self._module(made.scope)
-        operands = made.operands or (None,) * len(made.targets)
         sources = []
-        for target, operand in zip(made.targets, operands):
-            if isinstance(target, EngineNode):
-                sources.append(self.ids[target] if target in shown else self._add_earlier(target))
+        for source in made.sources:
+            if isinstance(source, EngineNode):
+                sources.append(self.ids[source] if source in shown else self._add_earlier(source))
             else:
-                tensor = target if target is not None else operand
-                sources.append(self._add_tensor(tensor, path, made))
+                sources.append(self._add_tensor(source, path, made))
         id = self._append(
             made,
             Node(
@@ -133,7 +131,7 @@ class _Builder:
                 operation=operation.name,
                 symbol=operation.symbol,
                 formula=_in_letters(operation.formula, operation),
-                backward=made.name(),
+                backward=made.kind,
                 label=self.names.of(made),
                 shape=tuple(made.shape or ()),  # several outputs have no one shape
                 dtype=_dtype_name(made.dtype),
@@ -142,7 +140,7 @@ class _Builder:
                 requires_grad=True,
                 module=path,
                 source=_source(made),
-                saved=operation.saves(made.targets),
+                saved=made.way.saves,
             ),
         )
         for slot, (source, target) in enumerate(zip(sources, made.targets)):
@@ -203,7 +201,7 @@ class _Builder:
                 operation=made.operation.name,
                 symbol="…",
                 formula="from operations that are not shown",
-                backward=made.name(),
+                backward=made.kind,
                 label=self.names.of(made),
                 shape=tuple(made.shape or ()),  # several outputs have no one shape
                 dtype=_dtype_name(made.dtype),

@@ -106,7 +106,7 @@ def _refuse_what_cannot_be_told(taken: Capture, output: Tensor) -> None:
     for node, origin in zip(taken.graph.nodes, taken.origins):
         if not isinstance(origin, EngineNode):
             continue
-        operands, names = origin.operands or (), origin.operation.operands
+        operands, names = origin.operands, origin.operation.operands
         if origin.operation.variadic:
             names *= len(operands)
         kept = {name for name, operand in zip(names, operands) if operand is not None}

@@ -84,7 +84,7 @@ class Words:
         rule = next((rule for rule in origin.operation.rules if rule.slot == edge.slot), None)
         if rule is None:
             return Local(symbols, symbols, "", "")
-        needed = fetch_arrays(origin, rule.fetch, origin.targets[edge.slot])
+        needed = fetch_arrays(origin, rule.fetch, origin.sources[edge.slot])
         slope = rule.vjp(np.ones((), origin.dtype), *needed)
         value = number(slope)
         numbers = self._filled(node, self._local_template(node, edge), self._number)

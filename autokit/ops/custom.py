@@ -18,7 +18,7 @@ from autokit.autograd.node import Node
 from autokit.devices import to_numpy
 from autokit.ops.operation import Operation, derivative
 from autokit.ops.recording import record
-from autokit.tensor import Tensor, new_tensor
+from autokit.tensor import Tensor
 
 
 def custom_operation(
@@ -71,29 +71,26 @@ class Parts:
 def join(
     operation: Operation,
     outputs: dict[int, Tensor],
-    operands: tuple[Tensor, ...],
-    targets: tuple[Any, ...],
+    sources: tuple[Any, ...],
+    learns: tuple[bool, ...],
     settings: dict[str, Any],
 ) -> tuple[Node, dict[int, Node]]:
     """Put ``operation`` into the graph, and a node for each of ``outputs``, which are given by slot.
 
     One output has the operation's node itself.
     """
-    state = thread.state
     if len(outputs) == 1:
         ((slot, output),) = outputs.items()
-        node = _node(state, operation, output.array, operands, targets, settings)
+        node = _node(operation, output.array, sources, learns, settings)
         return node, {slot: node}
-    node = _node(state, operation, Parts(), operands, targets, settings)
+    node = _node(operation, Parts(), sources, learns, settings)
     node.output = None
     nodes = {}
     for slot, output in outputs.items():
         part = custom_operation(
             f"output {slot}", ["function"], "slot", _into_slot, operation.backward_name(node), "1"
         )
-        whole = new_tensor(Parts())
-        nodes[slot] = _node(state, part, output.array, (whole,), (node,), {"slot": slot})
-        nodes[slot].operands = (None,)
+        nodes[slot] = _node(part, output.array, (node,), (True,), {"slot": slot})
     return node, nodes
 
 
@@ -102,7 +99,16 @@ def _into_slot(gradient: Any, slot: int) -> list[Parts]:
     return [Parts({slot: gradient})]
 
 
-def _node(*arguments: Any) -> Node:
-    node = record(*arguments).grad_fn
+def _node(
+    operation: Operation,
+    array: Any,
+    sources: tuple[Any, ...],
+    learns: tuple[bool, ...],
+    settings: dict[str, Any],
+) -> Node:
+    state = thread.state
+    node = record(state, operation, array, operation.way(learns), sources, settings).grad_fn
     assert node is not None
+    if array.size > state.keep:
+        node.output, node.saved = None, {}
     return node

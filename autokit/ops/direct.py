@@ -13,7 +13,7 @@ from typing import Any
 from autokit.autograd.modes import thread
 from autokit.ops.errors import explain
 from autokit.ops.operation import get_array
-from autokit.ops.recording import record
+from autokit.ops.recording import record_all
 from autokit.tensor import Tensor, new_tensor
 
 
@@ -27,8 +27,7 @@ def direct(function: Any, operands: tuple[Tensor, ...], settings: dict[str, Any]
         raise explain(operation, operands, settings or {}, error) from None
     state = thread.state
     if state.grad_enabled:
-        for operand in operands:
-            if operand._requires_grad:
-                targets = tuple([each.grad_fn or each if each._requires_grad else None for each in operands])
-                return record(state, operation, out, operands, targets, settings)
+        learns = tuple([operand._requires_grad for operand in operands])
+        if True in learns:
+            return record_all(state, operation, out, learns, operands, settings)
     return new_tensor(out)

@@ -30,7 +30,7 @@ def add(input: Any, other: Any, *, alpha: float = 1) -> Tensor:
 
 def _is_number(node: Node, place: int) -> bool:
     """Whether a Python number was the operand at ``place``."""
-    return node.operands is not None and node.operands[place].__class__ is Literal
+    return node.sources[place].__class__ is Literal
 
 
 @operation(

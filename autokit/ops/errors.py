@@ -77,18 +77,6 @@ def explain(
     return kind(f"{error} [{operation.name}: {described}]" if described else str(error))
 
 
-def refuse_stale_views(operands: tuple[Tensor, ...]) -> None:
-    """Raise where an operand is a view that a recorded change of its base left without a history."""
-    for operand in operands:
-        storage, node = operand._storage, operand.grad_fn
-        if storage is not None and node is not None and storage.rebased > node.sequence:
-            raise RuntimeError(
-                f"{describe(operand)} shares its memory with a tensor that was changed in place after this "
-                "view of it was taken. autokit does not follow gradients through that: take the view again "
-                "after the change, or clone() before it"
-            )
-
-
 def describe(tensor: Tensor) -> str:
     """A tensor in an error: its name in the learner's program where it has one, and its shape and dtype."""
     shape = "×".join(map(str, tensor.shape)) or "no dimensions"

@@ -198,7 +198,7 @@ def _put_name(node: Node) -> str:
 @operation(
     "[ ]=",
     "{a}, with {value} written at […]",
-    a=derivative("1 at the places kept", lambda g, index: on(put, g, _zero_like(g), index=index)),
+    a=derivative("1 at the places kept", lambda g, index: on(put, g, zero_like(g), index=index)),
     value=derivative("1 at the places written", _read),
     name="copy_slices",
     backward=_put_name,
@@ -210,7 +210,8 @@ def put(a, value, /, index):
     return result
 
 
-def _zero_like(g: Any) -> Any:
+def zero_like(g: Any) -> Any:
+    """A single 0 of the kind of ``g``."""
     zero = np.zeros((), (g.array if isinstance(g, Tensor) else g).dtype)
     return new_tensor(zero) if isinstance(g, Tensor) else zero
 

@@ -3,7 +3,8 @@
 An in-place operation is the operation itself, whose result then overwrites
 the tensor.  The tensor takes over the result's place in the graph, and its
 storage notes the change, so that a derivative that saved the old elements
-refuses to use the new ones.
+refuses to use the new ones.  Where the tensor is a view, the change becomes
+part of its base's history too, and of every other view's; see ``regions``.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.autograd.modes import thread
-from autokit.autograd.node import next_sequence
+from autokit.autograd.node import Node, next_sequence
 from autokit.ops.errors import broadcast_message, describe
 from autokit.ops.index import plain_getitem, plain_index, put, write
 from autokit.ops.names import Names
-from autokit.ops.recording import OUR_FILES, storage_of
+from autokit.ops.recording import OUR_FILES, record_all, storage_of
+from autokit.ops.regions import places_in_base, read_region, write_region
 from autokit.tensor import Tensor, new_tensor
 
 
@@ -29,7 +31,12 @@ def in_place(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
     def apply(self: Tensor, *arguments: Any, **settings: Any) -> Tensor:
         refuse_change(self)
-        overwrite(self, function(_before(self, arguments), *arguments, **settings))
+        if _is_recorded(self, (*arguments, *settings.values())):
+            with noted_change(self):
+                overwrite(self, function(as_it_was(self), *arguments, **settings))
+        else:
+            overwrite(self, function(self, *arguments, **settings))
+            mark_changed(self)
         return self
 
     apply.__name__ = apply.__qualname__ = f"{function.__name__}_"
@@ -37,9 +44,16 @@ def in_place(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return apply
 
 
+def _is_recorded(tensor: Tensor, others: tuple[Any, ...]) -> bool:
+    return thread.state.grad_enabled and (
+        tensor._requires_grad or any(isinstance(other, Tensor) and other._requires_grad for other in others)
+    )
+
+
 def refuse_change(tensor: Tensor) -> None:
     """Raise where a change in place would lose a gradient, or change one number for several elements."""
-    if not tensor.array.flags.writeable:
+    array = tensor.array
+    if not array.flags.writeable or (0 in array.strides and array.size > 1 and _overlaps(array)):
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a single memory "
             f"location, or it may not be written to. Please clone() {describe(tensor)} before the operation."
@@ -51,18 +65,68 @@ def refuse_change(tensor: Tensor) -> None:
             "a leaf Variable that requires grad is being used in an in-place operation: "
             f"{describe(tensor)}. To update a parameter, do it inside `with torch.no_grad():`"
         )
+    base = tensor.__dict__.get("_base")
+    if base is not None:
+        _refuse_view(tensor, base)
 
 
-def _before(tensor: Tensor, arguments: tuple[Any, ...]) -> Tensor:
-    """The tensor as it was, to take part in the graph; itself where nothing is recorded."""
-    others = any(isinstance(argument, Tensor) and argument._requires_grad for argument in arguments)
-    if not (thread.state.grad_enabled and (tensor._requires_grad or others)):
-        return tensor
+def _overlaps(array: Any) -> bool:
+    return any(size > 1 and not stride for size, stride in zip(array.shape, array.strides))
+
+
+def _refuse_view(tensor: Tensor, base: Tensor) -> None:
+    """Raise where it is not clear what a recorded change of a view would mean for its base."""
+    if tensor.__dict__.get("_unrecorded_view") and base._requires_grad:
+        raise RuntimeError(
+            "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given "
+            "that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
+            "moving both the view and the inplace either both inside the no_grad block (if you don't want "
+            "the inplace to be tracked) or both outside (if you want the inplace to be tracked). The view is "
+            f"{describe(tensor)} of {describe(base)}."
+        )
+    if base._requires_grad and base.grad_fn is None:
+        raise RuntimeError(
+            "a view of a leaf Variable that requires grad is being used in an in-place operation: "
+            f"{describe(tensor)} is a view of {describe(base)}. To update a parameter, do it inside "
+            "`with torch.no_grad():`"
+        )
+    made_by = tensor.__dict__.get("_one_of_several")
+    if made_by is not None and tensor._requires_grad:
+        raise RuntimeError(
+            f"Output 0 of {made_by.removesuffix('Backward0')} is a view and is being modified inplace. This "
+            "view is the output of a function that returns multiple views. Such functions do not allow the "
+            "output views to be modified inplace. You should replace the inplace operation by an "
+            f"out-of-place one, or clone() {describe(tensor)} first."
+        )
+
+
+def as_it_was(tensor: Tensor) -> Tensor:
+    """The tensor before a change, with its place in the graph, which keeps the old elements from now on."""
     before = new_tensor(tensor.array.copy())
-    before.grad_fn, before._requires_grad = tensor.grad_fn, tensor._requires_grad
+    node = before.grad_fn = tensor.grad_fn
+    before._requires_grad = tensor._requires_grad
+    if node is not None and node.output is tensor.array:
+        node.output, node.storage = before.array, storage_of(tensor).at_rest()
     if tensor.name:
         before.name = tensor.name
     return before
+
+
+class noted_change:
+    """A recorded change, noted before it is made, so that its nodes are newer; an error takes that back."""
+
+    def __init__(self, tensor: Tensor) -> None:
+        self.tensor, self.storage = tensor, storage_of(tensor)
+
+    def __enter__(self) -> None:
+        self.before = self.storage.modified
+        mark_changed(self.tensor)
+
+    def __exit__(self, kind: Any, *error: object) -> None:
+        if kind is not None:
+            self.storage.modified = self.before
+            self.storage.version -= 1
+            self.storage.changes.pop()
 
 
 def overwrite(tensor: Tensor, result: Tensor) -> None:
@@ -84,35 +148,62 @@ def overwrite(tensor: Tensor, result: Tensor) -> None:
             f"result type {_capital(made.dtype)} can't be cast to the desired output type "
             f"{_capital(array.dtype)}: an in-place operation keeps the dtype of {describe(tensor)}"
         )
-    node = result.grad_fn
-    if node is not None:
-        _refuse_view(tensor)
+    if result.grad_fn is None and tensor._requires_grad and thread.state.grad_enabled:
+        result = put(as_it_was(tensor), result, index=(Ellipsis,))  # the old elements get no gradient
+    base = tensor.__dict__.get("_base") if result.grad_fn is not None else None
+    before = _base_as_it_was(base) if base is not None else None
     array[...] = made
-    mark_changed(tensor)
-    if node is not None:
-        storage_of(tensor).rebase()
-        # The node stands for the tensor from here on, and so is newer than the change itself.
-        node.sequence = next_sequence()
-        node.dtype, node.storage = array.dtype, tensor._storage
-        tensor.grad_fn, tensor._requires_grad = node, True
+    if result.grad_fn is not None:
+        _rebase(tensor, result, before)
 
 
-def _refuse_view(tensor: Tensor) -> None:
-    """Raise where a recorded change of a view would have to become part of its base's history too."""
-    owner = tensor._storage.owner() if tensor._storage is not None else None
-    if owner is None or owner is tensor:
-        return
-    if owner._requires_grad and owner.grad_fn is None:
-        raise RuntimeError(
-            "a view of a leaf Variable that requires grad is being used in an in-place operation: "
-            f"{describe(tensor)} is a view of {describe(owner)}. To update a parameter, do it inside "
-            "`with torch.no_grad():`"
-        )
-    raise RuntimeError(
-        f"{describe(tensor)} is a view of {describe(owner)}, and is being used in an in-place operation that "
-        "is part of a graph. autokit does not follow gradients from a view to its base: write into the base "
-        "itself, as in base[0] = value, or clone() the view first, or work inside `with torch.no_grad():`"
-    )
+def _base_as_it_was(base: Tensor) -> Tensor:
+    """The base before a change: a copy for the picture where it is small, else only its place there."""
+    if base.array.size <= thread.state.keep:
+        return as_it_was(base)
+    before = new_tensor(base.array)
+    before.grad_fn, before._requires_grad = base.grad_fn, base._requires_grad
+    return before
+
+
+def _rebase(tensor: Tensor, result: Tensor, base_before: Tensor | None) -> None:
+    """Give ``tensor``, or its base, the history of ``result``, and let all views of that base follow."""
+    state = thread.state
+    base: Tensor = tensor.__dict__.get("_base", tensor)
+    if base_before is None:
+        _give_history(tensor, result)
+    else:
+        operation, places = write_region.operation, places_in_base(tensor, base)
+        learns = (base_before._requires_grad, True)
+        made = record_all(state, operation, base.array, learns, (base_before, result), {"places": places})
+        _give_history(base, made)
+    for view in storage_of(base).living_views():
+        if view.__dict__.get("_base") is base:
+            places = places_in_base(view, base)
+            _give_history(
+                view,
+                record_all(state, read_region.operation, view.array, (True,), (base,), {"places": places}),
+            )
+
+
+def _give_history(tensor: Tensor, result: Tensor) -> None:
+    """Let ``tensor`` stand where ``result`` stands in the graph."""
+    node = result.grad_fn
+    assert node is not None
+    # The node stands for the tensor from here on, and so is newer than the change itself.
+    node.sequence = next_sequence()
+    node.dtype, node.storage = tensor.array.dtype, storage_of(tensor)
+    if node.output is not None:
+        node.output = tensor.array
+    old, tensor.grad_fn, tensor._requires_grad = tensor.grad_fn, node, True
+    if old is not None and tensor.retains_grad:
+        _move_retaining(tensor, old)
+
+
+def _move_retaining(tensor: Tensor, old: Node) -> None:
+    assert old.hooks is not None
+    retain, old.hooks.retain = old.hooks.retain, None
+    tensor.grad_fn.own_hooks().retain = retain  # type: ignore[union-attr]
 
 
 def _capital(dtype: np.dtype) -> str:
@@ -134,9 +225,9 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
     entries = plain_index(self, index)
     if isinstance(value, Tensor) and value.array.ndim and value.array.size == 1:
         value = value.reshape(())  # one element fits everywhere, whatever its dimensions
-    recorded = isinstance(value, Tensor) and value._requires_grad or self._requires_grad
-    if recorded and thread.state.grad_enabled:
-        overwrite(self, put(_before(self, (value,)), value, index=entries))
+    if _is_recorded(self, (value,)):
+        with noted_change(self):
+            overwrite(self, put(as_it_was(self), value, index=entries))
         return
     try:
         write(self.array, entries, value.array if isinstance(value, Tensor) else value)
@@ -148,6 +239,25 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
             f"shape {list(part)}. {broadcast_message(given, part)}"
         ) from error
     mark_changed(self)
+
+
+def set_data(tensor: Tensor, array: Any) -> None:
+    """Let ``tensor`` hold another array: what ``tensor.data = value`` does.
+
+    The graph is left as it is, but a derivative that needs the old elements
+    refuses to use the new ones.
+    """
+    if array is tensor.array:
+        return
+    tensor.array, tensor._storage = array, None
+    if tensor.grad_fn is not None:
+        # The node keeps the old elements, and a new one stands for the tensor with the new.
+        before = new_tensor(array)
+        before.grad_fn, before._requires_grad = tensor.grad_fn, True
+        tensor.grad_fn = plain_getitem(before, index=(Ellipsis,)).grad_fn
+        tensor.grad_fn.output = array  # type: ignore[union-attr]
+    else:
+        mark_changed(tensor)
 
 
 def fill_(self: Tensor, value: Any) -> Tensor:

@@ -115,7 +115,7 @@ def _likelihood_gradient(g: Any, target: Any, shape: tuple[int, ...], factors: A
 
 
 def _likelihood_name(node: Node) -> str:
-    operand = node.operands[0] if node.operands else None
+    operand = node.operand(0)
     return "NllLoss2DBackward0" if operand is not None and operand.array.ndim > 2 else "NllLossBackward0"
 
 

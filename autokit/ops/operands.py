@@ -89,6 +89,23 @@ def _no_number(operation: Operation, value: Any, place: int) -> Any:
 
 
 def literal(number: Any, common: np.dtype | None) -> Tensor:
+    """``number`` as an operand; one that returns in a loop is made once."""
+    key = (number, number.__class__, common)
+    known = _literals.get(key)
+    if known is None:
+        if len(_literals) >= _MANY:
+            _literals.clear()
+        known = _new_literal(number, common)
+        if common is not None and number:  # 0.0 and -0.0 would be one key
+            _literals[key] = known
+    return known
+
+
+_literals: dict[Any, Tensor] = {}
+_MANY = 256
+
+
+def _new_literal(number: Any, common: np.dtype | None) -> Tensor:
     literal = _allocate(Literal)
     if common is None:
         common = _NUMBER_DTYPES.get(number.__class__) or dtypes.get_default_dtype().numpy

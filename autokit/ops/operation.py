@@ -40,7 +40,7 @@ from autokit.autograd.node import Node
 from autokit.ops.errors import explain, not_a_tensor
 from autokit.ops.names import SPELLINGS, unknown_keyword, write_out
 from autokit.ops.operands import as_operands, with_number
-from autokit.ops.recording import OUTPUT, record, share_storage
+from autokit.ops.recording import OUTPUT, record, record_all, settle, share_storage
 from autokit.tensor import Tensor, new_tensor
 
 get_array = attrgetter("array")
@@ -51,10 +51,15 @@ OPERATIONS: dict[str, Operation] = {}
 
 
 class Derivative(NamedTuple):
-    """By one operand: the local derivative in symbols, and the rule that applies it."""
+    """By one operand: the local derivative in symbols, and the rule that applies it.
+
+    ``on_arrays`` computes the same on arrays alone, faster: in one call of
+    NumPy, or with fewer arrays on the way.
+    """
 
     local: str
     vjp: Callable[..., Any]
+    on_arrays: Callable[..., Any] | None = None
 
 
 derivative = Derivative
@@ -64,14 +69,30 @@ class Rule(NamedTuple):
     """A derivative as the engine uses it.
 
     ``slot`` is the operand's place, or -1 where one rule serves all operands;
-    ``fetch`` says what ``vjp`` takes after ``g``: places of operands, and
-    names; ``only`` is that place where one operand is all.
+    ``vjp`` works on arrays; ``fetch`` says what it takes after ``g``: places
+    of operands, and names; ``only`` is that place where one operand is all.
     """
 
     slot: int
     vjp: Callable[..., Any]
     fetch: tuple[int | str, ...]
     only: int | None
+
+
+class Way(NamedTuple):
+    """How gradients go back through an operation, for one pattern of operands that learn.
+
+    ``rules`` are the derivatives that apply, and ``plain_rules`` the same for
+    tensors, whose own derivatives can be taken; ``learns`` says for each operand
+    whether a gradient is wanted; ``saves`` names the operands, and ``out``,
+    that the rules need; ``spare`` are the places of the other operands.
+    """
+
+    rules: tuple[Rule, ...]
+    plain_rules: tuple[Rule, ...]
+    learns: tuple[bool, ...]
+    saves: tuple[str, ...]
+    spare: frozenset[int]
 
 
 class Operation:
@@ -90,8 +111,10 @@ class Operation:
         reduces: bool = False,
         name: str | None = None,
         backward: str | Callable[[Node], str] | None = None,
+        on_arrays: Callable[..., Any] | None = None,
     ) -> None:
-        self.forward = forward
+        self.plain = forward
+        self.forward = on_arrays or forward
         self.name = name or forward.__name__
         self.symbol = symbol
         self.formula = formula
@@ -103,9 +126,13 @@ class Operation:
         self.operands = tuple(p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL))
         self.defaults = {p.name: p.default for p in parameters if p.name not in self.operands}
         self.derivatives = derivatives
-        self._spares: dict[tuple[bool, ...], tuple[tuple[int, ...], bool]] = {}
+        self._ways: dict[tuple[bool, ...], Way] = {}
         self.reduces = reduces or self.variadic or bool(self.defaults)
-        self.rules = tuple(self._rule(name, each) for name, each in derivatives.items())
+        self.plain_rules = tuple(self._rule(name, each) for name, each in derivatives.items())
+        self.rules = tuple(
+            rule._replace(vjp=each.on_arrays or each.vjp)
+            for rule, each in zip(self.plain_rules, derivatives.values())
+        )
         default_name = "".join(part.capitalize() for part in self.name.split("_")) + "Backward0"
         self._backward = backward or default_name
 
@@ -123,24 +150,20 @@ class Operation:
         """PyTorch's name of the backward node that ``node`` is."""
         return self._backward if isinstance(self._backward, str) else self._backward(node)
 
-    def saves(self, targets: tuple[Any, ...]) -> tuple[str, ...]:
-        """The operands, and ``out``, that the way back to these targets needs."""
-        needed: set[int | str] = set()
-        for rule in self.rules:
-            if rule.slot < 0 or targets[rule.slot] is not None:
-                needed.update(rule.fetch)
-        names = enumerate((*self.operands, OUTPUT))
-        return tuple(name for place, name in names if name in needed or place in needed)
-
-    def spares(self, targets: tuple[Any, ...]) -> tuple[tuple[int, ...], bool]:
-        """The places of the operands that the way back does not need, and whether it needs no result."""
-        wanted = tuple([target is not None for target in targets])
-        known = self._spares.get(wanted)
+    def way(self, learns: tuple[bool, ...]) -> Way:
+        """How gradients go back where these operands learn."""
+        known = self._ways.get(learns)
         if known is None:
-            saved = self.saves(targets)
-            names = self.operands * len(targets) if self.variadic else self.operands
-            places = tuple(place for place, name in enumerate(names) if name not in saved)
-            known = self._spares[wanted] = (places, OUTPUT not in saved)
+            rules, plain_rules = (
+                tuple(rule for rule in some if rule.slot < 0 or learns[rule.slot])
+                for some in (self.rules, self.plain_rules)
+            )
+            needed = {need for rule in rules for need in rule.fetch}
+            names = enumerate((*self.operands, OUTPUT))
+            saves = tuple(name for place, name in names if name in needed or place in needed)
+            all_operands = self.operands * len(learns) if self.variadic else self.operands
+            spare = frozenset(place for place, name in enumerate(all_operands) if name not in saves)
+            known = self._ways[learns] = Way(rules, plain_rules, learns, saves, spare)
         return known
 
     def __repr__(self) -> str:
@@ -166,12 +189,14 @@ def operation(symbol: str, formula: str, **options: Any) -> Callable[[Callable[.
         The operation's name, where the function is called otherwise.
     backward : str or function of the node, optional
         PyTorch's name of the backward node, where it is not the rule's own name.
+    on_arrays : callable, optional
+        What computes the same on arrays alone, faster.
     **options
         Under each operand's name its :func:`derivative`, or one for all as ``joint``.
     """
     own = {
         key: options.pop(key)
-        for key in ("floating", "view", "mixed", "reduces", "name", "backward")
+        for key in ("floating", "view", "mixed", "reduces", "name", "backward", "on_arrays")
         if key in options
     }
 
@@ -193,10 +218,11 @@ def operation(symbol: str, formula: str, **options: Any) -> Callable[[Callable[.
     return build
 
 
-def _unary(operation: Operation) -> Callable[[Any], Tensor]:
+def _unary(operation: Operation) -> Callable[..., Tensor]:
     forward = operation.forward
     floating = operation.floating
-    differentiable = bool(operation.rules)
+    reduces = operation.reduces
+    way = operation.way((True,)) if operation.rules else None
 
     def apply(input: Any, *, out: Tensor | None = None) -> Tensor:
         if out is not None:
@@ -211,19 +237,24 @@ def _unary(operation: Operation) -> Callable[[Any], Tensor]:
             array = forward(array)
         except Exception as error:
             raise explain(operation, (input,), {}, error) from None
-        if learns and differentiable:
+        if learns and way is not None:
             state = thread.state
             if state.grad_enabled:
-                return record(state, operation, array, (input,), (input.grad_fn or input,), None)
+                made = record(state, operation, array, way, (input.grad_fn or input,), None)
+                if array.size > state.small or (reduces and input.array.size > state.small):
+                    settle(state, made.grad_fn, (input,))
+                return made
         return new_tensor(array)
 
     return apply
 
 
-def _binary(operation: Operation) -> Callable[[Any, Any], Tensor]:
+def _binary(operation: Operation) -> Callable[..., Tensor]:
     forward = operation.forward
     floating = operation.floating
+    reduces = operation.reduces
     differentiable = bool(operation.rules)
+    by_both, by_first, by_second = map(operation.way, ((True, True), (True, False), (False, True)))
 
     def apply(input: Any, other: Any, *, out: Tensor | None = None) -> Tensor:
         if out is not None:
@@ -238,15 +269,21 @@ def _binary(operation: Operation) -> Callable[[Any, Any], Tensor]:
             array = forward(a, b)
         except Exception as error:
             raise explain(operation, (input, other), {}, error) from None
-        first, second = input._requires_grad, other._requires_grad
-        if (first or second) and differentiable:
-            state = thread.state
-            if state.grad_enabled:
-                targets = (
-                    input.grad_fn or input if first else None,
-                    other.grad_fn or other if second else None,
-                )
-                return record(state, operation, array, (input, other), targets, None)
+        if input._requires_grad:
+            way = by_both if other._requires_grad else by_first
+        elif other._requires_grad:
+            way = by_second
+        else:
+            return new_tensor(array)
+        state = thread.state
+        if state.grad_enabled and differentiable:
+            made = record(
+                state, operation, array, way, (input.grad_fn or input, other.grad_fn or other), None
+            )
+            small = state.small
+            if array.size > small or (reduces and (a.size > small or b.size > small)):
+                settle(state, made.grad_fn, (input, other))
+            return made
         return new_tensor(array)
 
     return apply
@@ -255,8 +292,8 @@ def _binary(operation: Operation) -> Callable[[Any, Any], Tensor]:
 def _unary_with_settings(operation: Operation) -> Callable[..., Tensor]:
     forward = operation.forward
     floating = operation.floating
-    differentiable = bool(operation.rules)
     view = operation.view
+    way = operation.way((True,)) if operation.rules else None
 
     def apply(*arguments: Any, out: Tensor | None = None, **settings: Any) -> Tensor:
         if out is not None:
@@ -274,10 +311,10 @@ def _unary_with_settings(operation: Operation) -> Callable[..., Tensor]:
         except Exception as error:
             raise explain(operation, arguments, settings, error) from None
         state = thread.state
-        if input._requires_grad and differentiable and state.grad_enabled:
-            result = record(state, operation, array, arguments, (input.grad_fn or input,), settings)
-            if view:  # which needs no operand, and a base that nobody else holds may go
-                result.grad_fn.operands = (None,)  # type: ignore[union-attr]
+        if input._requires_grad and way is not None and state.grad_enabled:
+            result = record(state, operation, array, way, (input.grad_fn or input,), settings)
+            if array.size > state.small or input.array.size > state.small:
+                settle(state, result.grad_fn, arguments)
         else:
             result = new_tensor(array)
         return share_storage(input, result) if view else result
@@ -299,9 +336,10 @@ def _general(operation: Operation) -> Callable[..., Tensor]:
         except Exception as error:
             raise explain(operation, operands, settings, error) from None
         state = thread.state
-        if differentiable and state.grad_enabled and any([operand._requires_grad for operand in operands]):
-            targets = tuple([t.grad_fn or t if t._requires_grad else None for t in operands])
-            return record(state, operation, array, operands, targets, settings)
+        if differentiable and state.grad_enabled:
+            learns = tuple([operand._requires_grad for operand in operands])
+            if True in learns:
+                return record_all(state, operation, array, learns, operands, settings)
         return new_tensor(array)
 
     return apply

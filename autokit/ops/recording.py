@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autokit.autograd.modes import State
+from autokit.autograd.modes import SMALL, State, thread
 from autokit.autograd.node import Node, Storage, next_sequence
-from autokit.ops.errors import refuse_stale_views
 from autokit.tensor import Tensor
 
 if TYPE_CHECKING:
-    from autokit.ops.operation import Operation
+    from autokit.ops.operation import Operation, Way
 
 OUTPUT = "out"
 """The name under which a rule asks for the result."""
@@ -31,29 +30,33 @@ def record(
     state: State,
     operation: Operation,
     array: Any,
-    operands: tuple[Tensor, ...],
-    targets: tuple[Any, ...],
+    way: Way,
+    sources: tuple[Any, ...],
     settings: dict[str, Any] | None,
 ) -> Tensor:
-    """A tensor around ``array``, the outcome of ``operation``, at the end of the graph."""
+    """A tensor around ``array``, the outcome of ``operation``, at the end of the graph.
+
+    Where a value is not small, :func:`settle` must follow.
+    """
     if array.__class__ is not _ndarray and isinstance(array, np.generic):
         array = np.asarray(array)
-    if Storage.any_rebased:
-        refuse_stale_views(operands)
     node = _allocate(Node)
     node.operation = operation
-    node.targets = targets
-    node.operands = operands
+    node.way = way
+    node.sources = sources
+    node.saved = None
     node.output = array
     node.settings = settings
-    node.shape = array.shape
     node.dtype = array.dtype
+    shape = array.shape
+    # Neighbours are often of one shape: a shared tuple saves memory, and comparing it time.
+    source = sources[0]
+    node.shape = source.shape if source.__class__ is Node and source.shape == shape else shape
     node.sequence = next_sequence()
     node.scope = state.scope
     node.storage = None
     node.hooks = None
     node.freed = False
-    node.kept = True
     frame = get_frame(2)
     code = frame.f_code
     while code.co_filename in OUR_FILES:
@@ -61,14 +64,6 @@ def record(
         code = frame.f_code
     node.code = code
     node.instruction = frame.f_lasti
-    keep = state.keep
-    if array.size > keep:
-        _let_go(node, keep)
-    elif operation.reduces:
-        for operand in operands:
-            if operand.array.size > keep:
-                _let_go(node, keep)
-                break
     tensor = _allocate(Tensor)
     tensor.array = array
     tensor.grad_fn = node
@@ -78,16 +73,74 @@ def record(
     return tensor
 
 
-def _let_go(node: Node, keep: float) -> None:
-    """Drop the large values that the way back does not need."""
-    places, spare_output = node.operation.spares(node.targets)
-    for place in places:
-        operands = node.operands
-        if operands[place].array.size > keep:  # type: ignore[index]
-            node.operands = (*operands[:place], None, *operands[place + 1 :])  # type: ignore[index]
-    if spare_output and node.output.size > keep:
+def record_all(
+    state: State,
+    operation: Operation,
+    array: Any,
+    learns: tuple[bool, ...],
+    operands: tuple[Tensor, ...],
+    settings: dict[str, Any] | None,
+) -> Tensor:
+    """:func:`record` for any number of operands, of any size."""
+    way = operation.way(learns)
+    made = record(state, operation, array, way, tuple([each.grad_fn or each for each in operands]), settings)
+    small = state.small
+    if array.size > small:
+        settle(state, made.grad_fn, operands)
+    else:
+        for operand in operands:
+            if operand.array.size > small:
+                settle(state, made.grad_fn, operands)
+                break
+    return made
+
+
+def settle(state: State, node: Node | None, operands: tuple[Tensor, ...]) -> None:
+    """Hold what the way back needs of large values, and let the others go.
+
+    A small value stays where it was made.  A large one is held by the nodes
+    that need it and by nobody else, so that it can go when they are freed.
+    """
+    assert node is not None
+    way, limit = node.way, state.keep
+    sources = list(node.sources)
+    saved = {}
+    any_large = node.output.size > limit
+    for place, operand in enumerate(operands):
+        large, spare = operand.array.size > limit, place in way.spare
+        any_large |= large
+        source = sources[place]
+        if source.__class__ is Node:
+            if large and spare:
+                continue
+            if large or source.output is not operand.array:
+                saved[place] = operand
+        elif large and spare and not way.learns[place]:
+            sources[place] = None
+    node.sources = tuple(sources)
+    if saved or any_large:
+        node.saved = saved
+    if OUTPUT not in way.saves and node.output.size > limit:
         node.output = None
-    node.kept = False
+    for watch in state.watchers:
+        watch(node)
+
+
+def release(node: Node) -> None:
+    """Give up the large values that ``node`` holds, after a gradient went through it."""
+    node.saved = None
+    if node.output is not None and node.output.size > SMALL:
+        node.output = None
+    node.sources = tuple(
+        [
+            None if not learns and source.__class__ is not Node and _is_large(source) else source
+            for source, learns in zip(node.sources, node.way.learns)
+        ]
+    )
+
+
+def _is_large(tensor: Tensor | None) -> bool:
+    return tensor is not None and tensor.array.size > SMALL
 
 
 def _library_files() -> frozenset[str]:
@@ -105,21 +158,26 @@ OUR_FILES = _library_files()
 
 
 def share_storage(base: Tensor, result: Tensor) -> Tensor:
-    """Let ``result`` know of in-place changes of ``base``, where they share memory."""
+    """Let ``result``, made by a view of ``base``, follow in-place changes where they share memory."""
     memory = result.array.base
     if result.array is base.array or (
         memory is not None and (memory is base.array or memory is base.array.base)
     ):
-        result._storage = storage_of(base)
+        storage = result._storage = storage_of(base)
         if result.grad_fn is not None:
-            result.grad_fn.storage = result._storage
+            result.grad_fn.storage = storage
+        root = base.__dict__.get("_base")
+        result.__dict__["_base"] = base if root is None else root
+        if not thread.state.grad_enabled:
+            result.__dict__["_unrecorded_view"] = True
+        storage.add_view(result)
     return result
 
 
 def storage_of(tensor: Tensor) -> Storage:
     """The storage of ``tensor``, made now if it had none."""
     if tensor._storage is None:
-        tensor._storage = Storage(tensor)
+        tensor._storage = Storage()
         if tensor.grad_fn is not None:
             tensor.grad_fn.storage = tensor._storage
     return tensor._storage

@@ -72,4 +72,14 @@ WRITING += [
     for symbol in ("+", "-", "*", "//", "&", "|", "^")
 ]
 
+
+def _through_a_view(T: Any, a: Any, b: Any) -> Any:
+    y = a * 1
+    row, column = y[0], y[:, 1]
+    row.mul_(b)
+    return y, row, column
+
+
+WRITING.append(c("through a view", _through_a_view, R(2, 3), R(3)))
+
 CASES = WRITING

@@ -1,0 +1,72 @@
+"""A view as a region of its base: what lets gradients follow a change that is made through a view.
+
+When a recorded operation writes into a view, the base gets a new history, in
+which the region that the view sees comes from the new values and the rest from
+the old; and every view of that base becomes a part of the new base.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autokit.ops.index import zero_like
+from autokit.ops.operation import derivative, on, operation
+from autokit.tensor import Tensor
+
+
+@operation(
+    "[ ]=",
+    "{a}, with {value} written through a view",
+    a=derivative("1 outside of the view", lambda g, places: on(write_region, g, zero_like(g), places=places)),
+    value=derivative("1 inside of the view", lambda g, places: on(read_region, g, places=places)),
+    backward="CopySlices",
+)
+def write_region(a, value, /, places):
+    """A copy of ``a`` with ``value`` at ``places``, which count the elements of ``a`` in order."""
+    result = a.copy()
+    result.reshape(-1)[places] = value
+    return result
+
+
+@operation(
+    "[ ]",
+    "the part of {a} that a view sees",
+    a=derivative(
+        "1 inside of the view",
+        lambda g, shape, places: on(write_region, np.zeros_like(g, shape=shape), g, places=places),
+    ),
+    backward="AsStridedBackward0",
+)
+def read_region(a, /, places):
+    """The elements of ``a`` at ``places``, which count them in order."""
+    return a.reshape(-1)[places]
+
+
+def places_in_base(view: Tensor, base: Tensor) -> np.ndarray:
+    """Which element of ``base``, counted in order, each element of ``view`` is.
+
+    Both are looked at as memory: where an element lies is the sum of its
+    indices, each times its stride.
+    """
+    inside = _offsets(view.array) + (_address(view.array) - _address(base.array))
+    if base.array.flags.c_contiguous:
+        return inside // base.array.itemsize
+    memory = _offsets(base.array)
+    first = memory.min(initial=0)
+    order = np.zeros((memory.max(initial=0) - first) // base.array.itemsize + 1, np.int64)
+    order[(memory - first) // base.array.itemsize] = np.arange(memory.size).reshape(memory.shape)
+    return order[(inside - first) // base.array.itemsize]
+
+
+def _offsets(array: Any) -> np.ndarray:
+    """How many bytes each element lies behind the first."""
+    offsets = np.zeros((), np.int64)
+    for size, stride in zip(array.shape, array.strides):
+        offsets = np.add.outer(offsets, np.arange(size) * stride)
+    return offsets
+
+
+def _address(array: Any) -> int:
+    return array.ctypes.data if isinstance(array, np.ndarray) else array.data.ptr
