@@ -234,3 +234,6 @@ def Variable(data: Tensor, requires_grad: bool = False) -> Tensor:
     if same.grad_fn is None:
         same.requires_grad = requires_grad
     return same
+
+
+from autokit.autograd import functional  # noqa: E402, F401 - needs the functions above

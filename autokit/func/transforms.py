@@ -23,6 +23,7 @@ import numpy as np
 from autokit import autograd
 from autokit.autograd.modes import enable_grad, thread
 from autokit.autograd.node import Node
+from autokit.func.calls import basis, zeros
 from autokit.func.trees import flatten, tree_map, unflatten
 from autokit.ops.shape import stack
 from autokit.tensor import Tensor, new_tensor
@@ -96,7 +97,7 @@ class Level:
                 create_graph=record,
                 allow_unused=True,
             )
-        return [zeros_like(own) if one is None else one for one, own in zip(found, inputs)]
+        return [zeros(own) if one is None else one for one, own in zip(found, inputs)]
 
 
 def _reaches_open_leaf(tensors: Iterable[Any], own: list[Tensor]) -> bool:
@@ -114,11 +115,6 @@ def _reaches_open_leaf(tensors: Iterable[Any], own: list[Tensor]) -> bool:
                 seen.add(target)
                 stack.append(target)
     return False
-
-
-def zeros_like(tensor: Tensor) -> Tensor:
-    """Zeros of the shape and dtype of ``tensor``."""
-    return new_tensor(np.zeros_like(tensor.array))
 
 
 class Entered:
@@ -302,7 +298,7 @@ class _Forward:
 
     def __init__(self, level: Level, outputs: list[Tensor], inputs: list[Tensor]) -> None:
         self.level = level
-        self.directions = [level.leaf(zeros_like(output)) for output in outputs]
+        self.directions = [level.leaf(zeros(output)) for output in outputs]
         self.gradients = level.derivative(outputs, inputs, self.directions, True)
 
     def along(self, tangents: list[Tensor]) -> list[Tensor]:
@@ -402,7 +398,7 @@ def jacrev(
         record = level.is_watched(outputs)
         made = []
         for output in outputs:
-            each = [level.derivative([output], inputs, [seed], record) for seed in _basis(output)]
+            each = [level.derivative([output], inputs, [seed], record) for seed in basis(output)]
             made.append(
                 [_joined([row[place] for row in each], output, own, 0) for place, own in enumerate(inputs)]
             )
@@ -428,10 +424,8 @@ def jacfwd(
         forward = _Forward(level, outputs, inputs)
         by_input = []
         for place, own in enumerate(inputs):
-            rest = [zeros_like(other) for other in inputs]
-            by_input.append(
-                [forward.along([*rest[:place], seed, *rest[place + 1 :]]) for seed in _basis(own)]
-            )
+            rest = [zeros(other) for other in inputs]
+            by_input.append([forward.along([*rest[:place], seed, *rest[place + 1 :]]) for seed in basis(own)])
         return [
             [
                 _joined([column[slot] for column in each], output, own, output.array.ndim)
@@ -441,14 +435,6 @@ def jacfwd(
         ]
 
     return _jacobian("jacfwd", func, argnums, has_aux, columns)
-
-
-def _basis(tensor: Tensor) -> Iterable[Tensor]:
-    """For each element the tensor of the shape of ``tensor`` that is 1 there and 0 elsewhere."""
-    for place in range(tensor.array.size):
-        one = np.zeros_like(tensor.array, shape=(tensor.array.size,))
-        one[place] = 1
-        yield new_tensor(one.reshape(tensor.array.shape))
 
 
 def _joined(parts: list[Tensor], output: Tensor, input: Tensor, dim: int) -> Tensor:
