@@ -78,7 +78,8 @@ def trunc_normal_(
     """From the part of a normal distribution that lies between ``a`` and ``b``.
 
     Where that part is large, what falls outside is drawn again.  Where it is small, even numbers from
-    ``a`` to ``b`` are proposed, each accepted with the probability that its density has of the highest.
+    ``a`` to ``b`` are proposed, each accepted with the probability that its density has of the highest;
+    in half precision PyTorch may judge a few of them otherwise.
     """
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn(
@@ -162,7 +163,7 @@ def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: random.Generat
     feedforward neural networks", AISTATS 2010.
     """
     fan_in, fan_out = _fans(tensor)
-    bound = math.sqrt(3.0) * gain * math.sqrt(2.0 / (fan_in + fan_out))
+    bound = math.sqrt(3.0) * (gain * math.sqrt(2.0 / (fan_in + fan_out)))
     return uniform_(tensor, -bound, bound, generator)
 
 

@@ -508,11 +508,14 @@ def random_(self: Tensor, *ends: Any, generator: Generator = None, **named: Any)
     source, kind = _source("random_", generator), self.array.dtype
     if not ends and not named:
         return _redraw(self, "RandomBackward2", lambda shape: source.full_range(shape, kind))
-    if "from" in named or len(ends) == 2 or (ends and "to" in named):
-        low = named.get("from", ends[0] if ends else None)
-        high = named["to"] if "to" in named else ends[-1] if ends and ends[-1] is not low else None
+    if len(ends) == 2:
+        low, high = ends
+    elif "from" in named:
+        low, high = named["from"], ends[0] if ends else named.get("to")
+    elif ends and "to" in named:
+        low, high = ends[0], named["to"]
     else:
-        low, high = 0, named.get("to", ends[0] if ends else None)
+        low, high = 0, ends[0] if ends else named["to"]
     node = "RandomBackward1" if len(ends) == 1 and not named else "RandomBackward0"
     low = _whole("random_", "from", low)
     if high is None:

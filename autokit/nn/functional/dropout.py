@@ -108,10 +108,8 @@ def _dropout_of_channels(
     _refuse_probability(p)
     if batched:
         return _dropout(input, p, training, inplace, channels=True)
-    if inplace:
-        _dropout(input.unsqueeze(0), p, training, True, channels=True)
-        return input
-    return _dropout(input.unsqueeze(0), p, training, False, channels=True).squeeze(0)
+    result = _dropout(input.unsqueeze(0), p, training, False, channels=True).squeeze(0)
+    return input.copy_(result) if inplace else result
 
 
 def _refuse_probability(p: float) -> None:
