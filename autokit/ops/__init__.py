@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 
 from autokit.ops import (
+    addmm,
     compare,
     conv,
     convert,
     create,
+    einsum,
     elementwise,
     index,
     inplace,
@@ -26,6 +28,7 @@ from autokit.ops import (
     reduce,
     sampling,
     shape,
+    solving,
 )
 from autokit.ops.names import Names, public
 from autokit.tensor import Tensor
@@ -34,7 +37,23 @@ from autokit.tensor import Tensor
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"autokit\.")
 
 
-FAMILIES = (elementwise, compare, reduce, shape, index, linalg, create, convert, inplace, conv, pad, sampling)
+FAMILIES = (
+    elementwise,
+    compare,
+    reduce,
+    shape,
+    index,
+    linalg,
+    create,
+    convert,
+    inplace,
+    conv,
+    pad,
+    sampling,
+    addmm,
+    einsum,
+    solving,
+)
 
 FUNCTIONS: dict[str, Any] = {}
 """The functions of ``autokit``, as ``torch.exp``."""

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from autokit.ops.errors import describe
+from autokit.ops.elementwise import mul
+from autokit.ops.errors import broadcast_message, describe
+from autokit.ops.matrices import (
+    c_name,
+    require_square,
+    require_tensors,
+    title,
+    transposed,
+)
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
-from autokit.tensor import Tensor
+from autokit.ops.shape import _dim
+from autokit.tensor import Tensor, new_tensor
 
 
 @operation(
@@ -54,8 +65,8 @@ def plain_dot(a, b, /):
 @operation(
     "@",
     "{a} @ {b}",
-    a=derivative("· {b}ᵀ", lambda g, b: g @ np.swapaxes(b, -1, -2)),
-    b=derivative("{a}ᵀ ·", lambda g, a: np.swapaxes(a, -1, -2) @ g),
+    a=derivative("· {b}ᵀ", lambda g, b: g @ transposed(b)),
+    b=derivative("{a}ᵀ ·", lambda g, a: transposed(a) @ g),
     name="bmm",
     reduces=True,
 )
@@ -64,41 +75,75 @@ def batched_mm(a, b, /):
     return a @ b
 
 
+def _rows(a: Any) -> Any:
+    """All rows of a batch of matrices, as one matrix."""
+    return a.reshape((-1, a.shape[-1])) if a.shape[-1] else a.reshape((int(np.prod(a.shape[:-1])), 0))
+
+
+@operation(
+    "@",
+    "{a} @ {b}",
+    a=derivative("· {b}ᵀ", lambda g, b: g @ np.transpose(b)),
+    b=derivative("{a}ᵀ ·", lambda g, a: np.transpose(_rows(a)) @ _rows(g)),
+    name="folded_mm",
+    reduces=True,
+    backward="UnsafeViewBackward0",
+)
+def folded_mm(a, b, /):
+    """A batch of matrices times one matrix: one large product of all rows, where they lie in order."""
+    if not a.flags.c_contiguous or not a.size:
+        return a @ b
+    return (_rows(a) @ b).reshape((*a.shape[:-1], b.shape[-1]))
+
+
 def mm(input: Tensor, mat2: Tensor) -> Tensor:
     """The product of two matrices, (n×m) and (m×p).
 
     Raises
     ------
     RuntimeError
-        If one is no matrix, or the inner sizes differ.
+        If one is no matrix, the inner sizes differ, or the dtypes differ.
+
+    Notes
+    -----
+    With C = A B, a change of the factors changes C by dA B + A dB; so the
+    gradients are G Bᵀ and Aᵀ G [1]_.
+
+    References
+    ----------
+    .. [1] M. B. Giles, "Collected matrix derivative results for forward and
+       reverse mode algorithmic differentiation", 2008, section 2.2.2.
     """
-    _tensors("mm", input, mat2)
+    require_tensors("mm", input=input, mat2=mat2)
     for place, tensor in (("self", input), ("mat2", mat2)):
         if tensor.array.ndim != 2:
             raise RuntimeError(
                 f"{place} must be a matrix: {describe(tensor)}; torch.matmul takes other shapes"
             )
+    _check_kinds(input, mat2)
     _check_inner(input, mat2)
     return plain_mm(input, mat2)
 
 
 def mv(input: Tensor, vec: Tensor) -> Tensor:
     """The product of a matrix (n×m) and a vector (m)."""
-    _tensors("mv", input, vec)
+    require_tensors("mv", input=input, vec=vec)
     if input.array.ndim != 2 or vec.array.ndim != 1:
         raise RuntimeError(f"vector + matrix @ vector expected, got {describe(input)} and {describe(vec)}")
+    _check_kinds(input, vec)
     _check_inner(input, vec)
     return plain_mv(input, vec)
 
 
 def dot(input: Tensor, tensor: Tensor) -> Tensor:
     """The sum of the products of two vectors of one length."""
-    _tensors("dot", input, tensor)
+    require_tensors("dot", input=input, tensor=tensor)
     if input.array.ndim != 1 or tensor.array.ndim != 1:
         raise RuntimeError(
             f"1D tensors expected, but got {input.array.ndim}D and {tensor.array.ndim}D tensors: "
             f"{describe(input)} and {describe(tensor)}; torch.matmul takes other shapes"
         )
+    _check_kinds(input, tensor)
     if input.array.shape != tensor.array.shape:
         raise RuntimeError(
             "inconsistent tensor size, expected tensor "
@@ -108,18 +153,64 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
     return plain_dot(input, tensor)
 
 
+def vdot(input: Tensor, other: Tensor) -> Tensor:
+    """As :func:`dot`; of complex vectors it would conjugate the first."""
+    return dot(input, other)
+
+
+def inner(input: Tensor, other: Tensor) -> Tensor:
+    """The sums of products along the last dimensions, for all pairs of leading indices.
+
+    A tensor without dimensions multiplies each element.
+    """
+    require_tensors("inner", input=input, other=other)
+    if not input.array.ndim or not other.array.ndim:
+        return mul(input, other)
+    left, right = input.array.shape, other.array.shape
+    if left[-1] != right[-1]:
+        raise RuntimeError(
+            "inner() the last dimension must match on both input tensors but got shapes "
+            f"{list(left)} and {list(right)}: {describe(input)} and {describe(other)}"
+        )
+    if len(left) == len(right) == 1:
+        return dot(input, other)
+    _check_kinds(input, other)
+    if len(right) == 1:
+        return matmul(input, other)
+    if len(left) == 1:
+        return matmul(other, input)
+    return matmul(input, other.reshape(-1, right[-1]).t()).reshape(*left[:-1], *right[:-1])
+
+
+def outer(input: Tensor, vec2: Tensor) -> Tensor:
+    """All products of an element of the first vector (down the rows) and one of the second (columns)."""
+    require_tensors("outer", input=input, vec2=vec2)
+    for name, tensor in (("self", input), ("vec2", vec2)):
+        if tensor.array.ndim != 1:
+            raise RuntimeError(
+                f"outer: Expected 1-D argument {name}, but got {tensor.array.ndim}-D: {describe(tensor)}"
+            )
+    return mul(input.unsqueeze(1), vec2)
+
+
 def bmm(input: Tensor, mat2: Tensor) -> Tensor:
     """The products of matrices pair by pair, (b×n×m) and (b×m×p)."""
-    _tensors("bmm", input, mat2)
+    require_tensors("bmm", input=input, mat2=mat2)
     if input.array.ndim != 3 or mat2.array.ndim != 3:
         raise RuntimeError(f"batch1 and batch2 must be 3D tensors: {describe(input)} and {describe(mat2)}")
     if input.array.shape[0] != mat2.array.shape[0] or input.array.shape[2] != mat2.array.shape[1]:
-        raise RuntimeError(
-            "Expected size for first two dimensions of batch2 tensor to be: "
-            f"[{input.array.shape[0]}, {input.array.shape[2]}] but got: "
-            f"[{mat2.array.shape[0]}, {mat2.array.shape[1]}]. Got {describe(input)} and {describe(mat2)}"
-        )
+        raise _batched_sizes(input, mat2)
+    _check_kinds(input, mat2)
     return batched_mm(input, mat2)
+
+
+def _batched_sizes(input: Tensor, mat2: Tensor) -> RuntimeError:
+    found = list(mat2.array.shape[-3:-1]) if mat2.array.ndim > 2 else [1, mat2.array.shape[-2]]
+    batch = input.array.shape[-3] if input.array.ndim > 2 else 1
+    return RuntimeError(
+        "Expected size for first two dimensions of batch2 tensor to be: "
+        f"[{batch}, {input.array.shape[-1]}] but got: {found}. Got {describe(input)} and {describe(mat2)}"
+    )
 
 
 def matmul(input: Tensor, other: Tensor) -> Tensor:
@@ -133,7 +224,9 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
     RuntimeError
         If the inner sizes differ, a batch does not broadcast, or a tensor has no dimensions.
     """
-    _tensors("matmul", input, other)
+    require_tensors("matmul", input=input, other=other)
+    if input.array.dtype is not other.array.dtype or input.array.dtype.kind == "b":
+        _check_kinds(input, other)
     left, right = input.array.ndim, other.array.ndim
     if left == 2 and right == 2:
         _check_inner(input, other)
@@ -145,29 +238,43 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
         )
     if left == 1 and right == 1:
         return dot(input, other)
-    if left == 2 and right == 1:
-        _check_inner(input, other)
-        return plain_mv(input, other)
+    if left > 2 and right > 2:
+        _check_batches(input, other)
+        return batched_mm(input, other)
     _check_inner(input, other)
+    if left == 2 and right == 1:
+        return plain_mv(input, other)
     if left == 1:
         return batched_mm(input.unsqueeze(0), other).squeeze(-2)
     if right == 1:
-        return batched_mm(input, other.unsqueeze(1)).squeeze(-1)
-    return batched_mm(input, other)
+        return folded_mm(input, other.unsqueeze(1)).squeeze(-1)
+    return folded_mm(input, other) if right == 2 else batched_mm(input, other)
 
 
-def _tensors(name: str, *values: Any) -> None:
-    for place, value in enumerate(values):
-        if not isinstance(value, Tensor):
-            raise TypeError(
-                f"{name}(): argument '{('input', 'other')[place]}' (position {place + 1}) must be Tensor, "
-                f"not {type(value).__name__}; make one with torch.tensor(...)"
-            )
-    first, second = values
-    if first.array.dtype != second.array.dtype:
+def _check_batches(a: Tensor, b: Tensor) -> None:
+    """Raise unless two batches of matrices fit."""
+    left, right = a.array.shape, b.array.shape
+    if left[:-2] != right[:-2]:
+        for m, n in zip(reversed(left[:-2]), reversed(right[:-2])):
+            if m != n and 1 not in (m, n):
+                raise RuntimeError(
+                    f"{broadcast_message(left[:-2], right[:-2])}. Got {describe(a)} and {describe(b)}"
+                )
+    if left[-1] != right[-2]:
+        raise _batched_sizes(a, b)
+
+
+def _check_kinds(a: Tensor, b: Tensor) -> None:
+    """Raise unless both tensors have one dtype, of numbers."""
+    if a.array.dtype != b.array.dtype:
         raise RuntimeError(
-            f"expected m1 and m2 to have the same dtype, but got: {first.dtype.name} != {second.dtype.name}: "
-            f"convert one of {describe(first)} and {describe(second)} with .to(dtype)"
+            f"expected m1 and m2 to have the same dtype, but got: {c_name(a)} != {c_name(b)}: "
+            f"convert one of {describe(a)} and {describe(b)} with .to(dtype)"
+        )
+    if a.array.dtype.kind == "b":
+        raise NotImplementedError(
+            f"\"addmm_impl_cpu_\" not implemented for 'Bool': convert {describe(a)} and {describe(b)} with "
+            ".int() or .float()"
         )
 
 
@@ -175,17 +282,244 @@ def _check_inner(a: Tensor, b: Tensor) -> None:
     inner = b.array.shape[0] if b.array.ndim == 1 else b.array.shape[-2]
     if a.array.shape[-1] == inner:
         return
-    if b.array.ndim == 1:
-        raise RuntimeError(
-            f"size mismatch, got input ({a.array.shape[0]}), mat ({'x'.join(map(str, a.array.shape))}), "
-            f"vec ({b.array.shape[0]}): {describe(a)} and {describe(b)}"
-        )
     left = (1, *a.array.shape)[-2:] if a.array.ndim == 1 else a.array.shape
     flat = (int(np.prod(left[:-1])), left[-1])
+    if b.array.ndim == 1:
+        raise RuntimeError(
+            f"size mismatch, got input ({flat[0]}), mat ({flat[0]}x{flat[1]}), "
+            f"vec ({b.array.shape[0]}): {describe(a)} and {describe(b)}"
+        )
     raise RuntimeError(
         f"mat1 and mat2 shapes cannot be multiplied ({flat[0]}x{flat[1]} and {inner}x{b.array.shape[-1]}): "
         f"{describe(a)} and {describe(b)}; the last size of the first must be the last but one of the second"
     )
 
 
-NAMES = Names(both="bmm dot matmul mm mv", numpy={np.matmul: matmul, np.dot: matmul})
+# ---------------------------------------------------------------- chains and powers
+
+
+def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
+    """The product of a chain of matrices, in the order of multiplication that takes the fewest steps.
+
+    The first and the last may be vectors.  The order is found by dynamic programming [1]_.
+
+    References
+    ----------
+    .. [1] T. H. Cormen, C. E. Leiserson, R. L. Rivest, C. Stein,
+       "Introduction to Algorithms", section on matrix-chain multiplication.
+    """
+    tensors = list(tensors)
+    if len(tensors) < 2:
+        raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {len(tensors)}")
+    _check_chain(tensors)
+    first, last = tensors[0].array.ndim == 1, tensors[-1].array.ndim == 1
+    if first:
+        tensors[0] = tensors[0].unsqueeze(0)
+    if last:
+        tensors[-1] = tensors[-1].unsqueeze(1)
+    for place, (a, b) in enumerate(pairwise(tensors)):
+        if a.array.shape[1] != b.array.shape[0]:
+            raise RuntimeError(
+                f"multi_dot(): tensors {place} and {place + 1} with shapes {list(a.array.shape)} and "
+                f"{list(b.array.shape)} cannot be multiplied: {describe(a)} and {describe(b)}"
+            )
+    product = _in_order(tensors, _best_splits(tensors), 0, len(tensors) - 1)
+    if first:
+        product = product.squeeze(0)
+    return product.squeeze(-1) if last else product
+
+
+def _check_chain(tensors: list[Any]) -> None:
+    for place, tensor in enumerate(tensors):
+        if not isinstance(tensor, Tensor):
+            raise TypeError(
+                f"expected Tensor as element {place} in argument 0, but got {type(tensor).__name__}"
+            )
+        low = 1 if place in (0, len(tensors) - 1) else 2
+        if not low <= tensor.array.ndim <= 2:
+            wanted = "1D or 2D" if low == 1 else "2D"
+            raise RuntimeError(
+                f"multi_dot(): tensor {place} must be {wanted} but got {tensor.array.ndim}D: "
+                f"{describe(tensor)}"
+            )
+        if tensor.array.dtype != tensors[0].array.dtype:
+            raise RuntimeError(
+                "multi_dot(): all tensors must have be the same dtype but tensor 0 is "
+                f"{c_name(tensors[0])} and tensor {place} {c_name(tensor)}"
+            )
+
+
+def _best_splits(tensors: list[Tensor]) -> dict[tuple[int, int], int]:
+    """For each stretch of the chain, the matrix after which it is best cut in two."""
+    sizes = [tensors[0].array.shape[0], *(tensor.array.shape[1] for tensor in tensors)]
+    count = len(tensors)
+    cost = {(place, place): 0 for place in range(count)}
+    splits = {}
+    for length in range(1, count):
+        for low in range(count - length):
+            high = low + length
+            steps = {
+                cut: cost[low, cut] + cost[cut + 1, high] + sizes[low] * sizes[cut + 1] * sizes[high + 1]
+                for cut in range(low, high)
+            }
+            splits[low, high] = min(steps, key=steps.__getitem__)
+            cost[low, high] = steps[splits[low, high]]
+    return splits
+
+
+def _in_order(tensors: list[Tensor], splits: dict[tuple[int, int], int], low: int, high: int) -> Tensor:
+    if low == high:
+        return tensors[low]
+    cut = splits[low, high]
+    return mm(_in_order(tensors, splits, low, cut), _in_order(tensors, splits, cut + 1, high))
+
+
+def chain_matmul(*matrices: Any) -> Tensor:
+    """As :func:`multi_dot`, the matrices given one by one."""
+    if len(matrices) == 1 and isinstance(matrices[0], list | tuple):
+        matrices = tuple(matrices[0])
+    if not matrices:
+        raise RuntimeError("chain_matmul(): Expected one or more matrices")
+    return multi_dot(matrices) if len(matrices) > 1 else matrices[0]
+
+
+def matrix_power(input: Tensor, n: int) -> Tensor:
+    """A square matrix times itself, ``n`` times; the inverse's power where ``n`` is negative.
+
+    Found by squaring, in about log₂ n products.
+
+    Raises
+    ------
+    LinAlgError
+        If ``n`` is negative and the matrix is singular.
+    """
+    require_square("linalg.matrix_power", input)
+    if isinstance(n, bool) or not isinstance(n, int | np.integer):
+        raise TypeError(f"matrix_power(): argument 'n' (position 2) must be int, not {type(n).__name__}")
+    if n < 0:
+        from autokit.ops.solving import inv
+
+        return matrix_power(inv(input), -n) if n < -1 else inv(input)
+    if n == 0:
+        identity = np.broadcast_to(np.eye(input.array.shape[-1], dtype=input.array.dtype), input.array.shape)
+        return mul(input, 0) + identity if input.requires_grad else new_tensor(identity.copy())
+    if n == 1:
+        return input.clone()
+    result, square = None, input
+    while True:
+        if n & 1:
+            result = square if result is None else matmul(result, square)
+        n >>= 1
+        if not n:
+            return result  # type: ignore[return-value]
+        square = matmul(square, square)
+
+
+# ---------------------------------------------------------------- other products
+
+
+def kron(input: Tensor, other: Tensor) -> Tensor:
+    """Kronecker's product: ``other`` taken once for each element of ``input``, in blocks."""
+    require_tensors("kron", input=input, other=other)
+    ndim = max(input.array.ndim, other.array.ndim)
+    left = (1,) * (ndim - input.array.ndim) + input.array.shape
+    right = (1,) * (ndim - other.array.ndim) + other.array.shape
+    blocks = input.reshape([size for each in left for size in (each, 1)])
+    inside = other.reshape([size for each in right for size in (1, each)])
+    return mul(blocks, inside).reshape([m * n for m, n in zip(left, right)])
+
+
+@operation(
+    "×",
+    "{a} × {b}",
+    a=derivative("{b} ×", lambda g, b, dim: np.cross(b, g, axis=dim)),
+    b=derivative("× {a}", lambda g, a, dim: np.cross(g, a, axis=dim)),
+    name="cross",
+    backward="LinalgCrossBackward0",
+)
+def plain_cross(a, b, /, dim):
+    """See :func:`cross`."""
+    return np.cross(a, b, axis=dim)
+
+
+def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
+    """The cross product of vectors of three elements, which lie along ``dim``.
+
+    Without ``dim``, along the first dimension of size 3.
+
+    Raises
+    ------
+    RuntimeError
+        If there is no dimension of size 3.
+    """
+    require_tensors("cross", input=input, other=other)
+    if dim is None:
+        if 3 not in input.array.shape:
+            raise RuntimeError(f"no dimension of size 3 in input: {describe(input)}")
+        dim = input.array.shape.index(3)
+    return linalg_cross(input, other, dim=dim)
+
+
+def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
+    """The cross product of vectors of three elements, which lie along ``dim``."""
+    require_tensors("linalg.cross", input=input, other=other)
+    if input.array.ndim != other.array.ndim:
+        raise RuntimeError(
+            "linalg.cross: inputs must have the same number of dimensions. Got "
+            f"{describe(input)} and {describe(other)}"
+        )
+    dim = _dim(dim, input.array.ndim)
+    sizes = input.array.shape[dim], other.array.shape[dim]
+    if sizes != (3, 3):
+        raise RuntimeError(
+            f"linalg.cross: inputs dimension {dim} must have length 3. Got {sizes[0]} and {sizes[1]}"
+        )
+    return plain_cross(input, other, dim=dim)
+
+
+def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
+    """The sums of products along ``dim``; the other dimensions broadcast."""
+    require_tensors("linalg.vecdot", x=x, y=y)
+    for tensor in (x, y):
+        if tensor.array.dtype.kind not in "fc":
+            raise RuntimeError(
+                "linalg.vecdot: Expected a floating point or complex tensor as input. Got "
+                f"{title(tensor)}: convert it with .float()"
+            )
+    if x.array.dtype != y.array.dtype:
+        raise RuntimeError(
+            "linalg.vecdot: Expected x and y to have the same dtype, but found x of type "
+            f"{title(x)} and y of type {title(y)} instead"
+        )
+    return mul(x, y).sum(dim)
+
+
+@operation(
+    "tr",
+    "trace {a}",
+    a=derivative("I", lambda g, shape: np.where(np.eye(shape[0], shape[1], dtype=np.bool_), g, 0)),
+    name="trace",
+)
+def plain_trace(a, /):
+    """See :func:`trace`."""
+    return np.trace(a)
+
+
+def trace(input: Tensor) -> Tensor:
+    """The sum of a matrix's diagonal."""
+    require_tensors("trace", input=input)
+    if input.array.ndim != 2:
+        raise RuntimeError(
+            f"trace: expected a matrix, but got tensor with dim {input.array.ndim}: {describe(input)}"
+        )
+    if input.array.dtype.kind == "b":
+        raise NotImplementedError("\"trace\" not implemented for 'Bool': convert it with .int()")
+    return plain_trace(input)
+
+
+NAMES = Names(
+    both="bmm cross dot inner kron matmul matrix_power mm mv outer trace vdot",
+    functions="chain_matmul",
+    aliases={"ger": "outer"},
+    numpy={np.matmul: matmul, np.dot: matmul, np.cross: linalg_cross},
+)

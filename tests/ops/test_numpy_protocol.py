@@ -41,6 +41,7 @@ CALLS = {
     np.broadcast_to: lambda x, y: np.broadcast_to(x, (3, 2, 2)),
     np.dot: lambda x, y: np.dot(x, y),
     np.clip: lambda x, y: np.clip(x, 1, 3),
+    np.cross: lambda x, y: np.cross(*(np.concatenate(each, axis=1)[:, 1:] for each in ([x, y], [y, x]))),
 }
 
 

@@ -7,10 +7,12 @@ which has PyTorch's names, and the call's tensors as arrays.  Floating point arr
 from __future__ import annotations
 
 from tests.ops.cases import (
+    addmm,
     compare,
     conv,
     convert,
     create,
+    einsum,
     elementwise,
     index,
     inplace,
@@ -20,7 +22,21 @@ from tests.ops.cases import (
     shape,
 )
 
-FAMILIES = (elementwise, compare, reduce, linalg, shape, convert, index, inplace, create, conv, sampling)
+FAMILIES = (
+    elementwise,
+    compare,
+    reduce,
+    linalg,
+    shape,
+    convert,
+    index,
+    inplace,
+    create,
+    conv,
+    sampling,
+    addmm,
+    einsum,
+)
 
 CASES = [case for family in FAMILIES for case in family.CASES]
 

@@ -1,0 +1,27 @@
+"""Gaussian elimination: a matrix as a permutation, a lower and an upper triangle, P L U."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def lu_arrays(a: Any) -> tuple[Any, Any]:
+    """L below and U on and above the diagonal of one array, and the rows swapped at each step, from 1.
+
+    The larger element of a column is the pivot, as in LAPACK's ``getrf``.
+    """
+    *lead, rows, columns = a.shape
+    steps = min(rows, columns)
+    lu = a.reshape((-1, rows, columns)).copy()
+    pivots = np.zeros_like(a, shape=(len(lu), steps), dtype=np.int32)
+    each = np.arange(len(lu))
+    for step in range(steps):
+        largest = step + np.abs(lu[:, step:, step]).argmax(axis=1)
+        pivots[:, step] = largest + 1
+        lu[each, step], lu[each, largest] = lu[each, largest], lu[each, step]
+        pivot = lu[:, step, step, None]
+        lu[:, step + 1 :, step] /= np.where(pivot == 0, 1, pivot)
+        lu[:, step + 1 :, step + 1 :] -= lu[:, step + 1 :, step, None] * lu[:, None, step, step + 1 :]
+    return lu.reshape(a.shape), pivots.reshape((*lead, steps))

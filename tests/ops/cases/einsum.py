@@ -1,0 +1,71 @@
+"""Cases of Einstein's summation and of tensordot."""
+
+from __future__ import annotations
+
+from tests.ops.case import I, R, otherwise
+from tests.ops.case import case as c
+
+CASES = [
+    c("einsum", lambda T, a: T.einsum("ij->ji", a), R(2, 3)),
+    c("einsum", lambda T, a: T.einsum("ii", a), R(3, 3)),
+    c("einsum", lambda T, a: T.einsum("ij->", a), R(2, 3)),
+    c("einsum", lambda T, a, b: T.einsum("ij,jk", a, b), R(2, 3), R(3, 2)),
+    c("einsum", lambda T, a, b: T.einsum("i,j->ij", a, b), R(3), R(2)),
+    c("einsum", lambda T, a, b: T.einsum("bij,bjk->bik", a, b), R(2, 3, 2), R(2, 2, 3)),
+    *(
+        otherwise("einsum", lambda T, *t, e=equation: T.einsum(e, *t), *(R(*shape) for shape in shapes))
+        for equation, *shapes in (
+            ("ij", (2, 3)),
+            ("ba", (2, 3)),
+            ("ij->i", (2, 3)),
+            ("ij->j", (2, 3)),
+            ("ii->i", (3, 3)),
+            ("iii->i", (2, 2, 2)),
+            ("iij->ji", (2, 2, 3)),
+            ("iijj->j", (2, 2, 3, 3)),
+            ("ijk->kij", (2, 3, 4)),
+            ("->", ()),
+            ("i,i", (3,), (3,)),
+            ("i,j", (3,), (2,)),
+            (",i", (), (2,)),
+            ("ij,j->i", (2, 3), (3,)),
+            ("ij,ij->ij", (2, 3), (2, 3)),
+            ("ij,ij->", (2, 3), (2, 3)),
+            ("ij,kj->ik", (2, 3), (4, 3)),
+            ("ij,kl->", (2, 3), (1, 2)),
+            ("ii,jj->ij", (2, 2), (3, 3)),
+            ("ii,i->i", (3, 3), (3,)),
+            ("ij,jk->ik", (2, 1), (3, 2)),
+            ("ij,jk", (1, 3), (1, 3)),
+            ("ij,jk->ik", (2, 0), (0, 3)),
+            ("ij,jk->ik", (0, 2), (2, 3)),
+            ("bhqd,bhkd->bhqk", (2, 2, 3, 2), (2, 2, 2, 2)),
+            ("...ij,...jk->...ik", (2, 2, 3), (2, 3, 1)),
+            ("...ij,...jk->...ik", (2, 1, 2, 3), (3, 3, 1)),
+            ("...ij,jk", (2, 2, 3), (3, 2)),
+            ("...ii->...i", (2, 3, 3)),
+            ("...->...", (2, 3)),
+            ("i...->...", (2, 3)),
+            ("i...->i", (2, 3)),
+            ("i...,...i", (2, 3), (3, 2)),
+            (" i j , j k -> i k ", (2, 3), (3, 2)),
+            ("ij,jk,kl->il", (2, 3), (3, 4), (4, 2)),
+            ("i,ij,j", (2,), (2, 3), (3,)),
+            ("i,i,i->i", (2,), (2,), (2,)),
+            ("bn,anm,bm->ba", (2, 3), (4, 3, 2), (2, 2)),
+            ("i,j,k,l->", (2,), (2,), (2,), (2,)),
+        )
+    ),
+    otherwise("einsum", lambda T, a, b: T.einsum(a, [0, 1], b, [1, 2]), R(2, 3), R(3, 2)),
+    otherwise("einsum", lambda T, a, b: T.einsum(a, [0, 1], b, [1, 2], [2, 0]), R(2, 3), R(3, 2)),
+    otherwise("einsum", lambda T, a: T.einsum(a, [..., 0, 1], [..., 1, 0]), R(2, 2, 3)),
+    otherwise("einsum", lambda T, a, b: T.einsum("ij,jk->ik", [a, b]), R(2, 3), R(3, 2)),
+    otherwise("einsum", lambda T, a: T.einsum("ij,jk->ik", a, a.t()), R(2, 3)),
+    c("einsum", lambda T, a, b: T.einsum("ij,jk->ik", a, b), I(2, 3), I(3, 2)),
+    c("tensordot", lambda T, a, b: T.tensordot(a, b, 1), R(2, 3), R(3, 2)),
+    c("tensordot", lambda T, a, b: T.tensordot(a, b), R(2, 3, 2), R(3, 2, 2)),
+    otherwise("tensordot", lambda T, a, b: T.tensordot(a, b, dims=0), R(2), R(3)),
+    c("tensordot", lambda T, a, b: T.tensordot(a, b, ([0, 1], [1, 0])), R(2, 3, 2), R(3, 2)),
+    c("tensordot", lambda T, a, b: T.tensordot(a, b, dims=([-1], [0])), R(2, 3), R(3, 2)),
+    otherwise("tensordot", lambda T, a, b: T.tensordot(a, b, ([1], [0])), R(2, 1), R(3, 2)),
+]
