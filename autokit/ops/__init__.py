@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from autokit.ops import (
+    adaptive_pool,
     addmm,
     compare,
     conv,
@@ -25,6 +26,7 @@ from autokit.ops import (
     inplace,
     linalg,
     pad,
+    pool,
     reduce,
     sampling,
     shape,
@@ -53,6 +55,8 @@ FAMILIES = (
     addmm,
     einsum,
     solving,
+    pool,
+    adaptive_pool,
 )
 
 FUNCTIONS: dict[str, Any] = {}

@@ -28,6 +28,14 @@ from autokit.nn.functional.loss import (
     mse_loss,
     nll_loss,
 )
+from autokit.nn.functional.pooling import (
+    lp_pool1d,
+    lp_pool2d,
+    lp_pool3d,
+    max_unpool1d,
+    max_unpool2d,
+    max_unpool3d,
+)
 
 if TYPE_CHECKING:
 
@@ -49,6 +57,12 @@ __all__ = [
     "l1_loss",
     "linear",
     "log_softmax",
+    "lp_pool1d",
+    "lp_pool2d",
+    "lp_pool3d",
+    "max_unpool1d",
+    "max_unpool2d",
+    "max_unpool3d",
     "mse_loss",
     "nll_loss",
     "one_hot",

@@ -17,6 +17,7 @@ from tests.ops.cases import (
     index,
     inplace,
     linalg,
+    pool,
     reduce,
     sampling,
     shape,
@@ -36,6 +37,7 @@ FAMILIES = (
     sampling,
     addmm,
     einsum,
+    pool,
 )
 
 CASES = [case for family in FAMILIES for case in family.CASES]

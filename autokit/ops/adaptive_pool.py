@@ -1,0 +1,119 @@
+"""Adaptive pooling: the means or the largest elements of a given number of regions."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from autokit.ops.axis_maps import adaptive_regions, averaging, resample
+from autokit.ops.errors import describe
+from autokit.ops.names import Names
+from autokit.ops.pool import check_dimensions, row_lengths, taken, with_places
+from autokit.ops.reduce import mean
+from autokit.tensor import Tensor
+
+
+def _adaptive_sizes(name: str, input: Tensor, output_size: Any, ndim: int) -> tuple[int, ...]:
+    """The sizes of the result, where None stands for the input's own."""
+    check_dimensions(name, input, ndim)
+    wanted = tuple(output_size) if isinstance(output_size, list | tuple) else (output_size,) * ndim
+    if "avg" in name and input.array.dtype.kind != "f":
+        raise NotImplementedError(f"\"{name}\" not implemented for 'Long': convert with .float()")
+    if len(wanted) != ndim:
+        raise (ValueError if len(wanted) > input.array.ndim - 1 else RuntimeError)(
+            f"{name}: output_size must be {ndim}, or Input dimension should be at least {len(wanted) + 1}: "
+            f"output_size is {output_size}, and the input {describe(input)}"
+        )
+    sizes = tuple(own if size is None else size for size, own in zip(wanted, input.array.shape[-ndim:]))
+    if min(sizes) < 0:
+        raise RuntimeError(
+            f"{name}: elements of output_size must be greater than or equal to 0 but received {sizes}"
+        )
+    return sizes
+
+
+def _adaptive_average(input: Tensor, output_size: Any, ndim: int) -> Tensor:
+    name = f"adaptive_avg_pool{ndim}d"
+    sizes = _adaptive_sizes(name, input, output_size, ndim)
+    if set(sizes) == {1}:
+        return mean(input, tuple(range(-ndim, 0)), True)
+    own = input.array.shape[-ndim:]
+    maps = tuple([averaging(axis - ndim, own[axis], sizes[axis]) for axis in range(ndim)])
+    return resample(input, maps=maps, node=f"AdaptiveAvgPool{ndim}DBackward0")
+
+
+def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
+    """The means of ``output_size`` regions that cover the signal; as :func:`adaptive_avg_pool2d`."""
+    sizes = _adaptive_sizes("adaptive_avg_pool1d", input, output_size, 1)
+    own = input.array.shape[-1]
+    maps = (averaging(-1, own, sizes[0]),)
+    return resample(input.unsqueeze(-2), maps=maps, node="AdaptiveAvgPool2DBackward0").squeeze(-2)
+
+
+def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
+    """The means of ``output_size`` regions that cover the image, whatever its size.
+
+    The region at i, of n along a dimension of size s, goes from ⌊i·s/n⌋ up to
+    ⌈(i+1)·s/n⌉; where n does not divide s, neighbours overlap.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> torch.nn.functional.adaptive_avg_pool2d(torch.arange(6.0).reshape(1, 2, 3), (1, 2))
+    tensor([[[2., 3.]]])
+    """
+    return _adaptive_average(input, output_size, 2)
+
+
+def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
+    """The means of ``output_size`` regions that cover the volume; as :func:`adaptive_avg_pool2d`."""
+    return _adaptive_average(input, output_size, 3)
+
+
+def _adaptive_max(input: Tensor, output_size: Any, return_indices: bool, ndim: int) -> Any:
+    name = f"adaptive_max_pool{ndim}d"
+    sizes = _adaptive_sizes(name, input, output_size, ndim)
+    array, own = input.array, input.array.shape[-ndim:]
+    rows = row_lengths(own)
+    regions = [list(zip(*adaptive_regions(size, count))) for size, count in zip(own, sizes)]
+    places: Any = np.zeros_like(array, shape=(*array.shape[:-ndim], *sizes), dtype=np.int64)
+    for at in product(*map(range, sizes)):
+        spans = [regions[axis][place] for axis, place in enumerate(at)]
+        window = array[(..., *(slice(int(first), int(end)) for first, end in spans))]
+        chosen = window.reshape((*array.shape[:-ndim], math.prod(window.shape[-ndim:]))).argmax(axis=-1)
+        place = 0
+        for (first, end), row in zip(reversed(spans), reversed(rows)):
+            place = place + (first + chosen % (end - first)) * row
+            chosen = chosen // (end - first)
+        places[(..., *at)] = place
+    overlap = any(size % max(count, 1) for size, count in zip(own, sizes))
+    values = taken(input, places, overlap, f"AdaptiveMaxPool{ndim}DBackward0", ndim)
+    return with_places(values, places, return_indices)
+
+
+def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+    """The largest elements of ``output_size`` regions that cover the signal."""
+    sizes = _adaptive_sizes("adaptive_max_pool1d", input, output_size, 1)
+    values, places = _adaptive_max(input.unsqueeze(-2), (1, *sizes), True, 2)
+    return (values.squeeze(-2), places.squeeze(-2)) if return_indices else values.squeeze(-2)
+
+
+def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+    """The largest elements of the regions that :func:`adaptive_avg_pool2d` averages."""
+    return _adaptive_max(input, output_size, return_indices, 2)
+
+
+def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+    """The largest elements of ``output_size`` regions that cover the volume."""
+    return _adaptive_max(input, output_size, return_indices, 3)
+
+
+_MEANS = "adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d"
+
+NAMES = Names(
+    functions="adaptive_avg_pool1d",
+    functional=f"{_MEANS} adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d",
+)

@@ -1,0 +1,134 @@
+"""Pooling: errors as PyTorch's, and random settings beside it."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import autokit
+from tests.support import require
+
+require("torch")
+torch: Any = importlib.import_module("torch")
+
+
+@given(
+    st.lists(st.integers(1, 7), min_size=2, max_size=2),
+    st.lists(st.integers(1, 3), min_size=2, max_size=2),
+    st.lists(st.integers(1, 3), min_size=2, max_size=2),
+    st.integers(0, 1),
+    st.integers(1, 2),
+    st.booleans(),
+    st.integers(0, 1000),
+)
+@settings(max_examples=80, deadline=None)
+def test_random_windows_give_pytorchs_maxima_places_means_and_gradients(
+    sizes: Any, kernel: Any, stride: Any, padding: int, dilation: int, ceil_mode: bool, seed: int
+):
+    array = np.random.RandomState(seed).randint(-3, 4, (2, 2, *sizes)).astype(np.float64)  # with ties
+    kinds = {
+        "max_pool2d": {"dilation": dilation, "return_indices": True},
+        "avg_pool2d": {"count_include_pad": seed % 2 == 0},
+    }
+    for name, more in kinds.items():
+        answers = []
+        for library in (torch, autokit):
+            x = library.tensor(array, requires_grad=True)
+            pool = getattr(library.nn.functional, name)
+            try:
+                pooled = pool(x, kernel, stride, padding, ceil_mode=ceil_mode, **more)
+            except RuntimeError:
+                answers.append(None)
+                continue
+            values, *places = pooled if isinstance(pooled, tuple) else (pooled,)
+            (values * values).sum().backward()
+            answers.append([each.detach().numpy() for each in (values, *places, x.grad)])
+        theirs, ours = answers
+        assert (theirs is None) == (ours is None)
+        for one, other in zip(theirs or (), ours or ()):
+            np.testing.assert_allclose(other, one, atol=1e-12)
+
+
+WRONG = [
+    (
+        lambda T, F: F.max_pool2d(T.ones(1, 1, 2, 2), 3),
+        "Given input size: (1x2x2). Calculated output size: (1x0x0)",
+    ),
+    (lambda T, F: F.max_pool2d(T.ones(2, 2), 3), "non-empty 3D or 4D (batch mode) tensor expected for input"),
+    (
+        lambda T, F: F.max_pool2d(T.ones(1, 1, 4, 4), 2, padding=2),
+        "pad should be at most half of effective kernel size",
+    ),
+    (lambda T, F: F.max_pool2d(T.ones(1, 1, 9, 9), 3, padding=2, dilation=2), "equal to half of kernel size"),
+    (lambda T, F: F.max_pool2d(T.ones(1, 1, 4, 4), 2, stride=0), "stride should not be zero"),
+    (
+        lambda T, F: F.max_pool2d(T.ones(1, 1, 4, 4), (2, 2, 2)),
+        "max_pool2d: kernel_size must either be a single int, or a tuple of two ints",
+    ),
+    (lambda T, F: F.max_pool2d(T.ones(1, 1, 4, 4).bool(), 2), "\"max_pool2d\" not implemented for 'Bool'"),
+    (lambda T, F: F.max_pool2d(T.ones(1, 1, 4, 4), 2, dilation=0), "dilation should be greater than zero"),
+    (lambda T, F: F.max_pool2d(T.ones(1, 1, 4, 4), 2, padding=-1), "pad must be non-negative"),
+    (lambda T, F: F.max_pool1d(T.ones(4), 2), ""),
+    (lambda T, F: F.max_pool1d(T.ones(4, 4), 5), ""),
+    (lambda T, F: F.max_pool1d(T.ones(4, 8), 2, padding=2), "at most half of"),
+    (lambda T, F: F.max_pool3d(T.ones(4, 8), 2), "non-empty 4D or 5D (batch mode) tensor expected for input"),
+    (
+        lambda T, F: F.avg_pool2d(T.ones(1, 1, 2, 2), 3),
+        "Given input size: (1x2x2). Calculated output size: (1x0x0)",
+    ),
+    (lambda T, F: F.avg_pool2d(T.ones(1, 1, 4, 4), 2, divisor_override=0), "divisor must be not zero"),
+    (lambda T, F: F.avg_pool1d(T.ones(2), 2), ""),
+    (
+        lambda T, F: F.adaptive_avg_pool2d(T.ones(2, 2), 2),
+        "adaptive_avg_pool2d(): Expected 3D or 4D tensor, but got",
+    ),
+    (lambda T, F: F.adaptive_avg_pool2d(T.ones(1, 2, 2), (1, 2, 3)), "Input dimension should be at least 4"),
+    (
+        lambda T, F: F.adaptive_avg_pool2d(T.ones(1, 2, 2), -1),
+        "elements of output_size must be greater than or equal to 0",
+    ),
+    (
+        lambda T, F: F.adaptive_avg_pool2d(T.ones(1, 4, 4).long(), 2),
+        "\"adaptive_avg_pool2d\" not implemented for 'Long'",
+    ),
+    (
+        lambda T, F: F.adaptive_max_pool2d(T.ones(2, 2), 2),
+        "adaptive_max_pool2d(): Expected 3D or 4D tensor, but got",
+    ),
+    (
+        lambda T, F: F.max_unpool2d(T.ones(1, 1, 2, 2), T.ones(1, 1, 2, 2).long() * 99, 2),
+        "Found an invalid max index: 99 (output volumes are of size 4x4)",
+    ),
+    (
+        lambda T, F: F.max_unpool2d(T.ones(1, 1, 2, 2), T.ones(1, 1, 2, 2), 2),
+        "elements in indices should be type int64 but got: Float",
+    ),
+    (
+        lambda T, F: F.max_unpool2d(T.ones(1, 1, 2, 2), T.ones(1, 1, 2, 3).long(), 2),
+        "Expected shape of indices to be same as that of the input tensor",
+    ),
+    (
+        lambda T, F: F.max_unpool2d(T.ones(1, 1, 2, 2), T.ones(1, 1, 2, 2).long(), 2, output_size=(9, 9)),
+        'invalid output_size "(9, 9)" (dim 0 must be between 2 and 6)',
+    ),
+]
+
+
+@pytest.mark.parametrize(("wrong", "words"), WRONG)
+def test_errors_are_pytorchs(wrong: Any, words: str):
+    with pytest.raises(Exception) as theirs:
+        wrong(torch, torch.nn.functional)
+    assert words in str(theirs.value)
+    with pytest.raises(type(theirs.value)) as ours:
+        wrong(autokit, autokit.nn.functional)
+    assert words in str(ours.value)
+
+
+def test_empty_results():
+    assert autokit.nn.functional.adaptive_avg_pool2d(autokit.ones(1, 4, 4), 0).shape == (1, 0, 0)
+    assert autokit.nn.functional.adaptive_max_pool2d(autokit.ones(0, 1, 4, 4), 2).shape == (0, 1, 2, 2)
