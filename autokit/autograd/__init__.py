@@ -24,6 +24,8 @@ __all__ = [
     "backward",
     "enable_grad",
     "grad",
+    "gradcheck",
+    "gradgradcheck",
     "inference_mode",
     "is_grad_enabled",
     "no_grad",
@@ -237,3 +239,4 @@ def Variable(data: Tensor, requires_grad: bool = False) -> Tensor:
 
 
 from autokit.autograd import functional  # noqa: E402, F401 - needs the functions above
+from autokit.autograd.gradcheck import gradcheck, gradgradcheck  # noqa: E402

@@ -1,0 +1,59 @@
+"""Jacobians without derivatives: by central differences, (f(x + h) − f(x − h)) / 2h."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autokit.devices import to_numpy
+from autokit.tensor import Tensor
+
+
+def values_of(result: Any) -> list[np.ndarray | None]:
+    """Copies of the floating point results of a function, and None for its others."""
+    outputs = result if isinstance(result, tuple | list) else (result,)
+    return [
+        to_numpy(one.array).copy() if isinstance(one, Tensor) and one.array.dtype.kind == "f" else None
+        for one in outputs
+    ]
+
+
+def moved(function: Callable[[], Any], tensor: Tensor, place: tuple[int, ...], by: float) -> list[Any]:
+    """What ``function`` returns while the element of ``tensor`` at ``place`` is larger by ``by``."""
+    before = tensor.array[place].item()
+    tensor.array[place] = before + by
+    try:
+        return values_of(function())
+    finally:
+        tensor.array[place] = before
+
+
+def differences(function: Callable[[], Any], tensor: Tensor, step: float) -> list[np.ndarray | None]:
+    """The Jacobian of each result of ``function`` by ``tensor``: a row for each element of ``tensor``.
+
+    ``function`` takes no arguments: it uses ``tensor``, whose elements are
+    moved one by one where they stand.
+
+    Raises
+    ------
+    AssertionError
+        If a result changes its shape or dtype on the way.
+    """
+    now = values_of(function())
+    found = [None if one is None else np.zeros((tensor.array.size, one.size)) for one in now]
+    for row, place in enumerate(np.ndindex(tensor.array.shape)):
+        above, below = (moved(function, tensor, place, sign * step) for sign in (1, -1))
+        for jacobian, like, high, low in zip(found, now, above, below):
+            if jacobian is None or like is None:
+                continue
+            for one in (high, low):
+                if one is None or one.shape != like.shape or one.dtype != like.dtype:
+                    raise AssertionError(
+                        "Expected `func` to return outputs with the same shape and dtype when inputs are "
+                        f"perturbed on index {place} by {step}, but got {like.shape} and "
+                        f"{getattr(one, 'shape', None)}."
+                    )
+            jacobian[row] = ((high - low) / (2 * step)).ravel()
+    return found
