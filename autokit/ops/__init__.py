@@ -22,6 +22,7 @@ from autokit.ops import (
     create,
     einsum,
     elementwise,
+    fold,
     index,
     inplace,
     linalg,
@@ -57,6 +58,7 @@ FAMILIES = (
     solving,
     pool,
     adaptive_pool,
+    fold,
 )
 
 FUNCTIONS: dict[str, Any] = {}

@@ -109,13 +109,17 @@ def row_lengths(sizes: tuple[int, ...]) -> list[int]:
 def _corners(pooling: Pooling) -> tuple[np.ndarray, np.ndarray]:
     """Where each window begins, and how far from there its first element is that is no padding."""
     corners = first_inside = np.zeros(pooling.output, np.int64)
-    settings = zip(
-        pooling.output, pooling.stride, pooling.padding, pooling.dilation, row_lengths(pooling.sizes)
-    )
-    for axis, (count, skip, pad, step, row) in enumerate(settings):
+    rows = row_lengths(pooling.sizes)
+    for axis, (size, width, skip, pad, step, count) in enumerate(zip(*pooling)):
         begin = (np.arange(count) * skip - pad).reshape((-1,) + (1,) * (len(pooling.output) - axis - 1))
-        corners = corners + begin * row
-        first_inside = first_inside + -(np.minimum(begin, 0) // step) * step * row
+        inside = -(np.minimum(begin, 0) // step) * step
+        if (begin + inside >= size).any():
+            raise RuntimeError(
+                f"a window of {width} elements, {step} apart, sees nothing but padding in a dimension of "
+                f"size {size}: its maximum is none of the input's elements"
+            )
+        corners = corners + begin * rows[axis]
+        first_inside = first_inside + inside * rows[axis]
     return corners, first_inside
 
 

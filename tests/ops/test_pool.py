@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import autokit
@@ -31,6 +31,9 @@ def test_random_windows_give_pytorchs_maxima_places_means_and_gradients(
     sizes: Any, kernel: Any, stride: Any, padding: int, dilation: int, ceil_mode: bool, seed: int
 ):
     array = np.random.RandomState(seed).randint(-3, 4, (2, 2, *sizes)).astype(np.float64)  # with ties
+    for size, width, skip in zip(sizes, kernel, stride):
+        begins = range(-padding, size + padding - dilation * (width - 1), skip)
+        assume(all(any(0 <= b + at * dilation < size for at in range(width)) for b in begins))
     kinds = {
         "max_pool2d": {"dilation": dilation, "return_indices": True},
         "avg_pool2d": {"count_include_pad": seed % 2 == 0},
@@ -127,6 +130,11 @@ def test_errors_are_pytorchs(wrong: Any, words: str):
     with pytest.raises(type(theirs.value)) as ours:
         wrong(autokit, autokit.nn.functional)
     assert words in str(ours.value)
+
+
+def test_a_window_that_sees_only_padding_has_no_maximum():
+    with pytest.raises(RuntimeError, match="sees nothing but padding"):
+        autokit.max_pool2d(autokit.ones(1, 1, 1, 3), 2, 1, 1, 2)  # PyTorch writes where it must not
 
 
 def test_empty_results():

@@ -14,6 +14,7 @@ from tests.ops.cases import (
     create,
     einsum,
     elementwise,
+    fold,
     index,
     inplace,
     linalg,
@@ -37,6 +38,7 @@ FAMILIES = (
     sampling,
     addmm,
     einsum,
+    fold,
     pool,
 )
 
