@@ -371,7 +371,9 @@ class Tensor:
         RuntimeError
             If the tensor requires grad: ``.detach().numpy()`` says that the graph ends here.
         """
-        if self._requires_grad and not force:
+        from autokit.autograd.modes import thread
+
+        if self._requires_grad and not force and thread.state.grad_enabled:
             raise RuntimeError(
                 "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
             )
@@ -398,6 +400,19 @@ class Tensor:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         array = self.numpy()
         return np.array(array, dtype=dtype, copy=copy)
+
+    def __dlpack__(self, *, stream: Any = None, **settings: Any) -> Any:
+        """A capsule with the memory, for one other library (DLPack)."""
+        if self._requires_grad:
+            raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+        if stream is not None and isinstance(self.array, np.ndarray):
+            raise AssertionError("stream should be None on cpu.")
+        settings = {name: value for name, value in settings.items() if value is not None}
+        return self.array.__dlpack__(stream=stream, **settings)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Where the memory is, by DLPack's numbers."""
+        return self.array.__dlpack_device__()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         if self.grad_fn is not None:

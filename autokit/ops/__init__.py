@@ -22,6 +22,7 @@ from autokit.ops import (
     create,
     einsum,
     elementwise,
+    exchange,
     fold,
     index,
     inplace,
@@ -59,6 +60,7 @@ FAMILIES = (
     pool,
     adaptive_pool,
     fold,
+    exchange,
 )
 
 FUNCTIONS: dict[str, Any] = {}
@@ -91,6 +93,12 @@ def _collect(family: ModuleType, names: Names) -> None:
 for _family in FAMILIES:
     _collect(_family, _family.NAMES)
 
+
+def _matmul(self: Tensor, other: Any) -> Tensor:
+    """``self @ other``; an array makes a tensor of itself by asking NumPy's matmul, as with PyTorch."""
+    return NotImplemented if isinstance(other, np.ndarray) else linalg.matmul(self, other)
+
+
 OPERATORS = {
     "add": elementwise.plain_add,
     "sub": elementwise.plain_sub,
@@ -99,7 +107,7 @@ OPERATORS = {
     "floordiv": elementwise.floor_divide,
     "mod": elementwise.remainder,
     "pow": elementwise.plain_pow,
-    "matmul": linalg.matmul,
+    "matmul": _matmul,
     "and": compare.bitwise_and,
     "or": compare.bitwise_or,
     "xor": compare.bitwise_xor,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -63,6 +64,7 @@ def tensor(data: Any, *, dtype: Dtype = None, device: Any = None, requires_grad:
 def _array_of(data: Any, dtype: Any) -> np.ndarray:
     """A fresh array with the elements of ``data``."""
     if isinstance(data, np.ndarray | np.generic):
+        _refuse_array(data)
         return np.array(data, dtype=dtypes.as_dtype(data.dtype if dtype is None else dtype).numpy)
     _refuse_ragged(data)
     if (
@@ -143,18 +145,61 @@ def as_tensor(data: Any, dtype: Dtype = None, device: Any = None) -> Tensor:
     return tensor(data, dtype=dtype, device=device)
 
 
-def from_numpy(array: np.ndarray) -> Tensor:
+def from_numpy(array: Any) -> Tensor:
     """A tensor that shares the memory of ``array``.
 
     Raises
     ------
     TypeError
         If it is no array, or of a dtype that tensors do not have.
+    ValueError
+        If it is read backwards (a negative stride), or has another machine's byte order.
     """
     if not isinstance(array, np.ndarray):
-        raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
-    dtypes.as_dtype(array.dtype)
-    return new_tensor(array)
+        kind = type(array)
+        name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+        raise TypeError(f"expected np.ndarray (got {name})")
+    if not array.flags.writeable:
+        warnings.warn(
+            "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. Here "
+            "the tensor refuses changes in place: give it array.copy() to change it.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return from_array(array)
+
+
+def from_array(array: Any) -> Tensor:
+    """:func:`from_numpy` for any array that may be a tensor's, without its warning."""
+    _refuse_array(array)
+    return new_tensor(array.view(np.ndarray) if isinstance(array, np.ndarray) else array)
+
+
+def _refuse_array(array: Any) -> None:
+    """Raise PyTorch's error where a tensor cannot hold ``array`` as it is."""
+    dtype = array.dtype
+    if not dtype.isnative:
+        raise ValueError(
+            "given numpy array has byte order different from the native byte order. Conversion between byte "
+            "orders is currently not supported: use array.astype(array.dtype.newbyteorder('='))"
+        )
+    if dtype not in dtypes.BY_NUMPY:
+        raise TypeError(
+            f"can't convert np.ndarray of type numpy.{dtype.type.__name__}. The only supported types are: "
+            f"{', '.join(each.name for each in dict.fromkeys(dtypes.BY_NAME.values()))}. Convert it first, "
+            "for example with array.astype('float32')."
+        )
+    if any(stride < 0 for stride in array.strides):
+        raise ValueError(
+            "At least one stride in the given numpy array is negative, and tensors with negative strides are "
+            "not currently supported. (You can probably work around this by making a copy of your array  "
+            "with array.copy().) "
+        )
+    if any(stride % dtype.itemsize for stride in array.strides):
+        raise ValueError(
+            "given numpy array strides not a multiple of the element byte size. Copy the numpy array to "
+            "reallocate the memory."
+        )
 
 
 # ---------------------------------------------------------------- filled

@@ -1,5 +1,5 @@
-"""Helpers around training: :mod:`autokit.utils.data`."""
+"""Helpers around training: :mod:`autokit.utils.data`; and :mod:`autokit.utils.dlpack`."""
 
-from autokit.utils import data
+from autokit.utils import data, dlpack
 
-__all__ = ["data"]
+__all__ = ["data", "dlpack"]

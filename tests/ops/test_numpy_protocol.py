@@ -9,6 +9,7 @@ import pytest
 
 import autokit as torch
 from autokit.ops.numpy_protocol import KNOWN
+from tests.support import require
 
 UFUNCS = [function for function in KNOWN if isinstance(function, np.ufunc)]
 FUNCTIONS = [function for function in KNOWN if not isinstance(function, np.ufunc)]
@@ -53,16 +54,54 @@ def test_every_function_computes_as_numpy_does(function: Any):
     np.testing.assert_array_equal(made.numpy(), CALLS[function](x, y))
 
 
-def test_a_function_that_does_not_know_tensors_says_so():
-    with pytest.raises(TypeError, match=r"numpy\.partition does not know tensors"):
-        np.partition(torch.ones(2), 1)
+def test_a_function_without_a_rule_is_numpys_own():
+    x = torch.tensor([3.0, 1.0, 2.0])
+    assert np.partition(x, 1).tolist() == [1, 2, 3] and np.median([x, x]) == 2
+    assert np.histogram(x, bins=1)[0].tolist() == [3]
+    assert np.shape(x) == (3,) and np.argmax(x) == 0 and np.allclose(x, x.numpy())
+
+
+def test_where_a_gradient_would_be_lost_numpys_own_functions_say_so():
+    x = torch.ones(2, requires_grad=True)
+    for call in (np.median, np.hypot.reduce, lambda x: np.add(np.ones(2), x, out=np.ones(2))):
+        with pytest.raises(RuntimeError, match=r"Can't call numpy\(\) on Tensor that requires grad"):
+            call(x)
+        with torch.no_grad():
+            call(x)
+    assert np.shape(x) == (2,) and np.array_equal(x, x) and np.argmax(x) == 0
+
+
+def test_ufuncs_without_a_rule_give_tensors():
+    x = torch.tensor([3.0, 4.0])
+    assert isinstance(np.hypot(x, x), torch.Tensor)
+    assert np.add.reduce(x).item() == 7 and np.add.accumulate(x).tolist() == [3, 7]
+    assert [part.tolist() for part in np.divmod(x, 2)] == [[1, 2], [1, 0]]
+    assert np.add(x, x, dtype=np.float64).dtype == torch.float64
+
+
+@pytest.mark.parametrize("symbol", ["+", "-", "*", "/", "//", "%", "**"])
+def test_an_array_takes_in_a_tensor_in_place(symbol: str):
+    array = np.array([5.0, 7.0])
+    same, expected = array, eval(f"array {symbol} np.array([2.0, 3.0])")
+    exec(f"array {symbol}= torch.tensor([2.0, 3.0])", scope := {"array": array, "torch": torch})
+    assert scope["array"] is same
+    np.testing.assert_array_equal(same, expected)
+
+
+def test_out_may_be_an_array_or_a_tensor():
+    x, array, tensor = torch.tensor([1.0, 2.0]), np.zeros(2, np.float32), torch.zeros(2)
+    assert np.add(x, x, out=array) is array and array.tolist() == [2, 4]
+    version = tensor._version
+    assert np.add(x, x, out=tensor) is tensor and tensor.tolist() == [2, 4] and tensor._version == version + 1
+    with pytest.raises(RuntimeError, match="leaf Variable"):
+        np.add(x, x, out=torch.zeros(2, requires_grad=True))
 
 
 @pytest.mark.parametrize("symbol", ["+", "-", "*", "/", "//", "%", "**", "<", "==", "@"])
 def test_operators_with_an_array_on_either_side_give_tensors(symbol: str):
     array, tensor = np.array([1.0, 2.0]), torch.tensor([3.0, 4.0], dtype=torch.float64, requires_grad=True)
     expressions = [f"array {symbol} tensor", f"tensor {symbol} array"]
-    for expression in expressions[: 1 if symbol == "@" else 2]:  # PyTorch too refuses `tensor @ array`
+    for expression in expressions:
         made = eval(expression)
         assert isinstance(made, torch.Tensor)
         np.testing.assert_allclose(
@@ -98,5 +137,120 @@ def test_asarray_converts_and_copies():
     assert np.asarray(x, dtype=np.int64).tolist() == [1, 1]
     assert not np.shares_memory(np.array(x), x.numpy())
     assert np.asarray([torch.tensor(1.0), torch.tensor(2.0)]).tolist() == [1.0, 2.0]
-    with pytest.raises(TypeError, match="dtype"):
-        torch.from_numpy(np.array(["a"]))
+    with pytest.raises(ValueError, match="Unable to avoid copy"):
+        np.array(x, dtype=np.int64, copy=False)
+    assert np.shares_memory(np.array(x, copy=False), x.numpy())
+    y = torch.ones(2, requires_grad=True)
+    with torch.no_grad():
+        assert np.shares_memory(y.numpy(), y.detach().numpy())
+
+
+def test_concatenation_takes_arrays_among_tensors():
+    made = np.concatenate([np.ones(1), torch.zeros(1).double()])
+    assert isinstance(made, torch.Tensor) and made.tolist() == [1, 0]
+
+
+STRUCTURED = np.zeros(3, [("a", "f4"), ("b", "i1")])["a"]
+ODD = [
+    np.array(["a"]),
+    np.array([None]),
+    np.zeros(2, "M8[s]"),
+    np.zeros(2, np.longdouble),
+    np.zeros(2, ">f4"),
+    np.arange(3)[::-1],
+    STRUCTURED,
+]
+
+
+@pytest.mark.parametrize("array", ODD, ids=lambda array: f"{array.dtype} {array.strides}")
+@pytest.mark.parametrize("name", ["from_numpy", "as_tensor", "tensor"])
+def test_arrays_that_no_tensor_can_hold_are_refused_as_by_pytorch(array: np.ndarray, name: str):
+    require("torch")
+    import torch as pytorch
+
+    if array is STRUCTURED and name == "tensor":
+        return  # which is copied
+    with pytest.raises((TypeError, ValueError)) as theirs:
+        getattr(pytorch, name)(array)
+    with pytest.raises(theirs.type) as ours:
+        getattr(torch, name)(array)
+    assert str(ours.value)[:45] == str(theirs.value)[:45]
+
+
+def test_a_read_only_array_warns_and_stays_as_it_is():
+    array = np.arange(3.0)
+    array.flags.writeable = False
+    with pytest.warns(UserWarning, match="The given NumPy array is not writable"):
+        tensor = torch.from_numpy(array)
+    with pytest.raises(RuntimeError, match="may not be written to"):
+        tensor.add_(1)
+
+
+def test_no_dimensions_share_memory_too():
+    array = np.array(5.0)
+    torch.from_numpy(array).add_(1)
+    assert array == 6 and torch.tensor(3.0).numpy().shape == ()
+
+
+# DLPack.
+
+
+def test_dlpack_shares_memory_with_numpy_both_ways():
+    tensor = torch.zeros(2, 3).t()
+    array = np.from_dlpack(tensor)
+    array[0, 1] = 5
+    assert tensor[0, 1].item() == 5 and array.strides == tensor.numpy().strides
+    back = torch.from_dlpack(array)
+    back[0, 0] = 7
+    assert tensor[0, 0].item() == 7
+    assert torch.from_dlpack(array, copy=True).data_ptr() != back.data_ptr()
+    assert torch.from_dlpack(tensor).data_ptr() == tensor.data_ptr()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int64", "uint8", "bool", "complex64"])
+def test_dlpack_shares_memory_with_pytorch_both_ways(dtype: str):
+    require("torch")
+    import torch as pytorch
+
+    for one, other in ((torch, pytorch), (pytorch, torch)):
+        mine = one.ones(2, 2).to(getattr(one, dtype))
+        theirs = other.from_dlpack(mine)
+        assert theirs.data_ptr() == mine.data_ptr() and repr(theirs.dtype) == f"torch.{dtype}"
+        mine[0, 1] = 0
+        assert theirs.tolist() == mine.tolist()
+        theirs[1, 1] = 0
+        assert theirs.tolist() == mine.tolist()
+        assert other.utils.dlpack.from_dlpack(one.utils.dlpack.to_dlpack(mine)).tolist() == mine.tolist()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda T: T.ones(2, requires_grad=True).__dlpack__(),
+        lambda T: np.from_dlpack(T.ones(2, requires_grad=True)),
+        lambda T: T.ones(2).__dlpack__(stream=1),
+        lambda T: T.from_dlpack([1]),
+        lambda T: [T.from_dlpack(capsule) for capsule in [T.ones(2).__dlpack__()] * 2],
+    ],
+)
+def test_dlpack_refuses_as_pytorch_does(call: Any):
+    require("torch")
+    import torch as pytorch
+
+    with pytest.raises((BufferError, AssertionError, RuntimeError)) as theirs:
+        call(pytorch)
+    with pytest.raises(theirs.type) as ours:
+        call(torch)
+    assert str(ours.value)[:40] == str(theirs.value)[:40]
+
+
+def test_asarray_shares_where_it_can():
+    array = np.arange(3.0)
+    assert torch.asarray(array).data_ptr() == array.ctypes.data
+    assert torch.asarray(array, copy=True).data_ptr() != array.ctypes.data
+    with pytest.raises(ValueError, match="alias"):
+        torch.asarray([1, 2], copy=False)
+    with pytest.raises(ValueError, match="alias"):
+        torch.asarray(array, dtype=torch.float32, copy=False)
+    assert torch.asarray([1.0], requires_grad=True).requires_grad
+    assert torch.frombuffer(bytearray(8), dtype=torch.int32).tolist() == [0, 0]

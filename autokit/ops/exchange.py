@@ -1,0 +1,136 @@
+"""Memory shared with others: buffers, arrays, and by the DLPack protocol the tensors of other libraries.
+
+References
+----------
+The Python array API standard, "Data interchange mechanisms", 2021.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autokit import dtypes
+from autokit.devices import module_for
+from autokit.ops.create import Dtype, as_tensor, from_array
+from autokit.ops.names import Names
+from autokit.tensor import Tensor
+
+_CPU = 1  # DLPack's number
+
+
+class _Exporter:
+    """What a bare capsule lacks: the methods that hand it over."""
+
+    def __init__(self, capsule: Any) -> None:
+        self._capsule = capsule
+
+    def __dlpack__(self, **settings: Any) -> Any:
+        return self._capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return _CPU, 0
+
+
+def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
+    """A tensor that shares the memory of another library's, where both may write.
+
+    Parameters
+    ----------
+    ext_tensor
+        An array or tensor with ``__dlpack__``, or a capsule that this gave.  A capsule of the protocol's
+        first version cannot tell whether it may be written to, and so may not.
+    device : optional
+        Where the result is to be.
+    copy : bool, optional
+        True for memory of its own; False to refuse where sharing cannot be had.
+
+    Raises
+    ------
+    RuntimeError
+        If it is neither, or the capsule was used before.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> array = np.zeros(2)
+    >>> from_dlpack(array)[0] = 5.0
+    >>> array
+    array([5., 0.])
+    """
+    if type(ext_tensor).__name__ == "PyCapsule":
+        ext_tensor = _Exporter(ext_tensor)
+    elif not hasattr(ext_tensor, "__dlpack__"):
+        raise _invalid(type(ext_tensor).__name__)
+    place = "cpu" if ext_tensor.__dlpack_device__()[0] == _CPU else "cuda"
+    try:
+        array = module_for(place).from_dlpack(ext_tensor)
+    except (ValueError, TypeError) as error:
+        if isinstance(ext_tensor, _Exporter):
+            raise _invalid("a capsule that was used before") from error
+        raise
+    made = from_array(array)
+    if device is not None:
+        made = made.to(device)
+    return made.clone() if copy else made
+
+
+def _invalid(what: str) -> RuntimeError:
+    return RuntimeError(
+        "from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only once, so "
+        f"you might have already constructed a tensor from it once: it got {what}"
+    )
+
+
+def asarray(
+    obj: Any,
+    *,
+    dtype: Dtype = None,
+    device: Any = None,
+    copy: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """``obj`` as a tensor, which shares its memory where that can be had.
+
+    Parameters
+    ----------
+    obj
+        A tensor, an array, something with ``__dlpack__``, a number or nested sequences.
+    dtype, device, requires_grad : optional
+    copy : bool, optional
+        True for memory of its own; False to refuse where sharing cannot be had.
+
+    Raises
+    ------
+    ValueError
+        If a copy is needed and was refused.
+    """
+    foreign = not isinstance(obj, Tensor | np.ndarray) and hasattr(obj, "__dlpack__")
+    made = as_tensor(from_dlpack(obj) if foreign else obj, dtype, device)
+    before = obj.array if isinstance(obj, Tensor) else obj
+    shares = foreign and dtype is None
+    if isinstance(before, np.ndarray):
+        shares = np.may_share_memory(before, made.array)
+    if copy is False and not shares and made.array.size:
+        raise ValueError("can't alias arbitrary sequence or another dtype: asarray() was told not to copy")
+    if copy and shares:
+        made = made.clone()
+    return made.requires_grad_() if requires_grad else made
+
+
+def frombuffer(
+    buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False
+) -> Tensor:
+    """A tensor of one dimension over the bytes of ``buffer``, from byte ``offset`` on."""
+    array = np.frombuffer(buffer, dtypes.as_dtype(dtype).numpy, count, offset)
+    made = from_array(array)
+    return made.requires_grad_() if requires_grad else made
+
+
+def to_dlpack(tensor: Tensor) -> Any:
+    """A capsule that hands the tensor's memory over to one other library."""
+    return tensor.__dlpack__()
+
+
+NAMES = Names(functions="asarray from_dlpack frombuffer")
