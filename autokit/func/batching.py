@@ -88,7 +88,7 @@ def vmap(
             results = [example(place) for place in range(count)]
         else:
             results = [_of_nothing(func, leaves, dims, structure)]
-        if randomness == "error" and not np.array_equal(before, random.get_rng_state()):
+        if randomness == "error" and (before.array != random.get_rng_state().array).any():
             raise RuntimeError(
                 "vmap: called random operation while in randomness error mode. Please either use the 'same' "
                 "or 'different' randomness flags on vmap or perform the randomness operation out of vmap"

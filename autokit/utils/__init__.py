@@ -1,5 +1,5 @@
-"""Helpers around training: :mod:`autokit.utils.data`; and :mod:`autokit.utils.dlpack`."""
+"""Helpers around training: :mod:`autokit.utils.data`, ``checkpoint`` and ``dlpack``."""
 
-from autokit.utils import data, dlpack
+from autokit.utils import checkpoint, data, dlpack
 
-__all__ = ["data", "dlpack"]
+__all__ = ["checkpoint", "data", "dlpack"]
