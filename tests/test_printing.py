@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+import autokit
 from autokit import printing
 from autokit.printing import Options, format_array, format_scalar
 from tests.support import require
@@ -85,7 +86,19 @@ FLOATS = st.one_of(
 )
 
 
-DTYPES = ["float32", "float64", "float16", "int64", "int32", "uint8", "bool", "complex64"]
+DTYPES = [
+    "float32",
+    "float64",
+    "float16",
+    "int64",
+    "int32",
+    "int16",
+    "int8",
+    "uint8",
+    "bool",
+    "complex64",
+    "complex128",
+]
 
 
 @st.composite
@@ -119,7 +132,7 @@ OPTIONS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=700, deadline=None)
 @given(arrays(), OPTIONS, st.sampled_from(["", "leaf", "result"]))
 def test_every_array_prints_as_pytorch_prints_it(array: np.ndarray, options: dict[str, Any], history: str):
     require("torch")
@@ -142,6 +155,61 @@ def test_every_array_prints_as_pytorch_prints_it(array: np.ndarray, options: dic
         assert printing.get_printoptions() == torch._tensor_str.get_printoptions()
     finally:
         torch.set_printoptions(profile="default")
+
+
+EXPRESSIONS = [
+    "T.tensor([])",
+    "T.empty(0, 3)",
+    "T.zeros(2, 0, dtype=T.int64)",
+    "T.tensor(-0.0)",
+    "T.tensor([-0.0, 0])",
+    "T.tensor(True)",
+    "T.tensor([1, T.nan, T.inf, -T.inf])",
+    "T.arange(2000).reshape(20, 100)",
+    "T.zeros(3, 3, dtype=T.float16)",
+    "T.ones(2, requires_grad=True)",
+    "(T.ones(2, requires_grad=True) * 2).add_(1)",
+    "(T.ones(2, requires_grad=True) * 2).mul_(3)",
+    "T.ones(2, requires_grad=True)[0]",
+    "T.ones(2, 2, requires_grad=True).t()",
+    "T.ones(2, requires_grad=True).detach()",
+    "T.ones(3).expand(2, 3)",
+    "T.nn.Parameter(T.ones(2))",
+    "T.nn.Parameter(T.ones(2), requires_grad=False)",
+    "[T.tensor(1.0), {'a': T.tensor([2])}]",
+    "T.Size([1, 2]), T.zeros(2).dtype, T.device('cpu')",
+    "f'{T.tensor(1.5)} {T.tensor(1.5):.3f} {T.tensor(3):d} {T.tensor(3):5} {T.tensor(True)}'",
+    "f'{T.tensor([1.5])} {T.tensor(1.5, requires_grad=True):.1f}'",
+    "f'{T.tensor(1.5, requires_grad=True) * 2}'",
+    "f'{T.tensor([1.5]):.2f}'",
+    "f'{T.tensor(1.5):d}'",
+    "'%s %.2f %d' % (T.tensor([1.5]), T.tensor(1.5), T.tensor(3))",
+    "'{:>10}'.format(T.tensor(1.5))",
+    "format(T.tensor([1.5]), '')",
+    "round(T.tensor(1.567), 2)",
+    "T.set_printoptions(precision=2) or T.set_printoptions() or T.tensor([1 / 3])",
+    "T.set_printoptions(linewidth=30) or T.arange(10.0)",
+    "T.set_printoptions(threshold=5, edgeitems=1) or T.arange(10.0).reshape(2, 5)",
+    "T.set_default_dtype(T.float64) or T.tensor([1.5])",
+    "T.tensor([1.5], dtype=T.float32)",
+]
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_expressions_print_as_in_pytorch(expression: str):
+    require("torch")
+    import torch
+
+    printed = []
+    for library in (torch, autokit):
+        try:
+            printed.append(repr(eval(expression, {"T": library})))
+        except (TypeError, ValueError) as error:
+            printed.append(type(error).__name__)
+        finally:
+            library.set_printoptions(profile="default")
+            library.set_default_dtype(library.float32)
+    assert printed[0] == printed[1]
 
 
 @settings(deadline=None)

@@ -154,7 +154,7 @@ OF_INTEL: dict[str, Callable[[Any, int, Any], Any]] = {
 PROGRAMS = DRAWS if on_intel() else {**DRAWS, **OF_INTEL}
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(
     SEEDS,
     st.lists(
@@ -182,7 +182,7 @@ def test_a_large_draw_equals_pytorch(name: str, dtype: str):
     require("torch")
     import torch
 
-    size = 20 if "of one" in name else 20_000
+    size = 20 if "of one" in name else 5_000
     autokit.manual_seed(7), torch.manual_seed(7)
     ours = PROGRAMS[name](autokit, size, getattr(autokit, dtype))
     theirs = PROGRAMS[name](torch, size, getattr(torch, dtype))
@@ -248,6 +248,25 @@ def test_seed_is_new_each_time_and_can_be_had_again():
 def test_only_the_low_32_bits_of_a_seed_count():
     assert seeded(2**32 + 5).uniform(2).tolist() == seeded(5).uniform(2).tolist()
     assert seeded(-1).initial_seed() == 2**64 - 1
+
+
+@pytest.mark.parametrize(
+    "seed",
+    [0, -1, 1.9, "7", np.int64(3), True, 2**64 - 1, -(2**63), 2**64, -(2**63) - 1, "a", None, [1]],
+    ids=repr,
+)
+def test_manual_seed_takes_what_pytorch_takes(seed: Any):
+    require("torch")
+    import torch
+
+    outcomes: list[Any] = []
+    for library in (torch, autokit):
+        try:
+            assert library.random.manual_seed(seed) is library.default_generator
+            outcomes.append((library.initial_seed(), library.rand(2).tolist()))
+        except (TypeError, ValueError, RuntimeError) as error:
+            outcomes.append(type(error))
+    assert outcomes[0] == outcomes[1]
 
 
 def test_default_generator():

@@ -30,14 +30,17 @@ default_generator = Generator()
 """The generator of every draw that names no other."""
 
 
-def manual_seed(seed: int) -> Generator:
+def manual_seed(seed: Any) -> Generator:
     """Start the default generator's stream anew from ``seed``, and return that generator.
+
+    ``seed`` is a whole number from -2**63 up to 2**64 - 1, or what ``int()`` makes one of.  As in PyTorch
+    only the lowest 32 bits make a difference.
 
     >>> _ = manual_seed(0)
     >>> default_generator.integers(0, 10, (4,))
     array([4, 9, 3, 0])
     """
-    return default_generator.manual_seed(seed)
+    return default_generator.manual_seed(int(seed))
 
 
 def seed() -> int:
@@ -61,10 +64,10 @@ def set_rng_state(new_state: Tensor) -> None:
 
 
 @contextmanager
-def fork_rng(devices: Any = None, enabled: bool = True) -> Iterator[None]:
+def fork_rng(devices: Any = None, enabled: bool = True, device_type: Any = None) -> Iterator[None]:
     """Draw freely in this block: the default generator stands afterwards where it stood before.
 
-    ``devices`` is accepted for PyTorch's sake; there is one generator, that of the CPU.
+    ``devices`` and ``device_type`` are accepted for PyTorch's sake; there is one generator, that of the CPU.
 
     >>> _ = manual_seed(0)
     >>> with fork_rng():

@@ -256,7 +256,10 @@ class Generator:
         """
         dtype, size = np.dtype(dtype), _size(shape)
         if size < _BLOCK or not in_blocks:
-            return narrowed(multiply_add(self._normal_pairs(size), std, mean), dtype).reshape(shape)
+            drawn = self._normal_pairs(size)
+            if (mean, std) != (0.0, 1.0):
+                drawn = multiply_add(drawn, std, mean)
+            return narrowed(drawn, dtype).reshape(shape)
         kind = FLOAT64 if dtype == FLOAT64 else FLOAT32
         drawn = self._normal_blocks(size, kind, dtype)
         if (mean, std) != (0.0, 1.0):
@@ -345,15 +348,15 @@ class Generator:
 
     def _normal_pairs(self, size: int) -> Array:
         """Normal numbers two at a time, by Box and Muller's method; the last may have to wait."""
-        kept = [] if self._spare is None or not size else [self._spare]
-        pairs = self._uniform(2 * ((size - len(kept) + 1) // 2), FLOAT64).reshape(-1, 2)
-        radius = np.sqrt(-2.0 * _libm(math.log1p, -pairs[:, 1]))
-        angle = 2.0 * math.pi * pairs[:, 0]
-        drawn = np.stack([radius * _libm(math.cos, angle), radius * _libm(math.sin, angle)], axis=1)
-        numbers = np.concatenate([kept, drawn.reshape(-1)])
+        numbers = [] if self._spare is None or not size else [self._spare]
+        even = self._uniform(2 * ((size - len(numbers) + 1) // 2), FLOAT64).tolist()
+        for angle, distance in zip(even[0::2], even[1::2], strict=True):
+            radius = math.sqrt(-2.0 * math.log1p(-distance))
+            numbers.append(radius * math.cos(2.0 * math.pi * angle))
+            numbers.append(radius * math.sin(2.0 * math.pi * angle))
         if size:
-            self._spare = float(numbers[size]) if len(numbers) > size else None
-        return numbers[:size]
+            self._spare = numbers.pop() if len(numbers) > size else None
+        return np.array(numbers, FLOAT64)
 
     def _normal_blocks(self, size: int, kind: np.dtype[Any], dtype: np.dtype[Any]) -> Array:
         whole = size - size % _BLOCK
