@@ -165,12 +165,40 @@ class Tensor:
     @property
     def T(self) -> Tensor:
         """The dimensions in the opposite order."""
+        if self.array.ndim not in (0, 2):
+            warnings.warn(
+                "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated "
+                "and it will throw an error in a future release. Consider `x.mT` to transpose batches of "
+                "matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the "
+                "dimensions of a tensor.",
+                UserWarning,
+                stacklevel=2,
+            )
         return self.permute(tuple(range(self.array.ndim))[::-1])
 
     @property
     def mT(self) -> Tensor:
         """The last two dimensions exchanged."""
+        if self.array.ndim < 2:
+            raise RuntimeError(
+                "tensor.mT is only supported on matrices or batches of matrices. Got "
+                f"{self.array.ndim}-D tensor."
+            )
         return self.transpose(-2, -1)
+
+    @property
+    def mH(self) -> Tensor:
+        """The last two dimensions exchanged, and complex numbers conjugated."""
+        return self.adjoint()
+
+    @property
+    def H(self) -> Tensor:
+        """The transpose of a matrix, with complex numbers conjugated."""
+        if self.array.ndim not in (0, 2):
+            raise RuntimeError(
+                f"tensor.H is only supported on matrices (2-D tensors). Got {self.array.ndim}-D tensor."
+            )
+        return self.transpose(0, 1)
 
     def size(self, dim: int | None = None) -> Any:
         """The shape, or the size of dimension ``dim``."""
@@ -200,9 +228,13 @@ class Tensor:
     def stride(self, dim: int | None = None) -> Any:
         """How many elements lie between neighbours, along each dimension or along ``dim``."""
         strides = tuple(step // self.array.itemsize for step in self.array.strides)
-        return strides if dim is None else strides[dim]
+        if dim is None:
+            return strides
+        from autokit.ops.dims import place_of
 
-    def is_contiguous(self) -> bool:
+        return strides[place_of(dim, self.array.ndim, "stride")]
+
+    def is_contiguous(self, memory_format: Any = None) -> bool:
         """Whether the elements lie in memory in the order of the indices."""
         return self.array.flags.c_contiguous
 

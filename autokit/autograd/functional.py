@@ -16,7 +16,7 @@ import numpy as np
 
 from autokit.autograd.modes import enable_grad
 from autokit.func.calls import Call, as_tuple, basis, forward
-from autokit.ops.shape import stack
+from autokit.ops.join import stack
 from autokit.tensor import Tensor, new_tensor
 
 Tensors = Tensor | tuple[Tensor, ...]

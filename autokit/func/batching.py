@@ -11,7 +11,7 @@ import numpy as np
 from autokit import random
 from autokit.autograd.modes import no_grad
 from autokit.func.trees import flatten, spread, unflatten
-from autokit.ops.shape import stack
+from autokit.ops.join import stack
 from autokit.tensor import Tensor, new_tensor
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from autokit.ops.shape import stack
+from autokit.ops.join import stack
 from autokit.tensor import Tensor
 
 

@@ -25,7 +25,7 @@ from autokit.autograd.modes import enable_grad, thread
 from autokit.autograd.node import Node
 from autokit.func.calls import basis, zeros
 from autokit.func.trees import flatten, tree_map, unflatten
-from autokit.ops.shape import stack
+from autokit.ops.join import stack
 from autokit.tensor import Tensor, new_tensor
 
 Argnums = int | tuple[int, ...]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import re
+import warnings
 from collections.abc import Sequence
 from operator import index as whole
 from typing import Any
@@ -21,6 +24,11 @@ def plain_index(tensor: Tensor, index: Any) -> Any:
     """``index`` with tensors and lists turned to arrays, checked against ``tensor``."""
     entries = index if isinstance(index, tuple) else (index,)
     made = tuple([_entry(tensor, entry) for entry in entries])
+    if len(made) > 1 and sum([entry is Ellipsis for entry in made]) > 1:
+        first = next(place for place, entry in enumerate(made) if entry is Ellipsis)
+        made = tuple([entry for place, entry in enumerate(made) if entry is not Ellipsis or place == first])
+    if not isinstance(tensor.array, np.ndarray):
+        _check_bounds(tensor.array.shape, made)  # CuPy wraps around in silence
     return made
 
 
@@ -39,6 +47,13 @@ def _entry(tensor: Tensor, entry: Any) -> Any:
         return slice(*parts)
     if isinstance(entry, Tensor):
         entry = entry.array
+        if entry.dtype.kind == "u":
+            warnings.warn(
+                "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.",
+                UserWarning,
+                stacklevel=4,
+            )
+            entry = entry.astype(bool)
     if isinstance(entry, bool | np.bool_):
         return bool(entry)
     if isinstance(entry, int | np.integer):
@@ -55,9 +70,36 @@ def _entry(tensor: Tensor, entry: Any) -> Any:
             f"tensors used as indices must be long, int, byte or bool tensors, and this one is {array.dtype}"
         )
     raise (TypeError if isinstance(entry, str) else IndexError)(
-        f"a tensor cannot be indexed by {type(entry).__name__}: use integers, slices, None, ..., lists, and "
-        "tensors of integers or bools"
+        "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
+        f"(got {type(entry).__name__}); lists, and tensors of integers or bools, are such variables"
     )
+
+
+def _check_bounds(shape: tuple[int, ...], index: tuple[Any, ...]) -> None:
+    """Raise where an index array names a place that is not there."""
+    used = sum([_dims_read(entry) for entry in index])
+    dim = 0
+    for entry in index:
+        if entry is Ellipsis:
+            dim += len(shape) - used
+            continue
+        if hasattr(entry, "dtype") and entry.dtype.kind != "b" and entry.size and dim < len(shape):
+            for place in (int(entry.min()), int(entry.max())):
+                if not -shape[dim] <= place < shape[dim]:
+                    raise out_of_bounds(place, dim, shape[dim])
+        dim += _dims_read(entry)
+
+
+def _dims_read(entry: Any) -> int:
+    """How many dimensions of the tensor one entry of an index is about."""
+    if entry is None or entry is Ellipsis or isinstance(entry, bool):
+        return 0
+    return entry.ndim if hasattr(entry, "dtype") and entry.dtype.kind == "b" else 1
+
+
+def out_of_bounds(index: int, dim: int, size: int, kind: type[Exception] = IndexError) -> Exception:
+    """PyTorch's error for a place that is not there."""
+    return kind(f"index {index} is out of bounds for dimension {dim} with size {size}")
 
 
 def is_basic(index: tuple[Any, ...]) -> bool:
@@ -95,7 +137,13 @@ def _read_all(a: Any, steps: Sequence[tuple[Any, ...]]) -> Any:
 
 def _read(a: Any, index: tuple[Any, ...]) -> Any:
     """The part of ``a`` at ``index``, in PyTorch's order of dimensions."""
+    if len(index) == 1 and isinstance(a, np.ndarray) and is_row_index(index[0]):
+        return np.take(a, index[0], axis=0)  # five times as fast as a[index]
     return _read_all(a, _steps(index))
+
+
+def is_row_index(entry: Any) -> bool:
+    return isinstance(entry, np.ndarray) and entry.dtype.kind in "ui"
 
 
 def write(array: Any, index: tuple[Any, ...], value: Any) -> None:
@@ -142,13 +190,55 @@ def plain_getitem(a, /, index):
 def spread_out(a, /, shape, index):
     """Zeros of ``shape``, with the elements of ``a`` added at ``index``; places named twice add up."""
     result = np.zeros_like(a, shape=shape)
-    *first, last = _steps(index)
-    part = _read_all(result, first)
-    if is_basic(last):
-        part[last] = a
+    if is_basic(index):
+        result[index] = a
     else:
-        np.add.at(part, last, a)
+        add_at(result, index, a)
     return result
+
+
+def add_at(array: Any, index: tuple[Any, ...], values: Any) -> None:
+    """Add ``values`` into ``array`` at ``index``; places named twice get both."""
+    if isinstance(array, np.ndarray) and all([is_row_index(entry) for entry in index]) and array.size:
+        _add_rows(array, index, values)
+        return
+    *first, last = _steps(index)
+    part = _read_all(array, first)
+    if is_basic(last):
+        part[last] += values
+    else:
+        np.add.at(part, last, values)
+
+
+_BLOCK = 1 << 17
+"""How many elements are added at once: their places fit into a cache."""
+
+
+def _add_rows(array: np.ndarray, index: tuple[np.ndarray, ...], values: Any) -> None:
+    """:func:`add_at` where arrays name whole rows: by the place of each element in memory.
+
+    ``np.add.at`` has a fast way for one dimension alone, which is six times as
+    fast as its general one.
+    """
+    dims = len(index)
+    shape, row_shape = array.shape[:dims], array.shape[dims:]
+    places: Any = np.zeros((), np.int64)
+    for entry, size in zip(index, shape):
+        places = places * size + np.where(entry < 0, entry + size, entry)
+    values = np.broadcast_to(values, (*places.shape, *row_shape))
+    width = math.prod(row_shape)
+    memory = array.reshape(-1)
+    places = places.reshape(-1)
+    if width == 1:
+        np.add.at(memory, places, values.reshape(-1))
+    else:
+        rows, columns = values.reshape(-1, width), np.arange(width)
+        count = max(_BLOCK // width, 1)
+        for start in range(0, places.size, count):
+            part = np.add.outer(places[start : start + count] * width, columns)
+            np.add.at(memory, part.reshape(-1), rows[start : start + count].reshape(-1))
+    if not np.may_share_memory(memory, array):
+        array[...] = memory.reshape(array.shape)
 
 
 def getitem(input: Tensor, index: Any) -> Tensor:
@@ -178,10 +268,35 @@ def _index_error(tensor: Tensor, entries: tuple[Any, ...], error: Exception) -> 
     if "boolean" in str(error):
         mask = next(entry for entry in entries if isinstance(entry, np.ndarray) and entry.dtype.kind == "b")
         return IndexError(
-            f"The shape of the mask {list(mask.shape)} does not match the shape of the indexed tensor "
-            f"{list(tensor.array.shape)}: {describe(tensor)}"
+            f"The shape of the mask {list(mask.shape)} at index {_odd_dim(tensor, entries, mask)} does not "
+            f"match the shape of the indexed tensor {list(tensor.array.shape)} at index "
+            f"{_odd_dim(tensor, entries, mask, True)}: {describe(tensor)}"
         )
-    return IndexError(str(error).replace(" axis ", " dimension "))
+    if "could not be broadcast" in str(error):
+        arrays = [entry for entry in entries if isinstance(entry, np.ndarray)]
+        return IndexError(
+            "shape mismatch: indexing tensors could not be broadcast together with shapes "
+            + ", ".join(
+                str(list(each.shape if each.dtype.kind != "b" else (int(each.sum()),))) for each in arrays
+            )
+        )
+    try:
+        _check_bounds(tensor.array.shape, entries)
+    except IndexError as wrong:
+        return wrong
+    return IndexError(re.sub(r" \[index:.*", "", str(error)).replace(" axis ", " dimension "))
+
+
+def _odd_dim(tensor: Tensor, entries: tuple[Any, ...], mask: Any, of_tensor: bool = False) -> int:
+    """Where the shape of a mask differs from the dimensions that it stands for."""
+    before = 0
+    for entry in entries:
+        if entry is mask:
+            break
+        before += _dims_read(entry)
+    sizes = tensor.array.shape[before:]
+    place = next((n for n, (a, b) in enumerate(zip(mask.shape, sizes)) if a != b), 0)
+    return place + before * of_tensor
 
 
 def _put_name(node: Node) -> str:

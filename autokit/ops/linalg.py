@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.ops.dims import place_of
 from autokit.ops.elementwise import mul
 from autokit.ops.errors import broadcast_message, describe
 from autokit.ops.matrices import (
@@ -19,7 +20,6 @@ from autokit.ops.matrices import (
 )
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
-from autokit.ops.shape import _dim
 from autokit.tensor import Tensor, new_tensor
 
 
@@ -468,7 +468,7 @@ def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
             "linalg.cross: inputs must have the same number of dimensions. Got "
             f"{describe(input)} and {describe(other)}"
         )
-    dim = _dim(dim, input.array.ndim)
+    dim = place_of(dim, input.array.ndim)
     sizes = input.array.shape[dim], other.array.shape[dim]
     if sizes != (3, 3):
         raise RuntimeError(

@@ -14,7 +14,8 @@ from autokit import dtypes
 from autokit.ops.convert import cast
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
-from autokit.ops.shape import expand_to, scatter_zeros
+from autokit.ops.scatter import scatter_zeros
+from autokit.ops.shape import expand_to
 from autokit.tensor import Tensor
 
 Dim = int | Sequence[int] | None

@@ -1,26 +1,170 @@
-"""Operations that move elements and change none: shapes, orders, joins and repetitions.
+"""The same elements under another shape or order: views, which share their memory.
 
-Where NumPy can, the result is a view of the same memory.
+Each step along a dimension jumps over a fixed number of elements in memory,
+the dimension's *stride*.  A view has a shape and strides of its own, and moves
+nothing; ``reshape`` and ``flatten`` copy where no strides would do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
+from itertools import accumulate
+from operator import mul
 from typing import Any
 
 import numpy as np
 
-from autokit.ops.errors import describe, require_tensor
+from autokit.devices import module_of
+from autokit.ops.dims import place_of, places_of, sizes_of, whole
+from autokit.ops.errors import broadcast_message, describe, require_tensor
+from autokit.ops.index import spread_out
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
-from autokit.tensor import Tensor, new_tensor
+from autokit.ops.recording import share_storage
+from autokit.tensor import Size, Tensor, new_tensor
+
+# ---------------------------------------------------------------- memory
 
 
-def _sizes(shape: tuple[Any, ...]) -> tuple[int, ...]:
-    """The sizes, given one by one or as one sequence."""
-    if len(shape) == 1 and isinstance(shape[0], tuple | list):
-        shape = tuple(shape[0])
-    return tuple(int(size) for size in shape)
+def strided(a: Any, shape: tuple[int, ...], strides: tuple[int, ...], offset: int = 0) -> Any:
+    """A view of the memory of ``a`` with this shape and these strides, ``offset`` behind its first element.
+
+    Strides and offset count bytes.
+    """
+    if not isinstance(a, np.ndarray):
+        module = module_of(a)
+        if not offset:
+            return module.lib.stride_tricks.as_strided(a, shape, strides)
+        return module.ndarray(shape, a.dtype, a.data + offset, strides)
+    owner = a.base if isinstance(a.base, np.ndarray) else a
+    if not owner.flags.c_contiguous:
+        owner = owner.T
+        if not owner.flags.c_contiguous:
+            return np.lib.stride_tricks.as_strided(a, shape, strides)
+    return np.ndarray(shape, a.dtype, owner, _address(a) - _address(owner) + offset, strides)
+
+
+def _address(a: np.ndarray) -> int:
+    return a.__array_interface__["data"][0]
+
+
+def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The strides, in elements, of a tensor of ``shape`` whose elements lie in the order of their indices."""
+    return tuple(accumulate((max(size, 1) for size in shape[:0:-1]), mul, initial=1))[::-1] if shape else ()
+
+
+def _owner_size(a: Any) -> int:
+    """How many elements of its dtype the memory that ``a`` lies in has room for."""
+    owner = a if a.base is None or not hasattr(a.base, "nbytes") else a.base
+    return owner.nbytes // a.itemsize
+
+
+def storage_offset(input: Tensor) -> int:
+    """How many elements lie in memory before the first one of ``input``."""
+    a = input.array
+    owner = a.base
+    if not isinstance(owner, type(a)):
+        return 0
+    if isinstance(a, np.ndarray):
+        return (_address(a) - _address(owner)) // a.itemsize
+    return (a.data.ptr - owner.data.ptr) // a.itemsize
+
+
+def _positions(shape: tuple[int, ...], strides: tuple[int, ...], offset: int = 0) -> np.ndarray:
+    """Where in memory each element lies, counted in elements."""
+    places = np.asarray(offset)
+    for size, stride in zip(shape, strides):
+        places = np.add.outer(places, np.arange(size) * stride)
+    return places
+
+
+@operation(
+    "↔",
+    "{g} summed where elements share memory",
+    g=derivative(
+        "1 where it lies",
+        lambda g, from_places, to_places, extent: on(
+            rearranged, g, from_places=to_places, to_places=from_places, extent=extent
+        ),
+    ),
+    name="as_strided_backward",
+)
+def rearranged(g, /, from_places, to_places, extent):
+    """``g`` added into empty memory at ``from_places``, and read at ``to_places``."""
+    memory = np.zeros_like(g, shape=extent)
+    np.add.at(memory, from_places, g)
+    return memory[to_places]
+
+
+def _as_strided_gradient(g: Any, size: Any, stride: Any, storage_offset: int, origin: Any) -> Any:
+    own_shape, own_strides, own_offset, extent = origin
+    return on(
+        rearranged,
+        g,
+        from_places=_positions(size, stride, storage_offset),
+        to_places=_positions(own_shape, own_strides, own_offset),
+        extent=extent,
+    )
+
+
+@operation(
+    "strided", "{a} in other steps", a=derivative("1", _as_strided_gradient), view=True, name="as_strided"
+)
+def plain_as_strided(a, /, size, stride, storage_offset, origin):
+    """See :func:`as_strided`."""
+    strides = tuple([step * a.itemsize for step in stride])
+    return strided(a, size, strides, (storage_offset - origin[2]) * a.itemsize)
+
+
+def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
+    """A view of the memory of ``input``: ``size``, and how many elements a step along each dimension jumps.
+
+    Parameters
+    ----------
+    input : Tensor
+    size, stride : sequence of int
+    storage_offset : int, optional
+        Where in memory the first element lies; that of ``input`` without it.
+
+    Raises
+    ------
+    RuntimeError
+        If that reaches outside of the memory.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> torch.arange(5).as_strided((3, 3), (1, 1))
+    tensor([[0, 1, 2],
+            [1, 2, 3],
+            [2, 3, 4]])
+    """
+    size, stride = sizes_of((size,), "as_strided"), sizes_of((stride,), "as_strided", "stride")
+    if len(size) != len(stride):
+        raise RuntimeError("mismatch in length of strides and shape")
+    if any(step < 0 for step in stride):
+        raise RuntimeError(
+            f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}"
+        )
+    a = input.array
+    own_offset = _storage_offset(input)
+    offset = own_offset if storage_offset is None else whole(storage_offset, "storage_offset", "as_strided")
+    extent = _owner_size(a)
+    last = offset + sum((n - 1) * step for n, step in zip(size, stride)) + 1
+    if 0 not in size and (last > extent or offset < 0):
+        raise RuntimeError(
+            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize "
+            f"{a.itemsize} requiring a storage size of {last * a.itemsize} are out of bounds for storage of "
+            f"size {extent * a.itemsize}"
+        )
+    origin = (a.shape, tuple([step // a.itemsize for step in a.strides]), own_offset, extent)
+    return plain_as_strided(input, size=size, stride=stride, storage_offset=offset, origin=origin)
+
+
+_storage_offset = storage_offset
+
+
+# ---------------------------------------------------------------- another shape
 
 
 @operation(
@@ -35,34 +179,67 @@ def plain_reshape(a, /, size):
     try:
         return a.reshape(size)
     except ValueError as error:
-        known = [step for step in size if step != -1]
-        if len(size) - len(known) > 1:
-            raise RuntimeError("only one dimension can be inferred") from error
-        raise RuntimeError(
-            f"shape '{list(size)}' is invalid for input of size {a.size}"
-            + (": the sizes must multiply to it" if len(known) == len(size) else "")
-        ) from error
+        raise _wrong_shape(a, size) from error
+
+
+def _wrong_shape(a: Any, size: tuple[int, ...]) -> RuntimeError:
+    if size.count(-1) > 1:
+        return RuntimeError("only one dimension can be inferred")
+    for place, one in enumerate(size):
+        if one < -1:
+            return RuntimeError(f"invalid shape dimension {one} at index {place} of shape {list(size)}")
+    if not a.size and -1 in size and 0 in size:
+        return RuntimeError(
+            f"cannot reshape tensor of 0 elements into shape {list(size)} because the unspecified dimension "
+            "size -1 can be any value and is ambiguous"
+        )
+    return RuntimeError(
+        f"shape '{list(size)}' is invalid for input of size {a.size}"
+        + (": the sizes must multiply to it" if -1 not in size else "")
+    )
 
 
 def reshape(input: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
     """The elements in the same order under another shape; one size may be -1, found from the others.
+
+    A view where strides allow it, else a copy.
 
     Raises
     ------
     RuntimeError
         If the number of elements would change.
     """
-    return plain_reshape(input, size=_sizes(sizes if shape is None else shape))
+    return _reshape(input, sizes_of(sizes if shape is None else (shape,), "reshape", "shape"))
 
 
-def view(input: Tensor, *shape: Any) -> Any:
-    """As :func:`reshape`, but never a copy; with a dtype, the bytes read anew."""
+def _reshape(input: Tensor, size: tuple[int, ...]) -> Tensor:
+    if size.__class__ is tuple and min(size, default=0) < -1:
+        raise _wrong_shape(input.array, size)
+    return plain_reshape(input, size=size)
+
+
+def reshape_as(input: Tensor, other: Tensor) -> Tensor:
+    """``input`` in the shape of ``other``, by :func:`reshape`."""
+    require_tensor("reshape_as", other)
+    return _reshape(input, other.array.shape)
+
+
+def view(input: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Tensor:
+    """As :func:`reshape`, but never a copy; with a dtype, the bytes read anew.
+
+    Raises
+    ------
+    RuntimeError
+        If the number of elements would change, or no strides give that shape.
+    """
     from autokit import dtypes
 
-    if len(shape) == 1 and isinstance(shape[0], dtypes.dtype):
-        return new_tensor(input.array.view(shape[0].numpy))
-    result = reshape(input, *shape)
-    if result.array.size and not np.shares_memory(result.array, input.array):
+    if dtype is None and len(shape) == 1 and isinstance(shape[0], dtypes.dtype):
+        dtype = shape[0]
+    if dtype is not None:
+        return _bytes_as(input, dtype)
+    result = _reshape(input, sizes_of(shape if size is None else (size,), "view"))
+    if result.array.size and not np.may_share_memory(result.array, input.array):
         raise RuntimeError(
             "view size is not compatible with input tensor's size and stride (at least one dimension spans "
             "across two contiguous subspaces). Use .reshape(...) instead: it copies where it must. Got "
@@ -71,38 +248,72 @@ def view(input: Tensor, *shape: Any) -> Any:
     return result
 
 
+def _bytes_as(input: Tensor, dtype: Any) -> Tensor:
+    a = input.array
+    before, after = a.itemsize, dtype.itemsize
+    if before != after:
+        if not a.ndim:
+            raise RuntimeError(
+                f"self.dim() cannot be 0 to view {input.dtype.name} as {dtype.name} (different element sizes)"
+            )
+        if a.shape[-1] * before % after:
+            raise RuntimeError(
+                f"self.size(-1) must be divisible by {after // before} to view {input.dtype.name} as "
+                f"{dtype.name} (different element sizes), but got {a.shape[-1]}"
+            )
+        if a.strides[-1] != before:
+            raise RuntimeError(
+                f"self.stride(-1) must be 1 to view {input.dtype.name} as {dtype.name} (different element "
+                f"sizes), but got {a.strides[-1] // before}"
+            )
+    return share_storage(input, new_tensor(a.view(dtype.numpy)))
+
+
 def view_as(input: Tensor, other: Tensor) -> Tensor:
-    """``input`` in the shape of ``other``."""
+    """``input`` in the shape of ``other``, by :func:`view`."""
     require_tensor("view_as", other)
-    return view(input, other.shape)
-
-
-def _dim(dim: int, ndim: int) -> int:
-    """``dim`` counted from the front."""
-    if not -max(ndim, 1) <= dim < max(ndim, 1):
-        from autokit.ops.errors import dimension_error
-
-        raise dimension_error(dim, ndim)
-    return dim % max(ndim, 1)
+    return view(input, other.array.shape)
 
 
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """The dimensions from ``start_dim`` to ``end_dim`` as one."""
+    """The dimensions from ``start_dim`` to ``end_dim`` as one; the tensor itself where it is one."""
     shape = input.array.shape
-    first, last = _dim(start_dim, len(shape)), _dim(end_dim, len(shape))
+    first, last = place_of(start_dim, len(shape)), place_of(end_dim, len(shape))
     if first > last:
         raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
     if not shape:
-        return reshape(input, 1)
+        return _reshape(input, (1,))
+    if first == last:
+        return input
     middle = 1
     for size in shape[first : last + 1]:
         middle *= size
-    return reshape(input, (*shape[:first], middle, *shape[last + 1 :]))
+    return _reshape(input, (*shape[:first], middle, *shape[last + 1 :]))
+
+
+def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
+    """Dimension ``dim`` as several of these ``sizes``; one of them may be -1."""
+    shape = input.array.shape
+    place = place_of(dim, len(shape), "unflatten")
+    sizes = sizes_of((sizes,), "unflatten", "sizes")
+    if not sizes:
+        raise RuntimeError("unflatten: sizes must be non-empty")
+    known = 1
+    for size in sizes:
+        known *= size if size != -1 else 1
+    fits = known == shape[place] if -1 not in sizes else known and shape[place] % known == 0
+    if not fits or sizes.count(-1) > 1:
+        raise RuntimeError(
+            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {place} "
+            f"({shape[place]}) in the input tensor"
+        )
+    sizes = tuple([shape[place] // known if size == -1 else size for size in sizes])
+    return view(input, (*shape[:place], *sizes, *shape[place + 1 :]))
 
 
 def ravel(input: Tensor) -> Tensor:
-    """All elements in one dimension."""
-    return reshape(input, -1)
+    """All elements in one dimension: a view where their order in memory is that already."""
+    return _reshape(contiguous(input), (-1,)) if input.array.size else _reshape(input, (0,))
 
 
 _KIND_OF_SQUEEZE = {type(None): 0, int: 1}
@@ -116,11 +327,10 @@ _KIND_OF_SQUEEZE = {type(None): 0, int: 1}
     backward=lambda node: f"SqueezeBackward{_KIND_OF_SQUEEZE.get(type(node.settings['dim']), 2)}",
 )
 def squeeze(a, /, dim=None):
-    """The dimensions of size 1 taken out: all of them, or only ``dim``."""
-    if dim is None:
-        return a.squeeze()
-    dims = {_dim(d, a.ndim) for d in ((dim,) if isinstance(dim, int) else dim)}
-    return a.reshape(tuple(size for place, size in enumerate(a.shape) if not (place in dims and size == 1)))
+    """The dimensions of size 1 taken out: all of them, or only ``dim``, one or several."""
+    dims = range(a.ndim) if dim is None else places_of(dim, a.ndim, "squeeze")
+    ones = tuple([place for place in dims if a.ndim and a.shape[place] == 1])
+    return a.squeeze(ones) if ones else a[...]
 
 
 @operation(
@@ -128,7 +338,16 @@ def squeeze(a, /, dim=None):
 )
 def unsqueeze(a, /, dim):
     """A dimension of size 1 put in at ``dim``."""
-    return np.expand_dims(a, dim)
+    place = place_of(dim, a.ndim + 1, "unsqueeze")
+    # NumPy's own np.expand_dims gives other strides where the elements do not lie in order.
+    step = a.strides[place] * a.shape[place] if place < a.ndim else a.itemsize
+    shape = (*a.shape[:place], 1, *a.shape[place:])
+    if a.flags.c_contiguous:
+        return a.reshape(shape)
+    return strided(a, shape, (*a.strides[:place], step, *a.strides[place:]))
+
+
+# ---------------------------------------------------------------- another order
 
 
 @operation(
@@ -139,7 +358,8 @@ def unsqueeze(a, /, dim):
 )
 def transpose(a, /, dim0, dim1):
     """The dimensions ``dim0`` and ``dim1`` exchanged."""
-    return np.swapaxes(a, _dim(dim0, a.ndim), _dim(dim1, a.ndim)) if a.ndim else a[...]
+    dim0, dim1 = place_of(dim0, a.ndim, "transpose"), place_of(dim1, a.ndim, "transpose")
+    return np.swapaxes(a, dim0, dim1) if a.ndim else a[...]
 
 
 @operation("ᵀ", "{a}ᵀ", a=derivative("ᵀ", lambda g: np.transpose(g)), view=True)
@@ -150,6 +370,16 @@ def t(a, /):
             f"t() expects a tensor with <= 2 dimensions, but self is {a.ndim}D; use .mT or .permute(...)"
         )
     return a.transpose()
+
+
+def adjoint(input: Tensor) -> Tensor:
+    """The last two dimensions exchanged, and complex numbers conjugated."""
+    if input.array.ndim < 2:
+        raise RuntimeError(
+            "tensor.adjoint() is only supported on matrices or batches of matrices. Got "
+            f"{input.array.ndim}-D tensor."
+        )
+    return transpose(input, -2, -1)
 
 
 @operation(
@@ -170,12 +400,46 @@ def plain_permute(a, /, dims):
             f"desired ordering of dimensions i.e. input.dim() = {a.ndim} is not equal to len(dims) = "
             f"{len(dims)}"
         )
-    return np.transpose(a, dims)
+    places = [place_of(dim, a.ndim, "permute") for dim in dims]
+    if len(set(places)) < len(places):
+        raise RuntimeError("permute(): duplicate dims are not allowed.")
+    return np.transpose(a, places)
 
 
 def permute(input: Tensor, *order: Any, dims: Any = None) -> Tensor:
     """The dimensions in another order: the new dimension ``i`` is the old ``dims[i]``."""
-    return plain_permute(input, dims=_sizes(order if dims is None else dims))
+    return plain_permute(input, dims=sizes_of(order if dims is None else (dims,), "permute", "dims"))
+
+
+def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
+    """The dimension ``source`` moved to the place ``destination``, or several; others keep their order."""
+    if isinstance(source, int) != isinstance(destination, int):
+        raise TypeError(
+            "movedim() received an invalid combination of arguments: source and destination are two ints or "
+            f"two tuples, and not {type(source).__name__} and {type(destination).__name__}"
+        )
+    ndim = input.array.ndim
+    moved = []
+    for name, dims in (("source", source), ("destination", destination)):
+        dims = list(dims) if isinstance(dims, tuple | list) else [dims]
+        places = [place_of(dim, ndim, "movedim") for dim in dims]
+        if len(set(places)) < len(places):
+            raise RuntimeError(f"movedim: repeated dim in `{name}` ({dims})")
+        moved.append(places)
+    if len(moved[0]) != len(moved[1]):
+        raise RuntimeError(
+            "movedim: Invalid source or destination dims: source "
+            f"({moved[0]} dims) should contain the same number of dims as destination ({moved[1]} dims)"
+        )
+    if not ndim:
+        return _reshape(input, ())
+    order = [place for place in range(ndim) if place not in moved[0]]
+    for to, place in sorted(zip(moved[1], moved[0])):
+        order.insert(to, place)
+    return plain_permute(input, dims=tuple(order))
+
+
+# ---------------------------------------------------------------- repeated without a copy
 
 
 def expand_to(g: Any, shape: tuple[int, ...]) -> Any:
@@ -196,167 +460,309 @@ _QUICKLY_FILLED = 4096
 @operation("expand", "{a} repeated", a=derivative("1", lambda g: g), view=True, name="expand")
 def plain_expand(a, /, size):
     """See :func:`expand`."""
-    return np.broadcast_to(a, size)
+    new = len(size) - a.ndim
+    shape: list[int] = []
+    strides: list[int] = []
+    for place in reversed(range(len(size))):
+        own = a.shape[place - new] if place >= new else 1
+        step = shape[0] * strides[0] if shape else a.itemsize
+        wanted = size[place]
+        if place >= new:
+            step = a.strides[place - new]
+            wanted = own if wanted == -1 else wanted
+        if wanted != own:
+            if own != 1 or wanted < 0:
+                raise _cannot_expand(a.shape, size, place)
+            step = 0
+        shape.insert(0, wanted)
+        strides.insert(0, step)
+    return strided(a, tuple(shape), tuple(strides))
 
 
-def expand(input: Tensor, *sizes: Any) -> Tensor:
-    """A view in which dimensions of size 1 are repeated; -1 leaves a size as it is."""
-    wanted = _sizes(sizes)
-    own = (1,) * (len(wanted) - input.array.ndim) + input.array.shape
-    return plain_expand(input, size=tuple(o if w == -1 else w for o, w in zip(own, wanted)))
+def _cannot_expand(own: tuple[int, ...], size: tuple[int, ...], place: int) -> RuntimeError:
+    if place < len(size) - len(own):
+        return RuntimeError(
+            f"The expanded size of the tensor ({size[place]}) isn't allowed in a leading, non-existing "
+            f"dimension {place}"
+        )
+    return RuntimeError(
+        f"The expanded size of the tensor ({size[place]}) must match the existing size "
+        f"({own[place - len(size) + len(own)]}) at non-singleton dimension {place}.  Target sizes: "
+        f"{list(size)}.  Tensor sizes: {list(own)}"
+    )
 
 
-def expand_as(input: Tensor, other: Tensor) -> Tensor:
-    """``input`` expanded to the shape of ``other``."""
-    return expand(input, other.shape)
-
-
-# ---------------------------------------------------------------- joining
-
-
-def _cat_gradients(g: Any, tensors: Sequence[Any], dim: int) -> list[Any]:
-    ends = np.cumsum([tensor.shape[dim] for tensor in tensors])
-    lead = (slice(None),) * (dim % len(g.shape))
-    return [g[(*lead, slice(int(end) - tensor.shape[dim], int(end)))] for tensor, end in zip(tensors, ends)]
-
-
-@operation("cat", "the tensors, joined", joint=derivative("its own part", _cat_gradients), name="cat")
-def plain_cat(*tensors, dim=0):
-    """See :func:`cat`."""
-    try:
-        return np.concatenate(tensors, axis=dim)
-    except ValueError as error:
-        if isinstance(error, np.exceptions.AxisError):
-            raise
-        raise RuntimeError(
-            f"Sizes of tensors must match except in dimension {dim}. The shapes are "
-            + ", ".join(str(tuple(tensor.shape)) for tensor in tensors)
-        ) from error
-
-
-def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
-    """The tensors one after the other along the existing dimension ``dim``.
+def expand(input: Tensor, *sizes: Any, size: Any = None) -> Tensor:
+    """A view in which dimensions of size 1 are repeated; -1 leaves a size as it is.
 
     Raises
     ------
     RuntimeError
-        If a size differs along another dimension.
+        If another size would change.
     """
-    tensors = _some_tensors(tensors, "cat")
-    if any([each.array.ndim != 1 for each in tensors]):
-        # An empty list counts for nothing, so that a loop may begin with one.
-        tensors = [each for each in tensors if each.array.shape != (0,)]
-    return plain_cat(*tensors, dim=dim)
-
-
-def _some_tensors(tensors: Any, name: str) -> Sequence[Tensor]:
-    if isinstance(tensors, Tensor):
-        raise TypeError(
-            f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor; write "
-            f"{name}([a, b])"
-        )
-    if not tensors:
-        kind = ValueError if name == "cat" else RuntimeError
-        raise kind(f"{name} expects a non-empty TensorList: expected a non-empty list of Tensors")
-    for place, tensor in enumerate(tensors):
-        if not isinstance(tensor, Tensor):
-            raise TypeError(
-                f"{name}(): expected Tensor as element {place} in argument 0, but got {type(tensor).__name__}"
-            )
-    return tensors
-
-
-def _stack_gradients(g: Any, tensors: Sequence[Any], dim: int) -> list[Any]:
-    lead = (slice(None),) * (dim % len(g.shape))
-    return [g[(*lead, place)] for place in range(len(tensors))]
-
-
-@operation("stack", "the tensors, stacked", joint=derivative("its own part", _stack_gradients), name="stack")
-def plain_stack(*tensors, dim=0):
-    """See :func:`stack`."""
-    for place, tensor in enumerate(tensors):
-        if tensor.shape != tensors[0].shape:
-            raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {list(tensors[0].shape)} at entry 0 "
-                f"and {list(tensor.shape)} at entry {place}"
-            )
-    return np.stack(tensors, axis=dim)
-
-
-def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
-    """Tensors of one shape, side by side along a new dimension ``dim``."""
-    return plain_stack(*_some_tensors(tensors, "stack"), dim=dim)
-
-
-# ---------------------------------------------------------------- along one dimension
-
-
-@operation(
-    "gather",
-    "{a} at given places",
-    a=derivative(
-        "1 at the places taken",
-        lambda g, shape, dim, index: on(scatter_zeros, g, shape=shape, dim=dim, index=index),
-    ),
-    mixed=True,
-    name="gather",
-)
-def plain_gather(a, /, dim, index):
-    """See :func:`gather`."""
-    return np.take_along_axis(a, index, axis=dim)
-
-
-def gather(input: Tensor, dim: int, index: Tensor) -> Tensor:
-    """Along ``dim``, the elements at the places ``index``, which has as many dimensions as ``input``."""
-    places = index.array
-    if places.dtype.kind != "i":
-        raise RuntimeError(f"gather(): Expected dtype int64 for index, got {index.dtype.name}")
-    if places.ndim != input.array.ndim:
+    wanted = sizes_of(sizes if size is None else (size,), "expand")
+    if len(wanted) < input.array.ndim:
         raise RuntimeError(
-            "Index tensor must have the same number of dimensions as input tensor: it has "
-            f"{places.ndim}, and the input {input.array.ndim}"
+            f"expand({input.dtype.name}{list(input.array.shape)}, size={list(wanted)}): the number of sizes "
+            f"provided ({len(wanted)}) must be greater or equal to the number of dimensions in the tensor "
+            f"({input.array.ndim})"
         )
-    axis = _dim(dim, input.array.ndim)
-    size = input.array.shape[axis] if input.array.ndim else 1
-    wrong = places[(places < 0) | (places >= size)]
-    if wrong.size:
-        raise RuntimeError(f"index {wrong.flat[0]} is out of bounds for dimension {dim} with size {size}")
-    lead = tuple(slice(n) if place != axis else slice(None) for place, n in enumerate(places.shape))
-    return plain_gather(input if places.shape == input.array.shape else input[lead], dim=axis, index=places)
+    return plain_expand(input, size=wanted)
+
+
+def expand_as(input: Tensor, other: Tensor) -> Tensor:
+    """``input`` expanded to the shape of ``other``."""
+    require_tensor("expand_as", other)
+    return expand(input, other.array.shape)
+
+
+def broadcast_to(input: Tensor, size: Any) -> Tensor:
+    """``input`` expanded to ``size``."""
+    return expand(input, sizes_of((size,), "broadcast_to"))
+
+
+def broadcast_shapes(*shapes: Any) -> Size:
+    """The shape that tensors of these shapes broadcast to.
+
+    Raises
+    ------
+    RuntimeError
+        If they do not.
+    """
+    found: list[int] = []
+    for number, shape in enumerate(shapes):
+        shape = (shape,) if isinstance(shape, int) else tuple(shape)
+        found = [1] * (len(shape) - len(found)) + found
+        for back in range(1, len(shape) + 1):
+            size = shape[-back]
+            if size < 0:
+                raise RuntimeError(f"Trying to create tensor with negative dimension ({size}): ({size})")
+            if size in (1, found[-back]):
+                continue
+            if found[-back] != 1:
+                raise RuntimeError(
+                    f"Attempting to broadcast a dimension of length {size} at {-back}! Mismatching argument "
+                    f"at index {number} had {shape}; but expected shape should be broadcastable to {found}"
+                )
+            found[-back] = size
+    return Size(found)
+
+
+def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
+    """The tensors, expanded to the shape that they broadcast to."""
+    tensors = tuple(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], tuple | list) else tensors
+    shape: tuple[int, ...] = ()
+    for tensor in tensors:
+        try:
+            shape = tuple(broadcast_shapes(shape, tensor.array.shape))
+        except RuntimeError:
+            raise RuntimeError(broadcast_message(shape, tensor.array.shape)) from None
+    return tuple([each if each.array.shape == shape else plain_expand(each, size=shape) for each in tensors])
+
+
+# ---------------------------------------------------------------- parts
+
+
+def _slices(dim: int, start: int, length: int) -> tuple[slice, ...]:
+    return (*(slice(None),) * dim, slice(start, start + length))
 
 
 @operation(
-    "scatter",
-    "{a} put at given places",
-    a=derivative("1 at the places put", lambda g, dim, index: on(plain_gather, g, dim=dim, index=index)),
-    name="scatter_add",
+    "[ ]",
+    "a part of {a}",
+    a=derivative(
+        "1 inside of the part",
+        lambda g, shape, dim, start, length: on(
+            spread_out, g, shape=shape, index=_slices(dim, start, length)
+        ),
+    ),
+    view=True,
+    name="narrow",
+    backward=lambda node: node.settings["made_by"],
 )
-def scatter_zeros(a, /, shape, dim, index):
-    """Zeros of ``shape`` with the elements of ``a`` added at the places ``index`` along ``dim``."""
-    result = np.zeros(shape, a.dtype)
-    places = list(np.ix_(*[np.arange(size) for size in index.shape]))
-    places[dim] = index
-    np.add.at(result, tuple(places), a)
+def plain_narrow(a, /, dim, start, length, made_by="SliceBackward0"):
+    """See :func:`narrow`."""
+    return a[_slices(dim, start, length)]
+
+
+def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
+    """``length`` places of dimension ``dim``, from ``start`` on."""
+    if not input.array.ndim:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    place = place_of(dim, input.array.ndim, "narrow")
+    start, length = whole(start, "start", "narrow"), whole(length, "length", "narrow")
+    size = input.array.shape[place]
+    if length < 0:
+        raise RuntimeError("narrow(): length must be non-negative.")
+    if not -size <= start <= size:
+        raise IndexError(
+            f"start out of range (expected to be in range of [{-size}, {size}], but got {start})"
+        )
+    start += size * (start < 0)
+    if start + length > size:
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
+    return plain_narrow(input, dim=place, start=start, length=length)
+
+
+@operation(
+    "[ ]",
+    "{a} at one place",
+    a=derivative(
+        "1 at that place",
+        lambda g, shape, dim, index: on(spread_out, g, shape=shape, index=(*(slice(None),) * dim, index)),
+    ),
+    view=True,
+    name="select",
+    backward=lambda node: node.settings["made_by"],
+)
+def plain_select(a, /, dim, index, made_by="SelectBackward0"):
+    """See :func:`select`."""
+    return a[(*(slice(None),) * dim, index, ...)]
+
+
+def select(input: Tensor, dim: int, index: Any) -> Tensor:
+    """What stands at ``index`` along dimension ``dim``, without that dimension."""
+    shape = input.array.shape
+    if not shape:
+        raise IndexError("select() cannot be applied to a 0-dim tensor.")
+    place, index = place_of(dim, len(shape), "select"), whole(index, "index", "select")
+    if not -shape[place] <= index < shape[place]:
+        raise IndexError(
+            f"select(): index {index} out of range for tensor of size {list(shape)} at dimension {place}"
+        )
+    return plain_select(input, dim=place, index=index % shape[place])
+
+
+def _fold_gradient(g: Any, dim: int, size: int, step: int) -> Any:
+    return on(plain_unfold, g, dim=dim, size=size, step=step)
+
+
+@operation("Σ", "{g}, windows added up", g=derivative("1", _fold_gradient), name="unfold_backward")
+def folded(g, /, shape, dim, size, step):
+    """The windows of :func:`unfold` added up where they lay in a tensor of ``shape``."""
+    result = np.zeros_like(g, shape=shape)
+    count = g.shape[dim]
+    for place in range(size if count else 0):
+        every = slice(place, place + (count - 1) * step + 1, step)
+        result[(*(slice(None),) * dim, every)] += g[..., place]
     return result
 
 
-def contiguous(input: Tensor) -> Tensor:
+@operation(
+    "windows",
+    "windows of {a}",
+    a=derivative(
+        "1 in each window",
+        lambda g, shape, dim, size, step: (
+            on(folded, g, shape=shape, dim=dim, size=size, step=step) if shape else g.sum()
+        ),
+    ),
+    view=True,
+    name="unfold",
+)
+def plain_unfold(a, /, dim, size, step):
+    """See :func:`unfold`."""
+    if not a.ndim:
+        return strided(a, (size,), (a.itemsize,))
+    count = (a.shape[dim] - size) // step + 1
+    shape = (*a.shape[:dim], count, *a.shape[dim + 1 :], size)
+    strides = (*a.strides[:dim], a.strides[dim] * step, *a.strides[dim + 1 :], a.strides[dim])
+    return strided(a, shape, strides)
+
+
+def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
+    """The windows of ``size`` places along a dimension, ``step`` apart, each along a new last dimension.
+
+    >>> import autokit as torch
+    >>> torch.arange(5).unfold(0, 3, 2)
+    tensor([[0, 1, 2],
+            [2, 3, 4]])
+    """
+    place = place_of(dimension, input.array.ndim, "unfold")
+    longest = input.array.shape[place] if input.array.ndim else 1
+    if size < 0:
+        raise RuntimeError(f"size is {size} but must be >= 0")
+    if size > longest:
+        raise RuntimeError(f"maximum size for tensor at dimension {place} is {longest} but size is {size}")
+    if step <= 0:
+        raise RuntimeError(f"step is {step} but must be > 0")
+    return plain_unfold(input, dim=place, size=size, step=step)
+
+
+def contiguous(input: Tensor, memory_format: Any = None) -> Tensor:
     """The same elements in the order of their indices: the tensor itself where they lie so already."""
     return input if input.is_contiguous() else input.clone()
 
 
+# ---------------------------------------------------------------- another shape of the tensor itself
+
+
+def _of_itself(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """The form with a trailing underscore: the tensor takes over the shape of its own view."""
+
+    def apply(self: Tensor, *arguments: Any, **settings: Any) -> Tensor:
+        from autokit.ops.inplace import mark_changed, refuse_change
+
+        refuse_change(self)
+        before = new_tensor(self.array)
+        before.grad_fn, before._requires_grad = self.grad_fn, self._requires_grad
+        result = function(before, *arguments, **settings)
+        self.array = result.array
+        self.grad_fn = result.grad_fn
+        mark_changed(self)
+        if self.grad_fn is not None:
+            self.grad_fn.storage = self._storage
+        return self
+
+    apply.__name__ = apply.__qualname__ = f"{function.__name__}_"
+    apply.__doc__ = f"In-place form of :func:`{function.__name__}`: the tensor itself gets the new shape."
+    return apply
+
+
+unsqueeze_, squeeze_ = _of_itself(unsqueeze), _of_itself(squeeze)
+transpose_, t_ = _of_itself(transpose), _of_itself(t)
+
+
+def resize_(self: Tensor, *sizes: Any) -> Tensor:
+    """Give the tensor another size, over its own memory where that is large enough; new elements are 0.
+
+    Raises
+    ------
+    RuntimeError
+        If it requires grad.
+    """
+    if self._requires_grad:
+        raise RuntimeError("cannot resize variables that require grad")
+    size = sizes_of(sizes, "resize_")
+    if min(size, default=0) < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(size)}: {list(size)}")
+    a = self.array
+    count = Size(size).numel()
+    room = _owner_size(a) - storage_offset(self)
+    if count <= room:
+        self.array = strided(a, size, tuple([step * a.itemsize for step in row_major(size)]))
+    else:
+        grown = np.zeros_like(a, shape=count)
+        grown[:room] = strided(a, (room,), (a.itemsize,))
+        self.array = grown.reshape(size)
+    return self
+
+
 NAMES = Names(
-    both="flatten gather permute ravel reshape squeeze t transpose unsqueeze",
-    functions="cat stack",
-    methods="contiguous expand expand_as view view_as",
-    aliases={"concat": "cat", "concatenate": "cat", "swapaxes": "transpose"},
+    both="adjoint as_strided broadcast_to expand_as flatten movedim narrow permute ravel reshape select "
+    "squeeze t transpose unflatten unsqueeze",
+    functions="broadcast_shapes broadcast_tensors",
+    methods="contiguous expand reshape_as resize_ squeeze_ storage_offset t_ transpose_ unfold unsqueeze_ "
+    "view view_as",
+    aliases={"moveaxis": "movedim", "swapaxes": "transpose", "swapdims": "transpose"},
     numpy={
         np.reshape: reshape,
         np.transpose: lambda a, axes=None: permute(a, axes or tuple(reversed(range(a.ndim)))),
         np.swapaxes: transpose,
+        np.moveaxis: movedim,
+        np.squeeze: lambda a, axis=None: squeeze(a, axis),
+        np.ravel: ravel,
         np.expand_dims: unsqueeze,
-        np.concatenate: lambda arrays, axis=0: cat(arrays, axis),
-        np.stack: lambda arrays, axis=0: stack(arrays, axis),
-        np.broadcast_to: expand,
+        np.broadcast_to: broadcast_to,
     },
 )

@@ -78,7 +78,7 @@ def _numbers(batch: Sequence[Any]) -> np.ndarray:
 
 
 def _stack(tensors: Sequence[Tensor], kind: str) -> Tensor:
-    from autokit.ops.shape import stack
+    from autokit.ops.join import stack
 
     expected = tensors[0].array.shape
     for place, tensor in enumerate(tensors):

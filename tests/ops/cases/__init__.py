@@ -17,11 +17,15 @@ from tests.ops.cases import (
     fold,
     index,
     inplace,
+    join,
     linalg,
     pool,
     reduce,
+    repeat,
     sampling,
+    scatter,
     shape,
+    triangle,
 )
 
 FAMILIES = (
@@ -30,6 +34,10 @@ FAMILIES = (
     reduce,
     linalg,
     shape,
+    join,
+    repeat,
+    triangle,
+    scatter,
     convert,
     index,
     inplace,

@@ -50,7 +50,7 @@ def _in_place(name: str, stands_for: str) -> Case:
 
 
 for _family in ops.FAMILIES:
-    if _family is ops.addmm:  # whose in-place forms are tried in its own file
+    if _family in (ops.addmm, ops.scatter):  # whose in-place forms are tried in their own files
         continue
     _names = {name: name for name in _family.NAMES.in_place.split()}
     _names |= {alias: name for alias, name in _family.NAMES.aliases.items() if name in _names}

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from tests.ops.case import I, R, otherwise
+from tests.ops.case import R, otherwise
 from tests.ops.case import case as c
 
 CASES = [
@@ -50,19 +48,39 @@ CASES = [
     c("expand", lambda T, a: a.expand(2, 0), R(1, 1)),
     c("expand_as", lambda T, a, b: a.expand_as(b), R(1, 3), R(2, 3)),
     c("contiguous", lambda T, a: a.t().contiguous(), R(2, 3)),
-    c("cat", lambda T, a, b: T.cat([a, b]), R(2, 3), R(1, 3)),
-    c("cat", lambda T, a, b: T.cat((a, b), dim=1), R(2, 3), R(2, 1)),
-    c("cat", lambda T, a, b: T.cat((a, b), -1), R(2, 3), R(2, 0)),
-    c("cat", lambda T, a: T.cat((a, a), 0), R(2)),
-    c("cat", lambda T, a, b: T.cat((a, b)), I(2), R(2)),
-    c("cat", lambda T, a, b: T.cat((a, b)), I(0), R(2, 3)),
-    c("concat", lambda T, a, b: T.concat((a, b)), R(2), R(2)),
-    c("concatenate", lambda T, a, b: T.concatenate((a, b), axis=0), R(2), R(2)),
-    c("stack", lambda T, a, b: T.stack([a, b]), R(2, 3), R(2, 3)),
-    c("stack", lambda T, a, b: T.stack((a, b), dim=-1), R(2, 3), R(2, 3)),
-    c("stack", lambda T, a, b: T.stack((a, b)), R(), R()),
-    c("stack", lambda T, a, b: T.stack((a, b)), I(2), R(2)),
-    c("gather", lambda T, a, i: a.gather(1, i), R(2, 3), np.array([[0, 0], [2, 1]])),
-    c("gather", lambda T, a, i: T.gather(a, 0, i), R(2, 3), np.array([[0, 1, 1]])),
-    c("gather", lambda T, a, i: T.gather(a, dim=-1, index=i), R(3), np.array([2, 2, 0, 1])),
+    c("unflatten", lambda T, a: a.unflatten(1, (2, -1)), R(2, 6)),
+    c("unflatten", lambda T, a: T.unflatten(a, -1, (3, 2)), R(2, 6)),
+    c("reshape_as", lambda T, a, b: a.reshape_as(b), R(2, 3), R(3, 2)),
+    c("squeeze", lambda T, a: a.squeeze((1, 0)), R(1, 1, 3)),
+    c("swapdims", lambda T, a: a.swapdims(0, 1), R(2, 3)),
+    c("adjoint", lambda T, a: a.adjoint(), R(2, 3)),
+    c("adjoint", lambda T, a: a.mH, R(2, 3)),
+    c("adjoint", lambda T, a: a.H, R(2, 3)),
+    c("movedim", lambda T, a: T.movedim(a, 0, -1), R(2, 3, 4)),
+    c("movedim", lambda T, a: a.movedim((0, 1), (2, 0)), R(2, 3, 4)),
+    c("movedim", lambda T, a: a.movedim(source=1, destination=0), R(2, 3, 4)),
+    c("moveaxis", lambda T, a: a.moveaxis(0, 1), R(2, 3, 4)),
+    c("broadcast_to", lambda T, a: T.broadcast_to(a, (2, 3)), R(3)),
+    c("broadcast_to", lambda T, a: a.broadcast_to((2, 3)), R(1, 3)),
+    c("broadcast_tensors", lambda T, a, b: T.broadcast_tensors(a, b), R(2, 1), R(3)),
+    c("broadcast_shapes", lambda T: tuple(T.broadcast_shapes((2, 1), (3,), (1, 1, 1)))),
+    c("narrow", lambda T, a: a.narrow(1, 1, 2), R(2, 3)),
+    c("narrow", lambda T, a: T.narrow(a, 0, -2, 1), R(3)),
+    c("select", lambda T, a: a.select(1, -1), R(2, 3)),
+    c("select", lambda T, a: T.select(a, 0, 1), R(3)),
+    c("unfold", lambda T, a: a.unfold(0, 2, 1), R(6)),
+    c("unfold", lambda T, a: a.unfold(1, 3, 2), R(2, 6, 2)),
+    c("unfold", lambda T, a: a.unfold(0, 1, 1), R()),
+    c("as_strided", lambda T, a: T.as_strided(a, (3, 2), (1, 2)), R(6)),
+    c("as_strided", lambda T, a: (a * 1)[1:].as_strided((2, 2), (2, 1), 1), R(3, 2)),
+    c("as_strided", lambda T, a: (a * 1).t().as_strided((2, 2), (1, 1)), R(3, 2)),
+    c("storage_offset", lambda T, a: a[1:, 1].storage_offset(), R(3, 2)),
+    c("resize_", lambda T: T.arange(6).resize_(2, 2)),
+    otherwise("unsqueeze_", lambda T, a: (a * 1).unsqueeze_(0), R(2, 3)),
+    otherwise("squeeze_", lambda T, a: (a * 1).squeeze_(), R(1, 3)),
+    otherwise("squeeze_", lambda T, a: (a * 1).squeeze_(0), R(1, 3)),
+    otherwise("t_", lambda T, a: (a * 1).t_(), R(2, 3)),
+    otherwise("transpose_", lambda T, a: (a * 1).transpose_(0, 2), R(2, 3, 4)),
+    otherwise("swapaxes_", lambda T, a: (a * 1).swapaxes_(0, 1), R(2, 3)),
+    otherwise("swapdims_", lambda T, a: (a * 1).swapdims_(0, 1), R(2, 3)),
 ]

@@ -1,0 +1,63 @@
+"""Dimensions and sizes as programs write them, checked and counted from the front."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from autokit.ops.errors import dimension_error
+
+
+def place_of(dim: Any, ndim: int, name: str = "dim") -> int:
+    """``dim`` counted from the front, in a tensor of ``ndim`` dimensions; one without has a dimension 0.
+
+    Raises
+    ------
+    IndexError
+        If there is no such dimension.
+    """
+    dim = whole(dim, "dim", name)
+    if not -(ndim or 1) <= dim < (ndim or 1):
+        raise dimension_error(dim, ndim)
+    return dim % (ndim or 1)
+
+
+def places_of(dims: Any, ndim: int, name: str = "dim") -> tuple[int, ...]:
+    """The same for one dimension or several, which may not name one twice."""
+    places = tuple(
+        [place_of(dim, ndim, name) for dim in (dims if isinstance(dims, tuple | list) else (dims,))]
+    )
+    for place in places:
+        if places.count(place) > 1:
+            raise RuntimeError(f"dim {place} appears multiple times in the list of dims")
+    return places
+
+
+def whole(value: Any, argument: str, name: str) -> int:
+    """``value`` as an int; ``name`` is the function whose ``argument`` it is."""
+    if value.__class__ is int:
+        return value
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}(): argument '{argument}' must be int, not {type(value).__name__}") from None
+
+
+def sizes_of(values: tuple[Any, ...], name: str, argument: str = "size") -> tuple[int, ...]:
+    """Sizes that were given one by one or as one sequence."""
+    if len(values) == 1 and isinstance(values[0], tuple | list):
+        values = tuple(values[0])
+    for value in values:
+        if value.__class__ is not int:
+            break
+    else:
+        return values
+    try:
+        return tuple([whole(value, argument, name) for value in values])
+    except TypeError:
+        kind = next(type(value).__name__ for value in values if not hasattr(value, "__index__"))
+        raise TypeError(
+            f"{name}(): argument '{argument}' (position 1) must be tuple of ints, not {kind}"
+        ) from None
