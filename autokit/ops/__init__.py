@@ -26,6 +26,7 @@ from autokit.ops import (
     fold,
     index,
     inplace,
+    interpolate,
     join,
     linalg,
     pad,
@@ -69,6 +70,7 @@ FAMILIES = (
     adaptive_pool,
     fold,
     exchange,
+    interpolate,
 )
 
 FUNCTIONS: dict[str, Any] = {}

@@ -81,23 +81,22 @@ def _places_of_maxima(a: Any, pooling: Pooling) -> Any:
     """Where in its image each window's first largest element is, counted row by row; NaN is the largest."""
     lowest = -np.inf if a.dtype.kind == "f" else np.iinfo(a.dtype).min
     padded = _padded(a, pooling, lowest)
-    corners, first_inside = _corners(pooling)
-    rows = row_lengths(pooling.sizes)
+    xp = module_of(a)
+    corners, first_inside, offsets = map(xp.asarray, _corners(pooling))
     best: Any = None
-    for place, seen in zip(product(*map(range, pooling.kernel)), pooling.places()):
+    for number, seen in enumerate(pooling.places()):
         value = padded[seen]
         if best is None:
-            best, chosen = value.copy(), np.zeros_like(value, dtype=np.int64)
-            chosen += module_of(a).asarray(first_inside)
+            best, chosen = value.copy(), xp.zeros(value.shape, first_inside.dtype) + first_inside
             continue
         larger = value > best
         if a.dtype.kind == "f":
             larger |= value != value
-        np.copyto(best, value, where=larger)
-        offset = sum(at * step * row for at, step, row in zip(place, pooling.dilation, rows))
-        np.copyto(chosen, offset, where=larger)
-    chosen += module_of(a).asarray(corners)
-    return chosen
+        np.maximum(best, value, out=best)
+        # The places of a kernel are numbered in turn, so the latest is the largest number.  Arithmetic on
+        # small numbers is many times faster here than a masked copy, which guesses wrong at every maximum.
+        np.maximum(chosen, larger * first_inside.dtype.type(number), out=chosen)
+    return offsets.take(chosen) + corners
 
 
 def row_lengths(sizes: tuple[int, ...]) -> list[int]:
@@ -106,21 +105,23 @@ def row_lengths(sizes: tuple[int, ...]) -> list[int]:
 
 
 @lru_cache(maxsize=64)
-def _corners(pooling: Pooling) -> tuple[np.ndarray, np.ndarray]:
-    """Where each window begins, and how far from there its first element is that is no padding."""
+def _corners(pooling: Pooling) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Where windows begin; their first place that is not in the padding; how far away each place is."""
     corners = first_inside = np.zeros(pooling.output, np.int64)
+    offsets = np.zeros(1, np.int64)
     rows = row_lengths(pooling.sizes)
     for axis, (size, width, skip, pad, step, count) in enumerate(zip(*pooling)):
         begin = (np.arange(count) * skip - pad).reshape((-1,) + (1,) * (len(pooling.output) - axis - 1))
-        inside = -(np.minimum(begin, 0) // step) * step
-        if (begin + inside >= size).any():
+        inside = -(np.minimum(begin, 0) // step)
+        if (begin + inside * step >= size).any():
             raise RuntimeError(
                 f"a window of {width} elements, {step} apart, sees nothing but padding in a dimension of "
                 f"size {size}: its maximum is none of the input's elements"
             )
         corners = corners + begin * rows[axis]
-        first_inside = first_inside + inside * rows[axis]
-    return corners, first_inside
+        first_inside = first_inside * width + inside
+        offsets = (offsets[:, np.newaxis] + np.arange(width) * step * rows[axis]).reshape(-1)
+    return corners, first_inside.astype(np.min_scalar_type(len(offsets))), offsets
 
 
 def counted_through(places: Any, shape: tuple[int, ...], ndim: int) -> Any:

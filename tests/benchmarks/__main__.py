@@ -6,7 +6,7 @@ import os
 import platform
 from importlib import metadata
 
-from tests.benchmarks import chain, pictures, sgd_step
+from tests.benchmarks import chain, convolution, pictures, sgd_step
 from tests.benchmarks.measure import best_times
 
 
@@ -21,6 +21,8 @@ def main() -> None:
     for title, jobs in (
         ("200 elementwise operations on 4 elements, forward and backward", chain.jobs()),
         ("one SGD step of a 64-32-10 network, batch of 32", sgd_step.jobs()),
+        ("a 3×3 convolution, 16 to 32 channels, 32 images of 28×28, both ways", convolution.jobs()),
+        ("the maxima of 2×2 pixels of 32×16×28×28, both ways", convolution.pooling_jobs()),
     ):
         times = best_times(jobs)
         own = times.pop("autokit")
