@@ -17,7 +17,7 @@ from autokit.devices import module_of, to_numpy
 from autokit.ops.create import _chosen, _finished, _like, _shape
 from autokit.ops.errors import broadcast_message
 from autokit.ops.inplace import in_place, refuse_change
-from autokit.ops.names import Names
+from autokit.ops.names import Names, write_out
 from autokit.ops.operation import derivative, operation
 from autokit.tensor import Tensor, new_tensor
 
@@ -106,34 +106,43 @@ def _with_history(values: np.ndarray, backward: str, *parameters: Tensor) -> Ten
 # ---------------------------------------------------------------- made new
 
 
+def _drawn_dtype(dtype: Any, out: Tensor | None) -> np.dtype:
+    """The dtype to draw in: how many words a number takes depends on it, so that of ``out`` counts."""
+    return out.array.dtype if out is not None and dtype is None else _chosen(dtype)
+
+
 def rand(
     *sizes: Any,
     size: Any = None,
     generator: Generator = None,
+    out: Tensor | None = None,
     dtype: Dtype = None,
     device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Numbers drawn evenly from 0 to below 1; PyTorch's very numbers for the same seed."""
-    kind = _chosen(dtype)
+    kind = _drawn_dtype(dtype, out)
     _refuse_dtype(kind, "check_uniform_bounds")
     array = _source("rand", generator).uniform(_shape(sizes, size), kind)
-    return _finished(array, requires_grad, device)
+    made = _finished(array, requires_grad, device)
+    return made if out is None else write_out("rand", made, out)
 
 
 def randn(
     *sizes: Any,
     size: Any = None,
     generator: Generator = None,
+    out: Tensor | None = None,
     dtype: Dtype = None,
     device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """Numbers drawn from the normal distribution of mean 0 and variance 1; PyTorch's for the same seed."""
-    kind = _chosen(dtype)
+    kind = _drawn_dtype(dtype, out)
     _refuse_dtype(kind, "normal_kernel_cpu")
     array = _source("randn", generator).normal(_shape(sizes, size), kind)
-    return _finished(array, requires_grad, device)
+    made = _finished(array, requires_grad, device)
+    return made if out is None else write_out("randn", made, out)
 
 
 def randint(
@@ -400,10 +409,11 @@ def multinomial(
 ) -> Tensor:
     """Places in each row of ``input``, drawn with its elements as weights.
 
-    One draw, or draws without replacement, divide each weight by a waiting time from
-    the exponential distribution and take the places of the largest; several with replacement look even
-    numbers up in the running sums of the weights.  The places are PyTorch's for the same seed, without
-    replacement where it does not run on an Intel processor, see ``autokit.random.generator``.
+    One draw, or draws without replacement, divide each weight by a waiting time from the exponential
+    distribution and take the places of the largest; several with replacement look even numbers up in the
+    running sums of the weights.  The places are PyTorch's for the same seed; without replacement where it
+    does not run on an Intel processor, see ``autokit.random.generator``, and but for the order among places
+    of weight 0, which come last.
 
     Parameters
     ----------

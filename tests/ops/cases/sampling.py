@@ -28,6 +28,8 @@ CASES = [
     c("rand", lambda T: T.rand(3, dtype=T.float16)),
     c("rand", lambda T: T.rand(3, dtype=T.float64, generator=T.Generator().manual_seed(1))),
     c("randn", lambda T: T.randn(size=(3,), requires_grad=True)),
+    c("rand", lambda T: T.rand(3, out=T.empty(3, dtype=T.float64))),
+    c("randn", lambda T: T.randn(17, out=T.empty(17, dtype=T.float64))),
     c("rand_like", lambda T, a: T.rand_like(a), R(2, 3)),
     c("rand_like", lambda T, a: T.rand_like(a.t(), dtype=T.float64), R(2, 3)),
     c("randn_like", lambda T, a: T.randn_like(a), R(2, 3)),
