@@ -85,13 +85,13 @@ def join(
         return node, {slot: node}
     node = _node(operation, Parts(), sources, learns, settings)
     node.output = None
-    nodes = {}
-    for slot, output in outputs.items():
-        part = custom_operation(
-            f"output {slot}", ["function"], "slot", _into_slot, operation.backward_name(node), "1"
-        )
-        nodes[slot] = _node(part, output.array, (node,), (True,), {"slot": slot})
-    return node, nodes
+    return node, {slot: output_of(node, slot, output.array) for slot, output in outputs.items()}
+
+
+def output_of(node: Node, slot: int, array: Any) -> Node:
+    """The node of the output of ``node`` under ``slot``, with the elements ``array``."""
+    part = custom_operation(f"output {slot}", ["function"], "slot", _into_slot, node.kind, "1")
+    return _node(part, array, (node,), (True,), {"slot": slot})
 
 
 def _into_slot(gradient: Any, slot: int) -> list[Parts]:

@@ -13,7 +13,7 @@ from weakref import ref
 
 from autokit.autograd.modes import thread
 from autokit.devices import module_for
-from autokit.ops.custom import Parts, custom_operation, join
+from autokit.ops.custom import Parts, custom_operation, join, output_of
 from autokit.ops.inplace import noted_change, overwrite
 from autokit.ops.operation import Operation
 from autokit.tensor import Tensor, new_tensor
@@ -54,9 +54,12 @@ class Saved:
             )
         if self.slot is None:
             return tensor
-        output = tensor.detach()
-        node = ctx._nodes.get(self.slot, nothing)()
-        if node is not None:
+        output, whole = tensor.detach(), ctx._node()
+        if whole is not None:
+            node = ctx._nodes[self.slot]()
+            if node is None:  # nobody else holds this output
+                node = output_of(whole, self.slot, output.array)
+                ctx._nodes[self.slot] = ref(node)
             output.grad_fn, output._requires_grad = node, True
         return output
 

@@ -71,6 +71,46 @@ def note(ctx, *g):
     return g[0]
 """
 
+LINEAR = """
+class Linear(T.autograd.Function):
+    @staticmethod
+    def forward(ctx, input, weight, bias=None):
+        ctx.save_for_backward(input, weight, bias)
+        output = input.mm(weight.t())
+        if bias is not None:
+            output += bias.unsqueeze(0).expand_as(output)
+        return output
+    @staticmethod
+    def backward(ctx, grad_output):
+        input, weight, bias = ctx.saved_tensors
+        grad_input = grad_weight = grad_bias = None
+        if ctx.needs_input_grad[0]:
+            grad_input = grad_output.mm(weight)
+        if ctx.needs_input_grad[1]:
+            grad_weight = grad_output.t().mm(input)
+        if bias is not None and ctx.needs_input_grad[2]:
+            grad_bias = grad_output.sum(0)
+        return grad_input, grad_weight, grad_bias
+T.manual_seed(0)
+x, w, b = (T.randn(*shape, dtype=T.float64, requires_grad=True) for shape in ((4, 3), (2, 3), (2,)))
+"""
+
+SINH = """
+class Sinh(T.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        expx, expnegx = T.exp(x), T.exp(-x)
+        ctx.save_for_backward(expx, expnegx)
+        return (expx - expnegx) / 2, expx, expnegx
+    @staticmethod
+    def backward(ctx, grad_out, grad_expx, grad_expnegx):
+        expx, expnegx = ctx.saved_tensors
+        grad_input = grad_out * (expx + expnegx) / 2
+        grad_input = grad_input + grad_expx * expx
+        return grad_input - grad_expnegx * expnegx
+x = T.tensor([0.5, -1.0], dtype=T.float64, requires_grad=True)
+"""
+
 PROGRAMS = {
     "one output": SQUARE + "y = Square.apply(x); y.sum().backward(); show(y, x.grad, y.grad_fn.name())",
     "the context's name": SQUARE + "y = Square.apply(x); show(repr(y), len(y.grad_fn.next_functions))",
@@ -199,6 +239,17 @@ PROGRAMS = {
     "straight through": ANY
     + "F = make(lambda c, x: x.sign(), lambda c, g: g.clamp(-0.5, 0.5)); (F.apply(x) * 3).sum().backward()\n"
     "show(x.grad)",
+    "a layer": LINEAR + "y = Linear.apply(x, w, b); y.sum().backward(); show(y, x.grad, w.grad, b.grad)\n"
+    "show(T.autograd.gradcheck(Linear.apply, (x, w, b)), T.autograd.gradgradcheck(Linear.apply, (x, w, b)))",
+    "a layer without a bias": LINEAR
+    + "Linear.apply(x.detach(), w, None).sum().backward(); show(x.grad, w.grad)\n"
+    "show(T.autograd.gradcheck(lambda x, w: Linear.apply(x, w, None), (x, w)))",
+    "intermediate results that are saved": SINH + "f = lambda x: Sinh.apply(x)[0]\nshow(f(x))\n"
+    "show(T.autograd.gradcheck(f, x), T.autograd.gradgradcheck(f, x))\n"
+    "show(T.autograd.gradgradcheck(Sinh.apply, x))",
+    "a training loop": LINEAR + "for _ in range(5):\n"
+    "    loss = (Linear.apply(x, w, b) ** 2).mean(); loss.backward()\n"
+    "    with T.no_grad():\n        for p in (w, b): p -= 0.1 * p.grad; p.grad = None\n    show(loss)",
     "a subclass of a function": SQUARE
     + "class Cubed(Square):\n    @staticmethod\n    def backward(ctx, g): return 100 * g\n"
     "y = Cubed.apply(x); y.sum().backward(); show(x.grad, y.grad_fn.name())",
