@@ -1,4 +1,4 @@
-"""Random tensors: made new, made like another, and drawn into one that is there.
+"""Random tensors: made new and made like another; ``redrawing`` draws into one that is there.
 
 The numbers are those of PyTorch for the same seed; ``autokit.random`` makes
 them.  A tensor that does not lie in memory row by row is filled in the order
@@ -16,7 +16,6 @@ from autokit import dtypes, random
 from autokit.devices import module_of, to_numpy
 from autokit.ops.create import _chosen, _finished, _like, _shape
 from autokit.ops.errors import broadcast_message
-from autokit.ops.inplace import in_place, refuse_change
 from autokit.ops.names import Names, write_out
 from autokit.ops.operation import derivative, operation
 from autokit.tensor import Tensor, new_tensor
@@ -54,7 +53,7 @@ def drawn_for_two(a, b, values, /, backward):
     return values
 
 
-def _source(name: str, generator: Any) -> random.Generator:
+def source_of(name: str, generator: Any) -> random.Generator:
     if generator is None:
         return random.default_generator
     if not isinstance(generator, random.Generator):
@@ -64,7 +63,7 @@ def _source(name: str, generator: Any) -> random.Generator:
     return generator
 
 
-def _refuse_dtype(dtype: np.dtype, name: str, kinds: str = "f") -> None:
+def refuse_dtype(dtype: np.dtype, name: str, kinds: str = "f") -> None:
     if dtype.kind not in kinds:
         raise NotImplementedError(
             f"\"{name}\" not implemented for '{dtypes.BY_NUMPY[dtype].name}': it draws real numbers; "
@@ -83,16 +82,6 @@ def in_memory_order(array: np.ndarray, draw: Draw) -> np.ndarray:
 def like_in_memory(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """An unfilled array with the shape of ``array``, and its order of dimensions in memory."""
     return np.empty_like(to_numpy(array), dtype, order="C" if 0 in array.strides else "K")
-
-
-def _redraw(self: Tensor, backward: str, draw: Draw) -> Tensor:
-    """Overwrite ``self`` by what ``draw`` gives for its shape."""
-    refuse_change(self)
-    return _overwrite(self, backward, in_memory_order(self.array, draw))
-
-
-def _overwrite(self: Tensor, backward: str, values: np.ndarray) -> Tensor:
-    return in_place(drawn)(self, new_tensor(module_of(self.array).asarray(values)), backward=backward)
 
 
 def _with_history(values: np.ndarray, backward: str, *parameters: Tensor) -> Tensor:
@@ -122,8 +111,8 @@ def rand(
 ) -> Tensor:
     """Numbers drawn evenly from 0 to below 1; PyTorch's very numbers for the same seed."""
     kind = _drawn_dtype(dtype, out)
-    _refuse_dtype(kind, "check_uniform_bounds")
-    array = _source("rand", generator).uniform(_shape(sizes, size), kind)
+    refuse_dtype(kind, "check_uniform_bounds")
+    array = source_of("rand", generator).uniform(_shape(sizes, size), kind)
     made = _finished(array, requires_grad, device)
     return made if out is None else write_out("rand", made, out)
 
@@ -139,8 +128,8 @@ def randn(
 ) -> Tensor:
     """Numbers drawn from the normal distribution of mean 0 and variance 1; PyTorch's for the same seed."""
     kind = _drawn_dtype(dtype, out)
-    _refuse_dtype(kind, "normal_kernel_cpu")
-    array = _source("randn", generator).normal(_shape(sizes, size), kind)
+    refuse_dtype(kind, "normal_kernel_cpu")
+    array = source_of("randn", generator).normal(_shape(sizes, size), kind)
     made = _finished(array, requires_grad, device)
     return made if out is None else write_out("randn", made, out)
 
@@ -171,10 +160,10 @@ def randint(
             "randint() received an invalid combination of arguments: it takes (high, size) or "
             f"(low, high, size), and the size as a tuple, not {size!r}"
         )
-    low, high = _whole("randint", "low", low), _whole("randint", "high", high)
+    low, high = whole_number("randint", "low", low), whole_number("randint", "high", high)
     kind = np.dtype(np.int64) if dtype is None else _chosen(dtype)
-    low, high = _range(low, high, kind)
-    array = _source("randint", generator).integers(low, high, _shape((size,)), kind)
+    low, high = checked_range(low, high, kind)
+    array = source_of("randint", generator).integers(low, high, _shape((size,)), kind)
     return _finished(array, requires_grad, device)
 
 
@@ -193,15 +182,15 @@ def randperm(
     RuntimeError
         If ``n`` is negative, or above what the dtype holds.
     """
-    (n,) = _shape((_whole("randperm", "n", n),))
+    (n,) = _shape((whole_number("randperm", "n", n),))
     kind = np.dtype(np.int64) if dtype is None else _chosen(dtype)
     most = 1 << (int(np.finfo(kind.type).nmant) + 1) if kind.kind == "f" else int(np.iinfo(kind).max)
     if n > most + 1:
         raise RuntimeError(f"n cannot be greater than {most + 1} for {dtypes.BY_NUMPY[kind].name} type")
-    return _finished(_source("randperm", generator).permutation(n).astype(kind), requires_grad, device)
+    return _finished(source_of("randperm", generator).permutation(n).astype(kind), requires_grad, device)
 
 
-def _whole(function: str, argument: str, value: Any) -> int:
+def whole_number(function: str, argument: str, value: Any) -> int:
     if isinstance(value, Tensor) and value.array.size == 1 and value.array.dtype.kind in "ui":
         return int(value.array.item())
     if isinstance(value, bool | float | str) or not hasattr(value, "__index__"):
@@ -209,7 +198,7 @@ def _whole(function: str, argument: str, value: Any) -> int:
     return value.__index__()
 
 
-def _range(low: int, high: int, kind: np.dtype) -> tuple[int, int]:
+def checked_range(low: int, high: int, kind: np.dtype) -> tuple[int, int]:
     """The ends of a range of integers, checked for this dtype."""
     if not low < high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
@@ -236,8 +225,8 @@ def rand_like(
 ) -> Tensor:
     """As :func:`rand`, in the shape and dtype of ``input``."""
     like = like_in_memory(input.array, _like(input, dtype))
-    _refuse_dtype(like.dtype, "check_uniform_bounds")
-    source = _source("rand_like", generator)
+    refuse_dtype(like.dtype, "check_uniform_bounds")
+    source = source_of("rand_like", generator)
     array = in_memory_order(like, lambda shape: source.uniform(shape, like.dtype))
     return _finished(array, requires_grad, device or input.device)
 
@@ -252,8 +241,8 @@ def randn_like(
 ) -> Tensor:
     """As :func:`randn`, in the shape and dtype of ``input``."""
     like = like_in_memory(input.array, _like(input, dtype))
-    _refuse_dtype(like.dtype, "normal_kernel_cpu")
-    array = _normal(like, _source("randn_like", generator), 0.0, 1.0)
+    refuse_dtype(like.dtype, "normal_kernel_cpu")
+    array = normal_numbers(like, source_of("randn_like", generator), 0.0, 1.0)
     return _finished(array, requires_grad, device or input.device)
 
 
@@ -271,10 +260,17 @@ def randint_like(
     if high is None:
         low, high = 0, low
     like = like_in_memory(input.array, _like(input, dtype))
-    low, high = _range(_whole("randint_like", "low", low), _whole("randint_like", "high", high), like.dtype)
-    source = _source("randint_like", generator)
+    low, high = checked_range(
+        whole_number("randint_like", "low", low), whole_number("randint_like", "high", high), like.dtype
+    )
+    source = source_of("randint_like", generator)
     array = in_memory_order(like, lambda shape: source.integers(low, high, shape, like.dtype))
     return _finished(array, requires_grad, device or input.device)
+
+
+def normal_numbers(array: np.ndarray, source: random.Generator, mean: float, std: float) -> np.ndarray:
+    in_blocks = array.flags.c_contiguous
+    return in_memory_order(array, lambda shape: source.normal(shape, array.dtype, mean, std, in_blocks))
 
 
 # ---------------------------------------------------------------- from distributions
@@ -311,8 +307,8 @@ def normal(
     >>> torch.normal(torch.tensor([0.0, 100.0]), torch.tensor([1.0, 0.1]))
     tensor([ 1.5410, 99.9707])
     """
-    source = _source("normal", generator)
-    _refuse_negative_std(std)
+    source = source_of("normal", generator)
+    refuse_negative_std(std)
     tensors = [each for each in (mean, std) if isinstance(each, Tensor)]
     if (size is None) == (not tensors):
         raise TypeError(
@@ -321,11 +317,11 @@ def normal(
         )
     if not tensors:
         kind = _chosen(dtype)
-        _refuse_dtype(kind, "normal_kernel_cpu")
+        refuse_dtype(kind, "normal_kernel_cpu")
         array = source.normal(_shape((size,)), kind, float(mean), float(std))
         return _finished(array, requires_grad, device)
     kind = tensors[0].array.dtype
-    _refuse_dtype(kind, "normal_kernel_cpu")
+    refuse_dtype(kind, "normal_kernel_cpu")
     try:
         shape = np.broadcast_shapes(*(each.array.shape for each in tensors))
     except ValueError:
@@ -339,7 +335,7 @@ def normal(
     return _with_history(values.astype(kind, copy=False), f"NormalBackward{node}", *tensors)
 
 
-def _refuse_negative_std(std: Any) -> None:
+def refuse_negative_std(std: Any) -> None:
     if isinstance(std, Tensor):
         if std.array.size and not (std.array >= 0).all():
             raise RuntimeError("normal expects all elements of std >= 0.0")
@@ -358,40 +354,32 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Generator = N
     RuntimeError
         If something is no probability.
     """
-    source = _source("bernoulli", generator)
+    source = source_of("bernoulli", generator)
     kind = input.array.dtype
     if p is not None:
-        _refuse_chance(p)
+        refuse_chance(p)
         array = source.bernoulli(p, input.array.shape, kind)
     else:
-        _refuse_dtype(kind, "bernoulli_tensor_cpu_p_")
+        refuse_dtype(kind, "bernoulli_tensor_cpu_p_")
         array = source.bernoulli(to_numpy(input.array))
     return _with_history(array, "BernoulliBackward0", input)
 
 
-def _refuse_chance(p: Any) -> None:
+def refuse_chance(p: Any) -> None:
     if not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
 
 
-def _by_chances(source: random.Generator, like: np.ndarray, chances: np.ndarray) -> np.ndarray:
-    order = sorted(range(like.ndim), key=lambda axis: -abs(like.strides[axis]))
-    if like.flags.c_contiguous:
-        order = list(range(like.ndim))
-    chances = np.broadcast_to(chances, like.shape).transpose(order)
-    return source.bernoulli(chances, None, like.dtype).transpose(np.argsort(order))
-
-
 def poisson(input: Tensor, generator: Generator = None) -> Tensor:
     """How many events happen, at the rates in ``input``; PyTorch's for the same seed."""
-    _refuse_dtype(input.array.dtype, "poisson_cpu")
-    values = _source("poisson", generator).poisson(to_numpy(input.array))
+    refuse_dtype(input.array.dtype, "poisson_cpu")
+    values = source_of("poisson", generator).poisson(to_numpy(input.array))
     return _with_history(values, "PoissonBackward0", input)
 
 
 def binomial(count: Tensor, prob: Tensor, generator: Generator = None) -> Tensor:
     """How many of ``count`` trials succeed, each with probability ``prob``; PyTorch's for the same seed."""
-    _refuse_dtype(count.array.dtype, "binomial_cpu")
+    refuse_dtype(count.array.dtype, "binomial_cpu")
     if count.array.dtype != prob.array.dtype:
         raise RuntimeError(
             f"binomial: count and prob must have the same dtype, but are {count.dtype} and {prob.dtype}"
@@ -400,7 +388,7 @@ def binomial(count: Tensor, prob: Tensor, generator: Generator = None) -> Tensor
         counts, chances = np.broadcast_arrays(to_numpy(count.array), to_numpy(prob.array))
     except ValueError:
         raise RuntimeError(broadcast_message(tuple(count.shape), tuple(prob.shape))) from None
-    values = _source("binomial", generator).binomial(counts, chances)
+    values = source_of("binomial", generator).binomial(counts, chances)
     return _with_history(values, "BinomialBackward0", count, prob)
 
 
@@ -430,7 +418,7 @@ def multinomial(
         If there are fewer places than are to be drawn, or a weight is negative, infinite or NaN, or all
         weights of a row are 0.
     """
-    source = _source("multinomial", generator)
+    source = source_of("multinomial", generator)
     weights = to_numpy(input.array)
     if weights.dtype.kind != "f":
         raise RuntimeError(
@@ -438,7 +426,7 @@ def multinomial(
         )
     if weights.ndim not in (1, 2):
         raise RuntimeError(f"prob_dist must be 1 or 2 dim, and its shape is {tuple(input.shape)}")
-    num_samples = _whole("multinomial", "num_samples", num_samples)
+    num_samples = whole_number("multinomial", "num_samples", num_samples)
     if num_samples <= 0:
         raise RuntimeError(f"cannot sample n_sample <= 0 samples: num_samples is {num_samples}")
     if not replacement and num_samples > weights.shape[-1]:
@@ -463,152 +451,7 @@ def multinomial(
     return new_tensor(np.ascontiguousarray(places[..., :num_samples]))
 
 
-# ---------------------------------------------------------------- drawn into a tensor
-
-
-def uniform_(
-    self: Tensor, from_: float = 0, to: float = 1, *, generator: Generator = None, **ends: Any
-) -> Tensor:
-    """Draw each element evenly from ``from`` to below ``to``; PyTorch's very numbers for the same seed."""
-    low, high = ends.pop("from", from_), to
-    if ends:
-        raise TypeError(f"uniform_() got an unexpected keyword argument '{next(iter(ends))}'")
-    kind = self.array.dtype
-    _refuse_dtype(kind, "check_uniform_bounds")
-    largest = float(np.finfo(kind).max)
-    for name, end in (("from", low), ("to", high)):
-        if not -largest <= end <= largest:
-            raise RuntimeError(f"{name} is out of bounds for {kind}: it is {end}")
-    if not low <= high:
-        raise RuntimeError(
-            f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}"
-        )
-    if high - low > largest:
-        raise RuntimeError(
-            f"uniform_ expects to-from <= {largest:g}, but found to={high:g} and from={low:g} which result "
-            "in to-from to exceed the limit"
-        )
-    source = _source("uniform_", generator)
-    return _redraw(self, "UniformBackward0", lambda shape: source.uniform(shape, kind, low, high))
-
-
-def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Generator = None) -> Tensor:
-    """Draw each element from the normal distribution; PyTorch's very numbers for the same seed."""
-    _refuse_negative_std(std)
-    _refuse_dtype(self.array.dtype, "normal_kernel_cpu")
-    source = _source("normal_", generator)
-    refuse_change(self)
-    values = _normal(self.array, source, float(mean), float(std))
-    return _overwrite(self, "NormalBackward0", values)
-
-
-def _normal(array: np.ndarray, source: random.Generator, mean: float, std: float) -> np.ndarray:
-    in_blocks = array.flags.c_contiguous
-    return in_memory_order(array, lambda shape: source.normal(shape, array.dtype, mean, std, in_blocks))
-
-
-def random_(self: Tensor, *ends: Any, generator: Generator = None, **named: Any) -> Tensor:
-    """Draw integers: ``random_()``, ``random_(to)`` or ``random_(from, to)``; PyTorch's for the same seed.
-
-    Without ends they go from 0 to the largest integer up to which the dtype holds all; with only a
-    beginning, ``random_(from, None)``, to the largest that it holds.
-    """
-    if not set(named) <= {"from", "to"} or len(ends) + len(named) > 2:
-        raise TypeError("random_() takes (), (to) or (from, to)")
-    source, kind = _source("random_", generator), self.array.dtype
-    if not ends and not named:
-        return _redraw(self, "RandomBackward2", lambda shape: source.full_range(shape, kind))
-    if len(ends) == 2:
-        low, high = ends
-    elif "from" in named:
-        low, high = named["from"], ends[0] if ends else named.get("to")
-    elif ends and "to" in named:
-        low, high = ends[0], named["to"]
-    else:
-        low, high = 0, ends[0] if ends else named["to"]
-    node = "RandomBackward1" if len(ends) == 1 and not named else "RandomBackward0"
-    low = _whole("random_", "from", low)
-    if high is None:
-        largest = (
-            int(np.finfo(kind).max) if kind.kind == "f" else 1 if kind.kind == "b" else np.iinfo(kind).max
-        )
-        high = min(int(largest), (1 << 63) - 1) + 1
-    low, high = _range(low, _whole("random_", "to", high), kind)
-    return _redraw(self, node, lambda shape: source.integers(low, high, shape, kind))
-
-
-def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator = None) -> Tensor:
-    """Set each element to 1 with probability ``p``, a number or a tensor that broadcasts, else to 0.
-
-    With a number the draws are PyTorch's for the same seed where it does not run on an Intel processor,
-    see ``autokit.random.generator``; with a tensor, everywhere.
-    """
-    source = _source("bernoulli_", generator)
-    if isinstance(p, Tensor):
-        _refuse_dtype(p.array.dtype, "bernoulli_tensor_cpu_p_")
-        refuse_change(self)
-        values = _by_chances(source, self.array, to_numpy(p.array))
-        return _overwrite(self, "BernoulliBackward1", values)
-    _refuse_chance(p)
-    return _redraw(self, "BernoulliBackward2", lambda shape: source.bernoulli(p, shape, self.array.dtype))
-
-
-def exponential_(self: Tensor, lambd: float = 1, *, generator: Generator = None) -> Tensor:
-    """Draw each element from the exponential distribution with rate ``lambd``.
-
-    PyTorch's numbers for the same seed where it does not run on an Intel processor, see
-    ``autokit.random.generator``.
-    """
-    _refuse_counts(self, "Exponential")
-    if not lambd > 0:
-        raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
-    source = _source("exponential_", generator)
-    return _redraw(
-        self, "ExponentialBackward0", lambda shape: source.exponential(shape, self.array.dtype, lambd)
-    )
-
-
-def geometric_(self: Tensor, p: float, *, generator: Generator = None) -> Tensor:
-    """Draw for each element how many trials the first success takes; PyTorch's for the same seed."""
-    _refuse_dtype(self.array.dtype, "geometric_cpu", "fui")
-    if not 0 < p < 1:
-        raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
-    source = _source("geometric_", generator)
-    return _redraw(self, "GeometricBackward0", lambda shape: source.geometric(shape, self.array.dtype, p))
-
-
-def cauchy_(self: Tensor, median: float = 0, sigma: float = 1, *, generator: Generator = None) -> Tensor:
-    """Draw each element from the Cauchy distribution; PyTorch's for the same seed."""
-    _refuse_counts(self, "Cauchy")
-    if not sigma > 0:
-        raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
-    source = _source("cauchy_", generator)
-    return _redraw(
-        self, "CauchyBackward0", lambda shape: source.cauchy(shape, self.array.dtype, median, sigma)
-    )
-
-
-def log_normal_(self: Tensor, mean: float = 1, std: float = 2, *, generator: Generator = None) -> Tensor:
-    """Draw each element so that its logarithm is normal; PyTorch's for the same seed."""
-    _refuse_dtype(self.array.dtype, "log_normal_cpu")
-    if not std > 0:
-        raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
-    source = _source("log_normal_", generator)
-    return _redraw(
-        self, "LogNormalBackward0", lambda shape: source.log_normal(shape, self.array.dtype, mean, std)
-    )
-
-
-def _refuse_counts(tensor: Tensor, name: str) -> None:
-    if tensor.array.dtype.kind != "f":
-        raise RuntimeError(
-            f"{name} distribution is a continuous probability distribution. dtype must be a floating point "
-            f"but you specified {tensor.dtype.name}"
-        )
-
-
 NAMES = Names(
     both="bernoulli multinomial",
     functions="binomial normal poisson rand rand_like randint randint_like randn randn_like randperm",
-    methods="bernoulli_ cauchy_ exponential_ geometric_ log_normal_ normal_ random_ uniform_",
 )
