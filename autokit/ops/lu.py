@@ -25,3 +25,14 @@ def lu_arrays(a: Any) -> tuple[Any, Any]:
         lu[:, step + 1 :, step] /= np.where(pivot == 0, 1, pivot)
         lu[:, step + 1 :, step + 1 :] -= lu[:, step + 1 :, step, None] * lu[:, None, step, step + 1 :]
     return lu.reshape(a.shape), pivots.reshape((*lead, steps))
+
+
+def order_of_rows(pivots: Any, rows: int) -> Any:
+    """Which row of the matrix each row of L U is, after all swaps."""
+    order = np.broadcast_to(np.arange(rows), (*pivots.shape[:-1], rows)).copy()
+    for step in range(pivots.shape[-1]):
+        other = pivots[..., step, None].astype(np.int64) - 1
+        taken = np.take_along_axis(order, other, axis=-1)
+        np.put_along_axis(order, other, order[..., step, None], axis=-1)
+        order[..., step, None] = taken
+    return order

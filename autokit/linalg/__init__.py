@@ -1,0 +1,56 @@
+"""Linear algebra, as ``torch.linalg``: products, solving, decompositions, norms.
+
+The rules stand in ``autokit.ops``; here they have their names.
+"""
+
+from __future__ import annotations
+
+from autokit.ops import decompositions, factors, linalg, solving
+from autokit.ops.matrices import LinAlgError
+from autokit.ops.names import public
+
+_FUNCTIONS = {
+    linalg: {
+        "cross": "linalg_cross",
+        "matmul": "matmul",
+        "matrix_power": "matrix_power",
+        "multi_dot": "multi_dot",
+        "vecdot": "vecdot",
+    },
+    solving: {
+        "det": "det",
+        "inv": "inv",
+        "inv_ex": "inv_ex",
+        "lstsq": "lstsq",
+        "matrix_rank": "matrix_rank",
+        "pinv": "pinv",
+        "slogdet": "linalg_slogdet",
+        "solve": "solve",
+        "solve_ex": "solve_ex",
+        "solve_triangular": "solve_triangular",
+    },
+    decompositions: {
+        "cholesky": "linalg_cholesky",
+        "cholesky_ex": "cholesky_ex",
+        "eig": "eig",
+        "eigh": "eigh",
+        "eigvals": "eigvals",
+        "eigvalsh": "eigvalsh",
+        "matrix_exp": "matrix_exp",
+        "qr": "linalg_qr",
+        "svd": "linalg_svd",
+        "svdvals": "svdvals",
+    },
+    factors: {
+        "lu": "linalg_lu",
+        "lu_factor": "lu_factor",
+        "lu_factor_ex": "lu_factor_ex",
+        "lu_solve": "linalg_lu_solve",
+    },
+}
+"""Where the functions are, and what they are called there."""
+
+for _family, _names in _FUNCTIONS.items():
+    globals().update({name: public(getattr(_family, own)) for name, own in _names.items()})
+
+__all__ = ["LinAlgError", *(name for names in _FUNCTIONS.values() for name in names)]

@@ -1,0 +1,21 @@
+"""Several results under names, printed as PyTorch prints them."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from typing import Any
+
+
+def result_type(kind: str, fields: str) -> Any:
+    """A named tuple that prints as ``torch.return_types.kind(...)``, one result to a line."""
+    base = namedtuple(kind, fields)  # type: ignore[misc]
+
+    class Result(base):  # type: ignore[valid-type, misc]
+        __slots__ = ()
+
+        def __repr__(self) -> str:
+            lines = ",\n".join(f"{name}={value!r}" for name, value in zip(self._fields, self))
+            return f"torch.return_types.{kind}(\n{lines})"
+
+    Result.__name__ = Result.__qualname__ = kind
+    return Result
