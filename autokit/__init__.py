@@ -49,7 +49,7 @@ _LAZY = {
 }
 """Names that load more than the engine, and where they are."""
 
-_PACKAGES = ("classroom", "datasets", "draw", "func", "graphs", "nn", "optim", "utils", "widgets")
+_PACKAGES = ("classroom", "datasets", "draw", "func", "graphs", "linalg", "nn", "optim", "utils", "widgets")
 
 
 def __getattr__(name: str) -> Any:

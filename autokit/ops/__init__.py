@@ -20,9 +20,11 @@ from autokit.ops import (
     conv,
     convert,
     create,
+    decompositions,
     einsum,
     elementwise,
     exchange,
+    factors,
     fold,
     index,
     inplace,
@@ -73,6 +75,8 @@ FAMILIES = (
     fold,
     exchange,
     interpolate,
+    decompositions,
+    factors,
 )
 
 FUNCTIONS: dict[str, Any] = {}

@@ -427,7 +427,9 @@ def _symmetric_vectors(a: Any, found: Any, uplo: str) -> tuple[Any, Any]:
 
 def _eigh_vectors_gradient(g: Any, a: Any, found: Any, uplo: str) -> Any:
     values, vectors = _symmetric_vectors(a, found, uplo)
-    inner = _off_diagonal(transposed(vectors) @ g, _rows(values) - _column(values))
+    inner = transposed(vectors) @ g
+    # Orthonormal vectors can only turn: a change of V is V times a skew matrix.
+    inner = _off_diagonal((inner - transposed(inner)) / 2, _rows(values) - _column(values))
     return vectors @ inner @ transposed(vectors)
 
 
@@ -450,7 +452,7 @@ def eigh_values(a, /, found=None, uplo="L"):
 @operation(
     "V",
     "V of {a} = V · diag(λ) · Vᵀ",
-    a=derivative("V ((Vᵀ g) / (λⱼ − λᵢ)) Vᵀ", _eigh_vectors_gradient),
+    a=derivative("V (skew(Vᵀ g) / (λⱼ − λᵢ)) Vᵀ", _eigh_vectors_gradient),
     backward="LinalgEighBackward0",
 )
 def eigh_vectors(a, /, found=None, uplo="L"):
@@ -489,8 +491,8 @@ def eigh(A: Tensor, UPLO: str = "L") -> Any:
 
     Notes
     -----
-    The gradient is V (diag(g_λ) + (Vᵀ G_V) / (λⱼ − λᵢ)) Vᵀ (Giles, section
-    3.1): not finite where two eigenvalues are equal and eigenvectors are used.
+    The gradient is V (diag(g_λ) + skew(Vᵀ G_V) / (λⱼ − λᵢ)) Vᵀ (Giles,
+    section 3.1): not finite where two eigenvalues are equal and eigenvectors are used.
     """
     found = tuple(_eigh_arrays(A, UPLO))
     return EighResult(eigh_values(A, found=found, uplo=UPLO), eigh_vectors(A, found=found, uplo=UPLO))
@@ -635,7 +637,7 @@ def plain_matrix_exp(a, /):
 
 
 def matrix_exp(input: Tensor) -> Tensor:
-    """The exponential of each square matrix: I + A + A²/2 + A³/6 + …
+    """The exponential of each square matrix, the sum of Aⁿ / n! over all n.
 
     Notes
     -----
@@ -650,7 +652,7 @@ def matrix_exp(input: Tensor) -> Tensor:
        SIAM Journal on Matrix Analysis, 1996.
     """
     require_square_floating("linalg.matrix_exp", input)
-    return plain_matrix_exp(input) if input.array.size else input.clone()
+    return plain_matrix_exp(input)
 
 
 NAMES = Names(both="cholesky matrix_exp qr svd")

@@ -67,9 +67,7 @@ def _lu_gradient(g: Any, out: Any, order: Any) -> Any:
     inner = triangle(transposed(unit) @ by_lower, False, 1)
     inner = inner + triangle(by_upper @ transposed(triangle(upper, True)), True)
     inner = on(plain_solve_triangular, transposed(lower), inner, upper=True, unit=True)
-    gradient = transposed(
-        on(plain_solve_triangular, triangle(upper, True), transposed(inner), upper=True)
-    )
+    gradient = transposed(on(plain_solve_triangular, triangle(upper, True), transposed(inner), upper=True))
     if more is not None:
         gradient = np.concatenate([gradient, more], axis=-2 if rows > columns else -1)
     # The rows go back to where the pivots took them from.
@@ -104,14 +102,16 @@ def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -
         raise RuntimeError("linalg.lu_factor: LU without pivoting is not implemented on the CPU")
     lu, pivots = lu_arrays(A.array)
     zero = np.diagonal(lu, axis1=-2, axis2=-1) == 0
-    infos = np.where(zero.any(axis=-1), zero.argmax(axis=-1) + 1, 0).astype(np.int32) if zero.size else (
-        np.zeros(A.array.shape[:-2], np.int32)
+    infos = (
+        np.where(zero.any(axis=-1), zero.argmax(axis=-1) + 1, 0).astype(np.int32)
+        if zero.size
+        else (np.zeros(A.array.shape[:-2], np.int32))
     )
     if check_errors and infos.any():
         place, number = in_batch(infos)
         raise RuntimeError(
-            f"torch.linalg.lu_factor: {place}U[{number},{number}] is zero and using it on lu_solve would result "
-            "in a division by zero. If you still want to perform the factorization, consider calling "
+            f"torch.linalg.lu_factor: {place}U[{number},{number}] is zero and using it on lu_solve would "
+            "result in a division by zero. If you still want to perform the factorization, consider calling "
             "linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)"
         )
     made = plain_lu(A, found=lu, order=order_of_rows(pivots, A.array.shape[-2]))
@@ -175,7 +175,9 @@ def linalg_lu_solve(
     require_matrices(name, B, "B")
     require_floating(name, LU)
     if pivots.array.dtype != np.int32:
-        raise RuntimeError(f"{name}: pivots should be a Tensor of scalar type torch.int32. Got {describe(pivots)}")
+        raise RuntimeError(
+            f"{name}: pivots should be a Tensor of scalar type torch.int32. Got {describe(pivots)}"
+        )
     _check_sizes(name, LU, B.array.shape, left)
     if not left:
         turned = linalg_lu_solve(LU, pivots, B.transpose(-2, -1), adjoint=not adjoint)

@@ -311,7 +311,7 @@ def _solved(function: str, A: Tensor, B: Tensor, left: bool, check_errors: bool)
 
 
 def triangle(a: Any, upper: bool, offset: int = 0) -> Any:
-    """The matrices with zeros below the diagonal (``upper``) or above; ``offset`` 1 takes the diagonal too."""
+    """The matrices with zeros below the diagonal (``upper``) or above it; with ``offset`` 1 on it too."""
     rows, columns = a.shape[-2:]
     below = np.tri(rows, columns, offset - 1 if upper else -offset, dtype=bool)
     return np.where(~below if upper else below, a, 0)
@@ -392,7 +392,8 @@ def triangular_solve(
 def cholesky_solve(input: Tensor, L: Tensor, upper: bool = False) -> Tensor:
     """The solution X of A X = B, given B (``input``) and the Cholesky factor of A.
 
-    A is L Lᵀ, or Lᵀ L where the factor is ``upper``.
+    A is L Lᵀ, or Lᵀ L where the factor is ``upper``.  Its other half is not
+    read, and has the gradient 0 (in PyTorch it has one nevertheless).
     """
     for name, tensor in (("b", input), ("u", L)):
         if tensor.array.ndim < 2:
@@ -451,7 +452,7 @@ def plain_pinv(a, /, atol=0.0, rtol=0.0):
 
 
 def cutoff(s: Any, shape: tuple[int, ...], atol: float | None, rtol: float | None) -> Any:
-    """What a singular value must exceed to count: ``max(atol, rtol · the largest)``, by PyTorch's defaults."""
+    """What a singular value must exceed to count: ``max(atol, rtol · the largest)``."""
     if rtol is None:
         rtol = max(shape[-2:]) * float(np.finfo(s.dtype).eps) if not atol else 0.0
     largest = s.max(axis=-1, keepdims=True, initial=0)
@@ -529,7 +530,8 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     Returns
     -------
     solution, residuals, rank, singular_values
-        The residuals are empty unless m > n and the rank is full.
+        The residuals, sums of squared differences, are empty unless m > n,
+        the rank is full, and the driver is another than "gelsy", the default.
 
     Raises
     ------
@@ -567,7 +569,7 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     solution = pinv(A, rtol=rcond) @ (B.unsqueeze(-1) if vector else B)
     empty = new_tensor(np.zeros(0, A.array.dtype))
     residuals = empty
-    if full and rows > columns:
+    if full and rows > columns and driver not in (None, "gelsy"):
         difference = A @ solution - (B.unsqueeze(-1) if vector else B)
         residuals = (difference * difference).sum(-2)
     return LstsqResult(
@@ -588,9 +590,7 @@ def matrix_rank(
             f"{describe(A)}"
         )
     if A.array.dtype.kind != "f" or A.array.dtype.itemsize < 4:
-        raise RuntimeError(
-            f"This function doesn't handle types other than float and double: {describe(A)}"
-        )
+        raise RuntimeError(f"This function doesn't handle types other than float and double: {describe(A)}")
     if hermitian:
         require_square("linalg.matrix_rank", A)
     s = np.linalg.svd(A.array, compute_uv=False)

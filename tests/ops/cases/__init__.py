@@ -12,6 +12,7 @@ from tests.ops.cases import (
     conv,
     convert,
     create,
+    decompositions,
     einsum,
     elementwise,
     fold,
@@ -50,6 +51,7 @@ FAMILIES = (
     einsum,
     fold,
     pool,
+    decompositions,
 )
 
 CASES = [case for family in FAMILIES for case in family.CASES]
