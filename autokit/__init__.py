@@ -49,7 +49,19 @@ _LAZY = {
 }
 """Names that load more than the engine, and where they are."""
 
-_PACKAGES = ("classroom", "datasets", "draw", "func", "graphs", "linalg", "nn", "optim", "utils", "widgets")
+_PACKAGES = (
+    "classroom",
+    "datasets",
+    "draw",
+    "func",
+    "graphs",
+    "linalg",
+    "nn",
+    "optim",
+    "special",
+    "utils",
+    "widgets",
+)
 
 
 def __getattr__(name: str) -> Any:

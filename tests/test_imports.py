@@ -17,7 +17,7 @@ PACKAGE = ROOT / "autokit"
 LAYERS = (
     {"version", "dtypes", "devices", "printing"},
     {"ops", "autograd", "func", "tensor", "random", "errors", "names"},
-    {"", "nn", "optim", "static", "utils", "datasets", "transforms", "linalg", "amp"},
+    {"", "nn", "optim", "static", "utils", "datasets", "transforms", "linalg", "special", "amp"},
     {"graphs"},
     {"draw"},
     {"widgets"},

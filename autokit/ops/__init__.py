@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 
 from autokit.ops import (
+    activation,
     adaptive_pool,
     addmm,
+    arithmetic,
     compare,
     conv,
     convert,
@@ -24,6 +26,7 @@ from autokit.ops import (
     einsum,
     elementwise,
     exchange,
+    exponential,
     factors,
     fold,
     index,
@@ -36,11 +39,14 @@ from autokit.ops import (
     redrawing,
     reduce,
     repeat,
+    rounding,
     sampling,
     scatter,
     shape,
     solving,
+    special,
     triangle,
+    trigonometry,
 )
 from autokit.ops.names import Names, public
 from autokit.tensor import Tensor
@@ -51,6 +57,18 @@ warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"autokit\.")
 
 FAMILIES = (
     elementwise,
+    arithmetic,
+    exponential,
+    trigonometry,
+    rounding,
+    special,
+    activation,
+    arithmetic,
+    exponential,
+    trigonometry,
+    rounding,
+    special,
+    activation,
     compare,
     reduce,
     shape,
@@ -96,12 +114,15 @@ def _collect(family: ModuleType, names: Names) -> None:
     methods.update({name: given[name] for name in names.both.split()}, **names.other_methods)
     for name in names.in_place.split():
         methods[f"{name}_"] = inplace.in_place(getattr(family, name))
+    for name in names.in_place_functions.split():
+        given[f"{name}_"] = methods.get(f"{name}_") or inplace.in_place(getattr(family, name))
     for alias, name in names.aliases.items():
         for table in (given, methods):
             for underscore in ("", "_"):
                 if name + underscore in table:
                     table[alias + underscore] = table[name + underscore]
     FUNCTIONAL.update({name: public(getattr(family, name)) for name in names.functional.split()})
+    FUNCTIONAL.update({name: public(each) for name, each in names.other_functional.items()})
     FUNCTIONS.update(given)
     METHODS.update(methods)
 

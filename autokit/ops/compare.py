@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import numpy as np
 
+from autokit.ops.elementwise import flat
 from autokit.ops.errors import require_tensor
+from autokit.ops.inplace import in_place
 from autokit.ops.names import Names
 from autokit.ops.operation import operation
 from autokit.tensor import Tensor
@@ -60,6 +64,12 @@ def logical_or(a, b, /):
     return np.logical_or(a, b)
 
 
+@operation("xor", "either {a} or {b}")
+def logical_xor(a, b, /):
+    """Where just one is true."""
+    return np.logical_xor(a, b)
+
+
 @operation("not", "not {a}")
 def logical_not(a, /):
     """Where it is false."""
@@ -93,6 +103,27 @@ def bitwise_not(a, /):
     return ~a
 
 
+def _require_whole(name: str, a: Any) -> None:
+    if a.dtype.kind not in "iu":
+        raise NotImplementedError(
+            f'"{name}" not implemented for {a.dtype.name}: bits are shifted in integers'
+        )
+
+
+@operation("<<", "{a} · 2 ^ {b}")
+def bitwise_left_shift(a, b, /):
+    """The bits moved ``b`` places up."""
+    _require_whole("lshift_cpu", a)
+    return np.left_shift(a, b)
+
+
+@operation(">>", "⌊{a} / 2 ^ {b}⌋")
+def bitwise_right_shift(a, b, /):
+    """The bits moved ``b`` places down; the sign is kept."""
+    _require_whole("rshift_cpu", a)
+    return np.right_shift(a, b)
+
+
 # ---------------------------------------------------------------- of numbers
 
 
@@ -106,6 +137,61 @@ def isnan(a, /):
 def isfinite(a, /):
     """Where it is neither infinite nor NaN."""
     return np.isfinite(a)
+
+
+@operation("∞?", "is {a} infinite")
+def isinf(a, /):
+    """Where it is infinite, with either sign."""
+    return np.isinf(a)
+
+
+@operation("+∞?", "is {a} +∞")
+def isposinf(a, /):
+    """Where it is positive infinity."""
+    return a == np.inf
+
+
+@operation("−∞?", "is {a} −∞")
+def isneginf(a, /):
+    """Where it is negative infinity."""
+    return a == -np.inf
+
+
+@operation("real?", "is {a} real")
+def isreal(a, /):
+    """Where it is a real number: everywhere, as there are no others here."""
+    return np.ones(a.shape, bool)
+
+
+@operation("≈", "{a} ≈ {b}", mixed=True, name="isclose")
+def plain_isclose(a, b, /, rtol=1e-5, atol=1e-8, equal_nan=False):
+    """See :func:`isclose`."""
+    return np.isclose(a, b, rtol, atol, equal_nan)
+
+
+def isclose(
+    input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> Tensor:
+    """Where the elements are near each other: ``|input − other| ≤ atol + rtol · |other|``."""
+    require_tensor("isclose", other)
+    if input.array.dtype != other.array.dtype:
+        raise RuntimeError(
+            f"{input.dtype.name} did not match {other.dtype.name}: isclose compares tensors of one dtype"
+        )
+    if rtol < 0 or atol < 0:
+        raise RuntimeError(f"rtol and atol must be at least 0, but got {rtol} and {atol}")
+    return plain_isclose(input, other, rtol, atol, equal_nan)
+
+
+@operation("in", "is {a} among {b}", mixed=True, name="isin")
+def plain_isin(a, b, /, assume_unique=False, invert=False):
+    """See :func:`isin`."""
+    return np.isin(a, b, assume_unique=assume_unique, invert=invert)
+
+
+def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
+    """Where ``elements`` are among ``test_elements``; with ``invert``, where they are not."""
+    return plain_isin(elements, test_elements, assume_unique, invert)
 
 
 # ---------------------------------------------------------------- of whole tensors
@@ -135,10 +221,39 @@ def equal(input: Tensor, other: Tensor) -> bool:
     return input.shape == other.shape and bool((input.array == other.array).all())
 
 
+@operation("←", "{new}", a=flat, b=flat, mixed=True, name="eq_")
+def _in_place_of(new, a, b, /):
+    """``new``, which was found from ``a`` and ``b`` and is flat in both."""
+    return new.astype(a.dtype)
+
+
+def _over(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """``function`` for its in-place form: what overwrites the tensor takes its place in the graph too."""
+
+    @wraps(function)
+    def apply(input: Tensor, other: Any) -> Tensor:
+        return _in_place_of(function(input, other), input, other)
+
+    return apply
+
+
 NAMES = Names(
-    both="allclose bitwise_and bitwise_not bitwise_or bitwise_xor eq equal ge gt isfinite isnan le "
-    "logical_and logical_not logical_or lt ne",
-    functions="is_tensor numel",
+    both="allclose bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift "
+    "bitwise_xor eq equal ge gt isclose isfinite isinf isnan isneginf isposinf isreal le logical_and "
+    "logical_not logical_or logical_xor lt ne",
+    functions="is_tensor isin numel",
+    in_place="bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor "
+    "logical_and logical_not logical_or logical_xor",
+    other_methods={
+        f"{function.__name__}_": in_place(_over(function)) for function in (eq, ge, gt, le, lt, ne)
+    },
+    aliases={
+        "greater": "gt",
+        "greater_equal": "ge",
+        "less": "lt",
+        "less_equal": "le",
+        "not_equal": "ne",
+    },
     numpy={
         np.equal: eq,
         np.not_equal: ne,
@@ -149,11 +264,15 @@ NAMES = Names(
         np.logical_and: logical_and,
         np.logical_or: logical_or,
         np.logical_not: logical_not,
+        np.logical_xor: logical_xor,
         np.bitwise_and: bitwise_and,
         np.bitwise_or: bitwise_or,
         np.bitwise_xor: bitwise_xor,
         np.invert: bitwise_not,
         np.isnan: isnan,
         np.isfinite: isfinite,
+        np.isinf: isinf,
+        np.left_shift: bitwise_left_shift,
+        np.right_shift: bitwise_right_shift,
     },
 )

@@ -11,8 +11,11 @@ from autokit.autograd.node import Node
 from autokit.ops.create import as_tensor
 from autokit.ops.names import Names
 from autokit.ops.operands import common_dtype
-from autokit.ops.operation import derivative, operation
+from autokit.ops.operation import Derivative, derivative, operation
 from autokit.tensor import Literal, Tensor
+
+flat = derivative("0", lambda g: np.zeros_like(g))
+"""The derivative of what is constant but for steps."""
 
 # ---------------------------------------------------------------- arithmetic
 
@@ -28,7 +31,7 @@ def add(input: Any, other: Any, *, alpha: float = 1) -> Tensor:
     return plain_add(input, other if alpha == 1 else other * alpha)
 
 
-def _is_number(node: Node, place: int) -> bool:
+def is_number(node: Node, place: int) -> bool:
     """Whether a Python number was the operand at ``place``."""
     return node.sources[place].__class__ is Literal
 
@@ -39,7 +42,7 @@ def _is_number(node: Node, place: int) -> bool:
     a=derivative("1", lambda g: g),
     b=derivative("−1", lambda g: -g),
     name="sub",
-    backward=lambda node: "RsubBackward1" if _is_number(node, 0) else "SubBackward0",
+    backward=lambda node: "RsubBackward1" if is_number(node, 0) else "SubBackward0",
 )
 def plain_sub(a, b, /):
     """See :func:`sub`."""
@@ -69,7 +72,7 @@ def mul(a, b, /):
     b=derivative("−{out} / {b}", lambda g, b, out: -g * out / b),
     floating=True,
     name="div",
-    backward=lambda node: "MulBackward0" if _is_number(node, 0) else "DivBackward0",  # 2 / x is 2 · (1 / x)
+    backward=lambda node: "MulBackward0" if is_number(node, 0) else "DivBackward0",  # 2 / x is 2 · (1 / x)
 )
 def plain_div(a, b, /):
     """See :func:`div`."""
@@ -79,8 +82,8 @@ def plain_div(a, b, /):
 @operation(
     "÷",
     "{a} / {b}, rounded",
-    a=derivative("0", lambda g: 0 * g),
-    b=derivative("0", lambda g: 0 * g),
+    a=flat,
+    b=flat,
     name="div_rounded",
     backward="DivBackward2",
 )
@@ -132,9 +135,7 @@ def _power_by_exponent(g: Any, a: Any, b: Any, out: Any) -> Any:
 
 
 def _pow_name(node: Node) -> str:
-    return (
-        "PowBackward0" if _is_number(node, 1) else "PowBackward2" if _is_number(node, 0) else "PowBackward1"
-    )
+    return "PowBackward0" if is_number(node, 1) else "PowBackward2" if is_number(node, 0) else "PowBackward1"
 
 
 @operation(
@@ -157,18 +158,23 @@ def pow(input: Any, exponent: Any) -> Tensor:
     return plain_pow(input, exponent)
 
 
-def _refuse_to_differentiate(g: Any) -> Any:
-    raise RuntimeError(
-        "derivative for aten::floor_divide is not implemented: its slope is 0 wherever it has one; "
-        "detach() the quotient, or divide with /"
-    )
+def no_derivative(name: str) -> Derivative:
+    """The derivative of a rule for which PyTorch, too, has none: it raises when it is asked for."""
+
+    def refuse(g: Any) -> Any:
+        raise RuntimeError(
+            f"derivative for aten::{name} is not implemented: its slope is 0 wherever it has one; detach() "
+            "the result"
+        )
+
+    return derivative("not given", refuse)
 
 
 @operation(
     "//",
     "⌊{a} / {b}⌋",
-    a=derivative("not given", _refuse_to_differentiate),
-    b=derivative("not given", _refuse_to_differentiate),
+    a=no_derivative("floor_divide"),
+    b=no_derivative("floor_divide"),
     backward="NotImplemented",
 )
 def floor_divide(a, b, /):
@@ -194,7 +200,7 @@ def _refuse_bools_and_zeros(name: str, divisor: Any) -> None:
     "{a} mod {b}",
     a=derivative("1", lambda g: g),
     b=derivative("−⌊{a} / {b}⌋", lambda g, a, b: -g * np.floor(a / b)),
-    backward=lambda node: "RemainderBackward0" if _is_number(node, 1) else "RemainderBackward1",
+    backward=lambda node: "RemainderBackward0" if is_number(node, 1) else "RemainderBackward1",
 )
 def remainder(a, b, /):
     """What is left of ``a`` after taking out ``b`` whole times; it has the sign of ``b``."""
@@ -271,13 +277,17 @@ def cos(a, /):
     return np.cos(a)
 
 
-@operation("sign", "sign of {a}", a=derivative("0", lambda g: 0 * g))
-def sign(a, /):
-    """-1, 0 or 1 for each element."""
+def _sign_of_whole(a: Any) -> Any:
     return np.sign(a) if a.dtype.kind != "b" else a.copy()
 
 
-@operation("floor", "⌊{a}⌋", a=derivative("0", lambda g: 0 * g))
+@operation("sign", "sign of {a}", a=flat)
+def sign(a, /):
+    """-1, 0 or 1 for each element; 0 for NaN."""
+    return (a > 0).astype(a.dtype) - (a < 0).astype(a.dtype) if a.dtype.kind == "f" else _sign_of_whole(a)
+
+
+@operation("floor", "⌊{a}⌋", a=flat)
 def floor(a, /):
     """Each element rounded down."""
     return np.floor(a)
@@ -292,15 +302,16 @@ def clone(a, /):
 # ---------------------------------------------------------------- choices
 
 
-def _share(g: Any, chosen: Any, tie: Any) -> Any:
-    return np.where(chosen, g, np.where(tie, g / 2, 0))
+def _share(g: Any, smaller: Any, tie: Any) -> Any:
+    """Nothing to the smaller one, half at a tie; a NaN is not smaller, so both get all of the gradient."""
+    return np.where(tie, g / 2, np.where(smaller, 0.0, g))
 
 
 @operation(
     "max",
     "max({a}, {b})",
-    a=derivative("1 where {a} > {b}, ½ at a tie", lambda g, a, b: _share(g, a > b, a == b)),
-    b=derivative("1 where {b} > {a}, ½ at a tie", lambda g, a, b: _share(g, b > a, a == b)),
+    a=derivative("1 where {a} > {b}, ½ at a tie", lambda g, a, b: _share(g, a < b, a == b)),
+    b=derivative("1 where {b} > {a}, ½ at a tie", lambda g, a, b: _share(g, b < a, a == b)),
 )
 def maximum(a, b, /):
     """The larger one, element by element; a tie shares its gradient."""
@@ -310,8 +321,8 @@ def maximum(a, b, /):
 @operation(
     "min",
     "min({a}, {b})",
-    a=derivative("1 where {a} < {b}, ½ at a tie", lambda g, a, b: _share(g, a < b, a == b)),
-    b=derivative("1 where {b} < {a}, ½ at a tie", lambda g, a, b: _share(g, b < a, a == b)),
+    a=derivative("1 where {a} < {b}, ½ at a tie", lambda g, a, b: _share(g, a > b, a == b)),
+    b=derivative("1 where {b} < {a}, ½ at a tie", lambda g, a, b: _share(g, b > a, a == b)),
 )
 def minimum(a, b, /):
     """The smaller one, element by element; a tie shares its gradient."""
@@ -329,6 +340,65 @@ def minimum(a, b, /):
 def choose(condition, a, b, /):
     """``a`` where ``condition`` holds, else ``b``; see :func:`where`."""
     return np.where(condition, a, b)
+
+
+@operation(
+    "clamp",
+    "clamp({a}, {low}, {high})",
+    a=derivative(
+        "1 inside of the bounds, else 0", lambda g, a, low, high: np.where(_inside(a, low, high), g, 0.0)
+    ),
+    low=derivative(
+        "1 where {a} is below it, else 0", lambda g, a, low, high: np.where((a < low) & (low < high), g, 0.0)
+    ),
+    high=derivative(
+        "1 where {a} is above it, else 0", lambda g, a, low, high: np.where((a > high) | (high < low), g, 0.0)
+    ),
+    backward="ClampBackward0",
+)
+def clamp_between(a, low, high, /):
+    """``a`` held between two tensors; where they cross the higher bound wins.  See :func:`clamp`."""
+    return np.minimum(np.maximum(a, low), high)
+
+
+def _clamp_name(name: str) -> Any:
+    return lambda node: f"{name}Backward{int(not is_number(node, 1))}"
+
+
+@operation(
+    "clamp",
+    "max({a}, {low})",
+    a=derivative("1 where {a} ≥ {low}, else 0", lambda g, a, low: np.where(a >= low, g, 0.0)),
+    low=derivative("1 where {a} < {low}, else 0", lambda g, a, low: np.where(a < low, g, 0.0)),
+    name="clamp_min",
+    backward=_clamp_name("ClampMin"),
+)
+def plain_clamp_min(a, low, /):
+    """See :func:`clamp_min`."""
+    return np.maximum(a, low)
+
+
+@operation(
+    "clamp",
+    "min({a}, {high})",
+    a=derivative("1 where {a} ≤ {high}, else 0", lambda g, a, high: np.where(a <= high, g, 0.0)),
+    high=derivative("1 where {a} > {high}, else 0", lambda g, a, high: np.where(a > high, g, 0.0)),
+    name="clamp_max",
+    backward=_clamp_name("ClampMax"),
+)
+def plain_clamp_max(a, high, /):
+    """See :func:`clamp_max`."""
+    return np.minimum(a, high)
+
+
+def clamp_min(input: Tensor, min: Any) -> Tensor:
+    """``input``, but never below ``min``, a number or a tensor."""
+    return plain_clamp_min(input, min)
+
+
+def clamp_max(input: Tensor, max: Any) -> Tensor:
+    """``input``, but never above ``max``, a number or a tensor."""
+    return plain_clamp_max(input, max)
 
 
 @operation(
@@ -401,22 +471,23 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     if isinstance(min, Tensor) or isinstance(max, Tensor):
-        if min is not None:
-            input = where(input >= min, input, min)
-        return input if max is None else where(input <= max, input, max)
+        if min is None:
+            return plain_clamp_max(input, max)
+        return plain_clamp_min(input, min) if max is None else clamp_between(input, min, max)
     if input.array.dtype.kind in "bui" and any(isinstance(bound, float) for bound in (min, max)):
         input = _with_dtype(input, dtypes.get_default_dtype().numpy)
     return clamp_numbers(input, min, max)
 
 
 NAMES = Names(
-    both="abs add clamp clone cos div exp floor floor_divide log maximum minimum mul neg pow relu remainder "
-    "sigmoid sign sin sqrt sub tanh",
+    both="abs add clamp clamp_max clamp_min clone cos div exp floor floor_divide log maximum minimum "
+    "mul neg pow relu remainder sigmoid sign sin sqrt sub tanh",
     functions="where",
     functional="sigmoid tanh",
     other_methods={"where": where_self},
-    in_place="abs add clamp cos div exp floor floor_divide log mul neg pow relu remainder sigmoid sign sin "
-    "sqrt sub tanh",
+    in_place="abs add clamp clamp_max clamp_min cos div exp floor floor_divide log mul neg pow relu "
+    "remainder sigmoid sign sin sqrt sub tanh",
+    in_place_functions="clamp clamp_max clamp_min",
     aliases={
         "absolute": "abs",
         "clip": "clamp",

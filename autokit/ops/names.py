@@ -33,10 +33,14 @@ class Names(NamedTuple):
         What is a function of ``torch.nn.functional``.
     in_place : str
         What also has a form with a trailing underscore, ``x.exp_()``, which overwrites the tensor.
+    in_place_functions : str
+        In-place forms that are functions too, ``torch.exp_(x)``, where PyTorch has them.
     aliases : dict
         Second names, and the names that they stand for, in all their forms.
     other_methods : dict
         Methods whose function is called otherwise in the file.
+    other_functional : dict
+        Functions of ``torch.nn.functional`` that are called otherwise in the file.
     numpy : dict
         NumPy's functions, and what they do with tensors.
     """
@@ -46,8 +50,10 @@ class Names(NamedTuple):
     methods: str = ""
     functional: str = ""
     in_place: str = ""
+    in_place_functions: str = ""
     aliases: dict[str, str] = {}  # noqa: RUF012 - never changed
     other_methods: dict[str, Callable[..., Any]] = {}  # noqa: RUF012
+    other_functional: dict[str, Callable[..., Any]] = {}  # noqa: RUF012
     numpy: dict[Callable[..., Any], Callable[..., Any]] = {}  # noqa: RUF012
 
 

@@ -7,6 +7,7 @@ which has PyTorch's names, and the call's tensors as arrays.  Floating point arr
 from __future__ import annotations
 
 from tests.ops.cases import (
+    activation,
     addmm,
     compare,
     conv,
@@ -16,6 +17,7 @@ from tests.ops.cases import (
     einsum,
     elementwise,
     fold,
+    functions,
     index,
     inplace,
     interpolate,
@@ -32,6 +34,8 @@ from tests.ops.cases import (
 
 FAMILIES = (
     elementwise,
+    functions,
+    activation,
     compare,
     reduce,
     linalg,

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.ops.case import B, I, R
+from tests.ops.case import B, I, R, otherwise
 from tests.ops.case import case as c
+
+ALIASES = ("greater", "greater_equal", "less", "less_equal", "not_equal")
 
 CASES = [
     c("eq", lambda T, a, b: a == b, I(2, 3), I(3)),
@@ -40,4 +42,30 @@ CASES = [
     c("is_tensor", lambda T, a: T.is_tensor(a), R(1)),
     c("is_tensor", lambda T: T.is_tensor(3)),
     c("numel", lambda T, a: T.numel(a), R(2, 3)),
+]
+
+CASES += [
+    c("logical_xor", lambda T, a, b: T.logical_xor(a, b), I(5), B(5)),
+    c("logical_xor", lambda T, a, b: a.logical_xor(b), R(3), B(3)),
+    c("bitwise_left_shift", lambda T, a, b: T.bitwise_left_shift(a, b), I(4), np.array([0, 1, 2, 3])),
+    c("bitwise_right_shift", lambda T, a: a.bitwise_right_shift(1), I(4)),
+    c("isclose", lambda T, a: T.isclose(a, a + 1e-9), R(3)),
+    c("isclose", lambda T, a, b: a.isclose(b, atol=1), I(4), I(4)),
+    c("isclose", lambda T, a: T.isclose(a, a, equal_nan=True), np.array([np.nan, np.inf, 1.0])),
+    c("isin", lambda T, a, b: T.isin(a, b), I(2, 3), I(2)),
+    c("isin", lambda T, a: T.isin(a, 1, invert=True), I(5)),
+    *[
+        c(name, lambda T, a, name=name: getattr(T, name)(a), array)
+        for name in ("isinf", "isposinf", "isneginf", "isreal")
+        for array in (np.array([1.0, np.nan, np.inf, -np.inf]), I(3), B(2))
+    ],
+    *[
+        c(name, lambda T, a, b, name=name: getattr(T, name)(a, b), I(4), I(4))
+        for name in ("greater", "greater_equal", "less", "less_equal", "not_equal")
+    ],
+    *[
+        otherwise(f"{name}_", lambda T, a, b, name=name: getattr(a * 1, f"{name}_")(b), R(4), R(4))
+        for name in ("eq", "ge", "gt", "le", "lt", "ne", *ALIASES)
+    ],
+    c("lt_", lambda T, a: a.lt_(1), I(4)),
 ]

@@ -36,17 +36,37 @@ WRITING = [
 OTHER_ARGUMENTS = {
     **dict.fromkeys(["add", "sub", "mul", "div", "remainder", "pow"], (P(3),)),
     "clamp": (-0.5, 0.5),
+    **dict.fromkeys(["clamp_min", "clamp_max"], (0.8,)),
+    **dict.fromkeys(["atan2", "hypot", "copysign", "fmod", "xlogy", "ldexp"], (P(3),)),
+    **dict.fromkeys(["addcmul", "addcdiv"], (P(3), P(3))),
+    **dict.fromkeys(["logical_and", "logical_or", "logical_xor"], (P(3),)),
+    "lerp": (P(2, 3), 0.3),
+    "mvlgamma": (1,),
 }
 """What an in-place form takes after the tensor itself, where it takes anything."""
+
+
+COMPOSED = {"ldexp", "mvlgamma"}
+"""What is several operations here, or has a name of its own in place in PyTorch."""
 
 
 def _in_place(name: str, stands_for: str) -> Case:
     arguments = OTHER_ARGUMENTS.get(stands_for, ())
     if stands_for == "floor_divide":  # has no derivative
         return c(f"{name}_", lambda T, a, b: getattr(a, f"{name}_")(b), I(2, 3), I(3) * 2 + 1)
+    if stands_for in ("acosh", "asinh", "atanh"):  # PyTorch has no derivatives of them in place
+        return c(f"{name}_", lambda T, a: getattr(a.detach() + 1, f"{name}_")(), R(2, 3))
+    if stands_for in ("heaviside", "nextafter"):
+        return c(f"{name}_", lambda T, a, b: getattr(a.detach(), f"{name}_")(b.detach()), R(3), P(3))
+    if stands_for in ("gcd", "lcm") or stands_for.startswith("bitwise"):
+        others = () if stands_for == "bitwise_not" else (I(3) * 0 + 3,)
+        return c(f"{name}_", lambda T, a, *b: getattr(a, f"{name}_")(*b), I(2, 3), *others)
     arrays = [each for each in arguments if isinstance(each, np.ndarray)]
     settings = [each for each in arguments if not isinstance(each, np.ndarray)]
-    return c(f"{name}_", lambda T, a, *b: getattr(a * 1, f"{name}_")(*b, *settings), P(2, 3), *arrays)
+    if stands_for == "mvlgamma":
+        return otherwise(f"{name}_", lambda T, a: getattr(a + 1, f"{name}_")(*settings), P(2, 3))
+    kind = otherwise if stands_for in COMPOSED else c
+    return kind(f"{name}_", lambda T, a, *b: getattr(a * 1, f"{name}_")(*b, *settings), P(2, 3), *arrays)
 
 
 for _family in ops.FAMILIES:

@@ -1,0 +1,220 @@
+"""More arithmetic of each element: remainders, powers, divisors, and sums and mixtures of three operands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autokit import dtypes
+from autokit.ops.elementwise import is_number, mul, plain_pow, plain_sub
+from autokit.ops.inplace import in_place
+from autokit.ops.names import Names
+from autokit.ops.operation import derivative, operation
+from autokit.tensor import Tensor
+
+# ---------------------------------------------------------------- of one operand
+
+
+def square(input: Tensor) -> Tensor:
+    """The square of each element."""
+    return plain_pow(input, 2)
+
+
+def positive(input: Tensor) -> Tensor:
+    """The tensor itself."""
+    if input.array.dtype.kind == "b":
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return input
+
+
+# ---------------------------------------------------------------- of two
+
+
+def rsub(input: Tensor, other: Any, *, alpha: float = 1) -> Tensor:
+    """``other − alpha · input``."""
+    return plain_sub(other, input if alpha == 1 else input * alpha)
+
+
+@operation(
+    "fmod",
+    "{a} fmod {b}",
+    a=derivative("1", lambda g: g),
+    b=derivative("−trunc({a} / {b})", lambda g, a, b: -g * np.trunc(a / b)),
+    backward=lambda node: f"FmodBackward{int(not is_number(node, 1))}",
+)
+def fmod(a, b, /):
+    """What is left of ``a`` after taking out ``b`` whole times; it has the sign of ``a``."""
+    if a.dtype.kind != "f" and not b.all():
+        raise RuntimeError("ZeroDivisionError: an integer is divided by 0")
+    return np.fmod(a, b)
+
+
+def float_power(input: Any, exponent: Any) -> Tensor:
+    """``input`` to the power of ``exponent``, in float64."""
+
+    def double(value: Any) -> Any:
+        return value.to(dtypes.BY_NAME["float64"]) if isinstance(value, Tensor) else float(value)
+
+    return plain_pow(double(input), double(exponent))
+
+
+def _float_power_in_place(self: Tensor, exponent: Any) -> Tensor:
+    """In-place form of :func:`float_power`, for a tensor of float64."""
+    if self.dtype.name != "float64":
+        raise RuntimeError(
+            f"the base given to float_power_ has dtype {self.dtype.name} but the operation's result requires "
+            "dtype float64"
+        )
+    return in_place(float_power)(self, exponent)
+
+
+def ldexp(input: Tensor, other: Tensor) -> Tensor:
+    """``input · 2^other``."""
+    return mul(input, plain_pow(2.0, other))
+
+
+@operation("gcd", "gcd({a}, {b})")
+def gcd(a, b, /):
+    """The greatest common divisor; integers only."""
+    _require_integers("gcd_cpu", a)
+    return np.gcd(a, b)
+
+
+@operation("lcm", "lcm({a}, {b})")
+def lcm(a, b, /):
+    """The least common multiple; integers only."""
+    _require_integers("lcm_cpu", a)
+    return np.lcm(a, b)
+
+
+def _require_integers(name: str, a: Any) -> None:
+    if a.dtype.kind not in "iu":
+        raise NotImplementedError(f'"{name}" not implemented for {a.dtype.name}: it takes integers')
+
+
+def _first(larger: Any, b: Any) -> Any:
+    """Where the first operand is taken: it wins a tie, and a NaN loses to a number."""
+    return larger | (b != b)
+
+
+@operation(
+    "max",
+    "max({a}, {b})",
+    a=derivative("1 where {a} ≥ {b}, else 0", lambda g, a, b: np.where(_first(a >= b, b), g, 0.0)),
+    b=derivative("0 where {a} ≥ {b}, else 1", lambda g, a, b: np.where(_first(a >= b, b), 0.0, g)),
+)
+def fmax(a, b, /):
+    """The larger one, element by element; a number where the other is NaN."""
+    return np.fmax(a, b)
+
+
+@operation(
+    "min",
+    "min({a}, {b})",
+    a=derivative("1 where {a} ≤ {b}, else 0", lambda g, a, b: np.where(_first(a <= b, b), g, 0.0)),
+    b=derivative("0 where {a} ≤ {b}, else 1", lambda g, a, b: np.where(_first(a <= b, b), 0.0, g)),
+)
+def fmin(a, b, /):
+    """The smaller one, element by element; a number where the other is NaN."""
+    return np.fmin(a, b)
+
+
+# ---------------------------------------------------------------- of three
+
+
+@operation(
+    "+ ×",
+    "{a} + {b} · {c}",
+    a=derivative("1", lambda g: g),
+    b=derivative("{c}", lambda g, c, value: g * (c * value)),
+    c=derivative("{b}", lambda g, b, value: g * (b * value)),
+    name="addcmul",
+)
+def plain_addcmul(a, b, c, /, value=1):
+    """See :func:`addcmul`."""
+    return a + (b * c if value == 1 else value * b * c)
+
+
+def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
+    """``input + value · tensor1 · tensor2``."""
+    return plain_addcmul(input, tensor1, tensor2, value)
+
+
+@operation(
+    "+ ÷",
+    "{a} + {b} / {c}",
+    a=derivative("1", lambda g: g),
+    b=derivative("1 / {c}", lambda g, c, value: g * (value / c)),
+    c=derivative("−{b} / {c}²", lambda g, b, c, value: -g * (value * b / (c * c))),
+    name="addcdiv",
+)
+def plain_addcdiv(a, b, c, /, value=1):
+    """See :func:`addcdiv`."""
+    return a + (b / c if value == 1 else value * b / c)
+
+
+def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
+    """``input + value · tensor1 / tensor2``.
+
+    Raises
+    ------
+    RuntimeError
+        If both are integers: divide them first, and say how to round.
+    """
+    if tensor1.array.dtype.kind in "bui" and tensor2.array.dtype.kind in "bui":
+        raise RuntimeError(
+            "Integer division with addcdiv is no longer supported: use (input + value * torch.div(tensor1, "
+            'tensor2, rounding_mode="trunc")), or make floats of them'
+        )
+    return plain_addcdiv(input, tensor1, tensor2, value)
+
+
+@operation(
+    "lerp",
+    "{a} + {weight} · ({b} − {a})",
+    a=derivative("1 − {weight}", lambda g, weight: g * (1 - weight)),
+    b=derivative("{weight}", lambda g, weight: g * weight),
+    weight=derivative("{b} − {a}", lambda g, a, b: g * (b - a)),
+    name="lerp",
+    backward=lambda node: f"LerpBackward{int(not is_number(node, 2))}",
+)
+def plain_lerp(a, b, weight, /):
+    """See :func:`lerp`."""
+    return np.where(np.abs(weight) < 0.5, a + weight * (b - a), b - (b - a) * (1 - weight))
+
+
+def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
+    """``input + weight · (end − input)``: from ``input`` at the weight 0 to ``end`` at 1.
+
+    Raises
+    ------
+    RuntimeError
+        If the dtypes differ.
+    """
+    for name, other in (("end", end), ("weight", weight)):
+        if isinstance(other, Tensor) and other.array.dtype != input.array.dtype:
+            raise RuntimeError(
+                f"expected dtype {input.dtype.name} for `{name}` but got dtype {other.dtype.name}"
+            )
+    return plain_lerp(input, end, weight)
+
+
+NAMES = Names(
+    both="addcdiv addcmul float_power fmax fmin fmod gcd lcm ldexp lerp positive square",
+    functions="rsub",
+    other_methods={"float_power_": _float_power_in_place},
+    in_place="addcdiv addcmul fmod gcd lcm ldexp lerp square",
+    in_place_functions="gcd lcm ldexp square",
+    numpy={
+        np.square: square,
+        np.positive: positive,
+        np.fmod: fmod,
+        np.float_power: float_power,
+        np.gcd: gcd,
+        np.lcm: lcm,
+        np.fmax: fmax,
+        np.fmin: fmin,
+        np.ldexp: ldexp,
+    },
+)

@@ -1,0 +1,167 @@
+"""Exponentials, logarithms and roots of each element."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from autokit.ops.elementwise import exp, log, neg, sigmoid, sqrt  # noqa: F401 - for their in-place functions
+from autokit.ops.elementwise import is_number as _is_number
+from autokit.ops.names import Names
+from autokit.ops.operation import derivative, operation
+
+_LOG_2, _LOG_10 = math.log(2), math.log(10)
+
+
+@operation("exp2", "2 ^ {a}", a=derivative("{out} · log 2", lambda g, out: g * out * _LOG_2), floating=True)
+def exp2(a, /):
+    """2 to the power of each element."""
+    return np.exp2(a)
+
+
+@operation("exp − 1", "exp {a} − 1", a=derivative("{out} + 1", lambda g, out: g * (out + 1)), floating=True)
+def expm1(a, /):
+    """exp(x) − 1 of each element x, exact where x is small."""
+    return np.expm1(a)
+
+
+@operation(
+    "log₂", "log₂ {a}", a=derivative("1 / ({a} · log 2)", lambda g, a: g / (a * _LOG_2)), floating=True
+)
+def log2(a, /):
+    """The logarithm of each element to the base 2."""
+    return np.log2(a)
+
+
+@operation(
+    "log₁₀", "log₁₀ {a}", a=derivative("1 / ({a} · log 10)", lambda g, a: g / (a * _LOG_10)), floating=True
+)
+def log10(a, /):
+    """The logarithm of each element to the base 10."""
+    return np.log10(a)
+
+
+@operation(
+    "log(1 +)",
+    "log(1 + {a})",
+    a=derivative("1 / (1 + {a})", lambda g, a: g / (a + 1)),
+    floating=True,
+    backward="Log1PBackward0",
+)
+def log1p(a, /):
+    """log(1 + x) of each element x, exact where x is small."""
+    return np.log1p(a)
+
+
+@operation("1/√", "1 / √{a}", a=derivative("−{out}³ / 2", lambda g, out: g * out**3 * -0.5), floating=True)
+def rsqrt(a, /):
+    """One over the square root of each element."""
+    return 1 / np.sqrt(a)
+
+
+@operation("1/", "1 / {a}", a=derivative("−{out}²", lambda g, out: -g * out * out), floating=True)
+def reciprocal(a, /):
+    """One over each element."""
+    return 1 / a
+
+
+def _of_logaddexp(g: Any, mine: Any, other: Any) -> Any:
+    return g / (1 + np.exp(other - mine))
+
+
+@operation(
+    "log Σ exp",
+    "log(exp {a} + exp {b})",
+    a=derivative("σ({a} − {b})", lambda g, a, b: _of_logaddexp(g, a, b)),
+    b=derivative("σ({b} − {a})", lambda g, a, b: _of_logaddexp(g, b, a)),
+)
+def logaddexp(a, b, /):
+    """log(exp a + exp b), without leaving the range of the dtype."""
+    return np.logaddexp(a, b)
+
+
+def _of_logaddexp2(g: Any, mine: Any, other: Any) -> Any:
+    return g / (1 + np.exp2(other - mine))
+
+
+@operation(
+    "log₂ Σ 2^",
+    "log₂(2 ^ {a} + 2 ^ {b})",
+    a=derivative("1 / (1 + 2 ^ ({b} − {a}))", lambda g, a, b: _of_logaddexp2(g, a, b)),
+    b=derivative("1 / (1 + 2 ^ ({a} − {b}))", lambda g, a, b: _of_logaddexp2(g, b, a)),
+)
+def logaddexp2(a, b, /):
+    """log₂(2^a + 2^b), without leaving the range of the dtype."""
+    return np.logaddexp2(a, b)
+
+
+def _product_name(node: Any, name: str) -> str:
+    return f"{name}Backward{2 if _is_number(node, 1) else 1 if _is_number(node, 0) else 0}"
+
+
+@operation(
+    "x log y",
+    "{a} · log {b}",
+    a=derivative(
+        "log {b}",
+        lambda g, a, b: g * np.where((a == 0) & (b <= 0), 0.0, np.log(np.where((a == 0) & (b <= 0), 1.0, b))),
+    ),
+    b=derivative("{a} / {b}", lambda g, a, b: g * a / b),
+    floating=True,
+    backward=lambda node: _product_name(node, "Xlogy"),
+)
+def xlogy(a, b, /):
+    """a · log b, and 0 where ``a`` is 0 and ``b`` is any number."""
+    return np.where((a == 0) & ~np.isnan(b), 0, a * np.log(b)).astype(a.dtype)
+
+
+@operation(
+    "x log(1 + y)",
+    "{a} · log(1 + {b})",
+    a=derivative(
+        "log(1 + {b})",
+        lambda g, a, b: (
+            g * np.where((a == 0) & (b <= -1), 0.0, np.log1p(np.where((a == 0) & (b <= -1), 0.0, b)))
+        ),
+    ),
+    b=derivative("{a} / (1 + {b})", lambda g, a, b: g * a / (b + 1)),
+    floating=True,
+    backward=lambda node: _product_name(node, "SpecialXlog1Py"),
+)
+def xlog1py(a, b, /):
+    """a · log(1 + b), and 0 where ``a`` is 0 and ``b`` is any number."""
+    return np.where((a == 0) & ~np.isnan(b), 0, a * np.log1p(b)).astype(a.dtype)
+
+
+def _of_logit(g: Any, a: Any, eps: float | None) -> Any:
+    slope = g / (a * (1 - a))
+    if eps is None:
+        return np.where((a < 0) | (a > 1), np.nan, slope)
+    return np.where((a < eps) | (a > 1 - eps), 0.0, slope)
+
+
+@operation("logit", "log({a} / (1 − {a}))", a=derivative("1 / ({a} · (1 − {a}))", _of_logit), floating=True)
+def logit(a, /, eps=None):
+    """log(x / (1 − x)), the inverse of :func:`sigmoid`; with ``eps``, of x held inside [eps, 1 − eps]."""
+    if eps is not None:
+        a = np.clip(a, eps, 1 - eps)
+    return np.log(a / (1 - a))
+
+
+NAMES = Names(
+    both="exp2 expm1 log10 log1p log2 logaddexp logaddexp2 logit reciprocal rsqrt xlogy",
+    in_place="exp2 expm1 log10 log1p log2 logit reciprocal rsqrt xlogy",
+    in_place_functions="exp exp2 expm1 log log10 log1p log2 logit neg reciprocal rsqrt sigmoid sqrt xlogy",
+    numpy={
+        np.exp2: exp2,
+        np.expm1: expm1,
+        np.log2: log2,
+        np.log10: log10,
+        np.log1p: log1p,
+        np.reciprocal: reciprocal,
+        np.logaddexp: logaddexp,
+        np.logaddexp2: logaddexp2,
+    },
+)

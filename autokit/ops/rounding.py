@@ -1,0 +1,132 @@
+"""Rounding, the parts of a number, and its sign.  All are flat but for steps: their slopes are 0."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autokit.ops.elementwise import abs, flat, floor, is_number, no_derivative, sign  # noqa: F401 - for their in-place functions
+from autokit.ops.names import Names
+from autokit.ops.operation import derivative, operation
+from autokit.tensor import Tensor
+
+
+@operation("⌈ ⌉", "⌈{a}⌉", a=flat)
+def ceil(a, /):
+    """Each element rounded up."""
+    return np.ceil(a)
+
+
+@operation("trunc", "{a} rounded towards 0", a=flat)
+def trunc(a, /):
+    """Each element rounded towards 0."""
+    return np.trunc(a)
+
+
+@operation("frac", "{a} − trunc {a}", a=derivative("1", lambda g: g))
+def frac(a, /):
+    """What is left of each element after the point, with its sign."""
+    return a - np.trunc(a)
+
+
+@operation(
+    "round",
+    "{a} rounded",
+    a=flat,
+    name="round",
+    backward=lambda node: f"RoundBackward{int(node.settings['decimals'] != 0)}",
+)
+def rounded(a, /, decimals=0):
+    """See :func:`round`."""
+    return np.round(a, decimals)
+
+
+def round(input: Tensor, *, decimals: int = 0) -> Tensor:
+    """Each element rounded to ``decimals`` places; a half goes to the even neighbour."""
+    return rounded(input, decimals=decimals)
+
+
+@operation("sgn", "sign of {a}", a=flat)
+def sgn(a, /):
+    """-1, 0 or 1 for each element; 0 for NaN."""
+    return sign.operation.forward(a)
+
+
+@operation("−?", "is the sign of {a} minus")
+def signbit(a, /):
+    """Where the sign is minus, that of −0 included."""
+    return np.signbit(a) if a.dtype.kind == "f" else a < 0
+
+
+@operation(
+    "copysign",
+    "|{a}| with the sign of {b}",
+    a=derivative("{out} / {a}", lambda g, a, out: g * np.where(a == 0, 0.0, out / np.where(a == 0, 1.0, a))),
+    b=flat,
+    floating=True,
+    backward=lambda node: f"CopysignBackward{int(is_number(node, 1))}",
+)
+def copysign(a, b, /):
+    """The size of ``a`` with the sign of ``b``."""
+    return np.copysign(a, b)
+
+
+@operation(
+    "step",
+    "0, {b} or 1 by the sign of {a}",
+    a=no_derivative("heaviside"),
+    b=no_derivative("heaviside"),
+    name="heaviside",
+    backward="NotImplemented",
+)
+def plain_heaviside(a, b, /):
+    """See :func:`heaviside`."""
+    return np.where(a == 0, b, a > 0).astype(a.dtype)
+
+
+def heaviside(input: Tensor, values: Tensor) -> Tensor:
+    """0 where ``input`` is negative, 1 where it is positive, and ``values`` where it is 0."""
+    if isinstance(values, Tensor) and input.array.dtype != values.array.dtype:
+        raise RuntimeError(
+            "heaviside is not yet implemented for tensors with different dtypes: "
+            f"{input.dtype.name} and {values.dtype.name}; convert one with .to(...)"
+        )
+    return plain_heaviside(input, values)
+
+
+@operation(
+    "next", "the neighbour of {a} towards {b}", a=no_derivative("nextafter"), b=no_derivative("nextafter")
+)
+def nextafter(a, b, /):
+    """The next number that the dtype knows, from ``a`` towards ``b``."""
+    return np.nextafter(a, b)
+
+
+def _of_finite(g: Any, a: Any) -> Any:
+    return np.where(np.isfinite(a), g, 0.0)
+
+
+@operation("nan → 0", "{a}, without nan and inf", a=derivative("1 where {a} is finite, else 0", _of_finite))
+def nan_to_num(a, /, nan=None, posinf=None, neginf=None):
+    """Each element, with numbers in place of NaN (0) and of ±inf (the largest and smallest of the dtype)."""
+    return np.nan_to_num(a, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf)
+
+
+NAMES = Names(
+    both="ceil copysign frac heaviside nan_to_num nextafter round sgn signbit trunc",
+    in_place="ceil copysign frac heaviside nan_to_num nextafter round sgn trunc",
+    in_place_functions="abs ceil floor frac nan_to_num round trunc",
+    aliases={"fix": "trunc"},
+    numpy={
+        np.ceil: ceil,
+        np.trunc: trunc,
+        np.round: lambda a, decimals=0: round(a, decimals=decimals),
+        np.rint: round,
+        np.signbit: signbit,
+        np.copysign: copysign,
+        np.nan_to_num: nan_to_num,
+        np.nextafter: nextafter,
+        np.heaviside: heaviside,
+    },
+)

@@ -1,0 +1,185 @@
+"""Trigonometric and hyperbolic functions of each element, and their inverses; angles are in radians."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from autokit.ops.elementwise import cos, flat, sin, tanh  # noqa: F401 - for their in-place functions
+from autokit.ops.names import Names
+from autokit.ops.operation import derivative, operation
+
+
+@operation("tan", "tan {a}", a=derivative("1 + {out}²", lambda g, out: g * (1 + out * out)), floating=True)
+def tan(a, /):
+    """The tangent of each element."""
+    return np.tan(a)
+
+
+@operation(
+    "asin", "asin {a}", a=derivative("1 / √(1 − {a}²)", lambda g, a: g / np.sqrt(1 - a * a)), floating=True
+)
+def asin(a, /):
+    """The angle whose sine is each element; NaN outside [−1, 1]."""
+    return np.arcsin(a)
+
+
+@operation(
+    "acos", "acos {a}", a=derivative("−1 / √(1 − {a}²)", lambda g, a: -g / np.sqrt(1 - a * a)), floating=True
+)
+def acos(a, /):
+    """The angle whose cosine is each element; NaN outside [−1, 1]."""
+    return np.arccos(a)
+
+
+@operation("atan", "atan {a}", a=derivative("1 / (1 + {a}²)", lambda g, a: g / (1 + a * a)), floating=True)
+def atan(a, /):
+    """The angle whose tangent is each element."""
+    return np.arctan(a)
+
+
+@operation(
+    "atan2",
+    "atan2({a}, {b})",
+    a=derivative("{b} / ({a}² + {b}²)", lambda g, a, b: _turn(g * b, a, b)),
+    b=derivative("−{a} / ({a}² + {b}²)", lambda g, a, b: _turn(g * -a, a, b)),
+    floating=True,
+)
+def atan2(a, b, /):
+    """The angle of the point with the height ``a`` and the width ``b``, from −π to π."""
+    return np.arctan2(a, b)
+
+
+def _turn(part: Any, a: Any, b: Any) -> Any:
+    square = a * a + b * b  # 0 at the origin, where PyTorch takes the slope for 0
+    return part * np.where(square == 0, 0.0, 1 / np.where(square == 0, 1.0, square))
+
+
+@operation("sinh", "sinh {a}", a=derivative("cosh {a}", lambda g, a: g * np.cosh(a)), floating=True)
+def sinh(a, /):
+    """The hyperbolic sine of each element."""
+    return np.sinh(a)
+
+
+@operation("cosh", "cosh {a}", a=derivative("sinh {a}", lambda g, a: g * np.sinh(a)), floating=True)
+def cosh(a, /):
+    """The hyperbolic cosine of each element."""
+    return np.cosh(a)
+
+
+@operation(
+    "asinh", "asinh {a}", a=derivative("1 / √({a}² + 1)", lambda g, a: g / np.sqrt(a * a + 1)), floating=True
+)
+def asinh(a, /):
+    """The inverse hyperbolic sine of each element."""
+    return np.arcsinh(a)
+
+
+@operation(
+    "acosh", "acosh {a}", a=derivative("1 / √({a}² − 1)", lambda g, a: g / np.sqrt(a * a - 1)), floating=True
+)
+def acosh(a, /):
+    """The inverse hyperbolic cosine of each element; NaN below 1."""
+    return np.arccosh(a)
+
+
+@operation("atanh", "atanh {a}", a=derivative("1 / (1 − {a}²)", lambda g, a: g / (1 - a * a)), floating=True)
+def atanh(a, /):
+    """The inverse hyperbolic tangent of each element; infinite at ±1."""
+    return np.arctanh(a)
+
+
+def _slope_of_sinc(g: Any, a: Any) -> Any:
+    zero = a == 0
+    x = math.pi * np.where(zero, 1.0, a)
+    return np.where(zero, 0.0, g * (x * np.cos(x) - np.sin(x)) / (x * x / math.pi))
+
+
+@operation(
+    "sinc",
+    "sin(π{a}) / (π{a})",
+    a=derivative("(cos(π{a}) − {out}) / {a}", _slope_of_sinc),
+    floating=True,
+)
+def sinc(a, /):
+    """sin(πx) / (πx) of each element x, and 1 at 0."""
+    return np.sinc(a).astype(a.dtype)
+
+
+@operation(
+    "rad",
+    "{a} · π/180",
+    a=derivative("π/180", lambda g: g * (math.pi / 180)),
+    floating=True,
+    backward="Deg2RadBackward0",
+)
+def deg2rad(a, /):
+    """Degrees to radians."""
+    return a * (math.pi / 180)
+
+
+@operation(
+    "deg",
+    "{a} · 180/π",
+    a=derivative("180/π", lambda g: g * (180 / math.pi)),
+    floating=True,
+    backward="Rad2DegBackward0",
+)
+def rad2deg(a, /):
+    """Radians to degrees."""
+    return a * (180 / math.pi)
+
+
+@operation(
+    "hypot",
+    "√({a}² + {b}²)",
+    a=derivative("{a} / {out}", lambda g, a, out: g * (a / out)),
+    b=derivative("{b} / {out}", lambda g, b, out: g * (b / out)),
+)
+def hypot(a, b, /):
+    """The length of the hypotenuse over the legs ``a`` and ``b``."""
+    return np.hypot(a, b)
+
+
+@operation("∠", "0 or π by the sign of {a}", a=flat, floating=True)
+def angle(a, /):
+    """The angle of each number in the plane: 0 if it is positive, π if it is negative."""
+    return np.where(np.isnan(a), a, np.where(a < 0, math.pi, 0.0)).astype(a.dtype)
+
+
+_ALL = "acos acosh asin asinh atan atan2 atanh cosh deg2rad hypot rad2deg sinc sinh tan"
+
+NAMES = Names(
+    both=_ALL + " angle",
+    in_place=_ALL,
+    in_place_functions="acos acosh asin asinh atan atanh cos cosh deg2rad rad2deg sin sinc sinh tan tanh",
+    aliases={
+        "arccos": "acos",
+        "arccosh": "acosh",
+        "arcsin": "asin",
+        "arcsinh": "asinh",
+        "arctan": "atan",
+        "arctan2": "atan2",
+        "arctanh": "atanh",
+    },
+    numpy={
+        np.tan: tan,
+        np.arcsin: asin,
+        np.arccos: acos,
+        np.arctan: atan,
+        np.arctan2: atan2,
+        np.sinh: sinh,
+        np.cosh: cosh,
+        np.arcsinh: asinh,
+        np.arccosh: acosh,
+        np.arctanh: atanh,
+        np.sinc: sinc,
+        np.deg2rad: deg2rad,
+        np.radians: deg2rad,
+        np.rad2deg: rad2deg,
+        np.degrees: rad2deg,
+        np.hypot: hypot,
+    },
+)

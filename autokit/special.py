@@ -1,0 +1,60 @@
+"""``torch.special``: the special functions, under PyTorch's names for them."""
+
+from autokit.ops.elementwise import sigmoid as expit
+from autokit.ops.exponential import exp2, expm1, log1p, logit, xlog1py, xlogy
+from autokit.ops.reduce import log_softmax, logsumexp, softmax
+from autokit.ops.rounding import round
+from autokit.ops.special import (
+    digamma,
+    entr,
+    erf,
+    erfc,
+    erfcx,
+    erfinv,
+    i0,
+    i0e,
+    i1,
+    i1e,
+    log_ndtr,
+    ndtr,
+    ndtri,
+    polygamma,
+    zeta,
+)
+from autokit.ops.special import digamma as psi
+from autokit.ops.special import lgamma as gammaln
+from autokit.ops.special import mvlgamma as multigammaln
+from autokit.ops.trigonometry import sinc
+
+__all__ = [
+    "digamma",
+    "entr",
+    "erf",
+    "erfc",
+    "erfcx",
+    "erfinv",
+    "exp2",
+    "expit",
+    "expm1",
+    "gammaln",
+    "i0",
+    "i0e",
+    "i1",
+    "i1e",
+    "log1p",
+    "log_ndtr",
+    "log_softmax",
+    "logit",
+    "logsumexp",
+    "multigammaln",
+    "ndtr",
+    "ndtri",
+    "polygamma",
+    "psi",
+    "round",
+    "sinc",
+    "softmax",
+    "xlog1py",
+    "xlogy",
+    "zeta",
+]
