@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -431,9 +432,12 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
 def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """The softmax of the negatives: most goes to the smallest."""
     if dim is None:
-        from autokit.nn.functional.activation import _chosen_dim
-
-        dim = _chosen_dim("softmin", input, dim)
+        warnings.warn(
+            "Implicit dimension choice for softmin has been deprecated. Change the call to include dim=X as an "
+            "argument.",
+            stacklevel=3,
+        )
+        dim = 0 if input.array.ndim in (0, 1, 3) else 1
     return softmax(-input, dim, dtype)
 
 

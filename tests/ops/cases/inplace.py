@@ -39,7 +39,6 @@ OTHER_ARGUMENTS = {
     **dict.fromkeys(["clamp_min", "clamp_max"], (0.8,)),
     **dict.fromkeys(["atan2", "hypot", "copysign", "fmod", "xlogy", "ldexp"], (P(3),)),
     **dict.fromkeys(["addcmul", "addcdiv"], (P(3), P(3))),
-    **dict.fromkeys(["logical_and", "logical_or", "logical_xor"], (P(3),)),
     "lerp": (P(2, 3), 0.3),
     "mvlgamma": (1,),
 }
@@ -56,6 +55,9 @@ def _in_place(name: str, stands_for: str) -> Case:
         return c(f"{name}_", lambda T, a, b: getattr(a, f"{name}_")(b), I(2, 3), I(3) * 2 + 1)
     if stands_for in ("acosh", "asinh", "atanh"):  # PyTorch has no derivatives of them in place
         return c(f"{name}_", lambda T, a: getattr(a.detach() + 1, f"{name}_")(), R(2, 3))
+    if stands_for.startswith("logical"):  # flat, where PyTorch lets the gradient pass
+        others = () if stands_for == "logical_not" else (P(3),)
+        return c(f"{name}_", lambda T, a, *b: getattr(a.detach(), f"{name}_")(*b), P(2, 3), *others)
     if stands_for in ("heaviside", "nextafter"):
         return c(f"{name}_", lambda T, a, b: getattr(a.detach(), f"{name}_")(b.detach()), R(3), P(3))
     if stands_for in ("gcd", "lcm") or stands_for.startswith("bitwise"):
