@@ -433,8 +433,8 @@ def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
     """The softmax of the negatives: most goes to the smallest."""
     if dim is None:
         warnings.warn(
-            "Implicit dimension choice for softmin has been deprecated. Change the call to include dim=X as an "
-            "argument.",
+            "Implicit dimension choice for softmin has been deprecated. Change the call to include dim=X as "
+            "an argument.",
             stacklevel=3,
         )
         dim = 0 if input.array.ndim in (0, 1, 3) else 1
