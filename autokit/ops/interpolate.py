@@ -146,10 +146,10 @@ def _sizes(
     each = list(given) if isinstance(given, list | tuple) else [given] * len(old)
     if len(each) != len(old):
         raise ValueError(
-            f"Input and {name} must have the same number of spatial dimensions, but got input with spatial "
-            f"dimensions of {list(old)} and {name} of {'shape ' if letter == 's' else ''}{given}. Please "
-            f"provide input tensor in (N, C, d1, d2, ...,dK) format and {name} in ({letter}1, {letter}2, ...,"
-            f"{letter}K) format."
+            f"Input and {name.removesuffix(' size')} must have the same number of spatial dimensions, but "
+            f"got input with spatial dimensions of {list(old)} and {name} of "
+            f"{'shape ' if letter == 's' else ''}{given}. Please provide input tensor in (N, C, d1, d2, "
+            f"...,dK) format and {name} in ({letter}1, {letter}2, ...,{letter}K) format."
         )
     if scale_factor is None:
         if recompute:
