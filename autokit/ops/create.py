@@ -1,4 +1,4 @@
-"""Making tensors: from data, filled and counted; ``sampling`` draws them at random."""
+"""Making tensors: from data, and filled; ``series`` counts them, and ``sampling`` draws them at random."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.devices import module_for
+from autokit.ops.dims import sizes_of, whole
 from autokit.ops.names import Names
 from autokit.ops.operands import common_dtype
 from autokit.tensor import Size, Tensor, new_tensor
@@ -18,6 +19,11 @@ Dtype = dtypes.dtype | None
 
 
 def _finished(array: Any, requires_grad: bool, device: Any = None) -> Tensor:
+    if requires_grad and array.dtype.kind not in "fc":
+        raise RuntimeError(
+            "Only Tensors of floating point and complex dtype can require gradients: this one is "
+            f"{array.dtype.name}; write 1.0 in place of 1, or give it dtype=torch.float32"
+        )
     module = module_for(device)
     result = new_tensor(array if module is np else module.asarray(array))
     if requires_grad:
@@ -56,6 +62,12 @@ def tensor(data: Any, *, dtype: Dtype = None, device: Any = None, requires_grad:
     (torch.int64, tensor(1.5000))
     """
     if isinstance(data, Tensor):
+        warnings.warn(
+            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+            "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).",
+            UserWarning,
+            stacklevel=3,
+        )
         array = np.array(data.array) if isinstance(data.array, np.ndarray) else data.array.copy()
         return _finished(array if dtype is None else array.astype(_chosen(dtype)), requires_grad, device)
     return _finished(_array_of(data, dtype), requires_grad, device)
@@ -65,43 +77,128 @@ def _array_of(data: Any, dtype: Any) -> np.ndarray:
     """A fresh array with the elements of ``data``."""
     if isinstance(data, np.ndarray | np.generic):
         _refuse_array(data)
-        return np.array(data, dtype=dtypes.as_dtype(data.dtype if dtype is None else dtype).numpy)
+        if data.ndim or dtype is None:
+            return np.array(data, dtype=dtypes.as_dtype(data.dtype if dtype is None else dtype).numpy)
+        data = data.item()
+    if not isinstance(data, list | tuple):
+        data = _one_element(data)
+    kinds: set[type] = set()
+    _collect_kinds(data if isinstance(data, list | tuple) else (data,), kinds)
+    chosen = None if dtype is None else _chosen(dtype)
+    if not kinds <= _PLAIN:
+        data, found = _plain(data, kinds)
+        chosen = chosen or found
     _refuse_ragged(data)
-    if (
-        isinstance(data, Sequence)
-        and not isinstance(data, str)
-        and any(isinstance(item, Tensor) for item in data)
-    ):
-        data = [item.tolist() if isinstance(item, Tensor) else item for item in data]
     try:
         array = np.array(data)
-    except (ValueError, TypeError, RuntimeError) as error:
-        raise TypeError(
-            f"a tensor is made from numbers, and this is {type(data).__name__}: {error}"
-        ) from error
-    if array.dtype.kind == "O" and array.size and isinstance(array.flat[0], int):
+    except (ValueError, TypeError) as error:
+        raise TypeError(f"a tensor is made from numbers in even rows: {error}") from error
+    if array.dtype.kind == "O" or array.dtype == np.uint64:
         raise ValueError("Overflow when unpacking long long: an integer does not fit into int64")
-    if array.dtype.kind not in "biufc":
-        kind = type(next(iter(array.flat), data)).__name__
-        if kind not in ("str", "str_", "bytes"):
-            raise RuntimeError(f"Could not infer dtype of {kind}: a tensor is made from numbers and bools")
-        raise TypeError(
-            f"new(): invalid data type 'str': a tensor is made from numbers and bools, not {kind}"
-        )
-    if dtype is not None:
-        return array.astype(_chosen(dtype))
-    if array.dtype.kind == "f" and not _has_numpy_scalars(data):
+    if chosen is not None:
+        _refuse_overflow(array, chosen)
+        return array.astype(chosen)
+    if array.dtype.kind == "f":
         return array.astype(_chosen(None))
     if array.dtype.kind == "c":
         return array.astype(np.complex64 if dtypes.get_default_dtype().itemsize == 4 else np.complex128)
     return array
 
 
-def _has_numpy_scalars(data: Any) -> bool:
-    """Whether the first element is NumPy's own, which keeps its dtype as in PyTorch."""
-    while isinstance(data, list | tuple) and data:
-        data = data[0]
-    return isinstance(data, np.ndarray | np.generic)
+_PLAIN = {bool, int, float, complex, list, tuple}
+"""What NumPy turns into an array as PyTorch turns it into a tensor."""
+
+
+def _one_element(data: Any) -> Any:
+    """``data``, which is no list, as a list, or a number; refused if it is neither."""
+    if isinstance(data, bool | int | float | complex):
+        return data
+    if isinstance(data, str | bytes):
+        raise TypeError(
+            f"new(): invalid data type '{type(data).__name__}': a tensor is made from numbers and bools"
+        )
+    if isinstance(data, Sequence) or (hasattr(data, "__len__") and hasattr(data, "__getitem__")):
+        if isinstance(data, dict):
+            raise RuntimeError("Could not infer dtype of dict: a tensor is made from numbers and bools")
+        return list(data)
+    if hasattr(data, "__index__"):
+        return data.__index__()
+    raise RuntimeError(
+        f"Could not infer dtype of {type(data).__name__}: a tensor is made from numbers and bools"
+    )
+
+
+def _collect_kinds(row: Any, kinds: set[type]) -> None:
+    """Put the types of all elements, at any depth, into ``kinds``."""
+    here = set(map(type, row))
+    kinds |= here
+    for kind in here:
+        if issubclass(kind, list | tuple):
+            for item in row:
+                if isinstance(item, kind):
+                    _collect_kinds(item, kinds)
+
+
+def _plain(data: Any, kinds: set[type]) -> tuple[Any, np.dtype]:
+    """Nested lists of Python numbers in place of lists that also hold tensors, arrays and NumPy's numbers.
+
+    And the dtype that all elements meet in, each at its own width.
+    """
+    if any(issubclass(kind, np.ndarray) for kind in kinds):
+        warnings.warn(
+            "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting "
+            "the list to a single numpy.ndarray with numpy.array() before converting to a tensor.",
+            UserWarning,
+            stacklevel=4,
+        )
+    found: set[np.dtype] = set()
+
+    def plain(item: Any) -> Any:
+        if isinstance(item, list | tuple):
+            return [plain(each) for each in item]
+        if isinstance(item, Tensor):
+            if item.array.size != 1:
+                if item.array.dtype.kind in "bui":
+                    raise TypeError(
+                        "only integer tensors of a single element can be converted to an index: this one is "
+                        f"of shape {tuple(item.shape)}; torch.stack([...]) puts tensors side by side"
+                    )
+                raise ValueError(
+                    "only one element tensors can be converted to Python scalars: this one is of shape "
+                    f"{tuple(item.shape)}; torch.stack([...]) puts tensors side by side"
+                )
+            found.add(item.array.dtype)
+            return item.array.item()
+        if isinstance(item, np.ndarray | np.generic):
+            _refuse_array(item)
+            found.add(item.dtype)
+            return item.tolist()
+        if isinstance(item, str):
+            raise ValueError("too many dimensions 'str': a tensor is made from numbers and bools")
+        found.add(
+            common_dtype([item := _one_element(item)]) if not isinstance(item, range) else np.dtype(int)
+        )
+        return item
+
+    data = plain(data)
+    common = found.pop() if found else _chosen(None)
+    for each in found:
+        common = dtypes.promote(common, each)
+    return data, common
+
+
+def _refuse_overflow(array: np.ndarray, chosen: np.dtype) -> None:
+    """Raise where a number does not fit into the dtype that was asked for."""
+    if chosen.kind not in "ui" or array.dtype.kind not in "uif" or not array.size:
+        return
+    limits = np.iinfo(chosen)
+    least = -limits.max if chosen.kind == "u" else limits.min
+    low, high = array.min(), array.max()
+    if not (least <= low and high <= limits.max):  # said so that nan is refused too
+        raise RuntimeError(
+            f"value cannot be converted to type {chosen.name} without overflow: the elements go from {low} "
+            f"to {high}, and {chosen.name} from {limits.min} to {limits.max}"
+        )
 
 
 def _refuse_ragged(data: Any) -> None:
@@ -113,22 +210,30 @@ def _refuse_ragged(data: Any) -> None:
             odd = next(place for place, length in enumerate(lengths) if length != lengths[0])
             if lengths[odd] is None:
                 raise TypeError(
-                    f"a tensor is made from numbers in even rows: entry {odd} at depth {depth} is "
-                    f"{type(level[odd]).__name__}, where entry 0 has {lengths[0]} elements"
+                    f"not a sequence: entry {odd} at depth {depth} is {type(level[odd]).__name__}, where "
+                    f"entry 0 has {lengths[0]} elements"
                 )
             raise ValueError(
                 f"expected sequence of length {lengths[0]} at dim {depth} (got {lengths[odd]}): "
                 f"row {odd} is not as long as row 0"
             )
         level, depth = [item for row in level for item in row], depth + 1
+    for item in level:
+        if isinstance(item, list | tuple):
+            raise TypeError(
+                f"'{type(item).__name__}' object cannot be interpreted as "
+                f"{'an integer' if isinstance(level[0], int) else 'a number'}: an entry at depth {depth} is "
+                "a sequence, where entry 0 is a number"
+            )
 
 
 def legacy_array(data: tuple[Any, ...]) -> np.ndarray:
     """What ``Tensor(...)`` holds: sizes make an unfilled tensor, a sequence its elements."""
-    if len(data) == 1 and not isinstance(data[0], int | Size):
-        if isinstance(data[0], float):
+    if len(data) == 1 and (isinstance(data[0], bool) or not isinstance(data[0], int | Size)):
+        if isinstance(data[0], float | bool):
             raise TypeError(
-                f"new(): data must be a sequence (got float); write tensor({data[0]}) for a single number"
+                f"new(): data must be a sequence (got {type(data[0]).__name__}); write tensor({data[0]}) for "
+                "a single number"
             )
         if isinstance(data[0], Tensor):
             return data[0].array
@@ -205,72 +310,109 @@ def _refuse_array(array: Any) -> None:
 # ---------------------------------------------------------------- filled
 
 
-def _shape(sizes: tuple[Any, ...], size: Any = None) -> tuple[int, ...]:
+def _shape(sizes: tuple[Any, ...], size: Any = None, name: str = "new") -> tuple[int, ...]:
     """The sizes, given one by one, as one sequence, or as that under its name."""
-    if size is not None:
-        sizes = tuple(size)
-    elif len(sizes) == 1 and isinstance(sizes[0], tuple | list):
-        sizes = tuple(sizes[0])
-    shape = []
-    for one in sizes:
-        if isinstance(one, bool | float | str) or not hasattr(one, "__index__"):
-            raise TypeError(f"a size must be int, and {one!r} is {type(one).__name__}")
-        shape.append(int(one))
-    if any(one < 0 for one in shape):
-        raise RuntimeError(f"Trying to create tensor with negative dimension {min(shape)}: {shape}")
-    return tuple(shape)
+    if size is None and not sizes:
+        raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
+    shape = sizes_of(sizes if size is None else (size,), name)
+    for one in shape:
+        if one < 0:
+            raise RuntimeError(
+                f"{name}: Dimension size must be non-negative. Trying to create tensor with negative "
+                f"dimension {one}: {list(shape)}"
+            )
+    return shape
 
 
 def zeros(
     *sizes: Any, size: Any = None, dtype: Dtype = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """A tensor of zeros: ``zeros(2, 3)`` or ``zeros((2, 3))``."""
-    return _finished(np.zeros(_shape(sizes, size), _chosen(dtype)), requires_grad, device)
+    return _finished(np.zeros(_shape(sizes, size, "zeros"), _chosen(dtype)), requires_grad, device)
 
 
 def ones(
     *sizes: Any, size: Any = None, dtype: Dtype = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """A tensor of ones: ``ones(2, 3)`` or ``ones((2, 3))``."""
-    return _finished(np.ones(_shape(sizes, size), _chosen(dtype)), requires_grad, device)
+    return _finished(np.ones(_shape(sizes, size, "ones"), _chosen(dtype)), requires_grad, device)
 
 
 def empty(
     *sizes: Any, size: Any = None, dtype: Dtype = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """A tensor to be filled.  Its elements are zeros, where PyTorch's are whatever was in memory."""
-    return zeros(*sizes, size=size, dtype=dtype, device=device, requires_grad=requires_grad)
+    return _finished(np.zeros(_shape(sizes, size, "empty"), _chosen(dtype)), requires_grad, device)
+
+
+def empty_strided(
+    size: Any, stride: Any, *, dtype: Dtype = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """A tensor to be filled, whose dimensions take steps of these ``stride`` through memory."""
+    from autokit.ops.shape import strided
+
+    shape, steps = sizes_of((size,), "empty_strided"), sizes_of((stride,), "empty_strided", "stride")
+    if len(shape) != len(steps):
+        raise RuntimeError("mismatch in length of strides and shape")
+    memory = np.zeros(1 + sum((n - 1) * step for n, step in zip(shape, steps) if n), _chosen(dtype))
+    array = strided(memory, shape, tuple([step * memory.itemsize for step in steps]))
+    return _finished(array, requires_grad, device)
+
+
+def number(value: Any, name: str, argument: str, place: int) -> Any:
+    """``value`` as a Python number; ``name`` is the function whose ``argument`` it is."""
+    if isinstance(value, Tensor) and not value.array.ndim or isinstance(value, np.generic):
+        value = value.item()
+    if not isinstance(value, bool | int | float | complex):
+        raise TypeError(
+            f"{name}(): argument '{argument}' (position {place}) must be Number, not {type(value).__name__}"
+        )
+    return value
 
 
 def full(
     size: Any, fill_value: Any, *, dtype: Dtype = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """A tensor in which each element is ``fill_value``, of its dtype unless another is given."""
-    value = fill_value.array if isinstance(fill_value, Tensor) else fill_value
+    if not isinstance(size, tuple | list):
+        raise TypeError(
+            f"full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}; write "
+            f"full(({size},), ...)"
+        )
+    value = number(fill_value, "full", "fill_value", 2)
     kind = common_dtype([fill_value]) if dtype is None else _chosen(dtype)
-    return _finished(np.full(_shape((size,)), value, kind), requires_grad, device)
+    return _finished(np.full(_shape((size,), None, "full"), value, kind), requires_grad, device)
+
+
+def scalar_tensor(s: Any, *, dtype: Dtype = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """A number as a tensor without dimensions, of the default dtype unless another is given."""
+    return full((), s, dtype=dtype or dtypes.get_default_dtype(), device=device, requires_grad=requires_grad)
 
 
 def eye(
     n: int, m: int | None = None, *, dtype: Dtype = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """The identity matrix of ``n`` rows (and ``m`` columns)."""
-    n, m = _shape((n, n if m is None else m))
-    return _finished(np.eye(n, m, dtype=_chosen(dtype)), requires_grad, device)
+    rows = whole(n, "n", "eye")
+    columns = rows if m is None else whole(m, "m", "eye")
+    for name, size in (("n", rows), ("m", columns)):
+        if size < 0:
+            raise RuntimeError(f"{name} must be greater or equal to 0, got {size}")
+    return _finished(np.eye(rows, columns, dtype=_chosen(dtype)), requires_grad, device)
 
 
 def zeros_like(
     input: Tensor, *, dtype: Dtype = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """Zeros in the shape and dtype of ``input``."""
-    return _finished(np.zeros(input.array.shape, _like(input, dtype)), requires_grad, device)
+    return _finished(_filled_like("zeros_like", input, 0, dtype), requires_grad, device)
 
 
 def ones_like(
     input: Tensor, *, dtype: Dtype = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """Ones in the shape and dtype of ``input``."""
-    return _finished(np.ones(input.array.shape, _like(input, dtype)), requires_grad, device)
+    return _finished(_filled_like("ones_like", input, 1, dtype), requires_grad, device)
 
 
 def empty_like(
@@ -284,64 +426,54 @@ def full_like(
     input: Tensor, fill_value: Any, *, dtype: Dtype = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """Each element ``fill_value``, in the shape and dtype of ``input``."""
-    return _finished(np.full(input.array.shape, fill_value, _like(input, dtype)), requires_grad, device)
+    value = number(fill_value, "full_like", "fill_value", 2)
+    return _finished(_filled_like("full_like", input, value, dtype), requires_grad, device)
 
 
 def _like(input: Tensor, dtype: Any) -> np.dtype:
     return input.array.dtype if dtype is None else _chosen(dtype)
 
 
-# ---------------------------------------------------------------- counted
-
-
-def arange(
-    start: Any = 0,
-    end: Any = None,
-    step: Any = 1,
-    *,
-    dtype: Dtype = None,
-    device: Any = None,
-    requires_grad: bool = False,
-) -> Tensor:
-    """The numbers from ``start`` (0 if only an end is given) to before ``end``, ``step`` apart.
-
-    Raises
-    ------
-    RuntimeError
-        If ``step`` is 0, or leads away from ``end``.
-    """
-    if end is None:
-        start, end = 0, start
-    start, end, step = (
-        each.item() if isinstance(each, Tensor | np.generic) else each for each in (start, end, step)
-    )
-    if step == 0:
-        raise RuntimeError("step must be nonzero")
-    if (end - start) * step < 0:
-        raise RuntimeError(
-            f"upper bound and lower bound inconsistent with step sign: from {start} to {end} by {step}"
+def _filled_like(name: str, input: Tensor, value: Any, dtype: Any) -> Any:
+    """An array like that of ``input``, in the same order in memory, filled with ``value``."""
+    if not isinstance(input, Tensor):
+        raise TypeError(
+            f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}; make one "
+            "with torch.tensor(...)"
         )
-    kind = common_dtype([start, end, step]) if dtype is None else _chosen(dtype)
-    if kind.kind in "ui":
-        return _finished(np.arange(int(start), int(end), int(step)).astype(kind), requires_grad, device)
-    # Each number from its own place, so that rounding does not add up.
-    count = int(np.ceil((end - start) / step))
-    return _finished((start + step * np.arange(count)).astype(kind), requires_grad, device)
+    array = input.array
+    return np.full_like(array, value, dtype=_like(input, dtype), order="C" if 0 in array.strides else "K")
 
 
-def linspace(
-    start: Any, end: Any, steps: int, *, dtype: Dtype = None, device: Any = None, requires_grad: bool = False
-) -> Tensor:
-    """``steps`` numbers at even distances, both ends included."""
-    start, end = (each.item() if isinstance(each, Tensor) else each for each in (start, end))
-    if steps < 0:
-        raise RuntimeError(f"number of steps must be non-negative, and it is {steps}")
-    return _finished(np.linspace(start, end, steps).astype(_chosen(dtype)), requires_grad, device)
+# ---------------------------------------------------------------- of the dtype of another tensor
+
+
+def _new(make: Any) -> Any:
+    """The method ``new_...`` of a function that makes a tensor: its dtype and device are the tensor's."""
+
+    def apply(
+        self: Tensor, *arguments: Any, dtype: Any = None, device: Any = None, **settings: Any
+    ) -> Tensor:
+        return make(*arguments, dtype=dtype or self.dtype, device=device or self.device, **settings)
+
+    apply.__name__ = apply.__qualname__ = f"new_{make.__name__}"
+    apply.__doc__ = f"As :func:`{make.__name__}`, in the dtype and on the device of this tensor."
+    return apply
+
+
+new_zeros, new_ones, new_empty, new_full, new_tensor_like = map(_new, (zeros, ones, empty, full, tensor))
+
+
+def new(self: Tensor, *data: Any) -> Tensor:
+    """What ``Tensor(...)`` makes, in the dtype of this tensor: the old way to say :func:`new_tensor`."""
+    return _finished(legacy_array(data).astype(self.array.dtype), False, self.device)
 
 
 NAMES = Names(
-    functions="arange as_tensor empty empty_like eye from_numpy full full_like linspace ones ones_like "
-    "tensor zeros zeros_like",
+    functions="as_tensor empty empty_like empty_strided eye from_numpy full full_like ones ones_like "
+    "scalar_tensor tensor zeros zeros_like",
+    methods="new new_empty new_full new_ones new_zeros",
+    other_methods={"new_tensor": new_tensor_like},
     numpy={
         np.zeros_like: lambda a, shape=None: zeros(a.shape if shape is None else shape, dtype=a.dtype),
         np.ones_like: lambda a: ones_like(a),

@@ -345,4 +345,16 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     return tuple(new_tensor(places.array[:, dim].copy()) for dim in range(max(input.array.ndim, 1)))
 
 
-NAMES = Names(both="nonzero")
+def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
+    """For places in a flattened tensor of ``shape``, the index in each dimension."""
+    if indices.array.dtype.kind not in "ui":
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype!r}")
+    places = indices.array
+    found = []
+    for size in reversed((shape,) if isinstance(shape, int) else tuple(shape)):
+        found.append(new_tensor(places % size))
+        places = places // size
+    return tuple(found[::-1])
+
+
+NAMES = Names(both="nonzero", functions="unravel_index")

@@ -832,7 +832,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     shape = broadcast_shape(places.shape, input.array.shape)
     if shape is None:
         raise RuntimeError(broadcast_message(places.shape, input.array.shape))
-    whole = np.broadcast_to(places, shape)
+    whole = places if places.shape == shape else np.broadcast_to(places, shape).copy()
     if source.array.size < whole.sum():
         raise RuntimeError(
             f"Number of elements of source < number of ones in mask: {source.array.size} and {whole.sum()}"

@@ -28,6 +28,7 @@ from tests.ops.cases import (
     repeat,
     sampling,
     scatter,
+    series,
     shape,
     triangle,
 )
@@ -49,6 +50,7 @@ FAMILIES = (
     inplace,
     interpolate,
     create,
+    series,
     conv,
     sampling,
     addmm,

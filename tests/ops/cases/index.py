@@ -8,6 +8,7 @@ from tests.ops.case import B, R
 from tests.ops.case import case as c
 
 CASES = [
+    c("unravel_index", lambda T, i: T.unravel_index(i, (2, 3)), np.array([[3, 5]])),
     c("getitem", lambda T, a: a[0], R(2, 3)),
     c("getitem", lambda T, a: a[-1], R(3)),
     c("getitem", lambda T, a: a[:, 1], R(2, 3)),

@@ -1,0 +1,187 @@
+"""Numbers in a row: counted, at even distances, powers, and the windows of signal processing."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autokit.ops.create import Dtype, _chosen, _finished, number
+from autokit.ops.dims import whole
+from autokit.ops.names import Names
+from autokit.ops.operands import common_dtype
+from autokit.ops.operation import on
+from autokit.tensor import Tensor, new_tensor
+
+# ---------------------------------------------------------------- counted
+
+
+def _bounds(name: str, start: Any, end: Any, step: Any) -> tuple[Any, Any, Any]:
+    """The three numbers, checked."""
+    start, end = number(start, name, "start", 1), number(end, name, "end", 1)
+    step = number(step, name, "step", 3)
+    if step == 0 or step != step:
+        raise RuntimeError("step must be nonzero")
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise RuntimeError(f"unsupported range: {start} -> {end}")
+    if (end - start) * step < 0:
+        raise RuntimeError(
+            f"upper bound and lower bound inconsistent with step sign: from {start} to {end} by {step}"
+        )
+    return start, end, step
+
+
+def arange(
+    start: Any = 0,
+    end: Any = None,
+    step: Any = 1,
+    *,
+    dtype: Dtype = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """The numbers from ``start`` (0 if only an end is given) to before ``end``, ``step`` apart.
+
+    Raises
+    ------
+    RuntimeError
+        If ``step`` is 0, or leads away from ``end``.
+    """
+    if end is None:
+        start, end = 0, start
+    given = [start, end, step]
+    start, end, step = _bounds("arange", start, end, step)
+    kind = common_dtype(given) if dtype is None else _chosen(dtype)
+    if kind.kind == "b":
+        kind = np.dtype(np.int64)
+    if kind.kind in "ui":
+        if int(step) == 0:
+            raise ValueError("step must be nonzero")
+        return _finished(np.arange(int(start), int(end), int(step)).astype(kind), requires_grad, device)
+    # Each number from its own place, so that rounding does not add up.
+    count = int(np.ceil((end - start) / step))
+    return _finished((start + step * np.arange(count)).astype(kind), requires_grad, device)
+
+
+def range(
+    start: Any = 0,
+    end: Any = None,
+    step: Any = 1,
+    *,
+    dtype: Dtype = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """As :func:`arange` with ``end`` included: an old function, not like Python's ``range``."""
+    warnings.warn(
+        "torch.range is deprecated and will be removed in a future release because its behavior is "
+        "inconsistent with Python's range builtin. Instead, use torch.arange, which produces values in "
+        "[start, end).",
+        UserWarning,
+        stacklevel=3,
+    )
+    if end is None:
+        start, end = 0, start
+    start, end, step = _bounds("range", start, end, step)
+    count = math.floor((end - start) / step) + 1
+    return _finished((start + step * np.arange(count)).astype(_chosen(dtype)), requires_grad, device)
+
+
+def _ends(name: str, start: Any, end: Any, steps: Any) -> tuple[Any, Any, int]:
+    for what, value in (("start", start), ("end", end)):
+        if isinstance(value, Tensor) and value.array.ndim:
+            raise RuntimeError(
+                f"{name} only supports 0-dimensional start and end tensors, but got {what} with "
+                f"{value.array.ndim} dimension(s)."
+            )
+    start, end = number(start, name, "start", 1), number(end, name, "end", 2)
+    steps = whole(steps, "steps", name)
+    if steps < 0:
+        raise RuntimeError(f"number of steps must be non-negative: it is {steps}")
+    return start, end, steps
+
+
+def linspace(
+    start: Any, end: Any, steps: int, *, dtype: Dtype = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """``steps`` numbers at even distances, both ends included."""
+    start, end, steps = _ends("linspace", start, end, steps)
+    return _finished(np.linspace(start, end, steps).astype(_chosen(dtype)), requires_grad, device)
+
+
+def logspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    base: float = 10.0,
+    *,
+    dtype: Dtype = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """``steps`` powers of ``base``, their exponents at even distances from ``start`` to ``end``."""
+    start, end, steps = _ends("logspace", start, end, steps)
+    return _finished(
+        np.power(float(base), np.linspace(start, end, steps)).astype(_chosen(dtype)), requires_grad, device
+    )
+
+
+def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
+    """The powers of each element of a vector as a row, the highest first unless ``increasing``."""
+    from autokit.ops.elementwise import plain_pow
+
+    if x.array.ndim != 1:
+        raise RuntimeError("x must be a one-dimensional tensor.")
+    count = x.array.size if N is None else N
+    if count < 0:
+        raise RuntimeError("N must be non-negative.")
+    exponents = np.arange(count) if increasing else np.arange(count)[::-1].copy()
+    return on(plain_pow, x[:, None], new_tensor(exponents.astype(x.array.dtype)))
+
+
+# ---------------------------------------------------------------- windows
+
+
+def _window(name: str, words: str, shape: Callable[[np.ndarray], np.ndarray]) -> Any:
+    def window(
+        window_length: int,
+        periodic: bool = True,
+        *,
+        dtype: Dtype = None,
+        device: Any = None,
+        requires_grad: bool = False,
+    ) -> Tensor:
+        length = whole(window_length, "window_length", name)
+        if length < 0:
+            raise RuntimeError(f"{name} requires non-negative window_length, got window_length={length}")
+        places = np.arange(length) / max(length if periodic else length - 1, 1)
+        array = shape(places) if length != 1 else np.ones(1)
+        return _finished(array.astype(_chosen(dtype)), requires_grad, device)
+
+    window.__name__ = window.__qualname__ = name
+    window.__doc__ = (
+        f"The window {words}; ``periodic`` leaves out the last place, as for a Fourier transform."
+    )
+    return window
+
+
+hann_window = _window(
+    "hann_window", "½ − ½ cos(2πt) of t from 0 to 1", lambda t: 0.5 - 0.5 * np.cos(2 * np.pi * t)
+)
+hamming_window = _window(
+    "hamming_window", "0.54 − 0.46 cos(2πt) of t from 0 to 1", lambda t: 0.54 - 0.46 * np.cos(2 * np.pi * t)
+)
+bartlett_window = _window("bartlett_window", "1 − |2t − 1| of t from 0 to 1", lambda t: 1 - np.abs(2 * t - 1))
+blackman_window = _window(
+    "blackman_window",
+    "0.42 − 0.5 cos(2πt) + 0.08 cos(4πt) of t from 0 to 1",
+    lambda t: 0.42 - 0.5 * np.cos(2 * np.pi * t) + 0.08 * np.cos(4 * np.pi * t),
+)
+
+NAMES = Names(
+    functions="arange bartlett_window blackman_window hamming_window hann_window linspace logspace range "
+    "vander"
+)

@@ -1,0 +1,43 @@
+"""Cases of numbers in a row."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tests.ops.case import P, otherwise
+from tests.ops.case import case as c
+
+CASES = [
+    c("arange", lambda T: T.arange(5)),
+    c("arange", lambda T: T.arange(1, 5)),
+    c("arange", lambda T: T.arange(5, 1, -2)),
+    c("arange", lambda T: T.arange(0, 1, 0.1)),
+    c("arange", lambda T: T.arange(3.0)),
+    c("arange", lambda T: T.arange(0)),
+    c("arange", lambda T: T.arange(start=1, end=4, step=2)),
+    c("arange", lambda T: T.arange(end=4)),
+    c("arange", lambda T: T.arange(1, 2, 0.3, dtype=T.float64)),
+    c("linspace", lambda T: T.linspace(0, 1, 5)),
+    c("linspace", lambda T: T.linspace(-1, 1, 7)),
+    c("linspace", lambda T: T.linspace(0, 1, steps=1)),
+    c("linspace", lambda T: T.linspace(0, 1, 0)),
+    c("linspace", lambda T: T.linspace(0, 10, 5, dtype=T.int64)),
+    c("arange", lambda T: T.arange(True)),
+    c("arange", lambda T: T.arange(T.tensor(3))),
+    c("arange", lambda T: T.arange(1, T.tensor(2.5))),
+    c("arange", lambda T: T.arange(3, dtype=T.float16)),
+    c("linspace", lambda T: T.linspace(T.tensor(0.0), T.tensor(1.0), 3)),
+    c("logspace", lambda T: T.logspace(0, 2, 3)),
+    c("logspace", lambda T: T.logspace(0, 3, steps=4, base=2, dtype=T.float64)),
+    c("range", lambda T: T.range(0, 3)),
+    c("range", lambda T: T.range(1, 2, 0.5)),
+    c("range", lambda T: T.range(0, 3, dtype=T.int64)),
+    otherwise("vander", lambda T, x: T.vander(x.detach()), P(3)),
+    otherwise("vander", lambda T, x: T.vander(x.detach(), N=2, increasing=True), P(3)),
+    c("vander", lambda T, x: T.vander(x), np.array([1, 2, 3])),
+    *(
+        c(name, lambda T, name=name, length=length: getattr(T, name)(length, periodic=length % 2 == 0))
+        for name in ("hann_window", "hamming_window", "bartlett_window", "blackman_window")
+        for length in (0, 1, 6, 7)
+    ),
+]
