@@ -15,7 +15,8 @@ from inspect import signature
 from typing import Any
 
 from autokit.autograd.modes import no_grad, thread
-from autokit.autograd.node import FREED, Node
+from autokit.autograd.node import Node
+from autokit.ops.custom import held
 from autokit.ops.custom_call import check_dirty, nothing, record_call
 from autokit.ops.operation import Operation
 from autokit.tensor import Tensor
@@ -35,6 +36,7 @@ class FunctionCtx:
     needs_input_grad: tuple[bool, ...] = ()
     materialize_grads = True
     _to_save: tuple[Any, ...] = ()
+    _kept: list[Any] | None = None
     _dirty: tuple[Tensor, ...] = ()
     _constant: tuple[Tensor, ...] = ()
     _node: Callable[[], Node | None] = staticmethod(nothing)
@@ -66,11 +68,9 @@ class FunctionCtx:
             If one was changed in place since, or they were freed by a backward pass.
         """
         node = self._node()
-        if node is None:
+        if node is None:  # still in forward
             return ()
-        if node.freed:
-            raise RuntimeError(f"{FREED} The tensors were saved by {node.name()}.")
-        return tuple(one and one.unpack(self) for one in (node.saved or {}).get("ctx", ()))
+        return tuple([None if one is None else one.unpack(self) for one in held(node, self._kept)])
 
     def mark_dirty(self, *tensors: Tensor) -> None:
         """Say which arguments ``forward`` changes in place; it must return them."""

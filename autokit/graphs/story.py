@@ -21,6 +21,7 @@ from autokit.graphs.check import STEP, central_differences
 from autokit.graphs.model import NOT_COMPUTED, Change, Chapter, Edge, Node, Step, Summary, Timeline
 from autokit.graphs.summary import number, summarize
 from autokit.graphs.words import Words, bracketed, counted, listed, shape_text
+from autokit.ops.custom import looking_back
 from autokit.ops.errors import describe
 from autokit.tensor import Tensor
 
@@ -64,6 +65,7 @@ def record(output: Tensor, gradient: Tensor | None = None) -> Timeline:
     teller = _Teller(taken, root)
     teller.tell_forward()
     teller.tell_turn()
+    before = looking_back.set(True)
     try:
         found = run_backward([root], [seed], listener=teller.listen, rehearsal=True, into_leaves=False)
     except ChangedSince as error:
@@ -71,6 +73,8 @@ def record(output: Tensor, gradient: Tensor | None = None) -> Timeline:
             "the story needs the values as they were when the output was computed, and one changed since. "
             f"Call record() or animate() before optimizer.step(), or compute the output again. {error}"
         ) from None
+    finally:
+        looking_back.reset(before)
     teller.tell_finish(found, central_differences(taken, root, seed))
     return teller.timeline()
 

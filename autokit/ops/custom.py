@@ -7,14 +7,15 @@ gradients as :class:`Parts`, which add up by slot.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextvars import ContextVar
 from inspect import Parameter, Signature
 from typing import Any
 
 import numpy as np
 
 from autokit.autograd.modes import thread
-from autokit.autograd.node import Node
+from autokit.autograd.node import FREED, Node
 from autokit.devices import to_numpy
 from autokit.ops.operation import Operation, derivative
 from autokit.ops.recording import record
@@ -39,6 +40,37 @@ def custom_operation(
     made = Operation(forward, name, formula, {"joint": derivative(local, vjp)}, name=name, backward=backward)
     made.forward = None  # type: ignore[assignment]
     return made
+
+
+looking_back: ContextVar[bool] = ContextVar("looking_back", default=False)
+"""Whether a pass only rehearses: then a freed node may use the small values that stayed for the picture."""
+
+_HELD = "held"
+
+
+def hold(node: Node, values: Any, tensors: Iterable[Tensor]) -> Any:
+    """Let ``node`` hold ``values``, which contain ``tensors``, until it is freed.
+
+    Where all of these are small, the caller gets ``values`` back, to keep
+    them for the picture; see :func:`held`.
+    """
+    if all(tensor.array.size <= thread.state.keep for tensor in tensors):
+        return values
+    node.saved = {**(node.saved or {}), _HELD: values}
+    return None
+
+
+def held(node: Node | None, kept: Any) -> Any:
+    """What :func:`hold` was given; ``kept`` is what it returned.
+
+    Raises
+    ------
+    RuntimeError
+        If the node was freed.
+    """
+    if node is None or (node.freed and (kept is None or not looking_back.get())):
+        raise RuntimeError(FREED if node is None else f"{FREED} They were saved by {node.name()}.")
+    return kept if kept is not None else (node.saved or {})[_HELD]
 
 
 class Parts:

@@ -11,9 +11,10 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
+from autokit.autograd.engine import ChangedSince
 from autokit.autograd.modes import thread
 from autokit.devices import module_for
-from autokit.ops.custom import Parts, custom_operation, join, output_of
+from autokit.ops.custom import Parts, custom_operation, hold, join, output_of
 from autokit.ops.inplace import noted_change, overwrite
 from autokit.ops.operation import Operation
 from autokit.tensor import Tensor, new_tensor
@@ -44,7 +45,7 @@ class Saved:
                 if self.slot is not None
                 else (f"output 0 of {tensor.grad_fn.name()}" if tensor.grad_fn is not None else "")
             )
-            raise RuntimeError(
+            raise ChangedSince(
                 "one of the variables needed for gradient computation has been modified by an inplace "
                 f"operation: [torch.{tensor.dtype.name} {list(tensor.shape)}]"
                 + (f", which is {maker}," if maker else "")
@@ -137,8 +138,7 @@ def record_call(
             with noted_change(output):
                 overwrite(output, made)
     saved = [tensor if tensor is None else Saved(tensor, slots.get(id(tensor))) for tensor in ctx._to_save]
-    if saved:
-        node.saved = {"ctx": tuple(saved)}
+    ctx._kept = hold(node, saved, [one.tensor for one in saved if one is not None])
     ctx._to_save = ctx._dirty = ctx._constant = ()
 
 

@@ -16,12 +16,12 @@ from typing import Any
 from weakref import ref
 
 from autokit import random
-from autokit.autograd.engine import run_backward
+from autokit.autograd.engine import ChangedSince, run_backward
 from autokit.autograd.modes import enable_grad, no_grad, thread
-from autokit.autograd.node import FREED, Node, next_sequence
+from autokit.autograd.node import Node, next_sequence
 from autokit.func.calls import zeros
 from autokit.func.trees import flatten, unflatten
-from autokit.ops.custom import Parts, custom_operation, join
+from autokit.ops.custom import Parts, custom_operation, held, hold, join
 from autokit.tensor import Tensor
 
 __all__ = ["CheckpointError", "checkpoint", "checkpoint_sequential"]
@@ -119,10 +119,6 @@ def _warn_of_default(name: str) -> None:
     )
 
 
-_ARGUMENTS = "arguments"
-"""Where a node saves the tensors that its part needs."""
-
-
 class _Part:
     """A part of the graph that is not kept."""
 
@@ -139,7 +135,7 @@ class _Part:
         self.function, self.second, self.compare, self.name = function, second, compare, name
         given, self.structure = flatten((args, kwargs))
         self.arguments = [None if isinstance(one, Tensor) else one for one in given]
-        self.tensors = {
+        self.tensors: Any = {
             place: (one, one._version) for place, one in enumerate(given) if isinstance(one, Tensor)
         }
         self.state = random.get_rng_state() if preserve_rng_state else None
@@ -175,8 +171,8 @@ class _Part:
         learns = (True,) * len(self.beginnings)
         fresh = {slot: one.detach() for slot, one in ends.items()}
         node, nodes = join(operation, fresh, self.beginnings, learns, {"part": self})
-        node.saved = {**(node.saved or {}), _ARGUMENTS: self.tensors}
-        self.node, self.tensors = ref(node), {}
+        self.node = ref(node)
+        self.tensors = hold(node, self.tensors, [tensor for tensor, _ in self.tensors.values()])
         for slot, node in nodes.items():
             outputs[slot] = fresh[slot]
             fresh[slot].grad_fn, fresh[slot]._requires_grad = node, True
@@ -187,7 +183,7 @@ class _Part:
         arguments = list(self.arguments)
         for place, (tensor, version) in tensors.items():
             if tensor._version != version:
-                raise RuntimeError(
+                raise ChangedSince(
                     "one of the variables needed for gradient computation has been modified by an inplace "
                     f"operation: an argument of checkpoint() is at version {tensor._version}; expected "
                     f"version {version} instead. It is needed to compute the part again."
@@ -199,14 +195,11 @@ class _Part:
     def back(self, gradient: Any) -> list[Any]:
         """Run the part again, and send ``gradient`` through it to the beginnings."""
         create_graph = thread.state.grad_enabled
-        node = self.node()
-        assert node is not None
-        if node.freed or node.saved is None:
-            raise RuntimeError(f"{FREED} The part of the graph is that of checkpoint().")
+        tensors = held(self.node(), self.tensors)
         with random.fork_rng(enabled=self.state is not None), enable_grad(), self.second:
             if self.state is not None:
                 random.set_rng_state(self.state)
-            outputs, _ = flatten(self._run(node.saved[_ARGUMENTS]))
+            outputs, _ = flatten(self._run(tensors))
         self._check(outputs)
         slots = gradient.slots if isinstance(gradient, Parts) else {self.slots[0]: gradient}
         if self.name is not None:  # PyTorch's reentrant kind sends zeros where nothing arrives

@@ -15,6 +15,7 @@ import pytest
 
 import autokit
 from autokit.graphs.capture import graph
+from autokit.utils.checkpoint import checkpoint
 from tests.support import require
 
 SQUARE = """
@@ -341,6 +342,13 @@ def test_the_story_of_several_outputs_is_told():
     first, second = Both.apply(a)
     told = " ".join(step.sentence for step in autokit.record(first * second).steps)
     assert "enters the rule of Both" in told and "a is a leaf: its .grad is 24.0" in told
+
+
+def test_a_story_is_told_after_backward_too():
+    a, b = (autokit.tensor(value, requires_grad=True) for value in (2.0, 3.0))
+    for y in (Product.apply(a, 1, b), checkpoint(lambda a: a * b, a, use_reentrant=False)):
+        y.backward()
+        assert autokit.record(y).steps[-1].sentence == "Done: a.grad = 3.0; b.grad = 2.0."
 
 
 def commanded(function: Any, stops: str, commands: str) -> str:
