@@ -41,10 +41,12 @@ from autokit.ops import (
     repeat,
     rounding,
     sampling,
+    scan,
     scatter,
     series,
     shape,
     solving,
+    sort,
     special,
     triangle,
     trigonometry,
@@ -91,6 +93,8 @@ FAMILIES = (
     interpolate,
     decompositions,
     factors,
+    sort,
+    scan,
 )
 
 FUNCTIONS: dict[str, Any] = {}

@@ -6,7 +6,7 @@ import builtins
 import math
 import warnings
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from autokit import dtypes
 from autokit.ops.convert import cast
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
+from autokit.ops.return_types import return_type
 from autokit.ops.scatter import scatter_zeros
 from autokit.ops.shape import expand_to
 from autokit.tensor import Tensor
@@ -36,7 +37,7 @@ def _reduced(dim: Dim, ndim: int) -> Sequence[int]:
     return [place % ndim for place in ((axes,) if isinstance(axes, int) else axes)]
 
 
-def _restored(reduced: Any, shape: tuple[int, ...], dim: Dim, keepdim: bool) -> Any:
+def restored(reduced: Any, shape: tuple[int, ...], dim: Dim, keepdim: bool) -> Any:
     """A reduced value with the reduced dimensions back, of size 1."""
     if keepdim:
         return reduced
@@ -46,7 +47,7 @@ def _restored(reduced: Any, shape: tuple[int, ...], dim: Dim, keepdim: bool) -> 
 
 def _spread(g: Any, shape: tuple[int, ...], dim: Dim, keepdim: bool) -> Any:
     """The gradient of a sum: each element that was summed gets the whole gradient of the sum."""
-    return expand_to(_restored(g, shape, dim, keepdim), shape)
+    return expand_to(restored(g, shape, dim, keepdim), shape)
 
 
 def _count(shape: tuple[int, ...], dim: Dim) -> int:
@@ -98,10 +99,10 @@ def sum(
     >>> torch.tensor([[1.0, 2.0], [3.0, 4.0]]).sum(0)
     tensor([4., 6.])
     """
-    return plain_sum(_converted(input, dtype), dim, keepdim)
+    return plain_sum(converted(input, dtype), dim, keepdim)
 
 
-def _converted(input: Tensor, dtype: dtypes.dtype | None) -> Tensor:
+def converted(input: Tensor, dtype: dtypes.dtype | None) -> Tensor:
     return input if dtype is None or input.dtype == dtype else cast(input, dtype=dtypes.as_dtype(dtype).numpy)
 
 
@@ -139,7 +140,7 @@ def mean(
     RuntimeError
         If the elements are no floating point numbers.
     """
-    return plain_mean(_converted(input, dtype), dim, keepdim)
+    return plain_mean(converted(input, dtype), dim, keepdim)
 
 
 def _variance_gradient(
@@ -149,7 +150,7 @@ def _variance_gradient(
     centre = a.mean(axis=_axes(dim), keepdims=True)
     # Without a degree of freedom the variance itself is nan or inf, and so is its gradient.
     factor = 2 / freedom if freedom > 0 else float("nan")
-    return _restored(g, shape, dim, keepdim) * (a - centre) * factor
+    return restored(g, shape, dim, keepdim) * (a - centre) * factor
 
 
 @operation(
@@ -241,10 +242,11 @@ def _older_spelling(dim: Any, unbiased: bool | None, correction: float) -> tuple
 # ---------------------------------------------------------------- extremes
 
 
-def _shared_among_ties(g: Any, a: Any, out: Any, shape: tuple[int, ...], dim: Dim, keepdim: bool) -> Any:
-    hits = a == _restored(out, shape, dim, keepdim)
+def shared_among_ties(g: Any, a: Any, out: Any, shape: tuple[int, ...], dim: Dim, keepdim: bool) -> Any:
+    top = restored(out, shape, dim, keepdim)
+    hits = (a == top) | ((a != a) & (top != top))
     hits = np.where(hits, np.ones_like(a), np.zeros_like(a))
-    return _restored(g, shape, dim, keepdim) * (hits / hits.sum(axis=_axes(dim), keepdims=True))
+    return restored(g, shape, dim, keepdim) * (hits / hits.sum(axis=_axes(dim), keepdims=True))
 
 
 def _full_extreme_name(name: str) -> Any:
@@ -254,7 +256,7 @@ def _full_extreme_name(name: str) -> Any:
 @operation(
     "max",
     "max {a}",
-    a=derivative("1 at the maximum, shared among ties", _shared_among_ties),
+    a=derivative("1 at the maximum, shared among ties", shared_among_ties),
     backward=_full_extreme_name("Max"),
 )
 def amax(a, /, dim=(), keepdim=False):
@@ -266,7 +268,7 @@ def amax(a, /, dim=(), keepdim=False):
 @operation(
     "min",
     "min {a}",
-    a=derivative("1 at the minimum, shared among ties", _shared_among_ties),
+    a=derivative("1 at the minimum, shared among ties", shared_among_ties),
     backward=_full_extreme_name("Min"),
 )
 def amin(a, /, dim=(), keepdim=False):
@@ -303,9 +305,9 @@ def argmin(a, /, dim=None, keepdim=False):
 
 
 def _to_the_place(g: Any, shape: tuple[int, ...], dim: int, keepdim: bool, index: Any) -> Any:
-    places = _restored(index, shape, dim, keepdim)
+    places = restored(index, shape, dim, keepdim)
     return (
-        on(scatter_zeros, _restored(g, shape, dim, keepdim), shape=shape, dim=dim, index=places)
+        on(scatter_zeros, restored(g, shape, dim, keepdim), shape=shape, dim=dim, index=places)
         if shape
         else g
     )
@@ -325,7 +327,7 @@ def _along(name: str) -> Any:
         """The elements of ``a`` at the places ``index`` along ``dim``."""
         if not a.ndim:
             return a.copy()
-        return np.take_along_axis(a, _restored(index, a.shape, dim, keepdim), dim).reshape(index.shape)
+        return np.take_along_axis(a, restored(index, a.shape, dim, keepdim), dim).reshape(index.shape)
 
     return taken
 
@@ -333,26 +335,8 @@ def _along(name: str) -> Any:
 _max_along, _min_along = _along("max"), _along("min")
 
 
-class Extremes(NamedTuple):
-    """What ``max(dim)`` and ``min(dim)`` return."""
-
-    values: Tensor
-    indices: Tensor
-
-    def __repr__(self) -> str:
-        return f"torch.return_types.{type(self)._kind}(\nvalues={self.values!r},\nindices={self.indices!r})"  # type: ignore[attr-defined]
-
-
-class MaxResult(Extremes):
-    """The largest elements along a dimension, and their places."""
-
-    _kind = "max"
-
-
-class MinResult(Extremes):
-    """The smallest elements along a dimension, and their places."""
-
-    _kind = "min"
+MaxResult = return_type("max", "values", "indices")
+MinResult = return_type("min", "values", "indices")
 
 
 def max(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
@@ -394,7 +378,7 @@ def _top(a: Any, dim: Dim) -> Any:
     a=derivative(
         "exp({a} − {out})",
         lambda g, a, out, shape, dim, keepdim: (
-            _restored(g, shape, dim, keepdim) * np.exp(a - _restored(out, shape, dim, keepdim))
+            restored(g, shape, dim, keepdim) * np.exp(a - restored(out, shape, dim, keepdim))
         ),
     ),
     floating=True,
@@ -441,12 +425,12 @@ def plain_log_softmax(a, /, dim):
 
 def softmax(input: Tensor, dim: int, dtype: dtypes.dtype | None = None) -> Tensor:
     """Positive numbers that sum to 1 along ``dim``: exponentials over their sum."""
-    return plain_softmax(_converted(input, dtype), dim)
+    return plain_softmax(converted(input, dtype), dim)
 
 
 def log_softmax(input: Tensor, dim: int, dtype: dtypes.dtype | None = None) -> Tensor:
     """The logarithm of :func:`softmax`, computed without leaving the logarithms."""
-    return plain_log_softmax(_converted(input, dtype), dim)
+    return plain_log_softmax(converted(input, dtype), dim)
 
 
 def _answer(true: Any, a: Any) -> Any:

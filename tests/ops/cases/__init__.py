@@ -27,9 +27,11 @@ from tests.ops.cases import (
     reduce,
     repeat,
     sampling,
+    scan,
     scatter,
     series,
     shape,
+    sort,
     triangle,
 )
 
@@ -58,6 +60,8 @@ FAMILIES = (
     fold,
     pool,
     decompositions,
+    sort,
+    scan,
 )
 
 CASES = [case for family in FAMILIES for case in family.CASES]

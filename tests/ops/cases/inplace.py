@@ -41,6 +41,7 @@ OTHER_ARGUMENTS = {
     **dict.fromkeys(["addcmul", "addcdiv"], (P(3), P(3))),
     "lerp": (P(2, 3), 0.3),
     "mvlgamma": (1,),
+    **dict.fromkeys(["cumprod", "cumsum"], (0,)),
 }
 """What an in-place form takes after the tensor itself, where it takes anything."""
 

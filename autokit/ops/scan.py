@@ -1,0 +1,207 @@
+"""Running results along a dimension: cumulative sums, products and extremes, and what undoes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autokit import dtypes
+from autokit.ops.join import cat
+from autokit.ops.names import Names
+from autokit.ops.operation import derivative, on, operation
+from autokit.ops.reduce import converted
+from autokit.ops.return_types import return_type
+from autokit.ops.scatter import scatter_zeros
+from autokit.ops.sort import place_of, require_operand
+from autokit.tensor import Tensor, new_tensor
+
+
+def _scan(ufunc: Any, a: Any, dim: int, reverse: bool = False) -> Any:
+    """``ufunc`` accumulated along ``dim``, in twice the precision, as PyTorch does."""
+    wide: Any = np.int64
+    if a.dtype.kind == "f":
+        wide = np.float64 if a.dtype.itemsize > 2 else np.float32
+    if not a.ndim:
+        place_of(dim, 0, "cumsum")
+        return a.astype(a.dtype if a.dtype.kind == "f" else wide)
+    run = np.flip(a, dim) if reverse else a
+    run = ufunc.accumulate(run, axis=dim, dtype=wide)
+    if a.dtype.kind == "f" and run.dtype != a.dtype:
+        run = run.astype(a.dtype)
+    return np.flip(run, dim) if reverse else run
+
+
+@operation(
+    "cumulative Σ",
+    "running Σ {a}",
+    a=derivative("1 up to here", lambda g, dim, reverse: on(plain_cumsum, g, dim=dim, reverse=not reverse)),
+    name="cumsum",
+)
+def plain_cumsum(a, /, dim, reverse=False):
+    """See :func:`cumsum`."""
+    return _scan(np.add, a, dim, reverse)
+
+
+def cumsum(input: Tensor, dim: int, *, dtype: dtypes.dtype | None = None) -> Tensor:
+    """The sum of the elements up to each, along ``dim``; integers and bools sum to int64."""
+    require_operand("cumsum", input)
+    return plain_cumsum(converted(input, dtype), dim)
+
+
+def _cumprod_gradient(g: Any, a: Any, out: Any, shape: tuple[int, ...], dim: int) -> Any:
+    if not shape:
+        return g
+    if _nowhere_zero(a):
+        return on(plain_cumsum, g * out, dim=dim, reverse=True) / a
+    # Products of all but one element, also where that one is 0: a row for each that is left out.
+    size = shape[dim]
+    others = np.where(np.eye(size, dtype=bool), 1.0, np.expand_dims(np.swapaxes(a, dim, -1), -2))
+    runs = on(plain_cumprod, others, dim=-1)
+    later = np.triu(np.ones((size, size), dtype=bool))
+    each = np.where(later, np.expand_dims(np.swapaxes(g, dim, -1), -2) * runs, 0.0)
+    return np.swapaxes(each.sum(axis=-1), dim, -1)
+
+
+def _nowhere_zero(a: Any) -> bool:
+    return bool((a.array if isinstance(a, Tensor) else a).all())
+
+
+def _cumprod_gradient_of_arrays(g: Any, a: Any, out: Any, shape: tuple[int, ...], dim: int) -> Any:
+    if not shape or _nowhere_zero(a):
+        return _cumprod_gradient(g, a, out, shape, dim)
+    zeros = a == 0
+    first = zeros & (np.cumsum(zeros, axis=dim) == 1)
+    before = _scan(np.add, g * out, dim, reverse=True) / np.where(zeros, 1, a)
+    at = _scan(np.add, g * _scan(np.multiply, np.where(first, 1, a), dim), dim, reverse=True)
+    seen = np.cumsum(zeros, axis=dim) > 0
+    return np.where(first, at, np.where(seen, 0, before)).astype(g.dtype)
+
+
+@operation(
+    "cumulative Π",
+    "running Π {a}",
+    a=derivative("the product of the others up to here", _cumprod_gradient, _cumprod_gradient_of_arrays),
+    name="cumprod",
+)
+def plain_cumprod(a, /, dim):
+    """See :func:`cumprod`."""
+    return _scan(np.multiply, a, dim)
+
+
+def cumprod(input: Tensor, dim: int, *, dtype: dtypes.dtype | None = None) -> Tensor:
+    """The product of the elements up to each, along ``dim``; integers and bools multiply to int64."""
+    require_operand("cumprod", input)
+    return plain_cumprod(converted(input, dtype), dim)
+
+
+# ---------------------------------------------------------------- running extremes
+
+
+def _to_places(g: Any, shape: tuple[int, ...], dim: int, index: Any) -> Any:
+    return on(scatter_zeros, g, shape=shape, dim=dim, index=index) if shape else g
+
+
+def _running(name: str, extreme: Any) -> Any:
+    pair = return_type(name, "values", "indices")
+
+    @operation(
+        name,
+        f"running {name[3:]} {{a}}",
+        a=derivative(f"1 at the place of the {name[3:]}imum so far", _to_places),
+        name=name,
+    )
+    def read(a, /, dim, index):
+        """The elements of ``a`` at the places ``index`` along ``dim``."""
+        return np.take_along_axis(a, index, dim) if a.ndim else a.copy()
+
+    def apply(input: Tensor, dim: int) -> Any:
+        require_operand(name, input)
+        a = input.array
+        place = place_of(dim, a.ndim, name)
+        if a.ndim:
+            runs = extreme.accumulate(a, axis=place)
+            line = np.arange(a.shape[place]).reshape([-1 if n == place else 1 for n in range(a.ndim)])
+            # The last place where the extreme so far was met: of equal elements the later, of nans too.
+            hits = (a == runs) | (a != a)
+            index = np.maximum.accumulate(np.where(hits, line, 0), axis=place)
+        else:
+            index = np.zeros_like(a, dtype=np.int64)
+        return pair(read(input, place, index), new_tensor(index))
+
+    apply.__name__ = name
+    apply.__doc__ = (
+        f"The {name[3:]}imum of the elements up to each, along ``dim``, and its place: the last of equals."
+    )
+    return apply
+
+
+cummax = _running("cummax", np.maximum)
+cummin = _running("cummin", np.minimum)
+
+
+# ---------------------------------------------------------------- differences and areas
+
+
+def _part(a: Tensor, dim: int, start: int | None, stop: int | None) -> Tensor:
+    return a[(slice(None),) * dim + (slice(start, stop),)]
+
+
+def diff(
+    input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None, append: Tensor | None = None
+) -> Tensor:
+    """The differences between neighbours along ``dim``, taken ``n`` times; of bools, whether they differ."""
+    require_operand("diff", input)
+    if not input.array.ndim:
+        raise RuntimeError("diff expects input to be at least one-dimensional")
+    if n < 0:
+        raise RuntimeError(f"order must be non-negative but got {n}")
+    place = place_of(dim, input.array.ndim, "diff")
+    parts = [part for part in (prepend, input, append) if part is not None]
+    if len(parts) > 1:
+        input = cat(parts, place)
+    for _ in range(min(n, input.shape[place])):
+        later, earlier = _part(input, place, 1, None), _part(input, place, None, -1)
+        input = later.ne(earlier) if input.array.dtype.kind == "b" else later - earlier
+    return input if n else input.clone()
+
+
+def _areas(name: str, y: Tensor, x: Tensor | None, dx: Any, dim: int) -> tuple[Tensor, int]:
+    """Twice the area under each step of ``y``, and the place of ``dim``."""
+    require_operand(name, y)
+    place = place_of(dim, y.array.ndim, name)
+    heights = _part(y, place, 1, None) + _part(y, place, None, -1)
+    if x is None:
+        return heights * (1.0 if dx is None else dx), place
+    if dx is not None:
+        raise TypeError(f"{name}() received both x and dx; give one of them")
+    if x.array.ndim == 1:
+        if x.shape[0] != y.shape[place]:
+            raise RuntimeError(
+                f"{name}: There must be one `x` value for each sample point; there are {x.shape[0]} for "
+                f"{y.shape[place]}"
+            )
+        widths = diff(x).reshape([-1 if n == place else 1 for n in range(y.array.ndim)])
+    else:
+        widths = diff(x, dim=place - y.array.ndim)
+    return heights * widths, place
+
+
+def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = -1) -> Tensor:
+    """The integral of ``y`` along ``dim`` by the trapezoid rule, at points ``x`` or in steps of ``dx``."""
+    areas, place = _areas("trapezoid", y, x, dx, dim)
+    return areas.sum(place) / 2.0
+
+
+def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = -1) -> Tensor:
+    """The integrals of :func:`trapezoid` up to each step."""
+    areas, place = _areas("cumulative_trapezoid", y, x, dx, dim)
+    return cumsum(areas / 2.0, place)
+
+
+NAMES = Names(
+    both="cummax cummin cumprod cumsum diff",
+    functions="cumulative_trapezoid trapezoid",
+    in_place="cumprod cumsum",
+    aliases={"trapz": "trapezoid"},
+)

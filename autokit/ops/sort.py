@@ -1,0 +1,302 @@
+"""Order: sorting, the largest few, and the elements at a rank: medians, modes, quantiles.
+
+Each finds places first, which have no derivative, and then reads the elements
+there by one rule, whose gradient goes back to the places read.  Equal
+elements keep their order; NaN counts as larger than any number.
+"""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+
+from autokit.ops.names import Names
+from autokit.ops.operation import derivative, on, operation
+from autokit.ops.reduce import restored, shared_among_ties
+from autokit.ops.return_types import return_type
+from autokit.ops.scatter import plain_gather
+from autokit.tensor import Tensor, new_tensor
+
+
+@operation(
+    "put",
+    "{a} put at its places",
+    a=derivative("1 at the places put", lambda g, dim, index: on(plain_gather, g, dim=dim, index=index)),
+)
+def put_along(a, /, shape, dim, index):
+    """Zeros of ``shape`` with the elements of ``a`` put at ``index`` along ``dim``, each place named once."""
+    result = np.zeros_like(a, shape=shape)
+    np.put_along_axis(result, index, a, dim)
+    return result
+
+
+def _put_back(g: Any, shape: tuple[int, ...], dim: int, keepdim: bool, index: Any) -> Any:
+    if not shape:
+        return g
+    places = restored(index, shape, dim, keepdim)
+    return on(put_along, restored(g, shape, dim, keepdim), shape=shape, dim=dim, index=places)
+
+
+def reading(name: str, words: str, backward: str) -> Any:
+    """An operation that reads the places that were found along a dimension."""
+
+    @operation(
+        words,
+        f"{words} {{a}}",
+        a=derivative("1 at the places read, else 0", _put_back),
+        name=name,
+        backward=backward,
+    )
+    def read(a, /, dim, keepdim, index):
+        """The elements of ``a`` at the places ``index`` along ``dim``."""
+        if not a.ndim:
+            return a.copy()
+        places = index if keepdim else np.expand_dims(index, dim)
+        return np.take_along_axis(a, places, dim).reshape(index.shape)
+
+    return read
+
+
+def place_of(dim: Any, ndim: int, name: str) -> int:
+    """The dimension ``dim``, counted from the front."""
+    if isinstance(dim, bool) or not isinstance(dim, int | np.integer):
+        raise TypeError(f"{name}(): argument 'dim' must be int, not {type(dim).__name__}")
+    longest = builtins.max(ndim, 1)
+    if not -longest <= dim < longest:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-longest}, {longest - 1}], but got {dim})"
+        )
+    return int(dim) % longest
+
+
+def require_operand(name: str, input: Any) -> None:
+    """Raise unless ``input`` is a tensor."""
+    if not isinstance(input, Tensor):
+        raise TypeError(
+            f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}; make one "
+            "with torch.tensor(...)"
+        )
+
+
+# ---------------------------------------------------------------- sorting
+
+
+def order_of(a: Any, dim: int, descending: bool = False) -> Any:
+    """The places of the elements of ``a`` in order along ``dim``; equal elements keep theirs."""
+    if not a.ndim:
+        return np.zeros_like(a, shape=(), dtype=np.int64)
+    if descending:  # backwards twice, so that equal elements keep their order here too
+        places = np.argsort(np.flip(a, dim), axis=dim, kind="stable")
+        return a.shape[dim] - 1 - np.flip(places, dim)
+    return np.argsort(a, axis=dim, kind="stable")
+
+
+_read_sorted = reading("sort", "sorted", "SortBackward0")
+_read_stable = reading("sort_stable", "sorted", "SortBackward1")
+_sorted = return_type("sort", "values", "indices")
+
+
+def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool | None = None) -> Any:
+    """The elements in order along ``dim``, and their places; equal elements always keep their order.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> values, indices = torch.tensor([3, 1, 2]).sort()
+    >>> indices
+    tensor([1, 2, 0])
+    """
+    require_operand("sort", input)
+    place = place_of(dim, input.array.ndim, "sort")
+    index = order_of(input.array, place, descending)
+    read = _read_sorted if stable is None else _read_stable
+    return _sorted(read(input, place, True, index), new_tensor(index))
+
+
+def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Tensor:
+    """The places of the elements in order along ``dim``."""
+    require_operand("argsort", input)
+    return new_tensor(order_of(input.array, place_of(dim, input.array.ndim, "argsort"), descending))
+
+
+def msort(input: Tensor) -> Tensor:
+    """The elements in order along the first dimension."""
+    return sort(input, 0).values
+
+
+_read_top = reading("topk", "largest of", "TopkBackward0")
+_top = return_type("topk", "values", "indices")
+
+
+def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+    """The ``k`` largest elements along ``dim``, or with ``largest=False`` the smallest, and their places.
+
+    Raises
+    ------
+    RuntimeError
+        If there are fewer than ``k`` elements.
+    """
+    require_operand("topk", input)
+    a = input.array
+    place = place_of(dim, a.ndim, "topk")
+    if not 0 <= k <= (a.shape[place] if a.ndim else 1):
+        raise RuntimeError(
+            f"selected index k out of range: k is {k}, and there are "
+            f"{a.shape[place] if a.ndim else 1} elements along dim {dim}"
+        )
+    if a.dtype.kind == "b":
+        raise RuntimeError("topk does not support bool dtypes on CPU; convert it with .int()")
+    index = order_of(a, place, largest)
+    if a.ndim:
+        index = np.take(index, np.arange(k), axis=place)
+    return _top(_read_top(input, place, True, index), new_tensor(index))
+
+
+# ---------------------------------------------------------------- elements at a rank
+
+
+def _some_along(a: Any, place: int, name: str) -> None:
+    if a.ndim and not a.shape[place]:
+        raise IndexError(
+            f"{name}(): Expected reduction dim {place} to have non-zero size; the shape is {a.shape}"
+        )
+
+
+def _at_rank(index: Any, rank: Any, place: int, keepdim: bool) -> Any:
+    """From the places in order those at ``rank``, which has size 1 along ``place``."""
+    if not index.ndim:
+        return index
+    found = np.take_along_axis(index, rank, place)
+    return found if keepdim else np.squeeze(found, place)
+
+
+def _same_rank(a: Any, rank: int) -> Any:
+    return np.full_like(a, rank, shape=(1,) * a.ndim, dtype=np.int64)
+
+
+_read_kth = reading("kthvalue", "k-th of", "KthvalueBackward0")
+_kth = return_type("kthvalue", "values", "indices")
+
+
+def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any:
+    """The ``k``-th smallest element along ``dim``, counted from 1, and its place."""
+    require_operand("kthvalue", input)
+    a = input.array
+    place = place_of(dim, a.ndim, "kthvalue")
+    _some_along(a, place, "kthvalue")
+    if not 1 <= k <= (a.shape[place] if a.ndim else 1):
+        raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {place}; k is {k}")
+    index = _at_rank(order_of(a, place), _same_rank(a, k - 1), place, keepdim)
+    return _kth(_read_kth(input, place, keepdim, index), new_tensor(index))
+
+
+def _ranked(a: Any, name: str) -> Any:
+    if a.dtype.kind == "b":
+        raise NotImplementedError(f"\"{name}_cpu\" not implemented for 'Bool'; convert it with .int()")
+    return a
+
+
+def _middle(a: Any) -> Any:
+    """The lower median of all elements; nan if there is one, or none to choose from."""
+    _ranked(a, "median")
+    if not a.size:
+        return np.full_like(a, np.nan if a.dtype.kind == "f" else np.iinfo(a.dtype).min, shape=())
+    flat = np.sort(a.reshape(-1))
+    return flat[-1] if flat[-1] != flat[-1] else flat[(flat.size - 1) // 2]
+
+
+def _shared(g: Any, a: Any, out: Any, shape: tuple[int, ...]) -> Any:
+    return shared_among_ties(g, a, out, shape, None, False)
+
+
+@operation(
+    "median",
+    "median {a}",
+    a=derivative("1 at the median, shared among ties", _shared),
+    name="median",
+    reduces=True,
+)
+def _whole_median(a, /):
+    """See :func:`median`."""
+    return _middle(a)
+
+
+@operation(
+    "nanmedian",
+    "median {a}",
+    a=derivative("1 at the median, shared among ties", _shared),
+    name="nanmedian",
+    reduces=True,
+)
+def _whole_nanmedian(a, /):
+    """See :func:`nanmedian`."""
+    return _middle(a[a == a])
+
+
+_read_median = reading("median_along", "median", "MedianBackward1")
+_read_nanmedian = reading("nanmedian_along", "median", "NanmedianBackward1")
+_median = return_type("median", "values", "indices")
+_nanmedian = return_type("nanmedian", "values", "indices")
+
+
+def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+    """The median of all elements; with ``dim`` the medians along it, and their places.
+
+    Of an even number of elements it is the lower of the two in the middle.
+    """
+    require_operand("median", input)
+    if dim is None:
+        return _whole_median(input)
+    a = _ranked(input.array, "median")
+    place = place_of(dim, a.ndim, "median")
+    _some_along(a, place, "median")
+    rank = _same_rank(a, ((a.shape[place] if a.ndim else 1) - 1) // 2)
+    if a.ndim and a.dtype.kind == "f":
+        unknown = (a != a).sum(axis=place, keepdims=True)
+        # The first nan stands behind all numbers.
+        rank = np.where(unknown, a.shape[place] - unknown, rank)
+    index = _at_rank(order_of(a, place), rank, place, keepdim)
+    return _median(_read_median(input, place, keepdim, index), new_tensor(index))
+
+
+def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+    """:func:`median` of the elements that are not nan."""
+    require_operand("nanmedian", input)
+    if dim is None:
+        return _whole_nanmedian(input)
+    a = _ranked(input.array, "median")
+    place = place_of(dim, a.ndim, "nanmedian")
+    _some_along(a, place, "nanmedian")
+    rank = _same_rank(a, 0)
+    if a.ndim:
+        rank = np.maximum((a == a).sum(axis=place, keepdims=True) - 1, 0) // 2
+    index = _at_rank(order_of(a, place), rank, place, keepdim)
+    return _nanmedian(_read_nanmedian(input, place, keepdim, index), new_tensor(index))
+
+
+_read_mode = reading("mode", "mode", "ModeBackward0")
+_mode = return_type("mode", "values", "indices")
+
+
+def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
+    """The most frequent element along ``dim``, the smallest of several, and its last place."""
+    require_operand("mode", input)
+    a = input.array
+    place = place_of(dim, a.ndim, "mode")
+    _some_along(a, place, "mode")
+    order = order_of(a, place)
+    rank = order
+    if a.ndim:
+        ordered = np.moveaxis(np.take_along_axis(a, order, place), place, -1)
+        positions = np.arange(ordered.shape[-1])
+        starts = np.ones_like(ordered, dtype=bool)
+        starts[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
+        lengths = positions - np.maximum.accumulate(np.where(starts, positions, 0), axis=-1)
+        rank = np.expand_dims(lengths.argmax(axis=-1), place)
+    index = _at_rank(order, rank, place, keepdim)
+    return _mode(_read_mode(input, place, keepdim, index), new_tensor(index))
+
+
+NAMES = Names(both="argsort kthvalue median mode msort nanmedian sort topk")
