@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import autokit
 from autokit.graphs.capture import graph
@@ -403,3 +405,74 @@ def test_what_was_saved_is_freed_with_the_graph_and_by_backward():
     finally:
         tracemalloc.stop()
         gc.enable()
+
+
+class SumAndProduct(autokit.autograd.Function):
+    """Two operations in one, with saved outputs."""
+
+    @staticmethod
+    def forward(ctx, a, b):
+        total, product = a + b, a * b
+        ctx.save_for_backward(a, b, total, product)
+        return total, product
+
+    @staticmethod
+    def backward(ctx, g, h):
+        a, b, total, _ = ctx.saved_tensors
+        return g + h * (total - a), g + h * (total - b)
+
+
+class Sine(autokit.autograd.Function):
+    @staticmethod
+    def forward(ctx, a):
+        ctx.save_for_backward(a)
+        return a.sin()
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * ctx.saved_tensors[0].cos()
+
+
+def plainly(a: Any, b: Any) -> tuple[Any, ...]:
+    return a + b, a * b, a.sin()
+
+
+def by_functions(a: Any, b: Any) -> tuple[Any, ...]:
+    return (*SumAndProduct.apply(a, b), Sine.apply(a))
+
+
+def again(a: Any, b: Any) -> tuple[Any, ...]:
+    return checkpoint(by_functions, a, b, use_reentrant=False)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_any_mixture_of_functions_and_checkpoints_gives_the_same_derivatives(data: Any):
+    length = data.draw(st.integers(1, 6))
+    places = [[data.draw(st.integers(0, 1 + 3 * n)) for _ in range(2)] for n in range(length)]
+    ways = [data.draw(st.sampled_from([plainly, by_functions, again])) for _ in range(length)]
+    weights = data.draw(st.lists(st.integers(-2, 2), min_size=3, max_size=3))
+    values = data.draw(st.lists(st.floats(-1, 1), min_size=2, max_size=2))
+
+    def derivatives(ways: Any) -> list[np.ndarray]:
+        leaves = [
+            autokit.tensor([value, -value], dtype=autokit.float64, requires_grad=True) for value in values
+        ]
+        made = list(leaves)
+        for (i, j), way in zip(places, ways):
+            made += way(made[i], made[j])
+        loss = sum(weight * one.sum() for weight, one in zip(weights, made[-3:]))
+        first = autokit.autograd.grad(loss, leaves, create_graph=True, materialize_grads=True)
+        found = [*first, loss]
+        if any(one.requires_grad for one in first):
+            again = sum((one * one).sum() for one in first)
+            found += autokit.autograd.grad(again, leaves, retain_graph=True, materialize_grads=True)
+        if loss.requires_grad:
+            loss.backward()
+            found += [autokit.zeros(2) if leaf.grad is None else leaf.grad for leaf in leaves]
+        return [one.detach().numpy() for one in found]
+
+    expected, found = derivatives([plainly] * length), derivatives(ways)
+    assert len(expected) == len(found)
+    for one, other in zip(expected, found):
+        np.testing.assert_allclose(other, one, rtol=1e-9, atol=1e-9)
