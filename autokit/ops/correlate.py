@@ -14,7 +14,9 @@ it cheap.
   s, take the input apart into s phases first, elements 0, s, 2s, …, then
   1, 1 + s, …: within a phase the windows move by one.
 * *Tiles.*  The matrix is made for a few images, or a part of one, at a time:
-  as much as stays in the processor's cache.
+  as much as stays in the processor's cache.  A run goes through all images of
+  its tile, so that one product serves them all: where a product is computed by
+  several threads, each waits for the others at its end.
 
 References
 ----------
@@ -52,8 +54,6 @@ class Layout(NamedTuple):
     parts : list of (phase, grid slices, input slices)
         Which elements of the input make which part of a phase.
     phases : int
-    whole : bool
-        The input is its own and only phase: nothing is padded or skipped.
     """
 
     output: tuple[int, ...]
@@ -62,7 +62,6 @@ class Layout(NamedTuple):
     taps: list[tuple[int, int]]
     parts: list[tuple[int, tuple[slice, ...], tuple[slice, ...]]]
     phases: int
-    whole: bool
 
 
 class Windows(NamedTuple):
@@ -111,86 +110,84 @@ def layout(sizes: tuple[int, ...], kernel: tuple[int, ...], windows: Windows) ->
             taken.append(slice(begin, begin + (high - low - 1) * skip + 1 if high > low else begin, skip))
         parts.append((number, tuple(inside), tuple(taken)))
     length = 1 + sum((count - 1) * row for count, row in zip(output, rows))
-    whole = len(phases) == 1 and grid == sizes and not any(padding)
-    return Layout(output, grid, length, taps, parts, len(phases), whole)
+    return Layout(output, grid, length, taps, parts, len(phases))
 
 
-def _tiles(count: int, length: int, height: int) -> Iterator[tuple[slice, list[slice]]]:
-    """Images, and pieces of their runs: a few images whole, or one image in pieces."""
-    together = max(1, TILE // max(height * length, 1))
-    piece = length if height * length <= TILE else max(64, TILE // height)
-    pieces = [slice(start, min(start + piece, length)) for start in range(0, length, piece)]
+def _tiles(count: int, plan: Layout, height: int) -> Iterator[tuple[slice, list[slice]]]:
+    """A few images each time, and pieces of the run through all of them, of which each makes one tile."""
+    area = math.prod(plan.grid)
+    together = max(1, TILE // max(height * area, 1))
     for first in range(0, count, together):
-        yield slice(first, min(first + together, count)), pieces
+        images = slice(first, min(first + together, count))
+        length = (images.stop - first - 1) * area + plan.length
+        piece = length if height * length <= TILE else max(64, TILE // height)
+        yield images, [slice(start, min(start + piece, length)) for start in range(0, length, piece)]
 
 
-def _batch(count: int, plan: Layout, height: int) -> int:
-    """How many images the largest tile holds."""
-    return min(count, max(1, TILE // max(height * plan.length, 1)))
+def _room(like: Any, count: int, plan: Layout, height: int, *channels: int) -> list[Any]:
+    """Memory for the largest tile, and, for each of ``channels``, for so many runs through its images."""
+    area = math.prod(plan.grid)
+    together = min(count, max(1, TILE // max(height * area, 1)))
+    tile = np.empty_like(like, shape=(max(min(TILE, together * area * height), 64 * height),))
+    return [tile, *(np.zeros_like(like, shape=(each, together, area)) for each in channels)]
 
 
 def _take_apart(x: Any, plan: Layout, into: Any) -> Any:
-    """Images as phases of flat runs, (n, channels, phases, grid); ``into`` is zero where the padding is."""
+    """Images as runs through all of them, (channels, phases, n · grid); ``into`` is zero in the padding."""
     count, channels = x.shape[:2]
-    if plan.whole:
-        return np.ascontiguousarray(x).reshape((count, channels, 1, -1))
-    shaped = into[:count]
+    shaped = into.reshape((channels, plan.phases, -1, *plan.grid))
+    own = x.swapaxes(0, 1)
     for phase, inside, taken in plan.parts:
-        shaped[(slice(None), slice(None), phase, *inside)] = x[(slice(None), slice(None), *taken)]
-    return shaped.reshape((count, channels, plan.phases, -1))
+        shaped[(slice(None), phase, slice(count), *inside)] = own[(slice(None), slice(None), *taken)]
+    return into.reshape((channels, plan.phases, -1))
 
 
 def _gather(apart: Any, plan: Layout, piece: slice, groups: int, into: Any) -> Any:
-    """The piece of the matrix of windows, (n, groups, channels · kernel places, columns)."""
-    count, channels = apart.shape[:2]
-    columns = piece.stop - piece.start
+    """The piece of the matrix of windows, (groups, channels · kernel places, columns)."""
+    channels, columns = apart.shape[0], piece.stop - piece.start
     if len(plan.taps) == 1:
         ((phase, start),) = plan.taps
-        windows = apart[:, :, phase, start + piece.start : start + piece.stop]
-    else:
-        windows = into[: count * channels * len(plan.taps) * columns]
-        windows = windows.reshape((count, channels, len(plan.taps), columns))
-        for place, (phase, start) in enumerate(plan.taps):
-            windows[:, :, place] = apart[:, :, phase, start + piece.start : start + piece.stop]
-    return windows.reshape((count, groups, -1, columns))
+        return apart[:, phase, start + piece.start : start + piece.stop].reshape((groups, -1, columns))
+    windows = into[: channels * len(plan.taps) * columns].reshape((channels, len(plan.taps), columns))
+    for place, (phase, start) in enumerate(plan.taps):
+        windows[:, place] = apart[:, phase, start + piece.start : start + piece.stop]
+    return windows.reshape((groups, -1, columns))
 
 
 def _spread(g: Any, plan: Layout, into: Any) -> Any:
-    """Gradients of outputs as runs, (n, channels, length); ``into`` is zero between the rows."""
-    count, channels = g.shape[:2]
-    if plan.output[1:] == plan.grid[1:]:
-        return np.ascontiguousarray(g).reshape((count, channels, -1))
-    into[(slice(count), slice(None), *(slice(size) for size in plan.output))] = g
-    return into[:count].reshape((count, channels, -1))[:, :, : plan.length]
+    """Gradients of outputs as runs, (channels, n · grid); ``into`` has zeros where there is no output."""
+    shaped = into.reshape((g.shape[1], -1, *plan.grid))
+    shaped[(slice(None), slice(g.shape[0]), *_outputs(plan))] = g.swapaxes(0, 1)
+    return into.reshape((g.shape[1], -1))
+
+
+def _outputs(plan: Layout) -> tuple[slice, ...]:
+    """Where in the grid an output begins its window."""
+    return tuple([slice(size) for size in plan.output])
+
+
+def _by_channel(bias: Any, plan: Layout) -> Any:
+    return bias.reshape((-1,) + (1,) * len(plan.output))
 
 
 def correlate(x: Any, weight: Any, bias: Any, windows: Windows) -> Any:
     """The convolution of ``x`` (N, channels, ...) with ``weight`` (outputs, channels / groups, ...)."""
     groups = windows.groups
     plan = layout(x.shape[2:], weight.shape[2:], windows)
-    count, outputs = x.shape[0], weight.shape[0]
-    height = x.shape[1] * len(plan.taps)
+    (count, channels), outputs = x.shape[:2], weight.shape[0]
     result = np.empty_like(x, shape=(count, outputs, *plan.output))
     matrix = weight.reshape((groups, outputs // groups, -1))
-    batch = _batch(count, plan, height)
-    padded = None if plan.whole else np.zeros_like(x, shape=(batch, x.shape[1], plan.phases, *plan.grid))
-    room = np.empty_like(x, shape=(max(TILE, 64 * height),))
-    run = math.prod((plan.output[0], *plan.grid[1:]))
-    rows = np.empty_like(x, shape=(batch, outputs, run))
-    in_rows = (slice(None), slice(None), *(slice(size) for size in plan.output))
-    added = 0 if bias is None else bias.reshape((-1,) + (1,) * len(plan.output))
-    for images, pieces in _tiles(count, plan.length, height):
+    height = channels * len(plan.taps)
+    tile, padded, rows = _room(x, count, plan, height, channels * plan.phases, outputs)
+    added = 0 if bias is None else _by_channel(bias, plan)
+    by_group = rows.reshape((groups, outputs // groups, -1))
+    shaped = rows.reshape((outputs, -1, *plan.grid)).swapaxes(0, 1)
+    for images, pieces in _tiles(count, plan, height):
         apart = _take_apart(x[images], plan, padded)
-        own = rows[: len(apart)]
         for piece in pieces:
-            seen = _gather(apart, plan, piece, groups, room)
-            target = own.reshape((len(apart), groups, -1, run))[..., piece]
-            if groups == 1:  # one matrix for each image: NumPy needs no dimension for the groups
-                np.matmul(matrix[0], seen[:, 0], out=target[:, 0])
-            else:
-                np.matmul(matrix, seen, out=target)
-        shaped = own.reshape((len(apart), outputs, plan.output[0], *plan.grid[1:]))
-        np.add(shaped[in_rows], added, out=result[images])
+            np.matmul(matrix, _gather(apart, plan, piece, groups, tile), out=by_group[..., piece])
+        own = slice(images.stop - images.start)
+        np.add(shaped[(own, slice(None), *_outputs(plan))], added, out=result[images])
     return result
 
 
@@ -198,36 +195,33 @@ def correlate_input_gradient(g: Any, weight: Any, bias: Any, shape: tuple[int, .
     """The gradient by an input of ``shape``: what each window got, added up where windows overlap."""
     groups = windows.groups
     plan = layout(shape[2:], weight.shape[2:], windows)
-    count, outputs = g.shape[:2]
-    channels, places = shape[1], len(plan.taps)
-    height = channels * places
+    (count, outputs), channels, places = g.shape[:2], shape[1], len(plan.taps)
     result = np.zeros_like(g, shape=shape)
     # One row for each place and channel, so that all channels of a place lie together.
     matrix = weight.reshape((groups, outputs // groups, channels // groups, places))
     matrix = np.ascontiguousarray(matrix.transpose((0, 3, 2, 1))).reshape((groups, -1, outputs // groups))
-    batch = _batch(count, plan, height)
-    spaced = np.zeros_like(g, shape=(batch, outputs, plan.output[0], *plan.grid[1:]))
-    summed = np.empty_like(g, shape=(batch, channels, plan.phases, math.prod(plan.grid)))
-    room = np.empty_like(g, shape=(max(TILE, 64 * height),))
-    for images, pieces in _tiles(count, plan.length, height):
-        runs = _spread(g[images], plan, spaced)
-        n = len(runs)
-        own = summed[:n]
-        own[...] = 0
-        by_group = own.reshape((n, groups, channels // groups, plan.phases, -1))
+    height = channels * places
+    tile, spaced, summed = _room(g, count, plan, height, outputs, channels * plan.phases)
+    by_phase = summed.reshape((groups, channels // groups, plan.phases, -1))
+    shaped = summed.reshape((channels, plan.phases, -1, *plan.grid)).swapaxes(0, 2)
+    for images, pieces in _tiles(count, plan, height):
+        runs = _spread(g[images], plan, spaced).reshape((groups, outputs // groups, -1))
+        summed[...] = 0
         for piece in pieces:
             columns = piece.stop - piece.start
-            sent = room[: n * height * columns].reshape((n, groups, -1, columns))
-            np.matmul(matrix, runs.reshape((n, groups, -1, plan.length))[..., piece], out=sent)
-            sent = sent.reshape((n, groups, places, -1, columns))
+            sent = tile[: height * columns].reshape((groups, -1, columns))
+            # A product of a column and a row is faster as what it is: every element times every other.
+            product_of = np.multiply if matrix.shape[-1] == 1 else np.matmul
+            product_of(matrix, runs[..., piece], out=sent)
+            sent = sent.reshape((groups, places, -1, columns))
             for place, (phase, start) in enumerate(plan.taps):
-                by_group[:, :, :, phase, start + piece.start : start + piece.stop] += sent[:, :, place]
-        shaped = own.reshape((n, channels, plan.phases, *plan.grid))
+                by_phase[:, :, phase, start + piece.start : start + piece.stop] += sent[:, place]
+        own = slice(images.stop - images.start)
         for phase, inside, taken in plan.parts:
-            where = (images, slice(None), *taken)
-            result[where] = shaped[(slice(None), slice(None), phase, *inside)]
+            parts = shaped[(own, phase, slice(None), *inside)]
+            result[(images, slice(None), *taken)] = parts
     if bias is not None:
-        result += bias.reshape((-1,) + (1,) * len(plan.output))
+        result += _by_channel(bias, plan)
     return result
 
 
@@ -235,20 +229,16 @@ def correlate_weight_gradient(g: Any, x: Any, shape: tuple[int, ...], windows: W
     """The gradient by a weight of ``shape``: outputs' gradients times what the windows saw."""
     groups = windows.groups
     plan = layout(x.shape[2:], shape[2:], windows)
-    count, outputs = g.shape[:2]
-    height = x.shape[1] * len(plan.taps)
-    batch = _batch(count, plan, height)
-    padded = None if plan.whole else np.zeros_like(x, shape=(batch, x.shape[1], plan.phases, *plan.grid))
-    spaced = np.zeros_like(g, shape=(batch, outputs, plan.output[0], *plan.grid[1:]))
-    room = np.empty_like(x, shape=(max(TILE, 64 * height),))
+    (count, channels), outputs = x.shape[:2], shape[0]
+    height = channels * len(plan.taps)
+    tile, padded, spaced = _room(x, count, plan, height, channels * plan.phases, outputs)
     total = np.zeros_like(g, shape=(groups, outputs // groups, height // groups))
-    for images, pieces in _tiles(count, plan.length, height):
+    for images, pieces in _tiles(count, plan, height):
         apart = _take_apart(x[images], plan, padded)
-        runs = _spread(g[images], plan, spaced)
-        runs = runs.reshape((len(runs), groups, outputs // groups, -1))
+        runs = _spread(g[images], plan, spaced).reshape((groups, outputs // groups, -1))
         for piece in pieces:
-            seen = _gather(apart, plan, piece, groups, room)
-            total += np.matmul(runs[..., piece], seen.swapaxes(-1, -2)).sum(axis=0)
+            seen = _gather(apart, plan, piece, groups, tile)
+            total += np.matmul(runs[..., piece], seen.swapaxes(-1, -2))
     result = np.empty_like(g, shape=shape)
     result.reshape(total.shape)[...] = total
     return result
