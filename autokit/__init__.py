@@ -33,6 +33,7 @@ from autokit.tensor import Size, Tensor
 from autokit.version import __version__
 
 if TYPE_CHECKING:
+    from autokit.func import vmap
     from autokit.graphs.capture import graph
     from autokit.graphs.story import record
     from autokit.widgets import animate
@@ -109,6 +110,7 @@ __all__ = [
     "set_grad_enabled",
     "set_printoptions",
     "set_rng_state",
+    "vmap",
     *ops.FUNCTIONS,
     *dtypes.BY_NAME,
 ]

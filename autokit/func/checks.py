@@ -10,6 +10,7 @@ import numpy as np
 
 from autokit import autograd
 from autokit.autograd.engine import run_backward
+from autokit.devices import to_numpy
 from autokit.func.calls import basis, zeros
 from autokit.func.differences import differences, moved, values_of
 from autokit.ops.errors import describe
@@ -66,7 +67,7 @@ class Check:
         """The gradient by each input that requires grad; zeros for what takes no part."""
         found = autograd.grad(outputs, self.learning, seeds, retain_graph=True, allow_unused=True)
         return [
-            (own if one is None else one).array * (one is not None) for one, own in zip(found, self.learning)
+            to_numpy((zeros(own) if one is None else one).array) for one, own in zip(found, self.learning)
         ]
 
     def analytical(self, output: Tensor) -> list[np.ndarray]:

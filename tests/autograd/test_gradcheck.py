@@ -137,6 +137,11 @@ def test_an_error_names_a_kink():
         gradcheck(autokit.relu, autokit.zeros(1, dtype=autokit.float64, requires_grad=True))
 
 
+def test_an_input_that_takes_no_part_may_be_infinite():
+    x, unused = (autokit.tensor([v], dtype=autokit.float64, requires_grad=True) for v in (1.0, float("inf")))
+    assert gradcheck(lambda x, unused: x * 2, (x, unused), check_undefined_grad=False) is True
+
+
 def test_an_error_names_float32():
     with (
         warnings.catch_warnings(),
