@@ -319,8 +319,8 @@ def _check_weight(name: str, weight: Tensor, ndim: int, groups: int) -> None:
             f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got "
             f"weight of size [{list(shape)}] instead"
         )
-    if not shape[0] or not all(shape[2:]):
-        raise RuntimeError(f"{name} expects a weight with elements, but got weight of size {list(shape)}")
+    if not all(shape):
+        raise RuntimeError(f"{name} expects a weight that has elements, but got weight of size {list(shape)}")
 
 
 _KINDS = {"float16": "Half", "float32": "Float", "float64": "Double", "int64": "Long", "int32": "Int"}

@@ -176,6 +176,12 @@ def test_errors_have_pytorchs_kind(wrong: Any, kind: type[Exception], words: str
         wrong(autokit, F)
 
 
+@pytest.mark.parametrize("shape", [(4, 0, 3, 3), (0, 3, 3, 3), (4, 3, 0, 3)])
+def test_a_weight_without_elements_is_refused(shape: tuple[int, ...]):
+    with pytest.raises(RuntimeError, match="a weight that has elements"):
+        F.conv2d(autokit.ones(1, shape[1], 5, 5), autokit.ones(*shape))
+
+
 def test_padding_same_warns_where_one_side_gets_more():
     with pytest.warns(UserWarning, match="even kernel lengths"):
         autokit.conv2d(autokit.ones(1, 1, 4, 4), autokit.ones(1, 1, 2, 2), padding="same")
