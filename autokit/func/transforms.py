@@ -300,10 +300,11 @@ class _Forward:
         self.level = level
         self.directions = [level.leaf(zeros(output)) for output in outputs]
         self.gradients = level.derivative(outputs, inputs, self.directions, True)
+        self.is_watched = level.is_watched(self.gradients)
 
     def along(self, tangents: list[Tensor]) -> list[Tensor]:
         """J·v for the ``tangents`` v, one for each input."""
-        record = self.level.is_watched([*self.gradients, *tangents])
+        record = self.is_watched or self.level.is_watched(tangents)
         return self.level.derivative(self.gradients, self.directions, tangents, record)
 
 
