@@ -222,13 +222,15 @@ def _add_rows(array: np.ndarray, index: tuple[np.ndarray, ...], values: Any) -> 
     """
     dims = len(index)
     shape, row_shape = array.shape[:dims], array.shape[dims:]
-    places: Any = np.zeros((), np.int64)
+    places: Any = None
     for entry, size in zip(index, shape):
-        places = places * size + np.where(entry < 0, entry + size, entry)
+        if entry.size and entry.min() < 0:
+            entry = np.where(entry < 0, entry + size, entry)
+        places = entry if places is None else places * size + entry
     values = np.broadcast_to(values, (*places.shape, *row_shape))
     width = math.prod(row_shape)
     memory = array.reshape(-1)
-    places = places.reshape(-1)
+    places = places.reshape(-1).astype(np.int64, copy=False)
     if width == 1:
         np.add.at(memory, places, values.reshape(-1))
     else:

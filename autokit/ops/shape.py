@@ -41,7 +41,8 @@ def strided(a: Any, shape: tuple[int, ...], strides: tuple[int, ...], offset: in
         owner = owner.T
         if not owner.flags.c_contiguous:
             return np.lib.stride_tricks.as_strided(a, shape, strides)
-    return np.ndarray(shape, a.dtype, owner, _address(a) - _address(owner) + offset, strides)
+    start = 0 if 0 in shape else _address(a) - _address(owner) + offset  # no element, no place
+    return np.ndarray(shape, a.dtype, owner, start, strides)
 
 
 def _address(a: np.ndarray) -> int:
