@@ -52,6 +52,71 @@ def mse_loss(input, target, /, reduction="mean"):
     return _reduced(difference * difference, reduction)
 
 
+# ---------------------------------------------------------------- squared near 0, absolute far away
+
+
+def _smooth_slope(g: Any, input: Any, target: Any, beta: float, reduction: str) -> Any:
+    difference = input - target
+    slope = np.where(np.abs(difference) < beta, difference / beta, np.sign(difference))
+    return slope * _share(g, difference.shape, reduction)
+
+
+@operation(
+    "smooth error",
+    "({input} − {target})² / 2β below β, else |{input} − {target}| − β/2",
+    input=derivative("({input} − {target}) / β, held between −1 and 1, / n", _smooth_slope),
+    target=derivative(
+        "−({input} − {target}) / β, held between −1 and 1, / n",
+        lambda g, input, target, beta, reduction: -_smooth_slope(g, input, target, beta, reduction),
+    ),
+    floating=True,
+)
+def smooth_l1_loss(input, target, /, beta=1.0, reduction="mean"):
+    """The absolute differences, rounded off to a parabola where they are below ``beta``."""
+    distance = np.abs(input - target)
+    return _reduced(
+        np.where(distance < beta, distance * distance / (2 * beta), distance - beta / 2), reduction
+    )
+
+
+def _huber_slope(g: Any, input: Any, target: Any, delta: float, reduction: str) -> Any:
+    difference = input - target
+    slope = np.where(np.abs(difference) < delta, difference, delta * np.sign(difference))
+    return slope * _share(g, difference.shape, reduction)
+
+
+@operation(
+    "Huber's error",
+    "({input} − {target})² / 2 up to δ, else δ · (|{input} − {target}| − δ/2)",
+    input=derivative("({input} − {target}), held between −δ and δ, / n", _huber_slope),
+    target=derivative(
+        "−({input} − {target}), held between −δ and δ, / n",
+        lambda g, input, target, delta, reduction: -_huber_slope(g, input, target, delta, reduction),
+    ),
+    floating=True,
+)
+def huber_loss(input, target, /, reduction="mean", delta=1.0):
+    """Half the squared differences, continued by straight lines where they are beyond ``delta``."""
+    distance = np.abs(input - target)
+    return _reduced(
+        np.where(distance <= delta, distance * distance / 2, delta * (distance - delta / 2)), reduction
+    )
+
+
+# ---------------------------------------------------------------- distributions
+
+
+@operation(
+    "x log x",
+    "{a} log {a}",
+    # The quotient is 1, but at 0 it is nan, as PyTorch's derivative is there.
+    a=derivative("log {a} + 1", lambda g, a: g * (np.log(a) + a / a)),
+)
+def negative_entropy(a, /):
+    """``a log a`` of each element: 0 at 0, NaN below."""
+    return np.where(a == 0, 0, a * np.log(np.where(a == 0, 1, a))).astype(a.dtype, copy=False)
+
+
 # ---------------------------------------------------------------- negative log-likelihood
 
 
@@ -116,7 +181,10 @@ def _likelihood_gradient(g: Any, target: Any, shape: tuple[int, ...], factors: A
 
 def _likelihood_name(node: Node) -> str:
     operand = node.operand(0)
-    return "NllLoss2DBackward0" if operand is not None and operand.array.ndim > 2 else "NllLossBackward0"
+    ndim = 2 if operand is None else operand.array.ndim
+    if ndim == 3 and (node.settings or {})["reduction"] == "none":
+        return "ViewBackward0"
+    return "NllLoss2DBackward0" if ndim > 2 else "NllLossBackward0"
 
 
 @operation(
@@ -180,7 +248,9 @@ def _logits_gradient(g: Any, input: Any, target: Any, weight: Any, pos_weight: A
 def _logits_target_gradient(g: Any, input: Any, weight: Any, pos_weight: Any, reduction: str) -> Any:
     slope = -input
     if pos_weight is not None:
-        slope = slope + (pos_weight - 1) * _softplus_of_negative(input)
+        # Beside the whole input the logarithm need not be precise where it is tiny.
+        softplus = np.maximum(-input, 0.0) + np.log(1 + np.exp(-np.abs(input)))
+        slope = slope + (pos_weight - 1) * softplus
     return _share(g, slope.shape, reduction) * (slope if weight is None else slope * weight)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 
@@ -13,8 +14,10 @@ from autokit.ops.errors import describe
 from autokit.ops.loss import binary_cross_entropy as _binary_cross_entropy
 from autokit.ops.loss import binary_cross_entropy_with_logits as _binary_cross_entropy_with_logits
 from autokit.ops.loss import class_factors
+from autokit.ops.loss import huber_loss as _huber_loss
 from autokit.ops.loss import mse_loss as _mse_loss
 from autokit.ops.loss import nll_loss as _nll_loss
+from autokit.ops.loss import smooth_l1_loss as _smooth_l1_loss
 from autokit.ops.reduce import plain_log_softmax
 from autokit.tensor import Tensor, new_tensor
 
@@ -22,13 +25,68 @@ _REDUCTIONS = ("mean", "sum", "none")
 
 
 def chosen_reduction(reduction: str, size_average: bool | None, reduce: bool | None) -> str:
-    if size_average is not None or reduce is not None:  # PyTorch's spelling before there was `reduction`
-        if reduce is False:
-            return "none"
-        return "sum" if size_average is False else "mean"
+    """``reduction``, or what PyTorch's older spelling of it says, with a warning.
+
+    Raises
+    ------
+    ValueError
+        If there is no such reduction.
+    """
+    if size_average is not None or reduce is not None:
+        older = "none" if reduce is False else "sum" if size_average is False else "mean"
+        warnings.warn(
+            f"size_average and reduce args will be deprecated, please use reduction='{older}' instead.",
+            stacklevel=3,
+        )
+        return older
     if reduction not in _REDUCTIONS:
         raise ValueError(f"{reduction} is not a valid value for reduction: it is 'none', 'mean' or 'sum'")
     return reduction
+
+
+def require_tensors(name: str, **arguments: Any) -> None:
+    """Raise a TypeError for the first of the arguments of ``name`` that is no tensor."""
+    for place, (argument, value) in enumerate(arguments.items(), 1):
+        if not isinstance(value, Tensor):
+            raise TypeError(
+                f"{name}(): argument '{argument}' (position {place}) must be Tensor, not "
+                f"{type(value).__name__}; make one with torch.tensor(...)"
+            )
+
+
+def reduced(losses: Tensor, reduction: str) -> Tensor:
+    """The losses of single elements, their mean or their sum."""
+    return losses if reduction == "none" else losses.mean() if reduction == "mean" else losses.sum()
+
+
+def _compare(name: str, input: Any, target: Any) -> None:
+    """Check the two sides of an element-by-element loss; warn where their shapes differ."""
+    if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
+        require_tensors(name, input=input, target=target)
+    if input.array.shape != target.array.shape:
+        warnings.warn(
+            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). "
+            "This will likely lead to incorrect results due to broadcasting. Please ensure they have the "
+            "same size.",
+            stacklevel=3,
+        )
+
+
+def _weighted(losses: Tensor, weight: Tensor, input: Tensor, reduction: str) -> Tensor:
+    """Losses that count as ``weight`` says; their mean is the weighted one."""
+    if weight.array.shape != input.array.shape:
+        raise ValueError(
+            f"Weights and input must have the same size: {describe(weight)} is to weigh {describe(input)}"
+        )
+    weighted = losses * weight
+    return weighted.sum() / weight.sum() if reduction == "mean" else reduced(weighted, reduction)
+
+
+def _refuse_integers(name: str, input: Tensor, target: Tensor) -> None:
+    if input.array.dtype.kind not in "fc" and target.array.dtype.kind not in "fc":
+        raise NotImplementedError(
+            f'"{name}" not implemented for {input.dtype.name}: {describe(input)}; convert with .float()'
+        )
 
 
 def mse_loss(
@@ -37,10 +95,12 @@ def mse_loss(
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
+    weight: Tensor | None = None,
 ) -> Tensor:
     """The mean of the squared differences.
 
     Warns where the shapes differ: they broadcast, which is hardly ever meant.
+    With ``weight``, of the shape of ``input``, the mean is the weighted one.
 
     Examples
     --------
@@ -48,8 +108,13 @@ def mse_loss(
     >>> mse_loss(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
     tensor(2.)
     """
-    _warn_of_broadcasting(input, target)
-    return _mse_loss(input, target, reduction=chosen_reduction(reduction, size_average, reduce))
+    _compare("mse_loss", input, target)
+    reduction = chosen_reduction(reduction, size_average, reduce)
+    if weight is not None:
+        return _weighted((input - target) ** 2, weight, input, reduction)
+    if input.array.dtype.kind != "f":
+        _refuse_integers("mse_loss", input, target)
+    return _mse_loss(input, target, reduction=reduction)
 
 
 def l1_loss(
@@ -58,22 +123,75 @@ def l1_loss(
     size_average: bool | None = None,
     reduce: bool | None = None,
     reduction: str = "mean",
+    weight: Tensor | None = None,
 ) -> Tensor:
-    """The mean of the absolute differences; warns as :func:`mse_loss` does."""
-    _warn_of_broadcasting(input, target)
-    losses = _abs(input - target)
+    """The mean of the absolute differences; warns and weighs as :func:`mse_loss` does."""
+    _compare("l1_loss", input, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
-    return losses if reduction == "none" else losses.mean() if reduction == "mean" else losses.sum()
+    losses = _abs(input - target)
+    return reduced(losses, reduction) if weight is None else _weighted(losses, weight, input, reduction)
 
 
-def _warn_of_broadcasting(input: Tensor, target: Tensor) -> None:
-    if input.array.shape != target.array.shape:
-        warnings.warn(
-            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). "
-            "This will likely lead to incorrect results due to broadcasting. Please ensure they have the "
-            "same size.",
-            stacklevel=3,
+def smooth_l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    beta: float = 1.0,
+) -> Tensor:
+    """:func:`l1_loss`, rounded off where the differences are below ``beta``; see :func:`huber_loss`.
+
+    Raises
+    ------
+    RuntimeError
+        If ``beta`` is negative.
+
+    References
+    ----------
+    R. Girshick, "Fast R-CNN", ICCV 2015.
+    """
+    _compare("smooth_l1_loss", input, target)
+    reduction = chosen_reduction(reduction, size_average, reduce)
+    if beta < 0:
+        raise RuntimeError(f"smooth_l1_loss does not support negative values for beta: it is {beta}")
+    if beta == 0:
+        return reduced(_abs(input - target), reduction)
+    _refuse_integers("smooth_l1_loss", input, target)
+    return _smooth_l1_loss(input, target, beta=beta, reduction=reduction)
+
+
+def huber_loss(
+    input: Tensor,
+    target: Tensor,
+    reduction: str = "mean",
+    delta: float = 1.0,
+    weight: Tensor | None = None,
+) -> Tensor:
+    """The mean of half the squared differences, which grows linearly beyond a difference of ``delta``.
+
+    Raises
+    ------
+    RuntimeError
+        If ``delta`` is not positive.
+
+    References
+    ----------
+    P. J. Huber, "Robust Estimation of a Location Parameter", Annals of Mathematical Statistics 35, 1964.
+    """
+    _compare("huber_loss", input, target)
+    reduction = chosen_reduction(reduction, None, None)
+    if delta <= 0:
+        raise RuntimeError(f"huber_loss does not support non-positive values for delta: it is {delta}")
+    _refuse_integers("huber_loss", input, target)
+    if weight is None:
+        return _huber_loss(input, target, reduction=reduction, delta=delta)
+    if weight.array.shape != input.array.shape:
+        raise ValueError(
+            f"Weights and input must have the same size: {describe(weight)} is to weigh {describe(input)}"
         )
+    # Unlike the others, PyTorch divides this one by the number of elements.
+    return reduced(_huber_loss(input, target, reduction="none", delta=delta) * weight, reduction)
 
 
 def nll_loss(
@@ -105,6 +223,7 @@ def nll_loss(
     ValueError, RuntimeError
         If shapes or dtypes do not fit.
     """
+    require_tensors("nll_loss", input=input, target=target)
     return _likelihood(input, target, weight, ignore_index, chosen_reduction(reduction, size_average, reduce))
 
 
@@ -141,6 +260,16 @@ def _check_classes(input: Tensor, target: Tensor, weight: Tensor | None) -> None
             )
         raise RuntimeError(f"Expected target size {[shape[0], *shape[2:]]}, got {list(target_shape)}")
     classes = shape[1] if len(shape) > 1 else shape[0]
+    if weight is not None and weight.array.dtype != input.array.dtype:
+        raise RuntimeError(
+            f"expected scalar type {input.dtype.name} but found {weight.dtype.name}: the weights of the "
+            "classes have the dtype of the predictions"
+        )
+    if weight is not None and weight._requires_grad:
+        raise RuntimeError(
+            "The function 'nll_loss_forward' is not differentiable with respect to argument 'weight'. This "
+            "input cannot have requires_grad True: give weight.detach()"
+        )
     if weight is not None and weight.array.shape != (classes,):
         raise RuntimeError(
             f"weight tensor should be defined either for all {classes} classes or no classes but got weight "
@@ -187,15 +316,26 @@ def cross_entropy(
     >>> cross_entropy(torch.tensor([[2.0, 0.0]]), torch.tensor([0]))
     tensor(0.1269)
     """
+    require_tensors("cross_entropy", input=input, target=target)
     axis = 1 if input.array.ndim > 1 else 0
-    if input.array.dtype.kind == "f":
-        logarithms = direct(plain_log_softmax, (input,), {"dim": axis})
-    else:
-        logarithms = plain_log_softmax(input, dim=axis)
+    if input.array.dtype.kind != "f":
+        raise NotImplementedError(
+            f'"log_softmax" not implemented for {input.dtype.name}: the logits are {describe(input)}; '
+            "convert with .float()"
+        )
+    logarithms = direct(plain_log_softmax, (input,), {"dim": axis})
     reduction = chosen_reduction(reduction, size_average, reduce)
     if not 0 <= label_smoothing <= 1:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
-    if target.array.dtype.kind == "f" and target.array.shape == input.array.shape:
+    if target.array.shape == input.array.shape and (input.array.ndim > 1 or target.array.dtype.kind == "f"):
+        if target.array.dtype.kind != "f":
+            raise RuntimeError(
+                f"Expected floating point type for target with class probabilities, got {target.dtype.name}: "
+                f"in the shape of the input {list(target.shape)} it holds a probability for each class; "
+                "target.argmax(1) makes classes of these"
+            )
+        if ignore_index >= 0:
+            raise RuntimeError("ignore_index is not supported for floating point target")
         return _against_probabilities(logarithms, target, weight, axis, reduction, label_smoothing)
     loss = _likelihood(logarithms, target, weight, ignore_index, reduction)
     if not label_smoothing:
@@ -257,6 +397,7 @@ def binary_cross_entropy(
     RuntimeError
         If ``input`` holds what is no probability.
     """
+    require_tensors("binary_cross_entropy", input=input, target=target)
     if input.array.shape != target.array.shape:
         raise ValueError(
             f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is "
@@ -295,6 +436,7 @@ def binary_cross_entropy_with_logits(
     ValueError
         If the shapes differ.
     """
+    require_tensors("binary_cross_entropy_with_logits", input=input, target=target)
     if input.array.shape != target.array.shape:
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
     return _binary_cross_entropy_with_logits(

@@ -1,0 +1,334 @@
+"""Losses that ask for a margin: between classes, between pairs and in triplets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from autokit.nn.functional.loss import chosen_reduction, reduced, require_tensors
+from autokit.ops import margin_loss as rules
+from autokit.ops.compare import eq, ne
+from autokit.ops.elementwise import abs as _abs
+from autokit.ops.elementwise import clamp, minimum, sqrt, where
+from autokit.ops.errors import describe
+from autokit.ops.loss import binary_cross_entropy_with_logits as _binary_cross_entropy_with_logits
+from autokit.tensor import Tensor
+
+
+def hinge_embedding_loss(
+    input: Tensor,
+    target: Tensor,
+    margin: float = 1.0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Distances: themselves where the target is 1, what they miss of ``margin`` where it is -1."""
+    require_tensors("hinge_embedding_loss", input=input, target=target)
+    reduction = chosen_reduction(reduction, size_average, reduce)
+    far = where(ne(target, 1), clamp(margin - input, min=0), 0.0)
+    return reduced(far + where(ne(target, -1), input, 0.0), reduction)
+
+
+def margin_ranking_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """What ``input1`` misses to be above ``input2`` by ``margin`` where the target is 1; below for -1."""
+    require_tensors("margin_ranking_loss", input1=input1, input2=input2, target=target)
+    reduction = chosen_reduction(reduction, size_average, reduce)
+    if not input1.array.ndim == input2.array.ndim == target.array.ndim:
+        raise RuntimeError(
+            "margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: "
+            f"{input1.shape}, input2: {input2.shape}, target: {target.shape} "
+        )
+    return reduced(clamp(-target * (input1 - input2) + margin, min=0), reduction)
+
+
+def soft_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """The logistic loss log(1 + exp(-target · input)) of targets that are -1 or 1."""
+    require_tensors("soft_margin_loss", input=input, target=target)
+    return rules.soft_margin_loss(input, target, reduction=chosen_reduction(reduction, size_average, reduce))
+
+
+def multi_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    p: int = 1,
+    margin: float = 1.0,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """What the score of the right class misses of leading each other one by ``margin``.
+
+    Parameters
+    ----------
+    input : Tensor
+        Scores, of shape (N, C) or (C,).
+    target : Tensor
+        Classes, int64, of shape (N,), or one.
+    p : int
+        The power of what is missing, 1 or 2.
+    weight : Tensor, optional
+        A factor for each class.
+
+    Raises
+    ------
+    ValueError, RuntimeError
+        If shapes or dtypes do not fit, or a target is no class.
+
+    References
+    ----------
+    J. Weston and C. Watkins, "Support Vector Machines for Multi-Class Pattern Recognition", ESANN 1999.
+    """
+    require_tensors("multi_margin_loss", input=input, target=target)
+    reduction = chosen_reduction(reduction, size_average, reduce)
+    if p not in (1, 2):
+        raise ValueError(f"only p == 1 and p == 2 supported: it is {p}")
+    if weight is not None and weight.array.ndim != 1:
+        raise ValueError(f"weight must be one-dimensional: {describe(weight)}")
+    _refuse_more_than_rows(input)
+    rows, classes = (1, 1, *input.array.shape)[-2:]
+    chosen = target.array
+    if chosen.ndim > 1 or chosen.size != rows:
+        raise RuntimeError(
+            "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples "
+            f"(batch size). Expected target size [{rows}], but got {list(chosen.shape)}. Input has shape "
+            f"{list(input.shape)}."
+        )
+    if chosen.dtype != np.int64:
+        raise RuntimeError(
+            f"expected scalar type Long but found {target.dtype.name}: classes are whole numbers, converted "
+            "with .long()"
+        )
+    if chosen.size and not (chosen.min() >= 0 and chosen.max() < classes):
+        raise RuntimeError(f"target out of range: there are {classes} classes, from 0 to {classes - 1}")
+    if weight is not None and weight.array.size != classes:
+        raise RuntimeError(f"inconsistent weight size, expected {classes} but got {list(weight.array.shape)}")
+    factors = np.ones_like(input.array, shape=(rows, 1))
+    if weight is not None:
+        factors = weight.array[chosen].reshape((-1, 1))
+    hot = rules.one_hot_rows(chosen, classes)
+    return rules.multi_margin_loss(
+        input, target=chosen, hot=hot, factors=factors, p=p, margin=margin, reduction=reduction
+    )
+
+
+def multilabel_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """What the score of each right class misses of leading each wrong one by 1.
+
+    Parameters
+    ----------
+    input : Tensor
+        Scores, of shape (N, C) or (C,).
+    target : Tensor
+        The right classes, int64, in the shape of ``input``: each row names them, and ends with -1 where
+        it is not full.
+    """
+    require_tensors("multilabel_margin_loss", input=input, target=target)
+    reduction = chosen_reduction(reduction, size_average, reduce)
+    _refuse_more_than_rows(input)
+    named = target.array
+    if named.shape != input.array.shape:
+        raise RuntimeError(
+            f"inconsistent target size: {list(named.shape)} for input of size: {list(input.shape)}: each row "
+            "names the right classes, and goes on with -1"
+        )
+    if named.dtype != np.int64:
+        raise RuntimeError(
+            f"expected scalar type Long but found {target.dtype.name}: classes are whole numbers, converted "
+            "with .long()"
+        )
+    classes = (1, *named.shape)[-1]
+    if named.size and not (named.min() >= -1 and named.max() < classes):
+        raise RuntimeError(
+            f"argument #2 'target' is out of range: there are {classes} classes, from 0 to {classes - 1}, "
+            "and -1 to end a row"
+        )
+    return rules.multilabel_margin_loss(input, times=rules.times_named(named, classes), reduction=reduction)
+
+
+def _refuse_more_than_rows(input: Tensor) -> None:
+    shape = input.array.shape
+    if len(shape) > 2 or 0 in shape[1:] or shape == (0,):
+        raise RuntimeError(
+            f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(shape)}"
+        )
+
+
+def multilabel_soft_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """The mean over the classes, the last dimension, of their yes-or-no cross-entropies.
+
+    ``target`` says 1 for each class that holds, and 0 for the others.
+    """
+    require_tensors("multilabel_soft_margin_loss", input=input, target=target)
+    if size_average is not None or reduce is not None:
+        reduction = chosen_reduction(reduction, size_average, reduce)
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"{reduction} is not valid: reduction is 'none', 'mean' or 'sum'")
+    losses = _binary_cross_entropy_with_logits(input, target, None, None, "none")
+    if weight is not None:
+        losses = losses * weight
+    return reduced(losses.sum(-1) / input.array.shape[-1], reduction)
+
+
+def triplet_margin_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    margin: float = 1.0,
+    p: float = 2,
+    eps: float = 1e-6,
+    swap: bool = False,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """What ``anchor`` misses to be nearer to ``positive`` than to ``negative`` by ``margin``.
+
+    Parameters
+    ----------
+    anchor, positive, negative : Tensor
+        Points, of shape (N, D) or (D,).
+    p, eps : float
+        Distances are p-norms of the differences, to which ``eps`` is added.
+    swap : bool
+        Take the distance from ``positive`` to ``negative`` where that is the smaller one.
+
+    Raises
+    ------
+    ValueError
+        If the margin is not positive.
+    RuntimeError
+        If the numbers of dimensions differ.
+
+    References
+    ----------
+    V. Balntas et al., "Learning Shallow Convolutional Feature Descriptors with Triplet Losses", BMVC 2016.
+    """
+    reduction = chosen_reduction(reduction, size_average, reduce)
+    return _triplet(
+        "triplet_margin_loss", anchor, positive, negative, lambda a, b: _distance(a, b, p, eps), margin, swap,
+        reduction,
+    )  # fmt: skip
+
+
+def triplet_margin_with_distance_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    *,
+    distance_function: Callable[[Tensor, Tensor], Tensor] | None = None,
+    margin: float = 1.0,
+    swap: bool = False,
+    reduction: str = "mean",
+) -> Tensor:
+    """:func:`triplet_margin_loss` with another distance."""
+    reduction = chosen_reduction(reduction, None, None)
+    distance = distance_function or (lambda a, b: _distance(a, b, 2, 1e-6))
+    return _triplet(
+        "triplet_margin_with_distance_loss", anchor, positive, negative, distance, margin, swap, reduction
+    )
+
+
+def _triplet(
+    name: str,
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    distance: Callable[[Tensor, Tensor], Tensor],
+    margin: float,
+    swap: bool,
+    reduction: str,
+) -> Tensor:
+    require_tensors(name, anchor=anchor, positive=positive, negative=negative)
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
+    dims = anchor.array.ndim, positive.array.ndim, negative.array.ndim
+    if len(set(dims)) > 1:
+        raise RuntimeError(
+            "The anchor, positive, and negative tensors are expected to have the same number of dimensions, "
+            f"but got: anchor {dims[0]}D, positive {dims[1]}D, and negative {dims[2]}D inputs"
+        )
+    near, far = distance(anchor, positive), distance(anchor, negative)
+    if swap:
+        far = minimum(far, distance(positive, negative))
+    return reduced(clamp(margin + near - far, min=0), reduction)
+
+
+def _distance(a: Tensor, b: Tensor, p: float, eps: float) -> Tensor:
+    """The p-norm of each row of ``a - b + eps``."""
+    difference = a - b + eps
+    if p == 2:
+        return sqrt((difference * difference).sum(-1))
+    sizes = _abs(difference)
+    if math.isinf(p):
+        return sizes.amax(-1)
+    return sizes.sum(-1) if p == 1 else (sizes**p).sum(-1) ** (1 / p)
+
+
+_NO_ZERO = 1e-12
+"""Added to squared lengths, so that a vector of length 0 has a cosine."""
+
+
+def cosine_embedding_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """For pairs of vectors 1 - cosine where the target is 1, and the cosine beyond ``margin`` where it is -1.
+
+    Raises
+    ------
+    RuntimeError
+        If shapes do not fit: (N, D) with targets (N,), or (D,) with a target ().
+    """
+    require_tensors("cosine_embedding_loss", input1=input1, input2=input2, target=target)
+    reduction = chosen_reduction(reduction, size_average, reduce)
+    if target.array.ndim > 1:
+        raise RuntimeError(
+            "0D or 1D target tensor expected, multi-target not supported: the target has shape "
+            f"{list(target.shape)}"
+        )
+    expected = target.array.ndim + 1
+    if input1.array.ndim != expected or input2.array.ndim != expected:
+        raise RuntimeError(
+            f"{expected - 1}D target tensor expects {expected}D input tensors, but found inputs with sizes "
+            f"{list(input1.shape)} and {list(input2.shape)}."
+        )
+    lengths = ((input1 * input1).sum(-1) + _NO_ZERO) * ((input2 * input2).sum(-1) + _NO_ZERO)
+    cosine = (input1 * input2).sum(-1) / sqrt(lengths)
+    alike = where(eq(target, 1), 1 - cosine, 0.0)
+    return reduced(alike + where(eq(target, -1), clamp(cosine - margin, min=0), 0.0), reduction)
