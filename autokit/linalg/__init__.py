@@ -5,13 +5,14 @@ The rules stand in ``autokit.ops``; here they have their names.
 
 from __future__ import annotations
 
-from autokit.ops import decompositions, factors, linalg, solving
+from autokit.ops import decompositions, factors, linalg, matrix_norms, solving
 from autokit.ops.matrices import LinAlgError
 from autokit.ops.names import public
 
 _FUNCTIONS = {
     linalg: {
         "cross": "linalg_cross",
+        "diagonal": "linalg_diagonal",
         "matmul": "matmul",
         "matrix_power": "matrix_power",
         "multi_dot": "multi_dot",
@@ -40,6 +41,12 @@ _FUNCTIONS = {
         "qr": "linalg_qr",
         "svd": "linalg_svd",
         "svdvals": "svdvals",
+    },
+    matrix_norms: {
+        "cond": "cond",
+        "matrix_norm": "matrix_norm",
+        "norm": "linalg_norm",
+        "vector_norm": "vector_norm",
     },
     factors: {
         "lu": "linalg_lu",

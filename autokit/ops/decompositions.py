@@ -200,8 +200,8 @@ def _qr_gradient(g_q: Any, g_r: Any, a: Any, q: Any, r: Any) -> Any:
 def _both(a: Any, found: Any, mode: str) -> Any:
     if mode == "r":
         raise RuntimeError(
-            "The derivative of linalg.qr depends on Q, which is not computed when in mode='r'. Please use "
-            "linalg.qr(A, mode='reduced') if you are going to require gradients"
+            "The derivative of linalg.qr depends on Q, which is not computed when mode='r'. Please use "
+            "linalg.qr(A, mode='reduced') if you are going to differentiate through linalg.qr."
         )
     if mode == "complete" and a.shape[-2] > a.shape[-1]:
         raise RuntimeError(

@@ -20,6 +20,7 @@ from autokit.ops.matrices import (
 )
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
+from autokit.ops.triangle import diagonal
 from autokit.tensor import Tensor, new_tensor
 
 
@@ -492,6 +493,11 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
             f"{title(x)} and y of type {title(y)} instead"
         )
     return mul(x, y).sum(dim)
+
+
+def linalg_diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+    """The diagonal of each matrix, as a view; see ``torch.diagonal``."""
+    return diagonal(A, offset, dim1, dim2)
 
 
 @operation(

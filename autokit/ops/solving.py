@@ -249,7 +249,7 @@ def _check_sizes(function: str, A: Any, shape: tuple[int, ...], left: bool) -> N
         )
     lead, own = A.array.shape[:-2], shape[:-2]
     if any(m != n and 1 not in (m, n) for m, n in zip(reversed(lead), reversed(own))):
-        raise RuntimeError(broadcast_message(lead, own))
+        raise RuntimeError(broadcast_message(own, lead))
 
 
 def _is_vector(A: Tensor, B: Tensor) -> bool:

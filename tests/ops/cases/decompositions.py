@@ -28,6 +28,7 @@ def _signless(results: Any) -> Any:
     return tuple(each.abs() for each in results)
 
 
+INF = float("inf")
 HALF = np.tril(np.ones((3, 3), int))
 
 SIZES = ((3, 3), (2, 2, 2), (1, 1))
@@ -201,6 +202,58 @@ CASES = [
     c("linalg.vecdot", lambda T, a, b: T.linalg.vecdot(a, b, dim=0), R(2, 3), R(2, 1)),
     c("linalg.matrix_power", lambda T, a: T.linalg.matrix_power(a, 3), R(2, 2)),
     c("linalg.matmul", lambda T, a, b: T.linalg.matmul(a, b), R(2, 3), R(3, 2)),
+    *(
+        c("linalg.vector_norm", lambda T, a, p=p, d=d: T.linalg.vector_norm(a, p, d), R(2, 3))
+        for p in (2, 1, 3, 1.5, 0.5, -1, -2.5, INF, -INF)
+        for d in (None, 0, (0, 1))
+    ),
+    c("linalg.vector_norm", lambda T, a: T.linalg.vector_norm(a, dim=1, keepdim=True), R(2, 3)),
+    c("linalg.vector_norm", lambda T, a: T.linalg.vector_norm(a, dtype=T.float64), R(2, 3)),
+    *(
+        c("linalg.vector_norm", lambda T, a, p=p: T.linalg.vector_norm(a, p), np.array([0.0, -2, 2, 0]))
+        for p in (2, 1, 3, INF, -INF)
+    ),
+    c("linalg.vector_norm", lambda T, a: T.linalg.vector_norm(a, 1), np.zeros(3)),
+    c("linalg.vector_norm", lambda T, a: T.linalg.vector_norm(a.detach(), 0), np.array([0.0, 1, 2])),
+    c("linalg.vector_norm", lambda T, a: T.linalg.vector_norm(a), R(0)),
+    c("linalg.vector_norm", lambda T, a: T.linalg.vector_norm(a, 3), R()),
+    *(
+        c("linalg.matrix_norm", lambda T, a, p=p: T.linalg.matrix_norm(a, p), R(*size))
+        for p in ("fro", "nuc", 1, -1, 2, -2, INF, -INF)
+        for size in ((3, 2), (2, 2, 3))
+    ),
+    *(
+        otherwise(
+            "linalg.matrix_norm",
+            lambda T, a, p=p, d=d, k=k: T.linalg.matrix_norm(a, p, dim=d, keepdim=k),
+            R(2, 3, 2),
+        )
+        for p in ("fro", "nuc", 1, -2, INF)
+        for d in ((0, 2), (1, 0), (-1, -2))
+        for k in (True, False)
+    ),
+    *(
+        c("linalg.norm", lambda T, a, p=p: T.linalg.norm(a, p), R(3, 2))
+        for p in (None, "fro", "nuc", 1, 2, INF)
+    ),
+    *(c("linalg.norm", lambda T, a, p=p: T.linalg.norm(a, p), R(3)) for p in (None, 1, 3, -INF)),
+    c("linalg.norm", lambda T, a: T.linalg.norm(a), R(2, 3, 2)),
+    c("linalg.norm", lambda T, a: T.linalg.norm(a, dim=(0, 1)), R(2, 3, 2)),
+    c("linalg.norm", lambda T, a: T.linalg.norm(a, 1, dim=1, keepdim=True), R(2, 3, 2)),
+    *(
+        otherwise("linalg.cond", lambda T, a, p=p: T.linalg.cond(a, p), R(*size))
+        for p in (None, 2, -2)
+        for size in ((3, 3), (2, 2, 2))
+    ),
+    *(  # PyTorch's derivative of these fails: it changes in place what it has saved.
+        c("linalg.cond", lambda T, a, p=p: T.linalg.cond(a.detach(), p), R(*size))
+        for p in (1, "fro", "nuc", INF)
+        for size in ((3, 3), (2, 2, 2))
+    ),
+    otherwise("linalg.cond", lambda T, a: T.linalg.cond(a), R(3, 2)),
+    otherwise("linalg.cond", lambda T, a: T.linalg.cond(a.detach(), 1), np.ones((2, 2))),
+    c("linalg.diagonal", lambda T, a: T.linalg.diagonal(a), R(2, 3, 3)),
+    c("linalg.diagonal", lambda T, a: T.linalg.diagonal(a, offset=1, dim1=0, dim2=1), R(2, 3, 3)),
 ]
 
 

@@ -1,0 +1,275 @@
+"""Norms of vectors and of matrices, and the condition number, as ``torch.linalg`` has them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autokit import dtypes
+from autokit.ops.convert import cast
+from autokit.ops.decompositions import svdvals
+from autokit.ops.elementwise import where
+from autokit.ops.errors import describe, dimension_error
+from autokit.ops.matrices import require_matrices, require_square, title
+from autokit.ops.names import Names
+from autokit.ops.operation import derivative, operation
+from autokit.ops.reduce import Dim, _axes, _reduced, _restored, amax, amin
+from autokit.ops.reduce import sum as total
+from autokit.ops.solving import plain_inv
+from autokit.tensor import Tensor, new_tensor
+
+
+def _vector_norm_gradient(
+    g: Any, a: Any, out: Any, shape: tuple[int, ...], ord: float, dim: Dim, keepdim: bool
+) -> Any:
+    if ord == 0:
+        return np.zeros_like(a)
+    g, out = _restored(g, shape, dim, keepdim), _restored(out, shape, dim, keepdim)
+    if ord == 1:
+        return g * np.sign(a)
+    if math.isinf(ord):
+        # Where several elements are the largest, they share the gradient.
+        largest = np.abs(a) == out
+        count = _array(largest).sum(axis=_axes(dim), keepdims=True)
+        return np.where(largest, np.sign(a) * g / np.maximum(count, 1).astype(_array(a).dtype), 0)
+    # At the norm's kink, where all elements are 0, 0 is a subgradient.
+    safe = np.where(out == 0, 1, out)
+    if ord == 2:
+        return np.where(out == 0, 0, a * (g / safe))
+    size = np.where(a == 0, 1, np.abs(a))
+    slope = np.sign(a) * size ** (ord - 1) * (g / safe ** (ord - 1))
+    return np.where(out == 0, 0, slope)
+
+
+def _array(value: Any) -> Any:
+    return value.array if isinstance(value, Tensor) else value
+
+
+@operation(
+    "‖ ‖",
+    "‖{a}‖",
+    a=derivative("sign {a} · (|{a}| / {out}) ^ (p − 1)", _vector_norm_gradient),
+    name="linalg_vector_norm",
+)
+def plain_vector_norm(a, /, ord=2.0, dim=None, keepdim=False):
+    """See :func:`vector_norm`."""
+    axes = _axes(dim)
+    if ord == 2:
+        return np.sqrt((a * a).sum(axis=axes, keepdims=keepdim))
+    sizes = np.abs(a)
+    if ord == 1:
+        return sizes.sum(axis=axes, keepdims=keepdim)
+    if ord == 0:
+        return (a != 0).sum(axis=axes, keepdims=keepdim).astype(a.dtype)
+    if math.isinf(ord):
+        return sizes.max(axis=axes, keepdims=keepdim) if ord > 0 else sizes.min(axis=axes, keepdims=keepdim)
+    return (sizes**ord).sum(axis=axes, keepdims=keepdim) ** a.dtype.type(1 / ord)
+
+
+def _converted(name: str, x: Any, dtype: Any) -> Tensor:
+    """``x``, in ``dtype`` where it is given, if that and its own are of floating point numbers."""
+    if not isinstance(x, Tensor):
+        raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(x).__name__}")
+    if x.array.dtype.kind not in "fc":
+        raise RuntimeError(
+            f"{name}: Expected a floating point or complex tensor as input. Got {title(x)}: convert it with "
+            ".float()"
+        )
+    if dtype is None or dtypes.as_dtype(dtype).numpy == x.array.dtype:
+        return x
+    wanted = dtypes.as_dtype(dtype).numpy
+    if wanted.kind not in "fc":
+        raise RuntimeError(
+            f"{name}: dtype should be floating point or complex, but got {dtypes.as_dtype(dtype).name}"
+        )
+    if wanted.itemsize < x.array.dtype.itemsize:
+        raise RuntimeError(
+            f"{name}: the dtype of the input ({title(x)}) should be convertible without narrowing to the "
+            f"specified dtype ({dtypes.as_dtype(dtype).name})"
+        )
+    return cast(x, dtype=wanted)
+
+
+def vector_norm(
+    x: Tensor, ord: Any = 2, dim: Dim = None, keepdim: bool = False, *, dtype: dtypes.dtype | None = None
+) -> Tensor:
+    """The norm of all elements, or along ``dim``: the p-th root of the sum of their p-th powers.
+
+    Parameters
+    ----------
+    x : Tensor
+    ord : float
+        p.  For ``inf`` the largest absolute value, for ``-inf`` the smallest,
+        for 0 the number of elements that are not 0.
+    dim : int or sequence of int, optional
+        What to reduce; everything without it.
+    keepdim : bool
+        Keep the reduced dimensions, with size 1.
+    dtype : dtype, optional
+        Convert first.
+
+    Raises
+    ------
+    RuntimeError
+        If the elements are no floating point numbers, or there are none and the norm has no value then.
+
+    Notes
+    -----
+    Where all elements are 0 the norm has a kink; its gradient there is 0, as in PyTorch.
+    """
+    x = _converted("linalg.vector_norm", x, dtype)
+    if isinstance(ord, str) or not isinstance(ord, int | float):
+        raise TypeError(f"linalg_vector_norm(): argument 'ord' must be Number, not {type(ord).__name__}")
+    _check_dims(x, dim)
+    if (ord < 0 or ord == math.inf) and any(
+        x.array.shape[place] == 0 for place in _reduced(dim, x.array.ndim)
+    ):
+        raise RuntimeError(
+            f"linalg.vector_norm cannot compute the {ord} norm on an empty tensor because the operation does "
+            "not have an identity"
+        )
+    return plain_vector_norm(x, ord=float(ord), dim=dim, keepdim=keepdim)
+
+
+def _check_dims(x: Tensor, dim: Dim) -> None:
+    dims = () if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
+    bound = max(x.array.ndim, 1)
+    for each in dims:
+        if not -bound <= each < bound:
+            raise dimension_error(each, x.array.ndim, describe(x))
+    places = [each % bound for each in dims]
+    for place in places:
+        if places.count(place) > 1:
+            raise RuntimeError(f"dim {place} appears multiple times in the list of dims")
+
+
+def matrix_norm(
+    A: Tensor,
+    ord: Any = "fro",
+    dim: Sequence[int] = (-2, -1),
+    keepdim: bool = False,
+    *,
+    dtype: dtypes.dtype | None = None,
+) -> Tensor:
+    """The norm of each matrix.
+
+    Parameters
+    ----------
+    A : Tensor
+    ord : "fro", "nuc", inf, -inf, 1, -1, 2 or -2
+        The root of the sum of squares; the sum of the singular values; the
+        largest or smallest sum of a row's absolute values; that of a column;
+        the largest or smallest singular value.
+    dim : pair of int
+        The dimensions of rows and of columns.
+    keepdim : bool
+        Keep these, with size 1.
+    dtype : dtype, optional
+        Convert first.
+
+    Raises
+    ------
+    RuntimeError
+        If there is no such norm, or the dimensions are not two.
+    """
+    name = "linalg.matrix_norm"
+    require_matrices(name, A)
+    A = _converted(name, A, dtype)
+    dims = (dim,) if isinstance(dim, int) else tuple(dim)
+    if len(dims) != 2:
+        raise RuntimeError(f"{name}: dim must be a 2-tuple. Got {' '.join(map(str, dims))}")
+    _check_dims_of_matrix(A, dims)
+    if ord == "fro":
+        return vector_norm(A, 2, dims, keepdim)
+    rows, columns = (each % A.array.ndim for each in dims)
+    if ord in (1, -1, math.inf, -math.inf) and not isinstance(ord, str):
+        summed, kept = (rows, columns) if abs(ord) == 1 else (columns, rows)
+        sums = vector_norm(A, 1, summed, keepdim)
+        if not keepdim and kept > summed:
+            kept -= 1
+        return amax(sums, kept, keepdim) if ord > 0 else amin(sums, kept, keepdim)
+    if ord in ("nuc", 2, -2):
+        others = [place for place in range(A.array.ndim) if place not in (rows, columns)]
+        last = (*others, rows, columns) == tuple(range(A.array.ndim))
+        values = svdvals(A if last else A.permute(*others, rows, columns))
+        reduced = total if ord == "nuc" else amax if ord == 2 else amin
+        result = reduced(values, -1)
+        shape = A.array.shape
+        kept = [1 if place in (rows, columns) else shape[place] for place in range(len(shape))]
+        return result.reshape(kept) if keepdim else result
+    raise RuntimeError(f"{name}: Order {ord} not supported.")
+
+
+def _check_dims_of_matrix(A: Tensor, dims: tuple[int, ...]) -> None:
+    for each in dims:
+        if not -A.array.ndim <= each < A.array.ndim:
+            raise dimension_error(each, A.array.ndim, describe(A))
+    if dims[0] % A.array.ndim == dims[1] % A.array.ndim:
+        raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got ({dims[0]}, {dims[1]})")
+
+
+def linalg_norm(
+    A: Tensor,
+    ord: Any = None,
+    dim: Dim = None,
+    keepdim: bool = False,
+    *,
+    dtype: dtypes.dtype | None = None,
+) -> Tensor:
+    """The norm of a vector or a matrix: :func:`vector_norm` or :func:`matrix_norm`, by the dimensions.
+
+    Without ``ord``, the root of the sum of squares, of everything or along ``dim``.
+    With it, ``dim`` names one dimension for vectors and two for matrices; without ``dim``, the
+    tensor itself is the one or the other.
+    """
+    dims = None if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
+    if dims is not None and ord is not None and len(dims) not in (1, 2):
+        raise RuntimeError(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dims)}")
+    if ord is None:
+        return vector_norm(A, 2, dims, keepdim, dtype=dtype)
+    if dims is None and A.array.ndim not in (1, 2):
+        raise RuntimeError(
+            "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got "
+            f"{A.array.ndim}D: {describe(A)}"
+        )
+    if isinstance(ord, str) or (len(dims) if dims is not None else A.array.ndim) == 2:
+        if dims is not None and len(dims) == 2 and dims[0] == dims[1]:
+            raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got ({dims[0]}, {dims[1]})")
+        return matrix_norm(A, ord, (-2, -1) if dims is None else dims, keepdim, dtype=dtype)
+    return vector_norm(A, ord, dims, keepdim, dtype=dtype)
+
+
+def cond(A: Tensor, p: float | str | None = None) -> Tensor:
+    """The condition number: how much a relative error of B may grow in the solution of A X = B.
+
+    Parameters
+    ----------
+    A : Tensor
+        Matrices; for other norms than 2 and -2, square ones.
+    p : optional
+        An order of :func:`matrix_norm`.  The norm of A times that of its
+        inverse; for 2, the default, the quotient of the largest and the
+        smallest singular value.  Infinite for a singular matrix.
+    """
+    if A.array.ndim < 2:
+        raise RuntimeError(
+            f"linalg.cond: The input tensor must have at least 2 dimensions. Got {describe(A)}"
+        )
+    if p is None or p in (2, -2):
+        values = svdvals(A)
+        largest, smallest = values[..., 0], values[..., -1]
+        return smallest / largest if p == -2 else largest / smallest
+    if p not in ("fro", "nuc", 1, -1, math.inf, -math.inf):
+        raise RuntimeError(f"linalg.cond got an invalid norm type: {p}")
+    require_square(f"linalg.cond(ord={p})", A)
+    inverse = plain_inv(A)
+    product = matrix_norm(A, p) * matrix_norm(inverse, p)
+    # A singular matrix has no inverse: NaN came of it, where the condition is infinite.
+    singular = new_tensor(np.isnan(inverse.array).any(axis=(-2, -1)) & ~np.isnan(A.array).any(axis=(-2, -1)))
+    return where(singular, math.inf, product) if singular.array.any() else product
+
+
+NAMES = Names()

@@ -1,0 +1,387 @@
+"""Solving and decomposing: PyTorch's errors, results under names, and what the cases cannot compare."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autokit
+from tests.ops.cases import CASES
+
+LIBRARIES = [autokit]
+if importlib.util.find_spec("torch"):
+    import torch
+
+    LIBRARIES.append(torch)
+
+
+def o(T: Any, *shape: int) -> Any:
+    return T.ones(*shape)
+
+
+def i(T: Any, *shape: int) -> Any:
+    return T.ones(*shape).int()
+
+
+SQUARE = "A must be batches of square matrices, but they are 2 by 3 matrices"
+SINGULAR = "zero, the inversion could not be completed because the input matrix is singular."
+MINOR = "could not be completed because the input is not positive-definite (the leading minor of"
+INF = float("inf")
+
+WRONG = [
+    *(
+        (lambda T, f=function: getattr(T.linalg, f)(o(T, 2, 3)), RuntimeError, f"linalg.{name}: {SQUARE}")
+        for function, name in (
+            ("inv", "inv"),
+            ("det", "det"),
+            ("slogdet", "slogdet"),
+            ("cholesky", "cholesky"),
+            ("eigh", "eigh"),
+            ("eigvalsh", "eigh"),
+            ("eig", "eig"),
+            ("matrix_exp", "matrix_exp"),
+        )
+    ),
+    *(
+        (lambda T, f=function: getattr(T.linalg, f)(o(T, 2)), RuntimeError, "at least 2 dimensions")
+        for function in (
+            "inv",
+            "det",
+            "slogdet",
+            "cholesky",
+            "eigh",
+            "eig",
+            "matrix_exp",
+            "qr",
+            "svd",
+            "svdvals",
+            "matrix_rank",
+            "matrix_norm",
+            "cond",
+        )
+    ),
+    *(
+        (lambda T, f=function: getattr(T.linalg, f)(i(T, 2, 2)), RuntimeError, "Got Int")
+        for function in (
+            "inv",
+            "det",
+            "slogdet",
+            "cholesky",
+            "matrix_exp",
+            "qr",
+            "svd",
+            "norm",
+            "matrix_norm",
+        )
+    ),
+    (lambda T: T.inverse(o(T, 2, 3)), RuntimeError, f"linalg.inv: {SQUARE}"),
+    (lambda T: T.logdet(o(T, 2, 3)), RuntimeError, f"logdet: {SQUARE}"),
+    (
+        lambda T: T.linalg.inv(o(T, 2, 2).half()),
+        RuntimeError,
+        "linalg.inv: Low precision dtypes not supported. Got Half",
+    ),
+    (lambda T: T.linalg.inv(o(T, 2, 2)), "LinAlgError", f"linalg.inv: The diagonal element 2 is {SINGULAR}"),
+    (
+        lambda T: T.linalg.inv(T.zeros(3, 2, 2)),
+        "LinAlgError",
+        f"linalg.inv: (Batch element 0): The diagonal element 1 is {SINGULAR}",
+    ),
+    (lambda T: T.linalg.inv_ex(o(T, 2, 2), check_errors=True), "LinAlgError", "linalg.inv_ex: The diagonal"),
+    (
+        lambda T: T.matrix_power(o(T, 2, 2), -1),
+        "LinAlgError",
+        f"linalg.inv: The diagonal element 2 is {SINGULAR}",
+    ),
+    (lambda T: T.linalg.solve(o(T, 2, 3), o(T, 2)), RuntimeError, f"linalg.solve: {SQUARE}"),
+    (
+        lambda T: T.linalg.solve(o(T, 2, 2), o(T, 2)),
+        "LinAlgError",
+        "torch.linalg.solve: The solver failed because the input matrix is singular.",
+    ),
+    (
+        lambda T: T.linalg.solve(o(T, 3, 2, 2), o(T, 3, 2)),
+        "LinAlgError",
+        "torch.linalg.solve: (Batch element 0): The solver failed",
+    ),
+    (
+        lambda T: T.linalg.solve(T.eye(2), o(T, 3)),
+        RuntimeError,
+        "linalg.solve: Incompatible shapes of A and B for the equation AX = B (2x2 and 3x1)",
+    ),
+    (
+        lambda T: T.linalg.solve(T.eye(2), o(T, 2).double()),
+        RuntimeError,
+        "linalg.solve: Expected A and B to have "
+        "the same dtype, but found A of type Float and B of type Double instead",
+    ),
+    (
+        lambda T: T.linalg.solve(T.eye(2).expand(3, 2, 2), o(T, 2, 2, 1)),
+        RuntimeError,
+        "The size of tensor a (2) must match the size of tensor b (3) at non-singleton dimension 0",
+    ),
+    (
+        lambda T: T.linalg.solve_triangular(o(T, 2, 2), o(T, 2), upper=True),
+        RuntimeError,
+        "linalg.solve_triangular: The input tensor B must have at least 2 dimensions.",
+    ),
+    (lambda T: T.linalg.solve_triangular(o(T, 2, 2), o(T, 3, 2), upper=True), RuntimeError, "(2x2 and 3x2)"),
+    (lambda T: T.linalg.solve_triangular(o(T, 2, 2), o(T, 2, 2)), TypeError, "upper"),
+    (
+        lambda T: T.linalg.cholesky(-T.eye(3)),
+        "LinAlgError",
+        f"linalg.cholesky: The factorization {MINOR} order 1",
+    ),
+    (lambda T: T.linalg.cholesky(T.tensor([[1.0, 0], [0, -1]])), "LinAlgError", f"{MINOR} order 2"),
+    (lambda T: T.linalg.cholesky(-o(T, 2, 2, 2)), "LinAlgError", "linalg.cholesky: (Batch element 0): "),
+    (lambda T: T.cholesky(-o(T, 2, 2)), "LinAlgError", f"cholesky: The factorization {MINOR} order 1"),
+    (
+        lambda T: T.cholesky_solve(o(T, 2), o(T, 2, 2)),
+        RuntimeError,
+        "b should have at least 2 dimensions, but has 1 dimensions instead",
+    ),
+    (
+        lambda T: T.cholesky_solve(o(T, 3, 2), o(T, 2, 2)),
+        RuntimeError,
+        "each A matrix is 2 by 2 but each b matrix is 3 by 2",
+    ),
+    (lambda T: T.cholesky_inverse(o(T, 2, 3)), RuntimeError, f"cholesky_inverse: {SQUARE}"),
+    (lambda T: T.cholesky_inverse(T.zeros(2, 2)), "LinAlgError", "cholesky_inverse: The diagonal element 1"),
+    (
+        lambda T: T.linalg.qr(o(T, 2, 2), "foo"),
+        RuntimeError,
+        "qr received unrecognized mode 'foo' but expected one of 'reduced' (default), 'r', or 'complete'",
+    ),
+    (
+        lambda T: T.linalg.qr(o(T, 3, 2).requires_grad_(), "complete")[0].sum().backward(),
+        RuntimeError,
+        "The QR decomposition is not differentiable when mode='complete' and nrows > ncols",
+    ),
+    (
+        lambda T: T.linalg.qr(o(T, 3, 2).requires_grad_(), "r")[1].sum().backward(),
+        RuntimeError,
+        "depends on Q, which is not computed when mode='r'",
+    ),
+    (
+        lambda T: T.linalg.svd(o(T, 2, 2) * float("nan")),
+        "LinAlgError",
+        "linalg.svd: The algorithm failed to converge because the input matrix contained non-finite values.",
+    ),
+    (
+        lambda T: T.linalg.eigh(o(T, 2, 2), "X"),
+        RuntimeError,
+        "Expected UPLO argument to be 'L' or 'U', but got X",
+    ),
+    (
+        lambda T: T.linalg.eigh(i(T, 2, 2)),
+        NotImplementedError,
+        "\"linalg_eigh_cpu\" not implemented for 'Int'",
+    ),
+    (
+        lambda T: T.linalg.eig(o(T, 2, 2) * float("nan")),
+        RuntimeError,
+        "input tensor should not contain infs or NaNs.",
+    ),
+    (
+        lambda T: T.linalg.lstsq(o(T, 2), o(T, 2)),
+        RuntimeError,
+        "torch.linalg.lstsq: input must have at least 2 dimensions.",
+    ),
+    (
+        lambda T: T.linalg.lstsq(o(T, 3, 2), o(T, 2, 2)),
+        RuntimeError,
+        "torch.linalg.lstsq: input.size(-2) should match other.size(-2)",
+    ),
+    (
+        lambda T: T.linalg.lstsq(o(T, 3, 2), o(T, 3, 2), driver="foo"),
+        RuntimeError,
+        "parameter `driver` should be one of (gels, gelsy, gelsd, gelss)",
+    ),
+    (
+        lambda T: T.linalg.lstsq(o(T, 2, 2), o(T, 2, 2), driver="gels"),
+        "LinAlgError",
+        "does not have full rank (error code: 2).",
+    ),
+    (
+        lambda T: T.linalg.pinv(o(T, 2)),
+        RuntimeError,
+        "linalg.pinv(Float{[2]}): expected a tensor with 2 or more dimensions",
+    ),
+    (
+        lambda T: T.linalg.matrix_rank(i(T, 2, 2)),
+        RuntimeError,
+        "This function doesn't handle types other than float and double",
+    ),
+    (lambda T: T.linalg.cond(o(T, 2, 3), 1), RuntimeError, f"linalg.cond(ord=1): {SQUARE}"),
+    (lambda T: T.linalg.cond(o(T, 2, 2), 3), RuntimeError, "linalg.cond got an invalid norm type: 3"),
+    (
+        lambda T: T.linalg.lu(o(T, 2)),
+        RuntimeError,
+        "linalg.lu: Expected tensor with 2 or more dimensions. Got size: [2] instead",
+    ),
+    (lambda T: T.linalg.lu(i(T, 2, 2)), NotImplementedError, "\"lu_cpu\" not implemented for 'Int'"),
+    (
+        lambda T: T.linalg.lu_factor(o(T, 2, 2)),
+        RuntimeError,
+        "torch.linalg.lu_factor: U[2,2] is zero and using it on lu_solve would result in a division by zero.",
+    ),
+    (
+        lambda T: T.linalg.lu_factor(o(T, 2, 2), pivot=False),
+        RuntimeError,
+        "linalg.lu_factor: LU without pivoting is not implemented on the CPU",
+    ),
+    (
+        lambda T: T.linalg.lu_solve(o(T, 2, 2), o(T, 2), o(T, 2, 2)),
+        RuntimeError,
+        "pivots should be a Tensor of scalar type torch.int32",
+    ),
+    (
+        lambda T: T.linalg.norm(o(T, 2, 2, 2), "fro"),
+        RuntimeError,
+        "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got 3D",
+    ),
+    (lambda T: T.linalg.norm(o(T, 2, 2), 3), RuntimeError, "linalg.matrix_norm: Order 3 not supported."),
+    (
+        lambda T: T.linalg.norm(o(T, 2, 2), "foo"),
+        RuntimeError,
+        "linalg.matrix_norm: Order foo not supported.",
+    ),
+    (
+        lambda T: T.linalg.norm(o(T, 2, 2), dim=3),
+        IndexError,
+        "(expected to be in range of [-2, 1], but got 3)",
+    ),
+    (
+        lambda T: T.linalg.norm(o(T, 2, 2), dim=(0, 0)),
+        RuntimeError,
+        "dim 0 appears multiple times in the list of dims",
+    ),
+    (lambda T: T.linalg.vector_norm(o(T, 2), ord="fro"), TypeError, "argument 'ord' must be Number, not str"),
+    (
+        lambda T: T.linalg.vector_norm(o(T, 0), ord=INF),
+        RuntimeError,
+        "linalg.vector_norm cannot compute the inf "
+        "norm on an empty tensor because the operation does not have an identity",
+    ),
+    (
+        lambda T: T.linalg.vector_norm(o(T, 2), dtype=T.int32),
+        RuntimeError,
+        "dtype should be floating point or complex",
+    ),
+    (
+        lambda T: T.linalg.vector_norm(o(T, 2).double(), dtype=T.float32),
+        RuntimeError,
+        "should be convertible without narrowing to the specified dtype",
+    ),
+    (
+        lambda T: T.linalg.matrix_norm(o(T, 2, 2), dim=(0,)),
+        RuntimeError,
+        "linalg.matrix_norm: dim must be a 2-tuple. Got 0",
+    ),
+    (
+        lambda T: T.linalg.matrix_norm(o(T, 2, 2), dim=(0, 0)),
+        RuntimeError,
+        "linalg.matrix_norm: dims must be different. Got (0, 0)",
+    ),
+    (
+        lambda T: T.linalg.multi_dot([o(T, 2, 2)]),
+        RuntimeError,
+        "multi_dot(): expected at least 2 tensors but got 1",
+    ),
+    (
+        lambda T: T.linalg.multi_dot([o(T, 2, 2), o(T, 3, 2)]),
+        RuntimeError,
+        "multi_dot(): tensors 0 and 1 with shapes [2, 2] and [3, 2] cannot be multiplied",
+    ),
+    (
+        lambda T: T.linalg.multi_dot([o(T, 2, 2), o(T, 2, 2, 2), o(T, 2, 2)]),
+        RuntimeError,
+        "multi_dot(): tensor 1 must be 2D but got 3D",
+    ),
+    (
+        lambda T: T.linalg.multi_dot([o(T, 2, 2), o(T, 2, 2).double()]),
+        RuntimeError,
+        "multi_dot(): all tensors must have be the same dtype but tensor 0 is float and tensor 1 double",
+    ),
+    (
+        lambda T: T.linalg.vecdot(i(T, 2), i(T, 2)),
+        RuntimeError,
+        "linalg.vecdot: Expected a floating point or complex tensor as input. Got Int",
+    ),
+]
+
+
+@pytest.mark.parametrize("T", LIBRARIES, ids=lambda library: library.__name__)
+@pytest.mark.parametrize(("wrong", "kind", "message"), WRONG)
+def test_the_type_and_the_words(T: Any, wrong: Callable[..., Any], kind: Any, message: str):
+    with pytest.raises(T.linalg.LinAlgError if kind == "LinAlgError" else kind, match=re.escape(message)):
+        wrong(T)
+
+
+def test_every_function_of_linalg_has_a_case():
+    assert {f"linalg.{name}" for name in autokit.linalg.__all__} - {case.name for case in CASES} == {
+        "linalg.LinAlgError"
+    }
+
+
+def test_results_have_names_and_print_as_pytorchs():
+    found = autokit.linalg.eigh(autokit.tensor([[2.0, 0.0], [0.0, 1.0]]))
+    assert repr(found).startswith(
+        "torch.return_types.linalg_eigh(\neigenvalues=tensor([1., 2.]),\neigenvectors=tensor([["
+    )
+    values, vectors = found
+    assert found.eigenvalues is values and found[1] is vectors
+    assert repr(autokit.slogdet(autokit.eye(2))) == (
+        "torch.return_types.slogdet(\nsign=tensor(1.),\nlogabsdet=tensor(0.))"
+    )
+
+
+def test_complex_eigenvalues_are_refused_with_a_way_out():
+    with pytest.raises(NotImplementedError, match=r"complex eigenvalues.*torch\.linalg\.eigh"):
+        autokit.linalg.eig(autokit.tensor([[0.0, 1.0], [-1.0, 0.0]]))
+
+
+def test_a_singular_matrix_has_the_cofactors_as_the_gradient_of_its_determinant():
+    a = autokit.tensor([[1.0, 2.0], [2.0, 4.0]], requires_grad=True)
+    autokit.det(a).backward()
+    np.testing.assert_allclose(a.grad.numpy(), [[4, -2], [-2, 1]], atol=1e-5)
+
+
+def test_gradients_that_pytorch_cannot_give_agree_with_differences():
+    random = np.random.RandomState(0)
+    start = random.normal(size=(3, 3)) + 3 * np.eye(3)
+    for p in (1, "fro", "nuc", INF):
+        a = autokit.tensor(start, requires_grad=True)
+        autokit.linalg.cond(a, p).backward()
+        step, direction = 1e-6, random.normal(size=(3, 3))
+        ends = [autokit.linalg.cond(autokit.tensor(start + s * direction), p).item() for s in (step, -step)]
+        assert (ends[0] - ends[1]) / (2 * step) == pytest.approx((a.grad.numpy() * direction).sum(), rel=1e-5)
+
+
+@pytest.mark.parametrize("p", [2, 3, 1.5])
+def test_a_norm_at_its_kink_has_the_gradient_zero(p: float):
+    x = autokit.zeros(3, requires_grad=True)
+    autokit.linalg.vector_norm(x, p).backward()
+    assert x.grad.tolist() == [0, 0, 0]
+
+
+def test_infos_name_the_first_failure():
+    assert autokit.linalg.inv_ex(autokit.ones(2, 2)).info.item() == 2
+    assert autokit.linalg.solve_ex(autokit.ones(2, 2), autokit.ones(2, 1)).info.item() == 2
+    assert autokit.linalg.cholesky_ex(-autokit.ones(2, 2)).info.item() == 1
+    assert autokit.linalg.lu_factor_ex(autokit.ones(2, 2)).info.item() == 2
+
+
+def test_factors_multiply_to_the_matrix():
+    a = autokit.tensor(np.random.RandomState(1).normal(size=(2, 4, 3)))
+    p, lower, upper = autokit.linalg.lu(a)
+    assert autokit.allclose(p @ lower @ upper, a)
+    q, r = autokit.linalg.qr(a)
+    assert autokit.allclose(q @ r, a)
+    u, s, vh = autokit.linalg.svd(a, full_matrices=False)
+    assert autokit.allclose((u * s.unsqueeze(-2)) @ vh, a)
