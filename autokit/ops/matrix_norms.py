@@ -16,7 +16,7 @@ from autokit.ops.errors import describe, dimension_error
 from autokit.ops.matrices import require_matrices, require_square, title
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
-from autokit.ops.reduce import Dim, _axes, _reduced, _restored, amax, amin
+from autokit.ops.reduce import Dim, _axes, _reduced, amax, amin, restored
 from autokit.ops.reduce import sum as total
 from autokit.ops.solving import plain_inv
 from autokit.tensor import Tensor, new_tensor
@@ -27,7 +27,7 @@ def _vector_norm_gradient(
 ) -> Any:
     if ord == 0:
         return np.zeros_like(a)
-    g, out = _restored(g, shape, dim, keepdim), _restored(out, shape, dim, keepdim)
+    g, out = restored(g, shape, dim, keepdim), restored(out, shape, dim, keepdim)
     if ord == 1:
         return g * np.sign(a)
     if math.isinf(ord):
