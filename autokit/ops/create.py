@@ -349,7 +349,7 @@ def empty_strided(
     size: Any, stride: Any, *, dtype: Dtype = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """A tensor to be filled, whose dimensions take steps of these ``stride`` through memory."""
-    from autokit.ops.shape import strided
+    from autokit.ops.strides import strided
 
     shape, steps = sizes_of((size,), "empty_strided"), sizes_of((stride,), "empty_strided", "stride")
     if len(shape) != len(steps):

@@ -137,7 +137,7 @@ def _read_all(a: Any, steps: Sequence[tuple[Any, ...]]) -> Any:
 
 def _read(a: Any, index: tuple[Any, ...]) -> Any:
     """The part of ``a`` at ``index``, in PyTorch's order of dimensions."""
-    if len(index) == 1 and isinstance(a, np.ndarray) and is_row_index(index[0]):
+    if len(index) == 1 and isinstance(a, np.ndarray) and a.ndim and is_row_index(index[0]):
         return np.take(a, index[0], axis=0)  # five times as fast as a[index]
     return _read_all(a, _steps(index))
 

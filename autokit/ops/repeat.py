@@ -92,7 +92,7 @@ def repeat_interleave(
                 "repeats must have the same size as input along dim, but got repeats.size(0) = "
                 f"{counts.size} and input.size({place}) = {size}"
             )
-        from autokit.ops.scatter import index_select
+        from autokit.ops.places import index_select
 
         return index_select(input, place, new_tensor(np.repeat(np.arange(size), counts)))
     count = whole(repeats, "repeats", "repeat_interleave")

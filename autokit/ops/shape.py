@@ -8,162 +8,18 @@ nothing; ``reshape`` and ``flatten`` copy where no strides would do.
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import accumulate
-from operator import mul
 from typing import Any
 
 import numpy as np
 
-from autokit.devices import module_of
 from autokit.ops.dims import place_of, places_of, sizes_of, whole
 from autokit.ops.errors import broadcast_message, describe, require_tensor
 from autokit.ops.index import spread_out
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.recording import share_storage
+from autokit.ops.strides import strided
 from autokit.tensor import Size, Tensor, new_tensor
-
-# ---------------------------------------------------------------- memory
-
-
-def strided(a: Any, shape: tuple[int, ...], strides: tuple[int, ...], offset: int = 0) -> Any:
-    """A view of the memory of ``a`` with this shape and these strides, ``offset`` behind its first element.
-
-    Strides and offset count bytes.
-    """
-    if not isinstance(a, np.ndarray):
-        module = module_of(a)
-        if not offset:
-            return module.lib.stride_tricks.as_strided(a, shape, strides)
-        return module.ndarray(shape, a.dtype, a.data + offset, strides)
-    owner = a.base if isinstance(a.base, np.ndarray) else a
-    if not owner.flags.c_contiguous:
-        owner = owner.T
-        if not owner.flags.c_contiguous:
-            return np.lib.stride_tricks.as_strided(a, shape, strides)
-    start = 0 if 0 in shape else _address(a) - _address(owner) + offset  # no element, no place
-    return np.ndarray(shape, a.dtype, owner, start, strides)
-
-
-def _address(a: np.ndarray) -> int:
-    return a.__array_interface__["data"][0]
-
-
-def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The strides, in elements, of a tensor of ``shape`` whose elements lie in the order of their indices."""
-    return tuple(accumulate((max(size, 1) for size in shape[:0:-1]), mul, initial=1))[::-1] if shape else ()
-
-
-def _owner_size(a: Any) -> int:
-    """How many elements of its dtype the memory that ``a`` lies in has room for."""
-    owner = a if a.base is None or not hasattr(a.base, "nbytes") else a.base
-    return owner.nbytes // a.itemsize
-
-
-def storage_offset(input: Tensor) -> int:
-    """How many elements lie in memory before the first one of ``input``."""
-    a = input.array
-    owner = a.base
-    if not isinstance(owner, type(a)):
-        return 0
-    if isinstance(a, np.ndarray):
-        return (_address(a) - _address(owner)) // a.itemsize
-    return (a.data.ptr - owner.data.ptr) // a.itemsize
-
-
-def _positions(shape: tuple[int, ...], strides: tuple[int, ...], offset: int = 0) -> np.ndarray:
-    """Where in memory each element lies, counted in elements."""
-    places = np.asarray(offset)
-    for size, stride in zip(shape, strides):
-        places = np.add.outer(places, np.arange(size) * stride)
-    return places
-
-
-@operation(
-    "↔",
-    "{g} summed where elements share memory",
-    g=derivative(
-        "1 where it lies",
-        lambda g, from_places, to_places, extent: on(
-            rearranged, g, from_places=to_places, to_places=from_places, extent=extent
-        ),
-    ),
-    name="as_strided_backward",
-)
-def rearranged(g, /, from_places, to_places, extent):
-    """``g`` added into empty memory at ``from_places``, and read at ``to_places``."""
-    memory = np.zeros_like(g, shape=extent)
-    np.add.at(memory, from_places, g)
-    return memory[to_places]
-
-
-def _as_strided_gradient(g: Any, size: Any, stride: Any, storage_offset: int, origin: Any) -> Any:
-    own_shape, own_strides, own_offset, extent = origin
-    return on(
-        rearranged,
-        g,
-        from_places=_positions(size, stride, storage_offset),
-        to_places=_positions(own_shape, own_strides, own_offset),
-        extent=extent,
-    )
-
-
-@operation(
-    "strided", "{a} in other steps", a=derivative("1", _as_strided_gradient), view=True, name="as_strided"
-)
-def plain_as_strided(a, /, size, stride, storage_offset, origin):
-    """See :func:`as_strided`."""
-    strides = tuple([step * a.itemsize for step in stride])
-    return strided(a, size, strides, (storage_offset - origin[2]) * a.itemsize)
-
-
-def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
-    """A view of the memory of ``input``: ``size``, and how many elements a step along each dimension jumps.
-
-    Parameters
-    ----------
-    input : Tensor
-    size, stride : sequence of int
-    storage_offset : int, optional
-        Where in memory the first element lies; that of ``input`` without it.
-
-    Raises
-    ------
-    RuntimeError
-        If that reaches outside of the memory.
-
-    Examples
-    --------
-    >>> import autokit as torch
-    >>> torch.arange(5).as_strided((3, 3), (1, 1))
-    tensor([[0, 1, 2],
-            [1, 2, 3],
-            [2, 3, 4]])
-    """
-    size, stride = sizes_of((size,), "as_strided"), sizes_of((stride,), "as_strided", "stride")
-    if len(size) != len(stride):
-        raise RuntimeError("mismatch in length of strides and shape")
-    if any(step < 0 for step in stride):
-        raise RuntimeError(
-            f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}"
-        )
-    a = input.array
-    own_offset = _storage_offset(input)
-    offset = own_offset if storage_offset is None else whole(storage_offset, "storage_offset", "as_strided")
-    extent = _owner_size(a)
-    last = offset + sum((n - 1) * step for n, step in zip(size, stride)) + 1
-    if 0 not in size and (last > extent or offset < 0):
-        raise RuntimeError(
-            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize "
-            f"{a.itemsize} requiring a storage size of {last * a.itemsize} are out of bounds for storage of "
-            f"size {extent * a.itemsize}"
-        )
-    origin = (a.shape, tuple([step // a.itemsize for step in a.strides]), own_offset, extent)
-    return plain_as_strided(input, size=size, stride=stride, storage_offset=offset, origin=origin)
-
-
-_storage_offset = storage_offset
-
 
 # ---------------------------------------------------------------- another shape
 
@@ -634,62 +490,6 @@ def select(input: Tensor, dim: int, index: Any) -> Tensor:
     return plain_select(input, dim=place, index=index % shape[place])
 
 
-def _fold_gradient(g: Any, dim: int, size: int, step: int) -> Any:
-    return on(plain_unfold, g, dim=dim, size=size, step=step)
-
-
-@operation("Σ", "{g}, windows added up", g=derivative("1", _fold_gradient), name="unfold_backward")
-def folded(g, /, shape, dim, size, step):
-    """The windows of :func:`unfold` added up where they lay in a tensor of ``shape``."""
-    result = np.zeros_like(g, shape=shape)
-    count = g.shape[dim]
-    for place in range(size if count else 0):
-        every = slice(place, place + (count - 1) * step + 1, step)
-        result[(*(slice(None),) * dim, every)] += g[..., place]
-    return result
-
-
-@operation(
-    "windows",
-    "windows of {a}",
-    a=derivative(
-        "1 in each window",
-        lambda g, shape, dim, size, step: (
-            on(folded, g, shape=shape, dim=dim, size=size, step=step) if shape else g.sum()
-        ),
-    ),
-    view=True,
-    name="unfold",
-)
-def plain_unfold(a, /, dim, size, step):
-    """See :func:`unfold`."""
-    if not a.ndim:
-        return strided(a, (size,), (a.itemsize,))
-    count = (a.shape[dim] - size) // step + 1
-    shape = (*a.shape[:dim], count, *a.shape[dim + 1 :], size)
-    strides = (*a.strides[:dim], a.strides[dim] * step, *a.strides[dim + 1 :], a.strides[dim])
-    return strided(a, shape, strides)
-
-
-def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
-    """The windows of ``size`` places along a dimension, ``step`` apart, each along a new last dimension.
-
-    >>> import autokit as torch
-    >>> torch.arange(5).unfold(0, 3, 2)
-    tensor([[0, 1, 2],
-            [2, 3, 4]])
-    """
-    place = place_of(dimension, input.array.ndim, "unfold")
-    longest = input.array.shape[place] if input.array.ndim else 1
-    if size < 0:
-        raise RuntimeError(f"size is {size} but must be >= 0")
-    if size > longest:
-        raise RuntimeError(f"maximum size for tensor at dimension {place} is {longest} but size is {size}")
-    if step <= 0:
-        raise RuntimeError(f"step is {step} but must be > 0")
-    return plain_unfold(input, dim=place, size=size, step=step)
-
-
 def contiguous(input: Tensor, memory_format: Any = None) -> Tensor:
     """The same elements in the order of their indices: the tensor itself where they lie so already."""
     return input if input.is_contiguous() else input.clone()
@@ -724,37 +524,11 @@ unsqueeze_, squeeze_ = _of_itself(unsqueeze), _of_itself(squeeze)
 transpose_, t_ = _of_itself(transpose), _of_itself(t)
 
 
-def resize_(self: Tensor, *sizes: Any) -> Tensor:
-    """Give the tensor another size, over its own memory where that is large enough; new elements are 0.
-
-    Raises
-    ------
-    RuntimeError
-        If it requires grad.
-    """
-    if self._requires_grad:
-        raise RuntimeError("cannot resize variables that require grad")
-    size = sizes_of(sizes, "resize_")
-    if min(size, default=0) < 0:
-        raise RuntimeError(f"Trying to create tensor with negative dimension {min(size)}: {list(size)}")
-    a = self.array
-    count = Size(size).numel()
-    room = _owner_size(a) - storage_offset(self)
-    if count <= room:
-        self.array = strided(a, size, tuple([step * a.itemsize for step in row_major(size)]))
-    else:
-        grown = np.zeros_like(a, shape=count)
-        grown[:room] = strided(a, (room,), (a.itemsize,))
-        self.array = grown.reshape(size)
-    return self
-
-
 NAMES = Names(
-    both="adjoint as_strided broadcast_to expand_as flatten movedim narrow permute ravel reshape select "
+    both="adjoint broadcast_to expand_as flatten movedim narrow permute ravel reshape select "
     "squeeze t transpose unflatten unsqueeze",
     functions="broadcast_shapes broadcast_tensors",
-    methods="contiguous expand reshape_as resize_ squeeze_ storage_offset t_ transpose_ unfold unsqueeze_ "
-    "view view_as",
+    methods="contiguous expand reshape_as squeeze_ t_ transpose_ unsqueeze_ view view_as",
     aliases={"moveaxis": "movedim", "swapaxes": "transpose", "swapdims": "transpose"},
     numpy={
         np.reshape: reshape,

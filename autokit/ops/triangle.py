@@ -10,7 +10,8 @@ from autokit.ops.create import _finished
 from autokit.ops.dims import place_of
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
-from autokit.ops.shape import reshape, strided
+from autokit.ops.shape import reshape
+from autokit.ops.strides import strided
 from autokit.tensor import Tensor
 
 # ---------------------------------------------------------------- diagonals

@@ -73,7 +73,12 @@ def _in_place(name: str, stands_for: str) -> Case:
 
 
 for _family in ops.FAMILIES:
-    if _family in (ops.addmm, ops.scatter):  # whose in-place forms are tried in their own files
+    if _family in (
+        ops.addmm,
+        ops.scatter,
+        ops.places,
+        ops.masks,
+    ):  # whose in-place forms are tried in their own files
         continue
     _names = {name: name for name in _family.NAMES.in_place.split()}
     _names |= {alias: name for alias, name in _family.NAMES.aliases.items() if name in _names}

@@ -1,0 +1,367 @@
+"""Reading and writing at places that a vector names: whole slices, or elements of the flattened tensor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autokit import dtypes
+from autokit.ops.dims import place_of
+from autokit.ops.errors import describe
+from autokit.ops.index import add_at, plain_getitem, plain_index, spread_out
+from autokit.ops.index import put as put_at
+from autokit.ops.names import Names
+from autokit.ops.operation import derivative, on, operation
+from autokit.ops.scatter import kind_of, require, within, zero
+from autokit.tensor import Tensor, new_tensor
+
+# ---------------------------------------------------------------- whole slices, by a vector of places
+
+
+def _checked_vector(name: str, input: Tensor, dim: Any, index: Any) -> tuple[int, np.ndarray]:
+    require(name, "index", 2, index)
+    axis, places = place_of(dim, input.array.ndim, name), index.array
+    if places.ndim > 1:
+        raise IndexError(f"{name}(): Index is supposed to be a vector; it is {describe(index)}")
+    if places.dtype.name not in ("int64", "int32"):
+        raise RuntimeError(
+            f"{name}(): Expected dtype int32/int64 for index but got: {kind_of(index)}: {describe(index)}"
+        )
+    return axis, places.reshape(-1)
+
+
+def slices_at(dim: int, index: Any) -> tuple[Any, ...]:
+    return (*(slice(None),) * dim, index)
+
+
+@operation(
+    "[ ]",
+    "{a} at given places",
+    a=derivative(
+        "1 at the places read",
+        lambda g, shape, dim, index: on(spread_out, g, shape=shape, index=slices_at(dim, index)),
+    ),
+    name="index_select",
+)
+def plain_index_select(a, /, dim, index):
+    """See :func:`index_select`."""
+    return np.take(a, index, axis=dim)
+
+
+def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
+    """The slices of ``input`` along ``dim`` that a vector of places names, in its order.
+
+    Raises
+    ------
+    IndexError
+        If a place is not there; negative ones are not known here.
+    """
+    axis, places = _checked_vector("index_select", input, dim, index)
+    if not input.array.ndim:
+        return input[None].index_select(0, index).reshape(())
+    size = input.array.shape[axis]
+    if places.size and (places.min() < 0 or places.max() >= size):
+        raise IndexError(
+            f"index out of range in self: the places are from 0 to {size - 1}, and index goes from "
+            f"{places.min()} to {places.max()}; {describe(input)}"
+        )
+    return plain_index_select(input, dim=axis, index=places)
+
+
+@operation(
+    "[ ]+=",
+    "{a}, with {source} added at given places",
+    a=derivative("1", lambda g: g),
+    source=derivative(
+        "alpha at the places written",
+        lambda g, dim, index, alpha: on(plain_index_select, g, dim=dim, index=index) * alpha,
+    ),
+    name="index_add",
+)
+def plain_index_add(a, source, /, dim, index, alpha=1):
+    """See :func:`index_add`."""
+    result = a.copy()
+    add_at(result, slices_at(dim, index), source * np.asarray(alpha, a.dtype))
+    return result
+
+
+def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
+    """A copy with the slices of ``source``, times ``alpha``, added at the places that a vector names."""
+    axis, places = _checked_vector("index_add_", input, dim, index)
+    require("index_add", "source", 3, source)
+    if source.array.dtype != input.array.dtype:
+        raise RuntimeError(
+            f"index_add_(): self ({kind_of(input)}) and source ({kind_of(source)}) must have the "
+            "same scalar type"
+        )
+    if not input.array.ndim:
+        return input[None].index_add(0, index, source.reshape(-1), alpha=alpha).reshape(())
+    given = source.array.shape[axis] if axis < source.array.ndim else 1
+    if places.size != given:
+        raise RuntimeError(
+            f"index_add_(): Number of indices ({places.size}) should be equal to source.size(dim): "
+            f"({given}), for dim: {axis}"
+        )
+    own = input.array.shape
+    if source.array.ndim and (
+        source.array.ndim != len(own)
+        or any(a != b for d, (a, b) in enumerate(zip(own, source.array.shape)) if d != axis)
+    ):
+        raise RuntimeError(
+            "source tensor shape must match self tensor shape, excluding the specified dimension. Got "
+            f"self.shape = {list(own)} source.shape = {list(source.array.shape)}"
+        )
+    within(places, axis, own[axis], RuntimeError)
+    return plain_index_add(input, source, dim=axis, index=places, alpha=alpha)
+
+
+@operation(
+    "[ ]=",
+    "{a}, with {source} at given places",
+    a=derivative(
+        "1 at the places kept",
+        lambda g, dim, index: on(plain_index_fill, g, zero(g), dim=dim, index=index),
+    ),
+    source=derivative(
+        "1 at the places written",
+        lambda g, shape, dim, index: on(plain_index_select, g, dim=dim, index=index).reshape(shape),
+    ),
+    name="index_copy",
+)
+def plain_index_copy(a, source, /, dim, index):
+    """See :func:`index_copy`."""
+    result = a.copy()
+    result[slices_at(dim, index)] = source
+    return result
+
+
+def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+    """A copy with the slices of ``source`` at the places that a vector names."""
+    axis, places = _checked_vector("index_copy_", input, dim, index)
+    require("index_copy", "source", 3, source)
+    if source.array.dtype != input.array.dtype:
+        raise RuntimeError(
+            "index_copy_(): self and source expected to have the same dtype, but got (self) "
+            f"{kind_of(input)} and (source) {kind_of(source)}"
+        )
+    if not input.array.ndim:
+        return input[None].index_copy(0, index, source.reshape(-1)).reshape(())
+    given = source.array.shape[axis] if axis < source.array.ndim else 1
+    if places.size != given:
+        raise IndexError(
+            f"index_copy_(): Number of indices ({places.size}) should be equal to source.size(dim) ({given})"
+        )
+    own, theirs = list(input.array.shape), list(source.array.shape)
+    if theirs and own[:axis] + own[axis + 1 :] != theirs[:axis] + theirs[axis + 1 :]:
+        raise RuntimeError(
+            "index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: "
+            f"{own[:axis] + own[axis + 1 :]} at dimension {axis} and source slice shape: "
+            f"{theirs[:axis] + theirs[axis + 1 :]} at dimension {axis}."
+        )
+    size = own[axis]
+    if places.size and (places.min() < 0 or places.max() >= size):
+        wrong = places[(places < 0) | (places >= size)][0]
+        raise IndexError(
+            f"index_copy_(): index {wrong} is out of bounds for dimension {axis} with size {size}"
+        )
+    return plain_index_copy(input, source, dim=axis, index=places)
+
+
+@operation(
+    "[ ]=",
+    "{a}, with {value} at given places",
+    a=derivative(
+        "1 at the places kept",
+        lambda g, dim, index: on(plain_index_fill, g, zero(g), dim=dim, index=index),
+    ),
+    value=derivative(
+        "1 at the places written",
+        lambda g, dim, index: on(plain_index_select, g, dim=dim, index=np.unique(index)).sum(),
+    ),
+    name="index_fill",
+    backward=lambda node: f"IndexFillBackward{int(node.settings['by_tensor'])}",
+)
+def plain_index_fill(a, value, /, dim, index, by_tensor=False):
+    """See :func:`index_fill`."""
+    result = a.copy()
+    if result.ndim:
+        result[slices_at(dim, index)] = value
+    elif index.size:
+        result[...] = value
+    return result
+
+
+def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
+    """A copy with ``value``, a number or a tensor without dimensions, in the slices that a vector names."""
+    axis, places = _checked_vector("index_fill_", input, dim, index)
+    size = input.array.shape[axis] if input.array.ndim else 1
+    within(places, axis, size, IndexError, -size)
+    places = np.where(places < 0, places + size, places)
+    value, by_tensor = single("index_fill_", input, value)
+    return plain_index_fill(input, value, dim=axis, index=places, by_tensor=by_tensor)
+
+
+def single(name: str, input: Tensor, value: Any) -> tuple[Tensor, bool]:
+    """A number, or a tensor of one, as a tensor of the dtype of ``input``; and whether it was a tensor."""
+    if isinstance(value, Tensor):
+        if value.array.ndim:
+            raise RuntimeError(
+                f"{name} only supports a 0-dimensional value tensor, but got tensor with "
+                f"{value.array.ndim} dimension(s)."
+            )
+        if value.array.dtype == input.array.dtype:
+            return value, True
+        if dtypes.category(value.array.dtype) > dtypes.category(input.array.dtype):
+            raise RuntimeError(f"value cannot be converted to type {kind_of(input)} without overflow")
+        return value.to(input.dtype), True
+    if not isinstance(value, int | float | complex | np.generic):
+        raise TypeError(f"{name}: the value must be a number or a Tensor, not {type(value).__name__}")
+    return new_tensor(np.asarray(value).astype(input.array.dtype)), False
+
+
+# ---------------------------------------------------------------- any index, or the flattened tensor
+
+
+@operation(
+    "[ ]+=",
+    "{a}, with {value} added at […]",
+    a=derivative("1", lambda g: g),
+    value=derivative("1 at the places written", lambda g, index: on(plain_getitem, g, index=index)),
+    name="index_put",
+)
+def put_added(a, value, /, index):
+    """A copy of ``a`` with ``value`` added at ``index``; places named twice get both."""
+    result = a.copy()
+    add_at(result, index, value)
+    return result
+
+
+def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
+    """A copy with ``values`` at ``input[indices]``, or with ``accumulate`` added to what is there.
+
+    Raises
+    ------
+    IndexError
+        If a place is not there.
+    RuntimeError
+        If the values do not fit, or are of another dtype.
+    """
+    if not isinstance(indices, tuple | list):
+        raise TypeError(
+            f"index_put(): argument 'indices' (position 1) must be tuple of Tensors, not "
+            f"{type(indices).__name__}"
+        )
+    require("index_put", "values", 2, values)
+    if values.array.dtype != input.array.dtype:
+        raise RuntimeError(
+            "Index put requires the source and destination dtypes match, got "
+            f"{kind_of(input)} for the destination and {kind_of(values)} for the source."
+        )
+    part = input.detach()[tuple(indices)]
+    if broadcast_shape(values.array.shape, part.array.shape) != part.array.shape:
+        raise RuntimeError(
+            f"shape mismatch: value tensor of shape {list(values.array.shape)} cannot be broadcast to "
+            f"indexing result of shape {list(part.array.shape)}"
+        )
+    index = plain_index(input, tuple(indices))
+    return (put_added if accumulate else put_at)(input, values, index=index)
+
+
+def broadcast_shape(*shapes: tuple[int, ...]) -> tuple[int, ...] | None:
+    """What these shapes broadcast to, or None."""
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        return None
+
+
+def _flat_places(name: str, input: Tensor, index: Any) -> np.ndarray:
+    """The places ``index`` in the flattened tensor, counted from the front."""
+    require(name, "index", 1, index)
+    places, size = index.array, input.array.size
+    if places.dtype != np.int64:
+        raise RuntimeError(f"{name}(): Expected a long tensor for index, but got {kind_of(index)}")
+    if places.size and (places.min() < -size or places.max() >= size):
+        wrong = places[(places < -size) | (places >= size)].reshape(-1)[0]
+        raise IndexError(f"out of range: tried to access index {wrong} on a tensor of {size} elements.")
+    return np.where(places < 0, places + size, places)
+
+
+@operation(
+    "[ ]",
+    "{a} at given places",
+    a=derivative(
+        "1 at the places read",
+        lambda g, shape, index: on(spread_out, g, shape=(count_of(shape),), index=(index,)).reshape(shape),
+    ),
+    name="take",
+)
+def plain_take(a, /, index):
+    """See :func:`take`."""
+    return np.take(a.reshape(-1), index)
+
+
+def count_of(shape: tuple[int, ...]) -> int:
+    return int(np.prod(shape, dtype=np.int64))
+
+
+def take(input: Tensor, index: Tensor) -> Tensor:
+    """The elements at places counted through the flattened tensor, in the shape of ``index``."""
+    return plain_take(input, index=_flat_places("take", input, index))
+
+
+@operation(
+    "[ ]=",
+    "{a}, with {source} at given places",
+    a=derivative(
+        "1 at the places kept",
+        lambda g, index, accumulate: (
+            g if accumulate else on(plain_put, g, _zeros_for(g, index), index=index, accumulate=False)
+        ),
+    ),
+    source=derivative(
+        "1 at the places written", lambda g, shape, index: on(plain_take, g, index=index).reshape(shape)
+    ),
+    name="put",
+)
+def plain_put(a, source, /, index, accumulate=False):
+    """See :func:`put_`."""
+    result = a.copy().reshape(-1)
+    if accumulate:
+        add_at(result, (index.reshape(-1),), source.reshape(-1))
+    else:
+        result[index.reshape(-1)] = source.reshape(-1)
+    return result.reshape(a.shape)
+
+
+def _zeros_for(g: Any, index: Any) -> Any:
+    return np.zeros_like(g, shape=index.shape)
+
+
+def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
+    """A copy with ``source`` at places counted through the flattened tensor, or added there."""
+    places = _flat_places("put_", input, index)
+    require("put_", "source", 2, source)
+    if source.array.dtype != input.array.dtype:
+        raise RuntimeError(
+            "put_(): self and source expected to have the same dtype, but got self.dtype = "
+            f"{kind_of(input)} and source.dtype = {kind_of(source)}"
+        )
+    if source.array.size != places.size:
+        raise IndexError(
+            "put_(): Expected source and index to have the same number of elements, but got source.numel() = "
+            f"{source.array.size}, index.numel() = {places.size}"
+        )
+    return plain_put(input, source, index=places, accumulate=accumulate)
+
+
+NAMES = Names(
+    both="index_add index_copy index_fill index_put index_select put take",
+    in_place="index_add index_copy index_fill index_put put",
+    numpy={
+        np.take: lambda a, indices, axis=None: (
+            take(a, indices) if axis is None else index_select(a, axis, indices)
+        ),
+    },
+)
