@@ -42,6 +42,14 @@ from autokit.nn.functional.margin_loss import (
     triplet_margin_loss,
     triplet_margin_with_distance_loss,
 )
+from autokit.nn.functional.normalization import (
+    batch_norm,
+    group_norm,
+    instance_norm,
+    layer_norm,
+    local_response_norm,
+    rms_norm,
+)
 from autokit.nn.functional.pooling import (
     lp_pool1d,
     lp_pool2d,
@@ -60,6 +68,7 @@ globals().update(ops.FUNCTIONAL)
 
 __all__ = [
     "alpha_dropout",
+    "batch_norm",
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
     "cosine_embedding_loss",
@@ -70,11 +79,15 @@ __all__ = [
     "dropout3d",
     "feature_alpha_dropout",
     "gaussian_nll_loss",
+    "group_norm",
     "hinge_embedding_loss",
     "huber_loss",
+    "instance_norm",
     "kl_div",
     "l1_loss",
+    "layer_norm",
     "linear",
+    "local_response_norm",
     "log_softmax",
     "lp_pool1d",
     "lp_pool2d",
@@ -91,6 +104,7 @@ __all__ = [
     "one_hot",
     "poisson_nll_loss",
     "relu",
+    "rms_norm",
     "smooth_l1_loss",
     "soft_margin_loss",
     "softmax",

@@ -1,0 +1,340 @@
+"""Normalization over batches, layers, groups, instances and neighbouring channels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autokit.nn.functional.loss import require_tensors
+from autokit.ops import normalize as rules
+from autokit.ops.direct import direct
+from autokit.ops.errors import describe
+from autokit.ops.normalize import Groups, Statistics
+from autokit.ops.operands import literal
+from autokit.ops.pad import pad
+from autokit.ops.shape import reshape
+from autokit.tensor import Tensor, new_tensor
+
+
+def layer_norm(
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Each sample brought to mean 0 and variance 1 over its last dimensions, then scaled and shifted.
+
+    Parameters
+    ----------
+    input : Tensor
+        Its last sizes are ``normalized_shape``.
+    normalized_shape : sequence of int
+        The last sizes of ``input``.
+    weight, bias : Tensor, optional
+        Of that shape.
+    eps : float
+        Added to the variance.
+
+    Raises
+    ------
+    RuntimeError
+        If shapes or dtypes do not fit.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> layer_norm(torch.tensor([[1.0, 3.0]]), [2])
+    tensor([[-1.0000,  1.0000]])
+    """
+    groups = _last_dimensions("layer_norm", input, normalized_shape, weight, bias, eps)
+    return _run(rules.layer_norm, input, weight, bias, groups)
+
+
+def rms_norm(
+    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None
+) -> Tensor:
+    """Each sample divided by its root mean square over its last dimensions, then scaled.
+
+    ``eps``, added to the mean square, is by default the smallest difference from 1 in the input's dtype.
+    """
+    if eps is None:
+        require_tensors("rms_norm", input=input)
+        eps = float(np.finfo(input.array.dtype).eps) if input.array.dtype.kind == "f" else 0.0
+    groups = _last_dimensions("rms_norm", input, normalized_shape, weight, None, eps)
+    return _run(rules.rms_norm, input, weight, None, groups._replace(centred=False))
+
+
+def _last_dimensions(
+    name: str, input: Tensor, sizes: Any, weight: Tensor | None, bias: Tensor | None, eps: float
+) -> Groups:
+    require_tensors(name, input=input)
+    if not isinstance(sizes, tuple | list):
+        raise TypeError(
+            f"{name}(): argument 'normalized_shape' (position 2) must be tuple of ints, not "
+            f"{type(sizes).__name__}: write [{sizes}]"
+        )
+    sizes = tuple(sizes)
+    if not sizes:
+        raise RuntimeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, "
+            "but got normalized_shape = []"
+        )
+    for kind, value in (("weight", weight), ("bias", bias)):
+        if value is not None and value.array.shape != sizes:
+            raise RuntimeError(
+                f"Expected {kind} to be of same shape as normalized_shape, but got {kind} of shape "
+                f"{list(value.array.shape)} and normalized_shape = {list(sizes)}"
+            )
+    shape = input.array.shape
+    lead = len(shape) - len(sizes)
+    if lead < 0 or shape[lead:] != sizes:
+        raise RuntimeError(
+            f"Given normalized_shape={list(sizes)}, expected input with shape "
+            f"[*, {', '.join(map(str, sizes))}], but got input of size{list(shape)}"
+        )
+    _check_dtypes(name, input, weight, bias)
+    axes = tuple(range(lead, len(shape)))
+    return Groups(shape, axes, (1,) * lead + sizes, tuple(range(lead)), eps)
+
+
+def _check_dtypes(name: str, input: Tensor, *parameters: Tensor | None) -> None:
+    if input.array.dtype.kind != "f":
+        raise NotImplementedError(
+            f'"{name}" not implemented for {input.dtype.name}: {describe(input)}; convert with .float()'
+        )
+    for parameter in parameters:
+        if parameter is None or parameter.array.dtype == input.array.dtype:
+            continue
+        if input.array.dtype == np.float16 and parameter.array.dtype == np.float32:
+            continue
+        raise RuntimeError(
+            f"mixed dtype (CPU): expect parameter to have scalar type of {input.dtype.name}: "
+            f"{describe(parameter)} is to go with {describe(input)}"
+        )
+
+
+def _run(
+    rule: Any,
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    groups: Groups,
+    statistics: Statistics | None = None,
+) -> Tensor:
+    dtype = input.array.dtype
+    return direct(
+        rule,
+        (
+            input,
+            literal(1.0, dtype) if weight is None else weight,
+            literal(0.0, dtype) if bias is None else bias,
+        ),
+        {"groups": groups, "statistics": statistics or rules.statistics_of(input.array, groups)},
+    )
+
+
+def batch_norm(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Each channel brought to mean 0 and variance 1 over all samples, then scaled and shifted.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of shape (N, C, ...).
+    running_mean, running_var : Tensor, optional
+        Of shape (C,).  In training they take in ``momentum`` of the batch's mean and sample variance;
+        else they stand in for the batch's.
+    weight, bias : Tensor, optional
+        Of shape (C,).
+    training : bool
+        Normalize by the batch's own mean and variance.
+    momentum : float
+        How much the running statistics take in.
+    eps : float
+        Added to the variance.
+
+    Raises
+    ------
+    ValueError
+        If in training a channel has a single value.
+    RuntimeError
+        If shapes or dtypes do not fit, or running statistics are missing.
+    """
+    require_tensors("batch_norm", input=input)
+    shape = input.array.shape
+    if training and math.prod(shape[:1] + shape[2:]) == 1:
+        raise ValueError(
+            f"Expected more than 1 value per channel when training, got input size {input.shape}: give "
+            "larger batches, or call model.eval() first"
+        )
+    if momentum is None:
+        raise TypeError(
+            "batch_norm(): argument 'momentum' (position 7) must be float, not NoneType: the modules alone "
+            "take None, for the mean over all batches"
+        )
+    if len(shape) < 2:
+        raise RuntimeError(f"Expected at least 2 dimensions, samples and channels: {describe(input)}")
+    parameters = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
+    channels = shape[1]
+    for name, value in parameters.items():
+        if value is None and not training and name.startswith("running"):
+            raise RuntimeError(f"{name} must be defined in evaluation mode")
+        if value is not None and value.array.shape != (channels,):
+            raise RuntimeError(f"{name} should contain {channels} elements not {value.array.size}")
+    _check_dtypes("batch_norm", input, *parameters.values())
+    groups = _by_channel(shape, eps)
+    if training:
+        statistics = rules.statistics_of(input.array, groups)
+        _update(running_mean, running_var, statistics, groups, momentum)
+    else:
+        assert running_mean is not None and running_var is not None
+        scale = 1 / np.sqrt(running_var.array + running_var.array.dtype.type(eps))
+        # A copy: the running mean may move on before the way back.
+        mean = running_mean.array.reshape(groups.lined).copy()
+        statistics = Statistics(mean, scale.reshape(groups.lined), fixed=True)
+    return _run(rules.batch_norm, input, weight, bias, groups, statistics)
+
+
+def _by_channel(shape: tuple[int, ...], eps: float) -> Groups:
+    others = (0, *range(2, len(shape)))
+    lined = (1, shape[1]) + (1,) * (len(shape) - 2)
+    return Groups(shape, others, lined, others, eps)
+
+
+def _update(
+    mean: Tensor | None, var: Tensor | None, statistics: Statistics, groups: Groups, momentum: float
+) -> None:
+    """Let the running statistics take in those of a batch; the running variance is the unbiased one."""
+    if mean is not None:
+        mean.array[...] = (1 - momentum) * mean.array + momentum * statistics.mean.reshape(-1)
+    if var is not None:
+        count = math.prod([groups.shape[axis] for axis in groups.axes])
+        biased = 1 / (statistics.scale.reshape(-1) ** 2) - groups.eps
+        var.array[...] = (1 - momentum) * var.array + momentum * biased * (count / max(count - 1, 1))
+
+
+def group_norm(
+    input: Tensor,
+    num_groups: int,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Each group of a sample's channels brought to mean 0 and variance 1; then scaled and shifted by channel.
+
+    Raises
+    ------
+    RuntimeError
+        If the channels do not divide into ``num_groups``, or shapes do not fit.
+    ValueError
+        If a group has a single value.
+    """
+    require_tensors("group_norm", input=input)
+    shape = input.array.shape
+    if len(shape) < 2:
+        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {len(shape)}")
+    samples, channels = shape[:2]
+    if num_groups <= 0 or channels % num_groups:
+        raise RuntimeError(
+            "Expected number of channels in input to be divisible by num_groups, but got input of shape "
+            f"{list(shape)} and num_groups={num_groups}"
+        )
+    if samples * channels // num_groups * math.prod(shape[2:]) == 1:
+        raise ValueError(
+            f"Expected more than 1 value per channel when training, got input size {list(shape)}"
+        )
+    for name, value in (("weight", weight), ("bias", bias)):
+        if value is not None and value.array.shape != (channels,):
+            raise RuntimeError(
+                f"Expected {name} to be a vector of size equal to the number of channels in input, but got "
+                f"{name} of shape {list(value.array.shape)} and input of shape {list(shape)}"
+            )
+    _check_dtypes("group_norm", input, weight, bias)
+    rows = (samples, num_groups, math.prod(shape[2:]) * (channels // num_groups))
+    groups = _by_channel(shape, eps)._replace(shape=rows, axes=(2,))
+    return _run(rules.group_norm, input, weight, bias, groups)
+
+
+def instance_norm(
+    input: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """:func:`batch_norm` of each sample by itself.
+
+    Raises
+    ------
+    ValueError
+        If a channel has a single value.
+    """
+    require_tensors("instance_norm", input=input)
+    shape = input.array.shape
+    if use_input_stats and math.prod(shape[2:]) == 1:
+        raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.shape}")
+    if not use_input_stats and (running_mean is None or running_var is None):
+        raise RuntimeError(
+            "Expected running_mean and running_var to be defined when use_input_stats is false"
+        )
+    if len(shape) < 2:
+        raise RuntimeError(f"Expected at least 2 dimensions, samples and channels: {describe(input)}")
+    samples, channels = shape[:2]
+
+    def of_each(value: Tensor | None) -> Tensor | None:
+        """One value for each channel of each sample."""
+        return None if value is None else reshape(value.expand(samples, channels), samples * channels)
+
+    each_mean, each_var = (
+        None if value is None else new_tensor(np.tile(value.array, samples))
+        for value in (running_mean, running_var)
+    )
+    flat = reshape(input, 1, samples * channels, *shape[2:])
+    out = batch_norm(
+        flat, each_mean, each_var, of_each(weight), of_each(bias), use_input_stats, momentum, eps
+    )
+    if use_input_stats:
+        for running, each in ((running_mean, each_mean), (running_var, each_var)):
+            if running is not None and each is not None:
+                running.array[...] = each.array.reshape(samples, channels).mean(axis=0)
+    return reshape(out, *shape)
+
+
+def local_response_norm(
+    input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
+) -> Tensor:
+    """Each element divided by ``(k + alpha · mean of squares)^beta`` over ``size`` neighbouring channels.
+
+    References
+    ----------
+    A. Krizhevsky, I. Sutskever and G. E. Hinton, "ImageNet Classification with Deep Convolutional Neural
+    Networks", NIPS 2012.
+    """
+    require_tensors("local_response_norm", input=input)
+    ndim = input.array.ndim
+    if ndim < 3:
+        raise ValueError(f"Expected 3D or higher dimensionality input (got {ndim} dimensions)")
+    if not input.array.size:
+        return input
+    widths = (0, 0) * (ndim - 2) + (size // 2, (size - 1) // 2)
+    squares = pad(input * input, widths)
+    channels = input.array.shape[1]
+    total = squares[:, :channels]
+    for first in range(1, size):
+        total = total + squares[:, first : first + channels]
+    return input / (total / size * alpha + k) ** beta

@@ -1,0 +1,97 @@
+"""Normalization beside PyTorch: running statistics, half precision, and wrong use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autokit as ak
+from tests.support import require
+
+require("torch")
+import torch  # noqa: E402
+
+
+@pytest.mark.parametrize("shape", [(4, 3, 5), (2, 3, 4), (2, 3, 2, 2)])
+@pytest.mark.parametrize("name", ["batch_norm", "instance_norm"])
+def test_running_statistics(name: str, shape: tuple[int, ...]):
+    found = []
+    for library in (ak, torch):
+        mean, var = library.zeros(3), library.ones(3)
+        for step in range(3):
+            x = library.tensor(np.random.RandomState(step).randn(*shape).astype("float32") * 3 + 1)
+            keywords = {"training": True} if name == "batch_norm" else {}
+            getattr(library.nn.functional, name)(x, mean, var, momentum=0.3, **keywords)
+        found.append((mean.numpy(), var.numpy()))
+    np.testing.assert_allclose(found[0][0], found[1][0], rtol=1e-5)
+    np.testing.assert_allclose(found[0][1], found[1][1], rtol=1e-5)
+
+
+def test_running_statistics_may_move_on_before_the_way_back():
+    x, mean, var = ak.ones(2, 3, requires_grad=True), ak.zeros(3), ak.ones(3)
+    weight = ak.ones(3, requires_grad=True)
+    out = ak.nn.functional.batch_norm(x, mean, var, weight)
+    mean.fill_(5)
+    var.fill_(9)
+    out.sum().backward()
+    np.testing.assert_allclose(weight.grad.numpy(), 2, rtol=1e-4)
+    np.testing.assert_allclose(x.grad.numpy(), 1, rtol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["layer_norm", "rms_norm"])
+def test_half_precision_is_normalized_in_single_precision(name: str):
+    found = []
+    for library in (ak, torch):
+        x = library.tensor(np.random.RandomState(0).randn(3, 40).astype("float16") * 200)
+        found.append(getattr(library.nn.functional, name)(x, (40,)).numpy())
+    assert found[0].dtype == np.float16
+    np.testing.assert_allclose(*found, rtol=4e-3, atol=1e-3)
+
+
+def test_a_shift_alone():
+    b = ak.tensor([1.0, 2.0], requires_grad=True)
+    x = ak.tensor([[1.0, 3.0]], requires_grad=True)
+    ak.nn.functional.layer_norm(x, [2], bias=b).backward(ak.tensor([[1.0, 5.0]]))
+    assert b.grad.tolist() == [1, 5]
+    np.testing.assert_allclose(x.grad.numpy(), 0, atol=1e-4)
+
+
+WRONG = {
+    "one value": lambda T, F, x: F.batch_norm(x[:1], None, None, training=True),
+    "no statistics": lambda T, F, x: F.batch_norm(x, None, None),
+    "two means": lambda T, F, x: F.batch_norm(x, T.zeros(2), T.ones(3)),
+    "two weights": lambda T, F, x: F.batch_norm(x, T.zeros(3), T.ones(3), T.ones(2)),
+    "no momentum": lambda T, F, x: F.batch_norm(x, T.zeros(3), T.ones(3), training=True, momentum=None),
+    "integers": lambda T, F, x: F.batch_norm(x.long(), T.zeros(3), T.ones(3)),
+    "dtypes": lambda T, F, x: F.batch_norm(x.double(), T.zeros(3), T.ones(3)),
+    "shape": lambda T, F, x: F.layer_norm(x, [4]),
+    "number": lambda T, F, x: F.layer_norm(x, 3),
+    "weight": lambda T, F, x: F.layer_norm(x, [3], T.ones(2)),
+    "bias": lambda T, F, x: F.layer_norm(x, [3], T.ones(3), T.ones(2)),
+    "no shape": lambda T, F, x: F.layer_norm(x, []),
+    "double weight": lambda T, F, x: F.layer_norm(x, [3], T.ones(3).double()),
+    "integers in layer norm": lambda T, F, x: F.layer_norm(x.long(), [3]),
+    "groups": lambda T, F, x: F.group_norm(x, 2),
+    "single values": lambda T, F, x: F.group_norm(x[:1], 3),
+    "group weight": lambda T, F, x: F.group_norm(x, 3, T.ones(2)),
+    "one dimension": lambda T, F, x: F.group_norm(x[0], 3),
+    "one place": lambda T, F, x: F.instance_norm(x[:, :, None]),
+    "instance statistics": lambda T, F, x: F.instance_norm(x, use_input_stats=False),
+    "rms weight": lambda T, F, x: F.rms_norm(x, (3,), T.ones(4)),
+    "integers in rms": lambda T, F, x: F.rms_norm(x.long(), (3,)),
+    "neighbours": lambda T, F, x: F.local_response_norm(x, 2),
+}
+
+
+@pytest.mark.parametrize("call", WRONG.values(), ids=WRONG.keys())
+def test_wrong_use_is_refused_as_in_pytorch(call: Any):
+    raised = []
+    for library in (torch, ak):
+        with pytest.raises(Exception) as caught:
+            call(library, library.nn.functional, library.ones(2, 3))
+        raised.append(caught)
+    assert raised[1].type is raised[0].type
+    first = " ".join(str(raised[0].value).split()[:3])
+    assert first in " ".join(str(raised[1].value).split()) or "not implemented for" in str(raised[1].value)
