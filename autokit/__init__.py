@@ -14,11 +14,20 @@ from importlib import import_module
 from math import e, inf, nan, pi
 from typing import TYPE_CHECKING, Any
 
-from autokit import autograd, dtypes, ops, random
+from autokit import autograd, dtypes, formats, ops, random, tensortypes
 from autokit.autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 from autokit.autograd.modes import recording
 from autokit.devices import device
-from autokit.dtypes import dtype, get_default_dtype, promote_types, set_default_dtype
+from autokit.dtypes import (
+    can_cast,
+    dtype,
+    get_default_dtype,
+    promote_types,
+    set_default_dtype,
+    set_default_tensor_type,
+)
+from autokit.formats import layout, memory_format
+from autokit.limits import finfo, iinfo
 from autokit.printing import get_printoptions, set_printoptions
 from autokit.random import (
     Generator,
@@ -40,6 +49,8 @@ if TYPE_CHECKING:
 
 globals().update(ops.FUNCTIONS)
 globals().update(dtypes.BY_NAME)
+globals().update(formats.NAMES)
+globals().update(tensortypes.TYPES)
 # From here on `float`, `sum` and the like are PyTorch's in this file.
 
 _LAZY = {
@@ -84,20 +95,25 @@ __all__ = [
     "__version__",
     "animate",
     "autograd",
+    "can_cast",
     "default_generator",
     "device",
     "dtype",
     "e",
     "enable_grad",
+    "finfo",
     "get_default_dtype",
     "get_printoptions",
     "get_rng_state",
     "graph",
+    "iinfo",
     "inf",
     "inference_mode",
     "initial_seed",
     "is_grad_enabled",
+    "layout",
     "manual_seed",
+    "memory_format",
     "nan",
     "no_grad",
     "pi",
@@ -107,10 +123,13 @@ __all__ = [
     "recording",
     "seed",
     "set_default_dtype",
+    "set_default_tensor_type",
     "set_grad_enabled",
     "set_printoptions",
     "set_rng_state",
     "vmap",
     *ops.FUNCTIONS,
     *dtypes.BY_NAME,
+    *formats.NAMES,
+    *tensortypes.TYPES,
 ]

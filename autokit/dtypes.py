@@ -5,17 +5,30 @@ PyTorch, which differs from NumPy in two ways: an integer joins a float at the
 float's own width (``int64 + float32`` is ``float32``), and a Python number or
 a tensor without dimensions only decides where its *category* (bool, integer,
 float, complex) is higher than that of the tensors with dimensions.
+
+The two dtypes of half precision are only stored in 16 bits: operations compute
+them in float32 and round their result once; see ``autokit.ops.half``.
 """
 
 from __future__ import annotations
 
+import warnings
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-_CATEGORY = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
-"""NumPy's kind letters in the order of PyTorch's categories."""
+_CATEGORY = {"b": 0, "u": 1, "i": 1, "f": 2, "V": 2, "c": 3}
+"""NumPy's kind letters in the order of PyTorch's categories; ``V`` is bfloat16, no type of NumPy's own."""
+
+FLOATS = "fV"
+"""The kind letters of floating point numbers."""
+
+DIFFERENTIABLE = "fVc"
+"""The kind letters of what may require a gradient."""
+
+HALVES: set[np.dtype] = set()
+"""NumPy's dtypes of half precision that this program uses; empty until it does, so that asking is cheap."""
 
 
 class dtype:
@@ -30,13 +43,34 @@ class dtype:
 
     __slots__ = ("is_complex", "is_floating_point", "is_signed", "itemsize", "name", "numpy")
 
+    numpy: np.dtype
+
     def __init__(self, name: str) -> None:
         self.name = name
-        self.numpy = np.dtype(name)
-        self.itemsize = self.numpy.itemsize
-        self.is_floating_point = self.numpy.kind == "f"
-        self.is_complex = self.numpy.kind == "c"
-        self.is_signed = self.numpy.kind in "ifc"
+        self.is_floating_point = "float" in name
+        self.is_complex = name.startswith("complex")
+        self.is_signed = name != "bool" and not name.startswith("uint")
+        digits = name.lstrip("abcdefghijklmnopqrstuvwxyz")
+        self.itemsize = int(digits) // 8 if digits else 1
+        if name not in _HALF_NAMES:
+            self.numpy = np.dtype(name)
+
+    def __getattr__(self, name: str) -> Any:
+        # `numpy` is missing only until a dtype of half precision is used for the first time.
+        if name != "numpy":
+            raise AttributeError(f"'torch.dtype' object has no attribute {name!r}")
+        self.numpy = _bfloat16() if self.name == "bfloat16" else np.dtype(self.name)
+        HALVES.add(self.numpy)
+        BY_NUMPY[self.numpy] = self
+        return self.numpy
+
+    def to_complex(self) -> dtype:
+        """The complex dtype of this precision."""
+        return BY_NAME["complex128" if self.name in ("float64", "complex128") else "complex64"]
+
+    def to_real(self) -> dtype:
+        """The real dtype of this precision."""
+        return BY_NAME[{"complex64": "float32", "complex128": "float64"}.get(self.name, self.name)]
 
     def __repr__(self) -> str:
         # PyTorch's text, so that a program prints the same after `import autokit as torch`.
@@ -44,6 +78,33 @@ class dtype:
 
     def __reduce__(self) -> tuple[Any, tuple[str]]:
         return as_dtype, (self.name,)
+
+
+_HALF_NAMES = ("float16", "bfloat16")
+
+
+def _bfloat16() -> np.dtype:
+    try:
+        import ml_dtypes
+    except ImportError as error:
+        raise RuntimeError(
+            "NumPy has no bfloat16 of its own: tensors of it need the package ml_dtypes, which comes with "
+            'pip install "autokit-edu[bfloat16]"; torch.float16 and torch.float32 need none.'
+        ) from error
+    return np.dtype(ml_dtypes.bfloat16)
+
+
+class _ByNumpy(dict[np.dtype, dtype]):
+    """From NumPy's dtype to ours; those of half precision are entered when they are first met."""
+
+    def __missing__(self, key: np.dtype) -> dtype:
+        if key.name not in _HALF_NAMES:
+            raise KeyError(key)
+        found = BY_NAME[key.name]
+        return found if found.numpy == key else self[found.numpy]
+
+    def __contains__(self, key: object) -> bool:
+        return super().__contains__(key) or getattr(key, "name", None) in _HALF_NAMES
 
 
 _OTHER_NAMES = {
@@ -54,6 +115,7 @@ _OTHER_NAMES = {
     "int32": ("int",),
     "int64": ("long",),
     "float16": ("half",),
+    "bfloat16": (),
     "float32": ("float",),
     "float64": ("double",),
     "complex64": ("cfloat",),
@@ -66,7 +128,7 @@ BY_NAME: dict[str, dtype] = {}
 for _name, _others in _OTHER_NAMES.items():
     BY_NAME.update(dict.fromkeys((_name, *_others), dtype(_name)))
 
-BY_NUMPY = {each.numpy: each for each in BY_NAME.values()}
+BY_NUMPY = _ByNumpy({each.numpy: each for each in BY_NAME.values() if each.name not in _HALF_NAMES})
 """From NumPy's dtype to ours."""
 
 _default = BY_NAME["float32"]
@@ -88,6 +150,7 @@ def set_default_dtype(d: dtype) -> None:
     global _default
     if not isinstance(d, dtype) or not d.is_floating_point:
         raise TypeError(f"only floating-point types are supported as the default type, and {d!r} is none")
+    assert d.numpy is not None  # bfloat16 may be missing
     _default = d
 
 
@@ -120,11 +183,13 @@ def promote(a: np.dtype, b: np.dtype) -> np.dtype:
     dtype('float32')
     """
     high, low = (a, b) if _CATEGORY[a.kind] >= _CATEGORY[b.kind] else (b, a)
-    if _CATEGORY[high.kind] == _CATEGORY[low.kind]:
-        return np.promote_types(a, b)
-    if high.kind == "c" and low.kind == "f":
-        return np.promote_types(high, np.result_type(low, np.complex64))
-    return high
+    if a == b or low.kind in "bui" and high.kind not in "bui":
+        return high
+    if a.kind in FLOATS and b.kind in FLOATS and a.itemsize == b.itemsize:
+        return np.dtype(np.float32)  # what holds both float16 and bfloat16
+    if high.kind == "c" and low.kind in FLOATS:
+        return np.promote_types(high, np.complex128 if low.itemsize == 8 else np.complex64)
+    return np.promote_types(a, b)
 
 
 def category(d: np.dtype) -> int:
@@ -132,10 +197,75 @@ def category(d: np.dtype) -> int:
     return _CATEGORY[d.kind]
 
 
-def promote_types(a: dtype, b: dtype) -> dtype:
-    """The smallest dtype that both ``a`` and ``b`` convert to.
+def promote_types(type1: dtype, type2: dtype) -> dtype:
+    """The smallest dtype that both ``type1`` and ``type2`` convert to.
 
     >>> promote_types(as_dtype("uint8"), as_dtype("int8"))
     torch.int16
     """
-    return BY_NUMPY[promote(a.numpy, b.numpy)]
+    for place, value in enumerate((type1, type2), 1):
+        if not isinstance(value, dtype):
+            raise TypeError(
+                f"promote_types(): argument 'type{place}' (position {place}) must be torch.dtype, not "
+                f"{type(value).__name__}"
+            )
+    return BY_NUMPY[promote(type1.numpy, type2.numpy)]
+
+
+def can_cast(from_: dtype, to: dtype) -> bool:
+    """Whether an operation in place may change ``from_`` into ``to``: never into a lower category.
+
+    >>> can_cast(as_dtype("float64"), as_dtype("float32")), can_cast(as_dtype("float32"), as_dtype("int64"))
+    (True, False)
+    """
+    for value in (from_, to):
+        if not isinstance(value, dtype):
+            raise TypeError(f"can_cast(): its arguments must be torch.dtype, not {type(value).__name__}")
+    return category(from_.numpy) <= category(to.numpy)
+
+
+def set_default_tensor_type(t: Any) -> None:
+    """:func:`set_default_dtype` by the name of a tensor type, as ``torch.DoubleTensor``; the old way.
+
+    Raises
+    ------
+    TypeError
+        If its elements are no floating point numbers.
+    """
+    warnings.warn(
+        "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use "
+        "torch.set_default_dtype() and torch.set_default_device() as alternatives.",
+        UserWarning,
+        stacklevel=2,
+    )
+    name = t if isinstance(t, str) else f"torch.{getattr(t, '__name__', t)}"
+    kind = BY_TENSOR_TYPE.get(name)
+    if kind is None or not kind.is_floating_point:
+        raise TypeError(
+            f"invalid type object: only floating-point types are supported as the default type, and {name} "
+            "is none; there are torch.FloatTensor, torch.DoubleTensor, torch.HalfTensor, torch.BFloat16Tensor"
+        )
+    set_default_dtype(kind)
+
+
+BY_TENSOR_TYPE = {
+    f"torch.{prefix}Tensor": BY_NAME[name]
+    for prefix, name in {
+        "Float": "float32",
+        "Double": "float64",
+        "Half": "float16",
+        "BFloat16": "bfloat16",
+        "Byte": "uint8",
+        "Char": "int8",
+        "Short": "int16",
+        "Int": "int32",
+        "Long": "int64",
+        "Bool": "bool",
+        "ComplexFloat": "complex64",
+        "ComplexDouble": "complex128",
+    }.items()
+}
+"""The dtypes by the old names of tensors that have them, such as ``"torch.FloatTensor"``."""
+
+TENSOR_TYPES = {kind: name for name, kind in BY_TENSOR_TYPE.items()}
+"""The old name of tensors of each dtype."""

@@ -242,9 +242,12 @@ class Tensor:
         """The address of the first element."""
         return self.array.ctypes.data
 
-    def is_floating_point(self) -> bool:
-        """Whether the elements are floating point numbers."""
-        return self.array.dtype.kind == "f"
+    @property
+    def layout(self) -> Any:
+        """How the elements are addressed: always by strides."""
+        from autokit.formats import strided
+
+        return strided
 
     # ------------------------------------------------------------ its gradient
 
@@ -260,7 +263,7 @@ class Tensor:
                 "you can only change requires_grad flags of leaf variables. If you want to use a computed "
                 "variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
             )
-        if wanted and self.array.dtype.kind not in "fc":
+        if wanted and self.array.dtype.kind not in dtypes.DIFFERENTIABLE:
             raise RuntimeError(
                 "only Tensors of floating point and complex dtype can require gradients; "
                 f"this one is {self.dtype.name}: convert it with .float(), or write 1.0 in place of 1"

@@ -1,4 +1,4 @@
-"""The same values in another dtype or on another device."""
+"""The same values in another dtype, on another device, in another order in memory; and what the dtype is."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from autokit import dtypes
+from autokit import dtypes, formats
 from autokit.devices import device, module_for, to_numpy
 from autokit.ops.names import Names
+from autokit.ops.operands import common_dtype
 from autokit.ops.operation import derivative, operation
 from autokit.tensor import Tensor, new_tensor
 
@@ -19,55 +20,155 @@ from autokit.tensor import Tensor, new_tensor
     a=derivative("1", lambda g: g),
     name="cast",
     backward="ToCopyBackward0",
+    own_precision=True,
 )
-def plain_cast(a, /, dtype):
+def plain_cast(a, /, dtype, order="K"):
     """See :func:`cast`."""
-    return a.astype(dtype)
+    return converted(a, dtype, order)
 
 
-def cast(input: Tensor, dtype: np.dtype) -> Tensor:
+def converted(array: Any, dtype: np.dtype, order: Any = "K") -> Any:
+    """A copy of ``array`` in ``dtype``; a number beyond the range of a narrow integer type wraps around.
+
+    NumPy leaves open what such a float becomes; PyTorch takes it through
+    int32, in which what does not fit is the smallest number.
+    """
+    if array.dtype.kind in dtypes.FLOATS and dtype.kind in "ui" and dtype.itemsize < 4:
+        array = array.astype(np.float64 if array.dtype.itemsize == 8 else np.float32).astype(np.int32)
+    return array.astype(dtype, order=order)
+
+
+def cast(input: Tensor, dtype: np.dtype, order: Any = "K") -> Tensor:
     """The same values in another dtype; integers and bools have no gradient."""
-    if dtype.kind in "fc":
-        return plain_cast(input, dtype=dtype)
-    return new_tensor(input.array.astype(dtype))
+    if dtype.kind in dtypes.DIFFERENTIABLE:
+        return plain_cast(input, dtype=dtype, order=order)
+    return new_tensor(converted(input.array, dtype, order))
+
+
+# ---------------------------------------------------------------- to(...)
 
 
 def to(
-    input: Tensor, *target: Any, dtype: Any = None, device: Any = None, copy: bool = False, **ignored: Any
+    input: Tensor,
+    *target: Any,
+    device: Any = None,
+    dtype: Any = None,
+    non_blocking: bool = False,
+    copy: bool = False,
+    memory_format: Any = None,
 ) -> Tensor:
     """``input`` with another dtype or on another device; itself where nothing changes.
 
     Parameters
     ----------
     *target
-        A dtype, a device, both, or a tensor to be like.
-    dtype, device : optional
+        A dtype, a device, a device and a dtype, or a tensor to be like; then
+        ``non_blocking`` and ``copy``.
+    device, dtype : optional
         The same by keyword.
+    non_blocking : bool
+        Without effect: a copy between devices is always waited for.
     copy : bool
         Copy even where nothing changes.
+    memory_format : memory_format, optional
+        The order of a copy in memory, by default that of ``input``.
 
     Raises
     ------
+    TypeError
+        If the arguments are no dtype, device or tensor, or in another order.
     RuntimeError
-        If the device is not there.
+        If there is no device of this name, or it is not there.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> torch.ones(2).to(torch.int64), torch.ones(2).to("cpu", torch.float64).dtype
+    (tensor([1, 1]), torch.float64)
     """
-    for one in target:
-        if isinstance(one, Tensor):
-            dtype, device = one.dtype, one.device
-        elif isinstance(one, dtypes.dtype | type):
-            dtype = one
-        elif not isinstance(one, bool):
-            device = one
+    device, dtype, copy = _target(target, device, dtype, copy)
     result = input
     if device is not None and _device(device).type != input.device.type:
         result = move(result, device=_device(device))
-    if dtype is not None and dtypes.as_dtype(dtype).numpy != result.array.dtype:
-        result = cast(result, dtype=dtypes.as_dtype(dtype).numpy)
-    return result.clone() if copy and result is input else result
+    wanted = None if dtype is None else dtypes.as_dtype(dtype).numpy
+    if wanted is not None and wanted != result.array.dtype:
+        result = cast(result, dtype=wanted, order=_order(memory_format, result))
+        if memory_format in (formats.channels_last, formats.channels_last_3d):
+            result = in_format(result, memory_format, copy=False)
+    elif copy and result is input or memory_format in (formats.channels_last, formats.channels_last_3d):
+        result = result.clone() if memory_format is None else in_format(result, memory_format, copy)
+    elif memory_format is not None:
+        _order(memory_format, result)
+    return result
+
+
+def _target(target: tuple[Any, ...], device_: Any, dtype: Any, copy: bool) -> tuple[Any, Any, bool]:
+    """Device, dtype and copy, from the arguments of ``to`` that were given by their place."""
+    left = list(target)
+    known = device_ is None or _is_device(device_)
+    known = known and (dtype is None or _is_dtype(dtype))
+    if left and isinstance(left[0], Tensor):
+        like = left.pop(0)
+        known = known and device_ is None and dtype is None
+        device_, dtype = like.device, like.dtype
+    elif left and _is_dtype(left[0]):
+        known = known and dtype is None
+        dtype = left.pop(0)
+    elif left and (left[0] is None or _is_device(left[0])):
+        known = known and device_ is None
+        device_ = left.pop(0)
+        if left and (left[0] is None or _is_dtype(left[0])):
+            known = known and dtype is None
+            dtype = left.pop(0)
+    if len(target) == 1 and target[0] is True:  # `to(True)` names the dtype of True
+        return device_, bool, copy
+    if not known or len(left) > 2 or not all(isinstance(flag, bool) for flag in left):
+        given = ", ".join(type(each).__name__ for each in target)
+        raise TypeError(
+            f"to() received an invalid combination of arguments - got ({given}): give a dtype, a device, a "
+            "device and a dtype, or a tensor to be like, then non_blocking and copy"
+        )
+    return device_, dtype, copy or left[1:] == [True]
+
+
+def _is_dtype(value: Any) -> bool:
+    return isinstance(value, dtypes.dtype) or value in (float, int, bool, complex)
+
+
+def _is_device(value: Any) -> bool:
+    return isinstance(value, str | device) or (isinstance(value, int) and not isinstance(value, bool))
 
 
 def _device(name: Any) -> device:
     return device(name) if not isinstance(name, int) else device("cuda", name)
+
+
+def _order(memory_format: Any, tensor: Tensor) -> str:
+    """NumPy's letter for the order in memory that a copy of ``tensor`` gets."""
+    if memory_format is None:
+        memory_format = formats.preserve_format
+    if not isinstance(memory_format, formats.memory_format):
+        raise TypeError(
+            f"to(): argument 'memory_format' must be torch.memory_format, not {type(memory_format).__name__}"
+        )
+    memory_format.order(tensor.array.ndim)
+    return "K" if memory_format == formats.preserve_format and 0 not in tensor.array.strides else "C"
+
+
+@operation("⎘", "{a}", a=derivative("1", lambda g: g), name="in_format", backward="ToCopyBackward0")
+def plain_in_format(a, /, order):
+    """See :func:`in_format`."""
+    return a.transpose(order).copy().transpose(np.argsort(order))
+
+
+def in_format(input: Tensor, memory_format: Any, copy: bool = True) -> Tensor:
+    """The elements of ``input`` in another order in memory; itself where they are in it and need no copy."""
+    order = tuple(memory_format.order(input.array.ndim))
+    if memory_format == formats.preserve_format:
+        return input.clone()
+    if not copy and input.array.transpose(order).flags.c_contiguous:
+        return input
+    return plain_in_format(input, order=order)
 
 
 @operation("→", "{a} on another device", a=derivative("1", lambda g: move(g)), backward="ToCopyBackward0")
@@ -77,32 +178,168 @@ def move(a, /, device=None):
     return to_numpy(a) if module.__name__ == "numpy" else module.asarray(a)
 
 
-def _as(name: str) -> Any:
-    def convert(input: Tensor) -> Tensor:
-        return to(input, dtypes.BY_NAME[name])
+_BY_METHOD = {
+    "float": "float32",
+    "double": "float64",
+    "half": "float16",
+    "bfloat16": "bfloat16",
+    "long": "int64",
+    "int": "int32",
+    "short": "int16",
+    "char": "int8",
+    "byte": "uint8",
+    "bool": "bool",
+}
+
+
+def _as(name: str, kind: dtypes.dtype) -> Any:
+    def convert(input: Tensor, *, memory_format: Any = None) -> Tensor:
+        if memory_format is not None and not isinstance(memory_format, formats.memory_format):
+            raise TypeError(
+                f"{name}(): argument 'memory_format' must be torch.memory_format, not "
+                f"{type(memory_format).__name__}"
+            )
+        return to(input, kind, memory_format=memory_format)
 
     convert.__name__ = convert.__qualname__ = name
-    convert.__doc__ = f"The elements as {dtypes.BY_NAME[name].name}."
+    convert.__doc__ = f"The elements as {kind.name}."
     return convert
 
 
-CONVERSIONS = {name: _as(name) for name in ("float", "double", "half", "long", "int", "short", "bool")}
+CONVERSIONS = {name: _as(name, dtypes.BY_NAME[kind]) for name, kind in _BY_METHOD.items()}
 """``x.float()`` and the like."""
 
 
-def cpu(input: Tensor) -> Tensor:
+def cpu(input: Tensor, memory_format: Any = None) -> Tensor:
     """The tensor on the CPU."""
-    return to(input, device="cpu")
+    return to(input, device="cpu", memory_format=memory_format)
 
 
-def cuda(input: Tensor, device: Any = "cuda", non_blocking: bool = False) -> Tensor:
+def cuda(
+    input: Tensor, device: Any = "cuda", non_blocking: bool = False, memory_format: Any = None
+) -> Tensor:
     """The tensor on a GPU."""
-    return to(input, device=device)
+    return to(input, device=device, memory_format=memory_format)
 
 
 def type_as(input: Tensor, other: Tensor) -> Tensor:
-    """The elements in the dtype of ``other``."""
-    return to(input, other.dtype)
+    """The elements in the dtype, and on the device, of ``other``."""
+    if not isinstance(other, Tensor):
+        raise TypeError(
+            f"type_as(): argument 'other' (position 1) must be Tensor, not {type(other).__name__}"
+        )
+    return to(input, other)
 
 
-NAMES = Names(methods="cpu cuda to type_as", other_methods=CONVERSIONS)
+def tensor_type(input: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
+    """The old name of the tensor's kind, as ``'torch.FloatTensor'``; with ``dtype``, the elements in that.
+
+    Parameters
+    ----------
+    dtype : dtype, str or type, optional
+        ``torch.int64``, ``"torch.LongTensor"`` or ``torch.LongTensor``.
+
+    Raises
+    ------
+    ValueError
+        If there is no kind of this name.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> torch.ones(2).type(), torch.ones(2).type("torch.LongTensor")
+    ('torch.FloatTensor', tensor([1, 1]))
+    """
+    if dtype is None:
+        name = dtypes.TENSOR_TYPES[input.dtype]
+        return name.replace("torch.", "torch.cuda.") if input.is_cuda else name
+    if isinstance(dtype, dtypes.dtype):
+        return to(input, dtype)
+    if not isinstance(dtype, str):
+        if not isinstance(dtype, type):
+            raise TypeError("dtype must be a type, str, or dtype object")
+        name = dtype.__name__
+        dtype = f"torch.{name}" if dtype.__module__ in ("torch", "autokit.tensor") else name
+    if dtype == "torch.Tensor":
+        return to(input, dtypes.get_default_dtype())
+    if dtype not in dtypes.BY_TENSOR_TYPE:
+        raise ValueError(f"invalid type: '{dtype}'; there are {', '.join(dtypes.BY_TENSOR_TYPE)}")
+    return to(input, dtypes.BY_TENSOR_TYPE[dtype])
+
+
+# ---------------------------------------------------------------- questions
+
+
+def _require_tensor(name: str, input: Any) -> None:
+    if not isinstance(input, Tensor):
+        raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+
+
+def is_floating_point(input: Tensor) -> bool:
+    """Whether the elements are floating point numbers."""
+    _require_tensor("is_floating_point", input)
+    return input.array.dtype.kind in dtypes.FLOATS
+
+
+def is_complex(input: Tensor) -> bool:
+    """Whether the elements are complex numbers."""
+    _require_tensor("is_complex", input)
+    return input.array.dtype.kind == "c"
+
+
+def is_signed(input: Tensor) -> bool:
+    """Whether the elements may be negative."""
+    _require_tensor("is_signed", input)
+    return input.dtype.is_signed
+
+
+def is_conj(input: Tensor) -> bool:
+    """Whether the elements are still to be conjugated: never, as it is done at once here."""
+    _require_tensor("is_conj", input)
+    return False
+
+
+def is_neg(input: Tensor) -> bool:
+    """Whether the elements are still to be negated: never, as it is done at once here."""
+    _require_tensor("is_neg", input)
+    return False
+
+
+def is_nonzero(input: Tensor) -> bool:
+    """Whether the only element is not 0.
+
+    Raises
+    ------
+    RuntimeError
+        If there is not exactly one element.
+    """
+    _require_tensor("is_nonzero", input)
+    return bool(input)
+
+
+def result_type(tensor: Any, other: Any) -> dtypes.dtype:
+    """The dtype that two tensors or numbers meet in.
+
+    Dtypes of tensors with dimensions decide, unless a tensor without, or else
+    a number, is of a higher category: bool, integer, float, complex.
+
+    >>> import autokit as torch
+    >>> torch.result_type(torch.ones(2, dtype=torch.int8), 2.5)
+    torch.float32
+    """
+    for value in (tensor, other):
+        if not isinstance(value, Tensor | bool | int | float | complex | np.generic):
+            raise TypeError(
+                "result_type() received an invalid combination of arguments - got "
+                f"({type(tensor).__name__}, {type(other).__name__}): it takes tensors and numbers"
+            )
+    values = [value.item() if isinstance(value, np.generic) else value for value in (tensor, other)]
+    return dtypes.BY_NUMPY[common_dtype(values)]
+
+
+NAMES = Names(
+    both="is_complex is_conj is_floating_point is_neg is_nonzero is_signed",
+    functions="result_type",
+    methods="cpu cuda to type_as",
+    other_methods={**CONVERSIONS, "type": tensor_type},
+)

@@ -19,7 +19,7 @@ Dtype = dtypes.dtype | None
 
 
 def _finished(array: Any, requires_grad: bool, device: Any = None) -> Tensor:
-    if requires_grad and array.dtype.kind not in "fc":
+    if requires_grad and array.dtype.kind not in dtypes.DIFFERENTIABLE:
         raise RuntimeError(
             "Only Tensors of floating point and complex dtype can require gradients: this one is "
             f"{array.dtype.name}; write 1.0 in place of 1, or give it dtype=torch.float32"
@@ -93,7 +93,7 @@ def _array_of(data: Any, dtype: Any) -> np.ndarray:
         array = np.array(data)
     except (ValueError, TypeError) as error:
         raise TypeError(f"a tensor is made from numbers in even rows: {error}") from error
-    if array.dtype.kind == "O" or array.dtype == np.uint64:
+    if (array.dtype.kind == "O" or array.dtype == np.uint64) and (chosen is None or chosen.kind in "ui"):
         raise ValueError("Overflow when unpacking long long: an integer does not fit into int64")
     if chosen is not None:
         _refuse_overflow(array, chosen)
@@ -227,18 +227,35 @@ def _refuse_ragged(data: Any) -> None:
             )
 
 
-def legacy_array(data: tuple[Any, ...]) -> np.ndarray:
-    """What ``Tensor(...)`` holds: sizes make an unfilled tensor, a sequence its elements."""
+def legacy_array(data: tuple[Any, ...], dtype: Dtype = None) -> np.ndarray:
+    """What ``Tensor(...)`` holds: sizes make an unfilled tensor, a sequence its elements.
+
+    ``dtype`` is that of ``FloatTensor(...)`` and its kin, which take no tensor of another one.
+    """
+    if any(isinstance(each, list | tuple | str) for each in data[1:]) or (
+        len(data) > 1 and not isinstance(data[0], int)
+    ):
+        raise TypeError(
+            "new() received an invalid combination of arguments - got "
+            f"({', '.join(type(each).__name__ for each in data)}): it takes sizes, or one sequence"
+        )
     if len(data) == 1 and (isinstance(data[0], bool) or not isinstance(data[0], int | Size)):
         if isinstance(data[0], float | bool):
             raise TypeError(
                 f"new(): data must be a sequence (got {type(data[0]).__name__}); write tensor({data[0]}) for "
                 "a single number"
             )
+        if data[0] is None:
+            raise TypeError("new(): data must be a sequence (got NoneType)")
         if isinstance(data[0], Tensor):
+            if dtype is not None and data[0].dtype != dtype:
+                raise TypeError(
+                    f"expected a tensor of {dtype.name} (got one of {data[0].dtype.name}): convert it with "
+                    f".to({dtype!r})"
+                )
             return data[0].array
-        return _array_of(data[0], dtypes.get_default_dtype())
-    return np.zeros(_shape(data) if data else (0,), _chosen(None))
+        return _array_of(data[0], dtype or dtypes.get_default_dtype())
+    return np.zeros(_shape(data) if data else (0,), _chosen(dtype))
 
 
 def as_tensor(data: Any, dtype: Dtype = None, device: Any = None) -> Tensor:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from autokit.autograd.modes import thread
+from autokit.dtypes import HALVES
 from autokit.ops.errors import explain
 from autokit.ops.operation import get_array
 from autokit.ops.recording import record_all
@@ -20,9 +21,12 @@ from autokit.tensor import Tensor, new_tensor
 def direct(function: Any, operands: tuple[Tensor, ...], settings: dict[str, Any] | None = None) -> Tensor:
     """What ``function`` gives for tensors that need no promotion, with every setting given by name."""
     operation = function.operation
-    arrays = map(get_array, operands)
+    arrays = tuple(map(get_array, operands))
+    forward = operation.forward
+    if HALVES and any([array.dtype in HALVES for array in arrays]):
+        forward = operation.on_halves
     try:
-        out = operation.forward(*arrays, **settings) if settings else operation.forward(*arrays)
+        out = forward(*arrays, **settings) if settings else forward(*arrays)
     except Exception as error:
         raise explain(operation, operands, settings or {}, error) from None
     state = thread.state

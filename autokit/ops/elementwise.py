@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from autokit import dtypes
 from autokit.autograd.node import Node
 from autokit.ops.create import as_tensor
 from autokit.ops.names import Names
@@ -296,7 +295,7 @@ def floor(a, /):
 @operation("⎘", "{a}", a=derivative("1", lambda g: g))
 def clone(a, /):
     """A copy; gradients flow through it."""
-    return a.copy()
+    return a.copy("C" if 0 in a.strides else "K")  # in the same order in memory
 
 
 # ---------------------------------------------------------------- choices
@@ -412,7 +411,9 @@ def clamp_max(input: Tensor, max: Any) -> Tensor:
 )
 def clamp_numbers(a, /, min=None, max=None):
     """``a`` held between two numbers; see :func:`clamp`."""
-    return np.clip(a, min, max)
+    # The lower bound first, so that the upper one wins where they cross.
+    a = np.maximum(a, min) if min is not None else a
+    return np.minimum(a, max) if max is not None else a
 
 
 def _inside(a: Any, low: Any, high: Any) -> Any:
@@ -474,9 +475,26 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
         if min is None:
             return plain_clamp_max(input, max)
         return plain_clamp_min(input, min) if max is None else clamp_between(input, min, max)
-    if input.array.dtype.kind in "bui" and any(isinstance(bound, float) for bound in (min, max)):
-        input = _with_dtype(input, dtypes.get_default_dtype().numpy)
+    common = common_dtype([each for each in (input, min, max) if each is not None])
+    if common != input.array.dtype:
+        input = _with_dtype(input, common)
+    if common.kind in "ui":
+        min, max = (_fitting(bound, common) for bound in (min, max))
     return clamp_numbers(input, min, max)
+
+
+def _fitting(bound: int | None, dtype: np.dtype) -> int | None:
+    """What ``bound`` is in an integer dtype: a negative one wraps around in bytes, as in PyTorch."""
+    if bound is None:
+        return None
+    limits = np.iinfo(dtype)
+    least = -limits.max if dtype.kind == "u" else limits.min
+    if not least <= bound <= limits.max:
+        raise RuntimeError(
+            f"value cannot be converted to type {dtype.name} without overflow: clamp's bound {bound} is "
+            f"beyond {limits.min} and {limits.max}"
+        )
+    return bound % (limits.max + 1) if bound < limits.min else bound
 
 
 NAMES = Names(

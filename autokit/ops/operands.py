@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 _allocate = object.__new__
 _NUMBERS = (bool, int, float, complex, np.generic)
+_FLOAT32 = np.dtype(np.float32)
+_TAKE_NUMBERS_AS_THEY_ARE = {"add", "sub", "mul", "div"}
+"""Operations that do not round a number to the half precision of the tensor that it meets, as in PyTorch."""
 _NUMBER_DTYPES = {bool: np.dtype(bool), int: np.dtype(np.int64), complex: np.dtype(np.complex64)}
 
 
@@ -41,12 +44,13 @@ def as_operands(operation: Operation, values: tuple[Any, ...]) -> tuple[Tensor, 
     common = common_dtype(tensors)
     if operation.floating and common.kind in "bui":
         common = dtypes.get_default_dtype().numpy
+    exact = common in dtypes.HALVES and operation.name in _TAKE_NUMBERS_AS_THEY_ARE
     return tuple(
         [
-            literal(t, common)
+            literal(t, _FLOAT32 if exact else common)
             if not isinstance(t, Tensor)
             else t
-            if t.array.dtype == common
+            if t.array.dtype == common or (t.__class__ is Literal and common in dtypes.HALVES)
             else cast(t, dtype=common)
             for t in tensors
         ]

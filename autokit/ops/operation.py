@@ -37,7 +37,9 @@ from typing import Any, NamedTuple
 from autokit import dtypes
 from autokit.autograd.modes import thread
 from autokit.autograd.node import Node
+from autokit.dtypes import HALVES
 from autokit.ops.errors import explain, not_a_tensor
+from autokit.ops.half import derivative_in_float32, in_float32
 from autokit.ops.names import SPELLINGS, unknown_keyword, write_out
 from autokit.ops.operands import as_operands, with_number
 from autokit.ops.recording import OUTPUT, record, record_all, settle, share_storage
@@ -109,12 +111,15 @@ class Operation:
         view: bool = False,
         mixed: bool = False,
         reduces: bool = False,
+        own_precision: bool = False,
         name: str | None = None,
         backward: str | Callable[[Node], str] | None = None,
         on_arrays: Callable[..., Any] | None = None,
     ) -> None:
         self.plain = forward
         self.forward = on_arrays or forward
+        moves = view or own_precision
+        self.on_halves = self.forward if moves else in_float32(self.forward, mixed)
         self.name = name or forward.__name__
         self.symbol = symbol
         self.formula = formula
@@ -127,6 +132,7 @@ class Operation:
         self.defaults = {p.name: p.default for p in parameters if p.name not in self.operands}
         self.derivatives = derivatives
         self._ways: dict[tuple[bool, ...], Way] = {}
+        self._ways_of_halves: dict[tuple[bool, ...], Way] = {}
         self.reduces = reduces or self.variadic or bool(self.defaults)
         self.plain_rules = tuple(self._rule(name, each) for name, each in derivatives.items())
         self.rules = tuple(
@@ -166,6 +172,14 @@ class Operation:
             known = self._ways[learns] = Way(rules, plain_rules, learns, saves, spare)
         return known
 
+    def way_of_halves(self, way: Way) -> Way:
+        """``way`` where the result is of half precision: its derivatives compute in float32."""
+        known = self._ways_of_halves.get(way.learns)
+        if known is None:
+            wide = tuple(rule._replace(vjp=derivative_in_float32(rule.vjp)) for rule in way.rules)
+            known = self._ways_of_halves[way.learns] = way._replace(rules=wide)
+        return known
+
     def __repr__(self) -> str:
         return f"<operation {self.name}>"
 
@@ -185,6 +199,8 @@ def operation(symbol: str, formula: str, **options: Any) -> Callable[[Callable[.
         The operands keep their own dtypes.
     reduces : bool
         The result may be smaller than an operand; taken for granted where there are settings.
+    own_precision : bool
+        The rule sees operands of half precision as they are, in place of computing in float32.
     name : str, optional
         The operation's name, where the function is called otherwise.
     backward : str or function of the node, optional
@@ -196,7 +212,7 @@ def operation(symbol: str, formula: str, **options: Any) -> Callable[[Callable[.
     """
     own = {
         key: options.pop(key)
-        for key in ("floating", "view", "mixed", "reduces", "name", "backward", "on_arrays")
+        for key in ("floating", "view", "mixed", "reduces", "own_precision", "name", "backward", "on_arrays")
         if key in options
     }
 
@@ -234,7 +250,7 @@ def _unary(operation: Operation) -> Callable[..., Tensor]:
         if floating and not learns and array.dtype.kind in "bui":
             array = array.astype(dtypes.get_default_dtype().numpy)
         try:
-            array = forward(array)
+            array = (operation.on_halves if HALVES and array.dtype in HALVES else forward)(array)
         except Exception as error:
             raise explain(operation, (input,), {}, error) from None
         if learns and way is not None:
@@ -266,7 +282,7 @@ def _binary(operation: Operation) -> Callable[..., Tensor]:
             input, other = as_operands(operation, (input, other))
             a, b = input.array, other.array
         try:
-            array = forward(a, b)
+            array = (operation.on_halves if HALVES and _any_half(a, b) else forward)(a, b)
         except Exception as error:
             raise explain(operation, (input, other), {}, error) from None
         if input._requires_grad:
@@ -307,7 +323,7 @@ def _unary_with_settings(operation: Operation) -> Callable[..., Tensor]:
         if floating and array.dtype.kind in "bui":
             array = array.astype(dtypes.get_default_dtype().numpy)
         try:
-            array = forward(array, **settings)
+            array = (operation.on_halves if HALVES and array.dtype in HALVES else forward)(array, **settings)
         except Exception as error:
             raise explain(operation, arguments, settings, error) from None
         state = thread.state
@@ -332,7 +348,8 @@ def _general(operation: Operation) -> Callable[..., Tensor]:
         arguments, settings = _bind(operation, arguments, settings)
         operands = as_operands(operation, arguments)
         try:
-            array = forward(*map(get_array, operands), **settings)
+            arrays = tuple(map(get_array, operands))
+            array = (operation.on_halves if HALVES and _any_half(*arrays) else forward)(*arrays, **settings)
         except Exception as error:
             raise explain(operation, operands, settings, error) from None
         state = thread.state
@@ -343,6 +360,10 @@ def _general(operation: Operation) -> Callable[..., Tensor]:
         return new_tensor(array)
 
     return apply
+
+
+def _any_half(*arrays: Any) -> bool:
+    return any([array.dtype in HALVES for array in arrays])
 
 
 def _bind(

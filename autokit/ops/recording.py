@@ -14,6 +14,7 @@ import numpy as np
 
 from autokit.autograd.modes import SMALL, State, thread
 from autokit.autograd.node import Node, Storage, next_sequence
+from autokit.dtypes import HALVES
 from autokit.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def record(
         array = np.asarray(array)
     node = _allocate(Node)
     node.operation = operation
-    node.way = way
+    node.way = way if not HALVES or array.dtype not in HALVES else operation.way_of_halves(way)
     node.sources = sources
     node.saved = None
     node.output = array

@@ -1,0 +1,55 @@
+"""The old types of tensors: ``FloatTensor`` makes one, and tells whether a tensor holds float32 on the CPU.
+
+They are no classes of tensors, which are all of one class, but stand for a
+dtype and a device at once.  ``torch.tensor(data, dtype=...)`` says the same
+today.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autokit import dtypes
+from autokit.devices import device
+from autokit.ops.create import legacy_array
+from autokit.tensor import Tensor, new_tensor
+
+
+class tensortype(type):
+    """The class of ``FloatTensor`` and its kin."""
+
+    dtype: dtypes.dtype
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return (
+            isinstance(instance, Tensor) and instance.array.dtype == cls.dtype.numpy and not instance.is_cuda
+        )
+
+    def __call__(cls, *data: Any, device: Any = None) -> Tensor:
+        """A tensor of this dtype: of the elements of a sequence, or unfilled, of the sizes that are given."""
+        if device is not None and _device(device).type != "cpu":
+            raise RuntimeError(
+                f"legacy constructor expects device type: cpu but device type: {_device(device).type} was "
+                "passed; write torch.tensor(data, dtype=..., device=...)"
+            )
+        return new_tensor(legacy_array(data, cls.dtype))
+
+    def __repr__(cls) -> str:
+        return f"<class 'torch.{cls.__name__}'>"
+
+
+_device = device
+
+
+def _made(name: str, kind: dtypes.dtype) -> tensortype:
+    """The type of this ``name``, as ``"torch.FloatTensor"``."""
+    module, _, own = name.partition(".")
+    description = f"Tensors of {kind.name} on the CPU: makes one, and ``isinstance`` recognizes it."
+    return tensortype(own, (), {"dtype": kind, "__module__": module, "__doc__": description})
+
+
+TYPES = {
+    made.__name__: made
+    for made in (_made(name, kind) for name, kind in dtypes.BY_TENSOR_TYPE.items() if not kind.is_complex)
+}
+"""The types by their names; ``autokit`` exports them all."""
