@@ -2,8 +2,8 @@
 
 from autokit.ops.elementwise import sigmoid as expit
 from autokit.ops.exponential import exp2, expm1, log1p, logit, xlog1py, xlogy
-from autokit.ops.reduce import log_softmax, logsumexp, softmax
 from autokit.ops.rounding import round
+from autokit.ops.soft_extremes import log_softmax, logsumexp, softmax
 from autokit.ops.special import (
     digamma,
     entr,

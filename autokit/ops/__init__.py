@@ -27,6 +27,7 @@ from autokit.ops import (
     elementwise,
     exchange,
     exponential,
+    extremes,
     factors,
     fold,
     index,
@@ -38,6 +39,8 @@ from autokit.ops import (
     pad,
     places,
     pool,
+    product,
+    quantile,
     redrawing,
     reduce,
     repeat,
@@ -47,12 +50,14 @@ from autokit.ops import (
     scatter,
     series,
     shape,
+    soft_extremes,
     solving,
     sort,
     special,
     strides,
     triangle,
     trigonometry,
+    variance,
 )
 from autokit.ops.names import Names, public
 from autokit.tensor import Tensor
@@ -71,6 +76,9 @@ FAMILIES = (
     activation,
     compare,
     reduce,
+    extremes,
+    variance,
+    soft_extremes,
     shape,
     strides,
     join,
@@ -101,6 +109,8 @@ FAMILIES = (
     factors,
     sort,
     scan,
+    product,
+    quantile,
 )
 
 FUNCTIONS: dict[str, Any] = {}

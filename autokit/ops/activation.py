@@ -19,7 +19,7 @@ from autokit.ops.elementwise import div, plain_sub, relu, sigmoid, tanh
 from autokit.ops.inplace import in_place
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
-from autokit.ops.reduce import softmax
+from autokit.ops.soft_extremes import softmax
 from autokit.tensor import Tensor
 
 

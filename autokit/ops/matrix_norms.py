@@ -13,10 +13,11 @@ from autokit.ops.convert import cast
 from autokit.ops.decompositions import svdvals
 from autokit.ops.elementwise import where
 from autokit.ops.errors import describe, dimension_error
+from autokit.ops.extremes import amax, amin
 from autokit.ops.matrices import require_matrices, require_square, title
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
-from autokit.ops.reduce import Dim, _axes, _reduced, amax, amin, restored
+from autokit.ops.reduce import Dim, axes, places_reduced, restored
 from autokit.ops.reduce import sum as total
 from autokit.ops.solving import plain_inv
 from autokit.tensor import Tensor, new_tensor
@@ -33,7 +34,7 @@ def _vector_norm_gradient(
     if math.isinf(ord):
         # Where several elements are the largest, they share the gradient.
         largest = np.abs(a) == out
-        count = _array(largest).sum(axis=_axes(dim), keepdims=True)
+        count = _array(largest).sum(axis=axes(dim), keepdims=True)
         return np.where(largest, np.sign(a) * g / np.maximum(count, 1).astype(_array(a).dtype), 0)
     # At the norm's kink, where all elements are 0, 0 is a subgradient.
     safe = np.where(out == 0, 1, out)
@@ -56,17 +57,17 @@ def _array(value: Any) -> Any:
 )
 def plain_vector_norm(a, /, ord=2.0, dim=None, keepdim=False):
     """See :func:`vector_norm`."""
-    axes = _axes(dim)
+    axis = axes(dim)
     if ord == 2:
-        return np.sqrt((a * a).sum(axis=axes, keepdims=keepdim))
+        return np.sqrt((a * a).sum(axis=axis, keepdims=keepdim))
     sizes = np.abs(a)
     if ord == 1:
-        return sizes.sum(axis=axes, keepdims=keepdim)
+        return sizes.sum(axis=axis, keepdims=keepdim)
     if ord == 0:
-        return (a != 0).sum(axis=axes, keepdims=keepdim).astype(a.dtype)
+        return (a != 0).sum(axis=axis, keepdims=keepdim).astype(a.dtype)
     if math.isinf(ord):
-        return sizes.max(axis=axes, keepdims=keepdim) if ord > 0 else sizes.min(axis=axes, keepdims=keepdim)
-    return (sizes**ord).sum(axis=axes, keepdims=keepdim) ** a.dtype.type(1 / ord)
+        return sizes.max(axis=axis, keepdims=keepdim) if ord > 0 else sizes.min(axis=axis, keepdims=keepdim)
+    return (sizes**ord).sum(axis=axis, keepdims=keepdim) ** a.dtype.type(1 / ord)
 
 
 def _converted(name: str, x: Any, dtype: Any) -> Tensor:
@@ -125,7 +126,7 @@ def vector_norm(
         raise TypeError(f"linalg_vector_norm(): argument 'ord' must be Number, not {type(ord).__name__}")
     _check_dims(x, dim)
     if (ord < 0 or ord == math.inf) and any(
-        x.array.shape[place] == 0 for place in _reduced(dim, x.array.ndim)
+        x.array.shape[place] == 0 for place in places_reduced(dim, x.array.ndim)
     ):
         raise RuntimeError(
             f"linalg.vector_norm cannot compute the {ord} norm on an empty tensor because the operation does "

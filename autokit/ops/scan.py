@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from autokit import dtypes
+from autokit.ops.dims import place_of
 from autokit.ops.join import cat
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
-from autokit.ops.reduce import converted
+from autokit.ops.reduce import converted, kind_of, require_operand
 from autokit.ops.return_types import return_type
 from autokit.ops.scatter import scatter_zeros
-from autokit.ops.sort import place_of, require_operand
 from autokit.tensor import Tensor, new_tensor
 
 
@@ -93,6 +93,48 @@ def cumprod(input: Tensor, dim: int, *, dtype: dtypes.dtype | None = None) -> Te
     """The product of the elements up to each, along ``dim``; integers and bools multiply to int64."""
     require_operand("cumprod", input)
     return plain_cumprod(converted(input, dtype), dim)
+
+
+def _logcumsumexp_gradient(g: Any, a: Any, out: Any, shape: tuple[int, ...], dim: int) -> Any:
+    if not shape:
+        return g
+    # A row for each element, a column for each result that it is part of: exponents there are at most 0.
+    size = shape[dim]
+    earlier = np.triu(np.ones((size, size), dtype=bool))
+    elements, results = (np.swapaxes(each, dim, -1) for each in (a, out))
+    exponents = np.where(earlier, np.expand_dims(elements, -1) - np.expand_dims(results, -2), -np.inf)
+    each = np.exp(exponents) * np.expand_dims(np.swapaxes(g, dim, -1), -2)
+    return np.swapaxes(each.sum(axis=-1), dim, -1)
+
+
+def _logcumsumexp_gradient_of_arrays(g: Any, a: Any, out: Any, shape: tuple[int, ...], dim: int) -> Any:
+    if not shape:
+        return g
+    # In logarithms, for each sign of the gradient: so no exponential overflows.
+    gains = [np.where(part > 0, np.log(np.where(part > 0, part, 1)), -np.inf) - out for part in (g, -g)]
+    up, down = (np.exp(a + _scan(np.logaddexp, gain, dim, reverse=True)) for gain in gains)
+    return up - down
+
+
+@operation(
+    "cumulative log Σ exp",
+    "running log Σ exp {a}",
+    a=derivative("exp({a} − {out}) up to here", _logcumsumexp_gradient, _logcumsumexp_gradient_of_arrays),
+    name="logcumsumexp",
+)
+def plain_logcumsumexp(a, /, dim):
+    """See :func:`logcumsumexp`."""
+    if a.dtype.kind != "f":
+        raise NotImplementedError(
+            f"\"logcumsumexp_out_cpu\" not implemented for '{kind_of(a)}'; convert it with .float()"
+        )
+    return _scan(np.logaddexp, a, dim)
+
+
+def logcumsumexp(input: Tensor, dim: int) -> Tensor:
+    """The logarithm of the sum of exponentials of the elements up to each, along ``dim``."""
+    require_operand("logcumsumexp", input)
+    return plain_logcumsumexp(input, place_of(dim, input.array.ndim, "logcumsumexp"))
 
 
 # ---------------------------------------------------------------- running extremes
@@ -200,7 +242,7 @@ def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, 
 
 
 NAMES = Names(
-    both="cummax cummin cumprod cumsum diff",
+    both="cummax cummin cumprod cumsum diff logcumsumexp",
     functions="cumulative_trapezoid trapezoid",
     in_place="cumprod cumsum",
     aliases={"trapz": "trapezoid"},

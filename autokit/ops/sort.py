@@ -7,78 +7,18 @@ elements keep their order; NaN counts as larger than any number.
 
 from __future__ import annotations
 
-import builtins
 from typing import Any
 
 import numpy as np
 
+from autokit.ops.dims import place_of
+from autokit.ops.extremes import shared_among_ties
 from autokit.ops.names import Names
-from autokit.ops.operation import derivative, on, operation
-from autokit.ops.reduce import restored, shared_among_ties
+from autokit.ops.operation import derivative, operation
+from autokit.ops.read_along import reading
+from autokit.ops.reduce import require_operand
 from autokit.ops.return_types import return_type
-from autokit.ops.scatter import plain_gather
 from autokit.tensor import Tensor, new_tensor
-
-
-@operation(
-    "put",
-    "{a} put at its places",
-    a=derivative("1 at the places put", lambda g, dim, index: on(plain_gather, g, dim=dim, index=index)),
-)
-def put_along(a, /, shape, dim, index):
-    """Zeros of ``shape`` with the elements of ``a`` put at ``index`` along ``dim``, each place named once."""
-    result = np.zeros_like(a, shape=shape)
-    np.put_along_axis(result, index, a, dim)
-    return result
-
-
-def _put_back(g: Any, shape: tuple[int, ...], dim: int, keepdim: bool, index: Any) -> Any:
-    if not shape:
-        return g
-    places = restored(index, shape, dim, keepdim)
-    return on(put_along, restored(g, shape, dim, keepdim), shape=shape, dim=dim, index=places)
-
-
-def reading(name: str, words: str, backward: str) -> Any:
-    """An operation that reads the places that were found along a dimension."""
-
-    @operation(
-        words,
-        f"{words} {{a}}",
-        a=derivative("1 at the places read, else 0", _put_back),
-        name=name,
-        backward=backward,
-    )
-    def read(a, /, dim, keepdim, index):
-        """The elements of ``a`` at the places ``index`` along ``dim``."""
-        if not a.ndim:
-            return a.copy()
-        places = index if keepdim else np.expand_dims(index, dim)
-        return np.take_along_axis(a, places, dim).reshape(index.shape)
-
-    return read
-
-
-def place_of(dim: Any, ndim: int, name: str) -> int:
-    """The dimension ``dim``, counted from the front."""
-    if isinstance(dim, bool) or not isinstance(dim, int | np.integer):
-        raise TypeError(f"{name}(): argument 'dim' must be int, not {type(dim).__name__}")
-    longest = builtins.max(ndim, 1)
-    if not -longest <= dim < longest:
-        raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-longest}, {longest - 1}], but got {dim})"
-        )
-    return int(dim) % longest
-
-
-def require_operand(name: str, input: Any) -> None:
-    """Raise unless ``input`` is a tensor."""
-    if not isinstance(input, Tensor):
-        raise TypeError(
-            f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}; make one "
-            "with torch.tensor(...)"
-        )
-
 
 # ---------------------------------------------------------------- sorting
 

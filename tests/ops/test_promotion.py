@@ -110,17 +110,13 @@ def test_where_cat_and_stack(left: str):
             assert ours == theirs, right
 
 
-# Where PyTorch refuses or differs: bools count as 0 and 1 here, and integers become floats as for exp.
-BY_CHOICE = [(name, "bool") for name in ("abs", "relu", "floor", "argmax")]
-BY_CHOICE += [(name, dtype) for name in ("softmax", "log_softmax") for dtype in DTYPES[:6]]
+# Where PyTorch refuses: bools count as 0 and 1 here.
+BY_CHOICE = [(name, "bool") for name in ("abs", "relu", "floor")]
 
 
 @pytest.mark.parametrize(("name", "dtype"), BY_CHOICE)
 def test_functions_of_one_that_differ_by_choice(name: str, dtype: str):
-    settings = {"dim": 0} if "softmax" in name else {}
-    ours, theirs = (
-        outcome(lambda T=T: getattr(T, name)(made(T, (2,), dtype), **settings)) for T in (autokit, torch)
-    )
+    ours, theirs = (outcome(lambda T=T: getattr(T, name)(made(T, (2,), dtype))) for T in (autokit, torch))
     assert ours.startswith("torch.") and ours != theirs
 
 

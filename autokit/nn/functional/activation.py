@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from autokit.ops.elementwise import relu as _relu
-from autokit.ops.reduce import log_softmax as _log_softmax
-from autokit.ops.reduce import softmax as _softmax
+from autokit.ops.soft_extremes import log_softmax as _log_softmax
+from autokit.ops.soft_extremes import softmax as _softmax
 from autokit.tensor import Tensor, new_tensor
 
 

@@ -18,7 +18,7 @@ from autokit.ops.loss import huber_loss as _huber_loss
 from autokit.ops.loss import mse_loss as _mse_loss
 from autokit.ops.loss import nll_loss as _nll_loss
 from autokit.ops.loss import smooth_l1_loss as _smooth_l1_loss
-from autokit.ops.reduce import plain_log_softmax
+from autokit.ops.soft_extremes import plain_log_softmax
 from autokit.tensor import Tensor, new_tensor
 
 _REDUCTIONS = ("mean", "sum", "none")

@@ -48,4 +48,8 @@ CASES = [
     ),
     otherwise("trapz", lambda T, y, x: T.trapz(y, x), R(2, 4), P(2, 4)),
     otherwise("trapezoid", lambda T, y: T.trapezoid(y), R(4)),
+    *(
+        c("logcumsumexp", lambda T, a, dim=dim: T.logcumsumexp(a, dim), a)
+        for dim, a in ((0, R(3, 4)), (-1, R(3, 4)), (1, R(2, 3, 2)), (0, R()), (0, R(0)), (0, 80 * R(5)))
+    ),
 ]

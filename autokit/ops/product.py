@@ -1,0 +1,91 @@
+"""Products of elements, whose gradient is right at zeros too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autokit import dtypes
+from autokit.ops.dims import place_of
+from autokit.ops.names import Names
+from autokit.ops.operation import derivative, on, operation
+from autokit.ops.reduce import converted, require_flag, require_operand, restored
+from autokit.ops.scan import plain_cumprod
+from autokit.tensor import Tensor
+
+
+def _others(a: Any) -> Any:
+    """The product of all elements but one along the last dimension, for each: of those before and behind."""
+    one = np.ones_like(a[..., :1])
+    before = on(plain_cumprod, np.concatenate([one, a[..., :-1]], axis=-1), dim=-1)
+    behind = np.concatenate([one, np.flip(a, -1)[..., :-1]], axis=-1)
+    return before * np.flip(on(plain_cumprod, behind, dim=-1), -1)
+
+
+def _gradient(g: Any, a: Any, out: Any, shape: tuple[int, ...], dim: int | None, keepdim: bool) -> Any:
+    """The gradient times the product of the others: a quotient where no element is 0."""
+    if not shape:
+        return g
+    back = restored(g, shape, dim, keepdim)
+    if (a.array if isinstance(a, Tensor) else a).all():
+        return back * restored(out, shape, dim, keepdim) / a
+    if dim is None:
+        return back * _others(a.reshape(-1)).reshape(shape)
+    return back * np.swapaxes(_others(np.swapaxes(a, dim, -1)), dim, -1)
+
+
+def _gradient_of_arrays(
+    g: Any, a: Any, out: Any, shape: tuple[int, ...], dim: int | None, keepdim: bool
+) -> Any:
+    zeros = a == 0
+    if not shape or not zeros.any():
+        return _gradient(g, a, out, shape, dim, keepdim)
+    # Among the others of an element is no 0 where it is the only one.
+    alone = zeros & (zeros.sum(axis=dim, keepdims=True) == 1)
+    others = np.where(alone, 1, a).prod(axis=dim, keepdims=True)
+    others = np.where(alone, others, restored(out, shape, dim, keepdim) / np.where(zeros, 1, a))
+    return (restored(g, shape, dim, keepdim) * others).astype(g.dtype, copy=False)
+
+
+@operation(
+    "Π",
+    "Π {a}",
+    name="prod",
+    a=derivative("the product of the others", _gradient, _gradient_of_arrays),
+    backward=lambda node: f"ProdBackward{0 if node.settings['dim'] is None else 1}",
+)
+def plain_prod(a, /, dim=None, keepdim=False):
+    """See :func:`prod`."""
+    inside: Any = np.int64 if a.dtype.kind in "bui" else np.float32 if a.dtype == np.float16 else None
+    product = a.prod(axis=dim, keepdims=keepdim, dtype=inside)
+    return product.astype(a.dtype) if a.dtype == np.float16 else product
+
+
+def prod(
+    input: Tensor,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: dtypes.dtype | None = None,
+) -> Tensor:
+    """The product of all elements, or along ``dim``; integers and bools multiply to int64.
+
+    Parameters
+    ----------
+    input : Tensor
+    dim : int, optional
+        One dimension, unlike for :func:`sum`.
+    keepdim : bool
+        Keep that dimension, with size 1.
+    dtype : dtype, optional
+        Convert first.
+    """
+    require_operand("prod", input)
+    require_flag("prod", "keepdim", keepdim)
+    if dim is not None:
+        dim = place_of(dim, input.array.ndim, "prod")
+    return converted(plain_prod(converted(input, dtype), dim, keepdim), dtype)
+
+
+NAMES = Names(both="prod", numpy={np.prod: prod})

@@ -1,0 +1,99 @@
+"""Smooth relatives of the maximum: softmax, its logarithm, and the logarithm of a sum of exponentials."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autokit import dtypes
+from autokit.ops.dims import place_of
+from autokit.ops.names import Names
+from autokit.ops.operation import derivative, operation
+from autokit.ops.reduce import Dim, axes, checked, converted, kind_of, require_operand, restored
+from autokit.tensor import Tensor
+
+
+def _top(a: Any, dim: Dim) -> Any:
+    """The largest element along ``dim``: taken off first, no exponential overflows."""
+    return a.max(axis=axes(dim), keepdims=True) if a.size else a.sum(axis=axes(dim), keepdims=True)
+
+
+@operation(
+    "logsumexp",
+    "log Σ exp {a}",
+    a=derivative(
+        "exp({a} − {out})",
+        lambda g, a, out, shape, dim, keepdim: (
+            restored(g, shape, dim, keepdim) * np.exp(a - restored(out, shape, dim, keepdim))
+        ),
+    ),
+    floating=True,
+    name="logsumexp",
+)
+def plain_logsumexp(a, /, dim, keepdim=False):
+    """See :func:`logsumexp`."""
+    top = _top(a, dim)
+    top = np.where(np.isfinite(top), top, 0)
+    total = np.log(np.exp(a - top).sum(axis=axes(dim), keepdims=True)) + top
+    return total if keepdim else total.reshape(a.sum(axis=axes(dim)).shape)
+
+
+def logsumexp(input: Tensor, dim: Dim, keepdim: bool = False) -> Tensor:
+    """The logarithm of the sum of exponentials along ``dim``, also where these would overflow."""
+    return plain_logsumexp(input, checked("logsumexp", input, dim, keepdim), keepdim)
+
+
+@operation(
+    "softmax",
+    "softmax {a}",
+    name="softmax",
+    a=derivative(
+        "diag(p) − p pᵀ, where p = {out}",
+        lambda g, out, dim: out * (g - (g * out).sum(axis=dim, keepdims=True)),
+    ),
+)
+def plain_softmax(a, /, dim):
+    """See :func:`softmax`."""
+    exponentials = np.exp(a - _top(a, dim))
+    return exponentials / exponentials.sum(axis=dim, keepdims=True)
+
+
+@operation(
+    "log softmax",
+    "log softmax {a}",
+    name="log_softmax",
+    a=derivative(
+        "I − 1 pᵀ, where p = exp {out}",
+        lambda g, out, dim: g - np.exp(out) * g.sum(axis=dim, keepdims=True),
+    ),
+)
+def plain_log_softmax(a, /, dim):
+    """See :func:`log_softmax`."""
+    shifted = a - _top(a, dim)
+    return shifted - np.log(np.exp(shifted).sum(axis=dim, keepdims=True))
+
+
+def _floating(name: str, input: Tensor, dim: Any, dtype: dtypes.dtype | None) -> tuple[Tensor, int]:
+    """The floating point numbers to take the softmax of, and the dimension counted from the front."""
+    require_operand(name, input)
+    place = place_of(dim, input.array.ndim, name)
+    input = converted(input, dtype)
+    if input.array.dtype.kind not in "fc":
+        raise NotImplementedError(
+            f"\"{name}_kernel_impl\" not implemented for '{kind_of(input.array)}'; convert it with .float()"
+        )
+    return input, place
+
+
+def softmax(input: Tensor, dim: int, dtype: dtypes.dtype | None = None) -> Tensor:
+    """Positive numbers that sum to 1 along ``dim``: exponentials over their sum."""
+    return plain_softmax(*_floating("softmax", input, dim, dtype))
+
+
+def log_softmax(input: Tensor, dim: int, dtype: dtypes.dtype | None = None) -> Tensor:
+    """The logarithm of :func:`softmax`, computed without leaving the logarithms."""
+    return plain_log_softmax(*_floating("log_softmax", input, dim, dtype))
+
+
+NAMES = Names(both="log_softmax logsumexp softmax")
