@@ -15,7 +15,8 @@ import numpy as np
 
 from autokit import random
 from autokit.ops import approximations as by
-from autokit.ops.elementwise import div, plain_sub, relu, sigmoid, tanh
+from autokit.ops.blocks import in_blocks, keep, select
+from autokit.ops.elementwise import div, logistic_of_block, plain_sub, relu, sigmoid, tanh
 from autokit.ops.inplace import in_place
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
@@ -31,18 +32,42 @@ def _require_floats(name: str, a: Any) -> None:
 # ---------------------------------------------------------------- straight pieces
 
 
-@operation(
-    "leaky relu",
-    "{a} where {a} > 0, else slope · {a}",
-    a=derivative("1 where {a} > 0, else the slope", lambda g, a, negative_slope: _bent(g, a, negative_slope)),
-    name="leaky_relu",
-)
-def plain_leaky_relu(a, /, negative_slope=0.01):
-    """``max(x, 0) + negative_slope · min(x, 0)``."""
+def _leaky_relu(a: Any, negative_slope: float) -> Any:
     _require_floats("leaky_relu_cpu", a)
     if 0 <= negative_slope <= 1:
         return np.maximum(a, a * negative_slope)
     return np.where(a > 0, a, a * negative_slope)
+
+
+def _leaky_relu_of_block(a: Any, into: Any, /, negative_slope: float) -> None:
+    np.multiply(a, negative_slope, out=into)
+    if 0 <= negative_slope <= 1:
+        np.maximum(a, into, out=into)
+    else:
+        select(a > 0, a, into, into)
+
+
+def _of_leaky_relu(g: Any, a: Any, negative_slope: float) -> Any:
+    return _bent(g, a, negative_slope)
+
+
+def _of_leaky_relu_of_block(g: Any, a: Any, into: Any, /, negative_slope: float) -> None:
+    np.multiply(g, negative_slope, out=into)
+    select(a > 0, g, into, into)
+
+
+@operation(
+    "leaky relu",
+    "{a} where {a} > 0, else slope · {a}",
+    a=derivative(
+        "1 where {a} > 0, else the slope", _of_leaky_relu, in_blocks(_of_leaky_relu, _of_leaky_relu_of_block)
+    ),
+    name="leaky_relu",
+    on_arrays=in_blocks(_leaky_relu, _leaky_relu_of_block),
+)
+def plain_leaky_relu(a, /, negative_slope=0.01):
+    """``max(x, 0) + negative_slope · min(x, 0)``."""
+    return _leaky_relu(a, negative_slope)
 
 
 def _bent(g: Any, a: Any, slope: Any) -> Any:
@@ -120,12 +145,21 @@ def rrelu(input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: b
     return plain_rrelu(input, slope)
 
 
+def _of_hardtanh(g: Any, a: Any, min_val: float, max_val: float) -> Any:
+    return np.where((a <= min_val) | (a >= max_val), 0.0, g)
+
+
+def _of_hardtanh_of_block(g: Any, a: Any, into: Any, /, min_val: float, max_val: float) -> None:
+    outside = a <= min_val
+    outside |= a >= max_val
+    keep(~outside, g, into)
+
+
 @operation(
     "hardtanh",
     "{a} between two bounds",
     a=derivative(
-        "1 inside of the bounds, else 0",
-        lambda g, a, min_val, max_val: np.where((a > min_val) & (a < max_val), g, 0.0),
+        "1 inside of the bounds, else 0", _of_hardtanh, in_blocks(_of_hardtanh, _of_hardtanh_of_block)
     ),
     name="hardtanh",
 )
@@ -157,16 +191,40 @@ def _of_hardswish(g: Any, a: Any) -> Any:
     return np.where(a <= -3, 0.0, np.where(a < 3, g * (a / 3 + 0.5), g))
 
 
+def _of_hardswish_of_block(g: Any, a: Any, into: Any, /) -> None:
+    np.divide(a, 3, out=into)
+    into += 0.5
+    into *= g
+    select(a < 3, into, g, into)
+    keep(~(a <= -3), into, into)
+
+
+def _hardswish(a: Any) -> Any:
+    _require_floats("hardswish_cpu", a)
+    return a * np.clip(a + 3, 0, 6) / 6
+
+
+def _hardswish_of_block(a: Any, into: Any, /) -> None:
+    np.add(a, 3, out=into)
+    np.clip(into, 0, 6, out=into)
+    into *= a
+    into /= 6
+
+
 @operation(
     "hardswish",
     "{a} · hardσ {a}",
-    a=derivative("{a}/3 + ½ inside of (−3, 3), else 0 or 1", _of_hardswish),
+    a=derivative(
+        "{a}/3 + ½ inside of (−3, 3), else 0 or 1",
+        _of_hardswish,
+        in_blocks(_of_hardswish, _of_hardswish_of_block),
+    ),
     name="hardswish",
+    on_arrays=in_blocks(_hardswish, _hardswish_of_block),
 )
 def plain_hardswish(a, /):
     """``x · hardsigmoid(x)``."""
-    _require_floats("hardswish_cpu", a)
-    return a * np.clip(a + 3, 0, 6) / 6
+    return _hardswish(a)
 
 
 def _outside(g: Any, a: Any, lambd: float) -> Any:
@@ -202,7 +260,7 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
 @operation(
     "threshold",
     "{a} where above the threshold, else a value",
-    a=derivative("1 above the threshold, else 0", lambda g, a, threshold: np.where(a > threshold, g, 0.0)),
+    a=derivative("1 above the threshold, else 0", lambda g, a, threshold: np.where(a <= threshold, 0.0, g)),
     name="threshold",
 )
 def plain_threshold(a, /, threshold, value):
@@ -215,21 +273,41 @@ def plain_threshold(a, /, threshold, value):
 
 def _of_elu(g: Any, a: Any, alpha: float, scale: float, input_scale: float) -> Any:
     below = g * (input_scale * alpha * scale) * np.exp(input_scale * np.where(a < 0, a, 0.0))
-    return np.where(a > 0, g * scale, below)
+    return np.where(a <= 0, below, g * scale)
+
+
+def _of_elu_of_block(g: Any, a: Any, into: Any, /, alpha: float, scale: float, input_scale: float) -> None:
+    np.minimum(a, np.zeros_like(a), out=into)
+    into *= input_scale
+    np.exp(into, out=into)
+    into *= input_scale * alpha * scale
+    into *= g
+    select(a <= 0, into, g * scale, into)
+
+
+def _elu(a: Any, alpha: float, scale: float, input_scale: float) -> Any:
+    _require_floats("elu_cpu", a)
+    return np.where(a > 0, a * scale, np.expm1(np.minimum(a, 0) * input_scale) * (alpha * scale))
+
+
+def _elu_of_block(a: Any, into: Any, /, alpha: float, scale: float, input_scale: float) -> None:
+    np.minimum(a, np.zeros_like(a), out=into)
+    into *= input_scale
+    np.expm1(into, out=into)
+    into *= alpha * scale
+    select(a > 0, a * scale, into, into)
 
 
 @operation(
     "elu",
     "{a} where {a} > 0, else α · (exp {a} − 1)",
-    a=derivative("1 where {a} > 0, else α · exp {a}", _of_elu),
+    a=derivative("1 where {a} > 0, else α · exp {a}", _of_elu, in_blocks(_of_elu, _of_elu_of_block)),
     name="elu",
+    on_arrays=in_blocks(_elu, _elu_of_block),
 )
 def plain_elu(a, /, alpha=1.0, scale=1.0, input_scale=1.0):
     """See :func:`elu`."""
-    _require_floats("elu_cpu", a)
-    below = np.expm1(np.minimum(a, 0) * input_scale)
-    below *= alpha * scale
-    return np.where(a > 0, a * scale if scale != 1 else a, below)
+    return _elu(a, alpha, scale, input_scale)
 
 
 def elu(input: Tensor, alpha: float = 1.0) -> Tensor:
@@ -276,6 +354,60 @@ def _gelu_slope(g: Any, a: Any, approximate: str) -> Any:
     return g * (0.5 * (1 + inner) + a * (1 - inner * inner) * (_PHI * (1 + 3 * _BEND * a * a)))
 
 
+def _gelu_tanh_of_block(a: Any, into: Any, /) -> Any:
+    """Write the tanh in :func:`gelu` of ``a``; also returns the squares."""
+    square = a * a
+    np.multiply(square, 2 * _PHI * _BEND, out=into)
+    into += 2 * _PHI
+    into *= a
+    np.tanh(into, out=into)
+    return square
+
+
+def _gelu_slope_of_block(g: Any, a: Any, into: Any, /, approximate: str) -> None:
+    if approximate == "none":
+        bell = a * a
+        bell *= -0.5
+        np.exp(bell, out=bell)
+        bell *= a
+        bell *= _PHI
+        into[...] = by.erf(a * math.sqrt(0.5))
+        into += 1
+        into *= 0.5
+        into += bell
+    else:
+        square = _gelu_tanh_of_block(a, into)
+        square *= 3 * _BEND * _PHI
+        square += _PHI
+        square *= a
+        slope = into * into
+        np.subtract(1, slope, out=slope)
+        slope *= square
+        into += 1
+        into *= 0.5
+        into += slope
+    into *= g
+
+
+def _gelu(a: Any, approximate: str) -> Any:
+    _require_floats("GeluKernelImpl", a)
+    if approximate == "tanh":
+        part = np.tanh(2 * _PHI * (a + _BEND * a * a * a))
+    else:
+        part = by.erf(a * math.sqrt(0.5))
+    return a * 0.5 * (1 + part)
+
+
+def _gelu_of_block(a: Any, into: Any, /, approximate: str) -> None:
+    if approximate == "tanh":
+        _gelu_tanh_of_block(a, into)
+    else:
+        into[...] = by.erf(a * math.sqrt(0.5))
+    into += 1
+    into *= a
+    into *= 0.5
+
+
 @operation(
     "erf",
     "erf({a}/√2)",
@@ -286,16 +418,16 @@ def _erf_of_gelu(a, /):
     return by.erf(a * math.sqrt(0.5))
 
 
-@operation("gelu", "{a} · Φ({a})", a=derivative("Φ({a}) + {a} · φ({a})", _gelu_slope), name="gelu")
+@operation(
+    "gelu",
+    "{a} · Φ({a})",
+    a=derivative("Φ({a}) + {a} · φ({a})", _gelu_slope, in_blocks(_gelu_slope, _gelu_slope_of_block)),
+    name="gelu",
+    on_arrays=in_blocks(_gelu, _gelu_of_block),
+)
 def plain_gelu(a, /, approximate="none"):
     """See :func:`gelu`."""
-    _require_floats("GeluKernelImpl", a)
-    part = (
-        np.tanh(2 * _PHI * (a + _BEND * a * a * a)) if approximate == "tanh" else by.erf(a * math.sqrt(0.5))
-    )
-    part += 1
-    part *= a * 0.5
-    return part
+    return _gelu(a, approximate)
 
 
 def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
@@ -320,13 +452,38 @@ def _of_silu(g: Any, a: Any) -> Any:
     return g * (part * (1 + a * (1 - part)))
 
 
-@operation("silu", "{a} · σ({a})", a=derivative("σ({a}) · (1 + {a} · (1 − σ({a})))", _of_silu), name="silu")
+def _of_silu_of_block(g: Any, a: Any, into: Any, /) -> None:
+    part = np.empty_like(a)
+    logistic_of_block(a, part)
+    np.subtract(1, part, out=into)
+    into *= a
+    into += 1
+    into *= part
+    into *= g
+
+
+def _silu(a: Any) -> Any:
+    _require_floats("silu_cpu", a)
+    return a / (1 + np.exp(-a))
+
+
+def _silu_of_block(a: Any, into: Any, /) -> None:
+    np.negative(a, out=into)
+    np.exp(into, out=into)
+    into += 1
+    np.divide(a, into, out=into)
+
+
+@operation(
+    "silu",
+    "{a} · σ({a})",
+    a=derivative("σ({a}) · (1 + {a} · (1 − σ({a})))", _of_silu, in_blocks(_of_silu, _of_silu_of_block)),
+    name="silu",
+    on_arrays=in_blocks(_silu, _silu_of_block),
+)
 def plain_silu(a, /):
     """``x · sigmoid(x)``, also called swish."""
-    _require_floats("silu_cpu", a)
-    below = np.exp(-a)
-    below += 1
-    return a / below
+    return _silu(a)
 
 
 def _of_mish(g: Any, a: Any) -> Any:
@@ -334,34 +491,87 @@ def _of_mish(g: Any, a: Any) -> Any:
     return g * (inner + a * on(sigmoid, a) * (1 - inner * inner))
 
 
+def _of_mish_of_block(g: Any, a: Any, into: Any, /) -> None:
+    inner, part = np.empty_like(a), np.empty_like(a)
+    _softplus_of_block(a, inner, 1.0, 20.0)
+    np.tanh(inner, out=inner)
+    logistic_of_block(a, part)
+    part *= a
+    np.multiply(inner, inner, out=into)
+    np.subtract(1, into, out=into)
+    into *= part
+    into += inner
+    into *= g
+
+
+def _mish(a: Any) -> Any:
+    _require_floats("mish_cpu", a)
+    return a * np.tanh(_softplus(a, 1.0, 20.0))
+
+
+def _mish_of_block(a: Any, into: Any, /) -> None:
+    _softplus_of_block(a, into, 1.0, 20.0)
+    np.tanh(into, out=into)
+    into *= a
+
+
 @operation(
     "mish",
     "{a} · tanh(softplus {a})",
-    a=derivative("{out} / {a} + {a} · σ({a}) · (1 − tanh²)", _of_mish),
+    a=derivative(
+        "{out} / {a} + {a} · σ({a}) · (1 − tanh²)", _of_mish, in_blocks(_of_mish, _of_mish_of_block)
+    ),
     name="mish",
+    on_arrays=in_blocks(_mish, _mish_of_block),
 )
 def plain_mish(a, /):
     """``x · tanh(softplus(x))``."""
-    _require_floats("mish_cpu", a)
-    return a * np.tanh(np.logaddexp(a, a.dtype.type(0)))
+    return _mish(a)
 
 
 def _of_softplus(g: Any, a: Any, beta: float, threshold: float) -> Any:
     return np.where(a * beta > threshold, g, g * on(sigmoid, a * beta))
 
 
+def _of_softplus_of_block(g: Any, a: Any, into: Any, /, beta: float, threshold: float) -> None:
+    scaled = a * beta
+    logistic_of_block(scaled, into)
+    into *= g
+    _where_above(scaled, threshold, g, into)
+
+
+def _softplus(a: Any, beta: float, threshold: float) -> Any:
+    _require_floats("softplus_cpu", a)
+    scaled = a * beta
+    return np.where(scaled > threshold, a, np.log1p(np.exp(np.minimum(scaled, threshold))) / beta)
+
+
+def _softplus_of_block(a: Any, into: Any, /, beta: float, threshold: float) -> None:
+    scaled = a if beta == 1 else a * beta
+    np.exp(scaled, out=into)
+    np.log1p(into, out=into)
+    if beta != 1:
+        into /= beta
+    _where_above(scaled, threshold, a, into)
+
+
+def _where_above(scaled: Any, threshold: float, value: Any, into: Any) -> None:
+    """Write ``value`` where ``scaled`` is above the threshold, which is rare."""
+    if (above := scaled > threshold).any():
+        select(above, value, into, into)
+
+
 @operation(
     "softplus",
     "log(1 + exp {a})",
-    a=derivative("σ({a})", _of_softplus),
+    a=derivative("σ({a})", _of_softplus, in_blocks(_of_softplus, _of_softplus_of_block)),
     name="softplus",
     backward="SoftplusBackward0",
+    on_arrays=in_blocks(_softplus, _softplus_of_block),
 )
 def plain_softplus(a, /, beta=1.0, threshold=20.0):
     """``log(1 + exp(beta · x)) / beta``; x itself where ``beta · x`` is above ``threshold``."""
-    _require_floats("softplus_cpu", a)
-    scaled = a * beta if beta != 1 else a
-    return np.where(scaled > threshold, a, np.log1p(np.exp(np.minimum(scaled, threshold))) / beta)
+    return _softplus(a, beta, threshold)
 
 
 def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
@@ -379,17 +589,29 @@ def tanhshrink(input: Tensor) -> Tensor:
     return plain_sub(input, tanh(input))
 
 
+def _logsigmoid(a: Any) -> Any:
+    _require_floats("log_sigmoid_cpu", a)
+    return np.minimum(a, 0) - np.log1p(np.exp(-np.abs(a)))
+
+
+def _logsigmoid_of_block(a: Any, into: Any, /) -> None:
+    np.abs(a, out=into)
+    np.negative(into, out=into)
+    np.exp(into, out=into)
+    np.log1p(into, out=into)
+    np.subtract(np.minimum(a, np.zeros_like(a)), into, out=into)
+
+
 @operation(
     "log σ",
     "log σ({a})",
     a=derivative("σ(−{a})", lambda g, a: g * on(sigmoid, -a)),
     backward="LogSigmoidBackward0",
+    on_arrays=in_blocks(_logsigmoid, _logsigmoid_of_block),
 )
 def logsigmoid(a, /):
     """The logarithm of :func:`sigmoid`, exact where that is near 0 or 1."""
-    _require_floats("log_sigmoid_cpu", a)
-    rest = np.exp(-np.abs(a))
-    return np.minimum(a, 0) - np.log1p(rest)
+    return _logsigmoid(a)
 
 
 @operation(
@@ -447,7 +669,7 @@ def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
 def _flagged(function: Callable[..., Tensor], name: str = "") -> Callable[..., Tensor]:
     """``function`` as in ``torch.nn.functional``: with a last argument ``inplace``."""
     plain = getattr(function, "operation", None)
-    own = inspect.signature(plain.forward if plain is not None else function)
+    own = inspect.signature(plain.plain if plain is not None else function)
     over = in_place(function)
     parameters = [
         parameter.replace(
@@ -465,7 +687,7 @@ def _flagged(function: Callable[..., Tensor], name: str = "") -> Callable[..., T
         return over(*values) if inplace else function(*values)
 
     apply.__name__ = apply.__qualname__ = name or function.__name__
-    apply.__doc__ = (plain.forward if plain is not None else function).__doc__
+    apply.__doc__ = (plain.plain if plain is not None else function).__doc__
     apply.__signature__ = signature  # type: ignore[attr-defined]
     return apply
 

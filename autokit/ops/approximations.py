@@ -35,8 +35,9 @@ def _in_float64(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _polynomial(coefficients: Sequence[float], x: Any) -> Any:
     """By Horner's rule, the coefficient of the highest power first."""
-    total = np.full_like(x, coefficients[0])
-    for coefficient in coefficients[1:]:
+    total = x * coefficients[0]
+    total += coefficients[1]
+    for coefficient in coefficients[2:]:
         total *= x
         total += coefficient
     return total
@@ -122,9 +123,30 @@ def _upper_erfc(x: Any) -> Any:
     return _exp_of_minus_square(x) * _scaled(x)
 
 
-@_in_float64
+_ATANH_ERF = (
+    1.41852875e-07, -5.66848769e-06, 8.76374063e-05, -6.19784884e-04, -1.91830521e-04, 1.02769056e-01,
+    1.12837927,
+)  # fmt: skip
+"""atanh(erf x) / x as a polynomial of x², whose error moves erf by less than 1e-7 of itself."""
+
+
 def erf(x: Any) -> Any:
-    """2/√π · ∫ exp(−t²) dt from 0 to x."""
+    """2/√π · ∫ exp(−t²) dt from 0 to x.
+
+    Of float64 after Cody.  Of float32 tanh(x · P(x²)), where the coefficients
+    of P are fitted for the least largest relative error up to 4 by Lawson's
+    iteration: 4 units in the last place in all.  It takes the same few steps
+    at every x, and tanh is among NumPy's fastest functions.
+    """
+    if x.dtype == np.float64:
+        return _erf(x)
+    x = x.astype(np.float32, copy=False) if (half := x.dtype == np.float16) else x
+    inner = _polynomial(_ATANH_ERF, x * x) * x
+    return np.tanh(inner).astype(np.float16) if half else np.tanh(inner)
+
+
+@_in_float64
+def _erf(x: Any) -> Any:
     return _by_range(
         x,
         (np.abs(x) <= _SMALL, _small_erf),

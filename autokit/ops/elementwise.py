@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from autokit.autograd.node import Node
+from autokit.ops.blocks import in_blocks, keep, select
 from autokit.ops.create import as_tensor
 from autokit.ops.names import Names
 from autokit.ops.operands import common_dtype
-from autokit.ops.operation import Derivative, derivative, operation
+from autokit.ops.operation import Derivative, derivative, on, operation
 from autokit.tensor import Literal, Tensor
 
 flat = derivative("0", lambda g: np.zeros_like(g))
@@ -124,7 +125,11 @@ def neg(a, /):
 
 def _power_by_base(g: Any, a: Any, b: Any) -> Any:
     # Written so that an exponent of 0 gives 0 even at the base 0, where the power rule alone gives nan.
-    return g * np.where(b == 0, 0.0, b * a ** np.where(b == 0, 1.0, b - 1))
+    return np.where(b == 0, 0.0, g * (b * a ** np.where(b == 0, 1.0, b - 1)))
+
+
+def _power_by_base_on_arrays(g: Any, a: Any, b: Any) -> Any:
+    return g * (a + a) if b.ndim == 0 and b == 2 else _power_by_base(g, a, b)
 
 
 def _power_by_exponent(g: Any, a: Any, b: Any, out: Any) -> Any:
@@ -140,7 +145,7 @@ def _pow_name(node: Node) -> str:
 @operation(
     "^",
     "{a} ^ {b}",
-    a=derivative("{b} · {a} ^ ({b} − 1)", _power_by_base),
+    a=derivative("{b} · {a} ^ ({b} − 1)", _power_by_base, _power_by_base_on_arrays),
     b=derivative("{out} · log {a}", _power_by_exponent),
     name="pow",
     backward=_pow_name,
@@ -149,7 +154,7 @@ def plain_pow(a, b, /):
     """See :func:`pow`."""
     if a.dtype.kind == "b":
         raise NotImplementedError('"pow" not implemented for bool: convert with .int()')
-    return np.power(a, b)
+    return a * a if b.ndim == 0 and b == 2 else np.power(a, b)
 
 
 def pow(input: Any, exponent: Any) -> Tensor:
@@ -234,31 +239,65 @@ def tanh(a, /):
     return np.tanh(a)
 
 
-def _of_logistic(part: Any, out: Any) -> Any:
-    return part - part * out
+def _logistic(a: Any) -> Any:
+    # exp of a positive number only ever overflows to infinity, and 1 / infinity is the right 0.
+    return 1 / (1 + np.exp(-a))
+
+
+def logistic_of_block(a: Any, into: Any, /) -> None:
+    """Write the logistic function of ``a``."""
+    np.negative(a, out=into)
+    np.exp(into, out=into)
+    into += 1
+    np.divide(1, into, out=into)
+
+
+def _of_logistic(g: Any, out: Any) -> Any:
+    return g * (out * (1 - out))
+
+
+def _of_logistic_of_block(g: Any, out: Any, into: Any, /) -> None:
+    np.subtract(1, out, out=into)
+    into *= out
+    into *= g
 
 
 @operation(
     "σ",
     "σ({a})",
-    a=derivative("{out} · (1 − {out})", lambda g, out: _of_logistic(g * out, out)),
+    a=derivative("{out} · (1 − {out})", _of_logistic, in_blocks(_of_logistic, _of_logistic_of_block)),
     floating=True,
+    on_arrays=in_blocks(_logistic, logistic_of_block),
 )
 def sigmoid(a, /):
     """The logistic function 1 / (1 + exp(−a)) of each element."""
-    # exp of a positive number only ever overflows to infinity, and 1 / infinity is the right 0.
-    return 1 / (1 + np.exp(-a))
+    return _logistic(a)
+
+
+def _of_relu(g: Any, out: Any) -> Any:
+    return np.where(out <= 0, 0, g)  # a NaN passes the gradient on
+
+
+def _relu_of_block(a: Any, into: Any, /) -> None:
+    np.maximum(a, np.zeros_like(a), out=into)  # with an array NumPy is faster than with a number
 
 
 @operation(
-    "relu", "max({a}, 0)", a=derivative("1 where {a} > 0, else 0", lambda g, out: np.where(out > 0, g, 0))
+    "relu",
+    "max({a}, 0)",
+    a=derivative(
+        "1 where {a} > 0, else 0",
+        _of_relu,
+        in_blocks(_of_relu, lambda g, out, into, /: keep(~(out <= 0), g, into)),
+    ),
+    on_arrays=in_blocks(lambda a: np.maximum(a, 0), _relu_of_block),
 )
 def relu(a, /):
     """Each element where it is positive, else 0."""
     return np.maximum(a, 0)
 
 
-@operation("| |", "|{a}|", a=derivative("sign of {a}", lambda g, a: g * np.sign(a)))
+@operation("| |", "|{a}|", a=derivative("sign of {a}", lambda g, a: g * on(sign, a)))
 def abs(a, /):
     """The absolute value of each element."""
     return np.abs(a)
@@ -276,14 +315,20 @@ def cos(a, /):
     return np.cos(a)
 
 
-def _sign_of_whole(a: Any) -> Any:
+def _sign(a: Any) -> Any:
+    if a.dtype.kind == "f":
+        return np.subtract(a > 0, a < 0, dtype=a.dtype)
     return np.sign(a) if a.dtype.kind != "b" else a.copy()
 
 
-@operation("sign", "sign of {a}", a=flat)
+def _sign_of_block(a: Any, into: Any, /) -> None:
+    into[...] = (a > 0).view(np.int8) - (a < 0).view(np.int8)
+
+
+@operation("sign", "sign of {a}", a=flat, on_arrays=in_blocks(_sign, _sign_of_block))
 def sign(a, /):
     """-1, 0 or 1 for each element; 0 for NaN."""
-    return (a > 0).astype(a.dtype) - (a < 0).astype(a.dtype) if a.dtype.kind == "f" else _sign_of_whole(a)
+    return _sign(a)
 
 
 @operation("floor", "⌊{a}⌋", a=flat)
@@ -306,11 +351,28 @@ def _share(g: Any, smaller: Any, tie: Any) -> Any:
     return np.where(tie, g / 2, np.where(smaller, 0.0, g))
 
 
+def _of_larger(g: Any, a: Any, b: Any) -> Any:
+    return _share(g, a < b, a == b)
+
+
+def _of_larger_of_block(g: Any, a: Any, b: Any, into: Any, /) -> None:
+    keep(~(a < b), g, into)
+    if (tie := a == b).any():
+        into[tie] /= 2
+
+
+_of_larger_on_arrays = in_blocks(_of_larger, _of_larger_of_block)
+
+
 @operation(
     "max",
     "max({a}, {b})",
-    a=derivative("1 where {a} > {b}, ½ at a tie", lambda g, a, b: _share(g, a < b, a == b)),
-    b=derivative("1 where {b} > {a}, ½ at a tie", lambda g, a, b: _share(g, b < a, a == b)),
+    a=derivative("1 where {a} > {b}, ½ at a tie", _of_larger, _of_larger_on_arrays),
+    b=derivative(
+        "1 where {b} > {a}, ½ at a tie",
+        lambda g, a, b: _of_larger(g, b, a),
+        lambda g, a, b: _of_larger_on_arrays(g, b, a),
+    ),
 )
 def maximum(a, b, /):
     """The larger one, element by element; a tie shares its gradient."""
@@ -320,21 +382,46 @@ def maximum(a, b, /):
 @operation(
     "min",
     "min({a}, {b})",
-    a=derivative("1 where {a} < {b}, ½ at a tie", lambda g, a, b: _share(g, a > b, a == b)),
-    b=derivative("1 where {b} < {a}, ½ at a tie", lambda g, a, b: _share(g, b > a, a == b)),
+    a=derivative(
+        "1 where {a} < {b}, ½ at a tie",
+        lambda g, a, b: _of_larger(g, b, a),
+        lambda g, a, b: _of_larger_on_arrays(g, b, a),
+    ),
+    b=derivative("1 where {b} < {a}, ½ at a tie", _of_larger, _of_larger_on_arrays),
 )
 def minimum(a, b, /):
     """The smaller one, element by element; a tie shares its gradient."""
     return np.minimum(a, b)
 
 
+_choose = in_blocks(
+    lambda a, b, condition: np.where(condition, a, b),
+    lambda a, b, condition, into, /: select(condition, a, b, into),
+)
+
+
 @operation(
     "where",
     "{a} where {condition}, else {b}",
-    a=derivative("1 where {condition}, else 0", lambda g, condition: np.where(condition, g, 0)),
-    b=derivative("0 where {condition}, else 1", lambda g, condition: np.where(condition, 0, g)),
+    a=derivative(
+        "1 where {condition}, else 0",
+        lambda g, condition: np.where(condition, g, 0),
+        in_blocks(
+            lambda g, condition: np.where(condition, g, 0),
+            lambda g, condition, into, /: keep(condition, g, into),
+        ),
+    ),
+    b=derivative(
+        "0 where {condition}, else 1",
+        lambda g, condition: np.where(condition, 0, g),
+        in_blocks(
+            lambda g, condition: np.where(condition, 0, g),
+            lambda g, condition, into, /: keep(~condition, g, into),
+        ),
+    ),
     mixed=True,
     backward="WhereBackward0",
+    on_arrays=lambda condition, a, b: _choose(a, b, condition),
 )
 def choose(condition, a, b, /):
     """``a`` where ``condition`` holds, else ``b``; see :func:`where`."""
@@ -367,7 +454,14 @@ def _clamp_name(name: str) -> Any:
 @operation(
     "clamp",
     "max({a}, {low})",
-    a=derivative("1 where {a} ≥ {low}, else 0", lambda g, a, low: np.where(a >= low, g, 0.0)),
+    a=derivative(
+        "1 where {a} ≥ {low}, else 0",
+        lambda g, a, low: np.where(a >= low, g, 0.0),
+        in_blocks(
+            lambda g, a, low: np.where(a >= low, g, 0.0),
+            lambda g, a, low, into, /: keep(a >= low, g, into),
+        ),
+    ),
     low=derivative("1 where {a} < {low}, else 0", lambda g, a, low: np.where(a < low, g, 0.0)),
     name="clamp_min",
     backward=_clamp_name("ClampMin"),
@@ -380,7 +474,14 @@ def plain_clamp_min(a, low, /):
 @operation(
     "clamp",
     "min({a}, {high})",
-    a=derivative("1 where {a} ≤ {high}, else 0", lambda g, a, high: np.where(a <= high, g, 0.0)),
+    a=derivative(
+        "1 where {a} ≤ {high}, else 0",
+        lambda g, a, high: np.where(a <= high, g, 0.0),
+        in_blocks(
+            lambda g, a, high: np.where(a <= high, g, 0.0),
+            lambda g, a, high, into, /: keep(a <= high, g, into),
+        ),
+    ),
     high=derivative("1 where {a} > {high}, else 0", lambda g, a, high: np.where(a > high, g, 0.0)),
     name="clamp_max",
     backward=_clamp_name("ClampMax"),
@@ -400,13 +501,18 @@ def clamp_max(input: Tensor, max: Any) -> Tensor:
     return plain_clamp_max(input, max)
 
 
+def _of_clamp(g: Any, a: Any, min: Any, max: Any) -> Any:
+    return np.where(_inside(a, min, max), g, 0)
+
+
+def _of_clamp_of_block(g: Any, a: Any, into: Any, /, min: Any, max: Any) -> None:
+    keep(_inside(a, min, max), g, into)
+
+
 @operation(
     "clamp",
     "clamp({a})",
-    a=derivative(
-        "1 inside of the bounds, else 0",
-        lambda g, a, min, max: np.where(_inside(a, min, max), g, 0),
-    ),
+    a=derivative("1 inside of the bounds, else 0", _of_clamp, in_blocks(_of_clamp, _of_clamp_of_block)),
     backward=lambda node: "ClampBackward1",
 )
 def clamp_numbers(a, /, min=None, max=None):

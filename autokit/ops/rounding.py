@@ -104,7 +104,7 @@ def nextafter(a, b, /):
 
 
 def _of_finite(g: Any, a: Any) -> Any:
-    return np.where(np.isfinite(a), g, 0.0)
+    return g * np.where(np.isfinite(a), 1.0, 0.0)
 
 
 @operation("nan → 0", "{a}, without nan and inf", a=derivative("1 where {a} is finite, else 0", _of_finite))

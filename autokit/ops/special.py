@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autokit.ops import approximations as by
+from autokit.ops.blocks import in_blocks
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.tensor import Tensor
@@ -17,11 +18,28 @@ from autokit.tensor import Tensor
 _BELL = 2 / math.sqrt(math.pi)
 
 
+def _of_erf(g: Any, a: Any) -> Any:
+    return g * (_BELL * np.exp(-a * a))
+
+
+def _of_erf_of_block(g: Any, a: Any, into: Any, /) -> None:
+    np.multiply(a, a, out=into)
+    np.negative(into, out=into)
+    np.exp(into, out=into)
+    into *= _BELL
+    into *= g
+
+
+def _erf_of_block(a: Any, into: Any, /) -> None:
+    into[...] = by.erf(a)
+
+
 @operation(
     "erf",
     "erf {a}",
-    a=derivative("2/√π · exp(−{a}²)", lambda g, a: g * (_BELL * np.exp(-a * a))),
+    a=derivative("2/√π · exp(−{a}²)", _of_erf, in_blocks(_of_erf, _of_erf_of_block)),
     floating=True,
+    on_arrays=in_blocks(by.erf, _erf_of_block),
 )
 def erf(a, /):
     """The error function 2/√π · ∫ exp(−t²) dt from 0 to each element, after Cody (1969)."""
