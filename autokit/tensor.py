@@ -591,7 +591,7 @@ _OWN = {"_accumulator", "_base", "_one_of_several", "_unrecorded_view"}
 
 def new_tensor(array: Any) -> Tensor:
     """A tensor around ``array``, outside of any graph."""
-    if array.__class__ is not _ndarray and isinstance(array, np.generic):
+    if type(array) is not _ndarray and isinstance(array, np.generic):
         array = np.asarray(array)  # NumPy gives a scalar where there are no dimensions
     tensor = _allocate(Tensor)
     tensor.array = array

@@ -18,7 +18,7 @@ chapter 3.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable
-from heapq import heapify, heappop, heappush
+from heapq import heapify, heappop, heappush, heapreplace
 from operator import attrgetter
 from typing import Any
 
@@ -113,55 +113,60 @@ def flow(
     useful = None if wanted is None else _leading_to(wanted, gradients)
     found: dict[Any, Any] = {}
     fetch_values = _fetch_tensors if create_graph else fetch_arrays
-    quiet = listener is None and not (create_graph or rehearsal)
-    to_free: list[Node] | None = [] if stepping else None
+    in_place = listener is None and not (create_graph or rehearsal)
+    to_free: list[Node] = []
     waiting = None if stepping or rehearsal else _waiting_leaves(gradients, useful)
+    watched = wanted is not None or listener is not None or stepping or rehearsal
+    told = listener is not None or waiting is not None
 
-    def finish(leaf: Any, gradient: Any) -> None:
-        if wanted is not None and leaf not in wanted:
-            return
-        if not rehearsal:
-            gradient = _run_hooks(leaf.__dict__.get("_hooks"), gradient)
-        if listener is not None:
-            listener("leaf", leaf, gradient)
-        found[leaf] = gradient
-        if into_leaves and not rehearsal:
-            leaf._accumulate(gradient)
-            for hook in tuple(leaf.__dict__.get("_post_accumulate_hooks", {}).values()):
-                hook(leaf)
+    leaves = (wanted, listener, into_leaves and not rehearsal, rehearsal, found)
 
-    # The newest node that a gradient has reached, and the others as a heap.
-    others = [(-root.sequence, root) for root in gradients if root.__class__ is Node]
-    heapify(others)
-    newest = heappop(others)[1] if others else None
+    # The nodes that a gradient has reached: one at hand, which spares chains the rest, and a heap.
+    reached = [(-root.sequence, root) for root in gradients if root.__class__ is Node]
+    heapify(reached)
+    at_hand: Any = None
+    its_gradient: Any = None
 
     state = thread.state
     before_pass, state.grad_enabled = state.grad_enabled, create_graph
     try:
-        while newest is not None:
-            node = newest
-            newest = heappop(others)[1] if others else None
-            gradient = gradients.pop(node)
-            hooks = None if rehearsal else node.hooks
-            if hooks is not None:
-                gradient = _gradient_after_hooks(hooks, gradient)
-            if wanted is not None and node in wanted:
-                found[node] = gradient
-                if useful is not None and not any(target in useful for target in node.targets):
-                    continue  # what lies behind is not asked for
-            if listener is not None:
-                listener("ready", node, gradient)
-            if stepping:
-                state.grad_enabled = before_pass
-                changed = yield node, gradient
-                state.grad_enabled = create_graph
-                gradient = gradient if changed is None else changed
-            if node.freed and not rehearsal:
-                _refuse_freed(node)
+        while True:
+            if at_hand is None:
+                if not reached:
+                    break
+                node = heappop(reached)[1]
+                gradient = gradients.pop(node)
+            elif reached and -reached[0][0] > at_hand.sequence:
+                gradients[at_hand] = its_gradient
+                node = heapreplace(reached, (-at_hand.sequence, at_hand))[1]
+                gradient = gradients.pop(node)
+            else:
+                node, gradient = at_hand, its_gradient
+            at_hand = None
+
+            hooks = node.hooks
+            if watched or hooks is not None or node.freed:
+                if rehearsal:
+                    hooks = None
+                elif hooks is not None:
+                    gradient = _gradient_after_hooks(hooks, gradient)
+                if wanted is not None and node in wanted:
+                    found[node] = gradient
+                    if not any(target in useful for target in node.targets):  # type: ignore[operator]
+                        continue  # what lies behind is not asked for
+                if listener is not None:
+                    listener("ready", node, gradient)
+                if stepping:
+                    state.grad_enabled = before_pass
+                    changed = yield node, gradient
+                    state.grad_enabled = create_graph
+                    gradient = gradient if changed is None else changed
+                if node.freed and not rehearsal:
+                    _refuse_freed(node)
 
             sources, saved, way = node.sources, node.saved, node.way
             rules: Any = way.plain_rules if create_graph else way.rules
-            if rules[0].slot < 0:
+            if way.joint:
                 rules = _made_together(rules[0], way, gradient, fetch_values(node, rules[0].fetch, None))
             if hooks is not None and hooks.after:
                 rules = _after_hooks(hooks, node, rules, gradient, fetch_values)
@@ -183,45 +188,47 @@ def flow(
                     if storage is not None and storage.modified > node.sequence:
                         _refuse_changed(node, storage, node.operand(only))
                     made = vjp(gradient, value)
+                raw = made
                 is_node = target.__class__ is Node
                 like = target if is_node else target.array
-                raw = made
-                if made.shape != like.shape:
-                    made = unbroadcast(made, like.shape)
-                if made.dtype is not like.dtype:
-                    made = _converted(made, like.dtype)
-                before = gradients.get(target)
+                if made is not gradient or like.shape != node.shape or like.dtype is not node.dtype:
+                    if made.shape != like.shape:
+                        made = unbroadcast(made, like.shape)
+                    if made.dtype is not like.dtype:
+                        made = _converted(made, like.dtype)
+                before = its_gradient if target is at_hand else gradients.get(target)
                 if before is None:
                     if is_node:
                         total = made
-                        if newest is None:
-                            newest = target
-                        elif target.sequence > newest.sequence:
-                            heappush(others, (-newest.sequence, newest))
-                            newest = target
-                        else:
-                            heappush(others, (-target.sequence, target))
                     else:
                         # A leaf keeps what it gets: it must be nobody else's memory.
                         mine = create_graph or (made is not gradient and made.base is None)
                         total = made if mine else made.copy()
-                elif quiet and not is_node:
+                elif in_place and not is_node:
                     before += made
                     total = before
-                elif quiet and made is not gradient and made.base is None:
+                elif in_place and made is not gradient and made.base is None:
                     made += before
                     total = made
                 else:
                     total = before + made
-                gradients[target] = total
-                if listener is not None:
-                    listener("contribution", node, slot, raw, made, before, total)
-                if waiting is not None and target in waiting:
-                    waiting[target] -= 1
-                    if not waiting[target]:
-                        finish(target, gradients.pop(target))
-            if not (retain_graph or rehearsal):
-                if to_free is not None:
+                if target is at_hand:
+                    its_gradient = total
+                elif before is None and is_node and at_hand is None:
+                    at_hand, its_gradient = target, total
+                else:
+                    if before is None and is_node:
+                        heappush(reached, (-target.sequence, target))
+                    gradients[target] = total
+                if told:
+                    if listener is not None:
+                        listener("contribution", node, slot, raw, made, before, total)
+                    elif target in waiting:  # type: ignore[operator]
+                        waiting[target] -= 1  # type: ignore[index]
+                        if not waiting[target]:  # type: ignore[index]
+                            _finish_leaf(target, gradients.pop(target), *leaves)
+            if not retain_graph and not rehearsal:
+                if stepping:
                     to_free.append(node)
                 else:
                     node.freed = True
@@ -229,14 +236,37 @@ def flow(
                         release(node)
 
         for leaf, gradient in gradients.items():
-            finish(leaf, gradient)
-        for node in to_free or ():
+            _finish_leaf(leaf, gradient, *leaves)
+        for node in to_free:
             node.freed = True
             if node.saved is not None:
                 release(node)
     finally:
         state.grad_enabled = before_pass
     return found
+
+
+def _finish_leaf(
+    leaf: Any,
+    gradient: Any,
+    wanted: Any,
+    listener: Listener | None,
+    accumulate: bool,
+    rehearsal: bool,
+    found: dict[Any, Any],
+) -> None:
+    """Run the hooks of a leaf whose gradient is complete, and add it to ``.grad``."""
+    if wanted is not None and leaf not in wanted:
+        return
+    if not rehearsal:
+        gradient = _run_hooks(leaf.__dict__.get("_hooks"), gradient)
+    if listener is not None:
+        listener("leaf", leaf, gradient)
+    found[leaf] = gradient
+    if accumulate:
+        leaf._accumulate(gradient)
+        for hook in tuple(leaf.__dict__.get("_post_accumulate_hooks", {}).values()):
+            hook(leaf)
 
 
 def _waiting_leaves(roots: Iterable[Any], useful: set[Any] | None) -> dict[Tensor, int] | None:

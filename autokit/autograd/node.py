@@ -121,7 +121,7 @@ class Node:
         if self.saved is not None and place in self.saved:
             return self.saved[place]
         source = self.sources[place]
-        if source.__class__ is Node:
+        if type(source) is Node:
             return source.result()
         if source is not None and source._requires_grad and not self.way.learns[place]:
             return source.detach()  # it learns only since then
@@ -163,11 +163,6 @@ class Node:
             self.hooks = Hooks()
         return self.hooks
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_saved_"):
-            return _saved(self, name)
-        raise AttributeError(f"'{self.kind}' object has no attribute {name!r}")
-
     def __repr__(self) -> str:
         return f"<{self.kind}>"
 
@@ -187,22 +182,32 @@ class Hooks:
         self.metadata: dict[Any, Any] = {}
 
 
+def offer_saved(name: str) -> None:
+    """Let ``node._saved_<name>`` be read, as PyTorch calls the values that a derivative needs.
+
+    A ``__getattr__`` would serve all names, and slow down every other attribute.
+    """
+    if not hasattr(Node, f"_saved_{name}"):
+        setattr(Node, f"_saved_{name}", property(lambda node: _saved(node, name)))
+
+
 def _saved(node: Node, name: str) -> Any:
-    """What ``node._saved_self`` and the like name, as PyTorch calls the values that a derivative needs."""
-    asked = name.removeprefix("_saved_")
     operands = node.operation.operands
-    ours = {"self": operands[0], "other": operands[-1], "result": "out"}.get(asked, asked)
+    ours = {"self": operands[0], "other": operands[-1], "result": "out"}.get(name, name)
     if ours not in node.way.saves:
-        if node.settings is not None and asked in node.settings:
-            return node.settings[asked]
+        if node.settings is not None and name in node.settings:
+            return node.settings[name]
         raise AttributeError(
-            f"'{node.kind}' object has no attribute {name!r}: its derivative needs "
+            f"'{node.kind}' object has no attribute '_saved_{name}': its derivative needs "
             f"{', '.join(node.way.saves) or 'no values'}"
         )
     if node.freed:
         raise RuntimeError(FREED)
     return node.result() if ours == "out" else node.operand(operands.index(ours))
 
+
+for _name in ("self", "other", "result"):
+    offer_saved(_name)
 
 FREED = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have "

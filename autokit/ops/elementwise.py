@@ -20,7 +20,14 @@ flat = derivative("0", lambda g: np.zeros_like(g))
 # ---------------------------------------------------------------- arithmetic
 
 
-@operation("+", "{a} + {b}", a=derivative("1", lambda g: g), b=derivative("1", lambda g: g), name="add")
+@operation(
+    "+",
+    "{a} + {b}",
+    a=derivative("1", lambda g: g),
+    b=derivative("1", lambda g: g),
+    name="add",
+    on_arrays=np.add,
+)
 def plain_add(a, b, /):
     """See :func:`add`."""
     return a + b
@@ -40,8 +47,9 @@ def is_number(node: Node, place: int) -> bool:
     "−",
     "{a} − {b}",
     a=derivative("1", lambda g: g),
-    b=derivative("−1", lambda g: -g),
+    b=derivative("−1", lambda g: -g, np.negative),
     name="sub",
+    on_arrays=np.subtract,
     backward=lambda node: "RsubBackward1" if is_number(node, 0) else "SubBackward0",
 )
 def plain_sub(a, b, /):
@@ -57,8 +65,9 @@ def sub(input: Any, other: Any, *, alpha: float = 1) -> Tensor:
 @operation(
     "×",
     "{a} · {b}",
-    a=derivative("{b}", lambda g, b: g * b),
-    b=derivative("{a}", lambda g, a: g * a),
+    a=derivative("{b}", lambda g, b: g * b, np.multiply),
+    b=derivative("{a}", lambda g, a: g * a, np.multiply),
+    on_arrays=np.multiply,
 )
 def mul(a, b, /):
     """The product, element by element."""
@@ -68,10 +77,11 @@ def mul(a, b, /):
 @operation(
     "÷",
     "{a} / {b}",
-    a=derivative("1 / {b}", lambda g, b: g / b),
+    a=derivative("1 / {b}", lambda g, b: g / b, np.true_divide),
     b=derivative("−{out} / {b}", lambda g, b, out: -g * out / b),
     floating=True,
     name="div",
+    on_arrays=np.true_divide,
     backward=lambda node: "MulBackward0" if is_number(node, 0) else "DivBackward0",  # 2 / x is 2 · (1 / x)
 )
 def plain_div(a, b, /):
@@ -117,7 +127,7 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
     return _div_rounded(input, other, rounding_mode)
 
 
-@operation("−", "−{a}", a=derivative("−1", lambda g: -g))
+@operation("−", "−{a}", a=derivative("−1", lambda g: -g, np.negative), on_arrays=np.negative)
 def neg(a, /):
     """The negative of each element."""
     return -a
@@ -215,7 +225,13 @@ def remainder(a, b, /):
 # ---------------------------------------------------------------- functions
 
 
-@operation("exp", "exp {a}", a=derivative("{out}", lambda g, out: g * out), floating=True)
+@operation(
+    "exp",
+    "exp {a}",
+    a=derivative("{out}", lambda g, out: g * out, np.multiply),
+    floating=True,
+    on_arrays=np.exp,
+)
 def exp(a, /):
     """e to the power of each element."""
     return np.exp(a)
@@ -233,7 +249,13 @@ def sqrt(a, /):
     return np.sqrt(a)
 
 
-@operation("tanh", "tanh {a}", a=derivative("1 − {out}²", lambda g, out: g - g * out * out), floating=True)
+@operation(
+    "tanh",
+    "tanh {a}",
+    a=derivative("1 − {out}²", lambda g, out: g - g * out * out),
+    floating=True,
+    on_arrays=np.tanh,
+)
 def tanh(a, /):
     """The hyperbolic tangent of each element."""
     return np.tanh(a)

@@ -59,7 +59,8 @@ class Names(NamedTuple):
 
 def public(function: Callable[..., Any]) -> Callable[..., Any]:
     """``function`` as a program may call it: with NumPy's keywords too, and with ``out=``."""
-    if "out" in (function.__kwdefaults__ or {}):
+    code = function.__code__
+    if "out" in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
         return function
     known: Any = None
 

@@ -36,7 +36,7 @@ from typing import Any, NamedTuple
 
 from autokit import dtypes
 from autokit.autograd.modes import thread
-from autokit.autograd.node import Node
+from autokit.autograd.node import Node, offer_saved
 from autokit.dtypes import HALVES
 from autokit.ops.errors import explain, not_a_tensor
 from autokit.ops.half import derivative_in_float32, in_float32
@@ -81,20 +81,32 @@ class Rule(NamedTuple):
     only: int | None
 
 
-class Way(NamedTuple):
+class Way:
     """How gradients go back through an operation, for one pattern of operands that learn.
 
     ``rules`` are the derivatives that apply, and ``plain_rules`` the same for
-    tensors, whose own derivatives can be taken; ``learns`` says for each operand
-    whether a gradient is wanted; ``saves`` names the operands, and ``out``,
-    that the rules need; ``spare`` are the places of the other operands.
+    tensors, whose own derivatives can be taken; ``joint`` says that there is
+    one for all operands; ``learns`` says for each operand whether a gradient
+    is wanted; ``saves`` names the operands, and ``out``, that the rules need;
+    ``spare`` are the places of the other operands.
     """
 
-    rules: tuple[Rule, ...]
-    plain_rules: tuple[Rule, ...]
-    learns: tuple[bool, ...]
-    saves: tuple[str, ...]
-    spare: frozenset[int]
+    __slots__ = ("joint", "learns", "plain_rules", "rules", "saves", "spare")
+
+    def __init__(
+        self,
+        rules: tuple[Rule, ...],
+        plain_rules: tuple[Rule, ...],
+        learns: tuple[bool, ...],
+        saves: tuple[str, ...],
+        spare: frozenset[int],
+    ) -> None:
+        self.rules = rules
+        self.plain_rules = plain_rules
+        self.joint = bool(rules) and rules[0].slot < 0
+        self.learns = learns
+        self.saves = saves
+        self.spare = spare
 
 
 class Operation:
@@ -219,6 +231,8 @@ def operation(symbol: str, formula: str, **options: Any) -> Callable[[Callable[.
     def build(forward: Callable[..., Any]) -> Any:
         made = Operation(forward, symbol, formula, options, **own)
         OPERATIONS[made.name] = made
+        for each in (*made.operands, *made.defaults):
+            offer_saved(each)
         simple = not (made.defaults or made.variadic or made.view or made.mixed)
         if made.variadic or len(made.operands) > 2 or (len(made.operands) == 2 and not simple):
             maker = _general
@@ -240,7 +254,7 @@ def _unary(operation: Operation) -> Callable[..., Tensor]:
     reduces = operation.reduces
     way = operation.way((True,)) if operation.rules else None
 
-    def apply(input: Any, *, out: Tensor | None = None) -> Tensor:
+    def apply(input: Any, out: Tensor | None = None) -> Tensor:
         if out is not None:
             return write_out(operation.name, apply(input), out)
         if input.__class__ is not Tensor and not isinstance(input, Tensor):
@@ -257,8 +271,11 @@ def _unary(operation: Operation) -> Callable[..., Tensor]:
             state = thread.state
             if state.grad_enabled:
                 made = record(state, operation, array, way, (input.grad_fn or input,), None)
-                if array.size > state.small or (reduces and input.array.size > state.small):
-                    settle(state, made.grad_fn, (input,))
+                node = made.grad_fn
+                if node.saved is not None or (  # type: ignore[union-attr]
+                    reduces and input.array.size > state.small
+                ):
+                    settle(state, node, (input,))
                 return made
         return new_tensor(array)
 
@@ -272,9 +289,7 @@ def _binary(operation: Operation) -> Callable[..., Tensor]:
     differentiable = bool(operation.rules)
     by_both, by_first, by_second = map(operation.way, ((True, True), (True, False), (False, True)))
 
-    def apply(input: Any, other: Any, *, out: Tensor | None = None) -> Tensor:
-        if out is not None:
-            return write_out(operation.name, apply(input, other), out)
+    def apply(input: Any, other: Any) -> Tensor:
         if input.__class__ is not Tensor or other.__class__ is not Tensor:
             input, other = with_number(operation, input, other)
         a, b = input.array, other.array
@@ -296,9 +311,11 @@ def _binary(operation: Operation) -> Callable[..., Tensor]:
             made = record(
                 state, operation, array, way, (input.grad_fn or input, other.grad_fn or other), None
             )
-            small = state.small
-            if array.size > small or (reduces and (a.size > small or b.size > small)):
-                settle(state, made.grad_fn, (input, other))
+            node = made.grad_fn
+            if node.saved is not None or (  # type: ignore[union-attr]
+                reduces and (a.size > state.small or b.size > state.small)
+            ):
+                settle(state, node, (input, other))
             return made
         return new_tensor(array)
 
@@ -329,8 +346,9 @@ def _unary_with_settings(operation: Operation) -> Callable[..., Tensor]:
         state = thread.state
         if input._requires_grad and way is not None and state.grad_enabled:
             result = record(state, operation, array, way, (input.grad_fn or input,), settings)
-            if array.size > state.small or input.array.size > state.small:
-                settle(state, result.grad_fn, arguments)
+            node = result.grad_fn
+            if node.saved is not None or input.array.size > state.small:  # type: ignore[union-attr]
+                settle(state, node, arguments)
         else:
             result = new_tensor(array)
         return share_storage(input, result) if view else result

@@ -37,22 +37,28 @@ def record(
 ) -> Tensor:
     """A tensor around ``array``, the outcome of ``operation``, at the end of the graph.
 
-    Where a value is not small, :func:`settle` must follow.
+    Where the result is not small, which its node's ``saved`` tells, or an operand is not, :func:`settle`
+    must follow.
     """
-    if array.__class__ is not _ndarray and isinstance(array, np.generic):
+    if type(array) is not _ndarray and isinstance(array, np.generic):
         array = np.asarray(array)
-    node = _allocate(Node)
+    node = Node()
     node.operation = operation
     node.way = way if not HALVES or array.dtype not in HALVES else operation.way_of_halves(way)
     node.sources = sources
-    node.saved = None
     node.output = array
     node.settings = settings
     node.dtype = array.dtype
     shape = array.shape
-    # Neighbours are often of one shape: a shared tuple saves memory, and comparing it time.
+    small = state.small
     source = sources[0]
-    node.shape = source.shape if source.__class__ is Node and source.shape == shape else shape
+    if source.__class__ is Node and source.shape == shape and source.saved is None and small > 0:
+        # Neighbours are often of one shape: sharing it saves memory, and asking for the size.
+        node.shape = source.shape
+        node.saved = None
+    else:
+        node.shape = shape
+        node.saved = {} if array.size > small else None
     node.sequence = next_sequence()
     node.scope = state.scope
     node.storage = None
@@ -85,14 +91,9 @@ def record_all(
     """:func:`record` for any number of operands, of any size."""
     way = operation.way(learns)
     made = record(state, operation, array, way, tuple([each.grad_fn or each for each in operands]), settings)
-    small = state.small
-    if array.size > small:
-        settle(state, made.grad_fn, operands)
-    else:
-        for operand in operands:
-            if operand.array.size > small:
-                settle(state, made.grad_fn, operands)
-                break
+    node, small = made.grad_fn, state.small
+    if node.saved is not None or any([operand.array.size > small for operand in operands]):  # type: ignore[union-attr]
+        settle(state, node, operands)
     return made
 
 
@@ -119,8 +120,7 @@ def settle(state: State, node: Node | None, operands: tuple[Tensor, ...]) -> Non
         elif large and spare and not way.learns[place]:
             sources[place] = None
     node.sources = tuple(sources)
-    if saved or any_large:
-        node.saved = saved
+    node.saved = saved if saved or any_large else None
     if OUTPUT not in way.saves and node.output.size > limit:
         node.output = None
     for watch in state.watchers:
