@@ -23,7 +23,7 @@ from autokit.ops.solving import plain_inv
 from autokit.tensor import Tensor, new_tensor
 
 
-def _vector_norm_gradient(
+def vector_norm_gradient(
     g: Any, a: Any, out: Any, shape: tuple[int, ...], ord: float, dim: Dim, keepdim: bool
 ) -> Any:
     if ord == 0:
@@ -52,12 +52,14 @@ def _array(value: Any) -> Any:
 @operation(
     "‖ ‖",
     "‖{a}‖",
-    a=derivative("sign {a} · (|{a}| / {out}) ^ (p − 1)", _vector_norm_gradient),
+    a=derivative("sign {a} · (|{a}| / {out}) ^ (p − 1)", vector_norm_gradient),
     name="linalg_vector_norm",
 )
 def plain_vector_norm(a, /, ord=2.0, dim=None, keepdim=False):
     """See :func:`vector_norm`."""
-    axis = axes(dim)
+    axis = axes(dim) if a.ndim else None
+    if a.dtype == np.float16:  # whose squares overflow
+        return plain_vector_norm.operation.plain(a.astype(np.float32), ord, dim, keepdim).astype(np.float16)
     if ord == 2:
         return np.sqrt((a * a).sum(axis=axis, keepdims=keepdim))
     sizes = np.abs(a)

@@ -78,6 +78,7 @@ for _family in ops.FAMILIES:
         ops.scatter,
         ops.places,
         ops.masks,
+        ops.norm,
     ):  # whose in-place forms are tried in their own files
         continue
     _names = {name: name for name in _family.NAMES.in_place.split()}
