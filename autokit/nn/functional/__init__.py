@@ -20,6 +20,7 @@ from autokit.nn.functional.dropout import (
     dropout3d,
     feature_alpha_dropout,
 )
+from autokit.nn.functional.embedding import embedding
 from autokit.nn.functional.linear import linear
 from autokit.nn.functional.loss import (
     binary_cross_entropy,
@@ -77,6 +78,7 @@ __all__ = [
     "dropout1d",
     "dropout2d",
     "dropout3d",
+    "embedding",
     "feature_alpha_dropout",
     "gaussian_nll_loss",
     "group_norm",
