@@ -189,7 +189,9 @@ class Operation:
         known = self._ways_of_halves.get(way.learns)
         if known is None:
             wide = tuple(rule._replace(vjp=derivative_in_float32(rule.vjp)) for rule in way.rules)
-            known = self._ways_of_halves[way.learns] = way._replace(rules=wide)
+            known = self._ways_of_halves[way.learns] = Way(
+                wide, way.plain_rules, way.learns, way.saves, way.spare
+            )
         return known
 
     def __repr__(self) -> str:

@@ -57,9 +57,10 @@ def check(function: Callable[..., Any], at: list[np.ndarray], seed: int, order: 
     def slopes(*arrays_and_weights: Any) -> list[Any]:
         *operands, weight = (torch.as_tensor(each) for each in arrays_and_weights)
         operands = [each if each.requires_grad else each.requires_grad_() for each in operands]
-        made = torch.autograd.grad(
-            function(*operands), operands, weight, create_graph=True, allow_unused=True
-        )
+        result = function(*operands)
+        if not result.requires_grad:  # as where the derivative is 0 everywhere
+            return [torch.zeros_like(each) for each in operands]
+        made = torch.autograd.grad(result, operands, weight, create_graph=True, allow_unused=True)
         return [torch.zeros_like(each) if g is None else g for each, g in zip(operands, made)]
 
     found = [slope.detach().numpy() for slope in slopes(*[array.copy() for array in at], weights)]
