@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autokit.devices import to_numpy
+from autokit.dtypes import FLOATS
 from autokit.tensor import Tensor
 
 
@@ -15,7 +16,7 @@ def values_of(result: Any) -> list[np.ndarray | None]:
     """Copies of the floating point results of a function, and None for its others."""
     outputs = result if isinstance(result, tuple | list) else (result,)
     return [
-        to_numpy(one.array).copy() if isinstance(one, Tensor) and one.array.dtype.kind == "f" else None
+        to_numpy(one.array).copy() if isinstance(one, Tensor) and one.array.dtype.kind in FLOATS else None
         for one in outputs
     ]
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.dtypes import DIFFERENTIABLE
 from autokit.graphs.model import Summary
 
 VALUES_SHOWN = 1024
@@ -43,12 +44,12 @@ def summarize(array: Any, limit: int = VALUES_SHOWN) -> Summary:
     array = np.asarray(array)
     # bfloat16 and the like know no statistics: their float32 equals do.
     numeric = array if array.dtype.kind in "biufc" else array.astype(np.float32)
-    finite = numeric[np.isfinite(numeric)] if numeric.dtype.kind in "fc" else numeric
+    finite = numeric[np.isfinite(numeric)] if numeric.dtype.kind in DIFFERENTIABLE else numeric
     extent: dict[str, float | None] = {}
     if finite.size and numeric.dtype.kind != "c":
         wide = finite.astype(np.float64)
         extent = {"minimum": float(wide.min()), "maximum": float(wide.max()), "mean": float(wide.mean())}
-    inexact = numeric.dtype.kind in "fc"
+    inexact = numeric.dtype.kind in DIFFERENTIABLE
     return Summary(
         text=_one_line(numeric, extent),
         shape=array.shape,

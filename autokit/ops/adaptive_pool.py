@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.dtypes import FLOATS
 from autokit.ops.axis_maps import adaptive_regions, averaging, resample
 from autokit.ops.errors import describe
 from autokit.ops.names import Names
@@ -20,7 +21,7 @@ def _adaptive_sizes(name: str, input: Tensor, output_size: Any, ndim: int) -> tu
     """The sizes of the result, where None stands for the input's own."""
     check_dimensions(name, input, ndim)
     wanted = tuple(output_size) if isinstance(output_size, list | tuple) else (output_size,) * ndim
-    if "avg" in name and input.array.dtype.kind != "f":
+    if "avg" in name and input.array.dtype.kind not in FLOATS:
         raise NotImplementedError(f"\"{name}\" not implemented for 'Long': convert with .float()")
     if len(wanted) != ndim:
         raise (ValueError if len(wanted) > input.array.ndim - 1 else RuntimeError)(

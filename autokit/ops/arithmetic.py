@@ -45,7 +45,7 @@ def rsub(input: Tensor, other: Any, *, alpha: float = 1) -> Tensor:
 )
 def fmod(a, b, /):
     """What is left of ``a`` after taking out ``b`` whole times; it has the sign of ``a``."""
-    if a.dtype.kind != "f" and not b.all():
+    if a.dtype.kind not in dtypes.FLOATS and not b.all():
         raise RuntimeError("ZeroDivisionError: an integer is divided by 0")
     return np.fmod(a, b)
 

@@ -98,7 +98,7 @@ def _array_of(data: Any, dtype: Any) -> np.ndarray:
     if chosen is not None:
         _refuse_overflow(array, chosen)
         return array.astype(chosen)
-    if array.dtype.kind == "f":
+    if array.dtype.kind in dtypes.FLOATS:
         return array.astype(_chosen(None))
     if array.dtype.kind == "c":
         return array.astype(np.complex64 if dtypes.get_default_dtype().itemsize == 4 else np.complex128)

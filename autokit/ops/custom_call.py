@@ -14,6 +14,7 @@ from weakref import ref
 from autokit.autograd.engine import ChangedSince
 from autokit.autograd.modes import thread
 from autokit.devices import module_for
+from autokit.dtypes import DIFFERENTIABLE
 from autokit.ops.custom import Parts, custom_operation, hold, join, output_of
 from autokit.ops.inplace import noted_change, overwrite
 from autokit.ops.operation import Operation
@@ -101,7 +102,9 @@ def record_call(
     joining = {
         slot: output
         for slot, output in enumerate(outputs)
-        if isinstance(output, Tensor) and output.array.dtype.kind in "fc" and id(output) not in constant
+        if isinstance(output, Tensor)
+        and output.array.dtype.kind in DIFFERENTIABLE
+        and id(output) not in constant
     }
     for output in joining.values():
         if id(output) in dirty and output._requires_grad and output.grad_fn is None:

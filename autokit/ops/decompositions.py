@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.dtypes import DIFFERENTIABLE
 from autokit.ops.matrices import (
     LinAlgError,
     in_batch,
@@ -464,7 +465,7 @@ def _eigh_arrays(A: Tensor, uplo: str) -> Any:
     require_square("linalg.eigh", A)
     if uplo.upper() not in ("L", "U"):
         raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {uplo}")
-    if A.array.dtype.kind not in "fc" or A.array.dtype.itemsize < 4:
+    if A.array.dtype.kind not in DIFFERENTIABLE or A.array.dtype.itemsize < 4:
         raise NotImplementedError(
             f"\"linalg_eigh_cpu\" not implemented for '{title(A)}': convert it with .float()"
         )

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.dtypes import FLOATS
 from autokit.ops.errors import describe
 from autokit.ops.lu import lu_arrays, order_of_rows
 from autokit.ops.matrices import (
@@ -119,7 +120,7 @@ def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -
 
 
 def _floats(A: Tensor) -> None:
-    if A.array.dtype.kind != "f" or A.array.dtype.itemsize < 4:
+    if A.array.dtype.kind not in FLOATS or A.array.dtype.itemsize < 4:
         raise NotImplementedError(f"\"lu_cpu\" not implemented for '{title(A)}': convert it with .float()")
 
 

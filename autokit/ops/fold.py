@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from autokit.dtypes import FLOATS
 from autokit.ops.errors import describe
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
@@ -185,7 +186,7 @@ def _shape(name: str, input: Any) -> tuple[int, ...]:
             f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}; make one "
             "with torch.tensor(...)"
         )
-    if input.array.dtype.kind != "f":
+    if input.array.dtype.kind not in FLOATS:
         raise NotImplementedError(
             f"\"{name}\" not implemented for 'Long': {describe(input)} becomes real with .float()"
         )

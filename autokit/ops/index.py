@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from autokit.autograd.node import Node
+from autokit.dtypes import FLOATS
 from autokit.ops.errors import describe
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
@@ -62,7 +63,7 @@ def _entry(tensor: Tensor, entry: Any) -> Any:
         array = np.asarray(entry)
         if not array.ndim and array.dtype.kind in "ui":
             return int(array)
-        if not array.size and array.dtype.kind == "f":
+        if not array.size and array.dtype.kind in FLOATS:
             array = array.astype(np.int64)
         if array.dtype.kind in "bui":
             return array

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.dtypes import FLOATS
 from autokit.ops.adaptive_pool import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 from autokit.ops.axis_maps import AxisMap, picking, resample, weighing
 from autokit.ops.errors import describe
@@ -102,7 +103,7 @@ def interpolate(
         raise RuntimeError(
             f"Input and output sizes should be greater than 0, but got input {list(shape[2:])} output {sizes}"
         )
-    if input.array.dtype.kind != "f" and not (input.array.dtype == np.uint8 and "nearest" in mode):
+    if input.array.dtype.kind not in FLOATS and not (input.array.dtype == np.uint8 and "nearest" in mode):
         raise NotImplementedError(
             f"\"interpolate\" not implemented for 'Long': {describe(input)} becomes real with .float()"
         )

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.dtypes import DIFFERENTIABLE
 from autokit.ops.dims import place_of
 from autokit.ops.elementwise import mul
 from autokit.ops.errors import broadcast_message, describe
@@ -482,7 +483,7 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """The sums of products along ``dim``; the other dimensions broadcast."""
     require_tensors("linalg.vecdot", x=x, y=y)
     for tensor in (x, y):
-        if tensor.array.dtype.kind not in "fc":
+        if tensor.array.dtype.kind not in DIFFERENTIABLE:
             raise RuntimeError(
                 "linalg.vecdot: Expected a floating point or complex tensor as input. Got "
                 f"{title(tensor)}: convert it with .float()"

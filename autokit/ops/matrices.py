@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.dtypes import DIFFERENTIABLE
 from autokit.ops.errors import describe
 from autokit.tensor import Tensor
 
@@ -64,7 +65,7 @@ def require_matrices(function: str, tensor: Any, name: str = "A") -> None:
 def require_floating(function: str, tensor: Tensor) -> None:
     """Raise unless the elements are of a precision that LAPACK knows."""
     dtype = tensor.array.dtype
-    if dtype.kind not in "fc":
+    if dtype.kind not in DIFFERENTIABLE:
         raise RuntimeError(
             f"{function}: Expected a floating point or complex tensor as input. Got {title(tensor)}: "
             "convert it with .float()"

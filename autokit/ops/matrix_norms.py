@@ -76,7 +76,7 @@ def _converted(name: str, x: Any, dtype: Any) -> Tensor:
     """``x``, in ``dtype`` where it is given, if that and its own are of floating point numbers."""
     if not isinstance(x, Tensor):
         raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(x).__name__}")
-    if x.array.dtype.kind not in "fc":
+    if x.array.dtype.kind not in dtypes.DIFFERENTIABLE:
         raise RuntimeError(
             f"{name}: Expected a floating point or complex tensor as input. Got {title(x)}: convert it with "
             ".float()"
@@ -84,7 +84,7 @@ def _converted(name: str, x: Any, dtype: Any) -> Tensor:
     if dtype is None or dtypes.as_dtype(dtype).numpy == x.array.dtype:
         return x
     wanted = dtypes.as_dtype(dtype).numpy
-    if wanted.kind not in "fc":
+    if wanted.kind not in dtypes.DIFFERENTIABLE:
         raise RuntimeError(
             f"{name}: dtype should be floating point or complex, but got {dtypes.as_dtype(dtype).name}"
         )

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autokit.devices import module_of
+from autokit.dtypes import FLOATS
 from autokit.ops.direct import direct
 from autokit.ops.errors import describe
 from autokit.ops.names import Names
@@ -79,7 +80,7 @@ def _inside(pooling: Pooling) -> tuple[Any, ...]:
 
 def _places_of_maxima(a: Any, pooling: Pooling) -> Any:
     """Where in its image each window's first largest element is, counted row by row; NaN is the largest."""
-    lowest = -np.inf if a.dtype.kind == "f" else np.iinfo(a.dtype).min
+    lowest = -np.inf if a.dtype.kind in FLOATS else np.iinfo(a.dtype).min
     padded = _padded(a, pooling, lowest)
     xp = module_of(a)
     corners, first_inside, offsets = map(xp.asarray, _corners(pooling))
@@ -90,7 +91,7 @@ def _places_of_maxima(a: Any, pooling: Pooling) -> Any:
             best, chosen = value.copy(), xp.zeros(value.shape, first_inside.dtype) + first_inside
             continue
         larger = value > best
-        if a.dtype.kind == "f":
+        if a.dtype.kind in FLOATS:
             larger |= value != value
         np.maximum(best, value, out=best)
         # The places of a kernel are numbered in turn, so the latest is the largest number.  Arithmetic on
@@ -204,7 +205,7 @@ def window_means(a, /, pooling, divisors):
             total = padded[seen].astype(np.float32 if a.dtype == np.float16 else a.dtype)
         else:
             total += padded[seen]
-    if a.dtype.kind != "f":
+    if a.dtype.kind not in FLOATS:
         return np.trunc(total / divisors).astype(a.dtype)
     total /= module_of(a).asarray(divisors)
     return total.astype(a.dtype, copy=False)
@@ -305,7 +306,7 @@ def check_dimensions(name: str, input: Any, ndim: int) -> None:
             f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}; make "
             "one with torch.tensor(...)"
         )
-    if input.array.dtype.kind not in "fiu":
+    if input.array.dtype.kind not in "fViu":
         raise NotImplementedError(f"\"{name}\" not implemented for 'Bool': convert with .float()")
     if input.array.ndim not in (ndim + 1, ndim + 2) or not all(input.array.shape[-ndim - 1 :]):
         raise RuntimeError(

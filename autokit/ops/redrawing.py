@@ -11,6 +11,7 @@ import numpy as np
 
 from autokit import random
 from autokit.devices import module_of, to_numpy
+from autokit.dtypes import FLOATS
 from autokit.ops.inplace import in_place, refuse_change
 from autokit.ops.names import Names
 from autokit.ops.sampling import (
@@ -106,7 +107,7 @@ def random_(self: Tensor, *ends: Any, generator: Generator = None, **named: Any)
     low = whole_number("random_", "from", low)
     if high is None:
         largest = (
-            int(np.finfo(kind).max) if kind.kind == "f" else 1 if kind.kind == "b" else np.iinfo(kind).max
+            int(np.finfo(kind).max) if kind.kind in FLOATS else 1 if kind.kind == "b" else np.iinfo(kind).max
         )
         high = min(int(largest), (1 << 63) - 1) + 1
     low, high = checked_range(low, whole_number("random_", "to", high), kind)
@@ -176,7 +177,7 @@ def log_normal_(self: Tensor, mean: float = 1, std: float = 2, *, generator: Gen
 
 
 def _refuse_counts(tensor: Tensor, name: str) -> None:
-    if tensor.array.dtype.kind != "f":
+    if tensor.array.dtype.kind not in FLOATS:
         raise RuntimeError(
             f"{name} distribution is a continuous probability distribution. dtype must be a floating point "
             f"but you specified {tensor.dtype.name}"

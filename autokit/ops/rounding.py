@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.dtypes import FLOATS
 from autokit.ops.elementwise import abs, flat, floor, is_number, no_derivative, sign  # noqa: F401 - for their in-place functions
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
@@ -56,7 +57,7 @@ def sgn(a, /):
 @operation("−?", "is the sign of {a} minus")
 def signbit(a, /):
     """Where the sign is minus, that of −0 included."""
-    return np.signbit(a) if a.dtype.kind == "f" else a < 0
+    return np.signbit(a) if a.dtype.kind in FLOATS else a < 0
 
 
 @operation(

@@ -184,7 +184,9 @@ def randperm(
     """
     (n,) = _shape((whole_number("randperm", "n", n),))
     kind = np.dtype(np.int64) if dtype is None else _chosen(dtype)
-    most = 1 << (int(np.finfo(kind.type).nmant) + 1) if kind.kind == "f" else int(np.iinfo(kind).max)
+    most = (
+        1 << (int(np.finfo(kind.type).nmant) + 1) if kind.kind in dtypes.FLOATS else int(np.iinfo(kind).max)
+    )
     if n > most + 1:
         raise RuntimeError(f"n cannot be greater than {most + 1} for {dtypes.BY_NUMPY[kind].name} type")
     return _finished(source_of("randperm", generator).permutation(n).astype(kind), requires_grad, device)
@@ -202,7 +204,7 @@ def checked_range(low: int, high: int, kind: np.dtype) -> tuple[int, int]:
     """The ends of a range of integers, checked for this dtype."""
     if not low < high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
-    if kind.kind == "f":
+    if kind.kind in dtypes.FLOATS:
         first, last = -int(np.finfo(kind).max), int(np.finfo(kind).max)
     else:
         first, last = (0, 1) if kind.kind == "b" else (int(np.iinfo(kind).min), int(np.iinfo(kind).max))
@@ -420,7 +422,7 @@ def multinomial(
     """
     source = source_of("multinomial", generator)
     weights = to_numpy(input.array)
-    if weights.dtype.kind != "f":
+    if weights.dtype.kind not in dtypes.FLOATS:
         raise RuntimeError(
             f"multinomial only supports floating-point dtypes for input, got: {input.dtype}; use .float()"
         )

@@ -20,14 +20,14 @@ from autokit.tensor import Tensor, new_tensor
 def _scan(ufunc: Any, a: Any, dim: int, reverse: bool = False) -> Any:
     """``ufunc`` accumulated along ``dim``, in twice the precision, as PyTorch does."""
     wide: Any = np.int64
-    if a.dtype.kind == "f":
+    if a.dtype.kind in dtypes.FLOATS:
         wide = np.float64 if a.dtype.itemsize > 2 else np.float32
     if not a.ndim:
         place_of(dim, 0, "cumsum")
-        return a.astype(a.dtype if a.dtype.kind == "f" else wide)
+        return a.astype(a.dtype if a.dtype.kind in dtypes.FLOATS else wide)
     run = np.flip(a, dim) if reverse else a
     run = ufunc.accumulate(run, axis=dim, dtype=wide)
-    if a.dtype.kind == "f" and run.dtype != a.dtype:
+    if a.dtype.kind in dtypes.FLOATS and run.dtype != a.dtype:
         run = run.astype(a.dtype)
     return np.flip(run, dim) if reverse else run
 

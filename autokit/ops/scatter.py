@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.dtypes import FLOATS
 from autokit.ops.dims import place_of
 from autokit.ops.errors import broadcast_message, describe
 from autokit.ops.index import add_at, out_of_bounds, spread_out
@@ -326,7 +327,7 @@ def _start(reduce: str, dtype: np.dtype) -> Any:
         return 0
     if reduce == "prod":
         return 1
-    if dtype.kind == "f":
+    if dtype.kind in FLOATS:
         return -np.inf if reduce == "amax" else np.inf
     return np.iinfo(dtype).min if reduce == "amax" else np.iinfo(dtype).max
 
@@ -403,7 +404,7 @@ def plain_scatter_reduce(a, src, /, dim, index, reduce, include_self=True):
         _UFUNCS[reduce].at(result, places, part)
     if reduce == "mean":
         counts = np.maximum(_arrivals(a.shape, dim, index, include_self), 1)
-        return result / counts.astype(a.dtype) if a.dtype.kind == "f" else result // counts.astype(a.dtype)
+        return result / counts.astype(a.dtype) if a.dtype.kind in FLOATS else result // counts.astype(a.dtype)
     return result
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.dtypes import FLOATS
 from autokit.ops.elementwise import where
 from autokit.ops.errors import broadcast_message, describe
 from autokit.ops.lu import lu_arrays
@@ -492,7 +493,7 @@ def pinv(
        nonlinear least squares problems whose variables separate", SIAM
        Journal on Numerical Analysis, 1973.
     """
-    if A.array.ndim < 2 or A.array.dtype.kind != "f" or A.array.dtype.itemsize < 4:
+    if A.array.ndim < 2 or A.array.dtype.kind not in FLOATS or A.array.dtype.itemsize < 4:
         raise RuntimeError(
             f"linalg.pinv({title(A)}{{{list(A.array.shape)}}}): expected a tensor with 2 or more dimensions "
             "of float, double, cfloat or cdouble types"
@@ -589,7 +590,7 @@ def matrix_rank(
             "torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions. Got "
             f"{describe(A)}"
         )
-    if A.array.dtype.kind != "f" or A.array.dtype.itemsize < 4:
+    if A.array.dtype.kind not in FLOATS or A.array.dtype.itemsize < 4:
         raise RuntimeError(f"This function doesn't handle types other than float and double: {describe(A)}")
     if hermitian:
         require_square("linalg.matrix_rank", A)

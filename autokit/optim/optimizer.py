@@ -10,6 +10,7 @@ from sys import _getframe as get_frame
 from typing import Any
 
 from autokit.autograd.modes import enable_grad
+from autokit.dtypes import FLOATS
 from autokit.ops.recording import OUR_FILES
 from autokit.tensor import Tensor, new_tensor
 
@@ -218,6 +219,6 @@ _WORDS = {"lr": "learning rate", "momentum": "momentum value", "weight_decay": "
 
 def _fitting(value: Any, param: Tensor) -> Any:
     """A loaded value in the parameter's dtype, where it goes with the parameter's elements."""
-    if isinstance(value, Tensor) and value.array.dtype.kind == "f" and value.array.ndim:
+    if isinstance(value, Tensor) and value.array.dtype.kind in FLOATS and value.array.ndim:
         return new_tensor(value.array.astype(param.array.dtype, copy=False))
     return value

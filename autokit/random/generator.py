@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autokit import devices
+from autokit.dtypes import FLOATS
 from autokit.random import cephes, rejection
 from autokit.random.cephes import multiply_add
 from autokit.tensor import Tensor, new_tensor
@@ -199,7 +200,7 @@ class Generator:
     def full_range(self, shape: Shape, dtype: npt.DTypeLike) -> Array:
         """PyTorch's ``random_()``: whole numbers from 0 to the largest that ``dtype`` holds exactly."""
         dtype, size = np.dtype(dtype), _size(shape)
-        if dtype.kind == "f":
+        if dtype.kind in FLOATS:
             last = 1 << (np.finfo(dtype).nmant + 1)
         else:
             last = 1 if dtype.kind == "b" else int(np.iinfo(dtype).max)
@@ -375,7 +376,7 @@ def _size(shape: Shape) -> int:
 def narrowed(values: Array, dtype: npt.DTypeLike) -> Array:
     """float64 ``values`` in ``dtype``; to half precision by way of float32, as PyTorch goes."""
     dtype = np.dtype(dtype)
-    if dtype.kind == "f" and dtype.itemsize < 4:
+    if dtype.kind in FLOATS and dtype.itemsize < 4:
         values = values.astype(np.float32)
     return values.astype(dtype, copy=False)
 

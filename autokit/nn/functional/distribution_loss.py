@@ -6,6 +6,7 @@ import math
 import warnings
 
 from autokit.autograd.modes import no_grad
+from autokit.dtypes import DIFFERENTIABLE
 from autokit.nn.functional.loss import chosen_reduction, reduced, require_tensors
 from autokit.ops.compare import gt
 from autokit.ops.create import ones_like
@@ -54,7 +55,7 @@ def kl_div(
             stacklevel=2,
         )
     reduction = chosen_reduction(reduction, None, None)
-    if input.array.dtype.kind not in "fc" or target.array.dtype.kind not in "fc":
+    if input.array.dtype.kind not in DIFFERENTIABLE or target.array.dtype.kind not in DIFFERENTIABLE:
         raise RuntimeError(
             f"kl_div: Integral inputs not supported: {describe(input)}, {describe(target)}; convert with "
             ".float()"

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.dtypes import DIFFERENTIABLE, FLOATS
 from autokit.ops.direct import direct
 from autokit.ops.elementwise import abs as _abs
 from autokit.ops.elementwise import where
@@ -83,7 +84,7 @@ def _weighted(losses: Tensor, weight: Tensor, input: Tensor, reduction: str) -> 
 
 
 def _refuse_integers(name: str, input: Tensor, target: Tensor) -> None:
-    if input.array.dtype.kind not in "fc" and target.array.dtype.kind not in "fc":
+    if input.array.dtype.kind not in DIFFERENTIABLE and target.array.dtype.kind not in DIFFERENTIABLE:
         raise NotImplementedError(
             f'"{name}" not implemented for {input.dtype.name}: {describe(input)}; convert with .float()'
         )
@@ -112,7 +113,7 @@ def mse_loss(
     reduction = chosen_reduction(reduction, size_average, reduce)
     if weight is not None:
         return _weighted((input - target) ** 2, weight, input, reduction)
-    if input.array.dtype.kind != "f":
+    if input.array.dtype.kind not in FLOATS:
         _refuse_integers("mse_loss", input, target)
     return _mse_loss(input, target, reduction=reduction)
 
@@ -318,7 +319,7 @@ def cross_entropy(
     """
     require_tensors("cross_entropy", input=input, target=target)
     axis = 1 if input.array.ndim > 1 else 0
-    if input.array.dtype.kind != "f":
+    if input.array.dtype.kind not in FLOATS:
         raise NotImplementedError(
             f'"log_softmax" not implemented for {input.dtype.name}: the logits are {describe(input)}; '
             "convert with .float()"
@@ -327,8 +328,10 @@ def cross_entropy(
     reduction = chosen_reduction(reduction, size_average, reduce)
     if not 0 <= label_smoothing <= 1:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
-    if target.array.shape == input.array.shape and (input.array.ndim > 1 or target.array.dtype.kind == "f"):
-        if target.array.dtype.kind != "f":
+    if target.array.shape == input.array.shape and (
+        input.array.ndim > 1 or target.array.dtype.kind in FLOATS
+    ):
+        if target.array.dtype.kind not in FLOATS:
             raise RuntimeError(
                 f"Expected floating point type for target with class probabilities, got {target.dtype.name}: "
                 f"in the shape of the input {list(target.shape)} it holds a probability for each class; "

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.dtypes import FLOATS
 from autokit.nn.functional.loss import require_tensors
 from autokit.ops import normalize as rules
 from autokit.ops.direct import direct
@@ -63,7 +64,7 @@ def rms_norm(
     """
     if eps is None:
         require_tensors("rms_norm", input=input)
-        eps = float(np.finfo(input.array.dtype).eps) if input.array.dtype.kind == "f" else 0.0
+        eps = float(np.finfo(input.array.dtype).eps) if input.array.dtype.kind in FLOATS else 0.0
     groups = _last_dimensions("rms_norm", input, normalized_shape, weight, None, eps)
     return _run(rules.rms_norm, input, weight, None, groups._replace(centred=False))
 
@@ -102,7 +103,7 @@ def _last_dimensions(
 
 
 def _check_dtypes(name: str, input: Tensor, *parameters: Tensor | None) -> None:
-    if input.array.dtype.kind != "f":
+    if input.array.dtype.kind not in FLOATS:
         raise NotImplementedError(
             f'"{name}" not implemented for {input.dtype.name}: {describe(input)}; convert with .float()'
         )

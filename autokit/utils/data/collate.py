@@ -74,7 +74,7 @@ def default_convert(sample: Any) -> Any:
 
 def _numbers(batch: Sequence[Any]) -> np.ndarray:
     array = np.array(batch)
-    return array.astype(dtypes.get_default_dtype().numpy) if array.dtype.kind == "f" else array
+    return array.astype(dtypes.get_default_dtype().numpy) if array.dtype.kind in dtypes.FLOATS else array
 
 
 def _stack(tensors: Sequence[Tensor], kind: str) -> Tensor:
