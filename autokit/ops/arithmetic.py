@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from autokit import dtypes
+from autokit.ops.convert import cast
 from autokit.ops.elementwise import is_number, mul, plain_pow, plain_sub
 from autokit.ops.inplace import in_place
 from autokit.ops.names import Names
@@ -71,7 +72,14 @@ def _float_power_in_place(self: Tensor, exponent: Any) -> Tensor:
 
 def ldexp(input: Tensor, other: Tensor) -> Tensor:
     """``input · 2^other``."""
+    if is_whole(other) and not is_whole(input):
+        other = cast(other, dtype=input.array.dtype)  # so that the power has the precision of the input
     return mul(input, plain_pow(2.0, other))
+
+
+def is_whole(value: Any) -> bool:
+    """Whether ``value`` is a tensor of integers."""
+    return isinstance(value, Tensor) and value.array.dtype.kind in "bui"
 
 
 @operation("gcd", "gcd({a}, {b})")

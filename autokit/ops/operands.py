@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _allocate = object.__new__
 _NUMBERS = (bool, int, float, complex, np.generic)
 _FLOAT32 = np.dtype(np.float32)
-_TAKE_NUMBERS_AS_THEY_ARE = {"add", "sub", "mul", "div"}
+_TAKE_NUMBERS_AS_THEY_ARE = {"add", "div", "lerp", "mul", "sub"}
 """Operations that do not round a number to the half precision of the tensor that it meets, as in PyTorch."""
 _NUMBER_DTYPES = {bool: np.dtype(bool), int: np.dtype(np.int64), complex: np.dtype(np.complex64)}
 

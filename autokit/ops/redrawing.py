@@ -12,6 +12,7 @@ import numpy as np
 from autokit import random
 from autokit.devices import module_of, to_numpy
 from autokit.dtypes import FLOATS
+from autokit.limits import finfo
 from autokit.ops.inplace import in_place, refuse_change
 from autokit.ops.names import Names
 from autokit.ops.sampling import (
@@ -57,7 +58,7 @@ def uniform_(
         raise TypeError(f"uniform_() got an unexpected keyword argument '{next(iter(ends))}'")
     kind = self.array.dtype
     refuse_dtype(kind, "check_uniform_bounds")
-    largest = float(np.finfo(kind).max)
+    largest = finfo(self.dtype).max
     for name, end in (("from", low), ("to", high)):
         if not -largest <= end <= largest:
             raise RuntimeError(f"{name} is out of bounds for {kind}: it is {end}")
@@ -107,7 +108,11 @@ def random_(self: Tensor, *ends: Any, generator: Generator = None, **named: Any)
     low = whole_number("random_", "from", low)
     if high is None:
         largest = (
-            int(np.finfo(kind).max) if kind.kind in FLOATS else 1 if kind.kind == "b" else np.iinfo(kind).max
+            int(finfo(self.dtype).max)
+            if kind.kind in FLOATS
+            else 1
+            if kind.kind == "b"
+            else np.iinfo(kind).max
         )
         high = min(int(largest), (1 << 63) - 1) + 1
     low, high = checked_range(low, whole_number("random_", "to", high), kind)

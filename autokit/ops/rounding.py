@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from autokit.dtypes import FLOATS
+from autokit.dtypes import BY_NUMPY, FLOATS
+from autokit.limits import finfo
 from autokit.ops.elementwise import abs, flat, floor, is_number, no_derivative, sign  # noqa: F401 - for their in-place functions
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
@@ -108,10 +109,21 @@ def _of_finite(g: Any, a: Any) -> Any:
     return g * np.where(np.isfinite(a), 1.0, 0.0)
 
 
-@operation("nan → 0", "{a}, without nan and inf", a=derivative("1 where {a} is finite, else 0", _of_finite))
+@operation(
+    "nan → 0",
+    "{a}, without nan and inf",
+    a=derivative("1 where {a} is finite, else 0", _of_finite),
+    own_precision=True,
+)
 def nan_to_num(a, /, nan=None, posinf=None, neginf=None):
     """Each element, with numbers in place of NaN (0) and of ±inf (the largest and smallest of the dtype)."""
-    return np.nan_to_num(a, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf)
+    if a.dtype.kind not in FLOATS:
+        return a.copy()
+    largest = finfo(BY_NUMPY[a.dtype]).max
+    numbers = (largest if posinf is None else posinf, -largest if neginf is None else neginf, nan or 0.0)
+    for place, number in zip((a == np.inf, a == -np.inf, a != a), numbers):
+        a = np.where(place, np.full_like(a, number, shape=()), a)
+    return a
 
 
 NAMES = Names(

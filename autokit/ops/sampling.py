@@ -14,6 +14,7 @@ import numpy as np
 
 from autokit import dtypes, random
 from autokit.devices import module_of, to_numpy
+from autokit.limits import finfo
 from autokit.ops.create import _chosen, _finished, _like, _shape
 from autokit.ops.errors import broadcast_message
 from autokit.ops.names import Names, write_out
@@ -63,7 +64,7 @@ def source_of(name: str, generator: Any) -> random.Generator:
     return generator
 
 
-def refuse_dtype(dtype: np.dtype, name: str, kinds: str = "f") -> None:
+def refuse_dtype(dtype: np.dtype, name: str, kinds: str = dtypes.FLOATS) -> None:
     if dtype.kind not in kinds:
         raise NotImplementedError(
             f"\"{name}\" not implemented for '{dtypes.BY_NUMPY[dtype].name}': it draws real numbers; "
@@ -185,7 +186,7 @@ def randperm(
     (n,) = _shape((whole_number("randperm", "n", n),))
     kind = np.dtype(np.int64) if dtype is None else _chosen(dtype)
     most = (
-        1 << (int(np.finfo(kind.type).nmant) + 1) if kind.kind in dtypes.FLOATS else int(np.iinfo(kind).max)
+        int(2 / finfo(dtypes.BY_NUMPY[kind]).eps) if kind.kind in dtypes.FLOATS else int(np.iinfo(kind).max)
     )
     if n > most + 1:
         raise RuntimeError(f"n cannot be greater than {most + 1} for {dtypes.BY_NUMPY[kind].name} type")
@@ -205,7 +206,8 @@ def checked_range(low: int, high: int, kind: np.dtype) -> tuple[int, int]:
     if not low < high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     if kind.kind in dtypes.FLOATS:
-        first, last = -int(np.finfo(kind).max), int(np.finfo(kind).max)
+        last = int(finfo(dtypes.BY_NUMPY[kind]).max)
+        first = -last
     else:
         first, last = (0, 1) if kind.kind == "b" else (int(np.iinfo(kind).min), int(np.iinfo(kind).max))
     for name, value in (("from", low), ("to - 1", high - 1)):

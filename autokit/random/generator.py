@@ -25,7 +25,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autokit import devices
-from autokit.dtypes import FLOATS
+from autokit.dtypes import BY_NUMPY, FLOATS
+from autokit.limits import finfo
 from autokit.random import cephes, rejection
 from autokit.random.cephes import multiply_add
 from autokit.tensor import Tensor, new_tensor
@@ -201,7 +202,7 @@ class Generator:
         """PyTorch's ``random_()``: whole numbers from 0 to the largest that ``dtype`` holds exactly."""
         dtype, size = np.dtype(dtype), _size(shape)
         if dtype.kind in FLOATS:
-            last = 1 << (np.finfo(dtype).nmant + 1)
+            last = int(2 / finfo(BY_NUMPY[dtype]).eps)
         else:
             last = 1 if dtype.kind == "b" else int(np.iinfo(dtype).max)
         words = self._long_words(size) if dtype.itemsize == 8 else self._words(size).astype(np.uint64)

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from autokit.dtypes import FLOATS
+from autokit.limits import finfo
 from autokit.nn.functional.loss import require_tensors
 from autokit.ops import normalize as rules
 from autokit.ops.direct import direct
 from autokit.ops.errors import describe
+from autokit.ops.half import widened
 from autokit.ops.normalize import Groups, Statistics
 from autokit.ops.operands import literal
 from autokit.ops.pad import pad
@@ -64,7 +66,7 @@ def rms_norm(
     """
     if eps is None:
         require_tensors("rms_norm", input=input)
-        eps = float(np.finfo(input.array.dtype).eps) if input.array.dtype.kind in FLOATS else 0.0
+        eps = finfo(input.dtype).eps if input.array.dtype.kind in FLOATS else 0.0
     groups = _last_dimensions("rms_norm", input, normalized_shape, weight, None, eps)
     return _run(rules.rms_norm, input, weight, None, groups._replace(centred=False))
 
@@ -134,7 +136,7 @@ def _run(
             literal(1.0, dtype) if weight is None else weight,
             literal(0.0, dtype) if bias is None else bias,
         ),
-        {"groups": groups, "statistics": statistics or rules.statistics_of(input.array, groups)},
+        {"groups": groups, "statistics": statistics or rules.statistics_of(widened(input.array), groups)},
     )
 
 
@@ -197,7 +199,7 @@ def batch_norm(
     _check_dtypes("batch_norm", input, *parameters.values())
     groups = _by_channel(shape, eps)
     if training:
-        statistics = rules.statistics_of(input.array, groups)
+        statistics = rules.statistics_of(widened(input.array), groups)
         _update(running_mean, running_var, statistics, groups, momentum)
     else:
         assert running_mean is not None and running_var is not None
