@@ -15,8 +15,8 @@ PACKAGE = ROOT / "autokit"
 
 # From the ground up: a room may import from its own layer and from those below.
 LAYERS = (
-    {"version", "dtypes", "devices", "printing"},
-    {"ops", "autograd", "func", "tensor", "random", "errors", "names"},
+    {"version", "dtypes", "devices", "formats", "limits", "printing"},
+    {"ops", "autograd", "func", "tensor", "random", "errors", "names", "tensortypes"},
     {"", "nn", "optim", "static", "utils", "datasets", "transforms", "linalg", "special", "amp"},
     {"graphs"},
     {"draw"},

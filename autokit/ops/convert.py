@@ -96,7 +96,11 @@ def to(
         if memory_format in (formats.channels_last, formats.channels_last_3d):
             result = in_format(result, memory_format, copy=False)
     elif copy and result is input or memory_format in (formats.channels_last, formats.channels_last_3d):
-        result = result.clone() if memory_format is None else in_format(result, memory_format, copy)
+        result = (
+            cast(result, dtype=result.array.dtype, order=_order(None, result))
+            if memory_format is None
+            else in_format(result, memory_format, copy)
+        )
     elif memory_format is not None:
         _order(memory_format, result)
     return result

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from autokit.autograd.node import Node
+from autokit.dtypes import FLOATS
 from autokit.ops.blocks import in_blocks, keep, select
 from autokit.ops.create import as_tensor
 from autokit.ops.names import Names
@@ -199,7 +200,7 @@ def floor_divide(a, b, /):
 
 def _refuse_bools_and_zeros(name: str, divisor: Any) -> None:
     """Raise where a division of integers has no answer, and for bools, which it does not know."""
-    if divisor.dtype.kind == "f":
+    if divisor.dtype.kind in FLOATS:
         return
     if divisor.dtype.kind == "b":
         raise NotImplementedError(f'"{name}" not implemented for bool: convert with .int()')
@@ -338,7 +339,7 @@ def cos(a, /):
 
 
 def _sign(a: Any) -> Any:
-    if a.dtype.kind == "f":
+    if a.dtype.kind in FLOATS:
         return np.subtract(a > 0, a < 0, dtype=a.dtype)
     return np.sign(a) if a.dtype.kind != "b" else a.copy()
 

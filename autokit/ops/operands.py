@@ -72,11 +72,17 @@ def _alike(values: tuple[Any, ...]) -> bool:
 
 def with_number(operation: Operation, a: Any, b: Any) -> tuple[Tensor, ...]:
     """The two operands where one is no plain tensor; quickly where a float tensor meets a Python number."""
-    if a.__class__ is Tensor and (b.__class__ is float or b.__class__ is int) and a.array.dtype.kind == "f":
+    if a.__class__ is Tensor and (b.__class__ is float or b.__class__ is int) and _is_whole_float(a):
         return a, literal(b, a.array.dtype)
-    if b.__class__ is Tensor and (a.__class__ is float or a.__class__ is int) and b.array.dtype.kind == "f":
+    if b.__class__ is Tensor and (a.__class__ is float or a.__class__ is int) and _is_whole_float(b):
         return literal(a, b.array.dtype), b
     return as_operands(operation, (a, b))
+
+
+def _is_whole_float(tensor: Tensor) -> bool:
+    """Whether its numbers are of floating point, and not of half precision."""
+    dtype = tensor.array.dtype
+    return dtype.kind == "f" and not (dtypes.HALVES and dtype in dtypes.HALVES)
 
 
 def _no_number(operation: Operation, value: Any, place: int) -> Any:

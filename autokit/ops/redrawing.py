@@ -152,7 +152,7 @@ def exponential_(self: Tensor, lambd: float = 1, *, generator: Generator = None)
 
 def geometric_(self: Tensor, p: float, *, generator: Generator = None) -> Tensor:
     """Draw for each element how many trials the first success takes; PyTorch's for the same seed."""
-    refuse_dtype(self.array.dtype, "geometric_cpu", "fui")
+    refuse_dtype(self.array.dtype, "geometric_cpu", "fVui")
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
     source = source_of("geometric_", generator)

@@ -214,7 +214,7 @@ def nansum(
 )
 def plain_mean(a, /, dim=None, keepdim=False, made_by=None):
     """See :func:`mean`."""
-    if a.dtype.kind not in "fc":
+    if a.dtype.kind not in dtypes.DIFFERENTIABLE:
         raise RuntimeError(
             "mean(): could not infer output dtype. Input dtype must be either a floating point or complex "
             f"dtype. Got: {kind_of(a)}; convert it with .float()"
@@ -247,7 +247,7 @@ def nanmean(
 ) -> Tensor:
     """The :func:`mean` of the elements that are not nan."""
     dim = checked("nanmean", input, dim, keepdim)
-    if input.array.dtype.kind not in "fc":
+    if input.array.dtype.kind not in dtypes.DIFFERENTIABLE:
         raise RuntimeError(
             "nanmean(): expected input to have floating point or complex dtype but got "
             f"{kind_of(input.array)}; convert it with .float()"

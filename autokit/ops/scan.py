@@ -124,7 +124,7 @@ def _logcumsumexp_gradient_of_arrays(g: Any, a: Any, out: Any, shape: tuple[int,
 )
 def plain_logcumsumexp(a, /, dim):
     """See :func:`logcumsumexp`."""
-    if a.dtype.kind != "f":
+    if a.dtype.kind not in dtypes.FLOATS:
         raise NotImplementedError(
             f"\"logcumsumexp_out_cpu\" not implemented for '{kind_of(a)}'; convert it with .float()"
         )

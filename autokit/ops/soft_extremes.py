@@ -79,7 +79,7 @@ def _floating(name: str, input: Tensor, dim: Any, dtype: dtypes.dtype | None) ->
     require_operand(name, input)
     place = place_of(dim, input.array.ndim, name)
     input = converted(input, dtype)
-    if input.array.dtype.kind not in "fc":
+    if input.array.dtype.kind not in dtypes.DIFFERENTIABLE:
         raise NotImplementedError(
             f"\"{name}_kernel_impl\" not implemented for '{kind_of(input.array)}'; convert it with .float()"
         )

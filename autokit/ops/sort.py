@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from autokit.dtypes import FLOATS
 from autokit.ops.dims import place_of
 from autokit.ops.extremes import shared_among_ties
+from autokit.ops.half import widened
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
 from autokit.ops.read_along import reading
@@ -27,6 +29,7 @@ def order_of(a: Any, dim: int, descending: bool = False) -> Any:
     """The places of the elements of ``a`` in order along ``dim``; equal elements keep theirs."""
     if not a.ndim:
         return np.zeros_like(a, shape=(), dtype=np.int64)
+    a = widened(a)
     if descending:  # backwards twice, so that equal elements keep their order here too
         places = np.argsort(np.flip(a, dim), axis=dim, kind="stable")
         return a.shape[dim] - 1 - np.flip(places, dim)
@@ -142,7 +145,7 @@ def _middle(a: Any) -> Any:
     """The lower median of all elements; nan if there is one, or none to choose from."""
     _ranked(a, "median")
     if not a.size:
-        return np.full_like(a, np.nan if a.dtype.kind == "f" else np.iinfo(a.dtype).min, shape=())
+        return np.full_like(a, np.nan if a.dtype.kind in FLOATS else np.iinfo(a.dtype).min, shape=())
     flat = np.sort(a.reshape(-1))
     return flat[-1] if flat[-1] != flat[-1] else flat[(flat.size - 1) // 2]
 
@@ -193,7 +196,7 @@ def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     place = place_of(dim, a.ndim, "median")
     _some_along(a, place, "median")
     rank = _same_rank(a, ((a.shape[place] if a.ndim else 1) - 1) // 2)
-    if a.ndim and a.dtype.kind == "f":
+    if a.ndim and a.dtype.kind in FLOATS:
         unknown = (a != a).sum(axis=place, keepdims=True)
         # The first nan stands behind all numbers.
         rank = np.where(unknown, a.shape[place] - unknown, rank)

@@ -49,7 +49,7 @@ def plain_var(a, /, dim=None, keepdim=False, correction=1, made_by="VarBackward0
 
 
 def _variance(a: Any, dim: Dim, keepdim: bool, correction: float) -> Any:
-    if a.dtype.kind != "f":
+    if a.dtype.kind not in dtypes.FLOATS:
         raise RuntimeError(
             "std and var only support floating point and complex dtypes; convert it with .float()"
         )
@@ -194,7 +194,7 @@ def cov(
     if input.array.dtype.kind == "b":
         raise RuntimeError("cov(): bool dtype is not supported for input; convert it with .float()")
     rows = input.reshape(1, -1) if ndim < 2 else input
-    if rows.array.dtype.kind != "f":
+    if rows.array.dtype.kind not in dtypes.FLOATS:
         rows = converted(rows, dtypes.get_default_dtype())
     observations = rows.array.shape[1]
     weights = _observation_weights(fweights, aweights, observations)
@@ -222,7 +222,7 @@ def cov(
 
 def _observation_weights(fweights: Any, aweights: Any, observations: int) -> Tensor | None:
     """How much each observation counts, where this is given."""
-    for name, weights, kinds in (("fweights", fweights, "ui"), ("aweights", aweights, "f")):
+    for name, weights, kinds in (("fweights", fweights, "ui"), ("aweights", aweights, "fV")):
         if weights is None:
             continue
         require_operand("cov", weights)
