@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from autokit import ops
 from autokit.nn.functional.activation import log_softmax, one_hot, relu, softmax
+from autokit.nn.functional.attention import scaled_dot_product_attention
 from autokit.nn.functional.distribution_loss import gaussian_nll_loss, kl_div, poisson_nll_loss
 from autokit.nn.functional.dropout import (
     alpha_dropout,
@@ -108,6 +109,7 @@ __all__ = [
     "relu",
     "rms_norm",
     "smooth_l1_loss",
+    "scaled_dot_product_attention",
     "soft_margin_loss",
     "softmax",
     "triplet_margin_loss",
