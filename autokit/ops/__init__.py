@@ -18,6 +18,7 @@ from autokit.ops import (
     adaptive_pool,
     addmm,
     arithmetic,
+    bins,
     compare,
     conv,
     convert,
@@ -58,6 +59,7 @@ from autokit.ops import (
     strides,
     triangle,
     trigonometry,
+    unique,
     variance,
 )
 from autokit.ops.names import Names, public
@@ -113,6 +115,8 @@ FAMILIES = (
     scan,
     product,
     quantile,
+    unique,
+    bins,
 )
 
 FUNCTIONS: dict[str, Any] = {}

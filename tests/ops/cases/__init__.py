@@ -37,6 +37,7 @@ from tests.ops.cases import (
     shape,
     sort,
     triangle,
+    unique,
 )
 
 FAMILIES = (
@@ -53,6 +54,7 @@ FAMILIES = (
     join,
     repeat,
     triangle,
+    unique,
     scatter,
     convert,
     index,

@@ -1,0 +1,285 @@
+"""Counting in bins, as ``bincount`` and ``histogram``, and finding the bin, as ``bucketize``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autokit import dtypes
+from autokit.ops.dims import whole
+from autokit.ops.names import Names
+from autokit.ops.reduce import kind_of, require_flag, require_operand
+from autokit.ops.return_types import return_type
+from autokit.ops.series import linspace
+from autokit.tensor import Tensor, new_tensor
+
+
+def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
+    """How often each integer from 0 on occurs, or the sum of the weights where it does.
+
+    Parameters
+    ----------
+    input : Tensor of integers
+        A vector, none of them negative.
+    weights : Tensor, optional
+        As long; the sums are of float32 for float32, else of float64.
+    minlength : int
+        The least length of the result.
+    """
+    require_operand("bincount", input)
+    a = input.array
+    if a.dtype.kind not in "ui":
+        raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{kind_of(a)}'; it counts integers")
+    if minlength < 0:
+        raise RuntimeError(f"minlength should be >= 0; got {minlength}")
+    if a.ndim != 1 or (a.size and a.min() < 0):
+        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    if weights is None:
+        return new_tensor(np.bincount(a, minlength=minlength))
+    require_operand("bincount", weights)
+    w = weights.array
+    if w.shape != a.shape:
+        raise RuntimeError("weights should be 1-d and have the same length as input")
+    kind: Any = np.float32 if w.dtype == np.float32 else np.float64
+    return new_tensor(np.bincount(a, w, minlength).astype(kind))
+
+
+# ---------------------------------------------------------------- histograms
+
+
+def _range(name: str, a: Any, low: Any, high: Any) -> tuple[float, float]:
+    """The ends of the bins: those of the elements where none are given, and never the same."""
+    if low == high and a.size:
+        low, high = a.min(), a.max()
+    if not (np.isfinite(low) and np.isfinite(high)):
+        raise RuntimeError(f"{name}: range of [{low}, {high}] is not finite")
+    return (low - 1, high + 1) if low == high else (low, high)
+
+
+def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
+    """How many elements fall into each of ``bins`` bins of one width from ``min`` to ``max``.
+
+    With ``min`` and ``max`` equal, the bins go from the smallest to the largest
+    element.  Elements outside, and NaN, count nowhere.
+    """
+    require_operand("histc", input)
+    a = input.array
+    if a.dtype.kind != "f":
+        raise NotImplementedError(
+            f"\"histogram_cpu\" not implemented for '{kind_of(a)}'; convert it with .float()"
+        )
+    bins = _positive(whole(bins, "bins", "histc"))
+    if min > max:
+        raise RuntimeError("torch.histc: max must be larger than min")
+    low, high = (a.dtype.type(end) for end in _range("torch.histc", a, min, max))
+    flat = a.reshape(-1)
+    inside = flat[(flat >= low) & (flat <= high)]
+    places = ((inside - low) * a.dtype.type(bins) / (high - low)).astype(np.int64)
+    return new_tensor(np.bincount(np.minimum(places, bins - 1), minlength=bins).astype(a.dtype))
+
+
+def _positive(bins: int) -> int:
+    if bins <= 0:
+        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
+    return bins
+
+
+_histogram = return_type("histogram", "hist", "bin_edges")
+
+
+def histogram(
+    input: Tensor,
+    bins: int | Tensor,
+    *,
+    range: tuple[float, float] | None = None,
+    weight: Tensor | None = None,
+    density: bool = False,
+) -> Any:
+    """How many elements, or how much weight, falls into each bin; and the edges of the bins.
+
+    Parameters
+    ----------
+    input : Tensor of floating point numbers
+    bins : int or Tensor
+        How many bins of one width, or the edges of all, ascending.
+    range : pair of float, optional
+        Where the bins begin and end; at the smallest and the largest element without it.
+    weight : Tensor, optional
+        What each element counts, of the shape of ``input``.
+    density : bool
+        Divide so that the area under the histogram is 1.
+    """
+    require_operand("histogram", input)
+    require_flag("histogram", "density", density)
+    a = input.array
+    if a.dtype.kind != "f":
+        raise NotImplementedError(
+            f"\"histogramdd\" not implemented for '{kind_of(a)}'; convert it with .float()"
+        )
+    if weight is not None and weight.array.shape != a.shape:
+        raise RuntimeError(
+            "torch.histogramdd: if weight tensor is provided it should have the same shape as the input "
+            f"tensor excluding its innermost dimension, but got input with shape {[a.size, 1]} and weight "
+            f"with shape {list(weight.array.shape)}"
+        )
+    edges = _edges(a, bins, range)
+    flat = a.reshape(-1)
+    inside = (flat >= edges[0]) & (flat <= edges[-1])
+    places = np.minimum(np.searchsorted(edges, flat[inside], side="right") - 1, len(edges) - 2)
+    masses = None if weight is None else weight.array.reshape(-1)[inside]
+    counts = np.bincount(places, masses, len(edges) - 1)[: len(edges) - 1].astype(a.dtype)
+    if density:
+        counts = counts / (counts.sum() * np.diff(edges))
+    return _histogram(new_tensor(counts), new_tensor(edges))
+
+
+def _edges(a: Any, bins: Any, range: Any) -> Any:
+    if isinstance(bins, Tensor):
+        edges = bins.array
+        if edges.ndim != 1:
+            raise RuntimeError(
+                "torch.histogramdd: bins tensor should have one dimension, but got "
+                f"{edges.ndim} dimensions in the bins tensor for dimension 0"
+            )
+        if edges.dtype != a.dtype:
+            raise RuntimeError(
+                "torch.histogramdd: input tensor and bins tensors should have the same dtype, but got "
+                f"input with dtype {kind_of(a).lower()} and bins for "
+                f"dimension 0 with dtype {kind_of(edges).lower()}"
+            )
+        _positive(edges.size - 1)
+        return edges.copy()
+    bins = _positive(whole(bins, "bins", "histogram"))
+    low, high = (a.min(), a.max()) if range is None and a.size else (0.0, 1.0)
+    if range is not None:
+        if len(range) != 2:
+            raise RuntimeError(
+                "torch.histogramdd: for a 1-dimensional histogram range should have 2 elements, but got "
+                f"{len(range)}"
+            )
+        low, high = range
+        if low > high:
+            raise RuntimeError(
+                f"torch.histogramdd: min should not exceed max, but got min {low:g} max {high:g} for "
+                "dimension 0"
+            )
+    if not (np.isfinite(low) and np.isfinite(high)):
+        raise RuntimeError(f"torch.histogramdd: dimension 0's range [{low}, {high}] is not finite")
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    return linspace(float(low), float(high), bins + 1, dtype=dtypes.BY_NUMPY[a.dtype]).array
+
+
+# ---------------------------------------------------------------- finding the bin
+
+
+def searchsorted(
+    sorted_sequence: Tensor,
+    input: Any,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    side: str | None = None,
+    sorter: Tensor | None = None,
+) -> Tensor:
+    """The places at which values would be put into sorted sequences to keep them sorted.
+
+    Parameters
+    ----------
+    sorted_sequence : Tensor
+        A vector, or vectors along the last dimension.
+    input : Tensor or number
+        The values: any, for a vector; else values along the last dimension for each.
+    right : bool
+        Put a value behind its equals (also ``side="right"``) instead of before them.
+    out_int32 : bool
+        Count in int32 instead of int64.
+    sorter : Tensor of int64, optional
+        What sorts ``sorted_sequence``, which then need not be sorted.
+    """
+    name = "torch.searchsorted()"
+    require_operand("searchsorted", sorted_sequence)
+    if side is not None:
+        if side not in ("left", "right"):
+            raise RuntimeError(f"{name}: side can only be 'left' or 'right' but got {side}")
+        if side == "left" and right:
+            raise RuntimeError(
+                f"{name}: side and right can't be set to opposites, got side of left while right was True"
+            )
+        right = side == "right"
+    edges = sorted_sequence.array
+    values = _values("searchsorted", input)
+    if not edges.ndim:
+        raise RuntimeError(f"{name}: boundaries tensor should have positive dimension, but got 0 dimension")
+    if not values.ndim and edges.ndim != 1:
+        raise RuntimeError(
+            f"{name}: input value can be a scalar only when boundaries tensor dimension is 1, but we got "
+            f"boundaries tensor dim({edges.ndim}) and input value's dim(0) numel(1)"
+        )
+    if edges.ndim != 1 and edges.shape[:-1] != values.shape[:-1]:
+        raise RuntimeError(
+            f"{name}: boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries "
+            f"tensor and input value tensor must match, but we got boundaries tensor {list(edges.shape)} and "
+            f"input value tensor {list(values.shape)}"
+        )
+    if sorter is not None:
+        edges = np.take_along_axis(edges, _checked_sorter(name, edges, sorter), -1)
+    if edges.ndim == 1:
+        found = _search(edges, values, right)
+    else:
+        rows = zip(edges.reshape(-1, edges.shape[-1]), values.reshape(-1, values.shape[-1]))
+        found = np.reshape([_search(*row, right) for row in rows], values.shape)
+    return new_tensor(np.asarray(found, dtype=np.int32 if out_int32 else np.int64))
+
+
+def _values(name: str, input: Any) -> Any:
+    if isinstance(input, Tensor):
+        return input.array
+    if not isinstance(input, int | float | np.generic):
+        raise TypeError(
+            f"{name}() received an invalid combination of arguments: the values must be a Tensor or a "
+            f"number, not {type(input).__name__}"
+        )
+    return np.asarray(input)
+
+
+def _search(edges: Any, values: Any, right: bool) -> Any:
+    found = np.searchsorted(edges, values, side="right" if right else "left")
+    # NaN is behind all others, its equals too.
+    return np.where(values != values, edges.size, found)
+
+
+def _checked_sorter(name: str, edges: Any, sorter: Any) -> Any:
+    require_operand("searchsorted", sorter)
+    order = sorter.array
+    if order.shape != edges.shape:
+        raise RuntimeError(
+            f"{name}: boundary and sorter must have the same size, but got boundary tensor "
+            f"{list(edges.shape)}and got sorter tensor {list(order.shape)}"
+        )
+    if order.dtype != np.int64:
+        raise RuntimeError(f"{name}: sorter must be a tensor of long dtype but got dtype {kind_of(order)}")
+    if order.size and (order.min() < 0 or order.max() >= edges.shape[-1]):
+        raise RuntimeError(f"{name}: sorter index out of range")
+    return order
+
+
+def bucketize(input: Any, boundaries: Tensor, *, out_int32: bool = False, right: bool = False) -> Tensor:
+    """The bin of each value between ascending ``boundaries``; with ``right`` a boundary opens its bin.
+
+    The other way round than in :func:`searchsorted` stand the arguments, and
+    as there ``right`` puts a value behind its equals.
+    """
+    if not isinstance(boundaries, Tensor):
+        raise TypeError(
+            "bucketize() received an invalid combination of arguments: the boundaries must be a Tensor, not "
+            f"{type(boundaries).__name__}"
+        )
+    if boundaries.array.ndim != 1:
+        raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries.array.ndim})")
+    _values("bucketize", input)
+    return searchsorted(boundaries, input, out_int32=out_int32, right=right)
+
+
+NAMES = Names(both="bincount histc histogram", functions="bucketize searchsorted")
