@@ -55,6 +55,8 @@ globals().update(tensortypes.TYPES)
 
 _LAZY = {
     "animate": "autokit.widgets",
+    "is_anomaly_check_nan_enabled": "autokit.debug.anomaly",
+    "is_anomaly_enabled": "autokit.debug.anomaly",
     "graph": "autokit.graphs.capture",
     "record": "autokit.graphs.story",
     "vmap": "autokit.func",
@@ -64,6 +66,7 @@ _LAZY = {
 _PACKAGES = (
     "classroom",
     "datasets",
+    "debug",
     "draw",
     "func",
     "graphs",

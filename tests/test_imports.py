@@ -17,7 +17,7 @@ PACKAGE = ROOT / "autokit"
 LAYERS = (
     {"version", "dtypes", "devices", "formats", "limits", "printing"},
     {"ops", "autograd", "func", "tensor", "random", "errors", "names", "tensortypes"},
-    {"", "nn", "optim", "static", "utils", "datasets", "transforms", "linalg", "special", "amp"},
+    {"", "nn", "optim", "static", "utils", "datasets", "transforms", "linalg", "special", "amp", "debug"},
     {"graphs"},
     {"draw"},
     {"widgets"},

@@ -18,6 +18,21 @@ from autokit.devices import module_of
 from autokit.ops.errors import describe
 from autokit.tensor import Tensor, new_tensor
 
+_LAZY = {
+    "detect_anomaly": "autokit.debug.anomaly",
+    "set_detect_anomaly": "autokit.debug.anomaly",
+}
+"""Names that stand in rooms above, and where."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        from importlib import import_module
+
+        return getattr(import_module(_LAZY[name]), name)
+    raise AttributeError(f"module 'autokit.autograd' has no attribute {name!r}")
+
+
 __all__ = [
     "Function",
     "Variable",
@@ -54,7 +69,7 @@ def backward(
         with is missing or of the wrong shape.
     """
     outputs = _sequence(tensors)
-    seeds = _seeds(outputs, grad_tensors, create_graph)
+    begin = seeds(outputs, grad_tensors, create_graph)
     only = None
     if inputs is not None:
         chosen = _sequence(inputs)
@@ -66,7 +81,7 @@ def backward(
         only = [tensor.grad_fn or tensor for tensor in chosen]
     run_backward(
         [tensor.grad_fn or tensor for tensor in outputs],
-        seeds,
+        begin,
         inputs=only,
         retain_graph=create_graph if retain_graph is None else retain_graph,
         create_graph=create_graph,
@@ -159,7 +174,7 @@ def grad(
     ends, sources = _sequence(outputs), _sequence(inputs)
     if not sources:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
-    seeds = _seeds(ends, grad_outputs, create_graph)
+    begin = seeds(ends, grad_outputs, create_graph)
     for source in sources:
         if not source._requires_grad:
             raise RuntimeError(
@@ -169,7 +184,7 @@ def grad(
     places = [source.grad_fn or source for source in sources]
     found = run_backward(
         [end.grad_fn or end for end in ends],
-        seeds,
+        begin,
         inputs=places,
         retain_graph=create_graph if retain_graph is None else retain_graph,
         create_graph=create_graph,
@@ -194,13 +209,13 @@ def _sequence(tensors: Tensors) -> list[Tensor]:
     return [tensors] if isinstance(tensors, Tensor) else list(tensors)
 
 
-def _seeds(outputs: list[Tensor], given: Any, as_tensors: bool) -> list[Any]:
+def seeds(outputs: list[Tensor], given: Any, as_tensors: bool) -> list[Any]:
     """The gradient that each output begins with, checked."""
-    seeds = [given] * len(outputs) if given is None or isinstance(given, Tensor) else list(given)
-    if len(seeds) != len(outputs):
-        raise RuntimeError(f"got {len(outputs)} tensors and {len(seeds)} gradients")
+    each = [given] * len(outputs) if given is None or isinstance(given, Tensor) else list(given)
+    if len(each) != len(outputs):
+        raise RuntimeError(f"got {len(outputs)} tensors and {len(each)} gradients")
     checked = []
-    for place, (output, seed) in enumerate(zip(outputs, seeds)):
+    for place, (output, seed) in enumerate(zip(outputs, each)):
         if not isinstance(output, Tensor):
             raise TypeError(f"backward() starts at tensors, and got {type(output).__name__}")
         if not output._requires_grad:
@@ -238,5 +253,5 @@ def Variable(data: Tensor, requires_grad: bool = False) -> Tensor:
     return same
 
 
-from autokit.autograd import functional  # noqa: E402, F401 - needs the functions above
+from autokit.autograd import functional, graph  # noqa: E402, F401 - need the functions above
 from autokit.autograd.gradcheck import gradcheck, gradgradcheck  # noqa: E402

@@ -50,6 +50,8 @@ class ChangedSince(RuntimeError):
 
 def run_backward(roots: Iterable[Node | Tensor], seeds: Iterable[Any], **options: Any) -> dict[Any, Any]:
     """Send the gradients ``seeds`` back from ``roots``; the options are those of :func:`flow`."""
+    if thread.state.listener is not None:
+        options.setdefault("listener", thread.state.listener)
     try:
         next(flow(roots, seeds, **options))
     except StopIteration as end:
@@ -159,7 +161,7 @@ def flow(
                 if stepping:
                     state.grad_enabled = before_pass
                     changed = yield node, gradient
-                    state.grad_enabled = create_graph
+                    before_pass, state.grad_enabled = state.grad_enabled, create_graph
                     gradient = gradient if changed is None else changed
                 if node.freed and not rehearsal:
                     _refuse_freed(node)
@@ -407,38 +409,40 @@ def _run_hooks(hooks: Any, gradient: Any) -> Any:
     tensor = new_tensor(gradient) if bare else gradient
     for hook in tuple(hooks.values()):
         changed = hook(tensor)
-        tensor = tensor if changed is None else _checked_change(changed, tensor)
+        tensor = tensor if changed is None else _checked_change(hook, changed, tensor)
     return tensor.array if bare else tensor
 
 
-def _checked_change(changed: Any, tensor: Tensor) -> Tensor:
-    """What a hook returned, if it can take the gradient's place."""
+def _checked_change(hook: Any, changed: Any, tensor: Tensor) -> Tensor:
+    """What ``hook`` returned, if it can take the gradient's place."""
     if not isinstance(changed, Tensor):
         raise TypeError(f"expected Variable, but hook returned '{type(changed).__name__}'")
+    name = getattr(hook, "__name__", "hook")
     if changed.array.shape != tensor.array.shape:
         raise RuntimeError(
-            f"hook has changed the size of value: from {tuple(tensor.shape)} to {tuple(changed.shape)}"
+            f"hook '{name}' has changed the size of value: from {tuple(tensor.shape)} to "
+            f"{tuple(changed.shape)}"
         )
     if changed.array.dtype != tensor.array.dtype:
         raise RuntimeError(
-            f"hook has changed the type of value (was torch.{tensor.dtype.name} got "
-            f"torch.{changed.dtype.name})"
+            f"hook '{name}' has changed the type of value (was {tensor.type()} got {changed.type()})"
         )
     return changed
 
 
 def _gradient_after_hooks(hooks: Hooks, gradient: Any) -> Any:
-    """What the hooks of the result make of its gradient: first its own, then the node's, then it is kept."""
+    """What the hooks make of a result's gradient: first its own; then it is retained; then the node's."""
     gradient = _run_hooks(hooks.result, gradient)
     bare = not isinstance(gradient, Tensor)
+    if hooks.retain is not None:
+        hooks.retain(new_tensor(gradient) if bare else gradient)
     for hook in tuple(hooks.before.values()):
         tensor = new_tensor(gradient) if bare else gradient
         changed = hook((tensor,))
         if changed is not None:
             (only,) = changed
-            gradient = _checked_change(only, tensor).array if bare else _checked_change(only, tensor)
-    if hooks.retain is not None:
-        hooks.retain(new_tensor(gradient) if bare else gradient)
+            only = _checked_change(hook, only, tensor)
+            gradient = only.array if bare else only
     return gradient
 
 
@@ -450,7 +454,8 @@ def _after_hooks(hooks: Hooks, node: Node, rules: Any, gradient: Any, fetch_valu
         target = node.sources[slot]
         like = target if target.__class__ is Node else target.array
         raw = vjp(gradient, *fetch_values(node, fetch, target))
-        value = _converted(unbroadcast(raw, like.shape), like.dtype)
+        value = raw if raw.shape == like.shape else unbroadcast(raw, like.shape)
+        value = value if value.dtype is like.dtype else _converted(value, like.dtype)
         made[slot] = new_tensor(value) if bare else value
     for hook in tuple(hooks.after.values()):
         changed = hook(tuple(made), (new_tensor(gradient) if bare else gradient,))

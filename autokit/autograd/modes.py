@@ -7,6 +7,9 @@
   ``(outer scope, weak reference to the module)``, or None outside of all;
 * ``keep``: how many elements a value may have to be kept for the picture;
 * ``watchers``: functions to call with each new node;
+* ``listener``: whom a backward pass tells what happens, where nobody else asks;
+* ``packers``: the ``saved_tensors_hooks`` that are at work, innermost last, and
+  ``packing_refused``: why there may be none;
 * ``small``: up to this many elements a node needs no second look: ``keep``,
   and -1 while somebody watches.
 """
@@ -27,11 +30,23 @@ SMALL = 1024
 class State:
     """What one thread is doing."""
 
-    __slots__ = ("_keep", "_watchers", "grad_enabled", "scope", "small")
+    __slots__ = (
+        "_keep",
+        "_watchers",
+        "grad_enabled",
+        "listener",
+        "packers",
+        "packing_refused",
+        "scope",
+        "small",
+    )
 
     def __init__(self) -> None:
         self.grad_enabled = True
         self.scope: tuple[Any, Any] | None = None
+        self.listener: Any = None
+        self.packers: tuple[Any, ...] = ()
+        self.packing_refused = ""
         self._watchers: tuple[Callable[[Any], None], ...] = ()
         self.keep = SMALL
 

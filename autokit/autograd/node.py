@@ -119,7 +119,8 @@ class Node:
     def operand(self, place: int) -> Tensor | None:
         """The operand at ``place`` as a tensor with its history, None where it was not kept."""
         if self.saved is not None and place in self.saved:
-            return self.saved[place]
+            saved = self.saved[place]
+            return saved if isinstance(saved, Tensor) else saved.tensor()
         source = self.sources[place]
         if type(source) is Node:
             return source.result()
@@ -129,9 +130,12 @@ class Node:
 
     def result(self) -> Tensor | None:
         """What the operation made, as a tensor in the graph, None where it was not kept."""
-        if self.output is None:
-            return None
-        result = new_tensor(self.output)
+        output = self.output
+        if output is None:
+            if self.saved is None or "out" not in self.saved:
+                return None
+            output = self.saved["out"].array
+        result = new_tensor(output)
         result.grad_fn, result._requires_grad, result._storage = self, True, self.storage
         if self in NAMES:
             result.name = NAMES[self]

@@ -36,11 +36,14 @@ class Saved:
     def __init__(self, tensor: Tensor, slot: int | None) -> None:
         self.version = tensor._version
         self.slot = slot
-        self.tensor = tensor.detach() if slot is not None else tensor
+        packers = thread.state.packers
+        kept = tensor.detach() if slot is not None else tensor
+        self.tensor = packers[-1].pack(kept) if packers else kept
 
     def unpack(self, ctx: FunctionCtx) -> Tensor:
-        tensor = self.tensor
-        if tensor._version != self.version:
+        packed = not isinstance(self.tensor, Tensor)
+        tensor = self.tensor.tensor() if packed else self.tensor
+        if not packed and tensor._version != self.version:
             maker = (
                 f"output {self.slot} of {type(ctx).__name__}"
                 if self.slot is not None

@@ -1,0 +1,6 @@
+"""Looking into a backward pass: :func:`steps` walks it node by node, ``anomaly`` finds the first NaN."""
+
+from autokit.debug.anomaly import detect_anomaly, set_detect_anomaly
+from autokit.debug.steps import Step, steps
+
+__all__ = ["Step", "detect_anomaly", "set_detect_anomaly", "steps"]
