@@ -490,14 +490,28 @@ class Tensor:
             )
         return self.array.item()
 
+    def _as_number(self) -> Any:
+        if self._requires_grad and Tensor._warns_of_numbers:
+            Tensor._warns_of_numbers = False
+            warnings.warn(
+                "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
+                "Consider using tensor.detach() first.",
+                UserWarning,
+                stacklevel=3,
+            )
+        return self._only_element()
+
+    _warns_of_numbers = True
+    """Whether a number made of a tensor that learns is still to be warned of: as in PyTorch just once."""
+
     def __float__(self) -> float:
-        return float(self._only_element())
+        return float(self._as_number())
 
     def __int__(self) -> int:
-        return int(self._only_element())
+        return int(self._as_number())
 
     def __complex__(self) -> complex:
-        return complex(self._only_element())
+        return complex(self._as_number())
 
     def __index__(self) -> int:
         if self.array.dtype.kind not in "bui" or self.array.size != 1:

@@ -158,6 +158,16 @@ def _matmul(self: Tensor, other: Any) -> Tensor:
     return NotImplemented if isinstance(other, np.ndarray) else linalg.matmul(self, other)
 
 
+def _invert(self: Tensor) -> Tensor:
+    """``~self``."""
+    if self.array.dtype.kind not in "bui":
+        raise TypeError(
+            "~ (operator.invert) is only implemented on integer and Boolean-type tensors: this one is "
+            f"{self.dtype.name}; compare first, as in ~(x > 0)"
+        )
+    return compare.bitwise_not(self)
+
+
 OPERATORS = {
     "add": elementwise.plain_add,
     "sub": elementwise.plain_sub,
@@ -165,11 +175,13 @@ OPERATORS = {
     "truediv": elementwise.plain_div,
     "floordiv": elementwise.floor_divide,
     "mod": elementwise.remainder,
-    "pow": elementwise.plain_pow,
+    "pow": elementwise.pow,
     "matmul": _matmul,
     "and": compare.bitwise_and,
     "or": compare.bitwise_or,
     "xor": compare.bitwise_xor,
+    "lshift": compare.bitwise_left_shift,
+    "rshift": compare.bitwise_right_shift,
 }
 """Python's operators between two values, each with a reflected and an in-place form."""
 
@@ -189,7 +201,7 @@ SPECIAL = {
     "abs": elementwise.abs,
     "neg": elementwise.neg,
     "pos": lambda self: self,
-    "invert": compare.bitwise_not,
+    "invert": _invert,
     "getitem": index.getitem,
     "setitem": inplace.setitem,
 }

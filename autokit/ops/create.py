@@ -12,7 +12,7 @@ from autokit import dtypes
 from autokit.devices import module_for
 from autokit.ops.dims import sizes_of, whole
 from autokit.ops.names import Names
-from autokit.ops.operands import common_dtype
+from autokit.ops.operands import common_dtype, fitting
 from autokit.tensor import Size, Tensor, new_tensor
 
 Dtype = dtypes.dtype | None
@@ -398,7 +398,9 @@ def full(
         )
     value = number(fill_value, "full", "fill_value", 2)
     kind = common_dtype([fill_value]) if dtype is None else _chosen(dtype)
-    return _finished(np.full(_shape((size,), None, "full"), value, kind), requires_grad, device)
+    return _finished(
+        np.full(_shape((size,), None, "full"), fitting(value, kind), kind), requires_grad, device
+    )
 
 
 def scalar_tensor(s: Any, *, dtype: Dtype = None, device: Any = None, requires_grad: bool = False) -> Tensor:
@@ -459,7 +461,8 @@ def _filled_like(name: str, input: Tensor, value: Any, dtype: Any) -> Any:
             "with torch.tensor(...)"
         )
     array = input.array
-    return np.full_like(array, value, dtype=_like(input, dtype), order="C" if 0 in array.strides else "K")
+    kind = _like(input, dtype)
+    return np.full_like(array, fitting(value, kind), dtype=kind, order="C" if 0 in array.strides else "K")
 
 
 # ---------------------------------------------------------------- of the dtype of another tensor

@@ -11,7 +11,7 @@ from autokit.dtypes import FLOATS
 from autokit.ops.blocks import in_blocks, keep, select
 from autokit.ops.create import as_tensor
 from autokit.ops.names import Names
-from autokit.ops.operands import common_dtype
+from autokit.ops.operands import common_dtype, fitting
 from autokit.ops.operation import Derivative, derivative, on, operation
 from autokit.tensor import Literal, Tensor
 
@@ -36,7 +36,24 @@ def plain_add(a, b, /):
 
 def add(input: Any, other: Any, *, alpha: float = 1) -> Tensor:
     """The sum, element by element, with ``other`` taken ``alpha`` times."""
-    return plain_add(input, other if alpha == 1 else other * alpha)
+    return plain_add(input, _taken(input, other, alpha))
+
+
+def _taken(input: Any, other: Any, alpha: Any) -> Any:
+    """``other`` times ``alpha``, which must be of no higher category than the result."""
+    if alpha.__class__ is int and alpha == 1:
+        return other
+    common = common_dtype(
+        [value for value in (input, other) if isinstance(value, Tensor | bool | int | float)]
+    )
+    if isinstance(alpha, bool) and common.kind != "b":
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
+    if isinstance(alpha, float) and common.kind in "bui":
+        raise RuntimeError(
+            "For integral input tensors, argument alpha must not be a floating point number: it is "
+            f"{alpha}, and the result {common.name}"
+        )
+    return other * (fitting(alpha, common) if common.kind in "bui" else alpha)
 
 
 def is_number(node: Node, place: int) -> bool:
@@ -60,7 +77,7 @@ def plain_sub(a, b, /):
 
 def sub(input: Any, other: Any, *, alpha: float = 1) -> Tensor:
     """The difference, element by element, with ``other`` taken ``alpha`` times."""
-    return plain_sub(input, other if alpha == 1 else other * alpha)
+    return plain_sub(input, _taken(input, other, alpha))
 
 
 @operation(
@@ -164,12 +181,32 @@ def _pow_name(node: Node) -> str:
 def plain_pow(a, b, /):
     """See :func:`pow`."""
     if a.dtype.kind == "b":
-        raise NotImplementedError('"pow" not implemented for bool: convert with .int()')
+        raise NotImplementedError("\"pow\" not implemented for 'Bool': convert with .int()")
+    if a.dtype.kind == "i" and (b < 0).any():
+        # 1 and −1 have whole inverses; of the others nothing is left.
+        whole = np.power(a, np.maximum(b, 0))
+        return np.where(b < 0, np.where(np.abs(a) == 1, np.where(b % 2 == 0, a * a, a), a - a), whole)
     return a * a if b.ndim == 0 and b == 2 else np.power(a, b)
 
 
 def pow(input: Any, exponent: Any) -> Tensor:
-    """Each element of ``input`` to the power of ``exponent``."""
+    """Each element of ``input`` to the power of ``exponent``.
+
+    Raises
+    ------
+    RuntimeError
+        If integers are to be raised to a negative number: make floats of them.
+    """
+    if isinstance(input, Tensor) and isinstance(exponent, int) and input.array.dtype.kind in "bui":
+        if exponent < 0:
+            raise RuntimeError(
+                "Integers to negative integer powers are not allowed: the results are fractions, which "
+                f"{input.dtype.name} has not; write .float() first"
+            )
+        if isinstance(exponent, bool) and input.array.dtype.kind == "b":
+            return input.clone() if exponent else input.logical_or(~input)
+        if input.array.dtype.kind != "b":
+            fitting(exponent, input.array.dtype)
     return plain_pow(input, exponent)
 
 
@@ -585,7 +622,7 @@ def _with_dtype(value: Any, common: np.dtype) -> Any:
 
     if isinstance(value, Tensor):
         return value if value.array.dtype == common else cast(value, dtype=common)
-    return literal(value, common)
+    return literal(fitting(value, common) if common.kind in "ui" else value, common)
 
 
 def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
@@ -607,23 +644,8 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
     common = common_dtype([each for each in (input, min, max) if each is not None])
     if common != input.array.dtype:
         input = _with_dtype(input, common)
-    if common.kind in "ui":
-        min, max = (_fitting(bound, common) for bound in (min, max))
+    min, max = (bound if bound is None else fitting(bound, common) for bound in (min, max))
     return clamp_numbers(input, min, max)
-
-
-def _fitting(bound: int | None, dtype: np.dtype) -> int | None:
-    """What ``bound`` is in an integer dtype: a negative one wraps around in bytes, as in PyTorch."""
-    if bound is None:
-        return None
-    limits = np.iinfo(dtype)
-    least = -limits.max if dtype.kind == "u" else limits.min
-    if not least <= bound <= limits.max:
-        raise RuntimeError(
-            f"value cannot be converted to type {dtype.name} without overflow: clamp's bound {bound} is "
-            f"beyond {limits.min} and {limits.max}"
-        )
-    return bound % (limits.max + 1) if bound < limits.min else bound
 
 
 NAMES = Names(

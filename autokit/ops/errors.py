@@ -60,6 +60,8 @@ def explain(
                 return RuntimeError(f"{broadcast_message(a, b)}. Got {described}")
     if isinstance(error, TypeError) and ("not supported" in str(error) or "numpy" in type(error).__module__):
         kinds = sorted({operand.dtype.name for operand in operands})
+        if kinds == ["bool"] and operation.name in _OF_NUMBERS_ONLY:
+            return RuntimeError(f"{_OF_NUMBERS_ONLY[operation.name]}. Got {described}")
         hint = (
             "; the operators of bools are & | ^ ~, and .int() makes numbers of them"
             if "bool" in kinds
@@ -75,6 +77,15 @@ def explain(
     else:
         kind = RuntimeError
     return kind(f"{error} [{operation.name}: {described}]" if described else str(error))
+
+
+_OF_NUMBERS_ONLY = {
+    "sub": "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
+    "`logical_xor()` operator instead",
+    "neg": "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a "
+    "mask, use the `~` or `logical_not()` operator instead",
+}
+"""What PyTorch says where bools meet an operation on numbers."""
 
 
 def describe(tensor: Tensor) -> str:

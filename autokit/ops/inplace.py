@@ -18,9 +18,11 @@ import numpy as np
 from autokit import dtypes
 from autokit.autograd.modes import thread
 from autokit.autograd.node import Node, next_sequence
+from autokit.ops.convert import converted
 from autokit.ops.errors import broadcast_message, describe
 from autokit.ops.index import plain_getitem, plain_index, put, write
 from autokit.ops.names import Names
+from autokit.ops.operands import fitting
 from autokit.ops.recording import OUR_FILES, record_all, storage_of
 from autokit.ops.regions import places_in_base, read_region, write_region
 from autokit.tensor import Tensor, new_tensor
@@ -223,6 +225,8 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
     """Write ``value`` at ``index``; a place named twice is written once."""
     refuse_change(self)
     entries = plain_index(self, index)
+    if value.__class__ in (int, float) and self.array.dtype.kind in "ui":
+        value = fitting(value, self.array.dtype)
     if isinstance(value, Tensor) and value.array.ndim and value.array.size == 1:
         value = value.reshape(())  # one element fits everywhere, whatever its dimensions
     if _is_recorded(self, (value,)):
@@ -269,6 +273,8 @@ def fill_(self: Tensor, value: Any) -> Tensor:
         )
     if not isinstance(value, Tensor | int | float | complex | np.generic):
         raise TypeError(f"fill_(): argument 'value' must be a number or a Tensor, not {type(value).__name__}")
+    if isinstance(value, int | float | complex | np.generic):
+        value = fitting(value, self.array.dtype)
     setitem(self, Ellipsis, value)
     return self
 
@@ -278,8 +284,13 @@ def zero_(self: Tensor) -> Tensor:
     return fill_(self, 0)
 
 
-def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
+def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     """Take over the elements of ``src``, which may broadcast and have another dtype."""
+    if isinstance(src, bool | int | float | complex):
+        # Unlike fill_(), this lets a number wrap around that does not fit.
+        src = new_tensor(converted(np.asarray(src), self.array.dtype))
+    if not isinstance(src, Tensor):
+        raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
     setitem(self, Ellipsis, src if src.array.dtype == self.array.dtype else src.to(self.dtype))
     return self
 

@@ -7,11 +7,13 @@ category; see ``autokit.dtypes``.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from autokit import dtypes
+from autokit.limits import finfo, iinfo
 from autokit.ops.errors import not_a_tensor
 from autokit.tensor import Literal, Tensor, new_tensor
 
@@ -41,6 +43,8 @@ def as_operands(operation: Operation, values: tuple[Any, ...]) -> tuple[Tensor, 
         return tuple([literal(t, None) if not isinstance(t, Tensor) else t for t in tensors])
     from autokit.ops.convert import cast
 
+    if operation.name == "sub":
+        refuse_bools(tensors)
     common = common_dtype(tensors)
     if operation.floating and common.kind in "bui":
         common = dtypes.get_default_dtype().numpy
@@ -55,6 +59,23 @@ def as_operands(operation: Operation, values: tuple[Any, ...]) -> tuple[Tensor, 
             for t in tensors
         ]
     )
+
+
+def refuse_bools(operands: list[Any] | tuple[Any, ...]) -> None:
+    """Raise PyTorch's error for a difference of which a bool is a part."""
+    bools = [
+        each.array.dtype.kind == "b" if isinstance(each, Tensor) else each.__class__ is bool
+        for each in operands
+    ]
+    if any(bools):
+        both = "two bool tensors" if all(bools) else "a bool tensor"
+        instead = (
+            "the `^` or `logical_xor()` operator" if all(bools) else "the `~` or `logical_not()` operator"
+        )
+        raise RuntimeError(
+            f"Subtraction, the `-` operator, with {both} is not supported. If you are trying to invert a "
+            f"mask, use {instead} instead."
+        )
 
 
 def _alike(values: tuple[Any, ...]) -> bool:
@@ -96,6 +117,36 @@ def _no_number(operation: Operation, value: Any, place: int) -> Any:
     if isinstance(value, _NUMBERS):  # a subclass, such as an IntEnum
         return int(value) if isinstance(value, int) else float(value)  # type: ignore[arg-type]
     raise not_a_tensor(operation, value, place)
+
+
+def fitting(number: Any, dtype: np.dtype) -> Any:
+    """``number`` as an element of ``dtype``: a float loses its fraction there, a negative byte wraps around.
+
+    Raises
+    ------
+    RuntimeError
+        If it is beyond what the dtype holds.
+    """
+    if dtype.kind == "b":
+        return bool(number)
+    if dtype.kind == "c":
+        return number
+    kind = dtypes.BY_NUMPY[dtype]
+    inside = not isinstance(number, complex) or not number.imag
+    number = number.real if isinstance(number, complex) else number
+    if dtype.kind in "ui":
+        limits: Any = iinfo(kind)
+        least = -limits.max if dtype.kind == "u" and isinstance(number, int) else limits.min
+        inside = inside and least <= number <= limits.max  # not so for nan
+    else:
+        limits = finfo(kind)
+        inside = inside and (not limits.max < abs(number) < math.inf)
+    if not inside:
+        raise RuntimeError(
+            f"value cannot be converted to type {dtype.name} without overflow: {number} is not in "
+            f"{limits.min} to {limits.max}"
+        )
+    return int(number) % (limits.max + 1) if dtype.kind == "u" else number
 
 
 def literal(number: Any, common: np.dtype | None) -> Tensor:
