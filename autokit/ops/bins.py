@@ -65,7 +65,7 @@ def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Ten
     """
     require_operand("histc", input)
     a = input.array
-    if a.dtype.kind != "f":
+    if a.dtype.kind not in dtypes.FLOATS:
         raise NotImplementedError(
             f"\"histogram_cpu\" not implemented for '{kind_of(a)}'; convert it with .float()"
         )
@@ -113,7 +113,7 @@ def histogram(
     require_operand("histogram", input)
     require_flag("histogram", "density", density)
     a = input.array
-    if a.dtype.kind != "f":
+    if a.dtype.kind not in dtypes.FLOATS:
         raise NotImplementedError(
             f"\"histogramdd\" not implemented for '{kind_of(a)}'; convert it with .float()"
         )

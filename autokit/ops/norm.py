@@ -94,7 +94,7 @@ def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     """The p-norm of ``input - other``."""
     require_operand("dist", input)
     for each in (input, other):
-        if isinstance(each, Tensor) and each.array.dtype.kind not in "fc":
+        if isinstance(each, Tensor) and each.array.dtype.kind not in dtypes.DIFFERENTIABLE:
             raise RuntimeError(
                 f"norm(): input dtype should be either floating point or complex. Got {kind_of(each.array)} "
                 "instead; convert it with .float()"
@@ -162,7 +162,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = _MODES[0])
         raise TypeError(f"cdist(): argument 'x2' (position 2) must be Tensor, not {type(x2).__name__}")
     a, b = x1.array, x2.array
     for name, array in (("X1", a), ("X2", b)):
-        if array.dtype.kind not in "fc":
+        if array.dtype.kind not in dtypes.DIFFERENTIABLE:
             raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {kind_of(array)}")
         if array.ndim < 2:
             raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {array.ndim}D")
@@ -218,7 +218,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     require_operand("cosine_similarity", x1)
     require_operand("cosine_similarity", x2)
     a, b = x1.array, x2.array
-    if a.dtype.kind not in "fc" and b.dtype.kind not in "fc":
+    if a.dtype.kind not in dtypes.DIFFERENTIABLE and b.dtype.kind not in dtypes.DIFFERENTIABLE:
         raise RuntimeError(
             f"expected common dtype to be floating point, yet common dtype is {kind_of(a)}; convert it with "
             ".float()"
@@ -226,7 +226,9 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     _fit(a.shape, b.shape)
     place = place_of(dim, builtins.max(a.ndim, b.ndim), "cosine_similarity")
     along = place - builtins.max(a.ndim, b.ndim)  # from behind, where the shapes are aligned
-    kinds = [each.dtype if each.dtype.kind in "fc" else np.dtype(np.float16) for each in (a, b)]
+    kinds = [
+        each.dtype if each.dtype.kind in dtypes.DIFFERENTIABLE else np.dtype(np.float16) for each in (a, b)
+    ]
     common, shape = dtypes.BY_NUMPY[dtypes.promote(*kinds)], np.broadcast_shapes(a.shape, b.shape)
     wide = [converted(x, common).expand(shape) for x in (x1, x2)]
     first, second = (x / _at_least(vector_norm(x, 2, along, True), eps) for x in wide)

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from autokit.ops.dims import place_of
+from autokit.ops.half import widened
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
 from autokit.ops.reduce import require_flag, require_operand
@@ -91,7 +92,7 @@ def _different(
     require_operand(name, input)
     require_flag(name, "return_inverse", return_inverse)
     require_flag(name, "return_counts", return_counts)
-    a = input.array
+    a = widened(input.array)
     rows, shape = a.reshape(-1, 1), a.shape
     if dim is not None:
         dim = place_of(dim, a.ndim, name)

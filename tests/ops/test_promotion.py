@@ -166,3 +166,84 @@ def test_a_gradient_has_the_dtype_of_its_leaf():
     (single * double).sum().backward()
     assert single.grad is not None and double.grad is not None
     assert (single.grad.dtype, double.grad.dtype) == (autokit.float32, autokit.float64)
+
+
+ODD_NUMBERS = [300, -1, -300, 2.7, -0.5, 1e10, float("nan"), 2**33]
+
+
+@pytest.mark.parametrize("number", ODD_NUMBERS, ids=repr)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_numbers_that_may_not_fit(dtype: str, number: Any):
+    for make in (
+        lambda T: T.full((2,), number, dtype=getattr(T, dtype)),
+        lambda T: T.full_like(made(T, (2,), dtype), number),
+        lambda T: made(T, (2,), dtype).fill_(number),
+        lambda T: made(T, (2,), dtype) + number,
+        lambda T: made(T, (2,), dtype) < number,
+        lambda T: T.where(T.tensor([True, False]), made(T, (2,), dtype), number),
+        lambda T: T.add(made(T, (2,), dtype), made(T, (2,), dtype), alpha=True),
+        lambda T: T.sub(made(T, (2,), dtype), made(T, (2,), dtype), alpha=2.5),
+    ):
+        assert outcome(lambda: make(autokit)) == outcome(lambda: make(torch))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_operators_of_one(dtype: str):
+    for function in (operator.neg, operator.invert):
+        assert outcome(lambda: function(made(autokit, (2,), dtype))) == outcome(
+            lambda: function(made(torch, (2,), dtype))
+        )
+
+
+def test_negative_powers_of_integers():
+    for dtype in ("int8", "int64"):
+        ours, theirs = (
+            T.tensor([2, -1, 1, -1, -3], dtype=getattr(T, dtype)) ** T.tensor([-1, -3, -2, -2, 3])
+            for T in (autokit, torch)
+        )
+        assert ours.tolist() == theirs.tolist()
+    for T in (autokit, torch):
+        with pytest.raises(RuntimeError, match="negative integer powers"):
+            T.tensor([2]) ** -1
+
+
+def test_a_number_made_of_a_tensor_that_learns_is_warned_of_once(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(autokit.Tensor, "_warns_of_numbers", True)
+    x = autokit.ones(1, requires_grad=True)
+    with pytest.warns(UserWarning, match="requires_grad=True to a scalar"):
+        float(x)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        float(x)
+        x.item()
+
+
+def everything_made(T: Any) -> list[Any]:
+    """Tensors whose dtype is left to the default."""
+    whole, linear = T.tensor([1, 2]), T.nn.Linear(2, 2)
+    made = [T.tensor(1.5), T.tensor([1, 2.5]), T.tensor([1.0, True]), T.as_tensor([0.1]), T.scalar_tensor(3)]
+    made += [T.zeros(2), T.ones(2), T.empty(2), T.full((2,), 0.1), T.eye(2), T.Tensor([1]), T.Tensor(2)]
+    made += [T.arange(0.0, 1, 0.3), T.linspace(0, 1, 4), T.logspace(0, 1, 4), T.rand(2), T.randn(2)]
+    made += [whole / 2, whole / whole, whole * 0.1, whole + 1.5, whole.mean(dtype=T.get_default_dtype())]
+    made += [whole.exp(), whole.sqrt(), whole.sigmoid(), whole.float_power(2), whole.atan2(whole)]
+    made += [whole.reciprocal(), T.where(whole > 1, 0.1, 0.2), T.where(whole > 1, whole, 0.1)]
+    made += [linear.weight, linear(T.ones(1, 2)), T.nn.init.xavier_uniform_(T.empty(2, 2))]
+    made += [T.normal(0.0, 1.0, (2,)), whole.clamp(0.5, 1.5), T.nn.functional.one_hot(whole) * 0.1]
+    return [*made, whole.new_tensor([0.1]), T.ones(2).new_zeros(2)]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_the_default_dtype_flows_everywhere(dtype: str):
+    results = []
+    try:
+        for T in (autokit, torch):
+            T.set_default_dtype(getattr(T, dtype))
+            T.manual_seed(0)
+            results.append(everything_made(T))
+            assert repr(results[-1][0]) == "tensor(1.5000)" or dtype != "float64"
+    finally:
+        for T in (autokit, torch):
+            T.set_default_dtype(T.float32)
+    for place, (ours, theirs) in enumerate(zip(*results)):
+        assert repr(ours.dtype) == repr(theirs.dtype), place
+        assert ours.shape == tuple(theirs.shape), place
