@@ -6,7 +6,7 @@ import os
 import platform
 from importlib import metadata
 
-from tests.benchmarks import chain, convolution, pictures, sgd_step
+from tests.benchmarks import chain, convolution, indexing, memory, pictures, random_graph, sgd_step
 from tests.benchmarks.measure import best_times
 
 
@@ -20,7 +20,10 @@ def main() -> None:
     print("|---|---|---|")
     for title, jobs in (
         ("200 elementwise operations on 4 elements, forward and backward", chain.jobs()),
+        ("a random graph of 1,000 operations on 8 elements, both ways", random_graph.jobs()),
         ("one SGD step of a 64-32-10 network, batch of 32", sgd_step.jobs()),
+        ("100,000 indices into 1,000 numbers, both ways", indexing.jobs(0)),
+        ("100,000 indices into 1,000 rows of 64, both ways", indexing.jobs(64)),
         ("a 3×3 convolution, 16 to 32 channels, 32 images of 28×28, both ways", convolution.jobs()),
         ("the maxima of 2×2 pixels of 32×16×28×28, both ways", convolution.pooling_jobs()),
     ):
@@ -28,6 +31,10 @@ def main() -> None:
         own = times.pop("autokit")
         ratios = "; ".join(f"{own / time:.2f} of {name}" for name, time in times.items())
         print(f"| {title} | {own * 1e6:.0f} µs | {ratios} |")
+    own, beside = (memory.bytes_per_node(name) for name in ("autokit", "torch"))
+    print(f"| a node in a chain of a million | {own:.0f} bytes | {own / beside:.2f} of PyTorch |")
+    peak = memory.peak_of_a_step()
+    print(f"| peak memory of a training step of 50 tanh layers | {peak:.2f} | of the arrays that it saves |")
     imports = pictures.import_times()
     ratio = imports["autokit"] / imports["numpy"]
     print(f"| `import autokit` | {imports['autokit'] * 1e3:.0f} ms | {ratio:.2f} of `import numpy` |")

@@ -1,0 +1,157 @@
+"""Gradients checked by differences: :func:`gradcheck`, and :func:`gradgradcheck` for second derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autokit import autograd
+from autokit.func.checks import Check, GradcheckError
+from autokit.tensor import Tensor, new_tensor
+
+
+def gradcheck(
+    func: Callable[..., Any],
+    inputs: Any,
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    raise_exception: bool = True,
+    nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
+    check_batched_forward_grad: bool = False,
+    check_forward_ad: bool = False,
+    check_backward_ad: bool = True,
+    fast_mode: bool = False,
+    masked: bool | None = None,
+) -> bool:
+    """Whether the gradient of ``func`` at ``inputs`` is what central differences give.
+
+    For every output and every input that requires grad the whole Jacobian is
+    computed in both ways; they agree where
+    |analytical − numerical| ≤ ``atol`` + ``rtol`` · |numerical|.  Also, the
+    backward pass must give the same twice, and zeros where zeros arrive.
+
+    Parameters
+    ----------
+    func : callable
+        Takes ``inputs`` and returns a tensor or a tuple of them.
+    inputs : tensor or tuple
+        In float64; differences of less precise numbers tell little.
+    eps : float
+        How far each element is moved to either side.
+    atol, rtol : float
+        The absolute and relative tolerance.
+    raise_exception : bool
+        Raise, in place of returning False.
+    nondet_tol : float
+        By how much two runs of the backward pass may differ.
+    check_undefined_grad : bool
+        Also leave out each of several outputs.
+    check_grad_dtypes : bool
+        Also refuse a custom function whose gradient is of another dtype than its input.
+    check_batched_grad, check_batched_forward_grad, check_forward_ad, check_backward_ad, fast_mode, masked
+        Accepted for PyTorch's sake, and without effect: autokit has no
+        forward mode and no batched gradients, and always takes the slow and sure way.
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    GradcheckError
+        If they disagree; it names the input, the element and both numbers.
+    ValueError
+        If no input requires grad.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    >>> torch.autograd.gradcheck(lambda x: x.exp() * x, x)
+    True
+    """
+    given = inputs if isinstance(inputs, tuple) else tuple(inputs) if isinstance(inputs, list) else (inputs,)
+    check = Check(func, given, eps, atol, rtol)
+    try:
+        check.jacobians(nondet_tol)
+        if check.slots:
+            check.zeros_give_zeros()
+            if check_undefined_grad:
+                check.outputs_left_out()
+            if check_grad_dtypes:
+                check.dtypes()
+    except GradcheckError:
+        if raise_exception:
+            raise
+        return False
+    return True
+
+
+def gradgradcheck(
+    func: Callable[..., Any],
+    inputs: Any,
+    grad_outputs: Any = None,
+    *,
+    gen_non_contig_grad_outputs: bool = False,
+    check_fwd_over_rev: bool = False,
+    check_rev_over_rev: bool = True,
+    **settings: Any,
+) -> bool:
+    """Whether the second derivatives of ``func`` at ``inputs`` are what differences of the first give.
+
+    Parameters
+    ----------
+    func, inputs
+        As in :func:`gradcheck`.
+    grad_outputs : tensor or tuple of tensors, optional
+        The gradients that are sent back; random numbers from −1 to 1 if left out.
+    gen_non_contig_grad_outputs, check_fwd_over_rev, check_rev_over_rev
+        Accepted for PyTorch's sake, and without effect.
+    **settings
+        The settings of :func:`gradcheck`, which see also for what it raises.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    >>> torch.autograd.gradgradcheck(lambda x: x.exp() * x, x)
+    True
+    """
+    given = inputs if isinstance(inputs, tuple) else tuple(inputs) if isinstance(inputs, list) else (inputs,)
+    learning = [place for place, one in enumerate(given) if isinstance(one, Tensor) and one._requires_grad]
+
+    def outputs_of(*args: Any) -> list[Tensor]:
+        made = func(*args)
+        made = made if isinstance(made, tuple | list) else (made,)
+        return [one for one in made if isinstance(one, Tensor) and one._requires_grad]
+
+    if grad_outputs is None:
+        draw = np.random.RandomState(0)
+        sent = tuple(
+            [
+                new_tensor(draw.uniform(-1, 1, one.array.shape).astype(one.array.dtype)).requires_grad_()
+                for one in outputs_of(*given)
+            ]
+        )
+    else:
+        sent = tuple(grad_outputs) if isinstance(grad_outputs, tuple | list) else (grad_outputs,)
+
+    def first(*args: Any) -> tuple[Tensor, ...]:
+        args, seeds = args[: len(given)], args[len(given) :]
+        found = autograd.grad(
+            outputs_of(*args),
+            [args[place] for place in learning],
+            seeds,
+            create_graph=True,
+            allow_unused=True,
+        )
+        return tuple([one for one in found if one is not None])
+
+    return gradcheck(first, (*given, *sent), **settings)
