@@ -1,4 +1,4 @@
-"""``x[index]`` with 100,000 indices into 1,000 rows, forward and backward: gradients that add up at one place."""
+"""``x[index]`` with 100,000 indices into 1,000 rows, forward and backward: gradients meet at one place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A random graph of 1,000 operations on small tensors, forward and backward: the cost of branching programs."""
+"""A random graph of 1,000 operations on small tensors, both ways: the cost of branching programs."""
 
 from __future__ import annotations
 
