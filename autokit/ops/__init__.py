@@ -8,6 +8,7 @@ forms: the method ``x.exp()``, the operator ``x + y`` with its reflection
 from __future__ import annotations
 
 import warnings
+from functools import wraps
 from types import ModuleType
 from typing import Any
 
@@ -62,7 +63,9 @@ from autokit.ops import (
     unique,
     variance,
 )
+from autokit.ops.errors import require_tensor
 from autokit.ops.names import Names, public
+from autokit.ops.operands import common_dtype
 from autokit.tensor import Tensor
 
 # An overflow or a division by zero gives inf or nan in silence, as in PyTorch.
@@ -129,6 +132,31 @@ METHODS: dict[str, Any] = {}
 """The methods of tensors, as ``x.exp``."""
 
 
+_OF_TWO_TENSORS = (
+    "arctan2 atan2 fmax fmin gcd heaviside hypot lcm logaddexp logaddexp2 logical_and logical_or logical_xor "
+    "maximum minimum nextafter"
+)
+OF_TWO_TENSORS = frozenset(name + underscore for name in _OF_TWO_TENSORS.split() for underscore in ("", "_"))
+"""What takes no number as its second operand, as PyTorch does; the rules themselves would."""
+
+
+def of_tensors(name: str, function: Any) -> Any:
+    """``function`` of two operands, which refuses a second one that is no tensor."""
+    of_floats = name.rstrip("_") in ("hypot", "logaddexp", "logaddexp2", "nextafter")
+
+    @wraps(function)
+    def apply(*operands: Any, **settings: Any) -> Any:
+        if len(operands) == 2 and not isinstance(operands[1], Tensor):
+            require_tensor(name, operands[1])
+        if of_floats and len(operands) == 2 and common_dtype(operands).kind in "bui":
+            raise NotImplementedError(
+                f'"{function.__name__}_cpu" not implemented for {operands[0].dtype.name}: use .float()'
+            )
+        return function(*operands, **settings)
+
+    return apply
+
+
 def _collect(family: ModuleType, names: Names) -> None:
     """Put the family's functions under their names into the tables."""
     given = {name: public(getattr(family, name)) for name in f"{names.both} {names.functions}".split()}
@@ -143,6 +171,8 @@ def _collect(family: ModuleType, names: Names) -> None:
             for underscore in ("", "_"):
                 if name + underscore in table:
                     table[alias + underscore] = table[name + underscore]
+    for table in (given, methods):
+        table.update({name: of_tensors(name, each) for name, each in table.items() if name in OF_TWO_TENSORS})
     FUNCTIONAL.update({name: public(getattr(family, name)) for name in names.functional.split()})
     FUNCTIONAL.update({name: public(each) for name, each in names.other_functional.items()})
     FUNCTIONS.update(given)

@@ -140,6 +140,7 @@ def fitting(number: Any, dtype: np.dtype) -> Any:
         inside = inside and least <= number <= limits.max  # not so for nan
     else:
         limits = finfo(kind)
+        number = float(number)  # ml_dtypes takes no integer beyond int64
         inside = inside and (not limits.max < abs(number) < math.inf)
     if not inside:
         raise RuntimeError(

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import autokit
+from autokit import ops
 from tests.support import require
 
 require("torch")
@@ -40,7 +41,17 @@ OF_ONE = """
 exp log sqrt tanh sigmoid sin cos abs neg sign floor relu isnan isfinite logical_not bitwise_not clone sum
 mean var max min amax argmax all any logsumexp softmax log_softmax
 """
-FUNCTIONS = ["maximum", "minimum", "remainder", "true_divide", "logical_and", "floor_divide"]
+FUNCTIONS = [
+    "maximum",
+    "minimum",
+    "hypot",
+    "logaddexp",
+    "nextafter",
+    "remainder",
+    "true_divide",
+    "logical_and",
+    "floor_divide",
+]
 
 
 def outcome(make: Any) -> str:
@@ -247,3 +258,14 @@ def test_the_default_dtype_flows_everywhere(dtype: str):
     for place, (ours, theirs) in enumerate(zip(*results)):
         assert repr(ours.dtype) == repr(theirs.dtype), place
         assert ours.shape == tuple(theirs.shape), place
+
+
+@pytest.mark.parametrize("name", sorted(ops.OF_TWO_TENSORS))
+def test_what_takes_two_tensors_takes_no_number(name: str):
+    for T in (autokit, torch):
+        x = T.ones(2, dtype=T.int64)
+        with pytest.raises(TypeError, match="must be Tensor, not int"):
+            getattr(x, name)(2) if hasattr(torch.Tensor, name) else getattr(T, name.rstrip("_"))(x, 2)
+        if hasattr(torch, name):
+            with pytest.raises(TypeError, match="must be Tensor, not int"):
+                getattr(T, name)(x, 2)
