@@ -8,6 +8,7 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.ops.dims import whole
+from autokit.ops.half import widened
 from autokit.ops.names import Names
 from autokit.ops.reduce import kind_of, require_flag, require_operand
 from autokit.ops.return_types import return_type
@@ -72,11 +73,12 @@ def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Ten
     bins = _positive(whole(bins, "bins", "histc"))
     if min > max:
         raise RuntimeError("torch.histc: max must be larger than min")
+    kind, a = a.dtype, widened(a)
     low, high = (a.dtype.type(end) for end in _range("torch.histc", a, min, max))
     flat = a.reshape(-1)
     inside = flat[(flat >= low) & (flat <= high)]
     places = ((inside - low) * a.dtype.type(bins) / (high - low)).astype(np.int64)
-    return new_tensor(np.bincount(np.minimum(places, bins - 1), minlength=bins).astype(a.dtype))
+    return new_tensor(np.bincount(np.minimum(places, bins - 1), minlength=bins).astype(kind))
 
 
 def _positive(bins: int) -> int:
@@ -124,9 +126,9 @@ def histogram(
             f"with shape {list(weight.array.shape)}"
         )
     edges = _edges(a, bins, range)
-    flat = a.reshape(-1)
+    flat = widened(a).reshape(-1)
     inside = (flat >= edges[0]) & (flat <= edges[-1])
-    places = np.minimum(np.searchsorted(edges, flat[inside], side="right") - 1, len(edges) - 2)
+    places = np.minimum(np.searchsorted(widened(edges), flat[inside], side="right") - 1, len(edges) - 2)
     masses = None if weight is None else weight.array.reshape(-1)[inside]
     counts = np.bincount(places, masses, len(edges) - 1)[: len(edges) - 1].astype(a.dtype)
     if density:

@@ -17,7 +17,7 @@ from autokit.ops.extremes import amax, amin
 from autokit.ops.matrices import require_matrices, require_square, title
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
-from autokit.ops.reduce import Dim, axes, places_reduced, restored
+from autokit.ops.reduce import Dim, added, axes, places_reduced, restored
 from autokit.ops.reduce import sum as total
 from autokit.ops.solving import plain_inv
 from autokit.tensor import Tensor, new_tensor
@@ -58,10 +58,8 @@ def _array(value: Any) -> Any:
 def plain_vector_norm(a, /, ord=2.0, dim=None, keepdim=False):
     """See :func:`vector_norm`."""
     axis = axes(dim) if a.ndim else None
-    if a.dtype == np.float16:  # whose squares overflow
-        return plain_vector_norm.operation.plain(a.astype(np.float32), ord, dim, keepdim).astype(np.float16)
     if ord == 2:
-        return np.sqrt((a * a).sum(axis=axis, keepdims=keepdim))
+        return np.sqrt(added(a * a, axis, keepdim))
     sizes = np.abs(a)
     if ord == 1:
         return sizes.sum(axis=axis, keepdims=keepdim)

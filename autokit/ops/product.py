@@ -57,9 +57,7 @@ def _gradient_of_arrays(
 )
 def plain_prod(a, /, dim=None, keepdim=False):
     """See :func:`prod`."""
-    inside: Any = np.int64 if a.dtype.kind in "bui" else np.float32 if a.dtype == np.float16 else None
-    product = a.prod(axis=dim, keepdims=keepdim, dtype=inside)
-    return product.astype(a.dtype) if a.dtype == np.float16 else product
+    return a.prod(axis=dim, keepdims=keepdim, dtype=np.int64 if a.dtype.kind in "bui" else None)
 
 
 def prod(

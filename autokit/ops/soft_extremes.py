@@ -10,7 +10,7 @@ from autokit import dtypes
 from autokit.ops.dims import place_of
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
-from autokit.ops.reduce import Dim, axes, checked, converted, kind_of, require_operand, restored
+from autokit.ops.reduce import Dim, added, axes, checked, converted, kind_of, require_operand, restored
 from autokit.tensor import Tensor
 
 
@@ -44,6 +44,22 @@ def logsumexp(input: Tensor, dim: Dim, keepdim: bool = False) -> Tensor:
     return plain_logsumexp(input, checked("logsumexp", input, dim, keepdim), keepdim)
 
 
+def _softmax_gradient(g: Any, out: Any, dim: int) -> Any:
+    """The softmax's gradient on arrays, with one array on the way instead of three."""
+    weighted = np.multiply(g, out, out=np.empty_like(out))
+    total = added(weighted, dim, True)
+    np.subtract(g, total, out=weighted)
+    weighted *= out
+    return weighted
+
+
+def _log_softmax_gradient(g: Any, out: Any, dim: int) -> Any:
+    result = np.exp(out, out=np.empty_like(out))
+    result *= added(g, dim, True)
+    np.subtract(g, result, out=result)
+    return result
+
+
 @operation(
     "softmax",
     "softmax {a}",
@@ -51,12 +67,15 @@ def logsumexp(input: Tensor, dim: Dim, keepdim: bool = False) -> Tensor:
     a=derivative(
         "diag(p) − p pᵀ, where p = {out}",
         lambda g, out, dim: out * (g - (g * out).sum(axis=dim, keepdims=True)),
+        _softmax_gradient,
     ),
 )
 def plain_softmax(a, /, dim):
     """See :func:`softmax`."""
-    exponentials = np.exp(a - _top(a, dim))
-    return exponentials / exponentials.sum(axis=dim, keepdims=True)
+    exponentials = np.subtract(a, _top(a, dim), out=np.empty_like(a))
+    np.exp(exponentials, out=exponentials)
+    exponentials /= added(exponentials, dim, True)
+    return exponentials
 
 
 @operation(
@@ -66,12 +85,14 @@ def plain_softmax(a, /, dim):
     a=derivative(
         "I − 1 pᵀ, where p = exp {out}",
         lambda g, out, dim: g - np.exp(out) * g.sum(axis=dim, keepdims=True),
+        _log_softmax_gradient,
     ),
 )
 def plain_log_softmax(a, /, dim):
     """See :func:`log_softmax`."""
-    shifted = a - _top(a, dim)
-    return shifted - np.log(np.exp(shifted).sum(axis=dim, keepdims=True))
+    shifted = np.subtract(a, _top(a, dim), out=np.empty_like(a))
+    shifted -= np.log(added(np.exp(shifted), dim, True))
+    return shifted
 
 
 def _floating(name: str, input: Tensor, dim: Any, dtype: dtypes.dtype | None) -> tuple[Tensor, int]:

@@ -25,11 +25,61 @@ from autokit.tensor import Tensor, new_tensor
 # ---------------------------------------------------------------- sorting
 
 
+_MANY = 4096
+"""Elements from which a sort by keys pays."""
+
+
+def _order_by_keys(a: Any, dim: int, descending: bool) -> Any:
+    """:func:`order_of` for 32 bits: each element's key and place are sorted as one integer of 64.
+
+    The bits of positive floats are in the order of the numbers, those of
+    negative ones in the opposite order.  So nothing has to be stable, and
+    NumPy sorts integers several times as fast as it finds the order of floats.
+    """
+    a = np.moveaxis(a, dim, -1)
+    if a.dtype == np.float32:
+        bits = (a + np.float32(0)).view(np.int32)  # -0.0 equals 0.0
+        keys = (bits ^ ((bits >> 31) | np.int32(-(2**31)))).view(np.uint32)
+        keys[a != a] = 2**32 - 1
+    else:
+        keys = (a ^ np.int32(-(2**31))).view(np.uint32)
+    if descending:
+        np.invert(keys, out=keys)
+    packed = keys.astype(np.uint64)
+    packed <<= np.uint64(32)
+    packed |= np.arange(a.shape[-1], dtype=np.uint64)
+    packed.sort(axis=-1)
+    packed &= np.uint64(2**32 - 1)
+    return np.moveaxis(packed.view(np.int64), -1, dim)
+
+
+def top_of(a: Any, dim: int, k: int, largest: bool) -> Any:
+    """The places of the first ``k`` elements in order along ``dim``.
+
+    Where these are few, those beyond the ``k``-th are found without sorting
+    all; if ties or NaN leave it open which belong to them, all are sorted.
+    """
+    if a.ndim and 0 < k <= a.shape[dim] // 8 and a.size >= _MANY and a.dtype.kind in "fi":
+        rows = np.moveaxis(a, dim, -1)
+        size = rows.shape[-1]
+        rank = size - k if largest else k - 1
+        bound = np.partition(rows, rank, axis=-1)[..., rank : rank + 1]
+        chosen = rows >= bound if largest else rows <= bound
+        if (chosen.sum(axis=-1) == k).all() and (bound == bound).all():
+            places = np.flatnonzero(chosen).reshape(*rows.shape[:-1], k) % size
+            order = order_of(np.take_along_axis(rows, places, -1), -1, largest)
+            return np.moveaxis(np.take_along_axis(places, order, -1), -1, dim)
+    index = order_of(a, dim, largest)
+    return np.take(index, np.arange(k), axis=dim) if a.ndim else index
+
+
 def order_of(a: Any, dim: int, descending: bool = False) -> Any:
     """The places of the elements of ``a`` in order along ``dim``; equal elements keep theirs."""
     if not a.ndim:
         return np.zeros_like(a, shape=(), dtype=np.int64)
     a = widened(a)
+    if a.size >= _MANY and a.dtype in (np.float32, np.int32):
+        return _order_by_keys(a, dim, descending)
     if descending:  # backwards twice, so that equal elements keep their order here too
         places = np.argsort(np.flip(a, dim), axis=dim, kind="stable")
         return a.shape[dim] - 1 - np.flip(places, dim)
@@ -91,9 +141,7 @@ def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: boo
         )
     if a.dtype.kind == "b":
         raise RuntimeError("topk does not support bool dtypes on CPU; convert it with .int()")
-    index = order_of(a, place, largest)
-    if a.ndim:
-        index = np.take(index, np.arange(k), axis=place)
+    index = top_of(a, place, k, largest)
     return _top(_read_top(input, place, True, index), new_tensor(index))
 
 

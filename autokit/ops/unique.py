@@ -119,7 +119,7 @@ def _rows(a: Any, dim: int) -> Any:
 
 def _groups(rows: Any, in_order: bool) -> tuple[Any, Any, Any]:
     """A place of each different row, which of them each row is, and how often each occurs."""
-    order = np.arange(len(rows))
+    rows, order = widened(rows), np.arange(len(rows))
     if in_order:
         order = np.argsort(rows[:, 0], kind="stable") if rows.shape[1] == 1 else np.lexsort(rows.T[::-1])
     ordered = rows[order]

@@ -12,6 +12,7 @@ from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
 from autokit.ops.reduce import (
     Dim,
+    added,
     axes,
     checked,
     converted,
@@ -21,7 +22,6 @@ from autokit.ops.reduce import (
     require_flag,
     require_operand,
     restored,
-    wide,
 )
 from autokit.tensor import Tensor
 
@@ -45,7 +45,7 @@ def _variance_gradient(
 )
 def plain_var(a, /, dim=None, keepdim=False, correction=1, made_by="VarBackward0"):
     """See :func:`var`."""
-    return _variance(a, dim, keepdim, correction).astype(a.dtype, copy=False)
+    return _variance(a, dim, keepdim, correction)
 
 
 def _variance(a: Any, dim: Dim, keepdim: bool, correction: float) -> Any:
@@ -63,10 +63,9 @@ def _variance(a: Any, dim: Dim, keepdim: bool, correction: float) -> Any:
         )
     if not a.size:
         return a.sum(axis=axes(dim), keepdims=keepdim) * np.nan
-    a = wide(a)
-    centred = a - a.mean(axis=axes(dim), keepdims=True)
+    centred = a - added(a, axes(dim), True) / a.dtype.type(size)
     centred *= centred
-    squares = centred.sum(axis=axes(dim), keepdims=keepdim)
+    squares = added(centred, axes(dim), keepdim)
     return squares / squares.dtype.type(max(size - correction, 0))
 
 
@@ -87,7 +86,7 @@ def _deviation_gradient(
 )
 def plain_std(a, /, dim=None, keepdim=False, correction=1, made_by="StdBackward0"):
     """See :func:`std`."""
-    return np.sqrt(_variance(a, dim, keepdim, correction)).astype(a.dtype, copy=False)
+    return np.sqrt(_variance(a, dim, keepdim, correction))
 
 
 def var(
