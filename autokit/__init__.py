@@ -53,7 +53,32 @@ globals().update(formats.NAMES)
 globals().update(tensortypes.TYPES)
 # From here on `float`, `sum` and the like are PyTorch's in this file.
 
+_FROM_NN = (
+    "alpha_dropout",
+    "alpha_dropout_",
+    "batch_norm",
+    "bilinear",
+    "binary_cross_entropy_with_logits",
+    "cosine_embedding_loss",
+    "dropout",
+    "dropout_",
+    "embedding",
+    "feature_alpha_dropout",
+    "feature_alpha_dropout_",
+    "group_norm",
+    "hinge_embedding_loss",
+    "instance_norm",
+    "kl_div",
+    "layer_norm",
+    "margin_ranking_loss",
+    "poisson_nll_loss",
+    "rms_norm",
+    "triplet_margin_loss",
+)
+"""Functions of ``autokit.nn`` that PyTorch has here too."""
+
 _LAZY = {
+    **dict.fromkeys(_FROM_NN, "autokit.nn.functional.at_the_top"),
     "animate": "autokit.widgets",
     "is_anomaly_check_nan_enabled": "autokit.debug.anomaly",
     "is_anomaly_enabled": "autokit.debug.anomaly",
@@ -131,6 +156,7 @@ __all__ = [
     "set_printoptions",
     "set_rng_state",
     "vmap",
+    *_FROM_NN,
     *ops.FUNCTIONS,
     *dtypes.BY_NAME,
     *formats.NAMES,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from autokit import ops
-from autokit.nn.functional.activation import log_softmax, one_hot, relu, softmax
+from autokit.nn.functional.activation import gumbel_softmax, log_softmax, one_hot, relu, softmax
 from autokit.nn.functional.attention import scaled_dot_product_attention
 from autokit.nn.functional.distribution_loss import gaussian_nll_loss, kl_div, poisson_nll_loss
 from autokit.nn.functional.dropout import (
@@ -22,7 +22,7 @@ from autokit.nn.functional.dropout import (
     feature_alpha_dropout,
 )
 from autokit.nn.functional.embedding import embedding
-from autokit.nn.functional.linear import linear
+from autokit.nn.functional.linear import bilinear, linear
 from autokit.nn.functional.loss import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
@@ -71,6 +71,7 @@ globals().update(ops.FUNCTIONAL)
 __all__ = [
     "alpha_dropout",
     "batch_norm",
+    "bilinear",
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
     "cosine_embedding_loss",
@@ -83,6 +84,7 @@ __all__ = [
     "feature_alpha_dropout",
     "gaussian_nll_loss",
     "group_norm",
+    "gumbel_softmax",
     "hinge_embedding_loss",
     "huber_loss",
     "instance_norm",
@@ -108,8 +110,8 @@ __all__ = [
     "poisson_nll_loss",
     "relu",
     "rms_norm",
-    "smooth_l1_loss",
     "scaled_dot_product_attention",
+    "smooth_l1_loss",
     "soft_margin_loss",
     "softmax",
     "triplet_margin_loss",

@@ -7,7 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from autokit.devices import module_of
+from autokit.ops.elementwise import log
 from autokit.ops.elementwise import relu as _relu
+from autokit.ops.errors import describe
+from autokit.ops.redrawing import exponential_
 from autokit.ops.soft_extremes import log_softmax as _log_softmax
 from autokit.ops.soft_extremes import softmax as _softmax
 from autokit.tensor import Tensor, new_tensor
@@ -39,7 +43,49 @@ def _chosen_dim(name: str, input: Tensor, dim: int | None) -> int:
     return 0 if input.array.ndim in (0, 1, 3) else 1
 
 
-def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
+def gumbel_softmax(
+    logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
+) -> Tensor:
+    """A draw from the classes along ``dim``, softened so that it has a gradient.
+
+    The logits and noise from Gumbel's distribution go through a softmax: their largest sum is at each class
+    with the class's own probability.  The draws are PyTorch's for the same seed where those of
+    ``exponential_`` are.
+
+    Parameters
+    ----------
+    logits : Tensor
+        Logarithms of the probabilities, up to a constant.
+    tau : float
+        The temperature: the lower, the nearer are the results to 0 and 1.
+    hard : bool
+        Give exactly 0 and 1, with the gradient of the soft result.
+    eps : float
+        Has no effect, and warns.
+
+    References
+    ----------
+    E. Jang, S. Gu and B. Poole, "Categorical Reparameterization with Gumbel-Softmax", ICLR 2017.
+    C. J. Maddison, A. Mnih and Y. W. Teh, "The Concrete Distribution", ICLR 2017.
+    """
+    if eps != 1e-10:
+        warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
+    if not isinstance(logits, Tensor):
+        raise TypeError(
+            f"gumbel_softmax(): argument 'logits' (position 1) must be Tensor, not {type(logits).__name__}; "
+            "make one with torch.tensor(...)"
+        )
+    waiting = exponential_(new_tensor(np.empty_like(logits.array, order="C")))
+    soft: Tensor = _softmax((logits + -log(waiting)) / tau, dim)
+    if not hard:
+        return soft
+    largest = np.expand_dims(soft.array.argmax(dim), dim)
+    exact = np.zeros_like(soft.array)
+    np.put_along_axis(exact, largest, 1, dim)
+    return new_tensor(exact) - soft.detach() + soft
+
+
+def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     """Rows that are 1 at the class and 0 elsewhere, as int64, in a new last dimension.
 
     Raises
@@ -54,19 +100,33 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     tensor([[1, 0, 0],
             [0, 0, 1]])
     """
-    classes = tensor.array
-    if classes.dtype.kind not in "iu":
+    if not isinstance(input, Tensor):
+        raise TypeError(
+            f"one_hot(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}; make one "
+            "with torch.tensor(...)"
+        )
+    if not isinstance(num_classes, int):
+        raise TypeError(
+            "one_hot(): argument 'num_classes' (position 2) must be int, not "
+            f"{type(num_classes).__name__}: the number of all classes"
+        )
+    classes = input.array
+    if classes.dtype != np.int64:
         raise RuntimeError(
-            f"one_hot is only applicable to index tensor of type LongTensor, not {tensor.dtype.name}."
+            f"one_hot is only applicable to index tensor of type LongTensor, not {input.dtype.name}: "
+            f"{describe(input)}; convert with .long()"
+        )
+    if not classes.size and num_classes <= 0:
+        raise RuntimeError(
+            "Can not infer total number of classes from empty tensor: say how many with num_classes"
         )
     if classes.size and classes.min() < 0:
-        raise RuntimeError("Class values must be non-negative.")
+        raise RuntimeError(f"Class values must be non-negative: {int(classes.min())} is among them.")
     if num_classes == -1:
-        if not classes.size:
-            raise RuntimeError("Can not infer total number of classes from empty tensor.")
         num_classes = int(classes.max()) + 1
     elif classes.size and classes.max() >= num_classes:
         raise RuntimeError(
             f"Class values must be smaller than num_classes: {int(classes.max())} is not below {num_classes}."
         )
-    return new_tensor((classes[..., np.newaxis] == np.arange(num_classes)).astype(np.int64))
+    every_class = module_of(classes).arange(num_classes)
+    return new_tensor((classes[..., np.newaxis] == every_class).astype(np.int64))

@@ -1,9 +1,11 @@
-"""Affine layers."""
+"""Affine layers, and those that are affine in each of two inputs."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from autokit.dtypes import DIFFERENTIABLE
+from autokit.nn.functional.loss import require_tensors
 from autokit.ops.affine import affine
 from autokit.ops.direct import direct
 from autokit.ops.errors import describe
@@ -75,3 +77,76 @@ def _linear_error(input: Any, weight: Any) -> Exception:
         "weight "
         f"is for {weight.array.shape[-1]}"
     )
+
+
+def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """``input1 @ weight[k] @ input2 + bias[k]`` for each pair of vectors, and each output ``k``.
+
+    Parameters
+    ----------
+    input1, input2 : Tensor
+        Of shapes (..., in1) and (..., in2), alike but for their last sizes.
+    weight : Tensor
+        Of shape (out, in1, in2).
+    bias : Tensor, optional
+        Of shape (out,).
+
+    Returns
+    -------
+    Tensor
+        Of shape (..., out).
+
+    Raises
+    ------
+    RuntimeError
+        If shapes or dtypes do not fit.
+    """
+    require_tensors("bilinear", input1=input1, input2=input2, weight=weight)
+    if bias is not None and not isinstance(bias, Tensor):
+        raise TypeError(f"bilinear(): argument 'bias' (position 4) must be Tensor, not {type(bias).__name__}")
+    _check_bilinear(input1, input2, weight, bias)
+    outputs, first, second = weight.array.shape
+    rows, others = input1.reshape(-1, first), input2.reshape(-1, second)
+    # What the first inputs make of the weight: one row for each pair and output, still to meet the second.
+    halfway = matmul(rows, weight.permute(1, 0, 2).reshape(first, outputs * second))
+    out = matmul(halfway.reshape(-1, outputs, second), others.unsqueeze(-1))
+    out = out.reshape(*input1.shape[:-1], outputs)
+    return out if bias is None else out + bias
+
+
+def _check_bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None) -> None:
+    """Raise where the operands of :func:`bilinear` do not fit, as PyTorch does."""
+    a, b, w = input1.array, input2.array, weight.array
+    given = [each for each in (input1, input2, weight, bias) if each is not None]
+    if len({each.array.dtype for each in given}) > 1:
+        raise RuntimeError(
+            f"All tensors must have the same dtype, got {', '.join(map(describe, given))}: convert "
+            "with .to(...)"
+        )
+    if a.ndim != b.ndim or not a.ndim:
+        raise RuntimeError(
+            f"bilinear(): input dimensions do not match: got {a.ndim} and {b.ndim}: {describe(input1)}, "
+            f"{describe(input2)}"
+        )
+    for place, (one, other) in enumerate(zip(a.shape[:-1], b.shape)):
+        if one != other:
+            raise RuntimeError(
+                f"bilinear(): input batch dimensions do not match at dim {place}: got {one} and {other}"
+            )
+    if w.ndim != 3:
+        raise RuntimeError(f"bilinear(): the weight has 3 dimensions, (out, in1, in2): {describe(weight)}")
+    for number, size, expected in ((1, a.shape[-1], w.shape[1]), (2, b.shape[-1], w.shape[2])):
+        if size != expected:
+            raise RuntimeError(
+                f"bilinear(): input{number} size does not match weight size: got {size} but expected "
+                f"{expected}"
+            )
+    if bias is not None and bias.array.shape != w.shape[:1]:
+        raise RuntimeError(
+            f"bilinear(): bias size does not match weight size: got {(*bias.array.shape, 0)[0]} but expected "
+            f"{w.shape[0]}"
+        )
+    if a.dtype.kind not in DIFFERENTIABLE:
+        raise NotImplementedError(
+            f'"bilinear" not implemented for {input1.dtype.name}: {describe(input1)}; convert with .float()'
+        )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 import numpy as np
@@ -10,10 +9,10 @@ import numpy as np
 from autokit.nn.functional.loss import chosen_reduction, reduced, require_tensors
 from autokit.ops import margin_loss as rules
 from autokit.ops.compare import eq, ne
-from autokit.ops.elementwise import abs as _abs
-from autokit.ops.elementwise import clamp, minimum, sqrt, where
+from autokit.ops.elementwise import clamp_min, minimum, sqrt, where
 from autokit.ops.errors import describe
 from autokit.ops.loss import binary_cross_entropy_with_logits as _binary_cross_entropy_with_logits
+from autokit.ops.norm import pairwise_distance
 from autokit.tensor import Tensor
 
 
@@ -28,7 +27,7 @@ def hinge_embedding_loss(
     """Distances: themselves where the target is 1, what they miss of ``margin`` where it is -1."""
     require_tensors("hinge_embedding_loss", input=input, target=target)
     reduction = chosen_reduction(reduction, size_average, reduce)
-    far = where(ne(target, 1), clamp(margin - input, min=0), 0.0)
+    far = where(ne(target, 1), clamp_min(margin - input, 0), 0.0)
     return reduced(far + where(ne(target, -1), input, 0.0), reduction)
 
 
@@ -49,7 +48,7 @@ def margin_ranking_loss(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: "
             f"{input1.shape}, input2: {input2.shape}, target: {target.shape} "
         )
-    return reduced(clamp(-target * (input1 - input2) + margin, min=0), reduction)
+    return reduced(clamp_min(-target * (input1 - input2) + margin, 0), reduction)
 
 
 def soft_margin_loss(
@@ -59,7 +58,10 @@ def soft_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """The logistic loss log(1 + exp(-target · input)) of targets that are -1 or 1."""
+    """The logistic loss log(1 + exp(-target · input)) of targets that are -1 or 1.
+
+    It stays finite where the exponential overflows, where PyTorch gives inf.
+    """
     require_tensors("soft_margin_loss", input=input, target=target)
     return rules.soft_margin_loss(input, target, reduction=chosen_reduction(reduction, size_average, reduce))
 
@@ -235,10 +237,11 @@ def triplet_margin_loss(
     V. Balntas et al., "Learning Shallow Convolutional Feature Descriptors with Triplet Losses", BMVC 2016.
     """
     reduction = chosen_reduction(reduction, size_average, reduce)
-    return _triplet(
-        "triplet_margin_loss", anchor, positive, negative, lambda a, b: _distance(a, b, p, eps), margin, swap,
-        reduction,
-    )  # fmt: skip
+
+    def distance(a: Tensor, b: Tensor) -> Tensor:
+        return pairwise_distance(a, b, p, eps)
+
+    return _triplet("triplet_margin_loss", anchor, positive, negative, distance, margin, swap, reduction)
 
 
 def triplet_margin_with_distance_loss(
@@ -253,7 +256,7 @@ def triplet_margin_with_distance_loss(
 ) -> Tensor:
     """:func:`triplet_margin_loss` with another distance."""
     reduction = chosen_reduction(reduction, None, None)
-    distance = distance_function or (lambda a, b: _distance(a, b, 2, 1e-6))
+    distance = distance_function or pairwise_distance
     return _triplet(
         "triplet_margin_with_distance_loss", anchor, positive, negative, distance, margin, swap, reduction
     )
@@ -281,18 +284,7 @@ def _triplet(
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:
         far = minimum(far, distance(positive, negative))
-    return reduced(clamp(margin + near - far, min=0), reduction)
-
-
-def _distance(a: Tensor, b: Tensor, p: float, eps: float) -> Tensor:
-    """The p-norm of each row of ``a - b + eps``."""
-    difference = a - b + eps
-    if p == 2:
-        return sqrt((difference * difference).sum(-1))
-    sizes = _abs(difference)
-    if math.isinf(p):
-        return sizes.amax(-1)
-    return sizes.sum(-1) if p == 1 else (sizes**p).sum(-1) ** (1 / p)
+    return reduced(clamp_min(margin + near - far, 0), reduction)
 
 
 _NO_ZERO = 1e-12
@@ -331,4 +323,4 @@ def cosine_embedding_loss(
     lengths = ((input1 * input1).sum(-1) + _NO_ZERO) * ((input2 * input2).sum(-1) + _NO_ZERO)
     cosine = (input1 * input2).sum(-1) / sqrt(lengths)
     alike = where(eq(target, 1), 1 - cosine, 0.0)
-    return reduced(alike + where(eq(target, -1), clamp(cosine - margin, min=0), 0.0), reduction)
+    return reduced(alike + where(eq(target, -1), clamp_min(cosine - margin, 0), 0.0), reduction)

@@ -1,0 +1,173 @@
+"""What PyTorch has at its top level too, as ``torch.layer_norm``, with the arguments in its order there.
+
+The older functions of this package have a second form that the package itself
+calls in PyTorch: the parameters stand elsewhere, the reduction is a number,
+and the deprecated arguments are missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from autokit.nn import functional as F
+from autokit.nn.functional.linear import bilinear as bilinear
+from autokit.nn.functional.loss import reduced
+from autokit.nn.functional.normalization import rms_norm as rms_norm
+from autokit.tensor import Tensor
+
+_REDUCTIONS = ("none", "mean", "sum")
+_MEAN = 1
+
+
+def _reduction(number: int) -> str:
+    if number not in (0, 1, 2):
+        raise ValueError(
+            f"{number!r} is not a valid value for reduction: at the top level it is 0 for none, 1 for mean "
+            "and 2 for sum; torch.nn.functional takes the words"
+        )
+    return _REDUCTIONS[number]
+
+
+def layer_norm(
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+    cudnn_enable: bool = True,
+) -> Tensor:
+    """See :func:`autokit.nn.functional.layer_norm`."""
+    return F.layer_norm(input, normalized_shape, weight, bias, eps)
+
+
+def group_norm(
+    input: Tensor,
+    num_groups: int,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+    cudnn_enabled: bool = True,
+) -> Tensor:
+    """See :func:`autokit.nn.functional.group_norm`."""
+    return F.group_norm(input, num_groups, weight, bias, eps)
+
+
+def batch_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool,
+) -> Tensor:
+    """See :func:`autokit.nn.functional.batch_norm`."""
+    return F.batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
+
+
+def instance_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    use_input_stats: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool,
+) -> Tensor:
+    """See :func:`autokit.nn.functional.instance_norm`."""
+    return F.instance_norm(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
+
+
+def embedding(
+    weight: Tensor,
+    indices: Tensor,
+    padding_idx: int = -1,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Tensor:
+    """See :func:`autokit.nn.functional.embedding`; the table comes first, and -1 is no row to pad with."""
+    padding = None if padding_idx < 0 else padding_idx
+    return F.embedding(indices, weight, padding, scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
+
+
+def binary_cross_entropy_with_logits(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    pos_weight: Tensor | None = None,
+    reduction: int = _MEAN,
+) -> Tensor:
+    """See :func:`autokit.nn.functional.binary_cross_entropy_with_logits`."""
+    return F.binary_cross_entropy_with_logits(
+        input, target, weight, reduction=_reduction(reduction), pos_weight=pos_weight
+    )
+
+
+def cosine_embedding_loss(
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = _MEAN
+) -> Tensor:
+    """See :func:`autokit.nn.functional.cosine_embedding_loss`."""
+    return F.cosine_embedding_loss(input1, input2, target, margin, reduction=_reduction(reduction))
+
+
+def hinge_embedding_loss(
+    input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = _MEAN
+) -> Tensor:
+    """See :func:`autokit.nn.functional.hinge_embedding_loss`."""
+    return F.hinge_embedding_loss(input, target, margin, reduction=_reduction(reduction))
+
+
+def kl_div(input: Tensor, target: Tensor, reduction: int = _MEAN, *, log_target: bool = False) -> Tensor:
+    """See :func:`autokit.nn.functional.kl_div`; the mean divides by the number of elements, and is silent."""
+    losses = F.kl_div(input, target, reduction="none", log_target=log_target)
+    return reduced(losses, _reduction(reduction))
+
+
+def margin_ranking_loss(
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = _MEAN
+) -> Tensor:
+    """See :func:`autokit.nn.functional.margin_ranking_loss`."""
+    return F.margin_ranking_loss(input1, input2, target, margin, reduction=_reduction(reduction))
+
+
+def poisson_nll_loss(
+    input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int
+) -> Tensor:
+    """See :func:`autokit.nn.functional.poisson_nll_loss`."""
+    return F.poisson_nll_loss(input, target, log_input, full, eps=eps, reduction=_reduction(reduction))
+
+
+def triplet_margin_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    margin: float = 1.0,
+    p: float = 2,
+    eps: float = 1e-6,
+    swap: bool = False,
+    reduction: int = _MEAN,
+) -> Tensor:
+    """See :func:`autokit.nn.functional.triplet_margin_loss`."""
+    words = _reduction(reduction)
+    return F.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction=words)
+
+
+def _dropping(name: str, function: Callable[..., Tensor], in_place: bool) -> Callable[..., Tensor]:
+    def apply(input: Tensor, p: float, train: bool) -> Tensor:
+        return function(input, p, train, in_place)
+
+    apply.__name__ = apply.__qualname__ = name
+    apply.__doc__ = f"See :func:`autokit.nn.functional.{function.__name__}`" + "; in place." * in_place
+    return apply
+
+
+dropout = _dropping("dropout", F.dropout, False)
+dropout_ = _dropping("dropout_", F.dropout, True)
+alpha_dropout = _dropping("alpha_dropout", F.alpha_dropout, False)
+alpha_dropout_ = _dropping("alpha_dropout_", F.alpha_dropout, True)
+feature_alpha_dropout = _dropping("feature_alpha_dropout", F.feature_alpha_dropout, False)
+feature_alpha_dropout_ = _dropping("feature_alpha_dropout_", F.feature_alpha_dropout, True)
