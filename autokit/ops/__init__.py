@@ -230,7 +230,7 @@ SPECIAL = {
     **{name: _comparison(FUNCTIONS[name]) for name in ("eq", "ne", "lt", "le", "gt", "ge")},
     "abs": elementwise.abs,
     "neg": elementwise.neg,
-    "pos": lambda self: self,
+    "pos": arithmetic.positive,
     "invert": _invert,
     "getitem": index.getitem,
     "setitem": inplace.setitem,

@@ -15,25 +15,20 @@ import numpy as np
 
 from autokit import random
 from autokit.ops import approximations as by
-from autokit.ops.blocks import in_blocks, keep, select
+from autokit.ops.blocks import in_blocks, keep, select, zeros_like
 from autokit.ops.elementwise import div, logistic_of_block, plain_sub, relu, sigmoid, tanh
+from autokit.ops.errors import require_floats, require_tensor
 from autokit.ops.inplace import in_place
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.soft_extremes import softmax
 from autokit.tensor import Tensor
 
-
-def _require_floats(name: str, a: Any) -> None:
-    if a.dtype.kind in "bui":
-        raise NotImplementedError(f'"{name}" not implemented for {a.dtype.name}: convert with .float()')
-
-
 # ---------------------------------------------------------------- straight pieces
 
 
 def _leaky_relu(a: Any, negative_slope: float) -> Any:
-    _require_floats("leaky_relu_cpu", a)
+    require_floats("leaky_relu_cpu", a)
     if 0 <= negative_slope <= 1:
         return np.maximum(a, a * negative_slope)
     return np.where(a > 0, a, a * negative_slope)
@@ -94,6 +89,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     RuntimeError
         If the weights are not one, nor one for each channel.
     """
+    require_tensor("prelu", weight, "weight")
     if weight.array.dtype != input.array.dtype:
         raise RuntimeError(
             f"prelu: Type promoting not supported. Got {input.dtype.name} and {weight.dtype.name}"
@@ -135,6 +131,11 @@ def rrelu(input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: b
 
     Outside of training the slope is the middle of the two.
     """
+    if lower > upper:
+        raise RuntimeError(
+            f"Lower bound should be less than or equal to the upper bound, but got {lower} and {upper}"
+        )
+    require_floats("leaky_relu_cpu" if not training else "rrelu_with_noise_out_cpu", input.array)
     if not training:
         return plain_rrelu(input, (lower + upper) / 2)
     array = input.array
@@ -165,7 +166,22 @@ def _of_hardtanh_of_block(g: Any, a: Any, into: Any, /, min_val: float, max_val:
 )
 def plain_hardtanh(a, /, min_val=-1.0, max_val=1.0):
     """Each element held between ``min_val`` and ``max_val``; flat at the bounds themselves."""
-    return np.clip(a, min_val, max_val)
+    if a.dtype.kind == "b":
+        raise RuntimeError("Bool inputs not supported for hardtanh: convert with .float()")
+    return np.clip(a, min_val, max_val).astype(a.dtype, copy=False)
+
+
+def bounded_hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
+    """Each element held between ``min_val`` and ``max_val``; the slope at the bounds themselves is 0.
+
+    Raises
+    ------
+    ValueError
+        If the bounds cross.
+    """
+    if min_val > max_val:
+        raise ValueError(f"min_val cannot be greater than max_val, but got {min_val} and {max_val}")
+    return plain_hardtanh(input, min_val, max_val)
 
 
 def relu6(input: Tensor) -> Tensor:
@@ -183,7 +199,7 @@ def relu6(input: Tensor) -> Tensor:
 )
 def plain_hardsigmoid(a, /):
     """``(x + 3) / 6`` held between 0 and 1."""
-    _require_floats("hardsigmoid_cpu", a)
+    require_floats("hardsigmoid_cpu", a)
     return np.clip(a + 3, 0, 6) / 6
 
 
@@ -200,7 +216,7 @@ def _of_hardswish_of_block(g: Any, a: Any, into: Any, /) -> None:
 
 
 def _hardswish(a: Any) -> Any:
-    _require_floats("hardswish_cpu", a)
+    require_floats("hardswish_cpu", a)
     return a * np.clip(a + 3, 0, 6) / 6
 
 
@@ -234,7 +250,7 @@ def _outside(g: Any, a: Any, lambd: float) -> Any:
 @operation("hardshrink", "{a} where |{a}| > λ, else 0", a=derivative("1 where |{a}| > λ, else 0", _outside))
 def hardshrink(a, /, lambd=0.5):
     """Each element where it is larger than ``lambd`` in size, else 0."""
-    _require_floats("hardshrink_cpu", a)
+    require_floats("hardshrink_cpu", a)
     return np.where((a >= -lambd) & (a <= lambd), 0, a).astype(a.dtype)
 
 
@@ -246,7 +262,7 @@ def hardshrink(a, /, lambd=0.5):
 )
 def plain_softshrink(a, /, lambd=0.5):
     """See :func:`softshrink`."""
-    _require_floats("softshrink_cpu", a)
+    require_floats("softshrink_cpu", a)
     return a - np.clip(a, -lambd, lambd)
 
 
@@ -277,7 +293,7 @@ def _of_elu(g: Any, a: Any, alpha: float, scale: float, input_scale: float) -> A
 
 
 def _of_elu_of_block(g: Any, a: Any, into: Any, /, alpha: float, scale: float, input_scale: float) -> None:
-    np.minimum(a, np.zeros_like(a), out=into)
+    np.minimum(a, zeros_like(a), out=into)
     into *= input_scale
     np.exp(into, out=into)
     into *= input_scale * alpha * scale
@@ -286,12 +302,12 @@ def _of_elu_of_block(g: Any, a: Any, into: Any, /, alpha: float, scale: float, i
 
 
 def _elu(a: Any, alpha: float, scale: float, input_scale: float) -> Any:
-    _require_floats("elu_cpu", a)
+    require_floats("elu_cpu", a)
     return np.where(a > 0, a * scale, np.expm1(np.minimum(a, 0) * input_scale) * (alpha * scale))
 
 
 def _elu_of_block(a: Any, into: Any, /, alpha: float, scale: float, input_scale: float) -> None:
-    np.minimum(a, np.zeros_like(a), out=into)
+    np.minimum(a, zeros_like(a), out=into)
     into *= input_scale
     np.expm1(into, out=into)
     into *= alpha * scale
@@ -332,7 +348,7 @@ def _of_celu(g: Any, a: Any, alpha: float) -> Any:
 )
 def plain_celu(a, /, alpha=1.0):
     """See :func:`celu`."""
-    _require_floats("elu_cpu", a)
+    require_floats("elu_cpu", a)
     return np.where(a > 0, a, alpha * np.expm1(np.minimum(a, 0) / alpha))
 
 
@@ -390,7 +406,7 @@ def _gelu_slope_of_block(g: Any, a: Any, into: Any, /, approximate: str) -> None
 
 
 def _gelu(a: Any, approximate: str) -> Any:
-    _require_floats("GeluKernelImpl", a)
+    require_floats("GeluKernelImpl", a)
     if approximate == "tanh":
         part = np.tanh(2 * _PHI * (a + _BEND * a * a * a))
     else:
@@ -463,7 +479,7 @@ def _of_silu_of_block(g: Any, a: Any, into: Any, /) -> None:
 
 
 def _silu(a: Any) -> Any:
-    _require_floats("silu_cpu", a)
+    require_floats("silu_cpu", a)
     return a / (1 + np.exp(-a))
 
 
@@ -505,7 +521,7 @@ def _of_mish_of_block(g: Any, a: Any, into: Any, /) -> None:
 
 
 def _mish(a: Any) -> Any:
-    _require_floats("mish_cpu", a)
+    require_floats("mish_cpu", a)
     return a * np.tanh(_softplus(a, 1.0, 20.0))
 
 
@@ -541,7 +557,7 @@ def _of_softplus_of_block(g: Any, a: Any, into: Any, /, beta: float, threshold: 
 
 
 def _softplus(a: Any, beta: float, threshold: float) -> Any:
-    _require_floats("softplus_cpu", a)
+    require_floats("softplus_cpu", a)
     scaled = a * beta
     return np.where(scaled > threshold, a, np.log1p(np.exp(np.minimum(scaled, threshold))) / beta)
 
@@ -590,7 +606,7 @@ def tanhshrink(input: Tensor) -> Tensor:
 
 
 def _logsigmoid(a: Any) -> Any:
-    _require_floats("log_sigmoid_cpu", a)
+    require_floats("log_sigmoid_cpu", a)
     return np.minimum(a, 0) - np.log1p(np.exp(-np.abs(a)))
 
 
@@ -599,7 +615,7 @@ def _logsigmoid_of_block(a: Any, into: Any, /) -> None:
     np.negative(into, out=into)
     np.exp(into, out=into)
     np.log1p(into, out=into)
-    np.subtract(np.minimum(a, np.zeros_like(a)), into, out=into)
+    np.subtract(np.minimum(a, zeros_like(a)), into, out=into)
 
 
 @operation(
@@ -622,7 +638,7 @@ def logsigmoid(a, /):
 )
 def plain_glu(a, /, dim=-1):
     """See :func:`glu`."""
-    _require_floats("glu_cpu", a)
+    require_floats("glu_cpu", a)
     first, second = np.split(a, 2, axis=dim)
     return first * sigmoid.operation.forward(second)
 
@@ -693,14 +709,14 @@ def _flagged(function: Callable[..., Tensor], name: str = "") -> Callable[..., T
 
 
 leaky_relu = _flagged(plain_leaky_relu)
-hardtanh = _flagged(plain_hardtanh)
+hardtanh = _flagged(bounded_hardtanh, "hardtanh")
 hardsigmoid = _flagged(plain_hardsigmoid)
 hardswish = _flagged(plain_hardswish)
 threshold = _flagged(plain_threshold)
 silu = _flagged(plain_silu)
 mish = _flagged(plain_mish)
 elu_, selu_, celu_, rrelu_ = in_place(elu), in_place(selu), in_place(celu), in_place(rrelu)
-leaky_relu_, hardtanh_ = in_place(plain_leaky_relu), in_place(plain_hardtanh)
+leaky_relu_, hardtanh_ = in_place(plain_leaky_relu), in_place(bounded_hardtanh)
 relu_, threshold_ = in_place(relu), in_place(plain_threshold)
 FLAGGED = {each.__name__: _flagged(each) for each in (relu6, elu, selu, celu, rrelu)}
 """What stands in ``torch.nn.functional`` with the flag, and in ``torch`` without."""

@@ -140,9 +140,9 @@ def erf(x: Any) -> Any:
     """
     if x.dtype == np.float64:
         return _erf(x)
-    x = x.astype(np.float32, copy=False) if (half := x.dtype == np.float16) else x
-    inner = _polynomial(_ATANH_ERF, x * x) * x
-    return np.tanh(inner).astype(np.float16) if half else np.tanh(inner)
+    if x.dtype != np.float32:
+        return erf(x.astype(np.float32)).astype(x.dtype)
+    return np.tanh(_polynomial(_ATANH_ERF, x * x) * x)
 
 
 @_in_float64

@@ -9,8 +9,10 @@ import numpy as np
 from autokit import dtypes
 from autokit.ops.convert import cast
 from autokit.ops.elementwise import is_number, mul, plain_pow, plain_sub
+from autokit.ops.errors import require_floats, require_tensor
 from autokit.ops.inplace import in_place
 from autokit.ops.names import Names
+from autokit.ops.operands import taking_numbers
 from autokit.ops.operation import derivative, operation
 from autokit.tensor import Tensor
 
@@ -72,6 +74,7 @@ def _float_power_in_place(self: Tensor, exponent: Any) -> Tensor:
 
 def ldexp(input: Tensor, other: Tensor) -> Tensor:
     """``input · 2^other``."""
+    require_tensor("ldexp", other)
     if is_whole(other) and not is_whole(input):
         other = cast(other, dtype=input.array.dtype)  # so that the power has the precision of the input
     return mul(input, plain_pow(2.0, other))
@@ -146,6 +149,8 @@ def plain_addcmul(a, b, c, /, value=1):
 
 def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
     """``input + value · tensor1 · tensor2``."""
+    require_tensor("addcmul", tensor1, "tensor1", 2)
+    require_tensor("addcmul", tensor2, "tensor2", 3)
     return plain_addcmul(input, tensor1, tensor2, value)
 
 
@@ -170,6 +175,8 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1
     RuntimeError
         If both are integers: divide them first, and say how to round.
     """
+    require_tensor("addcdiv", tensor1, "tensor1", 2)
+    require_tensor("addcdiv", tensor2, "tensor2", 3)
     if tensor1.array.dtype.kind in "bui" and tensor2.array.dtype.kind in "bui":
         raise RuntimeError(
             "Integer division with addcdiv is no longer supported: use (input + value * torch.div(tensor1, "
@@ -200,6 +207,8 @@ def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
     RuntimeError
         If the dtypes differ.
     """
+    require_tensor("lerp", end, "end")
+    require_floats("lerp_kernel_scalar", input.array)
     for name, other in (("end", end), ("weight", weight)):
         if isinstance(other, Tensor) and other.array.dtype != input.array.dtype:
             raise RuntimeError(
@@ -219,10 +228,10 @@ NAMES = Names(
         np.positive: positive,
         np.fmod: fmod,
         np.float_power: float_power,
-        np.gcd: gcd,
-        np.lcm: lcm,
-        np.fmax: fmax,
-        np.fmin: fmin,
+        np.gcd: taking_numbers(gcd),
+        np.lcm: taking_numbers(lcm),
+        np.fmax: taking_numbers(fmax),
+        np.fmin: taking_numbers(fmin),
         np.ldexp: ldexp,
     },
 )

@@ -12,6 +12,7 @@ from autokit.ops.elementwise import flat
 from autokit.ops.errors import require_tensor
 from autokit.ops.inplace import in_place
 from autokit.ops.names import Names
+from autokit.ops.operands import taking_numbers
 from autokit.ops.operation import operation
 from autokit.tensor import Tensor
 
@@ -261,10 +262,10 @@ NAMES = Names(
         np.less_equal: le,
         np.greater: gt,
         np.greater_equal: ge,
-        np.logical_and: logical_and,
-        np.logical_or: logical_or,
+        np.logical_and: taking_numbers(logical_and),
+        np.logical_or: taking_numbers(logical_or),
         np.logical_not: logical_not,
-        np.logical_xor: logical_xor,
+        np.logical_xor: taking_numbers(logical_xor),
         np.bitwise_and: bitwise_and,
         np.bitwise_or: bitwise_or,
         np.bitwise_xor: bitwise_xor,

@@ -8,10 +8,10 @@ import numpy as np
 
 from autokit.autograd.node import Node
 from autokit.dtypes import FLOATS
-from autokit.ops.blocks import in_blocks, keep, select
+from autokit.ops.blocks import in_blocks, keep, select, zeros_like
 from autokit.ops.create import as_tensor
 from autokit.ops.names import Names
-from autokit.ops.operands import common_dtype, fitting
+from autokit.ops.operands import common_dtype, fitting, taking_numbers
 from autokit.ops.operation import Derivative, derivative, on, operation
 from autokit.tensor import Literal, Tensor
 
@@ -338,8 +338,14 @@ def _of_relu(g: Any, out: Any) -> Any:
     return np.where(out <= 0, 0, g)  # a NaN passes the gradient on
 
 
+def _relu(a: Any) -> Any:
+    if a.dtype.kind == "b":
+        raise RuntimeError("Boolean inputs not supported for relu: convert with .float()")
+    return np.maximum(a, 0)
+
+
 def _relu_of_block(a: Any, into: Any, /) -> None:
-    np.maximum(a, np.zeros_like(a), out=into)  # with an array NumPy is faster than with a number
+    np.maximum(a, zeros_like(a), out=into)
 
 
 @operation(
@@ -350,11 +356,11 @@ def _relu_of_block(a: Any, into: Any, /) -> None:
         _of_relu,
         in_blocks(_of_relu, lambda g, out, into, /: keep(~(out <= 0), g, into)),
     ),
-    on_arrays=in_blocks(lambda a: np.maximum(a, 0), _relu_of_block),
+    on_arrays=in_blocks(_relu, _relu_of_block),
 )
 def relu(a, /):
     """Each element where it is positive, else 0."""
-    return np.maximum(a, 0)
+    return _relu(a)
 
 
 @operation("| |", "|{a}|", a=derivative("sign of {a}", lambda g, a: g * on(sign, a)))
@@ -684,8 +690,8 @@ NAMES = Names(
         np.cos: cos,
         np.sign: sign,
         np.floor: floor,
-        np.maximum: maximum,
-        np.minimum: minimum,
+        np.maximum: taking_numbers(maximum),
+        np.minimum: taking_numbers(minimum),
         np.where: lambda condition, *rest: where(as_tensor(condition), *rest),
         np.clip: clamp,
     },

@@ -29,13 +29,19 @@ def not_a_tensor(operation: Operation, value: Any, place: int) -> TypeError:
     )
 
 
-def require_tensor(name: str, other: Any) -> None:
-    """Raise unless ``other``, the second argument of ``name``, is a tensor."""
+def require_tensor(name: str, other: Any, argument: str = "other", position: int = 2) -> None:
+    """Raise unless ``other``, an argument of the function ``name``, is a tensor."""
     if not hasattr(other, "grad_fn"):
         raise TypeError(
-            f"{name}(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}; "
-            "make one with torch.tensor(...)"
+            f"{name}(): argument '{argument}' (position {position}) must be Tensor, not "
+            f"{type(other).__name__}; make one with torch.tensor(...)"
         )
+
+
+def require_floats(name: str, a: Any) -> None:
+    """Raise unless the array ``a`` holds floating point numbers; ``name`` is PyTorch's of what computes."""
+    if a.dtype.kind in "bui":
+        raise NotImplementedError(f'"{name}" not implemented for {a.dtype.name}: convert with .float()')
 
 
 def _keyword(place: int) -> str:

@@ -9,7 +9,9 @@ import numpy as np
 
 from autokit.ops.elementwise import exp, log, neg, sigmoid, sqrt  # noqa: F401 - for their in-place functions
 from autokit.ops.elementwise import is_number as _is_number
+from autokit.ops.errors import require_floats
 from autokit.ops.names import Names
+from autokit.ops.operands import taking_numbers
 from autokit.ops.operation import derivative, operation
 
 _LOG_2, _LOG_10 = math.log(2), math.log(10)
@@ -79,6 +81,7 @@ def _of_logaddexp(g: Any, mine: Any, other: Any) -> Any:
 )
 def logaddexp(a, b, /):
     """log(exp a + exp b), without leaving the range of the dtype."""
+    require_floats("logaddexp_cpu", a)
     return np.logaddexp(a, b)
 
 
@@ -94,6 +97,7 @@ def _of_logaddexp2(g: Any, mine: Any, other: Any) -> Any:
 )
 def logaddexp2(a, b, /):
     """log₂(2^a + 2^b), without leaving the range of the dtype."""
+    require_floats("logaddexp2_cpu", a)
     return np.logaddexp2(a, b)
 
 
@@ -161,7 +165,7 @@ NAMES = Names(
         np.log10: log10,
         np.log1p: log1p,
         np.reciprocal: reciprocal,
-        np.logaddexp: logaddexp,
-        np.logaddexp2: logaddexp2,
+        np.logaddexp: taking_numbers(logaddexp),
+        np.logaddexp2: taking_numbers(logaddexp2),
     },
 )

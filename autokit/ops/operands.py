@@ -8,6 +8,7 @@ category; see ``autokit.dtypes``.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +26,11 @@ _NUMBERS = (bool, int, float, complex, np.generic)
 _FLOAT32 = np.dtype(np.float32)
 _TAKE_NUMBERS_AS_THEY_ARE = {"add", "div", "lerp", "mul", "sub"}
 """Operations that do not round a number to the half precision of the tensor that it meets, as in PyTorch."""
+_TENSORS_ONLY = {
+    *("atan2", "fmax", "fmin", "gcd", "heaviside", "hypot", "lcm", "logaddexp", "logaddexp2"),
+    *("logical_and", "logical_or", "logical_xor", "maximum", "minimum", "nextafter"),
+}
+"""Operations of two tensors that refuse a number, as in PyTorch."""
 _NUMBER_DTYPES = {bool: np.dtype(bool), int: np.dtype(np.int64), complex: np.dtype(np.complex64)}
 
 
@@ -93,6 +99,10 @@ def _alike(values: tuple[Any, ...]) -> bool:
 
 def with_number(operation: Operation, a: Any, b: Any) -> tuple[Tensor, ...]:
     """The two operands where one is no plain tensor; quickly where a float tensor meets a Python number."""
+    if operation.name in _TENSORS_ONLY:
+        for place, value in enumerate((a, b)):
+            if not isinstance(value, Tensor):
+                raise not_a_tensor(operation, value, place)
     if a.__class__ is Tensor and (b.__class__ is float or b.__class__ is int) and _is_whole_float(a):
         return a, literal(b, a.array.dtype)
     if b.__class__ is Tensor and (a.__class__ is float or a.__class__ is int) and _is_whole_float(b):
@@ -104,6 +114,16 @@ def _is_whole_float(tensor: Tensor) -> bool:
     """Whether its numbers are of floating point, and not of half precision."""
     dtype = tensor.array.dtype
     return dtype.kind == "f" and not (dtypes.HALVES and dtype in dtypes.HALVES)
+
+
+def taking_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``function`` of two tensors for NumPy's name of it, where one may be a number."""
+
+    def apply(a: Any, b: Any) -> Any:
+        common = common_dtype((a, b))
+        return function(*(each if isinstance(each, Tensor) else literal(each, common) for each in (a, b)))
+
+    return apply
 
 
 def _no_number(operation: Operation, value: Any, place: int) -> Any:

@@ -9,7 +9,9 @@ import numpy as np
 from autokit.dtypes import BY_NUMPY, FLOATS
 from autokit.limits import finfo
 from autokit.ops.elementwise import abs, flat, floor, is_number, no_derivative, sign  # noqa: F401 - for their in-place functions
+from autokit.ops.errors import require_floats, require_tensor
 from autokit.ops.names import Names
+from autokit.ops.operands import taking_numbers
 from autokit.ops.operation import derivative, operation
 from autokit.tensor import Tensor
 
@@ -29,6 +31,7 @@ def trunc(a, /):
 @operation("frac", "{a} − trunc {a}", a=derivative("1", lambda g: g))
 def frac(a, /):
     """What is left of each element after the point, with its sign."""
+    require_floats("frac_cpu", a)
     return a - np.trunc(a)
 
 
@@ -41,6 +44,8 @@ def frac(a, /):
 )
 def rounded(a, /, decimals=0):
     """See :func:`round`."""
+    if decimals:
+        require_floats("round_cpu", a)
     return np.round(a, decimals)
 
 
@@ -89,7 +94,8 @@ def plain_heaviside(a, b, /):
 
 def heaviside(input: Tensor, values: Tensor) -> Tensor:
     """0 where ``input`` is negative, 1 where it is positive, and ``values`` where it is 0."""
-    if isinstance(values, Tensor) and input.array.dtype != values.array.dtype:
+    require_tensor("heaviside", values, "values")
+    if input.array.dtype != values.array.dtype:
         raise RuntimeError(
             "heaviside is not yet implemented for tensors with different dtypes: "
             f"{input.dtype.name} and {values.dtype.name}; convert one with .to(...)"
@@ -97,11 +103,10 @@ def heaviside(input: Tensor, values: Tensor) -> Tensor:
     return plain_heaviside(input, values)
 
 
-@operation(
-    "next", "the neighbour of {a} towards {b}", a=no_derivative("nextafter"), b=no_derivative("nextafter")
-)
+@operation("next", "the neighbour of {a} towards {b}", a=flat, b=flat)
 def nextafter(a, b, /):
     """The next number that the dtype knows, from ``a`` towards ``b``."""
+    require_floats("nextafter_cpu", a)
     return np.nextafter(a, b)
 
 
@@ -139,7 +144,7 @@ NAMES = Names(
         np.signbit: signbit,
         np.copysign: copysign,
         np.nan_to_num: nan_to_num,
-        np.nextafter: nextafter,
-        np.heaviside: heaviside,
+        np.nextafter: taking_numbers(nextafter),
+        np.heaviside: taking_numbers(heaviside),
     },
 )

@@ -9,6 +9,7 @@ import numpy as np
 
 from autokit.ops import approximations as by
 from autokit.ops.blocks import in_blocks
+from autokit.ops.inplace import in_place
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.tensor import Tensor
@@ -171,17 +172,26 @@ def mvlgamma(input: Tensor, p: int) -> Tensor:
     """The logarithm of the gamma function of matrices: Σ log Γ(x − j/2) over j < p, and p(p−1)/4 · log π."""
     if p < 1:
         raise RuntimeError("p has to be greater than or equal to 1")
-    if not (input.array > (p - 1) / 2).all():
-        raise RuntimeError("All elements must be greater than (p-1)/2")
     total = lgamma(input) + p * (p - 1) / 4 * math.log(math.pi)
     for j in range(1, p):
         total = total + lgamma(input - j / 2)
     return total
 
 
-@operation("ζ", "ζ({a}, {b})", floating=True)
+def _refuse_exponent(g: Any) -> Any:
+    raise NotImplementedError("the derivative for 'zeta' is not implemented: by its first argument, that is")
+
+
+@operation(
+    "ζ",
+    "ζ({a}, {b})",
+    a=derivative("not given", _refuse_exponent),
+    b=derivative("−{a} · ζ({a} + 1, {b})", lambda g, a, b: g * (-a * on(zeta, a + 1, b))),
+    floating=True,
+    backward="SpecialZetaBackward0",
+)
 def zeta(a, b, /):
-    """Hurwitz' zeta function Σ (k + b)^−a over k from 0; it has no gradient here."""
+    """Hurwitz' zeta function Σ (k + b)^−a over k from 0; it has a gradient by b alone, as in PyTorch."""
     return by.zeta(a, b)
 
 
@@ -255,7 +265,7 @@ def i1e(a, /):
 NAMES = Names(
     both="digamma erf erfc erfinv i0 lgamma mvlgamma",
     functions="polygamma",
-    other_methods={"polygamma": _polygamma_of},
+    other_methods={"polygamma": _polygamma_of, "polygamma_": in_place(_polygamma_of)},
     in_place="digamma erf erfc erfinv i0 lgamma mvlgamma",
     in_place_functions="erf erfc i0",
     numpy={np.i0: i0},

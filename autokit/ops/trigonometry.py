@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from autokit.ops.elementwise import cos, flat, sin, tanh  # noqa: F401 - for their in-place functions
+from autokit.ops.errors import require_floats
 from autokit.ops.names import Names
+from autokit.ops.operands import taking_numbers
 from autokit.ops.operation import derivative, operation
 
 
@@ -140,6 +142,7 @@ def rad2deg(a, /):
 )
 def hypot(a, b, /):
     """The length of the hypotenuse over the legs ``a`` and ``b``."""
+    require_floats("hypot_cpu", a)
     return np.hypot(a, b)
 
 
@@ -169,7 +172,7 @@ NAMES = Names(
         np.arcsin: asin,
         np.arccos: acos,
         np.arctan: atan,
-        np.arctan2: atan2,
+        np.arctan2: taking_numbers(atan2),
         np.sinh: sinh,
         np.cosh: cosh,
         np.arcsinh: asinh,
@@ -180,6 +183,6 @@ NAMES = Names(
         np.radians: deg2rad,
         np.rad2deg: rad2deg,
         np.degrees: rad2deg,
-        np.hypot: hypot,
+        np.hypot: taking_numbers(hypot),
     },
 )

@@ -6,7 +6,16 @@ import os
 import platform
 from importlib import metadata
 
-from tests.benchmarks import chain, convolution, indexing, memory, pictures, random_graph, sgd_step
+from tests.benchmarks import (
+    chain,
+    convolution,
+    elementwise,
+    indexing,
+    memory,
+    pictures,
+    random_graph,
+    sgd_step,
+)
 from tests.benchmarks.measure import best_times
 
 
@@ -26,6 +35,7 @@ def main() -> None:
         ("100,000 indices into 1,000 rows of 64, both ways", indexing.jobs(64)),
         ("a 3×3 convolution, 16 to 32 channels, 32 images of 28×28, both ways", convolution.jobs()),
         ("the maxima of 2×2 pixels of 32×16×28×28, both ways", convolution.pooling_jobs()),
+        *((f"{name}, both ways, 1,000,000 elements", elementwise.jobs(name)) for name in elementwise.CALLS),
     ):
         times = best_times(jobs)
         own = times.pop("autokit")
