@@ -139,6 +139,7 @@ SPECIAL = [
     c("polygamma", lambda T, a: T.polygamma(1, a), P(3)),
     c("polygamma", lambda T, a: a.polygamma(2), P(3)),
     c("polygamma", lambda T, a: T.polygamma(0, a), P(3)),
+    otherwise("polygamma_", lambda T, a: (a * 1).polygamma_(1), P(3)),
     otherwise("mvlgamma", lambda T, a: T.mvlgamma(a, 2), P(3) + 2),
     otherwise("mvlgamma", lambda T, a: a.mvlgamma(3), P(3) + 2),
     *[
