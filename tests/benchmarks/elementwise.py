@@ -46,7 +46,7 @@ def _job(library: str, name: str) -> Job:
     torch: Any = importlib.import_module(library)
     numbers = np.random.RandomState(0).standard_normal(COUNT).astype(np.float32)
     x = torch.from_numpy(numbers).requires_grad_()
-    seed = torch.ones(*CALLS[name](torch, x).shape)
+    seed = torch.ones(tuple(CALLS[name](torch, x).shape))
 
     def run() -> None:
         x.grad = None
