@@ -45,7 +45,7 @@ def _extreme(name: str, word: str) -> Any:
     )
     def plain(a, /, dim=(), keepdim=False, made_by=None):
         """The extreme of all elements or along ``dim``; ties share the gradient."""
-        _some(a, dim, "aminmax" if made_by else name if dim is None else f"a{name}")
+        _some(a, dim, name if dim is None else f"a{name}")
         return getattr(a, name)(axis=axes(dim), keepdims=keepdim)
 
     return plain
@@ -73,6 +73,12 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> 
     require_flag("aminmax", "keepdim", keepdim)
     if dim is not None:
         dim = place_of(dim, input.array.ndim, "aminmax")
+        if 0 in input.array.shape[dim : dim + 1]:
+            raise IndexError(f"aminmax: Expected reduction dim {dim} to have non-zero size.")
+    elif not input.array.size:
+        raise RuntimeError(
+            "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity."
+        )
     return AminmaxResult(*(each(input, dim, keepdim, "AminmaxBackward0") for each in (_amin, _amax)))
 
 

@@ -118,25 +118,19 @@ def _by_dim(name: str) -> Any:
 # ---------------------------------------------------------------- sums
 
 
-_ROWS = 256
-"""Into how many rows a large sum is folded; each adds to rounding, so there are not more of them."""
-
 _LONG = 4096
-"""Up to which length a row is added in one run, with few partial sums."""
+"""Up to which length a row is added in one run; the partial sums of a longer one would lose to rounding."""
 
 
 def added(a: Any, axis: int | tuple[int, ...] | None, keepdims: bool) -> Any:
-    """``a.sum(axis)`` for floats, in the order in which NumPy adds fastest.
-
-    NumPy adds one array to another several times as fast as it adds up one.
-    """
-    if a.size < 16 * _ROWS or a.dtype.itemsize < 4 or not a.flags.c_contiguous:
+    """``a.sum(axis)`` for floats: large rows by ``einsum``, which adds three times as fast."""
+    if a.size < _LONG or a.dtype.itemsize < 4 or not a.flags.c_contiguous:
         return a.sum(axis=axis, keepdims=keepdims)
     if axis is None or a.ndim == 1:
-        flat = a.reshape(-1)
-        width = flat.size // _ROWS
-        folded = flat[: _ROWS * width].reshape(_ROWS, width).sum(axis=0).sum()
-        result = np.asarray(folded + flat[_ROWS * width :].sum())
+        flat, width = a.reshape(-1), _LONG // 4
+        whole = flat.size // width * width
+        rows = np.einsum("ij->i", flat[:whole].reshape(-1, width))
+        result = np.asarray(rows.sum() + flat[whole:].sum())
         return result.reshape((1,) * a.ndim) if keepdims else result
     if axis in (-1, a.ndim - 1) and a.shape[-1] <= _LONG:
         result = np.einsum("...i->...", a)

@@ -46,7 +46,7 @@ def plain_cumsum(a, /, dim, reverse=False):
 def cumsum(input: Tensor, dim: int, *, dtype: dtypes.dtype | None = None) -> Tensor:
     """The sum of the elements up to each, along ``dim``; integers and bools sum to int64."""
     require_operand("cumsum", input)
-    return plain_cumsum(converted(input, dtype), dim)
+    return converted(plain_cumsum(converted(input, dtype), dim), dtype)
 
 
 def _cumprod_gradient(g: Any, a: Any, out: Any, shape: tuple[int, ...], dim: int) -> Any:
@@ -92,7 +92,7 @@ def plain_cumprod(a, /, dim):
 def cumprod(input: Tensor, dim: int, *, dtype: dtypes.dtype | None = None) -> Tensor:
     """The product of the elements up to each, along ``dim``; integers and bools multiply to int64."""
     require_operand("cumprod", input)
-    return plain_cumprod(converted(input, dtype), dim)
+    return converted(plain_cumprod(converted(input, dtype), dim), dtype)
 
 
 def _logcumsumexp_gradient(g: Any, a: Any, out: Any, shape: tuple[int, ...], dim: int) -> Any:
