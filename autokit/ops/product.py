@@ -10,7 +10,7 @@ from autokit import dtypes
 from autokit.ops.dims import place_of
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
-from autokit.ops.reduce import converted, require_flag, require_operand, restored
+from autokit.ops.reduce import converted, count, require_flag, require_operand, restored
 from autokit.ops.scan import plain_cumprod
 from autokit.tensor import Tensor
 
@@ -28,6 +28,8 @@ def _gradient(g: Any, a: Any, out: Any, shape: tuple[int, ...], dim: int | None,
     if not shape:
         return g
     back = restored(g, shape, dim, keepdim)
+    if count(shape, dim) == 1:  # there are no others
+        return back
     if (a.array if isinstance(a, Tensor) else a).all():
         return back * restored(out, shape, dim, keepdim) / a
     if dim is None:
