@@ -130,6 +130,8 @@ def _cofactors(a: Any) -> Any:
 
 
 def _determinant_gradient(g: Any, a: Any, out: Any) -> Any:
+    if a.shape[-1] == 1:  # the element itself, with nothing to round
+        return _matrices(g)
     if isinstance(a, Tensor):
         return _matrices(g * out) * transposed(plain_inv(a))
     return _matrices(g) * _cofactors(a)
