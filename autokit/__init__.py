@@ -60,6 +60,7 @@ _FROM_NN = (
     "bilinear",
     "binary_cross_entropy_with_logits",
     "cosine_embedding_loss",
+    "ctc_loss",
     "dropout",
     "dropout_",
     "embedding",

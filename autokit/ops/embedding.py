@@ -8,6 +8,7 @@ import numpy as np
 
 from autokit.devices import module_of
 from autokit.ops.operation import derivative, on, operation
+from autokit.ops.scatter import scatter_zeros
 
 
 def _factors(index: Any, rows: int, padding: int, by_frequency: bool, dtype: Any) -> Any:
@@ -60,3 +61,75 @@ def embedding_backward(a, /, index, padding, by_frequency, rows):
 def embedding(weight, /, index, padding=-1, by_frequency=False):
     """The rows of ``weight`` at ``index``."""
     return weight[index]
+
+
+# ---------------------------------------------------------------- bags
+
+
+def _bag_of_each(g: Any, bag: Any) -> Any:
+    """The gradient of the bag that each reading went into."""
+    return on(embedding, g, index=bag, padding=-1, by_frequency=False)
+
+
+def _bags_by_weight(
+    g: Any, factors: Any, shape: tuple[int, ...], index: Any, bag: Any, by_frequency: bool
+) -> Any:
+    rows = _bag_of_each(g, bag) * factors.reshape((-1, 1))
+    return on(embedding_backward, rows, index=index, padding=-1, by_frequency=by_frequency, rows=shape[0])
+
+
+def _bags_by_factors(g: Any, weight: Any, index: Any, bag: Any) -> Any:
+    return (_bag_of_each(g, bag) * on(embedding, weight, index=index)).sum(axis=-1)
+
+
+@operation(
+    "bags of rows",
+    "Σ {factors} · rows of {weight}",
+    weight=derivative("{factors} at the rows read", _bags_by_weight),
+    factors=derivative("the rows read", _bags_by_factors),
+    reduces=True,
+)
+def embedding_bag(weight, factors, /, index, bag, bags, by_frequency):
+    """The sum of the rows of ``weight`` at ``index``, times ``factors``, for each of ``bags`` bags.
+
+    ``bag`` says for each reading which bag it goes into, in ascending order.
+    """
+    rows = weight[index] * factors.reshape((-1, 1))
+    return on(embedding_backward, rows, index=bag, padding=-1, by_frequency=False, rows=bags)
+
+
+def largest_of_bags(table: Any, index: Any, bag: Any, bags: int) -> tuple[Any, Any]:
+    """For each bag and column the row of the largest element, the first at a tie; and which bags are full.
+
+    A NaN counts only where it is the first of its bag, as in PyTorch.
+    """
+    rows = table[index]
+    winners = np.zeros_like(index, shape=(bags, table.shape[1]), dtype=np.int64)
+    full = np.zeros_like(index, shape=(bags, 1), dtype=bool)
+    if not len(rows):
+        return winners, full
+    firsts = np.flatnonzero(np.concatenate([bag[:1] == bag[:1], bag[1:] != bag[:-1]]))
+    full[bag[firsts]] = True
+    largest = np.fmax.reduceat(rows, firsts, axis=0)
+    of_each = np.repeat(largest, np.diff(np.append(firsts, len(rows))), axis=0)
+    places = np.where(rows == of_each, np.arange(len(rows)).reshape((-1, 1)), len(rows))
+    first_largest = np.minimum.reduceat(places, firsts, axis=0)
+    starts = firsts.reshape((-1, 1))
+    winners[bag[firsts]] = index[np.where(np.isnan(rows[firsts]), starts, first_largest)]
+    return winners, full
+
+
+@operation(
+    "bags of rows",
+    "largest of rows of {weight}",
+    weight=derivative(
+        "1 at the largest",
+        lambda g, shape, winners, full: on(
+            scatter_zeros, np.where(full, g, 0.0), shape=shape, dim=0, index=winners
+        ),
+    ),
+    backward="EmbeddingBagBackward0",
+)
+def embedding_bag_max(weight, /, winners, full):
+    """The elements of ``weight`` at the rows that :func:`largest_of_bags` finds; 0 for an empty bag."""
+    return np.where(full, np.take_along_axis(weight, winners, 0), 0).astype(weight.dtype, copy=False)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from autokit import ops
 from autokit.nn.functional.activation import gumbel_softmax, log_softmax, one_hot, relu, softmax
 from autokit.nn.functional.attention import scaled_dot_product_attention
+from autokit.nn.functional.ctc import ctc_loss
 from autokit.nn.functional.distribution_loss import gaussian_nll_loss, kl_div, poisson_nll_loss
 from autokit.nn.functional.dropout import (
     alpha_dropout,
@@ -21,7 +22,7 @@ from autokit.nn.functional.dropout import (
     dropout3d,
     feature_alpha_dropout,
 )
-from autokit.nn.functional.embedding import embedding
+from autokit.nn.functional.embedding import embedding, embedding_bag
 from autokit.nn.functional.linear import bilinear, linear
 from autokit.nn.functional.loss import (
     binary_cross_entropy,
@@ -76,11 +77,13 @@ __all__ = [
     "binary_cross_entropy_with_logits",
     "cosine_embedding_loss",
     "cross_entropy",
+    "ctc_loss",
     "dropout",
     "dropout1d",
     "dropout2d",
     "dropout3d",
     "embedding",
+    "embedding_bag",
     "feature_alpha_dropout",
     "gaussian_nll_loss",
     "group_norm",

@@ -2,7 +2,7 @@
 
 The older functions of this package have a second form that the package itself
 calls in PyTorch: the parameters stand elsewhere, the reduction is a number,
-and the deprecated arguments are missing.
+0 by default, which is none, and the deprecated arguments are missing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from autokit.nn.functional.normalization import rms_norm as rms_norm
 from autokit.tensor import Tensor
 
 _REDUCTIONS = ("none", "mean", "sum")
-_MEAN = 1
+_NONE = 0
+"""PyTorch's default at the top: the losses of the elements."""
 
 
 def _reduction(number: int) -> str:
@@ -99,7 +100,7 @@ def binary_cross_entropy_with_logits(
     target: Tensor,
     weight: Tensor | None = None,
     pos_weight: Tensor | None = None,
-    reduction: int = _MEAN,
+    reduction: int = _NONE,
 ) -> Tensor:
     """See :func:`autokit.nn.functional.binary_cross_entropy_with_logits`."""
     return F.binary_cross_entropy_with_logits(
@@ -108,27 +109,42 @@ def binary_cross_entropy_with_logits(
 
 
 def cosine_embedding_loss(
-    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = _MEAN
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = _NONE
 ) -> Tensor:
     """See :func:`autokit.nn.functional.cosine_embedding_loss`."""
     return F.cosine_embedding_loss(input1, input2, target, margin, reduction=_reduction(reduction))
 
 
+def ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Tensor | Sequence[int],
+    target_lengths: Tensor | Sequence[int],
+    blank: int = 0,
+    reduction: int = _NONE,
+    zero_infinity: bool = False,
+) -> Tensor:
+    """See :func:`autokit.nn.functional.ctc_loss`."""
+    return F.ctc_loss(
+        log_probs, targets, input_lengths, target_lengths, blank, _reduction(reduction), zero_infinity
+    )
+
+
 def hinge_embedding_loss(
-    input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = _MEAN
+    input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = _NONE
 ) -> Tensor:
     """See :func:`autokit.nn.functional.hinge_embedding_loss`."""
     return F.hinge_embedding_loss(input, target, margin, reduction=_reduction(reduction))
 
 
-def kl_div(input: Tensor, target: Tensor, reduction: int = _MEAN, *, log_target: bool = False) -> Tensor:
+def kl_div(input: Tensor, target: Tensor, reduction: int = _NONE, *, log_target: bool = False) -> Tensor:
     """See :func:`autokit.nn.functional.kl_div`; the mean divides by the number of elements, and is silent."""
     losses = F.kl_div(input, target, reduction="none", log_target=log_target)
     return reduced(losses, _reduction(reduction))
 
 
 def margin_ranking_loss(
-    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = _MEAN
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = _NONE
 ) -> Tensor:
     """See :func:`autokit.nn.functional.margin_ranking_loss`."""
     return F.margin_ranking_loss(input1, input2, target, margin, reduction=_reduction(reduction))
@@ -149,7 +165,7 @@ def triplet_margin_loss(
     p: float = 2,
     eps: float = 1e-6,
     swap: bool = False,
-    reduction: int = _MEAN,
+    reduction: int = _NONE,
 ) -> Tensor:
     """See :func:`autokit.nn.functional.triplet_margin_loss`."""
     words = _reduction(reduction)

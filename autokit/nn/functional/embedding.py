@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from autokit.autograd.modes import no_grad
+from autokit.devices import module_of, to_numpy
+from autokit.dtypes import FLOATS
 from autokit.nn.functional.loss import require_tensors
 from autokit.ops import embedding as rules
 from autokit.ops.errors import describe
@@ -86,3 +88,167 @@ def _shorten(weight: Tensor, index: Any, max_norm: float, norm_type: float) -> N
     factors = np.where(lengths > max_norm, max_norm / (lengths + 1e-7), 1)
     table[read] *= factors.astype(table.dtype)
     mark_changed(weight)
+
+
+def embedding_bag(
+    input: Tensor,
+    weight: Tensor,
+    offsets: Tensor | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2,
+    scale_grad_by_freq: bool = False,
+    mode: str = "mean",
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> Tensor:
+    """The sum, mean or largest of the rows of ``weight`` that each bag names, without all rows side by side.
+
+    Parameters
+    ----------
+    input : Tensor
+        Row numbers: of shape (bags, length), or all bags in one dimension, with ``offsets``.
+    weight : Tensor
+        The table, of shape (rows, width).
+    offsets : Tensor, optional
+        Where in ``input`` each bag begins; an empty bag gives zeros.
+    max_norm, norm_type, scale_grad_by_freq
+        As in :func:`embedding`.
+    mode : str
+        ``"sum"``, ``"mean"`` or ``"max"``.
+    per_sample_weights : Tensor, optional
+        A factor for each row read, in the shape of ``input``; only for sums.
+    include_last_offset : bool
+        ``offsets`` says where the last bag ends, too.
+    padding_idx : int, optional
+        A row that counts in no bag.
+
+    Returns
+    -------
+    Tensor
+        Of shape (bags, width).
+
+    Raises
+    ------
+    ValueError, RuntimeError, NotImplementedError
+        If shapes, dtypes or settings do not fit, or there is no such row.
+    """
+    require_tensors("embedding_bag", input=input, weight=weight)
+    if per_sample_weights is not None and per_sample_weights.array.shape != input.array.shape:
+        raise ValueError(
+            f"embedding_bag: If per_sample_weights ({per_sample_weights.shape}) is not None, then it must "
+            f"have the same shape as the input ({input.shape})"
+        )
+    if weight.array.ndim != 2:
+        raise ValueError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.array.ndim}")
+    starts, end = _starts_of_bags(input, offsets, include_last_offset)
+    if mode not in ("sum", "mean", "max"):
+        raise ValueError(f"mode has to be one of sum, mean or max: it is {mode!r}")
+    if mode == "max" and scale_grad_by_freq:
+        raise ValueError("max mode does not support scaling the gradient by the frequency")
+    if sparse:
+        raise _no_sparse("embedding_bag")
+    if per_sample_weights is not None and mode != "sum":
+        raise NotImplementedError(
+            "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for "
+            f"mode='sum' (got mode='{mode}')."
+        )
+    index = input.array.reshape(-1)
+    _check_rows(input, weight, per_sample_weights, padding_idx)
+    if max_norm is not None:
+        _shorten(weight, index, max_norm, norm_type)
+    sizes = np.diff(np.append(starts, end))
+    bags = len(sizes)
+    bag = np.repeat(module_of(index).arange(bags), sizes)
+    index = index[:end]
+    factors = None if per_sample_weights is None else per_sample_weights.reshape(-1)[:end]
+    if padding_idx is not None:
+        counts = index != padding_idx % len(weight.array)
+        index, bag = index[counts], bag[counts]
+        factors = None if factors is None else factors[new_tensor(counts)]
+    if mode == "max":
+        winners, full = rules.largest_of_bags(weight.array, index, bag, bags)
+        return rules.embedding_bag_max(weight, winners=winners, full=full)
+    if factors is None:
+        each = np.ones_like(weight.array, shape=index.shape)
+        if mode == "mean" and bags:
+            each /= np.bincount(bag, minlength=bags)[bag].astype(each.dtype)
+        factors = new_tensor(each)
+    return rules.embedding_bag(
+        weight, factors, index=index, bag=bag, bags=bags, by_frequency=scale_grad_by_freq
+    )
+
+
+def _starts_of_bags(input: Tensor, offsets: Tensor | None, include_last: bool) -> tuple[Any, int]:
+    """Where each bag begins in the flat input, and where the last one ends."""
+    shape, size = input.array.shape, input.array.size
+    if len(shape) == 2:
+        if offsets is not None:
+            raise ValueError(
+                "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed "
+                f"length sequences. However, found offsets of type {type(offsets)}"
+            )
+        return np.arange(shape[0]) * shape[1], size
+    if len(shape) != 1:
+        raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {len(shape)}")
+    if offsets is None:
+        raise ValueError("offsets has to be a 1D Tensor but got None: say where in the input each bag begins")
+    if offsets.array.ndim != 1:
+        raise ValueError(f"offsets has to be a 1D Tensor: {describe(offsets)}")
+    _require_row_numbers(offsets, "offsets")
+    starts = to_numpy(offsets.array)
+    if include_last and not starts.size:
+        raise RuntimeError("include_last_offset: number of offset should be at least 1")
+    if starts.size and starts[0] != 0:
+        raise RuntimeError(
+            "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position "
+            f"0. However, got {starts[0]}"
+        )
+    if starts.size and starts[-1] > size:
+        raise RuntimeError(
+            f"offsets[-1] can not be greater than input's length {size} but got offsets[-1] of {starts[-1]}"
+        )
+    if (np.diff(starts) < 0).any():
+        raise RuntimeError(f"offsets must not decrease, as each bag begins where one ends: {starts.tolist()}")
+    if include_last:
+        return starts[:-1], int(starts[-1])
+    return starts, size if starts.size else 0
+
+
+def _check_rows(
+    input: Tensor, weight: Tensor, per_sample_weights: Tensor | None, padding_idx: int | None
+) -> None:
+    """Raise where the rows that bags name are not there, or dtypes do not fit."""
+    rows = len(weight.array)
+    _require_row_numbers(input, "indices")
+    if weight.array.dtype.kind not in FLOATS:
+        raise RuntimeError(
+            "Expected tensor for argument #1 'weight' to have one of the following scalar types: Half, "
+            f"BFloat16, Float, Double; but got {weight.dtype.name} instead: {describe(weight)}"
+        )
+    if per_sample_weights is not None and per_sample_weights.array.dtype != weight.array.dtype:
+        raise RuntimeError(
+            "Expected tensor for argument #1 'weight' to have the same type as tensor for argument #1 "
+            f"'per_sample_weights'; but {describe(weight)} is to go with {describe(per_sample_weights)}"
+        )
+    if padding_idx is not None and not -rows <= padding_idx < rows:
+        raise RuntimeError(
+            f"padding_idx must be within the number of embeddings, {-rows} through {rows - 1}, but got "
+            f"{padding_idx}"
+        )
+    index = input.array.reshape(-1)
+    if index.size and not (index.min() >= 0 and index.max() < rows):
+        place = int(np.flatnonzero((index < 0) | (index >= rows))[0])
+        raise RuntimeError(
+            f"Index {place} of input takes value {int(index[place])} which is not in the valid range "
+            f"[0, {rows})"
+        )
+
+
+def _require_row_numbers(tensor: Tensor, argument: str) -> None:
+    if tensor.array.dtype.kind != "i" or tensor.array.dtype.itemsize < 4:
+        raise RuntimeError(
+            f"Expected tensor for argument #1 '{argument}' to have one of the following scalar types: Long, "
+            f"Int; but got {tensor.dtype.name} instead: {describe(tensor)}; convert with .long()"
+        )

@@ -72,4 +72,29 @@ CASES = [
             top("triplet_margin_loss", R(4, 3), R(4, 3), R(4, 3), after=(2.0, 2, 1e-6, False, number)),
         )
     ),
+    # PyTorch has no second derivatives of these; tests/nn has their first ones.
+    *(
+        c(
+            "embedding_bag",
+            lambda T, w, i, m=mode: T.nn.functional.embedding_bag(i, w.detach(), mode=m, padding_idx=1),
+            R(4, 3),
+            np.array([[1, 3], [2, 0]]),
+        )
+        for mode in ("sum", "mean", "max")
+    ),
+    c(
+        "embedding_bag_max",
+        lambda T, w, i: T.nn.functional.embedding_bag(i, w.detach(), mode="max"),
+        R(4, 3),
+        np.array([[1, 3]]),
+    ),
+    *(
+        c(
+            name,
+            lambda T, x, y: T.ctc_loss(x.detach(), y, (5, 4), (2, 1), 0, 1),
+            R(5, 2, 4),
+            np.array([[1, 2], [3, 3]]),
+        )
+        for name in ("ctc_loss", "ctc_loss_backward")
+    ),
 ]
