@@ -14,7 +14,7 @@ from importlib import import_module
 from math import e, inf, nan, pi
 from typing import TYPE_CHECKING, Any
 
-from autokit import autograd, dtypes, formats, ops, random, tensortypes
+from autokit import autograd, dtypes, formats, missing, ops, random, tensortypes
 from autokit.autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 from autokit.autograd.modes import recording
 from autokit.devices import device
@@ -51,6 +51,7 @@ globals().update(ops.FUNCTIONS)
 globals().update(dtypes.BY_NAME)
 globals().update(formats.NAMES)
 globals().update(tensortypes.TYPES)
+missing.explain_on(Tensor)
 # From here on `float`, `sum` and the like are PyTorch's in this file.
 
 _FROM_NN = (
@@ -110,7 +111,7 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module(_LAZY[name]), name)
     if name in _PACKAGES:
         return import_module(f"autokit.{name}")
-    raise AttributeError(f"module 'autokit' has no attribute {name!r}")
+    raise missing.error("torch", name)
 
 
 def __dir__() -> list[str]:

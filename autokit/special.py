@@ -1,5 +1,6 @@
 """``torch.special``: the special functions, under PyTorch's names for them."""
 
+from autokit.missing import names_of
 from autokit.ops.elementwise import sigmoid as expit
 from autokit.ops.exponential import exp2, expm1, log1p, logit, xlog1py, xlogy
 from autokit.ops.rounding import round
@@ -25,6 +26,8 @@ from autokit.ops.special import digamma as psi
 from autokit.ops.special import lgamma as gammaln
 from autokit.ops.special import mvlgamma as multigammaln
 from autokit.ops.trigonometry import sinc
+
+__getattr__ = names_of("torch.special")
 
 __all__ = [
     "digamma",

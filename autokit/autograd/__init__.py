@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit import missing
 from autokit.autograd.engine import run_backward
 from autokit.autograd.function import Function
 from autokit.autograd.modes import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
@@ -30,7 +31,7 @@ def __getattr__(name: str) -> Any:
         from importlib import import_module
 
         return getattr(import_module(_LAZY[name]), name)
-    raise AttributeError(f"module 'autokit.autograd' has no attribute {name!r}")
+    raise missing.error("torch.autograd", name)
 
 
 __all__ = [

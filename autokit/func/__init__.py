@@ -7,6 +7,9 @@ makes functions of modules, and ``trees`` takes nested containers apart.
 from autokit.func.batching import vmap
 from autokit.func.modules import functional_call, stack_module_state
 from autokit.func.transforms import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, vjp
+from autokit.missing import names_of
+
+__getattr__ = names_of("torch.func")
 
 __all__ = [
     "functional_call",

@@ -5,6 +5,7 @@ The rules stand in ``autokit.ops``; here they have their names.
 
 from __future__ import annotations
 
+from autokit.missing import names_of
 from autokit.ops import decompositions, factors, linalg, matrix_norms, solving
 from autokit.ops.matrices import LinAlgError
 from autokit.ops.names import public
@@ -59,5 +60,7 @@ _FUNCTIONS = {
 
 for _family, _names in _FUNCTIONS.items():
     globals().update({name: public(getattr(_family, own)) for name, own in _names.items()})
+
+__getattr__ = names_of("torch.linalg")
 
 __all__ = ["LinAlgError", *(name for names in _FUNCTIONS.values() for name in names)]

@@ -17,9 +17,12 @@ import numpy as np
 from autokit import random
 from autokit.autograd import no_grad
 from autokit.devices import module_of, to_numpy
+from autokit.missing import names_of
 from autokit.ops.inplace import mark_changed
 from autokit.ops.sampling import like_in_memory
 from autokit.tensor import Tensor, new_tensor
+
+__getattr__ = names_of("torch.nn.init")
 
 _GAINS = {
     "linear": 1.0,

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 from weakref import ref
 
-from autokit import dtypes
+from autokit import dtypes, missing
 from autokit.autograd.modes import no_grad, thread
 from autokit.nn.hooks import Hooks, call_with_hooks
 from autokit.nn.parameter import Buffer, Parameter
@@ -122,7 +122,7 @@ class Module:
             for register in _REGISTERS:
                 if name in own[register]:
                     return own[register][name]
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        raise AttributeError(missing.of_module(self, name), name=name)
 
     def __delattr__(self, name: str) -> None:
         if any(name in self.__dict__.get(register, {}) for register in _REGISTERS):

@@ -12,8 +12,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from autokit.missing import names_of
 from autokit.random.generator import Generator
 from autokit.tensor import Tensor
+
+__getattr__ = names_of("torch.random")
 
 __all__ = [
     "Generator",

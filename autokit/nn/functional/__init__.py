@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from autokit import ops
+from autokit.missing import names_of
 from autokit.nn.functional.activation import gumbel_softmax, log_softmax, one_hot, relu, softmax
 from autokit.nn.functional.attention import scaled_dot_product_attention
 from autokit.nn.functional.ctc import ctc_loss
@@ -65,7 +66,8 @@ from autokit.nn.functional.pooling import (
 if TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any: ...
-
+else:
+    __getattr__ = names_of("torch.nn.functional")
 
 globals().update(ops.FUNCTIONAL)
 

@@ -9,6 +9,7 @@ tensor([0., 1.]) tensor([0, 1])
 tensor([2., 3.]) tensor([2, 3])
 """
 
+from autokit.missing import names_of
 from autokit.utils.data.collate import default_collate, default_convert
 from autokit.utils.data.dataset import (
     ChainDataset,
@@ -27,6 +28,8 @@ from autokit.utils.data.sampler import (
     SequentialSampler,
     SubsetRandomSampler,
 )
+
+__getattr__ = names_of("torch.utils.data")
 
 __all__ = [
     "BatchSampler",

@@ -1,0 +1,371 @@
+"""What PyTorch has and autokit has not: a missing name says so, and what to use in its place.
+
+``pytorch_names.txt`` holds PyTorch's public names, so that a program that asks
+for one of them hears more than "no attribute"; a misspelt name hears its
+neighbour.  A module does so by ``__getattr__ = missing.names_of("torch.nn")``.
+
+Tensors must not have a ``__getattr__``, with which Python 3.11 finds no
+attribute in its fast way any more: every operation would take a tenth longer.
+In its place, each missing name is an attribute that raises.
+"""
+
+from __future__ import annotations
+
+import difflib
+import dis
+import re
+import sys
+from collections.abc import Callable, Iterable
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+_NEVER = (
+    (
+        r".*(sparse|_coo|_csr|_csc|_bsr|_bsc|crow|ccol|coalesce).*|h?spmm|[ds]smm|smm|sspaddmm|saddmm"
+        r"|(row|col)_indices.*|dense_dim|to_dense",
+        "it has no sparse tensors",
+        "a dense tensor",
+    ),
+    (r"(indices|values)(_copy)?", "it has no sparse tensors", "the .values and .indices of x.max(dim=0)"),
+    (
+        r".*quanti[sz].*|q_.*|q(u)?u?int\w+|int_repr|qscheme|QU?Int.*|fbgemm.*|per_(tensor|channel)_.*",
+        "it has no quantized tensors",
+        "a floating point dtype",
+    ),
+    (
+        r"chalf|complex32|complex|conj.*|is_conj|resolve_(conj|neg)|real|imag|polar|view_as_(real|complex).*",
+        "it computes with real numbers",
+        "two real tensors",
+    ),
+    (
+        r"u?int[1-7]|bits\d+.*|bit|float[48]_.*|uint(16|32|64)",
+        "it has not this dtype",
+        "torch.int64",
+    ),
+    (
+        r"(is_)?(mps|xpu|ipu|mtia|maia|xla|vulkan|hpu|privateuse1).*|.*(mkldnn|cudnn_|miopen|mtia).*|numa|"
+        r".*_(ipu|xla)_\w+",
+        "it computes on the CPU and on CUDA GPUs",
+        'device="cpu" or device="cuda"',
+    ),
+    (
+        r"distributed.*|Distributed.*|DataParallel|SyncBatchNorm|multiprocessing|is_distributed|(is_)?shared?_?memory_?"
+        r"|is_shared|futures|contrib|fork|wait|prepare_multiprocessing.*",
+        "it computes in one process",
+        "",
+    ),
+    (
+        r"jit|onnx|export|fx|package|library|compiler|import_ir.*|parse_.*|merge_type.*|unify_type.*|sym_.*|Sym.*|cpp"
+        r"|while_loop|overrides|ao|quantization|intrinsic|qat",
+        "its functions are plain Python, which nothing compiles or exports",
+        "the function as it is",
+    ),
+    (r"nested|jagged|is_nested|to_padded_tensor|narrow_nested.*", "it has no nested tensors", "padding"),
+    (
+        r".*[sS]torage.*|set_|record_stream|is_set_to|resize_as_sparse_|(is_)?pin(ned|_memory)?",
+        "a tensor's elements are a NumPy array",
+        "x.array, or x.numpy()",
+    ),
+)
+"""What autokit means to do without: names, the reason, and what does in its place."""
+
+_INSTEAD = {
+    "torch.Tensor": {
+        "index": "x[...]",
+        "apply_": "x.array[...] = ..., or operations on whole tensors",
+        "map_": "operations on whole tensors",
+        "map2_": "operations on whole tensors",
+        "as_strided_": "x.as_strided(size, stride)",
+        "as_subclass": "the tensor as it is",
+        "fill_diagonal_": "x.diagonal().fill_(value)",
+        "frexp": "numpy.frexp(x.numpy())",
+        "get_device": "x.device",
+        "is_cpu": "not x.is_cuda",
+        "is_meta": "x.device",
+        "is_inference": "torch.is_inference_mode_enabled()",
+        "is_same_size": "x.shape == y.shape",
+        "lstsq": "torch.linalg.lstsq",
+        "eig": "torch.linalg.eig",
+        "symeig": "torch.linalg.eigh",
+        "solve": "torch.linalg.solve",
+        "narrow_copy": "x.narrow(...).clone()",
+        "ndimension": "x.dim()",
+        "nonzero_static": "x.nonzero()",
+        "geqrf": "torch.linalg.qr",
+        "orgqr": "torch.linalg.qr",
+        "ormqr": "torch.linalg.qr",
+        "output_nr": "x.grad_fn",
+        "reinforce": "the logarithm of the probability times the reward, and backward()",
+        "resize": "x.reshape(...), or x.resize_(...)",
+        "resize_as": "x.view_as(y)",
+        "resize_as_": "x.resize_(y.shape)",
+        "split_with_sizes": "x.split(sizes)",
+        "unsafe_split_with_sizes": "x.split(sizes)",
+        "unsafe_split": "x.split(size)",
+        "unsafe_chunk": "x.chunk(chunks)",
+        "sum_to_size": "x.sum(dim, keepdim=True)",
+        "stft": "numpy.fft",
+        "istft": "numpy.fft",
+        "volatile": "with torch.no_grad():",
+        "const_data_ptr": "x.data_ptr()",
+        "new_empty_strided": "x.new_empty(size)",
+    },
+    "torch": {
+        "hub": "the model's own code and weights",
+        "distributions": "torch.normal, torch.rand, torch.multinomial, torch.bernoulli and torch.poisson",
+        "fft": "numpy.fft, where no gradient is needed",
+        "stft": "numpy.fft",
+        "istft": "numpy.fft",
+        "eig": "torch.linalg.eig",
+        "symeig": "torch.linalg.eigh",
+        "solve": "torch.linalg.solve",
+        "lstsq": "torch.linalg.lstsq",
+        "matrix_rank": "torch.linalg.matrix_rank",
+        "frobenius_norm": "torch.linalg.matrix_norm",
+        "nuclear_norm": 'torch.linalg.matrix_norm(x, "nuc")',
+        "svd_lowrank": "torch.linalg.svd",
+        "pca_lowrank": "torch.linalg.svd",
+        "lobpcg": "torch.linalg.eigh",
+        "gradient": "numpy.gradient(x.numpy()); torch.diff",
+        "profiler": "%%prun, or the standard library's cProfile",
+        "split_with_sizes": "torch.split",
+        "unsafe_split": "torch.split",
+        "unsafe_chunk": "torch.chunk",
+        "unsafe_split_with_sizes": "torch.split",
+        "get_file_path": "pathlib",
+        "testing": "torch.allclose, or numpy.testing",
+        "newaxis": "None, as in x[:, None]",
+        "rnn_tanh": "torch.nn.RNN",
+        "rnn_relu": "torch.nn.RNN",
+        "lstm": "torch.nn.LSTM",
+        "gru": "torch.nn.GRU",
+        "dsmm": "torch.mm",
+        "is_storage": "torch.is_tensor",
+        "constant_pad_nd": "torch.nn.functional.pad",
+        "conv_tbc": "torch.conv1d",
+        "convolution": "torch.conv2d",
+        "grid_sampler": "torch.nn.functional.grid_sample",
+        "to_dlpack": "torch.utils.dlpack.to_dlpack",
+    },
+    "torch.nn.functional": {"upsample_bilinear": "interpolate", "upsample_nearest": "interpolate"},
+    "torch.utils.data": {"DistributedSampler": "RandomSampler"},
+    "torch.nn": {"DataParallel": "the module as it is", "Container": "torch.nn.Module"},
+}
+"""What to use in place of what PyTorch has and autokit has not."""
+
+_ELSEWHERE = {
+    "torch.Tensor": {
+        "astype": "x.to(torch.float64), or x.double()",
+        "copy": "x.clone()",
+        "strides": "x.stride()",
+        "fill": "x.fill_(value)",
+        "flat": "x.flatten()",
+        "ptp": "x.amax() - x.amin()",
+        "tobytes": "x.numpy().tobytes()",
+        "compress": "x[mask]",
+        "append": "torch.cat([x, y])",
+        "concatenate": "torch.cat([x, y])",
+        "asnumpy": "x.numpy()",
+        "to_numpy": "x.numpy()",
+        "to_list": "x.tolist()",
+        "get_shape": "x.shape",
+        "dims": "x.dim()",
+        "length": "len(x)",
+        "assign": "x.copy_(y)",
+        "assign_add": "x.add_(y)",
+        "assign_sub": "x.sub_(y)",
+        "gradient": "x.grad",
+        "backwards": "x.backward()",
+        "require_grad": "x.requires_grad",
+        "require_grad_": "x.requires_grad_()",
+        "zero_grad": "x.grad = None, or x.grad.zero_()",
+        "no_grad": "with torch.no_grad():",
+        "detatch": "x.detach()",
+    },
+    "torch": {
+        "array": "torch.tensor",
+        "ndarray": "torch.Tensor",
+        "expand_dims": "torch.unsqueeze",
+        "power": "torch.pow",
+        "copy": "x.clone()",
+        "astype": "x.to(dtype)",
+        "invert": "torch.bitwise_not",
+        "product": "torch.prod",
+        "in1d": "torch.isin",
+        "sigmod": "torch.sigmoid",
+        "concatination": "torch.cat",
+        "reduce_mean": "torch.mean",
+        "reduce_sum": "torch.sum",
+        "GradientTape": "x.requires_grad_() and backward()",
+        "placeholder": "a tensor",
+        "require_grad": "requires_grad=True",
+    },
+    "torch.nn": {"Dense": "torch.nn.Linear", "functions": "torch.nn.functional", "Conv": "torch.nn.Conv2d"},
+}
+"""Names of other packages, and slips of the pen, that learners are known to write."""
+
+_ORDER = (
+    "torch",
+    "torch.nn",
+    "torch.nn.functional",
+    "torch.linalg",
+    "torch.special",
+    "torch.optim",
+    "torch.optim.lr_scheduler",
+    "torch.utils.data",
+    "torch.autograd",
+    "torch.nn.utils",
+    "torch.nn.utils.rnn",
+    "torch.nn.init",
+)
+"""Where else a name may be found, the likeliest place first."""
+
+
+@cache
+def pytorch_names() -> dict[str, frozenset[str]]:
+    """PyTorch's public names, by module and class."""
+    lines = Path(__file__).with_name("pytorch_names.txt").read_text("utf-8").splitlines()[1:]
+    spaces = (line.partition(":") for line in lines)
+    return {space: frozenset(names.split()) for space, _, names in spaces}
+
+
+@cache
+def explanation(space: str, name: str) -> str:
+    """Why ``space``, such as ``torch.nn``, has not ``name``, and what to use; empty if nothing is known.
+
+    >>> explanation("torch", "sparse_coo_tensor")
+    'PyTorch has torch.sparse_coo_tensor, autokit has not: it has no sparse tensors; use a dense tensor'
+    >>> explanation("torch", "CrossEntropyLoss")
+    "torch has no 'CrossEntropyLoss': it is torch.nn.CrossEntropyLoss"
+    """
+    elsewhere = [f"{other}.{name}" for other in _ORDER if other != space and _has(other, name)]
+    if name in pytorch_names().get(space, ()):
+        reason, use = _reason(name)
+        use = _INSTEAD.get(space, {}).get(name) or (elsewhere and elsewhere[0]) or use
+        return (
+            f"PyTorch has {'it' if space == 'torch.Tensor' else f'{space}.{name}'}, autokit has not"
+            + (f": {reason}" if reason else " yet")
+            + (f"; use {use}" if use else "")
+        )
+    known = _ELSEWHERE.get(space, {}).get(name)
+    if known:
+        return f"use {known}" if space == "torch.Tensor" else f"{space} has no '{name}': use {known}"
+    for other in _ORDER:
+        if other != space and name in pytorch_names()[other] and space != "torch.Tensor":
+            full = f"{other}.{name}"
+            return f"{space} has no '{name}': it is {full}" + (
+                "" if _has(other, name) else ", which autokit has not" + ("" if _reason(name)[0] else " yet")
+            )
+    return ""
+
+
+def near(name: str, names: Iterable[str]) -> str:
+    """``; did you mean 'softmax'?`` where one of ``names`` is much like ``name``; else empty.
+
+    >>> near("sofmax", ["softmax", "max"]), near("Relu", ["ReLU", "Linear"]), near("loss", ["cat"])
+    ("; did you mean 'softmax'?", "; did you mean 'ReLU'?", '')
+    """
+    by_lower = {each.lower(): each for each in names if not each.startswith("_")}
+    found = difflib.get_close_matches(name.lower(), by_lower, 1, 0.7)
+    return f"; did you mean '{by_lower[found[0]]}'?" if found else ""
+
+
+def names_of(space: str) -> Callable[[str], Any]:
+    """A ``__getattr__`` for the module that stands for PyTorch's ``space``."""
+
+    def __getattr__(name: str) -> Any:
+        raise error(space, name)
+
+    return __getattr__
+
+
+def error(space: str, name: str) -> AttributeError | ImportError:
+    """The error for a ``name`` that the module for ``space`` has not.
+
+    It is to be raised by the module's ``__getattr__``, or by what that is.  Of an ``AttributeError``
+    ``from torch import name`` would keep nothing, so that there it is an ``ImportError``.
+    """
+    module = "autokit" + space.removeprefix("torch")
+    if name.startswith("__"):
+        return AttributeError(f"module '{module}' has no attribute '{name}'")
+    said = explanation(space, name)
+    if not said:
+        here = sys.modules[module]
+        public = {*getattr(here, "__all__", ()), *pytorch_names().get(space, ())}
+        said = f"module '{module}' has no attribute '{name}'" + near(name, sorted(public & {*dir(here)}))
+    asking = sys._getframe(2)
+    opcode = asking.f_code.co_code[asking.f_lasti] if asking.f_lasti >= 0 else 0
+    return (ImportError if dis.opname[opcode] == "IMPORT_FROM" else AttributeError)(said, name=name)
+
+
+def of_module(module: Any, name: str) -> str:
+    """What the error says where ``module``, an ``nn.Module``, has no attribute ``name``."""
+    said = f"'{type(module).__name__}' object has no attribute '{name}'"
+    if name.startswith("_"):
+        return said
+    if name in pytorch_names()["torch.nn.Module"]:
+        return f"{said}: PyTorch's modules have it, autokit's have not yet"
+    if "_modules" not in vars(module):
+        return f"{said}: call super().__init__() first"
+    kind: Any = type(module)
+    own = [*module._modules, *module._parameters, *module._buffers, *vars(module)]
+    return said + (near(name, own) or _near_in_class(kind, name))
+
+
+@cache
+def _near_in_class(kind: type, name: str) -> str:
+    return near(name, dir(kind))
+
+
+class Missing:
+    """An attribute that is not there, and says so; ``hasattr`` finds nothing."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        raise AttributeError(f"'Tensor' object has no attribute '{self.name}': {self.__doc__}")
+
+    @property
+    def __doc__(self) -> str:  # type: ignore[override]
+        """What the error says."""
+        return explanation("torch.Tensor", self.name)
+
+
+def explain_on(kind: type) -> None:
+    """Let tensors, which are of this ``kind``, explain each name of PyTorch's tensors that they have not."""
+    names = pytorch_names()["torch.Tensor"] | _ELSEWHERE["torch.Tensor"].keys()
+    # All are found before one is set: looked at after each change, the class would lose its fast ways.
+    for name in [name for name in sorted(names) if not hasattr(kind, name)]:
+        setattr(kind, name, Missing(name))
+
+    def __dir__(self: Any) -> list[str]:
+        """The names of what is there."""
+        listed = object.__dir__(self)
+        return [name for name in listed if not isinstance(vars(kind).get(name), Missing)]
+
+    kind.__dir__ = __dir__  # type: ignore[assignment, method-assign]
+
+
+def _has(space: str, name: str) -> bool:
+    """Whether autokit's module for ``space`` is there, and has ``name``."""
+    try:
+        module = import_module("autokit" + space.removeprefix("torch"))
+    except ModuleNotFoundError:
+        return False
+    return name in dir(module)
+
+
+def _reason(name: str) -> tuple[str, str]:
+    """Why autokit means to do without ``name``, and what does in its place."""
+    base, _, end = name.rpartition("_")
+    if end == "copy" and base:
+        return "its views are enough", f"{base}(...).clone()"
+    for pattern, reason, use in _NEVER:
+        if re.fullmatch(pattern, name):
+            return reason, use
+    return "", ""

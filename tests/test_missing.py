@@ -1,0 +1,127 @@
+"""A name that PyTorch has and autokit has not says so, and what to use; a slip hears its neighbour."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import subprocess
+import sys
+
+import pytest
+
+import autokit
+from autokit import missing, nn
+from tests.renew_pytorch_names import FILE, text
+from tests.support import require
+
+
+def test_the_file_holds_the_names_of_the_pytorch_that_we_compare_with():
+    require("torch")
+    assert FILE.read_text("utf-8") == text(), "run: python -m tests.renew_pytorch_names"
+
+
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        ("torch.sofmax", "module 'autokit' has no attribute 'sofmax'; did you mean 'softmax'?"),
+        ("torch.nn.Relu", "module 'autokit.nn' has no attribute 'Relu'; did you mean 'ReLU'?"),
+        ("torch.nn.functional.sofmax", "did you mean 'softmax'?"),
+        ("torch.linalg.norms", "did you mean 'norm'?"),
+        ("torch.optim.Sgd", "did you mean 'SGD'?"),
+        ("torch.autograd.gard", "did you mean 'grad'?"),
+        ("torch.xyzzy", "module 'autokit' has no attribute 'xyzzy'"),
+        ("torch.stft", "PyTorch has torch.stft, autokit has not yet; use numpy.fft"),
+        ("torch.sparse_coo_tensor", "autokit has not: it has no sparse tensors; use a dense tensor"),
+        ("torch.quantize_per_tensor", "autokit has not: it has no quantized tensors"),
+        ("torch.jit", "autokit has not: its functions are plain Python"),
+        ("torch.linalg.eig_xyz", "module 'autokit.linalg' has no attribute 'eig_xyz'"),
+        ("torch.nn.SyncBatchNorm", "autokit has not: it computes in one process"),
+        ("torch.squeeze_copy", "autokit has not: its views are enough; use squeeze(...).clone()"),
+        ("torch.Linear", "torch has no 'Linear': it is torch.nn.Linear"),
+        ("torch.nn.softmax", "torch.nn has no 'softmax': it is torch.softmax"),
+        ("torch.nn.SGD", "torch.nn has no 'SGD': it is torch.optim.SGD"),
+        ("torch.array", "torch has no 'array': use torch.tensor"),
+        ("x.astype", "'Tensor' object has no attribute 'astype': use x.to(torch.float64), or x.double()"),
+        ("x.storage", "PyTorch has it, autokit has not: a tensor's elements are a NumPy array; use x.array"),
+        ("x.values", "use the .values and .indices of x.max(dim=0)"),
+        ("x.stft", "PyTorch has it, autokit has not yet"),
+        ("x.backwards", "use x.backward()"),
+    ],
+)
+def test_a_missing_name_explains_itself(expression: str, message: str):
+    with pytest.raises(AttributeError) as caught:
+        eval(expression, {"torch": autokit, "x": autokit.ones(2)})
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("from autokit import jit", "PyTorch has torch.jit, autokit has not"),
+        ("from autokit.nn import SyncBatchNorm", "it computes in one process"),
+        ("from autokit.nn import Liner", "did you mean 'Linear'?"),
+    ],
+)
+def test_an_import_of_a_missing_name_explains_itself_too(line: str, message: str):
+    with pytest.raises(ImportError) as caught:
+        exec(line, {})
+    assert message in str(caught.value)
+
+
+def test_what_pytorch_has_is_here_or_explained():
+    for space, names in missing.pytorch_names().items():
+        for name in names:
+            if not missing._has(space, name):
+                assert f"{space}.{name}" in missing.explanation(space, name) or space == "torch.Tensor"
+
+
+def test_a_missing_name_of_a_tensor_is_there_for_nobody():
+    x = autokit.ones(2)
+    assert "stft" in missing.pytorch_names()["torch.Tensor"]
+    assert not hasattr(x, "stft") and not hasattr(autokit.Tensor, "stft")
+    assert getattr(x, "stft", None) is None
+    assert "stft" not in dir(x) and "exp" in dir(x) and "name" in dir(x)
+    assert copy.deepcopy(x).tolist() == pickle.loads(pickle.dumps(x)).tolist() == [1, 1]
+    x.stft = 3  # as any other attribute that a program gives to its tensors
+    assert x.stft == 3 and vars(x) == {"stft": 3}
+
+
+def test_tensors_and_nodes_keep_the_fast_way_to_their_attributes():
+    from autokit.autograd.node import Node
+
+    for kind in (autokit.Tensor, Node):
+        assert not any(
+            "__getattr__" in vars(each) or "__getattribute__" in vars(each) for each in kind.mro()[:-1]
+        )
+
+
+class Net(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Linear(2, 2)
+
+
+class Unready(nn.Module):
+    def __init__(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("make", "name", "message"),
+    [
+        (Net, "frist", "'Net' object has no attribute 'frist'; did you mean 'first'?"),
+        (Net, "paramaters", "did you mean 'parameters'?"),
+        (Net, "_private", "'Net' object has no attribute '_private'"),
+        (Unready, "first", "'Unready' object has no attribute 'first': call super().__init__() first"),
+    ],
+)
+def test_a_module_explains_what_it_has_not(make: type, name: str, message: str):
+    with pytest.raises(AttributeError) as caught:
+        getattr(make(), name)
+    assert message in str(caught.value)
+
+
+def test_names_are_read_without_pytorch():
+    program = "import sys, autokit\ntry: autokit.stft\nexcept AttributeError: print('torch' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert run.stdout == "False\n"
