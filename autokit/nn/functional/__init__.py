@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from autokit import ops
 from autokit.missing import names_of
 from autokit.nn.functional.activation import gumbel_softmax, log_softmax, one_hot, relu, softmax
-from autokit.nn.functional.attention import scaled_dot_product_attention
+from autokit.nn.functional.attention import multi_head_attention_forward, scaled_dot_product_attention
 from autokit.nn.functional.ctc import ctc_loss
 from autokit.nn.functional.distribution_loss import gaussian_nll_loss, kl_div, poisson_nll_loss
 from autokit.nn.functional.dropout import (
@@ -107,6 +107,7 @@ __all__ = [
     "max_unpool2d",
     "max_unpool3d",
     "mse_loss",
+    "multi_head_attention_forward",
     "multi_margin_loss",
     "multilabel_margin_loss",
     "multilabel_soft_margin_loss",
