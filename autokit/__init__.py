@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from autokit.func import vmap
     from autokit.graphs.capture import graph
     from autokit.graphs.story import record
+    from autokit.serialization import load, save
     from autokit.widgets import animate
 
 globals().update(ops.FUNCTIONS)
@@ -85,7 +86,9 @@ _LAZY = {
     "is_anomaly_check_nan_enabled": "autokit.debug.anomaly",
     "is_anomaly_enabled": "autokit.debug.anomaly",
     "graph": "autokit.graphs.capture",
+    "load": "autokit.serialization",
     "record": "autokit.graphs.story",
+    "save": "autokit.serialization",
     "vmap": "autokit.func",
 }
 """Names that load more than the engine, and where they are."""
@@ -100,6 +103,7 @@ _PACKAGES = (
     "linalg",
     "nn",
     "optim",
+    "serialization",
     "special",
     "utils",
     "widgets",
@@ -142,6 +146,7 @@ __all__ = [
     "initial_seed",
     "is_grad_enabled",
     "layout",
+    "load",
     "manual_seed",
     "memory_format",
     "nan",
@@ -151,6 +156,7 @@ __all__ = [
     "random",
     "record",
     "recording",
+    "save",
     "seed",
     "set_default_dtype",
     "set_default_tensor_type",

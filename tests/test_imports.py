@@ -17,7 +17,8 @@ PACKAGE = ROOT / "autokit"
 LAYERS = (
     {"version", "missing", "dtypes", "devices", "formats", "limits", "printing"},
     {"ops", "autograd", "func", "tensor", "random", "errors", "names", "tensortypes"},
-    {"", "nn", "optim", "static", "utils", "datasets", "transforms", "linalg", "special", "amp", "debug"},
+    {"", "nn", "optim", "static", "utils", "datasets", "transforms"}
+    | {"amp", "debug", "linalg", "serialization", "special"},
     {"graphs"},
     {"draw"},
     {"widgets"},

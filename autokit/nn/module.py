@@ -17,7 +17,7 @@ from autokit import dtypes, missing
 from autokit.autograd.modes import no_grad, thread
 from autokit.nn.hooks import Hooks, call_with_hooks
 from autokit.nn.parameter import Buffer, Parameter
-from autokit.nn.state import IncompatibleKeys, load_state, state_entries
+from autokit.nn.state import IncompatibleKeys, load_state, note_versions, state_entries
 from autokit.tensor import RemovableHandle, Tensor
 
 Self = TypeVar("Self", bound="Module")
@@ -52,6 +52,9 @@ class Module:
     >>> [name for name, _ in line.named_parameters()]
     ['slope']
     """
+
+    _version: int = 1
+    """The version of what a class saves: it stands in the file, for PyTorch to know older ones by."""
 
     training: bool
     _parameters: dict[str, Parameter | None]
@@ -399,6 +402,7 @@ class Module:
         ``keep_vars`` gives the parameters themselves, not detached.
         """
         found = OrderedDict() if destination is None else destination
+        note_versions(self, found, prefix, new=destination is None)
         for path, owner, register, name in state_entries(self):
             tensor = owner.__dict__[register][name]
             found[prefix + path] = tensor if keep_vars else tensor.detach()

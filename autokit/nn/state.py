@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -37,6 +38,16 @@ def state_entries(module: Module) -> Iterator[tuple[str, Module, str, str]]:
             for name, value in owner.__dict__[register].items():
                 if value is not None and name not in owner._unsaved_buffers:
                     yield f"{path}.{name}" if path else name, owner, register, name
+
+
+def note_versions(module: Module, state: Mapping[str, Any], prefix: str, new: bool) -> None:
+    """Note in ``state._metadata`` the version of each module in ``module``, as PyTorch does."""
+    if new:
+        state._metadata = OrderedDict()  # type: ignore[attr-defined]
+    metadata = getattr(state, "_metadata", None)
+    if metadata is not None:
+        for path, owner in module.named_modules(remove_duplicate=False):
+            metadata[f"{prefix}{path}".removesuffix(".")] = {"version": owner._version}
 
 
 def load_state(module: Module, state: Mapping[str, Any], strict: bool, assign: bool) -> IncompatibleKeys:
