@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from autokit.devices import module_of
+from autokit.ops.index import add_at
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.scatter import scatter_zeros
 
@@ -39,12 +40,7 @@ def embedding_backward(a, /, index, padding, by_frequency, rows):
     factors = _factors(index, rows, padding, by_frequency, a.dtype)
     values = (a if factors is None else a * factors).reshape((-1, width))
     table = np.zeros_like(a, shape=(rows, width))
-    flat = index.reshape(-1)
-    if flat.size:
-        order = np.argsort(flat, kind="stable")
-        ordered = flat[order]
-        firsts = np.flatnonzero(np.concatenate([ordered[:1] == ordered[:1], ordered[1:] != ordered[:-1]]))
-        table[ordered[firsts]] = np.add.reduceat(values[order], firsts, axis=0)
+    add_at(table, (index.reshape(-1),), values)
     return table
 
 
