@@ -229,7 +229,7 @@ def test_the_wheel_carries_all_that_a_learner_needs(wheel: Path):
     assert needed <= names
     assert {"autokit/widgets/player.js", "autokit/widgets/player.css"} <= names
     assert {name.split("/")[0] for name in names} == {"autokit", info}
-    assert not [name for name in names if "checkpoint" in name or "__pycache__" in name]
+    assert not [name for name in names if ".ipynb_checkpoints" in name or "__pycache__" in name]
     assert "autokit = autokit.cli:main" in scripts
     assert "\nName: autokit-edu\n" in metadata and "\nLicense-Expression: BSD-3-Clause\n" in metadata
 

@@ -119,6 +119,7 @@ def flow(
     to_free: list[Node] = []
     waiting = None if stepping or rehearsal else _waiting_leaves(gradients, useful)
     watched = wanted is not None or listener is not None or stepping or rehearsal
+    freeing = not (retain_graph or rehearsal or stepping)
     told = listener is not None or waiting is not None
 
     leaves = (wanted, listener, into_leaves and not rehearsal, rehearsal, found)
@@ -169,7 +170,7 @@ def flow(
             sources, saved, way = node.sources, node.saved, node.way
             rules: Any = way.plain_rules if create_graph else way.rules
             if way.joint:
-                rules = _made_together(rules[0], way, gradient, fetch_values(node, rules[0].fetch, None))
+                rules = _made_together(rules[0], way, gradient, node, fetch_values)
             if hooks is not None and hooks.after:
                 rules = _after_hooks(hooks, node, rules, gradient, fetch_values)
             for slot, vjp, fetch, only in rules:
@@ -177,7 +178,7 @@ def flow(
                 if useful is not None and target not in useful:
                     continue
                 # Most rules need nothing, or one operand: these go without a list of values.
-                if not fetch:
+                if fetch is None:
                     made = vjp(gradient)
                 elif only is None or create_graph or saved is not None:
                     made = vjp(gradient, *fetch_values(node, fetch, target))
@@ -198,30 +199,32 @@ def flow(
                         made = unbroadcast(made, like.shape)
                     if made.dtype is not like.dtype:
                         made = _converted(made, like.dtype)
-                before = its_gradient if target is at_hand else gradients.get(target)
-                if before is None:
-                    if is_node:
+                if target is at_hand or target in gradients:
+                    before = its_gradient if target is at_hand else gradients[target]
+                    if in_place and not is_node:
+                        before += made
+                        total = before
+                    elif in_place and made is not gradient and made.base is None:
+                        made += before
                         total = made
                     else:
-                        # A leaf keeps what it gets: it must be nobody else's memory.
-                        mine = create_graph or (made is not gradient and made.base is None)
-                        total = made if mine else made.copy()
-                elif in_place and not is_node:
-                    before += made
-                    total = before
-                elif in_place and made is not gradient and made.base is None:
-                    made += before
-                    total = made
+                        total = before + made
+                    if target is at_hand:
+                        its_gradient = total
+                    else:
+                        gradients[target] = total
+                elif not is_node:
+                    # A leaf keeps what it gets: it must be nobody else's memory.
+                    before = None
+                    mine = create_graph or (made is not gradient and made.base is None)
+                    gradients[target] = total = made if mine else made.copy()
                 else:
-                    total = before + made
-                if target is at_hand:
-                    its_gradient = total
-                elif before is None and is_node and at_hand is None:
-                    at_hand, its_gradient = target, total
-                else:
-                    if before is None and is_node:
+                    before, total = None, made
+                    if at_hand is None:
+                        at_hand, its_gradient = target, made
+                    else:
                         heappush(reached, (-target.sequence, target))
-                    gradients[target] = total
+                        gradients[target] = made
                 if told:
                     if listener is not None:
                         listener("contribution", node, slot, raw, made, before, total)
@@ -229,13 +232,12 @@ def flow(
                         waiting[target] -= 1  # type: ignore[index]
                         if not waiting[target]:  # type: ignore[index]
                             _finish_leaf(target, gradients.pop(target), *leaves)
-            if not retain_graph and not rehearsal:
-                if stepping:
-                    to_free.append(node)
-                else:
-                    node.freed = True
-                    if saved is not None:
-                        release(node)
+            if freeing:
+                node.freed = True
+                if saved is not None:
+                    release(node)
+            elif stepping and not retain_graph:
+                to_free.append(node)
 
         for leaf, gradient in gradients.items():
             _finish_leaf(leaf, gradient, *leaves)
@@ -294,11 +296,12 @@ def _waiting_leaves(roots: Iterable[Any], useful: set[Any] | None) -> dict[Tenso
 _LEAF_HOOKS = ("_hooks", "_post_accumulate_hooks")
 
 
-def _made_together(rule: Any, way: Any, gradient: Any, values: list[Any]) -> list[Any]:
+def _made_together(rule: Any, way: Any, gradient: Any, node: Node, fetch_values: Any) -> list[Any]:
     """The gradients that one rule makes for all operands, each as a rule of its own that is done already."""
+    _, vjp, fetch, _ = rule
     return [
-        (place, lambda _, made=made: made, (), None)
-        for place, made in enumerate(rule.vjp(gradient, *values))
+        (place, lambda _, made=made: made, None, None)
+        for place, made in enumerate(vjp(gradient, *fetch_values(node, fetch or (), None)))
         if made is not None and way.learns[place]
     ]
 
@@ -453,7 +456,7 @@ def _after_hooks(hooks: Hooks, node: Node, rules: Any, gradient: Any, fetch_valu
     for slot, vjp, fetch, _ in rules:
         target = node.sources[slot]
         like = target if target.__class__ is Node else target.array
-        raw = vjp(gradient, *fetch_values(node, fetch, target))
+        raw = vjp(gradient, *fetch_values(node, fetch or (), target))
         value = raw if raw.shape == like.shape else unbroadcast(raw, like.shape)
         value = value if value.dtype is like.dtype else _converted(value, like.dtype)
         made[slot] = new_tensor(value) if bare else value
@@ -461,7 +464,7 @@ def _after_hooks(hooks: Hooks, node: Node, rules: Any, gradient: Any, fetch_valu
         changed = hook(tuple(made), (new_tensor(gradient) if bare else gradient,))
         made = made if changed is None else list(changed)
     return [
-        (slot, lambda _, value=value: value.array if bare else value, (), None)
+        (slot, lambda _, value=value: value.array if bare else value, None, None)
         for slot, value in enumerate(made)
         if value is not None
     ]

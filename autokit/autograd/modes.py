@@ -6,6 +6,7 @@
 * ``scope``: the modules whose ``forward`` runs, innermost first, as a chain
   ``(outer scope, weak reference to the module)``, or None outside of all;
 * ``keep``: how many elements a value may have to be kept for the picture;
+* ``code``: the part of the learner's program that made the last node;
 * ``watchers``: functions to call with each new node;
 * ``listener``: whom a backward pass tells what happens, where nobody else asks;
 * ``packers``: the ``saved_tensors_hooks`` that are at work, innermost last, and
@@ -33,6 +34,7 @@ class State:
     __slots__ = (
         "_keep",
         "_watchers",
+        "code",
         "grad_enabled",
         "listener",
         "packers",
@@ -44,6 +46,7 @@ class State:
     def __init__(self) -> None:
         self.grad_enabled = True
         self.scope: tuple[Any, Any] | None = None
+        self.code: Any = None
         self.listener: Any = None
         self.packers: tuple[Any, ...] = ()
         self.packing_refused = ""

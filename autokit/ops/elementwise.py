@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ flat = derivative("0", lambda g: np.zeros_like(g))
     a=derivative("1", lambda g: g),
     b=derivative("1", lambda g: g),
     name="add",
-    on_arrays=np.add,
+    on_arrays=operator.add,
 )
 def plain_add(a, b, /):
     """See :func:`add`."""
@@ -65,9 +66,9 @@ def is_number(node: Node, place: int) -> bool:
     "−",
     "{a} − {b}",
     a=derivative("1", lambda g: g),
-    b=derivative("−1", lambda g: -g, np.negative),
+    b=derivative("−1", lambda g: -g, operator.neg),
     name="sub",
-    on_arrays=np.subtract,
+    on_arrays=operator.sub,
     backward=lambda node: "RsubBackward1" if is_number(node, 0) else "SubBackward0",
 )
 def plain_sub(a, b, /):
@@ -83,9 +84,9 @@ def sub(input: Any, other: Any, *, alpha: float = 1) -> Tensor:
 @operation(
     "×",
     "{a} · {b}",
-    a=derivative("{b}", lambda g, b: g * b, np.multiply),
-    b=derivative("{a}", lambda g, a: g * a, np.multiply),
-    on_arrays=np.multiply,
+    a=derivative("{b}", lambda g, b: g * b, operator.mul),
+    b=derivative("{a}", lambda g, a: g * a, operator.mul),
+    on_arrays=operator.mul,
 )
 def mul(a, b, /):
     """The product, element by element."""
@@ -95,11 +96,11 @@ def mul(a, b, /):
 @operation(
     "÷",
     "{a} / {b}",
-    a=derivative("1 / {b}", lambda g, b: g / b, np.true_divide),
+    a=derivative("1 / {b}", lambda g, b: g / b, operator.truediv),
     b=derivative("−{out} / {b}", lambda g, b, out: -g * out / b),
     floating=True,
     name="div",
-    on_arrays=np.true_divide,
+    on_arrays=operator.truediv,
     backward=lambda node: "MulBackward0" if is_number(node, 0) else "DivBackward0",  # 2 / x is 2 · (1 / x)
 )
 def plain_div(a, b, /):
@@ -145,7 +146,7 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
     return _div_rounded(input, other, rounding_mode)
 
 
-@operation("−", "−{a}", a=derivative("−1", lambda g: -g, np.negative), on_arrays=np.negative)
+@operation("−", "−{a}", a=derivative("−1", lambda g: -g, operator.neg), on_arrays=operator.neg)
 def neg(a, /):
     """The negative of each element."""
     return -a
@@ -266,7 +267,7 @@ def remainder(a, b, /):
 @operation(
     "exp",
     "exp {a}",
-    a=derivative("{out}", lambda g, out: g * out, np.multiply),
+    a=derivative("{out}", lambda g, out: g * out, operator.mul),
     floating=True,
     on_arrays=np.exp,
 )

@@ -84,9 +84,10 @@ class Rule(NamedTuple):
 class Way:
     """How gradients go back through an operation, for one pattern of operands that learn.
 
-    ``rules`` are the derivatives that apply, and ``plain_rules`` the same for
-    tensors, whose own derivatives can be taken; ``joint`` says that there is
-    one for all operands; ``learns`` says for each operand whether a gradient
+    ``rules`` are the derivatives that apply, each as the plain tuple that the
+    engine unpacks, with None for an empty ``fetch``; and ``plain_rules`` the
+    same for tensors, whose own derivatives can be taken; ``joint`` says that
+    there is one for all operands; ``learns`` says for each operand whether a gradient
     is wanted; ``saves`` names the operands, and ``out``, that the rules need;
     ``spare`` are the places of the other operands.
     """
@@ -101,9 +102,11 @@ class Way:
         saves: tuple[str, ...],
         spare: frozenset[int],
     ) -> None:
-        self.rules = rules
-        self.plain_rules = plain_rules
-        self.joint = bool(rules) and rules[0].slot < 0
+        self.rules: tuple[Any, ...] = tuple([(*rule[:2], rule[2] or None, rule[3]) for rule in rules])
+        self.plain_rules: tuple[Any, ...] = tuple(
+            [(*rule[:2], rule[2] or None, rule[3]) for rule in plain_rules]
+        )
+        self.joint = bool(rules) and rules[0][0] < 0
         self.learns = learns
         self.saves = saves
         self.spare = spare
@@ -172,27 +175,27 @@ class Operation:
         """How gradients go back where these operands learn."""
         known = self._ways.get(learns)
         if known is None:
-            rules, plain_rules = (
-                tuple(rule for rule in some if rule.slot < 0 or learns[rule.slot])
-                for some in (self.rules, self.plain_rules)
-            )
-            needed = {need for rule in rules for need in rule.fetch}
-            names = enumerate((*self.operands, OUTPUT))
-            saves = tuple(name for place, name in names if name in needed or place in needed)
-            all_operands = self.operands * len(learns) if self.variadic else self.operands
-            spare = frozenset(place for place, name in enumerate(all_operands) if name not in saves)
-            known = self._ways[learns] = Way(rules, plain_rules, learns, saves, spare)
+            known = self._ways[learns] = self._new_way(learns, self.rules)
         return known
 
     def way_of_halves(self, way: Way) -> Way:
         """``way`` where the result is of half precision: its derivatives compute in float32."""
         known = self._ways_of_halves.get(way.learns)
         if known is None:
-            wide = tuple(rule._replace(vjp=derivative_in_float32(rule.vjp)) for rule in way.rules)
-            known = self._ways_of_halves[way.learns] = Way(
-                wide, way.plain_rules, way.learns, way.saves, way.spare
-            )
+            wide = tuple(rule._replace(vjp=derivative_in_float32(rule.vjp)) for rule in self.rules)
+            known = self._ways_of_halves[way.learns] = self._new_way(way.learns, wide)
         return known
+
+    def _new_way(self, learns: tuple[bool, ...], rules: tuple[Rule, ...]) -> Way:
+        def applying(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
+            return tuple([rule for rule in rules if rule.slot < 0 or learns[rule.slot]])
+
+        needed = {need for rule in applying(rules) for need in rule.fetch}
+        names = enumerate((*self.operands, OUTPUT))
+        saves = tuple(name for place, name in names if name in needed or place in needed)
+        all_operands = self.operands * len(learns) if self.variadic else self.operands
+        spare = frozenset(place for place, name in enumerate(all_operands) if name not in saves)
+        return Way(applying(rules), applying(self.plain_rules), learns, saves, spare)
 
     def __repr__(self) -> str:
         return f"<operation {self.name}>"
@@ -256,7 +259,7 @@ def _unary(operation: Operation) -> Callable[..., Tensor]:
     reduces = operation.reduces
     way = operation.way((True,)) if operation.rules else None
 
-    def apply(input: Any, out: Tensor | None = None) -> Tensor:
+    def apply(input: Any, *, out: Tensor | None = None) -> Tensor:
         if out is not None:
             return write_out(operation.name, apply(input), out)
         if input.__class__ is not Tensor and not isinstance(input, Tensor):

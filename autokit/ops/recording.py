@@ -66,9 +66,11 @@ def record(
     node.freed = False
     frame = get_frame(2)
     code = frame.f_code
-    while code.co_filename in OUR_FILES:
-        frame = frame.f_back  # type: ignore[assignment]
-        code = frame.f_code
+    if code is not state.code:  # mostly the same part of the program goes on
+        while code.co_filename in OUR_FILES:
+            frame = frame.f_back  # type: ignore[assignment]
+            code = frame.f_code
+        state.code = code
     node.code = code
     node.instruction = frame.f_lasti
     tensor = _allocate(Tensor)
