@@ -14,7 +14,7 @@ from importlib import import_module
 from math import e, inf, nan, pi
 from typing import TYPE_CHECKING, Any
 
-from autokit import autograd, dtypes, formats, missing, ops, random, tensortypes
+from autokit import autograd, dtypes, formats, missing, ops, random, settings, tensortypes
 from autokit.autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 from autokit.autograd.modes import recording
 from autokit.devices import device
@@ -38,6 +38,7 @@ from autokit.random import (
     seed,
     set_rng_state,
 )
+from autokit.settings import *  # noqa: F403
 from autokit.tensor import Size, Tensor
 from autokit.version import __version__
 
@@ -93,7 +94,13 @@ _LAZY = {
 }
 """Names that load more than the engine, and where they are."""
 
+newaxis = None
+"""A new dimension in an index: ``x[:, newaxis]``."""
+
 _PACKAGES = (
+    "accelerator",
+    "backends",
+    "cuda",
     "classroom",
     "datasets",
     "debug",
@@ -165,6 +172,7 @@ __all__ = [
     "set_rng_state",
     "vmap",
     *_FROM_NN,
+    *settings.__all__,
     *ops.FUNCTIONS,
     *dtypes.BY_NAME,
     *formats.NAMES,

@@ -47,8 +47,39 @@ class device:
     def __hash__(self) -> int:
         return hash(str(self))
 
+    def __enter__(self) -> device:
+        """``with torch.device("cuda"):`` makes new tensors there."""
+        _before.append(_default.pop())
+        _default.append(self)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        _default[:] = [_before.pop()]
+
 
 CPU = device("cpu")
+_default = [CPU]
+_before: list[device] = []
+
+
+class NoGPU(AssertionError, RuntimeError):
+    """No GPU can be used.
+
+    PyTorch raises the one where it was built without CUDA, and the other where it finds no GPU.
+    """
+
+
+def set_default_device(device: Any) -> None:
+    """Make new tensors on ``device`` where they are not given another; None is the CPU."""
+    _default[:] = [CPU if device is None else _device(device)]
+
+
+def get_default_device() -> device:
+    """Where new tensors are made that are not given a device."""
+    return _default[0]
+
+
+_device = device
 
 
 def device_of(array: Any) -> device:
@@ -70,7 +101,7 @@ def module_for(where: device | str | None) -> ModuleType:
 
     Raises
     ------
-    RuntimeError
+    NoGPU
         For ``cuda`` where CuPy or a GPU is missing; says how to get it.
     """
     if where is None or device(where).type == "cpu":
@@ -80,8 +111,9 @@ def module_for(where: device | str | None) -> ModuleType:
 
         cupy.cuda.runtime.getDeviceCount()
     except Exception as error:
-        raise RuntimeError(
-            "No CUDA GPU is available here. Computing on a GPU needs one and CuPy: "
+        raise NoGPU(
+            "Torch not compiled with CUDA enabled: No CUDA GPU is available here. Computing on a GPU needs "
+            "one and CuPy: "
             'pip install "autokit-edu[gpu]"; `autokit doctor` says what is missing.'
         ) from error
     return cupy

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from autokit import dtypes
-from autokit.devices import module_for
+from autokit.devices import get_default_device, module_for
 from autokit.nn import functional, init
 from autokit.nn.module import Module
 from autokit.nn.parameter import Parameter
@@ -87,7 +87,8 @@ class Linear(Module):
 
 def _unset(shape: tuple[int, ...], device: Any, dtype: Any) -> Parameter:
     kind = dtypes.as_dtype(dtype) if dtype is not None else dtypes.get_default_dtype()
-    return Parameter(new_tensor(module_for(device).empty(shape, kind.numpy)))
+    module = module_for(get_default_device() if device is None else device)
+    return Parameter(new_tensor(module.empty(shape, kind.numpy)))
 
 
 class Identity(Module):

@@ -36,6 +36,7 @@ from autokit.ops import (
     inplace,
     interpolate,
     join,
+    legacy,
     linalg,
     masks,
     norm,
@@ -120,6 +121,7 @@ FAMILIES = (
     quantile,
     unique,
     bins,
+    legacy,
 )
 
 FUNCTIONS: dict[str, Any] = {}

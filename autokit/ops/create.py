@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autokit import dtypes
-from autokit.devices import module_for
+from autokit.devices import get_default_device, module_for
 from autokit.ops.dims import sizes_of, whole
 from autokit.ops.names import Names
 from autokit.ops.operands import common_dtype, fitting
@@ -24,7 +24,7 @@ def _finished(array: Any, requires_grad: bool, device: Any = None) -> Tensor:
             "Only Tensors of floating point and complex dtype can require gradients: this one is "
             f"{array.dtype.name}; write 1.0 in place of 1, or give it dtype=torch.float32"
         )
-    module = module_for(device)
+    module = module_for(get_default_device() if device is None else device)
     result = new_tensor(array if module is np else module.asarray(array))
     if requires_grad:
         result.requires_grad = True
@@ -424,14 +424,14 @@ def zeros_like(
     input: Tensor, *, dtype: Dtype = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """Zeros in the shape and dtype of ``input``."""
-    return _finished(_filled_like("zeros_like", input, 0, dtype), requires_grad, device)
+    return _finished(_filled_like("zeros_like", input, 0, dtype), requires_grad, device or input.device)
 
 
 def ones_like(
     input: Tensor, *, dtype: Dtype = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """Ones in the shape and dtype of ``input``."""
-    return _finished(_filled_like("ones_like", input, 1, dtype), requires_grad, device)
+    return _finished(_filled_like("ones_like", input, 1, dtype), requires_grad, device or input.device)
 
 
 def empty_like(
@@ -446,7 +446,7 @@ def full_like(
 ) -> Tensor:
     """Each element ``fill_value``, in the shape and dtype of ``input``."""
     value = number(fill_value, "full_like", "fill_value", 2)
-    return _finished(_filled_like("full_like", input, value, dtype), requires_grad, device)
+    return _finished(_filled_like("full_like", input, value, dtype), requires_grad, device or input.device)
 
 
 def _like(input: Tensor, dtype: Any) -> np.dtype:

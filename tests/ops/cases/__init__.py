@@ -23,6 +23,7 @@ from tests.ops.cases import (
     inplace,
     interpolate,
     join,
+    legacy,
     linalg,
     loss,
     nn_functions,
@@ -74,6 +75,7 @@ FAMILIES = (
     decompositions,
     sort,
     scan,
+    legacy,
 )
 
 CASES = [case for family in FAMILIES for case in family.CASES]

@@ -1,0 +1,30 @@
+"""What the names of older programs are tried with."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tests.ops.case import R, case, otherwise
+
+CASES = [
+    case("ndimension", lambda T, x: x.ndimension(), R(2, 3)),
+    case("get_device", lambda T, x: T.get_device(x), R(2)),
+    case("get_device", lambda T, x: x.get_device(), R(2)),
+    case("is_same_size", lambda T, x, y: x.is_same_size(y), R(2, 3), R(2, 3)),
+    case("is_same_size", lambda T, x, y: T.is_same_size(x, y), R(2, 3), R(3)),
+    case("typename", lambda T, x: T.typename(x), R(2)),
+    case("typename", lambda T: T.typename(3)),
+    otherwise("resize", lambda T, x: x.resize(3, 2), R(6)),
+    otherwise("resize", lambda T, x: x.resize(6), R(2, 3)),
+    case("resize_as_", lambda T, x: x.clone().resize_as_(T.ones(2, 2)), np.arange(6)),
+    otherwise("sum_to_size", lambda T, x: x.sum_to_size(1, 3), R(2, 3)),
+    otherwise("sum_to_size", lambda T, x: x.sum_to_size((3, 1)), R(2, 3, 4)),
+    otherwise("sum_to_size", lambda T, x: x.sum_to_size(2, 3), R(2, 3)),
+    otherwise("narrow_copy", lambda T, x: T.narrow_copy(x, 1, 1, 2), R(2, 4)),
+    otherwise("narrow_copy", lambda T, x: x.narrow_copy(-1, 0, 3), R(2, 4)),
+    otherwise("split_with_sizes", lambda T, x: T.split_with_sizes(x, [1, 3], 1), R(2, 4)),
+    otherwise("split_with_sizes", lambda T, x: x.split_with_sizes([2, 0]), R(2, 4)),
+    case("apply_", lambda T, x: x.detach().clone().apply_(lambda value: value * 2 + 1), R(2, 3)),
+    case("apply_", lambda T, x: x.clone().apply_(lambda value: -value), np.arange(4)),
+    case("map_", lambda T, x, y: x.clone().map_(y, lambda a, b: a - b), np.arange(4), np.arange(4) * 3),
+]
