@@ -56,7 +56,7 @@ def embedding_backward(a, /, index, padding, by_frequency, rows):
 )
 def embedding(weight, /, index, padding=-1, by_frequency=False):
     """The rows of ``weight`` at ``index``."""
-    return weight[index]
+    return np.take(weight, index, axis=0)
 
 
 # ---------------------------------------------------------------- bags
@@ -90,7 +90,7 @@ def embedding_bag(weight, factors, /, index, bag, bags, by_frequency):
 
     ``bag`` says for each reading which bag it goes into, in ascending order.
     """
-    rows = weight[index] * factors.reshape((-1, 1))
+    rows = np.take(weight, index, axis=0) * factors.reshape((-1, 1))
     return on(embedding_backward, rows, index=bag, padding=-1, by_frequency=False, rows=bags)
 
 

@@ -40,6 +40,44 @@ def test_running_statistics_may_move_on_before_the_way_back():
     np.testing.assert_allclose(x.grad.numpy(), 1, rtol=1e-4)
 
 
+LARGE: dict[str, tuple[str, tuple[int, ...], Any, int]] = {
+    "layer": ("layer_norm", (70, 300), (300,), 2),
+    "layer of two dimensions": ("layer_norm", (3, 70, 10, 30), (10, 30), 2),
+    "layer without weights": ("layer_norm", (700, 30), (30,), 0),
+    "long layer": ("layer_norm", (2, 70_000), (70_000,), 2),
+    "weight alone": ("layer_norm", (70, 300), (300,), 1),
+    "rms": ("rms_norm", (7, 10, 300), (300,), 1),
+    "rms without weight": ("rms_norm", (70, 300), (300,), 0),
+    "group": ("group_norm", (5, 6, 30, 30), 3, 2),
+    "batch": ("batch_norm", (5, 6, 30, 30), None, 2),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("name", "shape", "setting", "count"), LARGE.values(), ids=LARGE.keys())
+def test_large_arrays(name: str, shape: tuple[int, ...], setting: Any, count: int, dtype: str):
+    """Rows in pieces, and far from 0, where a variance from squares would lose its digits."""
+    found = []
+    for library in (ak, torch):
+        random = np.random.RandomState(0)
+        x = library.tensor((random.randn(*shape) + 30).astype(dtype), requires_grad=True)
+        sizes = shape[1:2] if name in ("group_norm", "batch_norm") else setting
+        weights = [
+            library.tensor(random.randn(*sizes).astype(dtype), requires_grad=True) for _ in range(count)
+        ]
+        between = (None, None) if name == "batch_norm" else (setting,)
+        last = {"training": True} if name == "batch_norm" else {}
+        out = getattr(library.nn.functional, name)(x, *between, *weights, **last)
+        g = library.tensor(random.randn(*shape).astype(dtype), requires_grad=True)
+        first = library.autograd.grad((out * g).sum(), [x, *weights], retain_graph=True)
+        plain = library.autograd.grad((out * g).sum(), [x, *weights], create_graph=True)
+        second = library.autograd.grad((plain[0] ** 2).sum(), [x, g])
+        found.append([each.detach().numpy() for each in (out, *first, *plain, *second)])
+    for ours, theirs in zip(*found, strict=True):
+        size = np.abs(theirs).max()
+        np.testing.assert_allclose(ours / size, theirs / size, atol=1e-9 if dtype == "float64" else 3e-4)
+
+
 @pytest.mark.parametrize("name", ["layer_norm", "rms_norm"])
 def test_half_precision_is_normalized_in_single_precision(name: str):
     found = []
