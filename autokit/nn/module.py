@@ -17,6 +17,7 @@ from autokit import dtypes, missing
 from autokit.autograd.modes import no_grad, thread
 from autokit.nn.hooks import Hooks, call_with_hooks
 from autokit.nn.parameter import Buffer, Parameter
+from autokit.nn.scope import name_layer
 from autokit.nn.state import IncompatibleKeys, load_state, note_versions, state_entries
 from autokit.tensor import RemovableHandle, Tensor
 
@@ -84,6 +85,9 @@ class Module:
             if self._hooks is None:
                 return self.forward(*args, **kwargs)
             return call_with_hooks(self, self._hooks, args, kwargs)
+        except (RuntimeError, TypeError, ValueError, IndexError) as error:
+            name_layer(error, self)
+            raise
         finally:
             state.scope = outer
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from autokit.autograd.modes import thread
 
 
@@ -17,3 +19,18 @@ def path_in_model() -> str:
         step = next((name for name, module in outer.named_modules() if module is inner), type(inner).__name__)
         path = f"{path}.{step}" if path else step
     return path
+
+
+def name_layer(error: Exception, module: Any) -> None:
+    """Add to ``error`` which layer of the model it comes from, if that is one of autokit's own.
+
+    What goes wrong in a learner's ``forward`` needs no such help, and the
+    innermost layer alone says where.
+    """
+    own = type(module).forward.__module__
+    if not own.startswith("autokit.nn.") or own == "autokit.nn.container" or hasattr(error, "layer"):
+        return
+    if len(error.args) == 1 and isinstance(error.args[0], str):
+        path = path_in_model()
+        error.args = (f"{error.args[0]} [in {path + ': ' if path else ''}{module}]",)
+        error.layer = path  # type: ignore[attr-defined]
