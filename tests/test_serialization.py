@@ -542,6 +542,14 @@ def test_the_refusal_says_where():
         ak.save({"a": [1, {"b": Unknown()}]}, io.BytesIO())
 
 
+def test_what_is_nested_without_end_is_not_saved():
+    deep: list[Any] = []
+    for _ in range(100_000):
+        deep = [deep]
+    with pytest.raises(pickle.PicklingError, match=r"nested too deep: it goes on at \[0\]\[0\]"):
+        ak.save(deep, io.BytesIO())
+
+
 # ---------------------------------------------------------------- a save is atomic
 
 
@@ -689,6 +697,9 @@ def test_deep_nesting_is_read_without_recursion():
     assert loaded == ()
     with pytest.raises(pickle.UnpicklingError):  # its hash would go through all of it
         ak.load(with_program(b"\x80\x02})" + b"\x85" * 100_000 + b"K\x01s."))
+    wide = b"(K\x01" + b"2" * 62 + b"t" + (b"q\x00(h\x00" + b"h\x00" * 61 + b"t") * 3
+    with pytest.raises(pickle.UnpicklingError):  # 62 to the power of 4 elements
+        ak.load(with_program(b"\x80\x02}" + wide.replace(b"2", b"K\x01") + b"K\x01s."))
     with pytest.raises(pickle.UnpicklingError):  # 2 to the power of 60 elements to hash
         ak.load(with_program(b"\x80\x02}K\x01" + b"q\x00h\x00\x86" * 60 + b"K\x01s."))
 
@@ -785,6 +796,24 @@ def test_dtypes_that_autokit_lacks_are_named():
         here(np.ones(2))
     with pytest.raises(pickle.UnpicklingError, match="state_dict"):
         here(torch.nn.Linear(1, 1))
+
+
+@pytest.mark.gpu
+def test_tensors_of_a_gpu_go_both_ways():
+    base = ak.arange(6.0, device="cuda")
+    file = saved([base, base.view(2, 3).t(), base[1:]])
+    loaded = ak.load(file)
+    assert [tensor.device.type for tensor in loaded] == ["cuda"] * 3
+    loaded[0].fill_(7)
+    assert loaded[1].tolist() == [[7, 7]] * 3 and loaded[2].tolist() == [7] * 5
+    file.seek(0)
+    on_cpu = ak.load(file, map_location="cpu")
+    assert on_cpu[1].tolist() == [[0, 3], [1, 4], [2, 5]] and on_cpu[1].device.type == "cpu"
+    file.seek(0)
+    assert torch.load(file, map_location="cpu")[1].tolist() == on_cpu[1].tolist()
+    assert len(records(file)) == len(records(saved(ak.ones(1))))  # one storage
+    for where in ("cuda", {"cpu": "cuda:0"}, lambda storage, location: storage.cuda(0)):
+        assert ak.load(saved(ak.ones(2)), map_location=where).device.type == "cuda"
 
 
 # ---------------------------------------------------------------- damaged archives

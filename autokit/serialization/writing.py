@@ -31,17 +31,34 @@ _LABELS = {"_name", "_base", "_hooks", "_post_accumulate_hooks", "_accumulator",
 """What autokit notes on a tensor for this run only; other attributes are the learner's, and saved."""
 
 
-def is_key(value: Any, depth: int = 0) -> bool:
+_KEY_ROOM = 64
+"""The most elements that a tuple may have, all in all, to be a key."""
+
+
+def is_key(value: Any) -> bool:
     """Whether ``value`` may be a key of a dict or an element of a set in a file.
 
-    Finding a key must be quick whatever the file says, and a tuple's hash goes
-    through all it holds; the ones of complex and large numbers can be made to collide.
+    A tuple's hash goes through all that it holds, which in a hostile file may
+    be the same tuple twice, in which is the same twice, and so on without end;
+    and complex or large numbers can all be made to have the same hash.
     """
-    if type(value) is tuple or type(value) is Size:
-        return depth < 4 and len(value) <= 64 and all(is_key(each, depth + 1) for each in value)
-    if type(value) is int:
-        return -(2**63) <= value < 2**64
-    return value is None or isinstance(value, bool | float | str | bytes | dtypes.dtype | device | Tensor)
+    waiting, count = [value], 0
+    while waiting:
+        each = waiting.pop()
+        count += 1
+        if type(each) is tuple or type(each) is Size:
+            if count + len(each) > _KEY_ROOM:
+                return False
+            waiting += each
+        elif type(each) is int:
+            if not -(2**63) <= each < 2**64:
+                return False
+        elif each is not None and not isinstance(each, _KEYS):
+            return False
+    return count <= _KEY_ROOM
+
+
+_KEYS = (bool, float, str, bytes, dtypes.dtype, device, Tensor)
 
 
 class Program:
@@ -68,7 +85,11 @@ class Program:
         self._count = 0
         self._path: list[str] = []
         self._code = bytearray(op.PROTO + bytes([protocol]))
-        self._build(value)
+        try:
+            self._build(value)
+        except RecursionError:
+            deep = f"it goes on at {''.join(self._path[:8])}…"
+            raise PicklingError(f"Can't save this object, which is nested too deep: {deep}") from None
         self.code = bytes(self._code + op.STOP)
 
     # ------------------------------------------------------------ what is built once
