@@ -7,11 +7,13 @@ their sum.
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from autokit.autograd.node import Node
+from autokit.ops.blocks import BLOCK
 from autokit.ops.elementwise import sigmoid
 from autokit.ops.operation import derivative, on, operation
 from autokit.tensor import Tensor
@@ -210,6 +212,87 @@ def nll_loss(input, target, /, factors=None, reduction="mean"):
         return -likelihoods.sum()
     total = chosen.size if factors is None else float(factors.sum())
     return likelihoods.sum() / -total if total else np.full((), np.nan, input.dtype)
+
+
+# ---------------------------------------------------------------- classes, from many logits
+
+
+class Shift(NamedTuple):
+    """What makes a softmax of each row: its largest element, and the sum of exponentials without it."""
+
+    top: Any
+    total: Any
+
+
+_LARGE = 16_384
+
+
+def is_large(input: Any) -> bool:
+    """Whether logits are a large array, for which :func:`cross_entropy` pays."""
+    return (
+        isinstance(input, np.ndarray)
+        and input.ndim == 2
+        and input.size >= _LARGE
+        and input.dtype in (np.float32, np.float64)
+        and input.flags.c_contiguous
+    )
+
+
+def _pieces(rows: Any) -> Iterator[slice]:
+    """Some rows at a time, which stay in the cache."""
+    step = max(2 * BLOCK // rows.shape[1], 1)
+    for start in range(0, len(rows), step):
+        yield slice(start, start + step)
+
+
+def shift_of(input: Any) -> Shift:
+    """The shift of each row of ``input``, with no array as large as it."""
+    top, total = np.empty((2, len(input), 1), input.dtype)
+    for piece in _pieces(input):
+        np.max(input[piece], axis=1, keepdims=True, out=top[piece])
+        exponentials = input[piece] - top[piece]
+        np.exp(exponentials, out=exponentials)
+        np.einsum("ij->i", exponentials, out=total[piece, 0])
+    return Shift(top, total)
+
+
+def _cross_entropy_gradient(g: Any, input: Any, target: Any, shift: Shift, reduction: str) -> Any:
+    """softmax − 1 at the target, by the operations that have derivatives."""
+    chosen = target.array if isinstance(target, Tensor) else target
+    hot = np.zeros(input.shape, shift.top.dtype)
+    hot[np.arange(len(chosen)), chosen] = 1
+    exponentials = np.exp(input - shift.top)
+    slope = exponentials / exponentials.sum(axis=1, keepdims=True) - hot
+    return slope * (g.reshape((-1, 1)) if reduction == "none" else _share(g, chosen.shape, reduction))
+
+
+def _cross_entropy_gradient_on_arrays(g: Any, input: Any, target: Any, shift: Shift, reduction: str) -> Any:
+    share = g.reshape((-1, 1)) if reduction == "none" else _share(g, target.shape, reduction)
+    share = np.broadcast_to(np.asarray(share, input.dtype), shift.top.shape)
+    factors = share / shift.total
+    slope = np.empty_like(input)
+    for piece in _pieces(input):
+        part = slope[piece]
+        np.subtract(input[piece], shift.top[piece], out=part)
+        np.exp(part, out=part)
+        part *= factors[piece]
+    slope[np.arange(len(target)), target] -= share[:, 0]
+    return slope
+
+
+@operation(
+    "cross-entropy",
+    "−log softmax({input})[{target}]",
+    input=derivative(
+        "(softmax {input} − 1 at {target}) / n", _cross_entropy_gradient, _cross_entropy_gradient_on_arrays
+    ),
+    mixed=True,
+    backward="NllLossBackward0",
+)
+def cross_entropy(input, target, /, shift, reduction="mean"):
+    """:func:`nll_loss` of the log-softmax of large ``input``, whose ``shift`` is known, in one step."""
+    chosen = input[np.arange(len(target)), target] - shift.top[:, 0]
+    return _reduced(np.log(shift.total[:, 0]) - chosen, reduction)
 
 
 # ---------------------------------------------------------------- yes or no

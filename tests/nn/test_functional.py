@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
@@ -82,6 +83,50 @@ def test_cross_entropy_of_classes(case: dict[str, Any], smoothing: float):
         "cross_entropy", ours, theirs, weight=pair(case["weight"]), ignore_index=case["ignore_index"],
         reduction=case["reduction"], label_smoothing=smoothing,
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+@pytest.mark.parametrize("options", [{}, {"ignore_index": 3}, {"label_smoothing": 0.1}])
+def test_cross_entropy_of_many_logits(options: dict[str, Any], reduction: str, dtype: str):
+    require("torch")
+    import torch
+
+    found = []
+    for library in (ak, torch):
+        random = np.random.RandomState(0)
+        x = library.tensor((random.randn(400, 90) * 20 + 500).astype(dtype), requires_grad=True)
+        loss = library.nn.functional.cross_entropy(
+            x, library.tensor(random.randint(0, 90, 400)), reduction=reduction, **options
+        )
+        g = library.tensor(np.asarray(random.randn(*loss.shape), dtype), requires_grad=True)
+        (plain,) = library.autograd.grad(loss, x, g, retain_graph=True)
+        (first,) = library.autograd.grad(loss, x, g, create_graph=True)
+        second = library.autograd.grad(
+            (first * library.tensor(random.randn(400, 90).astype(dtype))).sum(), [x, g]
+        )
+        found.append([each.detach().numpy() for each in (loss, plain, first, *second)])
+        if not options:
+            assert loss.grad_fn.name() == "NllLossBackward0"
+    for ours, theirs in zip(*found, strict=True):
+        size = max(np.abs(theirs).max(), 1e-30)
+        np.testing.assert_allclose(ours / size, theirs / size, atol=1e-11 if dtype == "float64" else 1e-5)
+        assert ours.dtype == theirs.dtype
+
+
+def test_many_logits_at_the_ends():
+    x = ak.zeros(200, 100)
+    x[0, 0], x[1, 0], x[2, 0] = 1e30, -math.inf, 1000.0
+    x.requires_grad_()
+    losses = F.cross_entropy(x, ak.zeros(200, dtype=ak.int64), reduction="none")
+    assert losses[:3].tolist() == [0, math.inf, 0]
+    losses[2:].sum().backward()
+    assert x.grad[2].tolist() == [0] * 100
+    np.testing.assert_allclose(x.grad[3].numpy(), [-0.99] + [0.01] * 99, rtol=1e-5)
+    with pytest.raises(IndexError, match="Target 100 is out of bounds"):
+        F.cross_entropy(x, ak.full((200,), 100))
+    with pytest.raises(ValueError, match="to match target batch_size"):
+        F.cross_entropy(x, ak.zeros(199, dtype=ak.int64))
 
 
 @settings(max_examples=200, deadline=None)

@@ -14,7 +14,8 @@ from autokit.ops.elementwise import where
 from autokit.ops.errors import describe
 from autokit.ops.loss import binary_cross_entropy as _binary_cross_entropy
 from autokit.ops.loss import binary_cross_entropy_with_logits as _binary_cross_entropy_with_logits
-from autokit.ops.loss import class_factors
+from autokit.ops.loss import class_factors, is_large, shift_of
+from autokit.ops.loss import cross_entropy as _cross_entropy
 from autokit.ops.loss import huber_loss as _huber_loss
 from autokit.ops.loss import mse_loss as _mse_loss
 from autokit.ops.loss import nll_loss as _nll_loss
@@ -324,6 +325,10 @@ def cross_entropy(
             f'"log_softmax" not implemented for {input.dtype.name}: the logits are {describe(input)}; '
             "convert with .float()"
         )
+    if is_large(input.array) and weight is None and not label_smoothing and target.array.dtype == np.int64:
+        known = _of_large(input, target, ignore_index, chosen_reduction(reduction, size_average, reduce))
+        if known is not None:
+            return known
     logarithms = direct(plain_log_softmax, (input,), {"dim": axis})
     reduction = chosen_reduction(reduction, size_average, reduce)
     if not 0 <= label_smoothing <= 1:
@@ -346,6 +351,17 @@ def cross_entropy(
     classes = input.array.shape[axis]
     smooth = _smooth_loss(logarithms, target, weight, axis, ignore_index, reduction)
     return (1 - label_smoothing) * loss + label_smoothing / classes * smooth
+
+
+def _of_large(input: Tensor, target: Tensor, ignore_index: int, reduction: str) -> Tensor | None:
+    """The cross-entropy of many logits in one step, or None where a target does not count."""
+    if target.array.ndim != 1 or not target.array.size:
+        return None
+    _check_classes(input, target, None)
+    if class_factors(target.array, input.array.shape[1], None, ignore_index) is not None:
+        return None
+    settings = {"shift": shift_of(input.array), "reduction": reduction}
+    return direct(_cross_entropy, (input, target), settings)
 
 
 def _against_probabilities(
