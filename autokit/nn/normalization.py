@@ -44,6 +44,8 @@ class _OfChannels(_Scaled):
         How many dimensions the input may have.
     """
 
+    _version = 2  # since it counts batches
+
     dims: ClassVar[tuple[int, ...]]
     running_mean: Tensor | None
     running_var: Tensor | None

@@ -27,10 +27,6 @@ from autokit.tensor import Size, Tensor
 
 PROTOCOLS = range(2, 6)
 
-_LABELS = {"_name", "_base", "_hooks", "_post_accumulate_hooks", "_accumulator", "_one_of_several"}
-"""What autokit notes on a tensor for this run only; other attributes are the learner's, and saved."""
-
-
 _KEY_ROOM = 64
 """The most elements that a tuple may have, all in all, to be a key."""
 
@@ -387,7 +383,8 @@ class Program:
 
 
 def _attributes_of(tensor: Tensor) -> dict[str, Any]:
-    found = {name: value for name, value in vars(tensor).items() if name not in _LABELS and name[:1] != "_"}
+    """What the learner noted on ``tensor``; autokit's own notes begin with ``_``."""
+    found = {name: value for name, value in vars(tensor).items() if not name.startswith("_")}
     return {**found, "_is_buffer": True} if type(tensor) is Buffer else found
 
 
