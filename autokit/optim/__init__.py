@@ -1,9 +1,31 @@
 """Optimizers: they change parameters so that the loss gets smaller."""
 
 from autokit.missing import names_of
+from autokit.optim.adadelta import Adadelta
+from autokit.optim.adagrad import Adagrad
+from autokit.optim.adam import Adam, AdamW
+from autokit.optim.adamax import Adamax
+from autokit.optim.asgd import ASGD
+from autokit.optim.nadam import NAdam
 from autokit.optim.optimizer import Optimizer
+from autokit.optim.radam import RAdam
+from autokit.optim.rmsprop import RMSprop
+from autokit.optim.rprop import Rprop
 from autokit.optim.sgd import SGD
 
 __getattr__ = names_of("torch.optim")
 
-__all__ = ["SGD", "Optimizer"]
+__all__ = [
+    "ASGD",
+    "SGD",
+    "Adadelta",
+    "Adagrad",
+    "Adam",
+    "AdamW",
+    "Adamax",
+    "NAdam",
+    "Optimizer",
+    "RAdam",
+    "RMSprop",
+    "Rprop",
+]

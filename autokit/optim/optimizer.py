@@ -3,24 +3,90 @@
 from __future__ import annotations
 
 import warnings
-from collections import defaultdict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
+from functools import wraps
 from sys import _getframe as get_frame
 from typing import Any
 
 from autokit.autograd.modes import enable_grad
-from autokit.dtypes import FLOATS
 from autokit.ops.recording import OUR_FILES
-from autokit.tensor import Tensor, new_tensor
+from autokit.tensor import RemovableHandle, Tensor
 
 Params = Iterable[Any]
 Line = tuple[Any, int]
 """Where a change was made: a code object, and an instruction in it."""
 
 
+class _Required:
+    def __repr__(self) -> str:
+        return "<required parameter>"
+
+
+required = _Required()
+"""The default of a setting that each group must give."""
+
+_HOOKS = (
+    "_optimizer_step_pre_hooks",
+    "_optimizer_step_post_hooks",
+    "_optimizer_state_dict_pre_hooks",
+    "_optimizer_state_dict_post_hooks",
+    "_optimizer_load_state_dict_pre_hooks",
+    "_optimizer_load_state_dict_post_hooks",
+)
+_step_pre_hooks_of_all: OrderedDict[int, Callable[..., Any]] = OrderedDict()
+_step_post_hooks_of_all: OrderedDict[int, Callable[..., Any]] = OrderedDict()
+
+
+def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call ``hook(optimizer, args, kwargs)`` before each step of any optimizer."""
+    return RemovableHandle(_step_pre_hooks_of_all, hook)
+
+
+def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call ``hook(optimizer, args, kwargs)`` after each step of any optimizer."""
+    return RemovableHandle(_step_post_hooks_of_all, hook)
+
+
+def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
+    """``step`` with the hooks called around it; learning rate schedulers learn that it was called."""
+
+    @wraps(step)
+    def hooked(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
+        self._stepped = True
+        if not (
+            self._optimizer_step_pre_hooks
+            or self._optimizer_step_post_hooks
+            or _step_pre_hooks_of_all
+            or _step_post_hooks_of_all
+        ):
+            return step(self, *args, **kwargs)
+        for hook in (*_step_pre_hooks_of_all.values(), *self._optimizer_step_pre_hooks.values()):
+            changed = hook(self, (self, *args), kwargs)
+            if changed is not None:
+                if not isinstance(changed, tuple) or len(changed) != 2:
+                    raise RuntimeError(
+                        f"{step} must return None or a tuple of (new_args, new_kwargs), but got {changed}."
+                    )
+                (_, *args), kwargs = changed  # type: ignore[assignment]
+        result = step(self, *args, **kwargs)
+        for hook in (*self._optimizer_step_post_hooks.values(), *_step_post_hooks_of_all.values()):
+            hook(self, (self, *args), kwargs)
+        return result
+
+    hooked.has_hooks = True  # type: ignore[attr-defined]
+    return hooked
+
+
 class Optimizer:
-    """Base of the optimizers; a subclass defines ``_update(group, line)``.
+    """Base of the optimizers.
+
+    A method of one's own is a subclass that defines ``step()``: for each
+    group of ``self.param_groups`` it changes the tensors of
+    ``group["params"]`` by their ``.grad`` and the group's settings, inside
+    ``torch.no_grad()``; ``self.state[parameter]`` is a dict for what it
+    remembers.
 
     Parameters
     ----------
@@ -43,7 +109,39 @@ class Optimizer:
         If there are no parameters, one is no leaf, or one comes twice.
     TypeError
         If what is given are no tensors.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> class SignDescent(Optimizer):
+    ...     def __init__(self, params, lr):
+    ...         super().__init__(params, {"lr": lr})
+    ...
+    ...     @torch.no_grad()
+    ...     def step(self):
+    ...         for group in self.param_groups:
+    ...             for param in group["params"]:
+    ...                 param -= group["lr"] * param.grad.sign()
+    >>> x = torch.tensor([3.0, -2.0], requires_grad=True)
+    >>> (x * x).sum().backward()
+    >>> SignDescent([x], lr=0.5).step()
+    >>> x
+    tensor([ 2.5000, -1.5000], requires_grad=True)
     """
+
+    _optimizer_step_pre_hooks: OrderedDict[int, Callable[..., Any]]
+    _optimizer_step_post_hooks: OrderedDict[int, Callable[..., Any]]
+    _optimizer_state_dict_pre_hooks: OrderedDict[int, Callable[..., Any]]
+    _optimizer_state_dict_post_hooks: OrderedDict[int, Callable[..., Any]]
+    _optimizer_load_state_dict_pre_hooks: OrderedDict[int, Callable[..., Any]]
+    _optimizer_load_state_dict_post_hooks: OrderedDict[int, Callable[..., Any]]
+    _stepped = False
+    _scheduled = False
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "step" in cls.__dict__ and not hasattr(cls.step, "has_hooks"):
+            cls.step = _with_hooks(cls.step)  # type: ignore[method-assign]
 
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
         if isinstance(params, Tensor):
@@ -51,15 +149,26 @@ class Optimizer:
                 "params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
                 "torch.Tensor: put it into a list"
             )
+        if not isinstance(params, Iterable):
+            hint = ": give its model.parameters()" if hasattr(params, "parameters") else ""
+            raise TypeError(f"'{type(params).__name__}' object is not iterable{hint}")
+        if defaults.get("differentiable"):
+            raise NotImplementedError(
+                "differentiable=True is not supported: optimizers here change arrays, outside of the graph. "
+                "To differentiate through a step, take the gradient with "
+                "torch.autograd.grad(loss, params, create_graph=True) and compute the new parameters with "
+                "operations, as in new = param - lr * gradient."
+            )
         self.defaults = defaults
-        self.state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
+        for name in _HOOKS:
+            setattr(self, name, OrderedDict())
+        self.state: defaultdict[Any, Any] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
         groups = list(params)
         if not groups:
             raise ValueError(
                 "optimizer got an empty parameter list: model.parameters() is used up after one pass, and "
-                "layers in "
-                "a plain list are not found; use nn.ModuleList"
+                "layers in a plain list are not found; use nn.ModuleList"
             )
         if not isinstance(groups[0], dict):
             groups = [{"params": groups}]
@@ -70,56 +179,61 @@ class Optimizer:
         """Train more parameters, under settings of their own where ``param_group`` has them."""
         if not isinstance(param_group, dict):
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
-        group = dict(param_group)
-        params = group["params"]
-        if isinstance(params, set):
-            raise TypeError(
-                "optimizer parameters need to be organized in ordered collections, but the ordering of "
-                "tensors in "
-                "sets will change between runs. Please use a list instead."
-            )
-        params = [params] if isinstance(params, Tensor) else list(params)
-        named = [isinstance(param, tuple) for param in params]
-        if any(named):
-            if not all(named):
+        if "params" not in param_group:
+            raise KeyError("params")
+        params = _listed(param_group["params"])
+        names = [param[0] for param in params if isinstance(param, tuple)]
+        if names:
+            if len(names) < len(params):
                 raise ValueError(
                     "all optimizer params should be with/without names. Some param names are missing"
                 )
-            group["param_names"] = [name for name, _ in params]
-            params = [param for _, param in params]
+            param_group["param_names"] = names
+            params = [param[1] for param in params]
+        param_group["params"] = params
         for param in params:
             if not isinstance(param, Tensor):
                 raise TypeError(
-                    f"optimizer can only optimize Tensors, but one of the params is {type(param).__name__}"
+                    f"optimizer can only optimize Tensors, but one of the params is {_type_name(param)}"
                 )
             if param.grad_fn is not None and not param.retains_grad:
                 raise ValueError(
                     "can't optimize a non-leaf Tensor: it is the result of an operation, and training would "
-                    "not "
-                    "change what it was made from"
+                    "not change what it was made from"
                 )
+        for name, default in self.defaults.items():
+            if default is required and name not in param_group:
+                raise ValueError(
+                    f"parameter group didn't specify a value of required optimization parameter {name}"
+                )
+            param_group.setdefault(name, default)
         if len(set(params)) < len(params):
             warnings.warn(
                 "optimizer contains a parameter group with duplicate parameters; in future, this will cause "
-                "an error",
+                "an error; see github.com/pytorch/pytorch/issues/40967 for more information",
                 stacklevel=3,
             )
-        if not {param for known in self.param_groups for param in known["params"]}.isdisjoint(params):
+        for group in self.param_groups:
+            if ("param_names" in param_group) != ("param_names" in group):
+                with_names = "with names" if "param_names" in param_group else "without names"
+                raise ValueError(
+                    "all optimizer param groups should be with/without names. "
+                    f"cannot add param group {with_names} to the optimizer"
+                )
+        if not {param for group in self.param_groups for param in group["params"]}.isdisjoint(params):
             raise ValueError("some parameters appear in more than one parameter group")
-        self.param_groups.append({**group, "params": params, **self._settings_of(group)})
-
-    def _settings_of(self, group: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: group.get(name, value) for name, value in self.defaults.items()}
+        self.param_groups.append(param_group)
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients of all parameters; or set them to zero."""
+        """Forget the gradients of all parameters; or, unless ``set_to_none``, set them to zero."""
         for group in self.param_groups:
             for param in group["params"]:
                 if set_to_none:
                     param._grad = None
                 elif param._grad is not None:
-                    param._grad = new_tensor(param._grad.array * 0)
+                    param._grad.detach_().zero_()
 
+    @_with_hooks
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change all parameters once, by their gradients.
 
@@ -132,7 +246,7 @@ class Optimizer:
         if closure is not None:
             with enable_grad():
                 loss = closure()
-        line = _calling_line()
+        line = calling_line()
         for group in self.param_groups:
             self._update(group, line)
         return loss
@@ -141,24 +255,67 @@ class Optimizer:
         """Change the parameters of one group in place, and note in their storages the line that did it."""
         raise NotImplementedError(f"{type(self).__name__} defines no step")
 
+    # ------------------------------------------------------------ hooks
+
+    def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call ``hook(optimizer, args, kwargs)`` before each step; it may return other ``(args, kwargs)``."""
+        return RemovableHandle(self._optimizer_step_pre_hooks, hook)
+
+    def register_step_post_hook(self, hook: Callable[..., None]) -> RemovableHandle:
+        """Call ``hook(optimizer, args, kwargs)`` after each step."""
+        return RemovableHandle(self._optimizer_step_post_hooks, hook)
+
+    def register_state_dict_pre_hook(
+        self, hook: Callable[[Any], None], prepend: bool = False
+    ) -> RemovableHandle:
+        """Call ``hook(optimizer)`` before :meth:`state_dict`; before the other hooks if ``prepend``."""
+        return _registered(self._optimizer_state_dict_pre_hooks, hook, prepend)
+
+    def register_state_dict_post_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
+        """Call ``hook(optimizer, state_dict)`` after :meth:`state_dict`; it may return another one."""
+        return _registered(self._optimizer_state_dict_post_hooks, hook, prepend)
+
+    def register_load_state_dict_pre_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
+        """Call ``hook(optimizer, state_dict)`` before one is loaded; it may return another one."""
+        return _registered(self._optimizer_load_state_dict_pre_hooks, hook, prepend)
+
+    def register_load_state_dict_post_hook(
+        self, hook: Callable[[Any], None], prepend: bool = False
+    ) -> RemovableHandle:
+        """Call ``hook(optimizer)`` after a ``state_dict`` was loaded."""
+        return _registered(self._optimizer_load_state_dict_post_hooks, hook, prepend)
+
     # ------------------------------------------------------------ saving and loading
 
     def state_dict(self) -> dict[str, Any]:
-        """The settings and the state, with numbers in place of the parameters."""
-        numbers: dict[Tensor, int] = {}
+        """The settings and the state, with numbers in place of the parameters.
+
+        The tensors in it are the optimizer's own, which the next step changes: save it, or copy it
+        (``copy.deepcopy``).
+        """
+        for hook in self._optimizer_state_dict_pre_hooks.values():
+            hook(self)
+        numbers: dict[Any, int] = {}
+        groups, start = [], 0
         for group in self.param_groups:
-            for param in group["params"]:
-                numbers.setdefault(param, len(numbers))
-        return {
-            "state": {numbers[param]: state for param, state in self.state.items()},
-            "param_groups": [
-                {
-                    **{name: value for name, value in group.items() if name != "params"},
-                    "params": [numbers[param] for param in group["params"]],
-                }
-                for group in self.param_groups
-            ],
+            for place, param in enumerate(group["params"], start):
+                numbers.setdefault(param, place)
+            start += len(group["params"])
+            settings = {name: value for name, value in group.items() if name != "params"}
+            groups.append({**settings, "params": [numbers[param] for param in group["params"]]})
+        state = {
+            numbers[key] if isinstance(key, Tensor) else key: remembered
+            for key, remembered in self.state.items()
         }
+        result: dict[str, Any] = {"state": state, "param_groups": groups}
+        for hook in self._optimizer_state_dict_post_hooks.values():
+            changed = hook(self, result)
+            result = result if changed is None else changed
+        return result
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Take over what :meth:`state_dict` gave; the parameters themselves stay.
@@ -168,7 +325,11 @@ class Optimizer:
         ValueError
             If the groups do not fit this optimizer's.
         """
-        given = state_dict["param_groups"]
+        state_dict = dict(state_dict)
+        for hook in self._optimizer_load_state_dict_pre_hooks.values():
+            changed = hook(self, state_dict)
+            state_dict = state_dict if changed is None else changed
+        given = deepcopy(state_dict["param_groups"])
         if len(given) != len(self.param_groups):
             raise ValueError(
                 "loaded state dict has a different number of parameter groups: "
@@ -178,18 +339,34 @@ class Optimizer:
             if len(own["params"]) != len(other["params"]):
                 raise ValueError(
                     "loaded state dict contains a parameter group that doesn't match the size of optimizer's "
-                    "group: "
-                    f"{len(other['params'])} parameters in place of {len(own['params'])}"
+                    f"group: {len(other['params'])} parameters in place of {len(own['params'])}"
                 )
-        state = deepcopy(state_dict["state"])
-        self.state.clear()
+        params: dict[Any, Tensor] = {}
         for own, other in zip(self.param_groups, given, strict=True):
-            own.update({name: deepcopy(value) for name, value in other.items() if name != "params"})
-            for param, number in zip(own["params"], other["params"], strict=True):
-                if number in state:
-                    self.state[param] = {
-                        name: _fitting(value, param) for name, value in state[number].items()
-                    }
+            params.update(zip(other["params"], own["params"], strict=True))
+            other["params"] = own["params"]
+            if "param_names" in own:
+                other.setdefault("param_names", own["param_names"])
+        state: defaultdict[Any, Any] = defaultdict(dict)
+        for key, remembered in state_dict["state"].items():
+            if key in params:
+                state[params[key]] = _fitting(remembered, params[key])
+            else:
+                state[key] = remembered
+        self.__setstate__({"state": state, "param_groups": given})
+        for hook in self._optimizer_load_state_dict_post_hooks.values():
+            hook(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        for name in _HOOKS:
+            self.__dict__.setdefault(name, OrderedDict())
+        for group in self.param_groups:
+            for name, default in self.defaults.items():
+                group.setdefault(name, default)
 
     def __repr__(self) -> str:
         lines = [f"{type(self).__name__} ("]
@@ -199,7 +376,7 @@ class Optimizer:
         return "\n".join([*lines, ")"])
 
 
-def _calling_line() -> Line:
+def calling_line() -> Line:
     """The line of the learner's program that asked for a step."""
     frame = get_frame(1)
     while frame.f_code.co_filename in OUR_FILES:
@@ -207,18 +384,77 @@ def _calling_line() -> Line:
     return frame.f_code, frame.f_lasti
 
 
-def check_not_negative(**settings: float) -> None:
+def number_of(value: Any) -> Any:
+    """A setting as a Python number: learning rates and decay rates may also be tensors of one element."""
+    if value.__class__ is float or value.__class__ is int:
+        return value
+    return value.array.item() if isinstance(value, Tensor) else float(value)
+
+
+def check_one_element(**settings: Any) -> None:
+    """Raise PyTorch's error for the first of ``settings`` that is a tensor of several elements."""
+    for name, value in settings.items():
+        if isinstance(value, Tensor) and value.array.size != 1:
+            raise ValueError(f"Tensor {name} must be 1-element")
+
+
+def check_not_negative(**settings: Any) -> None:
     """Raise PyTorch's error for the first of ``settings`` that is below 0 or NaN."""
     for name, value in settings.items():
         if not value >= 0:
-            raise ValueError(f"Invalid {_WORDS.get(name, name)}: {value}")
+            raise ValueError(f"Invalid {_WORDS.get(name, f'{name} value')}: {value}")
 
 
-_WORDS = {"lr": "learning rate", "momentum": "momentum value", "weight_decay": "weight_decay value"}
+_WORDS = {"lr": "learning rate", "eps": "epsilon value"}
 
 
-def _fitting(value: Any, param: Tensor) -> Any:
-    """A loaded value in the parameter's dtype, where it goes with the parameter's elements."""
-    if isinstance(value, Tensor) and value.array.dtype.kind in FLOATS and value.array.ndim:
-        return new_tensor(value.array.astype(param.array.dtype, copy=False))
-    return value
+def check_betas(betas: tuple[Any, Any]) -> None:
+    """Raise PyTorch's error where one of the two decay rates is not from 0 to below 1."""
+    for place in (0, 1):
+        if not 0 <= betas[place] < 1:
+            raise ValueError(f"Invalid beta parameter at index {place}: {betas[place]}")
+
+
+def check_fused(fused: bool | None, foreach: bool | None) -> None:
+    """Raise PyTorch's error where both implementations are asked for at once."""
+    if fused and foreach:
+        raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+
+
+def _listed(params: Any) -> list[Any]:
+    if isinstance(params, Tensor):
+        return [params]
+    if isinstance(params, set):
+        raise TypeError(
+            "optimizer parameters need to be organized in ordered collections, but the ordering of tensors "
+            "in sets will change between runs. Please use a list instead."
+        )
+    return list(params)
+
+
+def _type_name(value: Any) -> str:
+    kind = type(value)
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _registered(
+    hooks: OrderedDict[int, Callable[..., Any]], hook: Callable[..., Any], prepend: bool
+) -> RemovableHandle:
+    handle = RemovableHandle(hooks, hook)
+    if prepend:
+        hooks.move_to_end(handle.id, last=False)
+    return handle
+
+
+def _fitting(value: Any, param: Tensor, name: Any = None) -> Any:
+    """A copy of a loaded value, in the parameter's dtype and on its device where it belongs to them."""
+    if isinstance(value, Tensor):
+        if name == "step":
+            return value.detach().clone()
+        dtype = param.dtype if param.is_floating_point() else value.dtype
+        return value.detach().to(device=param.device, dtype=dtype, copy=True)
+    if isinstance(value, dict):
+        return {key: _fitting(each, param, key) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(_fitting(each, param) for each in value)
+    return deepcopy(value)

@@ -4,24 +4,40 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from autokit.devices import module_of
 from autokit.ops.recording import storage_of
-from autokit.optim.optimizer import Line, Optimizer, Params, check_not_negative
-from autokit.tensor import new_tensor
+from autokit.optim.optimizer import (
+    Line,
+    Optimizer,
+    Params,
+    check_fused,
+    check_not_negative,
+    check_one_element,
+    number_of,
+)
+from autokit.tensor import Tensor, new_tensor
 
 
 class SGD(Optimizer):
-    """Stochastic gradient descent, with momentum where asked for.
+    r"""Stochastic gradient descent, with momentum where asked for.
 
     Every step subtracts from each parameter its gradient times ``lr``.  With
     momentum it subtracts the *velocity* in place of the gradient: a running
     sum in which each earlier gradient counts ``momentum`` times less.
 
+    .. math::
+        g_t &\leftarrow g_t + \lambda\, \theta_{t-1}   && \text{with weight decay } \lambda \\
+        b_t &= \text{momentum} \cdot b_{t-1} + (1 - \text{dampening})\, g_t, \quad b_1 = g_1 \\
+        \theta_t &= \theta_{t-1} - \text{lr} \cdot b_t
+            && \text{with Nesterov } g_t + \text{momentum} \cdot b_t \text{ in place of } b_t
+
     Parameters
     ----------
     params : iterable
         What to train; see :class:`Optimizer`.
-    lr : float
+    lr : float or Tensor
         The learning rate.
     momentum : float
         How much of the velocity is kept from step to step.
@@ -33,8 +49,10 @@ class SGD(Optimizer):
         Look ahead by one more step of the velocity.
     maximize : bool
         Climb in place of descending.
-    foreach, differentiable, fused
-        Accepted for PyTorch's sake; they change nothing here.
+    foreach, fused
+        Which implementation PyTorch takes; here there is one for all.
+    differentiable : bool
+        Only False is supported.
 
     Raises
     ------
@@ -60,7 +78,7 @@ class SGD(Optimizer):
     def __init__(
         self,
         params: Params,
-        lr: float = 1e-3,
+        lr: float | Tensor = 1e-3,
         momentum: float = 0,
         dampening: float = 0,
         weight_decay: float = 0,
@@ -71,6 +89,7 @@ class SGD(Optimizer):
         differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
+        check_one_element(lr=lr)
         check_not_negative(lr=lr, momentum=momentum, weight_decay=weight_decay)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
@@ -86,33 +105,44 @@ class SGD(Optimizer):
             "fused": fused,
         }
         super().__init__(params, settings)
+        check_fused(fused, foreach)
 
     def _update(self, group: dict[str, Any], line: Line) -> None:
-        lr, momentum, weight_decay = group["lr"], group["momentum"], group["weight_decay"]
-        sign = 1 if group["maximize"] else -1
+        lr, momentum, weight_decay = (
+            number_of(group["lr"]),
+            group["momentum"],
+            number_of(group["weight_decay"]),
+        )
+        maximize = group["maximize"]
         scale: Any = None
-        for param in group["params"]:
-            if param._grad is None:
-                continue
-            array, change = param.array, param._grad.array
-            if scale is None or scale.dtype is not array.dtype:
-                # NumPy multiplies by an array without dimensions twice as fast as by a Python number.
-                scale = module_of(array).array(sign * lr, array.dtype)
-            if weight_decay:
-                change = change - sign * weight_decay * array
-            if momentum:
-                change = self._velocity(param, change, group)
-            array += change * scale
-            storage_of(param).change(*line)
+        with np.errstate(all="ignore"):  # infinities and NaN go their way, as in every operation
+            for param in group["params"]:
+                if param._grad is None:
+                    continue
+                array, change = param.array, param._grad.array
+                if scale is None or scale.dtype is not array.dtype:
+                    # NumPy multiplies by an array without dimensions twice as fast as by a Python number.
+                    scale = module_of(array).array(-lr, array.dtype)
+                if maximize:
+                    change = -change
+                if weight_decay:
+                    change = change + (weight_decay * array).astype(array.dtype, copy=False)
+                if momentum:
+                    change = self._velocity(param, change, group)
+                array += change * scale
+                storage_of(param).change(*line)
 
     def _velocity(self, param: Any, gradient: Any, group: dict[str, Any]) -> Any:
         momentum = group["momentum"]
         state = self.state[param]
-        if "momentum_buffer" not in state:
+        if state.get("momentum_buffer") is None:
             state["momentum_buffer"] = new_tensor(gradient.copy())
             velocity = state["momentum_buffer"].array
         else:
             velocity = state["momentum_buffer"].array
             velocity *= momentum
-            velocity += (1 - group["dampening"]) * gradient
-        return gradient + momentum * velocity if group["nesterov"] else velocity
+            fresh = gradient if not group["dampening"] else (1 - group["dampening"]) * gradient
+            velocity += fresh.astype(velocity.dtype, copy=False)
+        if not group["nesterov"]:
+            return velocity
+        return gradient + (momentum * velocity).astype(velocity.dtype, copy=False)

@@ -1,0 +1,166 @@
+"""What the optimizers share that change each element of a parameter by its own gradient and history.
+
+Adam and its relatives all do the same around their formulas: they skip the
+parameters without a gradient, remember some arrays of each parameter's shape
+and count the steps.  A method here is only its formulas: what it remembers
+(:meth:`ElementwiseOptimizer._begin`), and how one step changes the elements
+(:meth:`ElementwiseOptimizer._change`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+
+from autokit import dtypes
+from autokit.devices import device_of
+from autokit.ops.half import FLOAT32
+from autokit.ops.recording import storage_of
+from autokit.optim.optimizer import Line, Optimizer
+from autokit.tensor import Tensor, new_tensor
+
+PIECE = 1 << 15
+"""How many elements are changed at a time.
+
+What a formula computes on the way then stays in the processor's cache, and
+takes no memory worth speaking of however large the parameter is.
+"""
+
+
+class ElementwiseOptimizer(Optimizer):
+    """Base of the methods in which every element goes its own way."""
+
+    _numbers: ClassVar[tuple[str, ...]] = ("step",)
+    """Which entries of a parameter's state are one number each; the others are arrays of its shape."""
+
+    def _begin(self, param: Tensor, group: dict[str, Any]) -> dict[str, Tensor]:
+        """What is remembered of a parameter before its first step, besides the count of the steps."""
+        raise NotImplementedError
+
+    def _begun(self, param: Tensor, group: dict[str, Any]) -> dict[str, Tensor]:
+        return {"step": scalar(0.0), **self._begin(param, group)}
+
+    def _change(self, array: Any, gradient: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
+        """One step: change the elements in ``array``, and the arrays in ``state``, in place.
+
+        ``state["step"]`` counts this step already; the ``gradient`` has the sign of a descent and must stay
+        as it is.
+        """
+        raise NotImplementedError
+
+    def _before(self, state: dict[str, Tensor], group: dict[str, Any]) -> None:
+        """Change the numbers of ``state`` for the step to come, where there are more than its count."""
+
+    def _after(self, state: dict[str, Tensor], group: dict[str, Any]) -> None:
+        """Change the numbers of ``state`` for the step after this one."""
+
+    def _update(self, group: dict[str, Any], line: Line) -> None:
+        maximize = group["maximize"]
+        with np.errstate(all="ignore"):  # infinities and NaN go their way, as in every operation
+            for param in group["params"]:
+                if param._grad is None:
+                    continue
+                if group.get("capturable"):
+                    _refuse_capturable_on_cpu(param)
+                state = self.state[param]
+                if not state:
+                    state.update(self._begun(param, group))
+                state["step"].array += 1
+                self._before(state, group)
+                numbers = {name: state[name].array.item() for name in self._numbers}
+                arrays = {name: value.array for name, value in state.items() if name not in numbers}
+                array, gradient = param.array, param._grad.array
+                if array.dtype.kind in "cV":
+                    self._change_copies(array, gradient, arrays, numbers, group)
+                else:
+                    for part in _pieces(array):
+                        slope = -gradient[part] if maximize else gradient[part]
+                        state_of_part = {name: value[part] for name, value in arrays.items()}
+                        self._change(array[part], slope, {**numbers, **state_of_part}, group)
+                self._after(state, group)
+                storage_of(param).change(*line)
+
+    def _change_copies(
+        self,
+        array: Any,
+        gradient: Any,
+        arrays: dict[str, Any],
+        numbers: dict[str, float],
+        group: dict[str, Any],
+    ) -> None:
+        """Step in float32 where the parameter is bfloat16, and in real pairs where it is complex."""
+        works = [_as_real(each) for each in (array, gradient, *arrays.values())]
+        changed, slope, *memories = works
+        state = {**numbers, **dict(zip(arrays, memories, strict=True))}
+        self._change(changed, -slope if group["maximize"] else slope, state, group)
+        for target, work in zip((array, *arrays.values()), (changed, *memories), strict=True):
+            target[...] = work.view(target.dtype)[..., 0] if target.dtype.kind == "c" else work
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for remembered in self.state.values():
+            for name in self._numbers:  # states that old versions of PyTorch saved have Python numbers
+                if name in remembered and not isinstance(remembered[name], Tensor):
+                    remembered[name] = scalar(float(remembered[name]))
+
+
+def zeros_for(param: Tensor, *names: str) -> dict[str, Tensor]:
+    """Zeros in the shape of ``param`` under each of ``names``, for a state."""
+    return {name: new_tensor(np.zeros_like(param.array)) for name in names}
+
+
+def full_for(param: Tensor, value: float) -> Tensor:
+    """A tensor like ``param`` with ``value`` everywhere, in both parts where it is complex."""
+    filled = complex(value, value) if param.array.dtype.kind == "c" else value
+    return new_tensor(np.full_like(param.array, filled))
+
+
+def scalar(value: float) -> Tensor:
+    """A number of the state, as in PyTorch: a tensor on the CPU, float64 where that is the default."""
+    double = dtypes.get_default_dtype() is dtypes.BY_NAME["float64"]
+    return new_tensor(np.array(value, np.float64 if double else np.float32))
+
+
+def move_towards(average: Any, value: Any, share: float) -> None:
+    """Move ``average``, in place, by a ``share`` of its way to ``value``."""
+    way = value - average
+    way *= share
+    average += way
+
+
+def average_square(average: Any, gradient: Any, kept: float) -> None:
+    """Keep the part ``kept`` of ``average``, in place; the rest is the square of ``gradient``."""
+    square = gradient * gradient
+    square *= 1 - kept
+    average *= kept
+    average += square
+
+
+def _pieces(array: Any) -> Iterator[Any]:
+    """Indices that together cover ``array``, each of about :data:`PIECE` elements or of one row."""
+    if not array.ndim:
+        yield None  # one element: in one dimension, operations on it give arrays too
+    elif array.size <= PIECE:
+        yield ...
+    else:
+        rows = max(1, PIECE * len(array) // array.size)
+        for start in range(0, len(array), rows):
+            yield slice(start, start + rows)
+
+
+def _as_real(array: Any) -> Any:
+    """A copy of ``array`` to compute with: float32, or the real and imaginary part in a last dimension."""
+    if array.dtype.kind == "c":
+        copy = array.copy(order="C")[..., None]
+        return copy.view(copy.real.dtype)
+    return np.atleast_1d(array.astype(FLOAT32))
+
+
+def _refuse_capturable_on_cpu(param: Tensor) -> None:
+    if device_of(param.array).type == "cpu":
+        raise AssertionError(
+            "If capturable=True, params and state_steps must be on supported devices: ['cuda']. Nothing is "
+            "captured on the CPU: leave capturable=False."
+        )
