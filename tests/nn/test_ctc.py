@@ -108,6 +108,7 @@ WRONG = {
     "negative target": lambda T, c, x, y: c(x, y, (5, 5), (-1, 2)),
     "float lengths": lambda T, c, x, y: c(x, y, (5.0, 5), (2, 2)),
     "tensor of floats": lambda T, c, x, y: c(x, y, T.tensor([5.0, 5]), T.tensor([2, 2])),
+    "nothing": lambda T, c, x, y: c(x[:0], y, (0, 0), (2, 2)),
     "dimensions": lambda T, c, x, y: c(x, y[None], (5, 5), (2, 2)),
 }
 

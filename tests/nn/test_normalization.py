@@ -112,6 +112,8 @@ WRONG = {
     "double weight": lambda T, F, x: F.layer_norm(x, [3], T.ones(3).double()),
     "integers in layer norm": lambda T, F, x: F.layer_norm(x.long(), [3]),
     "groups": lambda T, F, x: F.group_norm(x, 2),
+    "no groups": lambda T, F, x: F.group_norm(x, 0),
+    "negative groups": lambda T, F, x: F.group_norm(x, -1),
     "single values": lambda T, F, x: F.group_norm(x[:1], 3),
     "group weight": lambda T, F, x: F.group_norm(x, 3, T.ones(2)),
     "one dimension": lambda T, F, x: F.group_norm(x[0], 3),

@@ -69,6 +69,8 @@ def ctc_loss(
         raise RuntimeError(f"log_probs has shape (T, N, C), or (T, C) for one sample: {describe(log_probs)}")
     batch = log_probs.unsqueeze(1) if single else log_probs
     times, samples, classes = batch.array.shape
+    if not batch.array.size:
+        raise RuntimeError(f"log_probs tensor must not be empty: {describe(log_probs)}")
     if not 0 <= blank < classes:
         raise RuntimeError(f"blank must be in label range: it is {blank}, of {classes} classes")
     of_inputs = _lengths("input_lengths", input_lengths, samples)

@@ -113,12 +113,13 @@ def gaussian_nll_loss(
         If a variance is negative, or their shape does not fit.
     """
     require_tensors("gaussian_nll_loss", input=input, target=target)
-    if isinstance(var, int | float):
+    if isinstance(var, float):
         var = ones_like(input) * var
     if not isinstance(var, Tensor):
+        advice = f": write {float(var)}" if isinstance(var, int) else ""
         raise TypeError(
-            f"gaussian_nll_loss(): argument 'var' (position 3) must be Tensor or a number, not "
-            f"{type(var).__name__}"
+            "gaussian_nll_loss(): argument 'var' (position 3) must be Tensor or float, not "
+            f"{type(var).__name__}{advice}"
         )
     if (var.array < 0).any():
         raise ValueError("var has negative entry/entries: give a variance through softplus or exp")

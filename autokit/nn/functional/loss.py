@@ -41,6 +41,11 @@ def chosen_reduction(reduction: str, size_average: bool | None, reduce: bool | N
             stacklevel=3,
         )
         return older
+    if reduction == "elementwise_mean":
+        warnings.warn(
+            "reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.", stacklevel=3
+        )
+        return "mean"
     if reduction not in _REDUCTIONS:
         raise ValueError(f"{reduction} is not a valid value for reduction: it is 'none', 'mean' or 'sum'")
     return reduction
@@ -399,6 +404,12 @@ def _along(weight: Tensor, axis: int, ndim: int) -> Tensor:
     return weight.reshape([-1 if place == axis else 1 for place in range(ndim)])
 
 
+def _refuse_improbable(name: str, tensor: Tensor, advice: str) -> None:
+    array = tensor.array
+    if array.size and not (array.min() >= 0 and array.max() <= 1):
+        raise RuntimeError(f"all elements of {name} should be between 0 and 1: {advice}")
+
+
 def binary_cross_entropy(
     input: Tensor,
     target: Tensor,
@@ -414,7 +425,7 @@ def binary_cross_entropy(
     ValueError
         If the shapes differ.
     RuntimeError
-        If ``input`` holds what is no probability.
+        If ``input`` or ``target`` holds what is no probability.
     """
     require_tensors("binary_cross_entropy", input=input, target=target)
     if input.array.shape != target.array.shape:
@@ -423,16 +434,12 @@ def binary_cross_entropy(
             "deprecated. "
             "Please ensure they have the same size."
         )
-    array = input.array
-    if array.size and not (array.min() >= 0 and array.max() <= 1):
-        raise RuntimeError(
-            "all elements of input should be between 0 and 1: put a sigmoid before, or use "
-            "binary_cross_entropy_with_logits"
-        )
-    if target.array.dtype != array.dtype:
+    if target.array.dtype != input.array.dtype:
         raise RuntimeError(
             f"Found dtype {target.dtype.name} but expected {input.dtype.name}: convert the target"
         )
+    _refuse_improbable("input", input, "put a sigmoid before, or use binary_cross_entropy_with_logits")
+    _refuse_improbable("target", target, "0 stands for no, 1 for yes")
     factors = None if weight is None else weight.array
     return _binary_cross_entropy(input, target, factors, chosen_reduction(reduction, size_average, reduce))
 

@@ -249,7 +249,13 @@ def group_norm(
     if len(shape) < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {len(shape)}")
     samples, channels = shape[:2]
-    if num_groups <= 0 or channels % num_groups:
+    if not num_groups:
+        raise ZeroDivisionError(
+            f"integer division or modulo by zero: group_norm makes num_groups=0 of {channels} channels"
+        )
+    if num_groups < 0:
+        raise RuntimeError(f"Expected num groups to be greater than 0, got {num_groups}")
+    if channels % num_groups:
         raise RuntimeError(
             "Expected number of channels in input to be divisible by num_groups, but got input of shape "
             f"{list(shape)} and num_groups={num_groups}"
