@@ -12,7 +12,7 @@ from autokit.ops.elementwise import is_number, mul, plain_pow, plain_sub
 from autokit.ops.errors import require_floats, require_tensor
 from autokit.ops.inplace import in_place
 from autokit.ops.names import Names
-from autokit.ops.operands import taking_numbers
+from autokit.ops.operands import fitting, taking_numbers
 from autokit.ops.operation import derivative, operation
 from autokit.tensor import Tensor
 
@@ -144,6 +144,8 @@ def fmin(a, b, /):
 )
 def plain_addcmul(a, b, c, /, value=1):
     """See :func:`addcmul`."""
+    if a.dtype.kind in "ui":
+        value = int(fitting(value, a.dtype))
     return a + (b * c if value == 1 else value * b * c)
 
 

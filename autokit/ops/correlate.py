@@ -125,11 +125,14 @@ def _tiles(count: int, plan: Layout, height: int) -> Iterator[tuple[slice, list[
 
 
 def _room(like: Any, count: int, plan: Layout, height: int, *channels: int) -> list[Any]:
-    """Memory for the largest tile, and, for each of ``channels``, for so many runs through its images."""
+    """Memory for the largest tile, and, for each of ``channels``, for so many runs through its images.
+
+    In C's order whatever the order of ``like``, so that its other shapes are views, not copies.
+    """
     area = math.prod(plan.grid)
     together = min(count, max(1, TILE // max(height * area, 1)))
     tile = np.empty_like(like, shape=(max(min(TILE, together * area * height), 64 * height),))
-    return [tile, *(np.zeros_like(like, shape=(each, together, area)) for each in channels)]
+    return [tile, *(np.zeros_like(like, shape=(each, together, area), order="C") for each in channels)]
 
 
 def _take_apart(x: Any, plan: Layout, into: Any) -> Any:
@@ -175,7 +178,7 @@ def correlate(x: Any, weight: Any, bias: Any, windows: Windows) -> Any:
     groups = windows.groups
     plan = layout(x.shape[2:], weight.shape[2:], windows)
     (count, channels), outputs = x.shape[:2], weight.shape[0]
-    result = np.empty_like(x, shape=(count, outputs, *plan.output))
+    result = np.empty_like(x, shape=(count, outputs, *plan.output), order="C")
     matrix = weight.reshape((groups, outputs // groups, -1))
     height = channels * len(plan.taps)
     tile, padded, rows = _room(x, count, plan, height, channels * plan.phases, outputs)
@@ -196,7 +199,7 @@ def correlate_input_gradient(g: Any, weight: Any, bias: Any, shape: tuple[int, .
     groups = windows.groups
     plan = layout(shape[2:], weight.shape[2:], windows)
     (count, outputs), channels, places = g.shape[:2], shape[1], len(plan.taps)
-    result = np.zeros_like(g, shape=shape)
+    result = np.zeros_like(g, shape=shape, order="C")
     # One row for each place and channel, so that all channels of a place lie together.
     matrix = weight.reshape((groups, outputs // groups, channels // groups, places))
     matrix = np.ascontiguousarray(matrix.transpose((0, 3, 2, 1))).reshape((groups, -1, outputs // groups))
@@ -232,13 +235,13 @@ def correlate_weight_gradient(g: Any, x: Any, shape: tuple[int, ...], windows: W
     (count, channels), outputs = x.shape[:2], shape[0]
     height = channels * len(plan.taps)
     tile, padded, spaced = _room(x, count, plan, height, channels * plan.phases, outputs)
-    total = np.zeros_like(g, shape=(groups, outputs // groups, height // groups))
+    total = np.zeros_like(g, shape=(groups, outputs // groups, height // groups), order="C")
     for images, pieces in _tiles(count, plan, height):
         apart = _take_apart(x[images], plan, padded)
         runs = _spread(g[images], plan, spaced).reshape((groups, outputs // groups, -1))
         for piece in pieces:
             seen = _gather(apart, plan, piece, groups, tile)
             total += np.matmul(runs[..., piece], seen.swapaxes(-1, -2))
-    result = np.empty_like(g, shape=shape)
+    result = np.empty_like(g, shape=shape, order="C")
     result.reshape(total.shape)[...] = total
     return result

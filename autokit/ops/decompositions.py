@@ -415,6 +415,10 @@ def svdvals(A: Tensor) -> Tensor:
 
 def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
     """A = U diag(S) Vᵀ; see ``torch.linalg.svd``, which gives V transposed."""
+    if not compute_uv:  # PyTorch then fills square matrices with zeros
+        *lead, m, n = input.array.shape
+        nothing = [np.zeros_like(input.array, shape=(*lead, size, size)) for size in (m, n)]
+        return OlderSvdResult(new_tensor(nothing[0]), svdvals(input), new_tensor(nothing[1]))
     u, s, vh = linalg_svd(input, full_matrices=not some)
     return OlderSvdResult(u, s, vh.transpose(-2, -1))
 

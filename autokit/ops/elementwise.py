@@ -119,6 +119,8 @@ def plain_div(a, b, /):
 def _div_rounded(a, b, /, mode):
     """The quotient rounded: down for ``"floor"``, towards 0 for ``"trunc"``."""
     _refuse_bools_and_zeros("div", b)
+    if mode == "trunc" and a.dtype.kind in FLOATS:
+        return np.trunc(a / b)
     down = np.floor_divide(a, b)
     return down if mode == "floor" else down + ((down < 0) & (down * b != a)).astype(down.dtype)
 

@@ -352,7 +352,7 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     """For places in a flattened tensor of ``shape``, the index in each dimension."""
     if indices.array.dtype.kind not in "ui":
         raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype!r}")
-    places = indices.array
+    places = indices.array.astype(np.int64)
     found = []
     for size in reversed((shape,) if isinstance(shape, int) else tuple(shape)):
         found.append(new_tensor(places % size))

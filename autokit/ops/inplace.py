@@ -21,7 +21,7 @@ from autokit.autograd.node import Node, next_sequence
 from autokit.ops.convert import converted
 from autokit.ops.errors import broadcast_message, describe
 from autokit.ops.index import plain_getitem, plain_index, put, write
-from autokit.ops.names import Names
+from autokit.ops.names import Names, wrong_argument
 from autokit.ops.operands import fitting
 from autokit.ops.recording import OUR_FILES, record_all, storage_of
 from autokit.ops.regions import places_in_base, read_region, write_region
@@ -31,15 +31,24 @@ from autokit.tensor import Tensor, new_tensor
 def in_place(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """The in-place form of an operation: ``add`` as ``add_``."""
 
-    def apply(self: Tensor, *arguments: Any, **settings: Any) -> Tensor:
-        refuse_change(self)
-        if _is_recorded(self, (*arguments, *settings.values())):
-            with noted_change(self):
-                overwrite(self, function(as_it_was(self), *arguments, **settings))
-        else:
-            overwrite(self, function(self, *arguments, **settings))
-            mark_changed(self)
-        return self
+    def apply(input: Tensor, *arguments: Any, **settings: Any) -> Tensor:
+        try:
+            refuse_change(input)
+            if _is_recorded(input, (*arguments, *settings.values())):
+                with noted_change(input):
+                    overwrite(input, function(as_it_was(input), *arguments, **settings))
+            else:
+                overwrite(input, function(input, *arguments, **settings))
+                mark_changed(input)
+        except Exception as error:
+            if not isinstance(input, Tensor):
+                raise TypeError(
+                    f"{apply.__name__}(): argument 'input' (position 1) must be Tensor, not "
+                    f"{type(input).__name__}; make one with torch.tensor(...)"
+                ) from None
+            wrong = wrong_argument(function, (input, *arguments), settings, apply.__name__)
+            raise wrong or error from error.__cause__
+        return input
 
     apply.__name__ = apply.__qualname__ = f"{function.__name__}_"
     apply.__doc__ = f"In-place form of :func:`{function.__name__}`: the result overwrites the tensor."

@@ -509,7 +509,7 @@ def linalg_diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -
 )
 def plain_trace(a, /):
     """See :func:`trace`."""
-    return np.trace(a)
+    return np.trace(a, dtype=np.int64 if a.dtype.kind in "ui" else None)
 
 
 def trace(input: Tensor) -> Tensor:

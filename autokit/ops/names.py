@@ -13,6 +13,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from autokit import dtypes
 from autokit.tensor import Tensor
 
@@ -68,7 +70,10 @@ def public(function: Callable[..., Any]) -> Callable[..., Any]:
     def apply(*arguments: Any, **settings: Any) -> Any:
         nonlocal known
         if not settings:
-            return function(*arguments)
+            try:
+                return function(*arguments)
+            except Exception as error:
+                raise wrong_argument(function, arguments, settings) or error from error.__cause__
         if known is None:
             known = inspect.signature(function).parameters
         out = settings.pop("out", None)
@@ -79,10 +84,65 @@ def public(function: Callable[..., Any]) -> Callable[..., Any]:
                 settings[SPELLINGS[name]] = settings.pop(name)
             else:
                 raise unknown_keyword(function.__name__, name, list(known))
-        result = function(*arguments, **settings)
+        try:
+            result = function(*arguments, **settings)
+        except Exception as error:
+            raise wrong_argument(function, arguments, settings) or error from error.__cause__
         return result if out is None else write_out(function.__name__, result, out)
 
     return apply
+
+
+def wrong_argument(
+    function: Callable[..., Any], arguments: tuple[Any, ...], settings: dict[str, Any], form: str = ""
+) -> TypeError | None:
+    """The error for a keyword or the type of an argument that ``function`` does not take, if there is one.
+
+    It is looked for only after a call failed, so that a call that succeeds costs nothing.
+    """
+    called = form or function.__name__
+    known = inspect.signature(function).parameters
+    if not any(each.kind is each.VAR_KEYWORD for each in known.values()):
+        for name in settings:
+            if name not in known:
+                return unknown_keyword(called, name, list(known))
+    try:
+        bound = inspect.signature(function).bind(*arguments, **settings).arguments
+    except TypeError:
+        return None  # too few or too many: Python's own error says it
+    for place, (name, value) in enumerate(bound.items(), 1):
+        if known[name].kind is inspect.Parameter.VAR_POSITIONAL:
+            continue
+        words = str(known[name].annotation).replace("Sequence[Tensor]", "tensors").split(" | ")
+        if any(word not in _MAY_BE or _MAY_BE[word](value) for word in words):
+            continue
+        wanted = {"tensors": "tuple of Tensors", "Size": "tuple of ints"}.get(words[0], words[0])
+        hint = "; make one with torch.tensor(...)" if wanted == "Tensor" else ""
+        where = f"'{name}' (position {place})" if place <= len(arguments) else f"'{name}'"
+        return TypeError(f"{called}(): argument {where} must be {wanted}, not {type(value).__name__}{hint}")
+    return None
+
+
+def _is_int(value: Any) -> bool:
+    whole = isinstance(value, Tensor) and not value.shape and value.array.dtype.kind in "iu"
+    return whole or (hasattr(value, "__index__") and not isinstance(value, bool | Tensor))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Tensor) or (hasattr(value, "__float__") or hasattr(value, "__index__"))
+
+
+_MAY_BE: dict[str, Callable[[Any], bool]] = {
+    "Tensor": lambda value: isinstance(value, Tensor),
+    "tensors": lambda value: isinstance(value, tuple | list | Tensor),
+    "int": _is_int,
+    "float": _is_number,
+    "bool": lambda value: isinstance(value, bool | np.bool_),
+    "str": lambda value: isinstance(value, str),
+    "None": lambda value: value is None,
+    "Size": lambda value: isinstance(value, tuple | list | Tensor) or _is_int(value),
+}
+"""What a parameter that is annotated with a word takes."""
 
 
 def unknown_keyword(function: str, name: str, known: list[str]) -> TypeError:

@@ -139,6 +139,8 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     if count < 0:
         raise RuntimeError("N must be non-negative.")
     exponents = np.arange(count) if increasing else np.arange(count)[::-1].copy()
+    if x.array.dtype.kind in "bui":
+        x = x.long()
     return on(plain_pow, x[:, None], new_tensor(exponents.astype(x.array.dtype)))
 
 

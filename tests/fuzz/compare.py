@@ -1,0 +1,218 @@
+"""Run a call in both libraries, and say where they part."""
+
+from __future__ import annotations
+
+import re
+import signal
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+import autokit
+from tests.fuzz.calls import Call
+from tests.fuzz.differences import DIFFERENCES
+
+TOLERANCE = {"float64": 1e-9, "float32": 5e-5, "float16": 1e-2, "bfloat16": 3e-2}
+SECONDS = 5
+"""How long a call may take."""
+
+NUMPYS_WORDS = re.compile(
+    r"numpy|ndarray|ufunc|np\.|operands could not be|array is|object has no attribute|unsupported operand|"
+    r"not iterable|not subscriptable|must be real number|cannot be interpreted|"
+    r"NoneType' object|Tensor' object|einstein sum|cannot convert|division by zero"
+)
+"""What an error says that was made for nobody."""
+
+
+class Outcome(NamedTuple):
+    """What a call came to: its results, or the error; then its tensors and their gradients."""
+
+    results: list[Any]
+    error: BaseException | None = None
+    tensors: dict[str, Any] = {}  # noqa: RUF012 - never changed
+    gradients: list[Any] = []  # noqa: RUF012
+    backward_error: BaseException | None = None
+
+
+class TimedOut(BaseException):
+    """A call took too long."""
+
+
+def _stop(*_: Any) -> None:
+    raise TimedOut(f"took over {SECONDS} s")
+
+
+def run(library: Any, call: Call) -> Outcome:
+    """Run ``call`` in ``library``, its gradients too."""
+    names = {"T": library, "inf": float("inf"), "nan": float("nan")}
+    signal.signal(signal.SIGALRM, _stop)
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                tensors = {name: eval(source, names) for name, source in call.tensors.items()}
+                library.manual_seed(0)
+                result = eval(call.expression, {**names, **tensors})
+            except (Exception, TimedOut) as error:
+                return Outcome([], error)
+            results = flat(result)
+            leaves = [tensor for tensor in tensors.values() if tensor.requires_grad]
+            try:
+                return Outcome([result], None, tensors, _gradients(library, results, leaves))
+            except (Exception, TimedOut) as error:
+                return Outcome([result], None, tensors, [], error)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _gradients(library: Any, results: list[Any], leaves: list[Any]) -> list[Any]:
+    ends = [r for r in results if isinstance(r, library.Tensor) and r.requires_grad]
+    if not ends or not leaves:
+        return []
+    seeds = []
+    for n, end in enumerate(ends):
+        seed = np.random.RandomState(n).uniform(-1, 1, tuple(end.shape))
+        seeds.append(
+            library.tensor(seed.tolist() if seed.size else seed).to(end.dtype).reshape(tuple(end.shape))
+        )
+    return list(library.autograd.grad(ends, leaves, seeds, allow_unused=True))
+
+
+def flat(result: Any) -> list[Any]:
+    return [part for each in result for part in flat(each)] if isinstance(result, tuple | list) else [result]
+
+
+class Finding(NamedTuple):
+    """Where the two libraries part: the kind, what is said of it, and the call."""
+
+    name: str
+    kind: str
+    words: str
+    call: Call
+
+    def key(self) -> tuple[str, str, str]:
+        return self.name, self.kind, re.sub(r"[-\d.]+|'[^']*'|\[.*\]|\(.*\)", "#", self.words)[:90]
+
+
+def finding(name: str, home: str, call: Call) -> Finding | None:
+    """Where ``call`` parts from PyTorch, or None where both do the same, or are known to differ."""
+    theirs, ours = run(torch, call), run(autokit, call)
+    try:
+        found = _compare(ours, theirs, name.startswith("empty") or name == "new_empty")
+    except (KeyError, AttributeError) as error:  # a tensor that is not whole, as of a dtype that has no name
+        found = ("result", f"broken: {_said(error)}")
+    if found is None:
+        return None
+    for difference in DIFFERENCES:
+        if difference.covers(name, found[0], found[1], str(call)):
+            difference.seen.append(str(call))
+            return None
+    return Finding(f"{home}.{name}", *found, call)
+
+
+def _compare(ours: Outcome, theirs: Outcome, unset: bool) -> tuple[str, str] | None:
+    if isinstance(ours.error, TimedOut):
+        return "hang", "took too long"
+    if isinstance(theirs.error, TimedOut):
+        return None
+    if ours.error is not None and theirs.error is not None:
+        if _kind(ours.error) != _kind(theirs.error):
+            return "type", f"{_said(ours.error)} where PyTorch: {_said(theirs.error)}"
+        if (
+            not str(ours.error)
+            or NUMPYS_WORDS.search(str(ours.error))
+            and not NUMPYS_WORDS.search(str(theirs.error))
+        ):
+            return "words", f"{_said(ours.error)} where PyTorch: {_said(theirs.error)}"
+        return None
+    if ours.error is not None:
+        kind = (
+            "refused"
+            if isinstance(ours.error, RuntimeError | TypeError | ValueError | IndexError)
+            else "crash"
+        )
+        return kind, f"{_said(ours.error)}"
+    if theirs.error is not None:
+        return "accepted", f"where PyTorch: {_said(theirs.error)}"
+    said = _differ(ours.results[0], theirs.results[0], unset)
+    if said:
+        return "result", said
+    for name, tensor in theirs.tensors.items():
+        said = _differ(ours.tensors[name].detach(), tensor.detach(), False)
+        if said:
+            return "operand", f"{name} after the call: {said}"
+    if (ours.backward_error is None) != (theirs.backward_error is None):
+        return "backward", f"{_said(ours.backward_error)} where PyTorch: {_said(theirs.backward_error)}"
+    if ours.backward_error is None:
+        for mine, other in zip(ours.gradients, theirs.gradients):
+            if mine is None or other is None:
+                given = other if mine is None else mine
+                if given is not None and given.detach().cpu().numpy().any():
+                    return "gradient", f"{mine} for {other}"
+                continue
+            said = _differ(mine, other, False)
+            if said:
+                return "gradient", said
+        if len(ours.gradients) != len(theirs.gradients):
+            return "gradient", f"{len(ours.gradients)} for {len(theirs.gradients)}"
+    elif _kind(ours.backward_error) != _kind(theirs.backward_error):
+        return "backward", f"{_said(ours.backward_error)} where PyTorch: {_said(theirs.backward_error)}"
+    return None
+
+
+def _kind(error: BaseException) -> str:
+    """The name of an error's class; PyTorch writes its LinAlgError with an underscore."""
+    return type(error).__name__.lstrip("_")
+
+
+def _said(error: BaseException | None) -> str:
+    return (
+        "no error"
+        if error is None
+        else f"{type(error).__name__}: {str(error).splitlines()[0][:150] if str(error) else ''}"
+    )
+
+
+def _differ(ours: Any, theirs: Any, unset: bool) -> str:
+    """How two results differ, or nothing."""
+    if isinstance(theirs, torch.Tensor):
+        if not isinstance(ours, autokit.Tensor):
+            return f"{type(ours).__name__} for a tensor"
+        if repr(ours.dtype) != repr(theirs.dtype):
+            return f"dtype {ours.dtype!r} for {theirs.dtype!r}"
+        if tuple(ours.shape) != tuple(theirs.shape):
+            return f"shape {tuple(ours.shape)} for {tuple(theirs.shape)}"
+        if ours.requires_grad != theirs.requires_grad:
+            return f"requires_grad {ours.requires_grad} for {theirs.requires_grad}"
+        return "" if unset else _elements_differ(ours, theirs)
+    if isinstance(theirs, tuple | list):
+        if isinstance(theirs, tuple) and hasattr(theirs, "_fields") != hasattr(ours, "_fields"):
+            pass  # PyTorch's named results are C structures: their fields are compared by other tests
+        if not isinstance(ours, tuple | list) or isinstance(theirs, list) != isinstance(ours, list):
+            return f"{type(ours).__name__} for {type(theirs).__name__}"
+        if len(ours) != len(theirs):
+            return f"{len(ours)} results for {len(theirs)}"
+        return next(filter(None, (_differ(a, b, unset) for a, b in zip(ours, theirs))), "")
+    if type(ours).__name__ != type(theirs).__name__:
+        return f"{type(ours).__name__} for {type(theirs).__name__}"
+    if isinstance(theirs, torch.dtype | torch.Size):
+        return "" if repr(ours) == repr(theirs) else f"{ours!r} for {theirs!r}"
+    return "" if ours == theirs or ours != ours and theirs != theirs else f"{ours!r} for {theirs!r}"
+
+
+def _elements_differ(ours: Any, theirs: Any) -> str:
+    name = ours.dtype.name
+    if name == "bfloat16":
+        ours, theirs = ours.float(), theirs.float()
+    mine, other = ours.detach().numpy(), theirs.detach().numpy(force=True)
+    tolerance = TOLERANCE.get(name, 0)
+    if np.allclose(mine, other, rtol=tolerance, atol=tolerance, equal_nan=True):
+        return ""
+    return f"{_short(mine)} for {_short(other)}"
+
+
+def _short(array: np.ndarray) -> str:
+    return " ".join(str(array.tolist()).split())[:100]

@@ -1,0 +1,53 @@
+"""What random calls found: each call here once gave another answer than PyTorch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import autokit
+from tests.ops.test_cases import assert_same, flat
+from tests.support import require
+
+require("torch")
+import torch  # noqa: E402
+
+
+def a(T: Any, *shape: int, **settings: Any) -> Any:
+    count = 1
+    for size in shape:
+        count *= size
+    return (T.arange(float(count)) % 7 - 2).reshape(shape).to(settings.get("dtype", T.float32))
+
+
+def weight_gradient(T: Any) -> Any:
+    x, weight = a(T, 1, 2, 4, 3), a(T, 2, 2, 2, 3).requires_grad_()
+    y = T.conv_transpose2d(x.transpose(-1, -2), weight.transpose(0, 1))
+    return T.autograd.grad(y, weight, a(T, *y.shape))
+
+
+FOUND: list[Callable[[Any], Any]] = [
+    # A result laid out as a transposed operand is: its reshape was a copy, and what was written was lost.
+    lambda T: T.conv_transpose1d(a(T, 2, 6, 3).transpose(-1, -2), a(T, 3, 1, 2)),
+    lambda T: T.conv_transpose1d(a(T, 3, 3, 2).transpose(-1, -2), a(T, 2, 3, 2), stride=2),
+    weight_gradient,
+    lambda T: T.divide(T.tensor([-4, 5, -5, 4, 3]), 1e-3, rounding_mode="trunc"),
+    lambda T: T.addcmul(a(T, 3, dtype=T.int32), T.tensor(True), a(T, 3, dtype=T.int32), value=1.5),
+    lambda T: T.cumsum(T.tensor([True, True]), 0, dtype=T.int32),
+    lambda T: T.cumprod(a(T, 3), 0, dtype=T.int32),
+    lambda T: T.trace(a(T, 2, 2, dtype=T.uint8)),
+    lambda T: T.trace(a(T, 2, 2, dtype=T.int32)),
+    lambda T: T.vander(a(T, 3, dtype=T.int32)),
+    lambda T: T.unravel_index(T.tensor([2, 3], dtype=T.int32), (2, 3)),
+    lambda T: T.svd(a(T, 2, 3), compute_uv=False),
+]
+
+
+@pytest.mark.parametrize("call", FOUND)
+def test_the_answer_is_pytorchs(call: Callable[[Any], Any]):
+    ours, theirs = flat(call(autokit)), flat(call(torch))
+    assert len(ours) == len(theirs)
+    for mine, other in zip(ours, theirs):
+        assert_same(mine, other)
