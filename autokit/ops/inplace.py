@@ -21,7 +21,7 @@ from autokit.autograd.node import Node, next_sequence
 from autokit.ops.convert import converted
 from autokit.ops.errors import broadcast_message, describe
 from autokit.ops.index import plain_getitem, plain_index, put, write
-from autokit.ops.names import Names, wrong_argument
+from autokit.ops.names import Names, clearer
 from autokit.ops.operands import fitting
 from autokit.ops.recording import OUR_FILES, record_all, storage_of
 from autokit.ops.regions import places_in_base, read_region, write_region
@@ -46,8 +46,7 @@ def in_place(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
                     f"{apply.__name__}(): argument 'input' (position 1) must be Tensor, not "
                     f"{type(input).__name__}; make one with torch.tensor(...)"
                 ) from None
-            wrong = wrong_argument(function, (input, *arguments), settings, apply.__name__)
-            raise wrong or error from error.__cause__
+            raise clearer(error, function, (input, *arguments), settings, apply.__name__) from error.__cause__
         return input
 
     apply.__name__ = apply.__qualname__ = f"{function.__name__}_"

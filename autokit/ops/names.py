@@ -73,7 +73,7 @@ def public(function: Callable[..., Any]) -> Callable[..., Any]:
             try:
                 return function(*arguments)
             except Exception as error:
-                raise wrong_argument(function, arguments, settings) or error from error.__cause__
+                raise clearer(error, function, arguments, settings) from error.__cause__
         if known is None:
             known = inspect.signature(function).parameters
         out = settings.pop("out", None)
@@ -87,10 +87,23 @@ def public(function: Callable[..., Any]) -> Callable[..., Any]:
         try:
             result = function(*arguments, **settings)
         except Exception as error:
-            raise wrong_argument(function, arguments, settings) or error from error.__cause__
+            raise clearer(error, function, arguments, settings) from error.__cause__
         return result if out is None else write_out(function.__name__, result, out)
 
     return apply
+
+
+def clearer(
+    error: Exception,
+    function: Callable[..., Any],
+    arguments: tuple[Any, ...],
+    settings: dict[str, Any],
+    form: str = "",
+) -> Exception:
+    """``error``, or what explains it: an argument of a type that ``function`` does not take."""
+    if isinstance(error, TypeError) and ("): argument" in str(error) or "combination" in str(error)):
+        return error  # it says so already
+    return wrong_argument(function, arguments, settings, form) or error
 
 
 def wrong_argument(
