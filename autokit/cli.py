@@ -60,6 +60,19 @@ def _parser() -> argparse.ArgumentParser:
     lessons.add_argument("--student", action="store_true", help="take solutions and outputs out")
     lessons.set_defaults(run=_lessons)
 
+    reference = commands.add_parser(
+        "reference", help="write the reference: what every function computes, and its derivative"
+    )
+    reference.add_argument(
+        "file",
+        type=Path,
+        metavar="FILE",
+        nargs="?",
+        default=Path("autokit-reference.html"),
+        help="the page to write, for a browser or JupyterLab (default: ./%(default)s)",
+    )
+    reference.set_defaults(run=_reference)
+
     doctor = commands.add_parser("doctor", help="say what works here, and how to get what does not")
     doctor.set_defaults(run=_doctor)
     return parser
@@ -127,6 +140,17 @@ def _copy(folder: Path, student: bool) -> None:
     for copied in report:
         print(f"  {copied.name}: {copied.message}")
     sys.stdout.flush()
+
+
+def _reference(options: argparse.Namespace) -> int:
+    from autokit.classroom.reference import page
+
+    try:
+        options.file.write_text(page(), "utf-8")
+    except OSError as error:
+        raise Failure(f"{options.file} cannot be written: {error.strerror or error}") from None
+    print(f"The reference is in {options.file.resolve()}")
+    return 0
 
 
 def _doctor(options: argparse.Namespace) -> int:

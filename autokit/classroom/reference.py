@@ -1,0 +1,381 @@
+"""The reference: one page that says what every public function computes, and how its gradient goes back.
+
+Everything on it is read from the code: names and forms, signatures,
+docstrings, and from the rules the formula, the derivative by each operand,
+what is saved for the way back, and the name of the backward node.  The page
+needs nothing beside itself and is the same each time that it is made.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from autokit import ops
+from autokit.draw.escape import xml
+from autokit.missing import Missing
+from autokit.ops.operation import Operation
+from autokit.tensor import Tensor
+from autokit.version import __version__
+
+_MODULES = (
+    "nn.functional",
+    "linalg",
+    "special",
+    "autograd",
+    "func",
+    "nn",
+    "nn.init",
+    "optim",
+    "utils.data",
+    "random",
+    "cuda",
+    "settings",
+)
+"""Where public names stand beside the operations."""
+
+_OPERATORS = {
+    "x + y": "add",
+    "x - y": "sub",
+    "x * y": "mul",
+    "x / y": "div",
+    "x // y": "floor_divide",
+    "x % y": "remainder",
+    "x ** y": "pow",
+    "x @ y": "matmul",
+    "-x": "neg",
+    "abs(x)": "abs",
+    "x == y": "eq",
+    "x != y": "ne",
+    "x < y": "lt",
+    "x <= y": "le",
+    "x > y": "gt",
+    "x >= y": "ge",
+    "~x": "bitwise_not",
+    "x & y": "bitwise_and",
+    "x | y": "bitwise_or",
+    "x ^ y": "bitwise_xor",
+    "x << y": "bitwise_left_shift",
+    "x >> y": "bitwise_right_shift",
+}
+"""Python's operators, and the functions that say the same."""
+
+_SPACES = {"settings": "torch"}
+"""Modules whose names are called otherwise."""
+
+_PACKAGE = Path(__file__).parent.parent
+_STYLE = (Path(__file__).parent / "reference.css").read_text("utf-8")
+_SCRIPT = (Path(__file__).parent / "reference.js").read_text("utf-8")
+
+
+class Entry(NamedTuple):
+    """What the page says of one thing, under all its names.
+
+    Attributes
+    ----------
+    thing : function or class
+        With what adds keywords taken off.
+    forms : list of str
+        How it is called, as ``torch.exp`` and ``x.exp()``; the first is its title.
+    family : str
+        The module it stands in, as ``autokit.ops.exponential``.
+    """
+
+    thing: Any
+    forms: list[str]
+    family: str
+
+    @property
+    def anchor(self) -> str:
+        """The last part of its address on the page."""
+        return re.sub(r"[^\w.]", "", self.forms[0])
+
+
+def page() -> str:
+    """The whole page."""
+    families = by_family(entries())
+    contents = "\n".join(
+        f'<li><a href="#{xml(name)}">{_inline(title_of(name))}</a> <small>{len(found)}</small></li>'
+        for name, found in families.items()
+    )
+    sections = "\n".join(_section(name, found) for name, found in families.items())
+    count = sum(map(len, families.values()))
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>autokit {xml(__version__)}: the reference</title>
+<style>
+{_STYLE}</style>
+</head>
+<body>
+<header>
+<h1>autokit {xml(__version__)}: the reference</h1>
+<p>What each of {count} functions and classes computes, and how its gradient goes back. <code>torch</code> is
+<code>autokit</code>, as after <code>import autokit as torch</code>; <code>x</code> is a tensor.</p>
+<p>In a rule, <var>g</var> is the gradient that arrives at the result; each operand gets <var>g</var> times
+its local derivative, or what that means for arrays.</p>
+<input type="search" id="search" placeholder="Search names, symbols and words" aria-label="Search" hidden>
+<p id="found" role="status"></p>
+</header>
+<nav aria-label="Families"><ol>
+{contents}
+</ol></nav>
+<main>
+{sections}
+</main>
+<script>
+{_SCRIPT}</script>
+</body>
+</html>
+"""
+
+
+# ---------------------------------------------------------------- what there is to say
+
+
+def entries() -> list[Entry]:
+    """Every public function, method and class, once, with all its forms."""
+    found: dict[int, Entry] = {}
+    in_place: list[str] = []
+
+    def note(form: str, thing: Any) -> None:
+        own = inspect.unwrap(thing) if callable(thing) else thing
+        if is_in_place(own):
+            in_place.append(form)
+            return
+        entry = found.setdefault(id(own), Entry(own, [], _module_of(own)))
+        if form not in entry.forms:
+            entry.forms.append(form)
+
+    for name, function in ops.FUNCTIONS.items():
+        note(f"torch.{name}", function)
+    for name, function in ops.METHODS.items():
+        note(f"x.{name}()", function)
+    for place in _MODULES:
+        module = import_module(f"autokit.{place}")
+        own = [name for name, thing in vars(module).items() if _module_of(thing) == module.__name__]
+        for name in vars(module).get("__all__") or own:
+            thing = getattr(module, name)
+            if not name.startswith("_") and not inspect.ismodule(thing) and callable(thing):
+                note(f"{_SPACES.get(place, f'torch.{place}')}.{name}", thing)
+    for name, thing in sorted(vars(Tensor).items()):
+        if name not in ops.METHODS and not name.startswith("_") and not isinstance(thing, Missing):
+            if isinstance(thing, property):
+                found[id(thing)] = Entry(thing, [f"x.{name}"], Tensor.__module__)
+            elif inspect.isfunction(thing):
+                note(f"x.{name}()", thing)
+    note("x[index]", ops.index.getitem)
+    note("x[index] = y", ops.inplace.setitem)
+    by_form = {form: entry for entry in found.values() for form in entry.forms}
+    for form in in_place:
+        base = by_form.get(re.sub(r"_(\(\))?$", r"\1", form))
+        if base is not None and form not in base.forms:
+            base.forms.append(form)
+    for form, name in _OPERATORS.items():
+        by_form[f"torch.{name}"].forms.append(form)
+    return list(found.values())
+
+
+def is_in_place(function: Any) -> bool:
+    """Whether it is the in-place form that was made of another function."""
+    return (
+        inspect.isfunction(function)
+        and function.__qualname__ == function.__name__
+        and (function.__code__.co_filename == ops.inplace.__file__ and function.__code__.co_name == "apply")
+    )
+
+
+def by_family(everything: Iterable[Entry]) -> dict[str, list[Entry]]:
+    """The entries by the module they stand in, operations first, in the order of their families."""
+    first = [family.__name__ for family in ops.FAMILIES]
+    found: dict[str, list[Entry]] = {}
+    for entry in everything:
+        found.setdefault(entry.family, []).append(entry)
+    place = {name: number for number, name in enumerate(first)}
+    ordered = sorted(found, key=lambda name: (place.get(name, len(first)), name))
+    return {name: sorted(found[name], key=lambda entry: entry.forms[0]) for name in ordered}
+
+
+def title_of(module: str) -> str:
+    """A family's title: what the first line of its file says."""
+    first = (sys.modules[module].__doc__ or module).strip().split("\n\n")[0]
+    return " ".join(first.split()).rstrip(".")
+
+
+def rules_of(thing: Any) -> list[Operation]:
+    """The rules by which a function computes: its own, or those of the functions that it calls."""
+    if hasattr(thing, "operation"):
+        return [thing.operation]
+    found: dict[str, Operation] = {}
+    seen: set[Any] = set()
+
+    def look(function: Any, depth: int) -> None:
+        function = inspect.unwrap(function)
+        if hasattr(function, "operation"):
+            found.setdefault(function.operation.name, function.operation)
+        elif inspect.isfunction(function) and depth and function not in seen:
+            seen.add(function)
+            for called in _called(function):
+                look(called, depth - 1)
+
+    look(thing, 3)
+    return list(found.values())
+
+
+def _called(function: Any) -> Iterator[Any]:
+    """The functions of our operations that a function names."""
+    names = function.__code__.co_names
+    for name in names:
+        value = function.__globals__.get(name)
+        if isinstance(value, ModuleType) and value.__name__.startswith("autokit."):
+            yield from (getattr(value, other) for other in names if callable(vars(value).get(other)))
+        elif callable(value) and _module_of(value).startswith(("autokit.ops", "autokit.nn")):
+            yield value
+
+
+def saved_by(rule: Operation) -> tuple[str, ...]:
+    """What a rule saves where every operand learns: operands, and ``out``, the result."""
+    return rule.way((True,) * (1 if rule.variadic else len(rule.operands))).saves
+
+
+def signature_of(thing: Any) -> str:
+    """How it is called, in PyTorch's words for the operands: ``(input, dim=None)``."""
+    rule: Operation | None = getattr(thing, "operation", None)
+    try:
+        signature = inspect.signature(rule.plain if rule is not None else thing)
+    except ValueError:
+        return "(...)"
+    parameters = list(signature.parameters.values())
+    if rule is not None and not rule.variadic and len(rule.operands) < 3:
+        words = dict(zip(rule.operands, ("input", "other")))
+        parameters = [each.replace(name=words.get(each.name, each.name)) for each in parameters]
+        parameters = [each.replace(kind=each.POSITIONAL_OR_KEYWORD) for each in parameters]
+    plain = [each.replace(annotation=each.empty) for each in parameters if each.name != "self"]
+    if any(each.kind is each.VAR_KEYWORD for each in plain[:-1]):
+        return "(...)"
+    text = str(signature.replace(parameters=plain, return_annotation=signature.empty))
+    return re.sub(r"<(?:function|class|built-in function|object) '?([\w.]+)[^>]*>", r"\1", text)
+
+
+def source_of(thing: Any) -> str:
+    """File and line, as ``autokit/ops/exponential.py:31``; empty where there is none."""
+    rule = getattr(thing, "operation", None)
+    own: Any = rule.plain if rule is not None else thing.fget if isinstance(thing, property) else thing
+    try:
+        file, line = inspect.getsourcefile(own), inspect.getsourcelines(own)[1]
+    except (TypeError, OSError):
+        return ""
+    path = Path(file or "")
+    return f"{path.relative_to(_PACKAGE.parent).as_posix()}:{line}" if path.is_relative_to(_PACKAGE) else ""
+
+
+def _module_of(thing: Any) -> str:
+    return getattr(thing, "__module__", None) or "autokit"
+
+
+# ---------------------------------------------------------------- how it looks
+
+
+def _section(name: str, found: list[Entry]) -> str:
+    articles = "\n".join(map(_article, found))
+    return f'<section id="{xml(name)}">\n<h2>{_inline(title_of(name))}</h2>\n{articles}\n</section>'
+
+
+def _article(entry: Entry) -> str:
+    title, *others = entry.forms
+    signature = "" if isinstance(entry.thing, property) else signature_of(entry.thing)
+    call = title.removesuffix("()") + signature
+    parts = [f'<h3><a href="#{xml(entry.anchor)}">{xml(call)}</a></h3>']
+    if others:
+        parts.append(f"<p class=forms>also {', '.join(f'<code>{xml(form)}</code>' for form in others)}</p>")
+    parts.append(document(inspect.getdoc(entry.thing) or ""))
+    if not isinstance(entry.thing, type | property):
+        parts += map(_rule, rules_of(entry.thing))
+    source = source_of(entry.thing)
+    if source:
+        parts.append(f"<p class=source><code>{xml(source)}</code></p>")
+    return f'<article id="{xml(entry.anchor)}">\n' + "\n".join(parts) + "\n</article>"
+
+
+def _rule(rule: Operation) -> str:
+    formula = re.sub(r"\{(\w+)\}", r"\1", rule.formula)
+    rows = [("rule", f"<code>{xml(rule.name)}</code>: {xml(rule.symbol)}"), ("formula", xml(formula))]
+    for operand, one in rule.derivatives.items():
+        by = "all operands at once" if operand == "joint" else f"<var>{xml(operand)}</var>"
+        rows.append((f"derivative by {by}", xml(re.sub(r"\{(\w+)\}", r"\1", one.local))))
+    if rule.derivatives:
+        saved = ", ".join("the result" if name == "out" else xml(name) for name in saved_by(rule))
+        rows.append(("saves", saved or "nothing"))
+        node = rule._backward
+        rows.append(("node", xml(node) if isinstance(node, str) else "named by its operands"))
+    else:
+        rows.append(("derivative", "none: nothing flows back"))
+    cells = "".join(f"<tr><th scope=row>{name}</th><td>{value}</td></tr>" for name, value in rows)
+    return f"<table>{cells}</table>"
+
+
+_PROSE = ("Examples", "Notes", "References", "See Also")
+_HEADING = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
+
+
+def document(text: str) -> str:
+    r"""A docstring in NumPy's style as HTML.
+
+    >>> print(document("Twice ``x``.\n\nRaises\n------\nTypeError\n    If it is no number."))
+    <p>Twice <code>x</code>.</p>
+    <h4>Raises</h4>
+    <dl><dt>TypeError</dt><dd><p>If it is no number.</p></dd></dl>
+    """
+    parts = _HEADING.split(text.strip() + "\n")
+    shown = [_paragraphs(parts[0])]
+    for heading, body in zip(parts[1::2], parts[2::2]):
+        inner = _paragraphs(body) if heading in _PROSE else _terms(body)
+        shown.append(f"<h4>{xml(heading)}</h4>\n{inner}")
+    return "\n".join(filter(None, shown))
+
+
+def _paragraphs(text: str) -> str:
+    return "\n".join(_paragraph(each) for each in re.split(r"\n\s*\n", text.strip("\n")) if each.strip())
+
+
+def _paragraph(text: str) -> str:
+    if text.lstrip().startswith(">>>"):
+        return f"<pre>{xml_lines(inspect.cleandoc(text))}</pre>"
+    lines = text.splitlines()
+    if all(line.startswith("    ") for line in lines):
+        return f"<pre>{xml_lines(inspect.cleandoc(text))}</pre>"
+    if all(line.lstrip().startswith(("* ", "- ")) or line.startswith("  ") for line in lines):
+        items = re.split(r"^[*-] ", text.strip(), flags=re.MULTILINE)[1:]
+        return f"<ul>{''.join(f'<li>{_inline(item)}</li>' for item in items)}</ul>"
+    return f"<p>{_inline(text)}</p>"
+
+
+def _terms(text: str) -> str:
+    """What stands under ``Parameters`` and the like: terms at the margin, and what they mean below."""
+    items = re.split(r"^(?=\S)", text.strip("\n"), flags=re.MULTILINE)
+    shown = []
+    for item in filter(str.strip, items):
+        term, _, meaning = item.partition("\n")
+        shown.append(f"<dt>{_inline(term)}</dt><dd>{_paragraphs(inspect.cleandoc(meaning))}</dd>")
+    return f"<dl>{''.join(shown)}</dl>"
+
+
+def _inline(text: str) -> str:
+    """A line of reStructuredText: code, emphasis and names of functions."""
+    shown = xml(" ".join(text.split()))
+    shown = re.sub(r"``(.+?)``", r"<code>\1</code>", shown)
+    shown = re.sub(r":\w+:`~?([^`]+)`", r"<code>\1</code>", shown)
+    return re.sub(r"(?<![\w*])\*([^*\s][^*]*)\*(?![\w*])", r"<em>\1</em>", shown)
+
+
+def xml_lines(text: str) -> str:
+    """Lines of text, each escaped."""
+    return "\n".join(map(xml, text.splitlines()))

@@ -1,0 +1,96 @@
+"""The reference page: complete, readable, and the same each time."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from autokit import ops
+from autokit.classroom import reference
+
+ENTRIES = reference.entries()
+BY_FORM = {form: entry for entry in ENTRIES for form in entry.forms}
+PAGE = reference.page()
+
+
+def test_every_public_name_is_there():
+    assert {f"torch.{name}" for name in ops.FUNCTIONS} <= BY_FORM.keys()
+    assert {f"x.{name}()" for name in ops.METHODS} <= BY_FORM.keys()
+    assert {f"torch.nn.functional.{name}" for name in ops.FUNCTIONAL} <= BY_FORM.keys()
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.forms[0])
+def test_the_first_line_says_what_it_computes(entry: reference.Entry):
+    said = (entry.thing.__doc__ or "").strip()
+    first = " ".join(said.split("\n\n")[0].split())
+    assert len(first) > 8 and first.endswith((".", ":")), "say in one sentence what it computes"
+
+
+def test_forms_of_one_function_stand_together():
+    forms = BY_FORM["torch.add"].forms
+    assert forms == ["torch.add", "x.add()", "x.add_()", "x + y"]
+    assert {"torch.softmax", "x.softmax()", "torch.special.softmax"} <= set(BY_FORM["torch.softmax"].forms)
+    assert "torch.multiply" in BY_FORM["torch.mul"].forms
+
+
+def test_an_operation_is_shown_with_its_rule():
+    article = re.search(r'<article id="torch.exp">(.+?)</article>', PAGE, re.DOTALL)[1]
+    for part in ("torch.exp(input)", "x.exp()", "ExpBackward0", "saves", "the result", "autokit/ops/"):
+        assert part in article
+
+
+def test_rules_are_found_behind_the_functions_that_check_first():
+    names = [rule.name for rule in reference.rules_of(BY_FORM["torch.add"].thing)]
+    assert names and all("add" in name or name == "mul" for name in names)
+    assert reference.rules_of(BY_FORM["torch.exp"].thing)[0].name == "exp"
+    assert reference.rules_of(BY_FORM["torch.ones"].thing) == []
+
+
+def test_signatures_use_pytorchs_words():
+    assert reference.signature_of(BY_FORM["torch.exp"].thing) == "(input)"
+    assert reference.signature_of(BY_FORM["torch.maximum"].thing) == "(input, other)"
+    assert reference.signature_of(BY_FORM["torch.sum"].thing).startswith("(input, dim=None, keepdim=False")
+
+
+class Checker(HTMLParser):
+    """Notes which elements are open, and all identities and links."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        given = dict(attributes)
+        self.ids += [given["id"]] if given.get("id") else []
+        self.links += [given["href"]] if given.get("href") else []
+        if tag not in ("meta", "input", "br"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_the_page_is_whole_and_stands_alone():
+    checker = Checker()
+    checker.feed(PAGE)
+    assert checker.open == []
+    assert len(checker.ids) == len(set(checker.ids))
+    assert {link.removeprefix("#") for link in checker.links} <= set(checker.ids)
+    assert not re.search(r"https?://|src=", re.sub(r"<article.*?</article>", "", PAGE, flags=re.DOTALL))
+    assert not re.search(r" at 0x[0-9a-f]+", PAGE) and str(Path.home()) not in PAGE
+
+
+def test_the_command_writes_the_same_page(tmp_path: Path):
+    command = [sys.executable, "-m", "autokit", "reference"]
+    run = subprocess.run([*command, "a.html"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "a.html" in run.stdout
+    assert (tmp_path / "a.html").read_text("utf-8") == PAGE
+    refused = subprocess.run([*command, "."], cwd=tmp_path, capture_output=True, text=True)
+    assert refused.returncode == 1 and "cannot be written" in refused.stderr
