@@ -101,7 +101,7 @@ def page() -> str:
     """The whole page."""
     families = by_family(entries())
     contents = "\n".join(
-        f'<li><a href="#{xml(name)}">{_inline(title_of(name))}</a> <small>{len(found)}</small></li>'
+        f'<li><a href="#{xml(name)}">{_inline(re.split("[:;.,] ", title_of(name))[0])}</a> <small>{len(found)}</small></li>'
         for name, found in families.items()
     )
     sections = "\n".join(_section(name, found) for name, found in families.items())
