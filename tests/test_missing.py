@@ -123,5 +123,7 @@ def test_a_module_explains_what_it_has_not(make: type, name: str, message: str):
 
 def test_names_are_read_without_pytorch():
     program = "import sys, autokit\ntry: autokit.stft\nexcept AttributeError: print('torch' in sys.modules)"
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        [sys.executable, "-c", program], cwd=FILE.parents[1], capture_output=True, text=True, check=True
+    )
     assert run.stdout == "False\n"

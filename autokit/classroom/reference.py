@@ -101,7 +101,7 @@ def page() -> str:
     """The whole page."""
     families = by_family(entries())
     contents = "\n".join(
-        f'<li><a href="#{xml(name)}">{_inline(re.split("[:;.,] ", title_of(name))[0])}</a> <small>{len(found)}</small></li>'
+        f'<li><a href="#{xml(name)}">{_inline(short(title_of(name)))}</a> <small>{len(found)}</small></li>'
         for name, found in families.items()
     )
     sections = "\n".join(_section(name, found) for name, found in families.items())
@@ -208,6 +208,15 @@ def title_of(module: str) -> str:
     """A family's title: what the first line of its file says."""
     first = (sys.modules[module].__doc__ or module).strip().split("\n\n")[0]
     return " ".join(first.split()).rstrip(".")
+
+
+def short(title: str) -> str:
+    """The title up to its first pause.
+
+    >>> short("The largest and the smallest: ``max``, ``min``")
+    'The largest and the smallest'
+    """
+    return re.split("[:;.,] ", title)[0]
 
 
 def rules_of(thing: Any) -> list[Operation]:

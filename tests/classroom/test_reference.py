@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -89,8 +90,14 @@ def test_the_page_is_whole_and_stands_alone():
 
 def test_the_command_writes_the_same_page(tmp_path: Path):
     command = [sys.executable, "-m", "autokit", "reference"]
-    run = subprocess.run([*command, "a.html"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    settings = {
+        "cwd": tmp_path,
+        "env": {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        "capture_output": True,
+        "text": True,
+    }
+    run = subprocess.run([*command, "a.html"], check=True, **settings)
     assert "a.html" in run.stdout
     assert (tmp_path / "a.html").read_text("utf-8") == PAGE
-    refused = subprocess.run([*command, "."], cwd=tmp_path, capture_output=True, text=True)
+    refused = subprocess.run([*command, "."], **settings)
     assert refused.returncode == 1 and "cannot be written" in refused.stderr
