@@ -287,17 +287,34 @@ def error(space: str, name: str) -> AttributeError | ImportError:
     It is to be raised by the module's ``__getattr__``, or by what that is.  Of an ``AttributeError``
     ``from torch import name`` would keep nothing, so that there it is an ``ImportError``.
     """
-    module = "autokit" + space.removeprefix("torch")
-    if name.startswith("__"):
-        return AttributeError(f"module '{module}' has no attribute '{name}'")
-    said = explanation(space, name)
-    if not said:
-        here = sys.modules[module]
-        public = {*getattr(here, "__all__", ()), *pytorch_names().get(space, ())}
-        said = f"module '{module}' has no attribute '{name}'" + near(name, sorted(public & {*dir(here)}))
     asking = sys._getframe(2)
     opcode = asking.f_code.co_code[asking.f_lasti] if asking.f_lasti >= 0 else 0
-    return (ImportError if dis.opname[opcode] == "IMPORT_FROM" else AttributeError)(said, name=name)
+    if dis.opname[opcode] == "IMPORT_FROM":
+        return ImportError(_said(space, name), name=name)
+    return _Unknown(space, name)
+
+
+class _Unknown(AttributeError):
+    """An error that finds its words when it is shown: most are not, since ``hasattr`` asks too."""
+
+    def __init__(self, space: str, name: str) -> None:
+        super().__init__(name=name)
+        self.space = space
+
+    def __str__(self) -> str:
+        return _said(self.space, str(self.name))
+
+
+def _said(space: str, name: str) -> str:
+    module = "autokit" + space.removeprefix("torch")
+    if name.startswith("__"):
+        return f"module '{module}' has no attribute '{name}'"
+    said = explanation(space, name)
+    if said:
+        return said
+    here = sys.modules[module]
+    public = {*getattr(here, "__all__", ()), *pytorch_names().get(space, ())}
+    return f"module '{module}' has no attribute '{name}'" + near(name, sorted(public & {*dir(here)}))
 
 
 def of_module(module: Any, name: str) -> str:

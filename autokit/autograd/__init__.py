@@ -21,16 +21,20 @@ from autokit.tensor import Tensor, new_tensor
 
 _LAZY = {
     "detect_anomaly": "autokit.debug.anomaly",
+    "functional": "autokit.autograd",
+    "gradcheck": "autokit.autograd",
+    "gradgradcheck": "autokit.func.gradcheck",
     "set_detect_anomaly": "autokit.debug.anomaly",
 }
-"""Names that stand in rooms above, and where."""
+"""Names that load more than the engine, and where they are."""
 
 
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
         from importlib import import_module
 
-        return getattr(import_module(_LAZY[name]), name)
+        home = _LAZY[name]
+        return import_module(f"{home}.{name}") if home == __name__ else getattr(import_module(home), name)
     raise missing.error("torch.autograd", name)
 
 
@@ -254,5 +258,4 @@ def Variable(data: Tensor, requires_grad: bool = False) -> Tensor:
     return same
 
 
-from autokit.autograd import functional, graph  # noqa: E402, F401 - need the functions above
-from autokit.autograd.gradcheck import gradcheck, gradgradcheck  # noqa: E402
+from autokit.autograd import graph  # noqa: E402, F401 - needs the functions above

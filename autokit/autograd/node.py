@@ -186,12 +186,16 @@ class Hooks:
         self.metadata: dict[Any, Any] = {}
 
 
+_OFFERED: set[str] = set()
+
+
 def offer_saved(name: str) -> None:
     """Let ``node._saved_<name>`` be read, as PyTorch calls the values that a derivative needs.
 
     A ``__getattr__`` would serve all names, and slow down every other attribute.
     """
-    if not hasattr(Node, f"_saved_{name}"):
+    if name not in _OFFERED:
+        _OFFERED.add(name)
         setattr(Node, f"_saved_{name}", property(lambda node: _saved(node, name)))
 
 

@@ -34,17 +34,17 @@ from autokit.ops.matrices import (
 )
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
-from autokit.ops.results import result_type
+from autokit.ops.return_types import return_type
 from autokit.ops.solving import plain_inv, plain_solve_triangular, triangle
 from autokit.tensor import Tensor, new_tensor
 
-CholeskyExResult = result_type("linalg_cholesky_ex", "L info")
-QrResult = result_type("linalg_qr", "Q R")
-OlderQrResult = result_type("qr", "Q R")
-SvdResult = result_type("linalg_svd", "U S Vh")
-OlderSvdResult = result_type("svd", "U S V")
-EighResult = result_type("linalg_eigh", "eigenvalues eigenvectors")
-EigResult = result_type("linalg_eig", "eigenvalues eigenvectors")
+CholeskyExResult = return_type("linalg_cholesky_ex", "L", "info")
+QrResult = return_type("linalg_qr", "Q", "R")
+OlderQrResult = return_type("qr", "Q", "R")
+SvdResult = return_type("linalg_svd", "U", "S", "Vh")
+OlderSvdResult = return_type("svd", "U", "S", "V")
+EighResult = return_type("linalg_eigh", "eigenvalues", "eigenvectors")
+EigResult = return_type("linalg_eig", "eigenvalues", "eigenvectors")
 
 
 def _rows(scalars: Any) -> Any:

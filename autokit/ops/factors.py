@@ -19,14 +19,14 @@ from autokit.ops.matrices import (
 )
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
-from autokit.ops.results import result_type
+from autokit.ops.return_types import return_type
 from autokit.ops.solving import _check_sizes, plain_solve_triangular, triangle
 from autokit.tensor import Tensor, new_tensor
 
-LuResult = result_type("linalg_lu", "P L U")
-LuFactorResult = result_type("linalg_lu_factor", "LU pivots")
-LuFactorExResult = result_type("linalg_lu_factor_ex", "LU pivots info")
-LuUnpackResult = result_type("lu_unpack", "P L U")
+LuResult = return_type("linalg_lu", "P", "L", "U")
+LuFactorResult = return_type("linalg_lu_factor", "LU", "pivots")
+LuFactorExResult = return_type("linalg_lu_factor_ex", "LU", "pivots", "info")
+LuUnpackResult = return_type("lu_unpack", "P", "L", "U")
 
 
 def _unit_lower(lu: Any) -> Any:

@@ -141,10 +141,7 @@ class Operation:
         self.floating = floating
         self.view = view
         self.mixed = mixed
-        parameters = inspect.signature(forward).parameters.values()
-        self.variadic = any(p.kind is p.VAR_POSITIONAL for p in parameters)
-        self.operands = tuple(p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL))
-        self.defaults = {p.name: p.default for p in parameters if p.name not in self.operands}
+        self.operands, self.defaults, self.variadic = _parameters(forward)
         self.derivatives = derivatives
         self._ways: dict[tuple[bool, ...], Way] = {}
         self._ways_of_halves: dict[tuple[bool, ...], Way] = {}
@@ -158,7 +155,8 @@ class Operation:
         self._backward = backward or default_name
 
     def _rule(self, name: str, one: Derivative) -> Rule:
-        needs = tuple(inspect.signature(one.vjp).parameters)[1:]
+        operands, settings, _ = _parameters(one.vjp)
+        needs = (*operands, *settings)[1:]
         known = {*self.operands, *self.defaults, OUTPUT, SHAPE}
         if not known.issuperset(needs) or (name != "joint" and name not in self.operands):
             raise TypeError(f"the rule of {self.name} by {name} asks for {needs}; there are {sorted(known)}")
@@ -199,6 +197,30 @@ class Operation:
 
     def __repr__(self) -> str:
         return f"<operation {self.name}>"
+
+
+def _parameters(function: Callable[..., Any]) -> tuple[tuple[str, ...], dict[str, Any], bool]:
+    """The names of the operands, the settings with their defaults, and whether there may be many operands.
+
+    Operands stand before a slash or are ``*operands``; all others are settings.
+    """
+    code = getattr(function, "__code__", None)
+    if code is None or hasattr(function, "__signature__") or hasattr(function, "__wrapped__"):
+        parameters = inspect.signature(function).parameters.values()
+        operands = tuple(p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL))
+        settings = {p.name: p.default for p in parameters if p.name not in operands}
+        return operands, settings, any(p.kind is p.VAR_POSITIONAL for p in parameters)
+    # The same without the signature object, which takes most of the time of `import autokit`.
+    positional, names = code.co_argcount, code.co_varnames
+    variadic = bool(code.co_flags & inspect.CO_VARARGS)
+    named = names[code.co_posonlyargcount : positional + code.co_kwonlyargcount]
+    settings = dict.fromkeys(named, inspect.Parameter.empty)
+    with_default = function.__defaults__ or ()
+    settings.update(zip(names[positional - len(with_default) : positional], with_default))
+    settings.update(function.__kwdefaults__ or {})
+    operands = names[: code.co_posonlyargcount]
+    last = positional + code.co_kwonlyargcount
+    return (*operands, names[last]) if variadic else operands, settings, variadic
 
 
 def operation(symbol: str, formula: str, **options: Any) -> Callable[[Callable[..., Any]], Any]:

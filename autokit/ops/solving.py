@@ -27,14 +27,14 @@ from autokit.ops.matrices import (
 )
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
-from autokit.ops.results import result_type
+from autokit.ops.return_types import return_type
 from autokit.tensor import Tensor, new_tensor
 
-InvExResult = result_type("linalg_inv_ex", "inverse info")
-SlogdetResult = result_type("linalg_slogdet", "sign logabsdet")
-OlderSlogdetResult = result_type("slogdet", "sign logabsdet")
-SolveExResult = result_type("linalg_solve_ex", "result info")
-TriangularSolveResult = result_type("triangular_solve", "solution cloned_coefficient")
+InvExResult = return_type("linalg_inv_ex", "inverse", "info")
+SlogdetResult = return_type("linalg_slogdet", "sign", "logabsdet")
+OlderSlogdetResult = return_type("slogdet", "sign", "logabsdet")
+SolveExResult = return_type("linalg_solve_ex", "result", "info")
+TriangularSolveResult = return_type("triangular_solve", "solution", "cloned_coefficient")
 
 # ---------------------------------------------------------------- inverses
 
@@ -510,7 +510,7 @@ def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
     return pinv(input, rtol=rcond)
 
 
-LstsqResult = result_type("linalg_lstsq", "solution residuals rank singular_values")
+LstsqResult = return_type("linalg_lstsq", "solution", "residuals", "rank", "singular_values")
 _DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
 
 
