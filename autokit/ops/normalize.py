@@ -65,6 +65,8 @@ def statistics_of(a: Any, groups: Groups) -> Statistics:
     a = wide(a)
     if in_rows(a, groups):
         return _statistics_of_rows(a, groups)
+    if _in_channels(a, groups):
+        return _statistics_of_channels(a, groups)
     a = a.reshape(groups.shape)
     mean = a.mean(axis=groups.axes, keepdims=True) if groups.centred else None
     centred = a if mean is None else a - mean
@@ -173,6 +175,68 @@ def _gradients_of_rows(
     return by_input, by_weight.reshape(lined) if learned else None, by_bias.reshape(lined)
 
 
+# ---------------------------------------------------------------- large arrays whose groups are channels
+
+
+def _in_channels(a: Any, groups: Groups) -> bool:
+    """Whether ``a`` is a large array of (samples, channels, ...) whose groups are the channels."""
+    return (
+        isinstance(a, np.ndarray)
+        and a.size >= _LARGE
+        and a.ndim > 2
+        and a.dtype in (np.float32, np.float64)
+        and a.flags.c_contiguous
+        and a.shape == groups.shape
+        and groups.axes == (0, *range(2, a.ndim))
+    )
+
+
+def _statistics_of_channels(a: Any, groups: Groups) -> Statistics:
+    samples, channels = a.shape[:2]
+    rows = a.reshape(samples * channels, -1)
+    count = samples * rows.shape[1]
+    mean = (rows @ np.ones(rows.shape[1], a.dtype)).reshape(samples, channels).sum(axis=0) / count
+    of_row = np.tile(mean, samples).reshape(-1, 1)
+    squares = np.empty(len(rows), a.dtype)
+    for piece in _pieces(rows):
+        centred = rows[piece] - of_row[piece]
+        np.einsum("ij,ij->i", centred, centred, out=squares[piece])
+    scale = 1 / np.sqrt(squares.reshape(samples, channels).sum(axis=0) / count + groups.eps)
+    return Statistics(mean.reshape(groups.lined), scale.reshape(groups.lined))
+
+
+def _gradients_of_channels(
+    g: Any, input: Any, weight: Any, groups: Groups, statistics: Statistics
+) -> tuple[Any, Any, Any]:
+    """:func:`_gradients` where each channel is a group, and has a weight of its own."""
+    samples, channels = input.shape[:2]
+    rows, arriving = input.reshape(samples * channels, -1), g.reshape(samples * channels, -1)
+    count = samples * rows.shape[1]
+    by_input = np.empty_like(input)
+    into = by_input.reshape(rows.shape)
+
+    def of_each_row(per_channel: Any) -> Any:
+        return np.tile(per_channel.reshape(-1), samples).reshape(-1, 1)
+
+    mean, products = of_each_row(statistics.mean), np.empty(len(rows), input.dtype)
+    for piece in _pieces(rows):
+        np.einsum("ij,ij->i", rows[piece] - mean[piece], arriving[piece], out=products[piece])
+    by_bias = (arriving @ np.ones(rows.shape[1], g.dtype)).reshape(samples, channels).sum(axis=0)
+    scale = statistics.scale.reshape(-1)
+    by_weight = products.reshape(samples, channels).sum(axis=0) * scale
+    factor = scale * weight if weight.ndim else scale
+    slope, shift = of_each_row(by_weight / count * scale), of_each_row(by_bias / count)
+    factor = of_each_row(factor)
+    for piece in _pieces(rows):
+        part = into[piece]
+        np.subtract(rows[piece], mean[piece], out=part)
+        part *= slope[piece]
+        np.subtract(arriving[piece], part, out=part)
+        part -= shift[piece]
+        part *= factor[piece]
+    return by_input, by_weight if weight.ndim else None, by_bias
+
+
 # ---------------------------------------------------------------- any arrays, and tensors
 
 
@@ -194,6 +258,8 @@ def _gradients(
         g, input = wide(g), wide(input)
         if not statistics.fixed and _one_row_of_weights(input, groups) and g.flags.c_contiguous:
             return _gradients_of_rows(g, input, weight, groups, statistics)
+        if not statistics.fixed and _in_channels(input, groups) and g.flags.c_contiguous:
+            return _gradients_of_channels(g, input, weight, groups, statistics)
     elif not statistics.fixed:  # the statistics depend on the input, and so must be found by tensors
         statistics = statistics_of(input, groups)
     standard = _standardized(input, groups, statistics)

@@ -113,7 +113,7 @@ def gaussian_nll_loss(
         If a variance is negative, or their shape does not fit.
     """
     require_tensors("gaussian_nll_loss", input=input, target=target)
-    if isinstance(var, float):
+    if isinstance(var, float) and not isinstance(var, int):
         var = ones_like(input) * var
     if not isinstance(var, Tensor):
         advice = f": write {float(var)}" if isinstance(var, int) else ""
