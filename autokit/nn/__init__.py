@@ -1,7 +1,7 @@
 """Networks: modules, their parameters, layers, activations and losses, named as in PyTorch."""
 
 from autokit.missing import names_of
-from autokit.nn import functional, init
+from autokit.nn import functional, init, utils
 from autokit.nn.activation import (
     CELU,
     ELU,
@@ -111,6 +111,7 @@ from autokit.nn.pooling import (
     MaxUnpool2d,
     MaxUnpool3d,
 )
+from autokit.nn.recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNBase, RNNCell, RNNCellBase
 from autokit.nn.resampling import (
     ChannelShuffle,
     Fold,
@@ -130,6 +131,9 @@ __all__ = [
     "ELU",
     "GELU",
     "GLU",
+    "GRU",
+    "LSTM",
+    "RNN",
     "SELU",
     "AdaptiveAvgPool1d",
     "AdaptiveAvgPool2d",
@@ -174,6 +178,7 @@ __all__ = [
     "FeatureAlphaDropout",
     "Flatten",
     "Fold",
+    "GRUCell",
     "GaussianNLLLoss",
     "GroupNorm",
     "Hardshrink",
@@ -191,6 +196,7 @@ __all__ = [
     "LPPool1d",
     "LPPool2d",
     "LPPool3d",
+    "LSTMCell",
     "LayerNorm",
     "LeakyReLU",
     "Linear",
@@ -219,6 +225,9 @@ __all__ = [
     "PixelUnshuffle",
     "PoissonNLLLoss",
     "RMSNorm",
+    "RNNBase",
+    "RNNCell",
+    "RNNCellBase",
     "RReLU",
     "ReLU",
     "ReLU6",
@@ -254,4 +263,5 @@ __all__ = [
     "ZeroPad3d",
     "functional",
     "init",
+    "utils",
 ]

@@ -1,0 +1,550 @@
+"""Recurrent layers and their cells, for sequences: each step sees the one before it."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+
+from autokit.nn import functional, init
+from autokit.nn.layer import unset
+from autokit.nn.module import Module
+from autokit.nn.parameter import Parameter
+from autokit.nn.utils.rnn import PackedSequence
+from autokit.ops.direct import direct
+from autokit.ops.join import cat, stack
+from autokit.ops.recurrent import GATES, recurrence, scan
+from autokit.tensor import Tensor, new_tensor
+
+
+class _Drawn(Module):
+    """Parameters between ±1/√hidden_size at first."""
+
+    hidden_size: int
+
+    def reset_parameters(self) -> None:
+        """Draw new first values."""
+        bound = 1 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0
+        for parameter in self.parameters():
+            init.uniform_(parameter, -bound, bound)
+
+
+def _run(
+    kind: str,
+    rows: Tensor,
+    h: Tensor,
+    c: Tensor | None,
+    parameters: list[Any],
+    sizes: tuple[int, ...],
+    backwards: bool = False,
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """All states, the last state and the last cells of one layer in one direction."""
+    from_input, from_state, input_bias, state_bias, projection = parameters
+    given = functional.linear(rows, from_input, input_bias)
+    none = new_tensor(np.zeros_like(given.array, shape=()))
+    operands = (given, h, none if c is None else c, from_state, none if state_bias is None else state_bias)
+    if projection is not None:
+        return scan(*operands, sizes, backwards, kind, projection)
+    result = direct(recurrence, operands, {"sizes": sizes, "backwards": backwards, "kind": kind})
+    count, batch = sum(sizes), h.shape[0]
+    last = result[count : count + batch]
+    return result[:count], last, None if c is None else result[count + batch :]
+
+
+class RNNBase(_Drawn):
+    """What :class:`RNN`, :class:`LSTM` and :class:`GRU` share."""
+
+    def __init__(
+        self,
+        mode: str,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        proj_size: int = 0,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        _check_settings(input_size, hidden_size, num_layers, bias, batch_first, dropout, proj_size)
+        if mode not in GATES:
+            raise ValueError(f"Unrecognized RNN mode: {mode}")
+        self.mode = mode
+        self.input_size = input_size
+        self.hidden_size = hidden_size
+        self.num_layers = num_layers
+        self.bias = bias
+        self.batch_first = batch_first
+        self.dropout = float(dropout)
+        self.bidirectional = bidirectional
+        self.proj_size = proj_size
+        self._names: list[list[str]] = []
+        directions = 2 if bidirectional else 1
+        rows, width = GATES[mode] * hidden_size, proj_size or hidden_size
+        for layer in range(num_layers):
+            for suffix in ("", "_reverse")[:directions]:
+                shapes: dict[str, tuple[int, ...]] = {
+                    "weight_ih": (rows, width * directions if layer else input_size),
+                    "weight_hh": (rows, width),
+                }
+                if bias:
+                    shapes |= {"bias_ih": (rows,), "bias_hh": (rows,)}
+                if proj_size:
+                    shapes["weight_hr"] = (proj_size, hidden_size)
+                for name, shape in shapes.items():
+                    setattr(self, f"{name}_l{layer}{suffix}", unset(shape, device, dtype))
+                self._names.append([f"{name}_l{layer}{suffix}" for name in shapes])
+        self.reset_parameters()
+
+    @property
+    def all_weights(self) -> list[list[Parameter]]:
+        """The parameters of each layer and direction."""
+        return [[self._parameters[name] for name in names] for names in self._names]  # type: ignore[misc]
+
+    def flatten_parameters(self) -> None:
+        """Do nothing: kept for programs that prepare parameters for a GPU's library."""
+
+    def _of(self, layer: int, suffix: str) -> list[Any]:
+        kinds = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
+        return [self._parameters.get(f"{kind}_l{layer}{suffix}") for kind in kinds]
+
+    def forward(self, input: Any, hx: Any = None) -> tuple[Any, Any]:
+        """Go through a batch of sequences.
+
+        Parameters
+        ----------
+        input : Tensor or PackedSequence
+            Of shape (T, B, input_size), or (B, T, input_size) if ``batch_first``; without B for one sequence.
+        hx : Tensor, or for LSTM a pair of them, optional
+            The first states, of shape (layers · directions, B, width); zeros by default.
+
+        Returns
+        -------
+        output : Tensor or PackedSequence
+            The last layer's states at all times, of both directions side by side.
+        last : Tensor, or for LSTM a pair of them
+            Every layer's last states (and cells), in the shape of ``hx``.
+        """
+        packed = input if isinstance(input, PackedSequence) else None
+        batched = packed is not None or input.dim() == 3
+        if packed is not None:
+            rows, sizes = packed.data, tuple(packed.batch_sizes.tolist())
+            self._check_input(rows, 2)
+            hx = self._each(hx, lambda state: _in_order(state, packed.sorted_indices))
+        else:
+            if input.dim() not in (2, 3):
+                raise ValueError(
+                    f"{type(self).__name__}: Expected input to be 2D or 3D, got {input.dim()}D instead"
+                )
+            if not batched:
+                input = input.unsqueeze(0 if self.batch_first else 1)
+            self._check_states_dimensions(hx, batched)
+            self._check_input(input, 3)
+            if self.batch_first:
+                input = input.transpose(0, 1)
+            times, batch = input.shape[:2]
+            if not times:
+                raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
+            rows, sizes = input.reshape(times * batch, -1), (batch,) * times
+            if not batched:
+                hx = self._each(hx, lambda state: state.unsqueeze(1))
+        h, c = self._first_states(rows, sizes[0], hx)
+        rows, last_h, last_c = self._layers(rows, sizes, h, c)
+        last = last_h if last_c is None else (last_h, last_c)
+        if packed is not None:
+            last = self._each(last, lambda state: _in_order(state, packed.unsorted_indices))
+            return PackedSequence(rows, *packed[1:]), last
+        out = rows.reshape(times, batch, -1)
+        if self.batch_first:
+            out = out.transpose(0, 1)
+        if not batched:
+            out = out.squeeze(0 if self.batch_first else 1)
+            last = self._each(last, lambda state: state.squeeze(1))
+        return out, last
+
+    def _layers(
+        self, rows: Tensor, sizes: tuple[int, ...], h: Tensor, c: Tensor | None
+    ) -> tuple[Tensor, Tensor, Tensor | None]:
+        suffixes = ("", "_reverse") if self.bidirectional else ("",)
+        last_h: list[Tensor] = []
+        last_c: list[Any] = []
+        for layer in range(self.num_layers):
+            if layer and self.dropout and self.training:
+                rows = functional.dropout(rows, self.dropout)
+            sides = []
+            for suffix in suffixes:
+                place = len(last_h)
+                cells = None if c is None else c[place]
+                states, end, cell_end = _run(
+                    self.mode, rows, h[place], cells, self._of(layer, suffix), sizes, suffix != ""
+                )
+                sides.append(states)
+                last_h.append(end)
+                last_c.append(cell_end)
+            rows = sides[0] if len(sides) == 1 else cat(sides, 1)
+        return rows, stack(last_h), None if c is None else stack(last_c)
+
+    def _each(self, states: Any, change: Any) -> Any:
+        """``change`` of the state, or for LSTM of the state and of the cells."""
+        if states is None:
+            return None
+        return tuple(change(each) for each in states) if self.mode == "LSTM" else change(states)
+
+    def _first_states(self, rows: Tensor, batch: int, hx: Any) -> tuple[Tensor, Tensor | None]:
+        count = self.num_layers * (2 if self.bidirectional else 1)
+        shape = (count, batch, self.proj_size or self.hidden_size)
+        cells_shape = (count, batch, self.hidden_size)
+        lstm = self.mode == "LSTM"
+        if hx is None:
+            h = new_tensor(np.zeros_like(rows.array, shape=shape))
+            return h, new_tensor(np.zeros_like(rows.array, shape=cells_shape)) if lstm else None
+        named = (
+            [("hidden[0]", hx[0], shape), ("hidden[1]", hx[1], cells_shape)]
+            if lstm
+            else [("hidden", hx, shape)]
+        )
+        for name, state, wanted in named:
+            if state.shape != wanted:
+                raise RuntimeError(f"Expected {name} size {wanted}, got {list(state.shape)}")
+            if state.dtype != rows.dtype:
+                raise RuntimeError(
+                    f"Input and hidden tensors are not the same dtype, found input tensor with {rows.dtype} "
+                    f"and hidden tensor with {state.dtype}"
+                )
+        return hx if lstm else (hx, None)
+
+    def _check_input(self, input: Tensor, ndim: int) -> None:
+        kind = self._parameters["weight_ih_l0"].dtype  # type: ignore[union-attr]
+        if input.dtype != kind:
+            raise ValueError(
+                f"RNN input dtype ({input.dtype}) does not match weight dtype ({kind}). Convert input: "
+                f"input.to({kind}), or convert model: model.to({input.dtype})"
+            )
+        if input.dim() != ndim:
+            raise RuntimeError(f"input must have {ndim} dimensions, got {input.dim()}")
+        if input.shape[-1] != self.input_size:
+            raise RuntimeError(
+                f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got "
+                f"{input.shape[-1]}"
+            )
+
+    def _check_states_dimensions(self, hx: Any, batched: bool) -> None:
+        if hx is None:
+            return
+        states = tuple(hx) if self.mode == "LSTM" else (hx,)
+        wanted = 3 if batched else 2
+        if all(state.dim() == wanted for state in states):
+            return
+        kind = "batched 3-D" if batched else "unbatched 2-D"
+        if len(states) == 2:
+            found = ", ".join(f"{state.dim()}-D" for state in states)
+            raise RuntimeError(
+                f"For {kind} input, hx and cx should also be {wanted}-D but got ({found}) tensors"
+            )
+        raise RuntimeError(
+            f"For {kind} input, hx should also be {wanted}-D but got {states[0].dim()}-D tensor"
+        )
+
+    def extra_repr(self) -> str:
+        """The settings that differ from the usual ones, for the printed module."""
+        usual = {"proj_size": 0, "num_layers": 1, "bias": True, "batch_first": False, "dropout": 0}
+        usual["bidirectional"] = False
+        changed = [
+            f"{name}={getattr(self, name)}" for name, value in usual.items() if getattr(self, name) != value
+        ]
+        return ", ".join([f"{self.input_size}, {self.hidden_size}", *changed])
+
+
+def _in_order(state: Tensor, order: Tensor | None) -> Tensor:
+    return state if order is None else state.index_select(1, order)
+
+
+def _check_settings(
+    input_size: Any,
+    hidden_size: Any,
+    num_layers: int,
+    bias: Any,
+    batch_first: Any,
+    dropout: Any,
+    proj_size: int,
+) -> None:
+    if not isinstance(dropout, int | float) or isinstance(dropout, bool) or not 0 <= dropout <= 1:
+        raise ValueError(
+            "dropout should be a number in range [0, 1] representing the probability of an element being "
+            "zeroed"
+        )
+    if dropout > 0 and num_layers == 1:
+        warnings.warn(
+            "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects "
+            f"num_layers greater than 1, but got dropout={dropout} and num_layers={num_layers}",
+            stacklevel=4,
+        )
+    for name, value, kind in (
+        ("bias", bias, bool),
+        ("batch_first", batch_first, bool),
+        ("input_size", input_size, int),
+        ("hidden_size", hidden_size, int),
+    ):
+        if not isinstance(value, kind):
+            raise TypeError(f"{name} should be of type {kind.__name__}, got: {type(value).__name__}")
+    for name, value in (("input_size", input_size), ("hidden_size", hidden_size), ("num_layers", num_layers)):
+        if value <= 0:
+            raise ValueError(f"{name} must be greater than zero")
+    if proj_size < 0:
+        raise ValueError("proj_size should be a positive integer or zero to disable projections")
+    if proj_size >= hidden_size:
+        raise ValueError("proj_size has to be smaller than hidden_size")
+
+
+class RNN(RNNBase):
+    """Elman's network: ``hₜ = tanh(W_ih · xₜ + b_ih + W_hh · hₜ₋₁ + b_hh)``.
+
+    Parameters
+    ----------
+    input_size, hidden_size : int
+        The widths of the input and of the state.
+    num_layers : int
+        How many layers, each of which gets the states of the one before.
+    nonlinearity : str
+        ``"tanh"`` or ``"relu"``.
+    bias : bool
+        Whether to add biases.
+    batch_first : bool
+        Whether sequences are (B, T, width) in place of (T, B, width).
+    dropout : float
+        Between layers, while training.
+    bidirectional : bool
+        Go through each sequence from both ends.
+    device, dtype : optional
+        Of the parameters.
+
+    Attributes
+    ----------
+    weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, ... : Parameter
+        Of each layer, and with ``_reverse`` of the way back.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> layer = RNN(10, 20, num_layers=2)
+    >>> output, last = layer(torch.zeros(5, 3, 10))
+    >>> output.shape, last.shape
+    (torch.Size([5, 3, 20]), torch.Size([2, 3, 20]))
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        nonlinearity: str = "tanh",
+        *args: Any,
+        **kwargs: Any,
+    ) -> None:
+        _refuse_projection(kwargs)
+        if nonlinearity not in ("tanh", "relu"):
+            raise ValueError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
+        super().__init__(f"RNN_{nonlinearity.upper()}", input_size, hidden_size, num_layers, *args, **kwargs)
+        self.nonlinearity = nonlinearity
+
+
+class LSTM(RNNBase):
+    """Long short-term memory: gates decide what its cells forget, take in and show.
+
+    ``cₜ = σ(f) · cₜ₋₁ + σ(i) · tanh(g)`` and ``hₜ = σ(o) · tanh(cₜ)``, where i, f,
+    g, o are the four parts of ``W_ih · xₜ + b_ih + W_hh · hₜ₋₁ + b_hh``.
+
+    Parameters
+    ----------
+    input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, device, dtype
+        As for :class:`RNN`.
+    proj_size : int
+        Project the state to this width.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> layer = LSTM(10, 20, batch_first=True)
+    >>> output, (h, c) = layer(torch.zeros(3, 5, 10))
+    >>> output.shape, h.shape, c.shape
+    (torch.Size([3, 5, 20]), torch.Size([1, 3, 20]), torch.Size([1, 3, 20]))
+
+    References
+    ----------
+    S. Hochreiter and J. Schmidhuber, "Long Short-Term Memory", Neural Computation 9, 1997.
+    """
+
+    def __init__(self, input_size: int, hidden_size: int, *args: Any, **kwargs: Any) -> None:
+        super().__init__("LSTM", input_size, hidden_size, *args, **kwargs)
+
+
+class GRU(RNNBase):
+    """Gated recurrent units: ``hₜ = (1 - z) · n + z · hₜ₋₁``.
+
+    With ``r`` and ``z`` the sigmoids of the first two parts of
+    ``W_ih · xₜ + b_ih`` and ``W_hh · hₜ₋₁ + b_hh`` together, and ``n`` the tanh
+    of the third part of the one plus ``r`` times that of the other.
+
+    Parameters
+    ----------
+    input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, device, dtype
+        As for :class:`RNN`.
+
+    References
+    ----------
+    K. Cho et al., "Learning Phrase Representations using RNN Encoder-Decoder", EMNLP 2014.
+    """
+
+    def __init__(self, input_size: int, hidden_size: int, *args: Any, **kwargs: Any) -> None:
+        _refuse_projection(kwargs)
+        super().__init__("GRU", input_size, hidden_size, *args, **kwargs)
+
+
+def _refuse_projection(settings: dict[str, Any]) -> None:
+    if "proj_size" in settings:
+        raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
+
+
+# ---------------------------------------------------------------- one step at a time
+
+
+class RNNCellBase(_Drawn):
+    """What the cells share: one step of a recurrent layer, from (B, input_size) or (input_size,)."""
+
+    weight_ih: Parameter
+    weight_hh: Parameter
+    bias_ih: Parameter | None
+    bias_hh: Parameter | None
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool,
+        num_chunks: int,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        self.input_size = input_size
+        self.hidden_size = hidden_size
+        self.bias = bias
+        rows = num_chunks * hidden_size
+        self.weight_ih = unset((rows, input_size), device, dtype)
+        self.weight_hh = unset((rows, hidden_size), device, dtype)
+        self.register_parameter("bias_ih", unset((rows,), device, dtype) if bias else None)
+        self.register_parameter("bias_hh", unset((rows,), device, dtype) if bias else None)
+        self.reset_parameters()
+
+    def _advance(self, kind: str, input: Tensor, states: tuple[Tensor | None, ...]) -> tuple[Any, ...]:
+        """The next state, and for LSTM the next cells."""
+        name = type(self).__name__
+        if input.dim() not in (1, 2):
+            raise ValueError(f"{name}: Expected input to be 1D or 2D, got {input.dim()}D instead")
+        for place, state in enumerate(states):
+            if state is not None and state.dim() not in (1, 2):
+                what = f"hx[{place}]" if len(states) > 1 else "hidden"
+                raise ValueError(f"{name}: Expected {what} to be 1D or 2D, got {state.dim()}D instead")
+        alone = input.dim() == 1
+        rows = input.unsqueeze(0) if alone else input
+        if rows.shape[1] != self.input_size:
+            raise RuntimeError(
+                f"input has inconsistent input_size: got {rows.shape[1]} expected {self.input_size}"
+            )
+        shape = (rows.shape[0], self.hidden_size)
+        each = [
+            new_tensor(np.zeros_like(rows.array, shape=shape))
+            if state is None
+            else state.unsqueeze(0)
+            if alone
+            else state
+            for state in states
+        ]
+        for place, state in enumerate(each):
+            if state.shape != shape:
+                raise RuntimeError(
+                    f"hidden{place} has inconsistent hidden_size or batch: got {list(state.shape)}, expected "
+                    f"{list(shape)}"
+                )
+        parameters = [
+            *(self._parameters[name] for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")),
+            None,
+        ]
+        c = each[1] if len(each) == 2 else None
+        _, h, c = _run(kind, rows, each[0], c, parameters, (rows.shape[0],))
+        ends = (h,) if c is None else (h, c)
+        return tuple(end.squeeze(0) for end in ends) if alone else ends
+
+    def extra_repr(self) -> str:
+        """The settings that differ from the usual ones, for the printed module."""
+        text = f"{self.input_size}, {self.hidden_size}"
+        if self.bias is not True:
+            text += f", bias={self.bias}"
+        if getattr(self, "nonlinearity", "tanh") != "tanh":
+            text += f", nonlinearity={self.nonlinearity}"
+        return text
+
+
+class RNNCell(RNNCellBase):
+    """One step of an :class:`RNN`.
+
+    >>> import autokit as torch
+    >>> RNNCell(10, 20)(torch.zeros(3, 10)).shape
+    torch.Size([3, 20])
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        nonlinearity: str = "tanh",
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(input_size, hidden_size, bias, 1, device, dtype)
+        self.nonlinearity = nonlinearity
+
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
+        """The next state, from an input and the state before, which is 0 by default."""
+        if self.nonlinearity not in ("tanh", "relu"):
+            raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
+        return self._advance(f"RNN_{self.nonlinearity.upper()}", input, (hx,))[0]
+
+
+class LSTMCell(RNNCellBase):
+    """One step of an :class:`LSTM`.
+
+    >>> import autokit as torch
+    >>> h, c = LSTMCell(10, 20)(torch.zeros(3, 10))
+    >>> h.shape, c.shape
+    (torch.Size([3, 20]), torch.Size([3, 20]))
+    """
+
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
+    ) -> None:
+        super().__init__(input_size, hidden_size, bias, 4, device, dtype)
+
+    def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
+        """The next state and cells, from an input and those before, which are 0 by default."""
+        h, c = self._advance("LSTM", input, (None, None) if hx is None else tuple(hx))
+        return h, c
+
+
+class GRUCell(RNNCellBase):
+    """One step of a :class:`GRU`."""
+
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
+    ) -> None:
+        super().__init__(input_size, hidden_size, bias, 3, device, dtype)
+
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
+        """The next state, from an input and the state before, which is 0 by default."""
+        return self._advance("GRU", input, (hx,))[0]

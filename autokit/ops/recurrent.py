@@ -1,0 +1,253 @@
+"""Recurrent layers: one step after another, each from its own input and from what the step before gave.
+
+A whole sequence is one operation.  On the way forward each step needs the one
+before it; on the way back, all the gates are found again at once from the
+states that came out, in one product of matrices, so that nothing but the
+result has to be kept.
+
+Sequences lie in one array, (rows, width), time after time: ``sizes`` says how
+many rows belong to each time.  Where sequences end early the sizes fall, as
+in PyTorch's packed sequences.
+
+References
+----------
+S. Hochreiter and J. Schmidhuber, "Long Short-Term Memory", Neural Computation 9, 1997.
+K. Cho et al., "Learning Phrase Representations using RNN Encoder-Decoder", EMNLP 2014.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from autokit.ops.elementwise import relu, sigmoid, tanh
+from autokit.ops.operation import derivative, on, operation
+from autokit.tensor import Tensor
+
+GATES = {"RNN_TANH": 1, "RNN_RELU": 1, "GRU": 3, "LSTM": 4}
+"""How many gates each kind has: its weights have so many times as many rows as the state has places."""
+
+
+def _step(kind: str, given: Any, recurrent: Any, h: Any, c: Any) -> tuple[Any, Any]:
+    """The next state, of arrays or tensors: from what the input and the state before give to the gates."""
+    width = h.shape[1]
+    if kind == "GRU":
+        both = on(sigmoid, given[:, : 2 * width] + recurrent[:, : 2 * width])
+        new = on(tanh, given[:, 2 * width :] + both[:, :width] * recurrent[:, 2 * width :])
+        return new + both[:, width:] * (h - new), c
+    gates = given + recurrent
+    if kind != "LSTM":
+        return on(tanh if kind == "RNN_TANH" else relu, gates), c
+    width = c.shape[1]
+    both = on(sigmoid, gates[:, : 2 * width])
+    new = on(tanh, gates[:, 2 * width : 3 * width])
+    c = both[:, width:] * c + both[:, :width] * new
+    return on(sigmoid, gates[:, 3 * width :]) * on(tanh, c), c
+
+
+def _times(sizes: tuple[int, ...], backwards: bool) -> Iterator[slice]:
+    """The rows of each time, in the order in which they are gone through."""
+    rows = [slice(end - size, end) for end, size in zip(accumulate(sizes), sizes)]
+    return reversed(rows) if backwards else iter(rows)
+
+
+def _renewed(state: Any, part: Any) -> Any:
+    """``state`` with its first rows replaced; the other sequences have ended, or not yet begun."""
+    return part if len(part) == len(state) else np.concatenate([part, state[len(part) :]])
+
+
+def scan(
+    given: Any,
+    h: Any,
+    c: Any,
+    weight: Any,
+    bias: Any,
+    sizes: tuple[int, ...],
+    backwards: bool,
+    kind: str,
+    projection: Any = None,
+) -> Any:
+    """All states in the order of time, then the last ``h``, and for LSTM the last ``c``.
+
+    Works on arrays and on tensors.  A ``projection`` makes each ``h`` narrower.
+    """
+    turned = weight.T
+    states = []
+    for rows in _times(sizes, backwards):
+        count = rows.stop - rows.start
+        before = h[:count]
+        recurrent = before @ turned
+        if bias.ndim:
+            recurrent = recurrent + bias
+        new, cells = _step(kind, given[rows], recurrent, before, c[:count] if c.ndim else c)
+        if projection is not None:
+            new = new @ projection.T
+        states.append(new)
+        h = _renewed(h, new)
+        c = _renewed(c, cells) if c.ndim else c
+    if backwards:
+        states.reverse()
+    if projection is not None:
+        return np.concatenate(states), h, c
+    return np.concatenate([*states, h, c] if c.ndim else [*states, h])
+
+
+# ---------------------------------------------------------------- the way back
+
+
+def _gradients(
+    g: Any,
+    given: Any,
+    h: Any,
+    c: Any,
+    weight: Any,
+    bias: Any,
+    out: Any,
+    sizes: tuple[int, ...],
+    backwards: bool,
+    kind: str,
+) -> tuple[Any, ...]:
+    if any(isinstance(each, Tensor) for each in (g, given, h, c, weight, bias)):
+        return _gradients_of_tensors(g, (given, h, c, weight, bias), (sizes, backwards, kind))
+    order = list(_times(sizes, backwards))
+    count, batch = len(given), len(h)
+    before = _states_before(h, out, order)
+    recurrent = before @ weight.T
+    if bias.ndim:
+        recurrent += bias
+    back = {"GRU": _back_gru, "LSTM": _back_lstm}.get(kind, _back_plain)
+    arriving = g[:count]
+    by_state = g[count : count + batch].copy()
+    by_cells = g[count + batch :].copy() if kind == "LSTM" else None
+    by_given, by_recurrent = back(
+        arriving, given, recurrent, before, out, weight, order, by_state, by_cells, c, kind
+    )
+    return (
+        by_given,
+        by_state,
+        by_cells,
+        by_recurrent.T @ before,
+        by_recurrent.sum(axis=0) if bias.ndim else None,
+    )
+
+
+def _gradients_of_tensors(g: Any, operands: tuple[Any, ...], settings: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The same as a graph, for derivatives of derivatives: every step is recorded again by itself."""
+    from autokit.autograd import grad
+
+    learning = [each for each in operands if isinstance(each, Tensor) and each.requires_grad]
+    found = iter(grad(scan(*operands, *settings), learning, g, create_graph=True, allow_unused=True))
+    return tuple([next(found) if any(each is one for one in learning) else None for each in operands])
+
+
+def _states_before(start: Any, states: Any, order: list[slice]) -> Any:
+    """For each row the state that it came from."""
+    before = np.empty_like(states, shape=(sum(rows.stop - rows.start for rows in order), start.shape[1]))
+    last = start.copy()
+    for rows in order:
+        count = rows.stop - rows.start
+        before[rows] = last[:count]
+        last[:count] = states[rows]
+    return before
+
+
+def _back_plain(
+    arriving, given, recurrent, before, out, weight, order, by_state, by_cells, c, kind
+):  # fmt: skip
+    states = out[: len(given)]
+    slopes = 1 - states * states if kind == "RNN_TANH" else (states > 0).astype(states.dtype)
+    by_gates = np.empty_like(given)
+    for rows in reversed(order):
+        part = by_state[: rows.stop - rows.start]
+        np.multiply(arriving[rows] + part, slopes[rows], out=by_gates[rows])
+        np.matmul(by_gates[rows], weight, out=part)
+    return by_gates, by_gates
+
+
+def _back_gru(
+    arriving, given, recurrent, before, out, weight, order, by_state, by_cells, c, kind
+):  # fmt: skip
+    width = before.shape[1]
+    both = sigmoid.operation.forward(given[:, : 2 * width] + recurrent[:, : 2 * width])
+    reset, keep = both[:, :width], both[:, width:]
+    new = np.tanh(given[:, 2 * width :] + reset * recurrent[:, 2 * width :])
+    # What each gate gets for one unit that arrives at the state.
+    by_new = (1 - keep) * (1 - new * new)
+    shares = np.concatenate(
+        [
+            by_new * recurrent[:, 2 * width :] * reset * (1 - reset),
+            (before - new) * keep * (1 - keep),
+            by_new,
+        ],
+        axis=1,
+    ).reshape(-1, 3, width)
+    by_given, by_recurrent = np.empty_like(given), np.empty_like(given)
+    of_given, of_recurrent = by_given.reshape(-1, 3, width), by_recurrent.reshape(-1, 3, width)
+    for rows in reversed(order):
+        part = by_state[: rows.stop - rows.start]
+        part += arriving[rows]
+        np.multiply(shares[rows], part[:, None], out=of_given[rows])
+        of_recurrent[rows] = of_given[rows]
+        of_recurrent[rows, 2] *= reset[rows]
+        part *= keep[rows]
+        part += by_recurrent[rows] @ weight
+    return by_given, by_recurrent
+
+
+def _back_lstm(
+    arriving, given, recurrent, before, out, weight, order, by_state, by_cells, c, kind
+):  # fmt: skip
+    width = c.shape[1]
+    recurrent += given
+    gates = recurrent.reshape(-1, 4, width)
+    gates[:, :2] = sigmoid.operation.forward(gates[:, :2])
+    np.tanh(gates[:, 2], out=gates[:, 2])
+    gates[:, 3] = sigmoid.operation.forward(gates[:, 3])
+    enter, keep, new, leave = (gates[:, place] for place in range(4))
+    entering = enter * new
+    cells_before, cells, last = np.empty_like(entering), np.empty_like(entering), c.copy()
+    for rows in order:
+        part = last[: rows.stop - rows.start]
+        cells_before[rows] = part
+        part *= keep[rows]
+        part += entering[rows]
+        cells[rows] = part
+    shown = np.tanh(cells, out=cells)
+    # What each gate gets: the first three for one unit at the cells, the last for one at the state.
+    shares = np.empty_like(gates)
+    shares[:, 0] = entering * (1 - enter)
+    shares[:, 1] = cells_before * keep * (1 - keep)
+    shares[:, 2] = enter * (1 - new * new)
+    shares[:, 3] = shown * leave * (1 - leave)
+    to_cells = leave * (1 - shown * shown)
+    by_gates = np.empty_like(given)
+    of_gates = by_gates.reshape(-1, 4, width)
+    for rows in reversed(order):
+        count = rows.stop - rows.start
+        part, cell_part = by_state[:count], by_cells[:count]
+        part += arriving[rows]
+        cell_part += part * to_cells[rows]
+        np.multiply(shares[rows, :3], cell_part[:, None], out=of_gates[rows, :3])
+        np.multiply(shares[rows, 3], part, out=of_gates[rows, 3])
+        cell_part *= keep[rows]
+        np.matmul(by_gates[rows], weight, out=part)
+    return by_gates, by_gates
+
+
+@operation(
+    "recurrence",
+    "hₜ = step({given}ₜ, {weight} · hₜ₋₁ + {bias}), from {h}",
+    joint=derivative("through all times, last first", _gradients),
+    backward="StackBackward0",
+)
+def recurrence(given, h, c, weight, bias, /, sizes, backwards, kind):
+    """A recurrent layer, given what the input gives to the gates.
+
+    The result has a row for each row of ``given``, and then the last states
+    and, for LSTM, the last cells.  ``c`` and ``bias`` without dimensions stand
+    for none.
+    """
+    return scan(given, h, c, weight, bias, sizes, backwards, kind)
