@@ -180,8 +180,10 @@ def assert_same_error(text: str) -> None:
 
 
 @pytest.mark.parametrize("wrong", [
-    "RNN(0, 3)", "RNN(3, 0)", "RNN(3, 2, 0)", "RNN(3, 2, dropout=2)", "RNN(3, 2, dropout=True)", "RNN(3.0, 2)",
-    "RNN(3, 2, nonlinearity='selu')", "GRU(3, 2, proj_size=1)", "LSTM(3, 2, proj_size=2)", "LSTM(3, 2, bias=1)",
+    "RNN(0, 3)", "RNN(3, 0)", "RNN(3, 2, 0)", "RNN(3, 2, dropout=2)", "RNN(3, 2, dropout=True)",
+    "RNN(3.0, 2)",
+    "RNN(3, 2, nonlinearity='selu')", "GRU(3, 2, proj_size=1)", "LSTM(3, 2, proj_size=2)",
+    "LSTM(3, 2, bias=1)",
     "LSTM(3, 2, proj_size=-1)", "RNN(3, 2)(torch.ones(2, 2, 2, 3))", "RNN(3, 2)(torch.ones(2, 2, 4))",
     "RNN(3, 2)(torch.ones(2, 2, 3).double())", "RNN(3, 2)(torch.ones(2, 2, 3), torch.ones(1, 3, 2))",
     "RNN(3, 2)(torch.ones(2, 2, 3), torch.ones(1, 2))", "RNN(3, 2)(torch.ones(2, 3), torch.ones(1, 2, 2))",
