@@ -100,10 +100,30 @@ def clearer(
     settings: dict[str, Any],
     form: str = "",
 ) -> Exception:
-    """``error``, or what explains it: an argument of a type that ``function`` does not take."""
+    """``error``, or what explains it: an argument that ``function`` does not take, or how many it takes."""
     if isinstance(error, TypeError) and ("): argument" in str(error) or "combination" in str(error)):
         return error  # it says so already
-    return wrong_argument(function, arguments, settings, form) or error
+    return wrong_argument(function, arguments, settings, form) or wrong_count(
+        error, function, arguments, settings, form
+    )
+
+
+def wrong_count(
+    error: Exception,
+    function: Callable[..., Any],
+    arguments: tuple[Any, ...],
+    settings: dict[str, Any],
+    form: str = "",
+) -> Exception:
+    """``error``; where too few or too many arguments were given, with the way to call ``function``."""
+    signature = inspect.signature(function)
+    try:
+        signature.bind(*arguments, **settings)
+    except TypeError:
+        plain = [each.replace(annotation=each.empty) for each in signature.parameters.values()]
+        call = signature.replace(parameters=plain, return_annotation=signature.empty)
+        return TypeError(f"{error}; call it as {form or function.__name__}{call}")
+    return error
 
 
 def wrong_argument(

@@ -38,6 +38,20 @@ def test_numpys_keywords_mean_pytorchs():
     assert x.std(axis=0).shape == (3,)
 
 
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda x: torch.maximum(x), r"missing 1 .*'other'; call it as maximum\(input, other"),
+        (lambda x: torch.cat([x], 0, 1), r"3 were given; call it as cat\(tensors, dim=0\)"),
+        (lambda x: x.sum(0, True, None, 3), r"call it as sum\(input, dim=None, keepdim=False"),
+        (lambda x: torch.zeros(), "zeros"),
+    ],
+)
+def test_a_wrong_number_of_arguments_says_how_to_call(call, message):
+    with pytest.raises(TypeError, match=message):
+        call(torch.ones(2, 2))
+
+
 @pytest.mark.parametrize("call", [torch.sum, torch.max, torch.std])
 def test_a_mistyped_keyword_is_named_with_its_neighbour(call):
     with pytest.raises(TypeError, match="unexpected keyword argument 'dimm'; did you mean 'dim'"):
