@@ -6,6 +6,7 @@ from autokit.optim.adagrad import Adagrad
 from autokit.optim.adam import Adam, AdamW
 from autokit.optim.adamax import Adamax
 from autokit.optim.asgd import ASGD
+from autokit.optim.lbfgs import LBFGS
 from autokit.optim.nadam import NAdam
 from autokit.optim.optimizer import Optimizer
 from autokit.optim.radam import RAdam
@@ -17,6 +18,7 @@ __getattr__ = names_of("torch.optim")
 
 __all__ = [
     "ASGD",
+    "LBFGS",
     "SGD",
     "Adadelta",
     "Adagrad",

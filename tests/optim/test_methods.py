@@ -295,6 +295,7 @@ WRONG: list[tuple[str, dict[str, Any]]] = [
     ("RMSprop", {"momentum": -1}),
     ("RMSprop", {"alpha": -1}),
     ("Rprop", {"etas": (1.5, 1.2)}),
+    ("LBFGS", {"lr": -1}),
 ]
 
 
