@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from autokit.batches.batch import Batch
+
 
 class device:
     """A place for tensors: ``device("cpu")`` or ``device("cuda", 0)``.
@@ -84,16 +86,30 @@ _device = device
 
 def device_of(array: Any) -> device:
     """The device that holds ``array``."""
+    if array.__class__ is Batch:
+        array = array.memory
     return CPU if isinstance(array, np.ndarray | np.generic) else device("cuda", array.device.id)
 
 
 def module_of(array: Any) -> ModuleType:
     """The array module that computes with ``array``: ``numpy``, or ``cupy`` for an array on a GPU."""
+    if array.__class__ is Batch:
+        array = array.memory
     if isinstance(array, np.ndarray | np.generic):
         return np
     import cupy
 
     return cupy
+
+
+def beside(array: Any, values: Any) -> Any:
+    """``values``, an array on the CPU, on the device of ``array``."""
+    return values if values.__class__ is Batch else module_of(array).asarray(values)
+
+
+def contiguous(array: Any) -> Any:
+    """``array`` row by row in memory, a copy where it lies otherwise."""
+    return array if array.flags.c_contiguous else array.copy()
 
 
 def module_for(where: device | str | None) -> ModuleType:
@@ -119,10 +135,10 @@ def module_for(where: device | str | None) -> ModuleType:
     return cupy
 
 
-def to_numpy(array: Any) -> np.ndarray:
+def to_numpy(array: Any) -> Any:
     """``array`` on the CPU: itself where it is there already, else a copy."""
     return (
         array
-        if isinstance(array, np.ndarray)
+        if isinstance(array, np.ndarray | Batch)
         else np.asarray(array.get() if hasattr(array, "get") else array)
     )

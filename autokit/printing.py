@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from autokit.batches import Batch, levels_of
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -101,7 +103,7 @@ def printoptions(**options: Any) -> Iterator[None]:
 
 
 def format_array(
-    array: Array,
+    array: Array | Batch,
     *,
     grad_fn_name: str | None = None,
     requires_grad: bool = False,
@@ -140,6 +142,19 @@ def format_array(
     >>> format_array(np.zeros((0, 3)))
     'tensor([], size=(0, 3), dtype=torch.float64)'
     """
+    if isinstance(array, Batch):
+        value = format_array(
+            array.full_alone(),
+            grad_fn_name=grad_fn_name,
+            requires_grad=requires_grad,
+            device=device,
+            name=name,
+            default_dtype=default_dtype,
+            options=options,
+            prefix=prefix,
+        )
+        value = value.replace("\n", "\n    ")
+        return f"BatchedTensor(lvl={len(levels_of(array))}, bdim=0, value=\n    {value}\n)"
     options = options or _options
     facts = []
     if device != "cpu":

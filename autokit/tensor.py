@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autokit import dtypes
+from autokit.batches.batch import Batch
 from autokit.devices import device_of, to_numpy
 
 if TYPE_CHECKING:
@@ -412,6 +413,8 @@ class Tensor:
             raise RuntimeError(
                 "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
             )
+        if self.array.__class__ is Batch:
+            return self.array.__array__()  # says why there is none
         if not isinstance(self.array, np.ndarray) and not force:
             raise TypeError(
                 f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the "

@@ -6,13 +6,12 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-import numpy as np
-
-from autokit import random
-from autokit.autograd.modes import no_grad
+from autokit.batches import Level, NotBatched, active, levels_of
 from autokit.func.trees import flatten, spread, unflatten
-from autokit.ops.join import stack
-from autokit.tensor import Tensor, new_tensor
+from autokit.ops.dims import place_of
+from autokit.ops.join import cat
+from autokit.ops.samples import enter, leave
+from autokit.tensor import Tensor
 
 
 def vmap(
@@ -25,9 +24,12 @@ def vmap(
 ) -> Callable[..., Any]:
     """The function that runs ``func`` on each example of a batch, and puts the results in a batch.
 
-    This runs ``func`` once for each example and stacks what it returns: right
-    for every function, branches on values included, and as slow as a loop.
-    PyTorch runs each operation once for the whole batch.
+    ``func`` runs once.  Inside, a tensor shows the shape of one example and
+    holds all of them (see ``autokit.batches``), and each operation computes
+    them together.  An operation that cannot runs on one example after the
+    other: those whose result depends on values in other ways than through
+    arithmetic, such as ``histc``, ``multinomial`` and ``searchsorted``, and a
+    few more, such as convolutions with another weight for each example.
 
     Parameters
     ----------
@@ -36,20 +38,21 @@ def vmap(
     in_dims : int, None or nested containers
         For each positional argument, or part of it, the dimension of the
         examples; None for what all examples share, as they do keyword arguments.
-    out_dims : int or nested containers
-        Where the dimension of the examples goes in the results.
+    out_dims : int, None or nested containers
+        Where the dimension of the examples goes in the results; None for what is the same for all.
     randomness : {"error", "different", "same"}
         What draws of random numbers do: raise, draw for each example, or give
         every example the same.
     chunk_size : int, optional
-        Accepted for PyTorch's sake.
+        Run on so many examples at a time, which takes less memory; all together where it is left out.
 
     Raises
     ------
     ValueError
         If ``in_dims`` or ``out_dims`` do not fit, batches differ in size, or ``func`` returns no tensor.
     RuntimeError
-        If ``func`` draws random numbers under ``randomness="error"``.
+        If ``func`` draws random numbers under ``randomness="error"``, or asks
+        for a value: by ``.item()``, or in an ``if``.
 
     Examples
     --------
@@ -68,46 +71,71 @@ def vmap(
             f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}"
         )
 
+    if chunk_size is not None and chunk_size <= 0:
+        raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
+
     @wraps(func)
     def batched(*args: Any, **kwargs: Any) -> Any:
         leaves, structure, dims = _mapped(args, kwargs, in_dims)
         count = _batch_size(leaves, dims)
-        before = random.get_rng_state()
-
-        def example(place: int) -> tuple[list[Any], Any]:
-            if randomness == "same":
-                random.set_rng_state(before)
-            parts = [
-                leaf if dim is None else leaf[(*(slice(None),) * dim, place)]
+        if chunk_size is None or count <= chunk_size:
+            return _run(func, leaves, structure, dims, count, out_dims, randomness)
+        chunks = []
+        for start in range(0, count, chunk_size):
+            part = [
+                leaf if dim is None else leaf.narrow(dim, start, min(chunk_size, count - start))
                 for leaf, dim in zip(leaves, dims)
             ]
-            args, kwargs = unflatten(parts, structure)
-            return flatten(func(*args, **kwargs))
-
-        if count:
-            results = [example(place) for place in range(count)]
-        else:
-            results = [_of_nothing(func, leaves, dims, structure)]
-        if randomness == "error" and (before.array != random.get_rng_state().array).any():
-            raise RuntimeError(
-                "vmap: called random operation while in randomness error mode. Please either use the 'same' "
-                "or 'different' randomness flags on vmap or perform the randomness operation out of vmap"
+            chunks.append(
+                _run(func, part, structure, dims, min(chunk_size, count - start), out_dims, randomness)
             )
-        outputs, form = results[0]
-        places = _out_dims(out_dims, unflatten(outputs, form))
-        joined = []
-        for slot, (output, dim) in enumerate(zip(outputs, places)):
-            if not isinstance(output, Tensor):
-                raise ValueError(
-                    f"vmap({_name(func)}, ...): `{_name(func)}` must only return Tensors, got type "
-                    f"{type(output)} as a return."
-                )
-            whole = stack([parts[slot] for parts, _ in results], dim)
-            nothing = (*(slice(None),) * (dim % whole.array.ndim), slice(0, 0))
-            joined.append(whole if count else whole[nothing])
-        return unflatten(joined, form)
+        rows, form = zip(*[flatten(chunk) for chunk in chunks])
+        places = _out_dims(out_dims, chunks[0])
+        return unflatten(
+            [parts[0] if dim is None else cat(parts, dim) for parts, dim in zip(zip(*rows), places)], form[0]
+        )
 
     return batched
+
+
+def _run(
+    func: Callable[..., Any],
+    leaves: list[Any],
+    structure: Any,
+    dims: list[Any],
+    count: int,
+    out_dims: Any,
+    randomness: str,
+) -> Any:
+    """One call of ``func`` for ``count`` samples at once."""
+    with Level(count, randomness) as level:
+        parts = [leaf if dim is None else enter(leaf, level, dim) for leaf, dim in zip(leaves, dims)]
+        args, kwargs = unflatten(parts, structure)
+        try:
+            result = func(*args, **kwargs)
+        except NotBatched as error:
+            if len(active()) > 1:  # an outer vmap may go through its samples
+                raise
+            raise RuntimeError(str(error)).with_traceback(error.__traceback__) from None
+    outputs, form = flatten(result)
+    places = _out_dims(out_dims, result)
+    joined = []
+    for output, dim in zip(outputs, places):
+        if not isinstance(output, Tensor):
+            raise ValueError(
+                f"vmap({_name(func)}, ...): `{_name(func)}` must only return Tensors, got type "
+                f"{type(output)} as a return."
+            )
+        if dim is None:
+            if level in levels_of(output.array):
+                raise ValueError(
+                    f"vmap({_name(func)}, ...): `{_name(func)}` can not return a BatchedTensor when "
+                    "out_dim is None: each sample has another value"
+                )
+            joined.append(output)
+            continue
+        joined.append(leave(output, level, place_of(dim, output.array.ndim + 1)))
+    return unflatten(joined, form)
 
 
 def _name(func: Callable[..., Any]) -> str:
@@ -116,7 +144,7 @@ def _name(func: Callable[..., Any]) -> str:
 
 def _mapped(args: tuple[Any, ...], kwargs: dict[str, Any], in_dims: Any) -> tuple[list[Any], Any, list[Any]]:
     """The leaves of all arguments, their structure, and the dimension of the examples in each."""
-    if not isinstance(in_dims, int | tuple | list | None) or isinstance(in_dims, bool):
+    if not isinstance(in_dims, int | tuple | list) or isinstance(in_dims, bool):
         raise ValueError(
             "vmap(f, in_dims=..., ...)(<inputs>): expected `in_dims` to be int or a (potentially nested) "
             f"tuple matching the structure of inputs, got: {type(in_dims)}."
@@ -170,26 +198,11 @@ def _batch_size(leaves: list[Any], dims: list[Any]) -> int:
     return sizes[0]
 
 
-def _of_nothing(
-    func: Callable[..., Any], leaves: list[Any], dims: list[Any], structure: Any
-) -> tuple[list[Any], Any]:
-    """What ``func`` returns for an example of zeros: the shapes that a batch of no examples has."""
-    parts = []
-    for leaf, dim in zip(leaves, dims):
-        if dim is not None:
-            shape = (*leaf.array.shape[:dim], *leaf.array.shape[dim + 1 :])
-            leaf = new_tensor(np.zeros_like(leaf.array, shape=shape))
-        parts.append(leaf)
-    args, kwargs = unflatten(parts, structure)
-    with no_grad(), random.fork_rng():
-        return flatten(func(*args, **kwargs))
-
-
-def _out_dims(out_dims: Any, result: Any) -> list[int]:
+def _out_dims(out_dims: Any, result: Any) -> list[Any]:
     found = spread(tuple(out_dims) if isinstance(out_dims, list) else out_dims, result)
     if found is None and isinstance(out_dims, tuple) and len(out_dims) == 1:
         found = spread(out_dims[0], result)
-    if found is None or not all(isinstance(dim, int) for dim in found):
+    if found is None or not all(isinstance(dim, int | None) for dim in found):
         raise ValueError(
             f"vmap(f, ..., out_dims={out_dims}): out_dims is not compatible with the structure of what f "
             "returned"

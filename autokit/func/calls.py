@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autokit import autograd
+from autokit.devices import module_of
 from autokit.tensor import Tensor, new_tensor
 
 
@@ -126,6 +127,5 @@ def forward(call: Call, outputs: tuple[Tensor, ...], along: tuple[Tensor, ...]) 
 def basis(tensor: Tensor) -> list[Tensor]:
     """For each element the tensor of that shape which is 1 there, and 0 elsewhere."""
     shape, size = tensor.array.shape, tensor.array.size
-    rows = np.zeros_like(tensor.array, shape=(size, size))
-    np.fill_diagonal(rows, 1)
+    rows = module_of(tensor.array).eye(size, dtype=tensor.array.dtype)
     return [new_tensor(row.reshape(shape)) for row in rows]

@@ -26,6 +26,7 @@ from autokit.autograd.node import Node
 from autokit.func.calls import basis, zeros
 from autokit.func.trees import flatten, tree_map, unflatten
 from autokit.ops.join import stack
+from autokit.ops.samples import for_each_sample
 from autokit.tensor import Tensor, new_tensor
 
 Argnums = int | tuple[int, ...]
@@ -58,6 +59,7 @@ class Level:
                 f"expected a tensor to differentiate by, and got {type(tensor).__name__}; choose the "
                 "arguments with argnums"
             )
+        tensor = for_each_sample(tensor)
         if self.recorded_outside and tensor._requires_grad:
             return tensor.view_as(tensor)
         return self.leaf(tensor.detach())

@@ -22,12 +22,16 @@ from typing import Any
 
 import numpy as np
 
+from autokit.batches import Batch
+
 
 def _in_float64(function: Callable[..., Any]) -> Callable[..., Any]:
     """``function`` of float64 arrays, for arrays of any floating point dtype."""
 
     @wraps(function)
     def apply(a: Any, *settings: Any) -> Any:
+        if a.__class__ is Batch:  # each element by itself: all samples are but more of them
+            return Batch(apply(a.full, *settings), a.level)
         return np.asarray(function(a.astype(np.float64), *settings)).astype(a.dtype)
 
     return apply

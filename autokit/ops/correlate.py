@@ -34,6 +34,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from autokit.devices import contiguous
+
 TILE = 1 << 19
 """Elements of the matrix of windows that are made at a time."""
 
@@ -202,7 +204,7 @@ def correlate_input_gradient(g: Any, weight: Any, bias: Any, shape: tuple[int, .
     result = np.zeros_like(g, shape=shape, order="C")
     # One row for each place and channel, so that all channels of a place lie together.
     matrix = weight.reshape((groups, outputs // groups, channels // groups, places))
-    matrix = np.ascontiguousarray(matrix.transpose((0, 3, 2, 1))).reshape((groups, -1, outputs // groups))
+    matrix = contiguous(matrix.transpose((0, 3, 2, 1))).reshape((groups, -1, outputs // groups))
     height = channels * places
     tile, spaced, summed = _room(g, count, plan, height, outputs, channels * plan.phases)
     by_phase = summed.reshape((groups, channels // groups, plan.phases, -1))

@@ -12,8 +12,7 @@ from typing import Any
 
 from autokit.autograd.modes import thread
 from autokit.dtypes import HALVES
-from autokit.ops.errors import explain
-from autokit.ops.operation import get_array
+from autokit.ops.operation import get_array, recovered
 from autokit.ops.recording import record_all
 from autokit.tensor import Tensor, new_tensor
 
@@ -28,7 +27,7 @@ def direct(function: Any, operands: tuple[Tensor, ...], settings: dict[str, Any]
     try:
         out = forward(*arrays, **settings) if settings else forward(*arrays)
     except Exception as error:
-        raise explain(operation, operands, settings or {}, error) from None
+        return recovered(function, operation, operands, settings or {}, error)
     state = thread.state
     if state.grad_enabled:
         learns = tuple([operand._requires_grad for operand in operands])

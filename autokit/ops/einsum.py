@@ -16,6 +16,7 @@ import builtins
 import math
 from collections.abc import Sequence
 from itertools import combinations
+from string import ascii_letters
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,8 @@ def _diagonals(a: Any, labels: Labels) -> tuple[Any, Labels]:
     if once == labels:
         return a, labels
     numbers = [once.index(label) for label in labels]
-    return np.einsum(a, numbers, list(range(len(once)))), once
+    letters = "".join([ascii_letters[number] for number in numbers])
+    return np.einsum(f"{letters}->{ascii_letters[: len(once)]}", a), once
 
 
 @operation(

@@ -154,7 +154,7 @@ def _either(name: str, input: Any, dim: Any, keepdim: Any, whole: Any, along: An
     a = input.array
     place = place_of(dim, a.ndim, name)
     _some(a, place, name)
-    index = np.asarray(getattr(a, f"arg{name}")(axis=place, keepdims=keepdim))
+    index = new_tensor(getattr(a, f"arg{name}")(axis=place, keepdims=keepdim)).array
     return pair(along(input, place, keepdim, index), new_tensor(index))
 
 

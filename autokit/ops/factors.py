@@ -8,6 +8,7 @@ import numpy as np
 
 from autokit.dtypes import FLOATS
 from autokit.ops.errors import describe
+from autokit.ops.index import read_at
 from autokit.ops.lu import lu_arrays, order_of_rows
 from autokit.ops.matrices import (
     in_batch,
@@ -77,7 +78,7 @@ def _lu_gradient(g: Any, out: Any, order: Any) -> Any:
 
 def _permutation(order: Any, dtype: Any) -> Any:
     """P, for which P L U is A: column k has its 1 in the row that came to be row k."""
-    return np.swapaxes(np.eye(order.shape[-1], dtype=dtype)[order], -1, -2)
+    return np.swapaxes(read_at(np.eye(order.shape[-1], dtype=dtype), (order,)), -1, -2)
 
 
 @operation(

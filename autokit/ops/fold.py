@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from autokit.devices import contiguous
 from autokit.dtypes import FLOATS
 from autokit.ops.errors import describe
 from autokit.ops.names import Names
@@ -91,7 +92,7 @@ def col2im(a, /, blocks):
     padded = np.zeros_like(a, shape=(*columns.shape[:2], *blocks.padded_sizes()))
     for number, seen in blocks.places():
         padded[seen] += columns[:, :, number]
-    return np.ascontiguousarray(padded[blocks.inside()])
+    return contiguous(padded[blocks.inside()])
 
 
 def unfold(

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from autokit.autograd.node import Node
+from autokit.batches import Batch, newest, wrap
 from autokit.dtypes import FLOATS
 from autokit.ops.errors import describe
 from autokit.ops.names import Names
@@ -55,6 +56,8 @@ def _entry(tensor: Tensor, entry: Any) -> Any:
                 stacklevel=4,
             )
             entry = entry.astype(bool)
+        if entry.__class__ is Batch and entry.dtype.kind in "bui":
+            return entry
     if isinstance(entry, bool | np.bool_):
         return bool(entry)
     if isinstance(entry, int | np.integer):
@@ -105,7 +108,7 @@ def out_of_bounds(index: int, dim: int, size: int, kind: type[Exception] = Index
 
 def is_basic(index: tuple[Any, ...]) -> bool:
     """Whether ``index`` reads every element at most once, as a view: integers and slices alone."""
-    return not any(isinstance(entry, np.ndarray | bool) for entry in index)
+    return not any(isinstance(entry, np.ndarray | bool | Batch) for entry in index)
 
 
 def _steps(index: tuple[Any, ...]) -> tuple[tuple[Any, ...], ...]:
@@ -118,7 +121,7 @@ def _steps(index: tuple[Any, ...]) -> tuple[tuple[Any, ...], ...]:
     numbers: list[Any] = []
     arrays: list[Any] = []
     for entry in index:
-        if isinstance(entry, np.ndarray):
+        if isinstance(entry, np.ndarray | Batch):
             numbers += [slice(None)] * (entry.ndim if entry.dtype.kind == "b" else 1)
             arrays.append(entry)
         elif isinstance(entry, bool):
@@ -130,9 +133,15 @@ def _steps(index: tuple[Any, ...]) -> tuple[tuple[Any, ...], ...]:
     return tuple(numbers), tuple(arrays)
 
 
+def read_at(a: Any, index: tuple[Any, ...]) -> Any:
+    """``a[index]``, where the index may be another one for each sample of a ``vmap``."""
+    level = newest(index)
+    return a[index] if level is None or a.__class__ is Batch else wrap(a[None], level)[index]
+
+
 def _read_all(a: Any, steps: Sequence[tuple[Any, ...]]) -> Any:
     for step in steps:
-        a = a[step]
+        a = read_at(a, step)
     return a
 
 

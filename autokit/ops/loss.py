@@ -15,6 +15,7 @@ import numpy as np
 from autokit.autograd.node import Node
 from autokit.ops.blocks import BLOCK
 from autokit.ops.elementwise import sigmoid
+from autokit.ops.index import read_at
 from autokit.ops.operation import derivative, on, operation
 from autokit.tensor import Tensor
 
@@ -146,12 +147,13 @@ def class_factors(target: Any, classes: int, weight: Any, ignore_index: int) -> 
         return None
     counts = target != ignore_index
     chosen = np.where(counts, target, 0)
-    wrong = chosen[(chosen < 0) | (chosen >= classes)]
-    if wrong.size:
+    outside = (chosen < 0) | (chosen >= classes)
+    if outside.any():
+        wrong = chosen[outside]
         raise IndexError(
             f"Target {wrong.flat[0]} is out of bounds. There are {classes} classes, from 0 to {classes - 1}"
         )
-    return counts.astype(np.float32) if weight is None else counts * weight[chosen]
+    return counts.astype(np.float32) if weight is None else counts * read_at(weight, (chosen,))
 
 
 def _largest(chosen: Any) -> int:
@@ -171,7 +173,8 @@ def _likelihood_gradient(g: Any, target: Any, shape: tuple[int, ...], factors: A
     values: Any = -1.0 if factors is None else -factors.reshape(-1)
     if reduction == "mean":
         values = values / (chosen.size or 1 if factors is None else (float(factors.sum()) or 1.0))
-    hot = np.zeros((chosen.size, shape[axis]), (g.array if isinstance(g, Tensor) else g).dtype)
+    kind = (g.array if isinstance(g, Tensor) else g).dtype
+    hot = np.zeros_like(chosen, kind, shape=(chosen.size, shape[axis]))
     hot[np.arange(chosen.size), chosen] = values
     if len(shape) != 2:
         others = shape[:axis] + shape[axis + 1 :]

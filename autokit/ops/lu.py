@@ -29,7 +29,7 @@ def lu_arrays(a: Any) -> tuple[Any, Any]:
 
 def order_of_rows(pivots: Any, rows: int) -> Any:
     """Which row of the matrix each row of L U is, after all swaps."""
-    order = np.broadcast_to(np.arange(rows), (*pivots.shape[:-1], rows)).copy()
+    order = np.zeros_like(pivots, np.int64, shape=(*pivots.shape[:-1], rows)) + np.arange(rows)
     for step in range(pivots.shape[-1]):
         other = pivots[..., step, None].astype(np.int64) - 1
         taken = np.take_along_axis(order, other, axis=-1)

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autokit import dtypes
+from autokit.batches.batch import NotBatched
 from autokit.tensor import Tensor
 
 SPELLINGS = {"axis": "dim", "keepdims": "keepdim"}
@@ -72,6 +73,8 @@ def public(function: Callable[..., Any]) -> Callable[..., Any]:
         if not settings:
             try:
                 return function(*arguments)
+            except NotBatched as error:
+                return _by_samples(function, arguments, {}, error)
             except Exception as error:
                 raise clearer(error, function, arguments, settings) from error.__cause__
         if known is None:
@@ -86,11 +89,25 @@ def public(function: Callable[..., Any]) -> Callable[..., Any]:
                 raise unknown_keyword(function.__name__, name, list(known))
         try:
             result = function(*arguments, **settings)
+        except NotBatched as error:
+            result = _by_samples(function, arguments, settings, error)
         except Exception as error:
             raise clearer(error, function, arguments, settings) from error.__cause__
         return result if out is None else write_out(function.__name__, result, out)
 
     return apply
+
+
+def _by_samples(
+    function: Callable[..., Any], arguments: tuple[Any, ...], settings: dict[str, Any], error: NotBatched
+) -> Any:
+    """What ``function`` gives in a ``vmap`` that it has no rule for."""
+    from autokit.ops.samples import by_samples, newest_among
+
+    level = newest_among([*arguments, *settings.values()])
+    if level is None:
+        raise error
+    return by_samples(function, function.__name__, arguments, settings, level)
 
 
 def clearer(

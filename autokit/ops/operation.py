@@ -38,7 +38,7 @@ from autokit import dtypes
 from autokit.autograd.modes import thread
 from autokit.autograd.node import Node, offer_saved
 from autokit.dtypes import HALVES
-from autokit.ops.errors import explain, not_a_tensor
+from autokit.ops.errors import not_a_tensor
 from autokit.ops.half import derivative_in_float32, in_float32
 from autokit.ops.names import SPELLINGS, unknown_keyword, write_out
 from autokit.ops.operands import as_operands, with_number
@@ -293,7 +293,7 @@ def _unary(operation: Operation) -> Callable[..., Tensor]:
         try:
             array = (operation.on_halves if HALVES and array.dtype in HALVES else forward)(array)
         except Exception as error:
-            raise explain(operation, (input,), {}, error) from None
+            return recovered(apply, operation, (input,), {}, error)
         if learns and way is not None:
             state = thread.state
             if state.grad_enabled:
@@ -326,7 +326,7 @@ def _binary(operation: Operation) -> Callable[..., Tensor]:
         try:
             array = (operation.on_halves if HALVES and _any_half(a, b) else forward)(a, b)
         except Exception as error:
-            raise explain(operation, (input, other), {}, error) from None
+            return recovered(apply, operation, (input, other), {}, error)
         if input._requires_grad:
             way = by_both if other._requires_grad else by_first
         elif other._requires_grad:
@@ -369,7 +369,7 @@ def _unary_with_settings(operation: Operation) -> Callable[..., Tensor]:
         try:
             array = (operation.on_halves if HALVES and array.dtype in HALVES else forward)(array, **settings)
         except Exception as error:
-            raise explain(operation, arguments, settings, error) from None
+            return recovered(apply, operation, arguments, settings, error)
         state = thread.state
         if input._requires_grad and way is not None and state.grad_enabled:
             result = record(state, operation, array, way, (input.grad_fn or input,), settings)
@@ -396,7 +396,7 @@ def _general(operation: Operation) -> Callable[..., Tensor]:
             arrays = tuple(map(get_array, operands))
             array = (operation.on_halves if HALVES and _any_half(*arrays) else forward)(*arrays, **settings)
         except Exception as error:
-            raise explain(operation, operands, settings, error) from None
+            return recovered(apply, operation, operands, settings, error)
         state = thread.state
         if differentiable and state.grad_enabled:
             learns = tuple([operand._requires_grad for operand in operands])
@@ -457,6 +457,15 @@ def _operands_by_name(
             break
         given = (*given, settings.pop(keyword))
     return given
+
+
+def recovered(
+    apply: Any, operation: Operation, operands: Any, settings: dict[str, Any], error: Exception
+) -> Any:
+    """What ``apply`` returns where the rule raised ``error``: in a ``vmap``, one sample after the other."""
+    from autokit.ops.samples import recovered
+
+    return recovered(apply, operation, operands, settings, error)
 
 
 def on(function: Any, *operands: Any, **settings: Any) -> Any:

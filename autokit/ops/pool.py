@@ -14,6 +14,7 @@ from autokit.devices import module_of
 from autokit.dtypes import FLOATS
 from autokit.ops.direct import direct
 from autokit.ops.errors import describe
+from autokit.ops.index import read_at
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.tensor import Tensor, new_tensor
@@ -88,7 +89,8 @@ def _places_of_maxima(a: Any, pooling: Pooling) -> Any:
     for number, seen in enumerate(pooling.places()):
         value = padded[seen]
         if best is None:
-            best, chosen = value.copy(), xp.zeros(value.shape, first_inside.dtype) + first_inside
+            best = value.copy()
+            chosen = np.zeros_like(best, dtype=first_inside.dtype) + first_inside
             continue
         larger = value > best
         if a.dtype.kind in FLOATS:
@@ -97,7 +99,7 @@ def _places_of_maxima(a: Any, pooling: Pooling) -> Any:
         # The places of a kernel are numbered in turn, so the latest is the largest number.  Arithmetic on
         # small numbers is many times faster here than a masked copy, which guesses wrong at every maximum.
         np.maximum(chosen, larger * first_inside.dtype.type(number), out=chosen)
-    return offsets.take(chosen) + corners
+    return read_at(offsets, (chosen,)) + corners
 
 
 def row_lengths(sizes: tuple[int, ...]) -> list[int]:

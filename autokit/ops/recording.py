@@ -14,6 +14,7 @@ import numpy as np
 
 from autokit.autograd.modes import SMALL, State, thread
 from autokit.autograd.node import Node, Storage, next_sequence
+from autokit.batches.batch import Batch
 from autokit.dtypes import HALVES
 from autokit.tensor import Tensor
 
@@ -40,8 +41,13 @@ def record(
     Where the result is not small, which its node's ``saved`` tells, or an operand is not, :func:`settle`
     must follow.
     """
-    if type(array) is not _ndarray and isinstance(array, np.generic):
-        array = np.asarray(array)
+    if type(array) is not _ndarray:
+        if isinstance(array, np.generic):
+            array = np.asarray(array)
+        elif array.__class__ is Batch or array.__class__.__name__ == "Parts":
+            from autokit.ops.samples import recorded_with_samples
+
+            way, sources = recorded_with_samples(operation, array, way, sources)
     node = Node()
     node.operation = operation
     node.way = way if not HALVES or array.dtype not in HALVES else operation.way_of_halves(way)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from autokit import random
-from autokit.devices import module_of, to_numpy
+from autokit.devices import beside, to_numpy
 from autokit.dtypes import FLOATS
 from autokit.limits import finfo
 from autokit.ops.inplace import in_place, refuse_change
@@ -38,7 +38,7 @@ def _redraw(self: Tensor, backward: str, draw: Draw) -> Tensor:
 
 
 def _overwrite(self: Tensor, backward: str, values: np.ndarray) -> Tensor:
-    return in_place(drawn)(self, new_tensor(module_of(self.array).asarray(values)), backward=backward)
+    return in_place(drawn)(self, new_tensor(beside(self.array, values)), backward=backward)
 
 
 def _by_chances(source: random.Generator, like: np.ndarray, chances: np.ndarray) -> np.ndarray:

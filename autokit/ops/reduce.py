@@ -295,7 +295,7 @@ def _truth(name: str) -> Any:
     def plain(a, /, dim=None, keepdim=False):
         """Whether elements are true, along ``dim``, where an empty list asks about each alone."""
         axis = dim if dim is None or isinstance(dim, int) else tuple(dim)
-        return _answer(np.asarray(getattr(a != 0, name)(axis=axis, keepdims=keepdim)), a)
+        return _answer(getattr(a != 0, name)(axis=axis, keepdims=keepdim), a)
 
     return plain
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from autokit import dtypes, random
-from autokit.devices import module_of, to_numpy
+from autokit.devices import beside, to_numpy
 from autokit.limits import finfo
 from autokit.ops.create import _chosen, _finished, _like, _shape
 from autokit.ops.errors import broadcast_message
@@ -87,7 +87,7 @@ def like_in_memory(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
 
 def _with_history(values: np.ndarray, backward: str, *parameters: Tensor) -> Tensor:
     """A tensor of ``values``, which were drawn with these parameters."""
-    made = new_tensor(module_of(parameters[0].array).asarray(values))
+    made = new_tensor(beside(parameters[0].array, values))
     if not any(parameter._requires_grad for parameter in parameters):
         return made
     return (drawn if len(parameters) == 1 else drawn_for_two)(*parameters, made, backward=backward)

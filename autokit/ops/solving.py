@@ -578,7 +578,7 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     return LstsqResult(
         solution.squeeze(-1) if vector else solution,
         residuals.squeeze(-1) if vector and residuals is not empty else residuals,
-        new_tensor(np.asarray(rank, np.int64) if driver != "gels" else np.zeros(0, np.int64)),
+        new_tensor(new_tensor(rank).array.astype(np.int64) if driver != "gels" else np.zeros(0, np.int64)),
         new_tensor(s) if driver in ("gelsd", "gelss") else empty,
     )
 
@@ -599,7 +599,7 @@ def matrix_rank(
     s = np.linalg.svd(A.array, compute_uv=False)
     # The older `tol` is absolute, and leaves no room for the relative one.
     bounds = (_number(tol), 0.0) if tol is not None else (_number(atol), _number(rtol))
-    return new_tensor(np.asarray((s > cutoff(s, A.array.shape, *bounds)).sum(axis=-1), np.int64))
+    return new_tensor((s > cutoff(s, A.array.shape, *bounds)).sum(axis=-1, dtype=np.int64))
 
 
 NAMES = Names(

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.batches import Batch
 from autokit.devices import module_of
 from autokit.ops.dims import place_of, sizes_of, whole
 from autokit.ops.names import Names
@@ -22,6 +23,9 @@ def strided(a: Any, shape: tuple[int, ...], strides: tuple[int, ...], offset: in
 
     Strides and offset count bytes.
     """
+    if a.__class__ is Batch:
+        full = a.full
+        return Batch(strided(full, (full.shape[0], *shape), (full.strides[0], *strides), offset), a.level)
     if not isinstance(a, np.ndarray):
         module = module_of(a)
         if not offset:

@@ -20,11 +20,14 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterator
+from functools import wraps
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from autokit import devices
+from autokit.batches.batch import active, of_each, refuse_for_samples
 from autokit.dtypes import BY_NUMPY, FLOATS
 from autokit.limits import finfo
 from autokit.random import cephes, rejection
@@ -60,6 +63,35 @@ _STATE = np.dtype(
         ("unused", "<i4", 3),
     ]
 )
+
+
+def _for_samples(draw: Callable[..., Any]) -> Callable[..., Any]:
+    """``draw``, which draws for each sample of a ``vmap`` with ``randomness="different"``."""
+    parameters = tuple(signature(draw).parameters)
+    place = parameters.index("shape") - 1 if "shape" in parameters else None
+
+    @wraps(draw)
+    def apply(self: Generator, *arguments: Any, **settings: Any) -> Any:
+        levels = active()
+        if not levels:
+            return draw(self, *arguments, **settings)
+        apart = [level for level in levels if level.randomness == "different" and not level.looping]
+        if not apart:
+            return draw(self, *arguments, **settings)
+        counts = tuple([level.size for level in apart])
+        if place is None:
+            rows = [draw(self, *arguments, **settings) for _ in range(math.prod(counts))]
+            drawn = np.stack(rows).reshape((*counts, *rows[0].shape))
+        else:
+            if place < len(arguments):
+                settings["shape"] = arguments[place]
+                settings.update(zip(parameters[place + 2 :], arguments[place + 1 :]))
+            shape = settings["shape"]
+            settings["shape"] = (*counts, *((shape,) if isinstance(shape, int) else shape))
+            drawn = draw(self, *arguments[:place], **settings)
+        return of_each(drawn, apart)
+
+    return apply
 
 
 class Generator:
@@ -167,6 +199,7 @@ class Generator:
 
     # ------------------------------------------------------------ even numbers
 
+    @_for_samples
     def uniform(
         self, shape: Shape, dtype: npt.DTypeLike = FLOAT32, low: float = 0.0, high: float = 1.0
     ) -> Array:
@@ -186,6 +219,7 @@ class Generator:
             drawn[drawn == np.asarray(high, dtype)] = low  # what rounding brought up to the end
         return drawn.reshape(shape)
 
+    @_for_samples
     def integers(self, low: int, high: int, shape: Shape, dtype: npt.DTypeLike = np.int64) -> Array:
         """Whole numbers from ``low`` up to and without ``high``; equal to PyTorch's ``randint``."""
         span = high - low
@@ -198,6 +232,7 @@ class Generator:
         # Adding in uint64 wraps around exactly as two's complement does, so a negative low is fine.
         return (offsets + np.uint64(low % (1 << 64))).view(np.int64).astype(dtype, copy=False).reshape(shape)
 
+    @_for_samples
     def full_range(self, shape: Shape, dtype: npt.DTypeLike) -> Array:
         """PyTorch's ``random_()``: whole numbers from 0 to the largest that ``dtype`` holds exactly."""
         dtype, size = np.dtype(dtype), _size(shape)
@@ -208,6 +243,7 @@ class Generator:
         words = self._long_words(size) if dtype.itemsize == 8 else self._words(size).astype(np.uint64)
         return (words % np.uint64(last + 1)).astype(dtype).reshape(shape)
 
+    @_for_samples
     def permutation(self, n: int) -> Array:
         """The numbers 0 to n - 1 in random order; equal to PyTorch's ``randperm``."""
         order = list(range(n))
@@ -237,11 +273,16 @@ class Generator:
             shape, dtype = chance.shape, dtype or chance.dtype
         else:
             kind = FLOAT64
-        drawn = self._uniform(_size(shape), kind).reshape(shape)
+        drawn = self._even(shape, kind)
         return (drawn < chance).astype(dtype or np.float32)
+
+    @_for_samples
+    def _even(self, shape: Shape, kind: np.dtype[Any]) -> Array:
+        return self._uniform(_size(shape), kind).reshape(shape)
 
     # ------------------------------------------------------------ normal numbers
 
+    @_for_samples
     def normal(
         self,
         shape: Shape,
@@ -268,6 +309,7 @@ class Generator:
             drawn = multiply_add(drawn, kind.type(std), kind.type(mean))
         return drawn.astype(dtype, copy=False).reshape(shape)
 
+    @_for_samples
     def log_normal(self, shape: Shape, dtype: npt.DTypeLike, mean: float, std: float) -> Array:
         """Numbers whose logarithm is normal; equal to PyTorch's ``log_normal_``."""
         normal = multiply_add(self._normal_pairs(_size(shape)), std, mean)
@@ -275,17 +317,20 @@ class Generator:
 
     # ------------------------------------------------------------ other distributions, from even numbers
 
+    @_for_samples
     def exponential(self, shape: Shape, dtype: npt.DTypeLike, rate: float = 1.0) -> Array:
         """Waiting times at ``rate``; equal to PyTorch's ``exponential_``."""
         drawn = self._uniform(_size(shape), FLOAT64)
         return narrowed(-1.0 / rate * _libm(math.log1p, -drawn), dtype).reshape(shape)
 
+    @_for_samples
     def geometric(self, shape: Shape, dtype: npt.DTypeLike, p: float) -> Array:
         """How many trials the first success takes; equal to PyTorch's ``geometric_``."""
         with np.errstate(divide="ignore"):
             drawn = np.ceil(np.log(self._uniform(_size(shape), FLOAT64)) / math.log1p(-p))
         return narrowed(drawn, dtype).reshape(shape)
 
+    @_for_samples
     def cauchy(self, shape: Shape, dtype: npt.DTypeLike, median: float, sigma: float) -> Array:
         """Numbers from the Cauchy distribution; equal to PyTorch's ``cauchy_``."""
         angle = math.pi * (self._uniform(_size(shape), FLOAT64) - 0.5)
@@ -317,6 +362,7 @@ class Generator:
         return self._words_source
 
     def _words(self, count: int) -> Array:
+        refuse_for_samples()
         if count:
             self._is_fresh = False
         return self._source().randint(0, 1 << 32, size=count, dtype=np.uint32)

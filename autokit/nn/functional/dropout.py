@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from autokit import random
-from autokit.devices import module_of
+from autokit.devices import beside, module_of
 from autokit.ops.sampling import in_memory_order, like_in_memory
 from autokit.tensor import Tensor, new_tensor
 
@@ -153,4 +153,4 @@ def _kept(shape: tuple[int, ...], dtype: np.dtype, p: float) -> np.ndarray:
 
 
 def _on_device_of(input: Tensor, values: Any) -> Tensor:
-    return new_tensor(module_of(input.array).asarray(values))
+    return new_tensor(beside(input.array, values))
