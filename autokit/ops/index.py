@@ -332,9 +332,14 @@ def _put_name(node: Node) -> str:
 )
 def put(a, value, /, index):
     """A copy of ``a`` with ``value`` at ``index``."""
-    result = a.copy()
+    result = writable_copy(a)
     write(result, index, value)
     return result
+
+
+def writable_copy(a: Any) -> Any:
+    """A copy to write into: without dimensions NumPy may give a scalar, which cannot be written."""
+    return np.array(a) if isinstance(a, np.generic) else a.copy()
 
 
 def zero_like(g: Any) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 
 from autokit.ops.dims import place_of
 from autokit.ops.errors import broadcast_message, describe
-from autokit.ops.index import plain_getitem, plain_nonzero, spread_out
+from autokit.ops.index import plain_getitem, plain_nonzero, spread_out, writable_copy
 from autokit.ops.index import put as put_at
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
@@ -148,7 +148,7 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
 )
 def plain_part_scatter(a, src, /, index, made_by):
     """See :func:`select_scatter`."""
-    result = a.copy()
+    result = writable_copy(a)
     result[index] = src
     return result
 

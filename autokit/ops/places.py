@@ -9,7 +9,7 @@ import numpy as np
 from autokit import dtypes
 from autokit.ops.dims import place_of
 from autokit.ops.errors import describe
-from autokit.ops.index import add_at, plain_getitem, plain_index, spread_out
+from autokit.ops.index import add_at, plain_getitem, plain_index, spread_out, writable_copy
 from autokit.ops.index import put as put_at
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
@@ -81,7 +81,7 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
 )
 def plain_index_add(a, source, /, dim, index, alpha=1):
     """See :func:`index_add`."""
-    result = a.copy()
+    result = writable_copy(a)
     add_at(result, slices_at(dim, index), source * np.asarray(alpha, a.dtype))
     return result
 
@@ -131,7 +131,7 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
 )
 def plain_index_copy(a, source, /, dim, index):
     """See :func:`index_copy`."""
-    result = a.copy()
+    result = writable_copy(a)
     result[slices_at(dim, index)] = source
     return result
 
@@ -184,7 +184,7 @@ def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor
 )
 def plain_index_fill(a, value, /, dim, index, by_tensor=False):
     """See :func:`index_fill`."""
-    result = a.copy()
+    result = writable_copy(a)
     if result.ndim:
         result[slices_at(dim, index)] = value
     elif index.size:
@@ -232,7 +232,7 @@ def single(name: str, input: Tensor, value: Any) -> tuple[Tensor, bool]:
 )
 def put_added(a, value, /, index):
     """A copy of ``a`` with ``value`` added at ``index``; places named twice get both."""
-    result = a.copy()
+    result = writable_copy(a)
     add_at(result, index, value)
     return result
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.ops.index import zero_like
+from autokit.ops.index import writable_copy, zero_like
 from autokit.ops.operation import derivative, on, operation
 from autokit.tensor import Tensor
 
@@ -25,7 +25,7 @@ from autokit.tensor import Tensor
 )
 def write_region(a, value, /, places):
     """A copy of ``a`` with ``value`` at ``places``, which count the elements of ``a`` in order."""
-    result = a.copy()
+    result = writable_copy(a)
     result.reshape(-1)[places] = value
     return result
 

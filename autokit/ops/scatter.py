@@ -14,7 +14,7 @@ import numpy as np
 from autokit.dtypes import FLOATS
 from autokit.ops.dims import place_of
 from autokit.ops.errors import broadcast_message, describe
-from autokit.ops.index import add_at, out_of_bounds, spread_out
+from autokit.ops.index import add_at, out_of_bounds, spread_out, writable_copy
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.tensor import Tensor, new_tensor
@@ -163,7 +163,7 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
 
 
 def _scattered(a: Any, values: Any, dim: int, index: Any) -> Any:
-    result = a.copy()
+    result = writable_copy(a)
     if not result.ndim:
         if index.size:
             result[...] = np.reshape(values, -1)[-1] if np.ndim(values) else values
@@ -216,7 +216,7 @@ def plain_scatter(a, src, /, dim, index, by_tensor=False):
 )
 def plain_scatter_add(a, src, /, dim, index):
     """See :func:`scatter_add`."""
-    return _add_along(a.copy(), dim, index, src)
+    return _add_along(writable_copy(a), dim, index, src)
 
 
 def _source(name: str, input: Tensor, axis: int, places: np.ndarray, src: Tensor) -> None:
@@ -391,7 +391,7 @@ def _numpy_dtype(x: Any) -> np.dtype:
 )
 def plain_scatter_reduce(a, src, /, dim, index, reduce, include_self=True):
     """See :func:`scatter_reduce`."""
-    result = a.copy()
+    result = writable_copy(a)
     if not index.size:
         return result
     places = _beside(index.shape, dim, index)

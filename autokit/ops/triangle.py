@@ -8,6 +8,7 @@ import numpy as np
 
 from autokit.ops.create import _finished
 from autokit.ops.dims import place_of
+from autokit.ops.index import writable_copy
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.shape import reshape
@@ -134,7 +135,7 @@ def diagflat(input: Tensor, offset: int = 0) -> Tensor:
 )
 def plain_diagonal_scatter(a, b, /, offset, dim1, dim2):
     """See :func:`diagonal_scatter`."""
-    result = a.copy()
+    result = writable_copy(a)
     _diagonal(result, offset, dim1, dim2)[...] = b
     return result
 

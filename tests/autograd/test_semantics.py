@@ -362,6 +362,12 @@ def program_of_views(T: Any, name: str) -> Any:
         y[0] += w
         y[:, 1] *= w
         seen = [y]
+    elif name == "diagonal":
+        y[:, :3].diagonal().mul_(w)
+        seen = [y]
+    elif name == "unfolded windows":
+        y.unfold(1, 2, 2)[1].mul_(w)
+        seen = [y]
     elif name == "a view kept from before is not part":
         row = y[1]
         kept = row * 1
@@ -388,6 +394,8 @@ def program_of_views(T: Any, name: str) -> Any:
         "a base of other strides",
         "a base with gaps",
         "augmented",
+        "diagonal",
+        "unfolded windows",
         "a view kept from before is not part",
     ],
 )
@@ -411,6 +419,10 @@ def refused_changes(T: Any, name: str) -> None:
         with T.no_grad():
             view = y[:2]
         view.mul_(3)
+    elif name == "one of several":
+        y.unbind(0)[0].mul_(3)
+    elif name == "a split":
+        y.split(2)[0].mul_(3)
     elif name == "expanded":
         y[:1].expand(3).add_(1)
     elif name == "saved by another view":
@@ -426,6 +438,8 @@ def refused_changes(T: Any, name: str) -> None:
         "view of a leaf",
         "view of a leaf made under no_grad",
         "view made under no_grad",
+        "one of several",
+        "a split",
         "expanded",
         "saved by another view",
     ],
