@@ -34,6 +34,10 @@ _MODULES = (
     "nn.init",
     "optim",
     "utils.data",
+    "utils.checkpoint",
+    "utils.dlpack",
+    "autograd.functional",
+    "autograd.graph",
     "random",
     "cuda",
     "settings",
@@ -219,17 +223,25 @@ def short(title: str) -> str:
     return re.split("[:;.,] ", title)[0]
 
 
+def rule_of(thing: Any) -> Operation | None:
+    """The rule that a function was made of, if it was."""
+    rule = getattr(thing, "operation", None)
+    return rule if isinstance(rule, Operation) else None
+
+
 def rules_of(thing: Any) -> list[Operation]:
     """The rules by which a function computes: its own, or those of the functions that it calls."""
-    if hasattr(thing, "operation"):
-        return [thing.operation]
+    own = rule_of(thing)
+    if own is not None:
+        return [own]
     found: dict[str, Operation] = {}
     seen: set[Any] = set()
 
     def look(function: Any, depth: int) -> None:
         function = inspect.unwrap(function)
-        if hasattr(function, "operation"):
-            found.setdefault(function.operation.name, function.operation)
+        rule = rule_of(function)
+        if rule is not None:
+            found.setdefault(rule.name, rule)
         elif inspect.isfunction(function) and depth and function not in seen:
             seen.add(function)
             for called in _called(function):
@@ -257,7 +269,7 @@ def saved_by(rule: Operation) -> tuple[str, ...]:
 
 def signature_of(thing: Any) -> str:
     """How it is called, in PyTorch's words for the operands: ``(input, dim=None)``."""
-    rule: Operation | None = getattr(thing, "operation", None)
+    rule = rule_of(thing)
     try:
         signature = inspect.signature(rule.plain if rule is not None else thing)
     except ValueError:
@@ -276,7 +288,7 @@ def signature_of(thing: Any) -> str:
 
 def source_of(thing: Any) -> str:
     """File and line, as ``autokit/ops/exponential.py:31``; empty where there is none."""
-    rule = getattr(thing, "operation", None)
+    rule = rule_of(thing)
     own: Any = rule.plain if rule is not None else thing.fget if isinstance(thing, property) else thing
     try:
         file, line = inspect.getsourcefile(own), inspect.getsourcelines(own)[1]

@@ -61,7 +61,13 @@ def _of_leaky_relu_of_block(g: Any, a: Any, into: Any, /, negative_slope: float)
     on_arrays=in_blocks(_leaky_relu, _leaky_relu_of_block),
 )
 def plain_leaky_relu(a, /, negative_slope=0.01):
-    """``max(x, 0) + negative_slope · min(x, 0)``."""
+    """``max(x, 0) + negative_slope · min(x, 0)``.
+
+    References
+    ----------
+    A. L. Maas, A. Y. Hannun and A. Y. Ng, "Rectifier nonlinearities improve neural
+    network acoustic models", ICML 2013.
+    """
     return _leaky_relu(a, negative_slope)
 
 
@@ -88,6 +94,10 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     ------
     RuntimeError
         If the weights are not one, nor one for each channel.
+
+    References
+    ----------
+    K. He et al., "Delving deep into rectifiers", ICCV 2015.
     """
     require_tensor("prelu", weight, "weight")
     if weight.array.dtype != input.array.dtype:
@@ -130,6 +140,11 @@ def rrelu(input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: b
     """A :func:`leaky_relu` with a slope for each element, drawn evenly from ``lower`` to ``upper``.
 
     Outside of training the slope is the middle of the two.
+
+    References
+    ----------
+    B. Xu et al., "Empirical evaluation of rectified activations in convolutional
+    network", 2015.
     """
     if lower > upper:
         raise RuntimeError(
@@ -239,7 +254,12 @@ def _hardswish_of_block(a: Any, into: Any, /) -> None:
     on_arrays=in_blocks(_hardswish, _hardswish_of_block),
 )
 def plain_hardswish(a, /):
-    """``x · hardsigmoid(x)``."""
+    """``x · hardsigmoid(x)``.
+
+    References
+    ----------
+    A. Howard et al., "Searching for MobileNetV3", ICCV 2019.
+    """
     return _hardswish(a)
 
 
@@ -327,7 +347,13 @@ def plain_elu(a, /, alpha=1.0, scale=1.0, input_scale=1.0):
 
 
 def elu(input: Tensor, alpha: float = 1.0) -> Tensor:
-    """``x`` where it is positive, else ``alpha · (exp(x) − 1)``."""
+    """``x`` where it is positive, else ``alpha · (exp(x) − 1)``.
+
+    References
+    ----------
+    D.-A. Clevert, T. Unterthiner and S. Hochreiter, "Fast and accurate deep network
+    learning by exponential linear units", ICLR 2016.
+    """
     return plain_elu(input, alpha, 1.0, 1.0)
 
 
@@ -353,7 +379,12 @@ def plain_celu(a, /, alpha=1.0):
 
 
 def celu(input: Tensor, alpha: float = 1.0) -> Tensor:
-    """``x`` where it is positive, else ``alpha · (exp(x / alpha) − 1)``."""
+    """``x`` where it is positive, else ``alpha · (exp(x / alpha) − 1)``.
+
+    References
+    ----------
+    J. T. Barron, "Continuously differentiable exponential linear units", 2017.
+    """
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
     return plain_celu(input, alpha)
@@ -498,7 +529,13 @@ def _silu_of_block(a: Any, into: Any, /) -> None:
     on_arrays=in_blocks(_silu, _silu_of_block),
 )
 def plain_silu(a, /):
-    """``x · sigmoid(x)``, also called swish."""
+    """``x · sigmoid(x)``, also called swish.
+
+    References
+    ----------
+    S. Elfwing, E. Uchibe and K. Doya, "Sigmoid-weighted linear units for neural network
+    function approximation in reinforcement learning", 2017.
+    """
     return _silu(a)
 
 
@@ -541,7 +578,12 @@ def _mish_of_block(a: Any, into: Any, /) -> None:
     on_arrays=in_blocks(_mish, _mish_of_block),
 )
 def plain_mish(a, /):
-    """``x · tanh(softplus(x))``."""
+    """``x · tanh(softplus(x))``.
+
+    References
+    ----------
+    D. Misra, "Mish: a self regularized non-monotonic activation function", BMVC 2020.
+    """
     return _mish(a)
 
 
@@ -658,6 +700,10 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     ------
     RuntimeError
         If there are no two halves.
+
+    References
+    ----------
+    Y. N. Dauphin et al., "Language modeling with gated convolutional networks", ICML 2017.
     """
     if not input.array.ndim:
         raise RuntimeError("glu does not support 0-dimensional tensors")

@@ -52,6 +52,10 @@ def layer_norm(
     >>> import autokit as torch
     >>> layer_norm(torch.tensor([[1.0, 3.0]]), [2])
     tensor([[-1.0000,  1.0000]])
+
+    References
+    ----------
+    J. L. Ba, J. R. Kiros and G. E. Hinton, "Layer Normalization", 2016.
     """
     groups = _last_dimensions("layer_norm", input, normalized_shape, weight, bias, eps)
     return _run(rules.layer_norm, input, weight, bias, groups)
@@ -63,6 +67,10 @@ def rms_norm(
     """Each sample divided by its root mean square over its last dimensions, then scaled.
 
     ``eps``, added to the mean square, is by default the smallest difference from 1 in the input's dtype.
+
+    References
+    ----------
+    B. Zhang and R. Sennrich, "Root Mean Square Layer Normalization", NeurIPS 2019.
     """
     if eps is None:
         require_tensors("rms_norm", input=input)
@@ -174,6 +182,10 @@ def batch_norm(
         If in training a channel has a single value.
     RuntimeError
         If shapes or dtypes do not fit, or running statistics are missing.
+
+    References
+    ----------
+    S. Ioffe and C. Szegedy, "Batch Normalization", ICML 2015.
     """
     require_tensors("batch_norm", input=input)
     shape = input.array.shape
@@ -243,6 +255,10 @@ def group_norm(
         If the channels do not divide into ``num_groups``, or shapes do not fit.
     ValueError
         If a group has a single value.
+
+    References
+    ----------
+    Y. Wu and K. He, "Group Normalization", ECCV 2018.
     """
     require_tensors("group_norm", input=input)
     shape = input.array.shape
@@ -292,6 +308,10 @@ def instance_norm(
     ------
     ValueError
         If a channel has a single value.
+
+    References
+    ----------
+    D. Ulyanov et al., "Instance Normalization", 2016.
     """
     require_tensors("instance_norm", input=input)
     shape = input.array.shape
