@@ -178,6 +178,8 @@ class Operation:
 
     def way_of_halves(self, way: Way) -> Way:
         """``way`` where the result is of half precision: its derivatives compute in float32."""
+        if way.__class__ is not Way:
+            return way  # of samples, and of half precision already
         known = self._ways_of_halves.get(way.learns)
         if known is None:
             wide = tuple(rule._replace(vjp=derivative_in_float32(rule.vjp)) for rule in self.rules)

@@ -14,6 +14,7 @@ import numpy as np
 
 from autokit.autograd.modes import no_grad
 from autokit.batches import Batch, Level, NotBatched, active, full_of, levels_of, newest, wrap
+from autokit.dtypes import HALVES
 from autokit.ops.errors import explain
 from autokit.ops.join import stack
 from autokit.ops.operation import Way, derivative, on, operation
@@ -107,6 +108,8 @@ def recorded_with_samples(operation: Any, array: Any, way: Any, sources: tuple[A
     Where a source that learns is shared by samples of the result, :func:`plain_shared` comes between.
     """
     own = levels = levels_of(array)
+    if array.dtype in HALVES:
+        way = operation.way_of_halves(way)
     if operation.name in _BETWEEN:
         return WayOfSamples(way, way.rules, own), sources
     for source, learns in zip(sources, way.learns):
@@ -124,7 +127,7 @@ def recorded_with_samples(operation: Any, array: Any, way: Any, sources: tuple[A
     rules = _rules.get(way)
     if rules is None:
         rules = _rules[way] = tuple(
-            [rule._replace(vjp=_derivative_of_samples(rule.vjp)) for rule in way.rules]
+            [(slot, _derivative_of_samples(vjp), fetch, only) for slot, vjp, fetch, only in way.rules]
         )
     return WayOfSamples(way, rules, own), tuple(made)
 
@@ -143,7 +146,8 @@ class WayOfSamples(Way):
     __slots__ = ("levels",)
 
     def __init__(self, way: Way, rules: tuple[Any, ...], levels: tuple[Level, ...]) -> None:
-        super().__init__(rules, way.plain_rules, way.learns, way.saves, way.spare)
+        self.rules, self.plain_rules, self.joint = rules, way.plain_rules, way.joint
+        self.learns, self.saves, self.spare = way.learns, way.saves, way.spare
         self.levels = levels
 
 
