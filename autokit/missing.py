@@ -304,6 +304,14 @@ class _Unknown(AttributeError):
     def __str__(self) -> str:
         return _said(self.space, str(self.name))
 
+    def __reduce__(self) -> tuple[type, tuple[str]]:
+        return AttributeError, (str(self),)
+
+
+# A traceback calls it what it is to the learner.
+_Unknown.__name__ = _Unknown.__qualname__ = "AttributeError"
+_Unknown.__module__ = "builtins"
+
 
 def _said(space: str, name: str) -> str:
     module = "autokit" + space.removeprefix("torch")

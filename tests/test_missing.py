@@ -6,6 +6,7 @@ import copy
 import pickle
 import subprocess
 import sys
+import traceback
 
 import pytest
 
@@ -29,6 +30,7 @@ def test_the_file_holds_the_names_of_the_pytorch_that_we_compare_with():
         ("torch.linalg.norms", "did you mean 'norm'?"),
         ("torch.optim.Sgd", "did you mean 'SGD'?"),
         ("torch.autograd.gard", "did you mean 'grad'?"),
+        ("torch.nn.utils.spectral_norm", "PyTorch has torch.nn.utils.spectral_norm, autokit has not yet"),
         ("torch.xyzzy", "module 'autokit' has no attribute 'xyzzy'"),
         ("torch.stft", "PyTorch has torch.stft, autokit has not yet; use numpy.fft"),
         ("torch.sparse_coo_tensor", "autokit has not: it has no sparse tensors; use a dense tensor"),
@@ -52,6 +54,14 @@ def test_a_missing_name_explains_itself(expression: str, message: str):
     with pytest.raises(AttributeError) as caught:
         eval(expression, {"torch": autokit, "x": autokit.ones(2)})
     assert message in str(caught.value)
+
+
+def test_a_traceback_calls_the_error_by_its_common_name():
+    with pytest.raises(AttributeError) as caught:
+        _ = autokit.stft
+    (shown,) = traceback.format_exception_only(caught.value)
+    assert shown.startswith("AttributeError: PyTorch has torch.stft, autokit has not")
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 
 @pytest.mark.parametrize(

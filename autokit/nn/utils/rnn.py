@@ -11,8 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from autokit.missing import names_of
 from autokit.ops.join import cat
 from autokit.tensor import Tensor, new_tensor
+
+__getattr__ = names_of("torch.nn.utils.rnn")
 
 
 class _Packed(NamedTuple):
