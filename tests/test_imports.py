@@ -15,7 +15,7 @@ PACKAGE = ROOT / "autokit"
 
 # From the ground up: a room may import from its own layer and from those below.
 LAYERS = (
-    {"version", "missing", "settings", "dtypes", "devices", "formats", "limits", "printing"},
+    {"version", "missing", "settings", "batches", "dtypes", "devices", "formats", "limits", "printing"},
     {"ops", "autograd", "func", "tensor", "random", "errors", "names", "tensortypes"},
     {"", "nn", "optim", "static", "utils", "datasets", "transforms"}
     | {"accelerator", "amp", "backends", "cuda", "debug", "linalg", "serialization", "special"},
