@@ -29,7 +29,7 @@ def plain_index(tensor: Tensor, index: Any) -> Any:
     if len(made) > 1 and sum([entry is Ellipsis for entry in made]) > 1:
         first = next(place for place, entry in enumerate(made) if entry is Ellipsis)
         made = tuple([entry for place, entry in enumerate(made) if entry is not Ellipsis or place == first])
-    if not isinstance(tensor.array, np.ndarray):
+    if not isinstance(tensor.array, np.ndarray | Batch):
         _check_bounds(tensor.array.shape, made)  # CuPy wraps around in silence
     return made
 

@@ -98,6 +98,19 @@ def public(function: Callable[..., Any]) -> Callable[..., Any]:
     return apply
 
 
+def by_samples_else(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``function``, which a ``vmap`` runs on one sample after the other where it cannot on all."""
+
+    @wraps(function)
+    def apply(*arguments: Any, **settings: Any) -> Any:
+        try:
+            return function(*arguments, **settings)
+        except NotBatched as error:
+            return _by_samples(function, arguments, settings, error)
+
+    return apply
+
+
 def _by_samples(
     function: Callable[..., Any], arguments: tuple[Any, ...], settings: dict[str, Any], error: NotBatched
 ) -> Any:

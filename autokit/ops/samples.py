@@ -70,11 +70,10 @@ def plain_added(a, /, levels):
     a=derivative("the sum over the samples", lambda g, levels: on(plain_added, g, levels=levels)),
     name="shared",
 )
-def plain_shared(a, /, levels, wraps):
-    """``a`` itself, where samples meet it; a batch of one where it is to count as one."""
-    if wraps:
-        for level in reversed(levels):
-            a = wrap(a[None], level)
+def plain_shared(a, /, levels):
+    """``a`` as a batch of one sample, which stands for all."""
+    for level in reversed(levels):
+        a = wrap(a[None], level)
     return a
 
 
@@ -88,7 +87,7 @@ def leave(value: Any, level: Level, dim: int) -> Any:
     if not isinstance(value, Tensor):
         return plain_leave.operation.forward(value, level=level, dim=dim)
     if level not in levels_of(value.array):
-        value = plain_shared(value, levels=(level,), wraps=True)
+        value = plain_shared(value, levels=(level,))
     return plain_leave(value, level=level, dim=dim)
 
 
@@ -96,7 +95,7 @@ def for_each_sample(input: Tensor) -> Tensor:
     """``input`` as each sample's own, in every ``vmap`` that is running; its gradient is not added up."""
     known = levels_of(input.array)
     missing = tuple([level for level in reversed(active()) if level not in known and not level.looping])
-    return plain_shared(input, levels=missing, wraps=True) if missing else input
+    return plain_shared(input, levels=missing) if missing else input
 
 
 # ---------------------------------------------------------------- in the graph
@@ -122,7 +121,7 @@ def recorded_with_samples(operation: Any, array: Any, way: Any, sources: tuple[A
             known = _levels_behind(source)
             missing = tuple([level for level in levels if level not in known])
             if missing:
-                source = plain_shared(_tensor_behind(source), levels=missing, wraps=False).grad_fn
+                source = plain_shared(_tensor_behind(source), levels=missing).grad_fn
         made.append(source)
     rules = _rules.get(way)
     if rules is None:
