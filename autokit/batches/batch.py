@@ -33,6 +33,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from threading import local
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -250,6 +251,11 @@ class Batch(NDArrayOperatorsMixin):
         while array.__class__ is Batch:
             array = array.full
         return array
+
+    @property
+    def data(self) -> Any:
+        """Where the first sample lies in memory: its address, as ``ptr``."""
+        return SimpleNamespace(ptr=self.memory.__array_interface__["data"][0])
 
     @property
     def T(self) -> Any:

@@ -170,7 +170,12 @@ def share_storage(base: Tensor, result: Tensor) -> Tensor:
     """Let ``result``, made by a view of ``base``, follow in-place changes where they share memory."""
     memory = result.array.base
     if result.array is base.array or (
-        memory is not None and (memory is base.array or memory is base.array.base)
+        memory is not None
+        and (
+            memory is base.array
+            or memory is base.array.base
+            or (base.array.__class__ is Batch and memory is base.array.memory)
+        )
     ):
         storage = result._storage = storage_of(base)
         if result.grad_fn is not None:

@@ -62,6 +62,7 @@ from autokit.nn.functional.pooling import (
     max_unpool2d,
     max_unpool3d,
 )
+from autokit.ops.names import by_samples_else
 
 if TYPE_CHECKING:
 
@@ -70,6 +71,11 @@ else:
     __getattr__ = names_of("torch.nn.functional")
 
 globals().update(ops.FUNCTIONAL)
+for _name in (
+    *("ctc_loss", "embedding_bag", "multilabel_margin_loss"),
+    *("max_unpool1d", "max_unpool2d", "max_unpool3d"),
+):
+    globals()[_name] = by_samples_else(globals()[_name])
 
 __all__ = [
     "alpha_dropout",

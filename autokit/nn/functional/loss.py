@@ -391,7 +391,7 @@ def _smooth_loss(
     if weight is not None:
         logarithms = logarithms * _along(weight, axis, logarithms.array.ndim)
     counts = target.array != ignore_index
-    losses = where(new_tensor(np.asarray(counts)), -logarithms.sum(axis), 0.0)
+    losses = where(new_tensor(counts), -logarithms.sum(axis), 0.0)
     if reduction == "none":
         return losses
     total = losses.sum()
