@@ -8,7 +8,7 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.ops.convert import cast
-from autokit.ops.elementwise import is_number, mul, plain_pow, plain_sub
+from autokit.ops.elementwise import is_number, mul, plain_pow, plain_sub, taken
 from autokit.ops.errors import require_floats, require_tensor
 from autokit.ops.inplace import in_place
 from autokit.ops.names import Names
@@ -36,7 +36,7 @@ def positive(input: Tensor) -> Tensor:
 
 def rsub(input: Tensor, other: Any, *, alpha: float = 1) -> Tensor:
     """``other − alpha · input``."""
-    return plain_sub(other, input if alpha == 1 else input * alpha)
+    return plain_sub(other, taken(other, input, alpha))
 
 
 @operation(

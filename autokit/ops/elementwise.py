@@ -37,10 +37,10 @@ def plain_add(a, b, /):
 
 def add(input: Any, other: Any, *, alpha: float = 1) -> Tensor:
     """The sum, element by element, with ``other`` taken ``alpha`` times."""
-    return plain_add(input, _taken(input, other, alpha))
+    return plain_add(input, taken(input, other, alpha))
 
 
-def _taken(input: Any, other: Any, alpha: Any) -> Any:
+def taken(input: Any, other: Any, alpha: Any) -> Any:
     """``other`` times ``alpha``, which must be of no higher category than the result."""
     if alpha.__class__ is int and alpha == 1:
         return other
@@ -78,7 +78,7 @@ def plain_sub(a, b, /):
 
 def sub(input: Any, other: Any, *, alpha: float = 1) -> Tensor:
     """The difference, element by element, with ``other`` taken ``alpha`` times."""
-    return plain_sub(input, _taken(input, other, alpha))
+    return plain_sub(input, taken(input, other, alpha))
 
 
 @operation(
@@ -610,6 +610,10 @@ def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
     if isinstance(input, Tensor) or isinstance(other, Tensor):
         common = common_dtype((input, other))
         input, other = (_with_dtype(value, common) for value in (input, other))
+    elif isinstance(input, float) or isinstance(
+        other, float
+    ):  # of two numbers, so as no other integer makes it
+        input, other = float(input), float(other)
     if not isinstance(condition, Tensor) or condition.array.dtype.kind != "b":
         kind = (
             f"Tensor of {condition.dtype.name}" if isinstance(condition, Tensor) else type(condition).__name__

@@ -60,7 +60,11 @@ def arange(
     if kind.kind in "ui":
         if int(step) == 0:
             raise ValueError("step must be nonzero")
-        return _finished(np.arange(int(start), int(end), int(step)).astype(kind), requires_grad, device)
+        first, stride = int(start), int(step)
+        if kind != np.int64:  # PyTorch counts before it drops the fractions, except in int64
+            count = math.ceil((end - start) / step)
+            return _finished((first + stride * np.arange(count)).astype(kind), requires_grad, device)
+        return _finished(np.arange(first, int(end), stride).astype(kind), requires_grad, device)
     # Each number from its own place, so that rounding does not add up.
     count = int(np.ceil((end - start) / step))
     return _finished((start + step * np.arange(count)).astype(kind), requires_grad, device)
@@ -86,6 +90,8 @@ def range(
     if end is None:
         start, end = 0, start
     start, end, step = _bounds("range", start, end, step)
+    if _chosen(dtype).kind in "bui":
+        start, end, step = int(start), int(end), int(step)
     count = math.floor((end - start) / step) + 1
     return _finished((start + step * np.arange(count)).astype(_chosen(dtype)), requires_grad, device)
 

@@ -457,13 +457,22 @@ def plain_pinv(a, /, atol=0.0, rtol=0.0):
 def cutoff(s: Any, shape: tuple[int, ...], atol: float | None, rtol: float | None) -> Any:
     """What a singular value must exceed to count: ``max(atol, rtol · the largest)``."""
     if rtol is None:
-        rtol = max(shape[-2:]) * float(np.finfo(s.dtype).eps) if not atol else 0.0
+        rtol = max(shape[-2:]) * float(np.finfo(s.dtype).eps)
+        if isinstance(atol, np.ndarray):
+            rtol = np.where(atol > 0, 0.0, rtol)
+        elif atol:
+            rtol = 0.0
     largest = s.max(axis=-1, keepdims=True, initial=0)
     return np.maximum(0.0 if atol is None else atol, rtol * largest)
 
 
 def _number(value: Any) -> Any:
     return value.item() if isinstance(value, Tensor) else value
+
+
+def _bound(value: Any) -> Any:
+    """A bound for each matrix, to be compared with its singular values, or one number for all."""
+    return value.array[..., None] if isinstance(value, Tensor) and value.array.ndim else _number(value)
 
 
 def pinv(
@@ -598,7 +607,7 @@ def matrix_rank(
         require_square("linalg.matrix_rank", A)
     s = np.linalg.svd(A.array, compute_uv=False)
     # The older `tol` is absolute, and leaves no room for the relative one.
-    bounds = (_number(tol), 0.0) if tol is not None else (_number(atol), _number(rtol))
+    bounds = (_bound(tol), 0.0) if tol is not None else (_bound(atol), _bound(rtol))
     return new_tensor((s > cutoff(s, A.array.shape, *bounds)).sum(axis=-1, dtype=np.int64))
 
 

@@ -134,7 +134,7 @@ class Drawing:
         source = f"T.tensor({_nested(values, base)}, dtype=T.{dtype}{learns})"
         if not count and len(base) > 1:
             source = f"T.zeros({base}, dtype=T.{dtype}{learns})"
-        name = "abcdefghijkl"[len(self.tensors)]
+        name = chr(ord("a") + len(self.tensors))
         self.tensors[name] = source
         if learns and self.target.name.endswith("_") and len(self.tensors) == 1 and self.chance(0.85):
             view = " * 1" + view if not view else f".mul(1){view}"

@@ -18,6 +18,9 @@ TOLERANCE = {"float64": 1e-9, "float32": 5e-5, "float16": 1e-2, "bfloat16": 3e-2
 SECONDS = 5
 """How long a call may take."""
 
+DAMAGE = ("hang", "result", "gradient", "operand", "crash")
+"""The findings that a learner would not notice, or could not understand."""
+
 NUMPYS_WORDS = re.compile(
     r"numpy|ndarray|ufunc|np\.|operands could not be|array is|object has no attribute|unsupported operand|"
     r"not iterable|not subscriptable|must be real number|cannot be interpreted|"
@@ -101,7 +104,7 @@ def finding(name: str, home: str, call: Call) -> Finding | None:
     """Where ``call`` parts from PyTorch, or None where both do the same, or are known to differ."""
     theirs, ours = run(torch, call), run(autokit, call)
     try:
-        found = _compare(ours, theirs, name.startswith("empty") or name == "new_empty")
+        found = _compare(ours, theirs, name.startswith("empty") or name == "new_empty", str(call))
     except (KeyError, AttributeError) as error:  # a tensor that is not whole, as of a dtype that has no name
         found = ("result", f"broken: {_said(error)}")
     if found is None:
@@ -113,7 +116,7 @@ def finding(name: str, home: str, call: Call) -> Finding | None:
     return Finding(f"{home}.{name}", *found, call)
 
 
-def _compare(ours: Outcome, theirs: Outcome, unset: bool) -> tuple[str, str] | None:
+def _compare(ours: Outcome, theirs: Outcome, unset: bool, words: str) -> tuple[str, str] | None:
     if isinstance(ours.error, TimedOut):
         return "hang", "took too long"
     if isinstance(theirs.error, TimedOut):
@@ -137,11 +140,12 @@ def _compare(ours: Outcome, theirs: Outcome, unset: bool) -> tuple[str, str] | N
         return kind, f"{_said(ours.error)}"
     if theirs.error is not None:
         return "accepted", f"where PyTorch: {_said(theirs.error)}"
-    said = _differ(ours.results[0], theirs.results[0], unset)
+    tolerance = max(allowed for name, allowed in TOLERANCE.items() if name in words + " float64")
+    said = _differ(ours.results[0], theirs.results[0], unset, tolerance)
     if said:
         return "result", said
     for name, tensor in theirs.tensors.items():
-        said = _differ(ours.tensors[name].detach(), tensor.detach(), False)
+        said = _differ(ours.tensors[name].detach(), tensor.detach(), False, tolerance)
         if said:
             return "operand", f"{name} after the call: {said}"
     if (ours.backward_error is None) != (theirs.backward_error is None):
@@ -153,7 +157,7 @@ def _compare(ours: Outcome, theirs: Outcome, unset: bool) -> tuple[str, str] | N
                 if given is not None and given.detach().cpu().numpy().any():
                     return "gradient", f"{mine} for {other}"
                 continue
-            said = _differ(mine, other, False)
+            said = _differ(mine, other, False, tolerance)
             if said:
                 return "gradient", said
         if len(ours.gradients) != len(theirs.gradients):
@@ -176,7 +180,7 @@ def _said(error: BaseException | None) -> str:
     )
 
 
-def _differ(ours: Any, theirs: Any, unset: bool) -> str:
+def _differ(ours: Any, theirs: Any, unset: bool, tolerance: float) -> str:
     """How two results differ, or nothing."""
     if isinstance(theirs, torch.Tensor):
         if not isinstance(ours, autokit.Tensor):
@@ -187,7 +191,7 @@ def _differ(ours: Any, theirs: Any, unset: bool) -> str:
             return f"shape {tuple(ours.shape)} for {tuple(theirs.shape)}"
         if ours.requires_grad != theirs.requires_grad:
             return f"requires_grad {ours.requires_grad} for {theirs.requires_grad}"
-        return "" if unset else _elements_differ(ours, theirs)
+        return "" if unset else _elements_differ(ours, theirs, tolerance)
     if isinstance(theirs, tuple | list):
         if isinstance(theirs, tuple) and hasattr(theirs, "_fields") != hasattr(ours, "_fields"):
             pass  # PyTorch's named results are C structures: their fields are compared by other tests
@@ -195,7 +199,7 @@ def _differ(ours: Any, theirs: Any, unset: bool) -> str:
             return f"{type(ours).__name__} for {type(theirs).__name__}"
         if len(ours) != len(theirs):
             return f"{len(ours)} results for {len(theirs)}"
-        return next(filter(None, (_differ(a, b, unset) for a, b in zip(ours, theirs))), "")
+        return next(filter(None, (_differ(a, b, unset, tolerance) for a, b in zip(ours, theirs))), "")
     if type(ours).__name__ != type(theirs).__name__:
         return f"{type(ours).__name__} for {type(theirs).__name__}"
     if isinstance(theirs, torch.dtype | torch.Size):
@@ -203,12 +207,12 @@ def _differ(ours: Any, theirs: Any, unset: bool) -> str:
     return "" if ours == theirs or ours != ours and theirs != theirs else f"{ours!r} for {theirs!r}"
 
 
-def _elements_differ(ours: Any, theirs: Any) -> str:
+def _elements_differ(ours: Any, theirs: Any, tolerance: float) -> str:
     name = ours.dtype.name
     if name == "bfloat16":
         ours, theirs = ours.float(), theirs.float()
     mine, other = ours.detach().numpy(), theirs.detach().numpy(force=True)
-    tolerance = TOLERANCE.get(name, 0)
+    tolerance = 0.0 if mine.dtype.kind in "bui" else max(tolerance, TOLERANCE[name])
     if np.allclose(mine, other, rtol=tolerance, atol=tolerance, equal_nan=True):
         return ""
     return f"{_short(mine)} for {_short(other)}"

@@ -132,7 +132,7 @@ RECIPES = _table(
     linalg_solve_triangular: self=ii B=ij upper=True|False left=True
     triangular_solve: self=ij A=ii
     cholesky_solve: self=ij input2=ii
-    linalg_lstsq: self=ij b=ik
+    linalg_lstsq: self=ij b=ik rcond=None driver=None
     lu_solve: self=ij LU_data=ii LU_pivots=classes:i<2
     linalg_lu_solve: LU=ii pivots=classes:i<2 B=ij
     lu_unpack: LU_data=ij LU_pivots=classes:i<2
@@ -283,6 +283,7 @@ ALTERNATIVES = {
 ALTERNATIVES["linalg_matmul"] = ALTERNATIVES["matmul"]
 
 PLAIN = (
+    *("std", "var", "margin", "pool", "sinc", "lerp", "loss", "entropy", "bucketize", "searchsorted"),
     *(
         "mm",
         "mv",

@@ -41,6 +41,17 @@ FOUND: list[Callable[[Any], Any]] = [
     lambda T: T.trace(a(T, 2, 2, dtype=T.int32)),
     lambda T: T.vander(a(T, 3, dtype=T.int32)),
     lambda T: T.unravel_index(T.tensor([2, 3], dtype=T.int32), (2, 3)),
+    lambda T: T.where(T.tensor(True), 2, 2.0),
+    lambda T: T.arange(-1.5, 1, dtype=T.int32),
+    lambda T: T.arange(-1.5, 1, dtype=T.int64),
+    lambda T: T.range(-1.5, 2.5, dtype=T.int32),
+    lambda T: T.rsub(a(T, 3), 1, alpha=2),
+    lambda T: T.nn.functional.cross_entropy(a(T, 2, 3), T.tensor([1, 2]), None, 0),
+    lambda T: T.linalg.matrix_rank(T.tensor([[1.0, 2.0], [3.0, 4.0]]), T.tensor([0.5, 0.1, 9.0])),
+    lambda T: T.linalg.matrix_rank(T.tensor([[1.0, 2.0], [3.0, 4.0]]), atol=T.tensor([[0.5]])),
+    lambda T: T.nn.functional.binary_cross_entropy_with_logits(
+        a(T, 2), a(T, 2), pos_weight=a(T, 2, dtype=T.float64)
+    ),
     lambda T: T.svd(a(T, 2, 3), compute_uv=False),
 ]
 
@@ -51,3 +62,16 @@ def test_the_answer_is_pytorchs(call: Callable[[Any], Any]):
     assert len(ours) == len(theirs)
     for mine, other in zip(ours, theirs):
         assert_same(mine, other)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda T: T.nn.functional.dropout(T.tensor([3, -4])),
+        lambda T: T.rsub(T.tensor([1]), 1, alpha=1.0),
+    ],
+)
+def test_what_once_gave_an_answer_is_refused(call: Callable[[Any], Any]):
+    for T in (torch, autokit):
+        with pytest.raises(RuntimeError):
+            call(T)

@@ -14,6 +14,7 @@ import numpy as np
 
 from autokit import random
 from autokit.devices import beside, module_of
+from autokit.dtypes import FLOATS
 from autokit.ops.sampling import in_memory_order, like_in_memory
 from autokit.tensor import Tensor, new_tensor
 
@@ -128,6 +129,11 @@ def _dropout(
     if p == 1:
         nothing = new_tensor(module_of(array).zeros((), array.dtype))
         return input.mul_(nothing) if inplace else input * nothing
+    if array.dtype.kind not in FLOATS:
+        raise RuntimeError(
+            f"result type Float can't be cast to the desired output type {input.dtype.name}: dropout scales "
+            "what it keeps; convert the input with .float()"
+        )
     if channels:
         if array.ndim < 2:
             raise RuntimeError(

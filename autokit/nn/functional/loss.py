@@ -35,7 +35,11 @@ def chosen_reduction(reduction: str, size_average: bool | None, reduce: bool | N
         If there is no such reduction.
     """
     if size_average is not None or reduce is not None:
-        older = "none" if reduce is False else "sum" if size_average is False else "mean"
+        older = "mean"
+        if reduce is not None and not reduce:
+            older = "none"
+        elif size_average is not None and not size_average:
+            older = "sum"
         warnings.warn(
             f"size_average and reduce args will be deprecated, please use reduction='{older}' instead.",
             stacklevel=3,
@@ -469,6 +473,6 @@ def binary_cross_entropy_with_logits(
         input,
         target,
         None if weight is None else weight.array,
-        None if pos_weight is None else pos_weight.array,
+        None if pos_weight is None else pos_weight.array.astype(input.array.dtype),
         chosen_reduction(reduction, size_average, reduce),
     )
