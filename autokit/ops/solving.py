@@ -454,7 +454,7 @@ def plain_pinv(a, /, atol=0.0, rtol=0.0):
     return transposed(vh) @ (inverted[..., None] * transposed(u))
 
 
-def cutoff(s: Any, shape: tuple[int, ...], atol: float | None, rtol: float | None) -> Any:
+def cutoff(s: Any, shape: tuple[int, ...], atol: Any, rtol: Any) -> Any:
     """What a singular value must exceed to count: ``max(atol, rtol · the largest)``."""
     if rtol is None:
         rtol = max(shape[-2:]) * float(np.finfo(s.dtype).eps)

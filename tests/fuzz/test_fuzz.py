@@ -18,7 +18,7 @@ from tests.fuzz.calls import draw_call  # noqa: E402
 from tests.fuzz.compare import DAMAGE, finding  # noqa: E402
 from tests.fuzz.signatures import Target, targets  # noqa: E402
 
-EXAMPLES = 6
+EXAMPLES = 4
 
 
 @pytest.mark.parametrize("target", targets(), ids=lambda target: f"{target.home}.{target.name}")
