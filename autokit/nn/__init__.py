@@ -32,10 +32,24 @@ from autokit.nn.activation import (
     Tanhshrink,
     Threshold,
 )
-from autokit.nn.container import ModuleList, Sequential
+from autokit.nn.container import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from autokit.nn.convolution import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from autokit.nn.distance import CosineSimilarity, PairwiseDistance
 from autokit.nn.dropout import AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout
+from autokit.nn.lazy import (
+    LazyBatchNorm1d,
+    LazyBatchNorm2d,
+    LazyBatchNorm3d,
+    LazyConv1d,
+    LazyConv2d,
+    LazyConv3d,
+    LazyConvTranspose1d,
+    LazyConvTranspose2d,
+    LazyConvTranspose3d,
+    LazyLinear,
+    UninitializedBuffer,
+    UninitializedParameter,
+)
 from autokit.nn.linear import Bilinear, Flatten, Identity, Linear, Unflatten
 from autokit.nn.loss import (
     BCELoss,
@@ -206,6 +220,16 @@ __all__ = [
     "LPPool3d",
     "LSTMCell",
     "LayerNorm",
+    "LazyBatchNorm1d",
+    "LazyBatchNorm2d",
+    "LazyBatchNorm3d",
+    "LazyConv1d",
+    "LazyConv2d",
+    "LazyConv3d",
+    "LazyConvTranspose1d",
+    "LazyConvTranspose2d",
+    "LazyConvTranspose3d",
+    "LazyLinear",
     "LeakyReLU",
     "Linear",
     "LocalResponseNorm",
@@ -221,6 +245,7 @@ __all__ = [
     "MaxUnpool3d",
     "Mish",
     "Module",
+    "ModuleDict",
     "ModuleList",
     "MultiLabelMarginLoss",
     "MultiLabelSoftMarginLoss",
@@ -230,6 +255,8 @@ __all__ = [
     "PReLU",
     "PairwiseDistance",
     "Parameter",
+    "ParameterDict",
+    "ParameterList",
     "PixelShuffle",
     "PixelUnshuffle",
     "PoissonNLLLoss",
@@ -269,6 +296,8 @@ __all__ = [
     "TripletMarginWithDistanceLoss",
     "Unflatten",
     "Unfold",
+    "UninitializedBuffer",
+    "UninitializedParameter",
     "Upsample",
     "UpsamplingBilinear2d",
     "UpsamplingNearest2d",

@@ -54,6 +54,7 @@ def load_state(module: Module, state: Mapping[str, Any], strict: bool, assign: b
     """See ``Module.load_state_dict``."""
     if not isinstance(state, Mapping):
         raise TypeError(f"Expected state_dict to be dict-like, got {type(state)}.")
+    _give_shapes(module, state)
     entries = {path: (owner, register, name) for path, owner, register, name in state_entries(module)}
     missing = [path for path in entries if path not in state]
     unexpected = [path for path in state if path not in entries]
@@ -77,6 +78,16 @@ def load_state(module: Module, state: Mapping[str, Any], strict: bool, assign: b
             else:
                 owner._buffers[name] = state[path]
     return IncompatibleKeys(missing, unexpected)
+
+
+def _give_shapes(module: Module, state: Mapping[str, Any]) -> None:
+    """Let lazy layers take their shapes from what is loaded into them."""
+    for path, owner in module.named_modules():
+        fit = getattr(type(owner), "_fit", None)
+        if fit is not None:
+            names = (*owner._parameters, *owner._buffers)
+            paths = {name: f"{path}.{name}" if path else name for name in names}
+            fit(owner, {name: state[each].shape for name, each in paths.items() if each in state})
 
 
 def _misfits(entries: dict[str, Any], state: Mapping[str, Any], paths: list[str]) -> list[str]:
