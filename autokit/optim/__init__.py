@@ -1,6 +1,7 @@
 """Optimizers: they change parameters so that the loss gets smaller."""
 
 from autokit.missing import names_of
+from autokit.optim import lr_scheduler
 from autokit.optim.adadelta import Adadelta
 from autokit.optim.adagrad import Adagrad
 from autokit.optim.adam import Adam, AdamW
@@ -30,4 +31,5 @@ __all__ = [
     "RAdam",
     "RMSprop",
     "Rprop",
+    "lr_scheduler",
 ]

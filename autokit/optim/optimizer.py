@@ -371,7 +371,7 @@ class Optimizer:
     def __repr__(self) -> str:
         lines = [f"{type(self).__name__} ("]
         for place, group in enumerate(self.param_groups):
-            lines.append(f"Parameter Group {place}")
+            lines += ["", f"Parameter Group {place}"] if place else [f"Parameter Group {place}"]
             lines += [f"    {name}: {group[name]}" for name in sorted(group) if name != "params"]
         return "\n".join([*lines, ")"])
 
