@@ -54,6 +54,8 @@ def taken(input: Any, other: Any, alpha: Any) -> Any:
             "For integral input tensors, argument alpha must not be a floating point number: it is "
             f"{alpha}, and the result {common.name}"
         )
+    if isinstance(other, Tensor) and other.array.dtype != common:  # so that a byte does not wrap around
+        other = _with_dtype(other, common)
     return other * (fitting(alpha, common) if common.kind in "bui" else alpha)
 
 

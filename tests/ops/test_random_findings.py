@@ -46,6 +46,8 @@ FOUND: list[Callable[[Any], Any]] = [
     lambda T: T.arange(-1.5, 1, dtype=T.int64),
     lambda T: T.range(-1.5, 2.5, dtype=T.int32),
     lambda T: T.rsub(a(T, 3), 1, alpha=2),
+    lambda T: T.rsub(T.tensor([3, 1], dtype=T.uint8), 2.0, alpha=-1),
+    lambda T: T.add(T.tensor([2.0, 1.0]), T.tensor([3, 1], dtype=T.uint8), alpha=-1),
     lambda T: T.nn.functional.cross_entropy(a(T, 2, 3), T.tensor([1, 2]), None, 0),
     lambda T: T.linalg.matrix_rank(T.tensor([[1.0, 2.0], [3.0, 4.0]]), T.tensor([0.5, 0.1, 9.0])),
     lambda T: T.linalg.matrix_rank(T.tensor([[1.0, 2.0], [3.0, 4.0]]), atol=T.tensor([[0.5]])),
