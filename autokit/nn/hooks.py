@@ -1,12 +1,15 @@
-"""Functions called around a module's ``forward``: to look at what goes in and out, or to change it."""
+"""Functions called around a module, on the way forward and back: to look at what passes, or to change it."""
 
 from __future__ import annotations
 
+import warnings
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from autokit.tensor import RemovableHandle
+from autokit.autograd.function import Function
+from autokit.autograd.modes import thread
+from autokit.tensor import RemovableHandle, Tensor
 
 if TYPE_CHECKING:
     from autokit.nn.module import Module
@@ -16,13 +19,31 @@ Entry = tuple[Callable[..., Any], bool]
 
 
 class Hooks:
-    """One module's hooks, in the order in which they are called."""
+    """One module's hooks, in the order in which they are called.
+
+    Attributes
+    ----------
+    before, after : dict
+        Around ``forward``.
+    always : set of int
+        Those of ``after`` that are called even if ``forward`` fails.
+    arriving, leaving : dict
+        On the way back: before the module's gradients are found, and after.
+    last_node : dict
+        The older kind, which sees only the last node of the module.
+    """
 
     def __init__(self) -> None:
         self.before: OrderedDict[int, Entry] = OrderedDict()
         self.after: OrderedDict[int, Entry] = OrderedDict()
+        self.always: set[int] = set()
+        self.arriving: OrderedDict[int, Entry] = OrderedDict()
+        self.leaving: OrderedDict[int, Entry] = OrderedDict()
+        self.last_node: OrderedDict[int, Entry] = OrderedDict()
 
-    def add(self, when: str, hook: Callable[..., Any], prepend: bool, with_kwargs: bool) -> RemovableHandle:
+    def add(
+        self, when: str, hook: Callable[..., Any], prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
         """Put ``hook`` at the end of those called ``when``, or at their beginning."""
         hooks = getattr(self, when)
         handle = RemovableHandle(hooks, (hook, with_kwargs))
@@ -33,6 +54,40 @@ class Hooks:
 
 def call_with_hooks(module: Module, hooks: Hooks, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Run ``module.forward`` with the hooks around it."""
+    output, called = None, set()
+    try:
+        args, kwargs = _before(module, hooks, args, kwargs)
+        way_back = _WayBack(module, hooks) if hooks.arriving or hooks.leaving else None
+        if way_back is not None:
+            args = way_back.into(args)
+        output = module.forward(*args, **kwargs)
+        for key, (hook, with_kwargs) in tuple(hooks.after.items()):
+            called.add(key)
+            changed = hook(module, args, kwargs, output) if with_kwargs else hook(module, args, output)
+            if changed is not None:
+                output = changed
+    except Exception:
+        for key in [key for key in hooks.after if key in hooks.always and key not in called]:
+            hook, with_kwargs = hooks.after[key]
+            try:
+                hook(module, args, kwargs, output) if with_kwargs else hook(module, args, output)
+            except Exception as error:
+                warnings.warn(
+                    "module forward hook with ``always_call=True`` raised an exception that was silenced as "
+                    f"another error was raised in forward: {error}",
+                    stacklevel=3,
+                )
+        raise
+    if way_back is not None:
+        output = way_back.out_of(output)
+    for hook, _ in tuple(hooks.last_node.values()):
+        _hook_last_node(module, hook, output)
+    return output
+
+
+def _before(
+    module: Module, hooks: Hooks, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
     for hook, with_kwargs in tuple(hooks.before.values()):
         if with_kwargs:
             changed = hook(module, args, kwargs)
@@ -47,9 +102,120 @@ def call_with_hooks(module: Module, hooks: Hooks, args: tuple[Any, ...], kwargs:
             changed = hook(module, args)
             if changed is not None:
                 args = changed if isinstance(changed, tuple) else (changed,)
-    output = module.forward(*args, **kwargs)
-    for hook, with_kwargs in tuple(hooks.after.values()):
-        changed = hook(module, args, kwargs, output) if with_kwargs else hook(module, args, output)
-        if changed is not None:
-            output = changed
-    return output
+    return args, kwargs
+
+
+# ---------------------------------------------------------------- on the way back
+
+
+class BackwardHookFunction(Function):
+    """Nothing but a place in the graph: ``passing`` sees the gradients that pass it, and may change them."""
+
+    @staticmethod
+    def forward(ctx: Any, passing: Callable[..., Any], fill: bool, *tensors: Tensor) -> Any:
+        """The tensors, as they are; ``fill`` makes zeros of gradients that there are none of."""
+        ctx.set_materialize_grads(fill)
+        ctx.passing = passing
+        through = [each.view_as(each) for each in tensors]
+        ctx.mark_non_differentiable(*[out for out, each in zip(through, tensors) if not each.requires_grad])
+        return tuple(through)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        """The gradients, as ``passing`` gives them back."""
+        return (None, None, *ctx.passing(gradients))
+
+
+class _WayBack:
+    """The backward hooks of one call: one place in the graph before the module, and one after it."""
+
+    def __init__(self, module: Module, hooks: Hooks) -> None:
+        self.module = module
+        self.arriving = [hook for hook, _ in hooks.arriving.values()]
+        self.leaving = [hook for hook, _ in hooks.leaving.values()]
+        self.grad_output: tuple[Any, ...] | None = None
+        self.inputs: list[int] | None = None
+        self.count = 0
+
+    def into(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """``args`` behind a place where the gradients leave the module."""
+        self.count = len(args)
+        args, self.inputs = _placed(args, self._leave, fill=True)
+        return args
+
+    def out_of(self, output: Any) -> Any:
+        """``output`` before a place where the gradients arrive at the module."""
+        if not isinstance(output, Tensor | tuple):
+            warnings.warn(
+                "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but "
+                f"received {type(output)}",
+                stacklevel=4,
+            )
+            return output
+        if isinstance(output, Tensor):
+            return _placed((output,), lambda found: self._arrive(found, [0], 1))[0][0]
+        places = [place for place, each in enumerate(output) if isinstance(each, Tensor)]
+        placed, _ = _placed(output, lambda found: self._arrive(found, places, len(output)))
+        return placed
+
+    def _arrive(self, gradients: tuple[Any, ...], places: list[int], count: int) -> tuple[Any, ...]:
+        found = dict(zip(places, gradients))
+        grads = tuple([found.get(place) for place in range(count)])
+        for hook in self.arriving:
+            grads = _same_number(
+                hook(self.module, grads), grads, "pre hook returned an invalid number of grad_output"
+            )
+        self.grad_output = grads
+        if self.inputs is None:
+            for hook in self.leaving:
+                changed = hook(self.module, (None,) * self.count, grads)
+                if changed is not None and any(each is not None for each in changed):
+                    raise RuntimeError(
+                        "Backward hook for Modules where no input requires gradient should always return "
+                        "None or None for all gradients."
+                    )
+        return tuple([grads[place] for place in places])
+
+    def _leave(self, gradients: tuple[Any, ...]) -> tuple[Any, ...]:
+        if self.grad_output is None or self.inputs is None:
+            return gradients  # they came past the module's output
+        found = dict(zip(self.inputs, gradients))
+        grads = tuple([found.get(place) for place in range(self.count)])
+        for hook in self.leaving:
+            changed = hook(self.module, grads, self.grad_output)
+            grads = _same_number(changed, grads, "hook returned an invalid number of grad_input")
+        self.grad_output = None
+        return tuple([grads[place] for place in self.inputs])
+
+
+def _same_number(changed: Any, grads: tuple[Any, ...], wrong: str) -> tuple[Any, ...]:
+    if changed is None:
+        return grads
+    changed = changed if isinstance(changed, tuple | list) else (changed,)
+    if len(changed) != len(grads):
+        raise RuntimeError(f"Backward {wrong}, got {len(changed)}, but expected {len(grads)}")
+    return tuple(changed)
+
+
+def _placed(values: Any, passing: Callable[..., Any], fill: bool = False) -> tuple[Any, list[int] | None]:
+    """``values`` with their tensors behind a place in the graph, if there is one, and where they stand."""
+    places = [place for place, each in enumerate(values) if isinstance(each, Tensor)]
+    if not (thread.state.grad_enabled and any(values[place].requires_grad for place in places)):
+        return values, None
+    through = BackwardHookFunction.apply(passing, fill, *[values[place] for place in places])
+    through = through if isinstance(through, tuple) else (through,)
+    placed = list(values)
+    for place, each in zip(places, through):
+        placed[place] = each
+    return (type(values)(*placed) if hasattr(values, "_fields") else tuple(placed)), places
+
+
+def _hook_last_node(module: Module, hook: Callable[..., Any], output: Any) -> None:
+    while not isinstance(output, Tensor):
+        output = (
+            next(each for each in output.values() if isinstance(each, Tensor))
+            if isinstance(output, dict)
+            else output[0]
+        )
+    if output.grad_fn is not None:
+        output.grad_fn.register_hook(lambda found, arrived: hook(module, found, arrived))

@@ -388,6 +388,14 @@ class Module:
         """All floating point parameters and buffers as float16."""
         return self.to(dtypes.BY_NAME["float16"])
 
+    def bfloat16(self: Self) -> Self:
+        """All floating point parameters and buffers as bfloat16."""
+        return self.to(dtypes.BY_NAME["bfloat16"])
+
+    def type(self: Self, dst_type: Any) -> Self:
+        """All parameters and buffers in the dtype ``dst_type``."""
+        return self._convert(lambda tensor: tensor.type(dst_type))
+
     def cpu(self: Self) -> Self:
         """All parameters and buffers in main memory."""
         return self.to("cpu")
@@ -451,13 +459,49 @@ class Module:
         return self._all_hooks().add("before", hook, prepend, with_kwargs)
 
     def register_forward_hook(
-        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+        self,
+        hook: Callable[..., Any],
+        *,
+        prepend: bool = False,
+        with_kwargs: bool = False,
+        always_call: bool = False,
     ) -> RemovableHandle:
         """Call ``hook(module, args, output)`` after every ``forward``; it may return another output.
 
-        ``with_kwargs`` makes that ``hook(module, args, kwargs, output)``.
+        ``with_kwargs`` makes that ``hook(module, args, kwargs, output)``;
+        ``always_call`` calls it even if ``forward`` fails.
         """
-        return self._all_hooks().add("after", hook, prepend, with_kwargs)
+        hooks = self._all_hooks()
+        handle = hooks.add("after", hook, prepend, with_kwargs)
+        if always_call:
+            hooks.always.add(handle.id)
+        return handle
+
+    def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Call ``hook(module, grad_input, grad_output)`` when the gradients by the inputs are known.
+
+        It may return other gradients in place of ``grad_input``.
+        """
+        return self._backward_hooks("leaving", "last_node").add("leaving", hook, prepend)
+
+    def register_full_backward_pre_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
+        """Call ``hook(module, grad_output)`` when gradients arrive; it may return others."""
+        return self._all_hooks().add("arriving", hook, prepend)
+
+    def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call ``hook`` at the last node of the module alone; use :meth:`register_full_backward_hook`."""
+        return self._backward_hooks("last_node", "leaving").add("last_node", hook)
+
+    def _backward_hooks(self, kind: str, other: str) -> Hooks:
+        hooks = self._all_hooks()
+        if getattr(hooks, other):
+            raise RuntimeError(
+                "Cannot use both regular backward hooks and full backward hooks on a single Module. Please "
+                "use only one of them."
+            )
+        return hooks
 
     def _all_hooks(self) -> Hooks:
         hooks = self._hooks
