@@ -26,10 +26,16 @@ def vmap(
 
     ``func`` runs once.  Inside, a tensor shows the shape of one example and
     holds all of them (see ``autokit.batches``), and each operation computes
-    them together.  An operation that cannot runs on one example after the
-    other: those whose result depends on values in other ways than through
-    arithmetic, such as ``histc``, ``multinomial`` and ``searchsorted``, and a
-    few more, such as convolutions with another weight for each example.
+    them together.  A few have no rule for that, and run on one example after
+    the other: ``apply_``, ``as_strided``, ``bernoulli``, ``bincount``,
+    ``binomial``, ``bucketize``, ``cov``, ``ctc_loss``, ``embedding_bag``,
+    ``histc``, ``histogram``, an ``index`` of bools, ``index_fill``, ``map_``,
+    ``masked_scatter``, ``masked_select``, ``matrix_exp``, ``max_unpool``,
+    ``multilabel_margin_loss``, ``multinomial``, ``nanmedian``, ``nll_loss``
+    where classes are ignored, ``nonzero``, ``poisson``, ``polygamma``,
+    ``repeat_interleave``, ``scatter_reduce``, ``searchsorted``,
+    ``solve_triangular``, ``unique`` and ``zeta``.  Where their results differ
+    in shape, they raise.
 
     Parameters
     ----------

@@ -126,7 +126,7 @@ def recorded_with_samples(operation: Any, array: Any, way: Any, sources: tuple[A
     rules = _rules.get(way)
     if rules is None:
         rules = _rules[way] = tuple(
-            [(slot, _derivative_of_samples(vjp), fetch, only) for slot, vjp, fetch, only in way.rules]
+            [(slot, _derivative_of_samples(vjp, operation.name), *rest) for slot, vjp, *rest in way.rules]
         )
     return WayOfSamples(way, rules, own), tuple(made)
 
@@ -167,7 +167,7 @@ def _tensor_behind(source: Any) -> Tensor:
     return known
 
 
-def _derivative_of_samples(vjp: Callable[..., Any]) -> Callable[..., Any]:
+def _derivative_of_samples(vjp: Callable[..., Any], name: str) -> Callable[..., Any]:
     def compute(*values: Any) -> Any:
         try:
             return vjp(*values)
@@ -175,7 +175,7 @@ def _derivative_of_samples(vjp: Callable[..., Any]) -> Callable[..., Any]:
             level = newest(values)
             if level is None:
                 raise
-            told(getattr(vjp, "__qualname__", "derivative"))
+            told(name)
             rows = [
                 vjp(*[_pick_arrays(value, level, place) for value in values]) for place in range(level.size)
             ]
