@@ -143,7 +143,7 @@ class Operation:
         self.mixed = mixed
         self.operands, self.defaults, self.variadic = _parameters(forward)
         self.derivatives = derivatives
-        self._ways: dict[tuple[bool, ...], Way] = {}
+        self.ways: dict[tuple[bool, ...], Way] = {}
         self._ways_of_halves: dict[tuple[bool, ...], Way] = {}
         self.reduces = reduces or self.variadic or bool(self.defaults)
         self.plain_rules = tuple(self._rule(name, each) for name, each in derivatives.items())
@@ -171,9 +171,9 @@ class Operation:
 
     def way(self, learns: tuple[bool, ...]) -> Way:
         """How gradients go back where these operands learn."""
-        known = self._ways.get(learns)
+        known = self.ways.get(learns)
         if known is None:
-            known = self._ways[learns] = self._new_way(learns, self.rules)
+            known = self.ways[learns] = self._new_way(learns, self.rules)
         return known
 
     def way_of_halves(self, way: Way) -> Way:

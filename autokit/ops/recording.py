@@ -97,11 +97,16 @@ def record_all(
     settings: dict[str, Any] | None,
 ) -> Tensor:
     """:func:`record` for any number of operands, of any size."""
-    way = operation.way(learns)
+    way = operation.ways.get(learns) or operation.way(learns)
     made = record(state, operation, array, way, tuple([each.grad_fn or each for each in operands]), settings)
     node, small = made.grad_fn, state.small
-    if node.saved is not None or any([operand.array.size > small for operand in operands]):  # type: ignore[union-attr]
+    if node.saved is not None:  # type: ignore[union-attr]
         settle(state, node, operands)
+        return made
+    for operand in operands:
+        if operand.array.size > small:
+            settle(state, node, operands)
+            break
     return made
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from autokit.devices import module_of
 from autokit.ops.recording import storage_of
 from autokit.optim.optimizer import (
@@ -115,22 +113,21 @@ class SGD(Optimizer):
         )
         maximize = group["maximize"]
         scale: Any = None
-        with np.errstate(all="ignore"):  # infinities and NaN go their way, as in every operation
-            for param in group["params"]:
-                if param._grad is None:
-                    continue
-                array, change = param.array, param._grad.array
-                if scale is None or scale.dtype is not array.dtype:
-                    # NumPy multiplies by an array without dimensions twice as fast as by a Python number.
-                    scale = module_of(array).array(-lr, array.dtype)
-                if maximize:
-                    change = -change
-                if weight_decay:
-                    change = change + (weight_decay * array).astype(array.dtype, copy=False)
-                if momentum:
-                    change = self._velocity(param, change, group)
-                array += change * scale
-                storage_of(param).change(*line)
+        for param in group["params"]:
+            if param._grad is None:
+                continue
+            array, change = param.array, param._grad.array
+            if scale is None or scale.dtype is not array.dtype:
+                # NumPy multiplies by an array without dimensions twice as fast as by a Python number.
+                scale = module_of(array).array(-lr, array.dtype)
+            if maximize:
+                change = -change
+            if weight_decay:
+                change = change + (weight_decay * array).astype(array.dtype, copy=False)
+            if momentum:
+                change = self._velocity(param, change, group)
+            array += change * scale
+            storage_of(param).change(*line)
 
     def _velocity(self, param: Any, gradient: Any, group: dict[str, Any]) -> Any:
         momentum = group["momentum"]
