@@ -262,15 +262,16 @@ def _finish_leaf(
     """Run the hooks of a leaf whose gradient is complete, and add it to ``.grad``."""
     if wanted is not None and leaf not in wanted:
         return
-    if not rehearsal:
+    if Hooks.on_leaves and not rehearsal:
         gradient = _run_hooks(leaf.__dict__.get("_hooks"), gradient)
     if listener is not None:
         listener("leaf", leaf, gradient)
     found[leaf] = gradient
     if accumulate:
         leaf._accumulate(gradient)
-        for hook in tuple(leaf.__dict__.get("_post_accumulate_hooks", {}).values()):
-            hook(leaf)
+        if Hooks.on_leaves:
+            for hook in tuple(leaf.__dict__.get("_post_accumulate_hooks", {}).values()):
+                hook(leaf)
 
 
 def _waiting_leaves(roots: Iterable[Any], useful: set[Any] | None) -> dict[Tensor, int] | None:

@@ -8,6 +8,7 @@ then need none of that.
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
 from autokit.autograd.modes import thread
@@ -15,6 +16,8 @@ from autokit.dtypes import HALVES
 from autokit.ops.operation import get_array, recovered
 from autokit.ops.recording import record_all
 from autokit.tensor import Tensor, new_tensor
+
+learns_of = attrgetter("_requires_grad")
 
 
 def direct(function: Any, operands: tuple[Tensor, ...], settings: dict[str, Any] | None = None) -> Tensor:
@@ -30,7 +33,7 @@ def direct(function: Any, operands: tuple[Tensor, ...], settings: dict[str, Any]
         return recovered(function, operation, operands, settings or {}, error)
     state = thread.state
     if state.grad_enabled:
-        learns = tuple([operand._requires_grad for operand in operands])
+        learns = tuple(map(learns_of, operands))
         if True in learns:
             return record_all(state, operation, out, learns, operands, settings)
     return new_tensor(out)
