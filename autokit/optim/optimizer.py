@@ -147,7 +147,7 @@ class Optimizer:
         if isinstance(params, Tensor):
             raise TypeError(
                 "params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
-                "torch.Tensor: put it into a list"
+                f"{params.type()}: put it into a list"
             )
         if not isinstance(params, Iterable):
             hint = ": give its model.parameters()" if hasattr(params, "parameters") else ""
