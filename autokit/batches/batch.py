@@ -369,6 +369,8 @@ class Batch(NDArrayOperatorsMixin):
         return float(self._agreed())
 
     def __index__(self) -> int:
+        if self.ndim or self.dtype.kind not in "ui":
+            raise TypeError("only integers of no dimensions are an index")
         return self._agreed().__index__()
 
     def tolist(self) -> Any:

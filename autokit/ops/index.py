@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from autokit.autograd.node import Node
-from autokit.batches import Batch, newest, wrap
+from autokit.batches import Batch, NotBatched, newest, wrap
 from autokit.dtypes import FLOATS
 from autokit.ops.errors import describe
 from autokit.ops.names import Names
@@ -108,7 +108,11 @@ def out_of_bounds(index: int, dim: int, size: int, kind: type[Exception] = Index
 
 def is_basic(index: tuple[Any, ...]) -> bool:
     """Whether ``index`` reads every element at most once, as a view: integers and slices alone."""
-    return not any(isinstance(entry, np.ndarray | bool | Batch) for entry in index)
+    return not any([isinstance(entry, _ARRAYS) for entry in index])
+
+
+_ARRAYS = (np.ndarray, bool, Batch)
+"""The entries of an index that make it no view."""
 
 
 def _steps(index: tuple[Any, ...]) -> tuple[tuple[Any, ...], ...]:
@@ -135,13 +139,21 @@ def _steps(index: tuple[Any, ...]) -> tuple[tuple[Any, ...], ...]:
 
 def read_at(a: Any, index: tuple[Any, ...]) -> Any:
     """``a[index]``, where the index may be another one for each sample of a ``vmap``."""
-    level = newest(index)
-    return a[index] if level is None or a.__class__ is Batch else wrap(a[None], level)[index]
+    try:
+        return a[index]
+    except NotBatched:
+        level = newest(index)
+        if level is None or a.__class__ is Batch:
+            raise
+        return wrap(a[None], level)[index]
 
 
 def _read_all(a: Any, steps: Sequence[tuple[Any, ...]]) -> Any:
     for step in steps:
-        a = read_at(a, step)
+        try:
+            a = a[step]
+        except NotBatched:
+            a = read_at(a, step)
     return a
 
 
