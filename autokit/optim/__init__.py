@@ -1,6 +1,9 @@
 """Optimizers: they change parameters so that the loss gets smaller."""
 
-from autokit.missing import names_of
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from autokit.missing import error
 from autokit.optim import lr_scheduler
 from autokit.optim.adadelta import Adadelta
 from autokit.optim.adagrad import Adagrad
@@ -15,7 +18,15 @@ from autokit.optim.rmsprop import RMSprop
 from autokit.optim.rprop import Rprop
 from autokit.optim.sgd import SGD
 
-__getattr__ = names_of("torch.optim")
+if TYPE_CHECKING:
+    from autokit.optim import swa_utils
+
+
+def __getattr__(name: str) -> Any:
+    if name == "swa_utils":  # which needs networks
+        return import_module("autokit.optim.swa_utils")
+    raise error("torch.optim", name)
+
 
 __all__ = [
     "ASGD",
@@ -32,4 +43,5 @@ __all__ = [
     "RMSprop",
     "Rprop",
     "lr_scheduler",
+    "swa_utils",
 ]
