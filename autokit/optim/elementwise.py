@@ -142,7 +142,7 @@ def _pieces(array: Any) -> Iterator[Any]:
     """Indices that together cover ``array``, each of about :data:`PIECE` elements or of one row."""
     if not array.ndim:
         yield None  # one element: in one dimension, operations on it give arrays too
-    elif array.size <= PIECE:
+    elif array.size <= PIECE or not isinstance(array, np.ndarray):  # a GPU is quickest with all at once
         yield ...
     else:
         rows = max(1, PIECE * len(array) // array.size)
