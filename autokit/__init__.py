@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from autokit import autograd, dtypes, formats, missing, ops, random, settings, tensortypes
 from autokit.autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
-from autokit.autograd.modes import recording
+from autokit.autograd.modes import is_inference_mode_enabled, recording
 from autokit.devices import device
 from autokit.dtypes import (
     can_cast,
@@ -152,6 +152,7 @@ __all__ = [
     "inference_mode",
     "initial_seed",
     "is_grad_enabled",
+    "is_inference_mode_enabled",
     "layout",
     "load",
     "manual_seed",

@@ -2,7 +2,7 @@
 
 ``thread.state`` has the fields
 
-* ``grad_enabled``: operations record a graph;
+* ``grad_enabled``: operations record a graph; ``inference``: that is so by :class:`inference_mode`;
 * ``scope``: the modules whose ``forward`` runs, innermost first, as a chain
   ``(outer scope, weak reference to the module)``, or None outside of all;
 * ``keep``: how many elements a value may have to be kept for the picture;
@@ -36,6 +36,7 @@ class State:
         "_watchers",
         "code",
         "grad_enabled",
+        "inference",
         "listener",
         "packers",
         "packing_refused",
@@ -47,6 +48,7 @@ class State:
         self.grad_enabled = True
         self.scope: tuple[Any, Any] | None = None
         self.code: Any = None
+        self.inference = False
         self.listener: Any = None
         self.packers: tuple[Any, ...] = ()
         self.packing_refused = ""
@@ -171,6 +173,24 @@ class inference_mode(_Mode):
     def __init__(self, mode: bool = True) -> None:
         self.value = not mode
 
+    def __enter__(self) -> None:
+        super().__enter__()
+        self._before.append((self._before.pop(), thread.state.inference))
+        thread.state.inference = not self.value
+
+    def __exit__(self, *error: object) -> None:
+        before, thread.state.inference = self._before.pop()
+        self._before.append(before)
+        super().__exit__(*error)
+
+    def __call__(self, function: Function) -> Function:
+        @wraps(function)
+        def inside(*args: Any, **kwargs: Any) -> Any:
+            with inference_mode(not self.value):
+                return function(*args, **kwargs)
+
+        return inside  # type: ignore[return-value]
+
 
 class recording(_Mode):
     """Keep every value for the picture, however large: ``with autokit.recording():``.
@@ -180,6 +200,11 @@ class recording(_Mode):
 
     field = "keep"
     value = float("inf")
+
+
+def is_inference_mode_enabled() -> bool:
+    """Whether this thread is inside of :class:`inference_mode`."""
+    return thread.state.inference
 
 
 def is_grad_enabled() -> bool:

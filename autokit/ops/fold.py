@@ -267,6 +267,8 @@ def plain_pixel_unshuffle(a, /, factor):
 )
 def plain_channel_shuffle(a, /, groups):
     """See :func:`channel_shuffle`."""
+    if not a.size:
+        return a.copy()
     split = a.reshape((a.shape[0], groups, a.shape[1] // groups, *a.shape[2:]))
     return np.swapaxes(split, 1, 2).reshape(a.shape)
 

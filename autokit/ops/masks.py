@@ -160,7 +160,7 @@ def _exchanged(input: Tensor, src: Tensor, index: tuple[Any, ...], made_by: str)
             f"expected src to have a size equal to the slice of self. src size = {list(src.array.shape)}, "
             f"slice size = {list(part)}"
         )
-    return plain_part_scatter(input, src, index=index, made_by=made_by)
+    return plain_part_scatter(input, src.to(input.dtype), index=index, made_by=made_by)
 
 
 def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:

@@ -103,7 +103,7 @@ def heaviside(input: Tensor, values: Tensor) -> Tensor:
     return plain_heaviside(input, values)
 
 
-@operation("next", "the neighbour of {a} towards {b}", a=flat, b=flat)
+@operation("next", "the neighbour of {a} towards {b}", a=derivative("1", lambda g: g), b=flat)
 def nextafter(a, b, /):
     """The next number that the dtype knows, from ``a`` towards ``b``."""
     require_floats("nextafter_cpu", a)

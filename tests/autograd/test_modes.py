@@ -88,3 +88,15 @@ def test_threads_do_not_share_the_mode(T: Any):
         other.start()
         other.join()
     assert seen == [True]
+
+
+def test_inference_mode_says_so():
+    assert not autokit.is_inference_mode_enabled()
+    with autokit.inference_mode():
+        assert autokit.is_inference_mode_enabled() and not autokit.is_grad_enabled()
+        with autokit.inference_mode(False):
+            assert not autokit.is_inference_mode_enabled() and autokit.is_grad_enabled()
+        assert autokit.is_inference_mode_enabled()
+    assert autokit.inference_mode()(autokit.is_inference_mode_enabled)()
+    assert autokit.inference_mode(lambda: autokit.is_inference_mode_enabled())()
+    assert not autokit.is_inference_mode_enabled() and autokit.is_grad_enabled()

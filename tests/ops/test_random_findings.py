@@ -77,3 +77,20 @@ def test_what_once_gave_an_answer_is_refused(call: Callable[[Any], Any]):
     for T in (torch, autokit):
         with pytest.raises(RuntimeError):
             call(T)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "T.nn.functional.cross_entropy(T.zeros(2, 0), T.zeros(2, 0))",
+        "T.slice_scatter(T.zeros(3, dtype=T.int64), T.ones(1), 0, 0, 1)",
+        "T.autograd.grad(T.nextafter(x, T.tensor(-2.0)), x)[0]",
+    ],
+)
+def test_corners_that_once_differed(program: str):
+
+    results = []
+    for T in (autokit, torch):
+        x = T.tensor(2.0, requires_grad=True)
+        results.append(repr(eval(program, {"T": T, "x": x})))
+    assert results[0] == results[1]

@@ -385,7 +385,8 @@ def _against_probabilities(
     if reduction == "none":
         return -products.sum(axis)
     total = -products.sum()
-    return total / (logarithms.array.size / classes) if reduction == "mean" else total
+    # Of no class there is no mean: 0 / 0.
+    return total / (logarithms.array.size / classes if classes else 0) if reduction == "mean" else total
 
 
 def _smooth_loss(
