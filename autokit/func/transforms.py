@@ -26,6 +26,7 @@ from autokit.autograd.node import Node
 from autokit.func.calls import basis, zeros
 from autokit.func.trees import flatten, tree_map, unflatten
 from autokit.ops.join import stack
+from autokit.ops.names import by_samples_else
 from autokit.ops.samples import for_each_sample
 from autokit.tensor import Tensor, new_tensor
 
@@ -91,14 +92,15 @@ class Level:
         pairs = [(output, seed) for output, seed in zip(outputs, seeds) if output._requires_grad]
         found: tuple[Tensor | None, ...] = (None,) * len(inputs)
         if pairs and inputs:
-            found = autograd.grad(
-                [output for output, _ in pairs],
-                inputs,
-                [seed for _, seed in pairs],
-                retain_graph=True,
-                create_graph=record,
-                allow_unused=True,
-            )
+            ends = [output for output, _ in pairs]
+
+            def gradient(*seeds: Tensor) -> tuple[Tensor | None, ...]:
+                return autograd.grad(
+                    ends, inputs, seeds, retain_graph=True, create_graph=record, allow_unused=True
+                )
+
+            # Where a graph of before is run back inside of a vmap, its rules may have none for samples.
+            found = by_samples_else(gradient)(*[seed for _, seed in pairs])
         return [zeros(own) if one is None else one for one, own in zip(found, inputs)]
 
 

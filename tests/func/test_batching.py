@@ -174,6 +174,9 @@ PROGRAMS = {
     "jvp along a batch": "show(v(lambda d: F.jvp(lambda x: (W @ x).sin(), (x,), (d,))[1])(A))",
     "vjp along a basis": "f = F.vjp(lambda x: (W @ x).sin() * x, x)[1]\n"
     "show(v(f)(T.eye(3, dtype=T.float64)))",
+    "vjp along a batch without a rule": "f = F.vjp(lambda x: nn.softmax(x, 1), A)[1]\n"
+    "g = F.vjp(lambda k: nn.conv2d(images[0], k), kernels[0])[1]\n"
+    "show(v(f)(T.stack([A, B])), v(g)(T.arange(96, dtype=T.float64).reshape(2, 1, 3, 4, 4).sin()))",
     "vjp of a batch along a basis": "f = F.vjp(lambda p: v(loss, (None, 0))(p, A), x)[1]\n"
     "show(v(f)(T.eye(2, dtype=T.float64)))",
     "backward through a closure": "v(lambda a: (a @ w * w).tanh().sum() + (w * "
