@@ -50,6 +50,7 @@ def names_of_module(module: ModuleType) -> list[str]:
     for found in pkgutil.iter_modules(getattr(module, "__path__", ())):
         if found.ispkg or f"{module.__name__}.{found.name}" in MODULES:
             names.add(found.name)
+    names.discard("tqdm")  # which torch.hub has where that package is installed
     return sorted(name for name in names if not name.startswith("_"))
 
 
