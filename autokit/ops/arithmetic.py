@@ -8,12 +8,12 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.ops.convert import cast
-from autokit.ops.elementwise import is_number, mul, plain_pow, plain_sub, taken
 from autokit.ops.errors import require_floats, require_tensor
 from autokit.ops.inplace import in_place
 from autokit.ops.names import Names
 from autokit.ops.operands import fitting, taking_numbers
 from autokit.ops.operation import derivative, operation
+from autokit.ops.operators import is_number, mul, plain_pow, plain_sub, taken
 from autokit.tensor import Tensor
 
 # ---------------------------------------------------------------- of one operand

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from autokit.ops.elementwise import flat
 from autokit.ops.errors import require_tensor
 from autokit.ops.inplace import in_place
 from autokit.ops.names import Names
 from autokit.ops.operands import taking_numbers
 from autokit.ops.operation import operation
+from autokit.ops.operators import flat
 from autokit.tensor import Tensor
 
 

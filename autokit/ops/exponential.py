@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from autokit.ops.elementwise import exp, log, neg, sigmoid, sqrt  # noqa: F401 - for their in-place functions
-from autokit.ops.elementwise import is_number as _is_number
+from autokit.ops.elementwise import exp, log, sigmoid, sqrt  # noqa: F401 - for their in-place functions
 from autokit.ops.errors import require_floats
 from autokit.ops.names import Names
 from autokit.ops.operands import taking_numbers
 from autokit.ops.operation import derivative, operation
+from autokit.ops.operators import is_number as _is_number
+from autokit.ops.operators import neg  # noqa: F401 - for their in-place functions
 
 _LOG_2, _LOG_10 = math.log(2), math.log(10)
 

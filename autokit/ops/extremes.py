@@ -141,11 +141,11 @@ def min(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = N
 
 
 def _either(name: str, input: Any, dim: Any, keepdim: Any, whole: Any, along: Any, pair: Any) -> Any:
-    from autokit.ops import elementwise
+    from autokit.ops import choices
 
     require_operand(name, input)
     if isinstance(dim, Tensor):
-        return (elementwise.maximum if name == "max" else elementwise.minimum)(input, dim)
+        return (choices.maximum if name == "max" else choices.minimum)(input, dim)
     if dim is None:
         if keepdim is not False:
             raise TypeError(f"{name}() takes keepdim together with dim; give dim too")

@@ -10,7 +10,6 @@ import numpy as np
 
 from autokit.dtypes import DIFFERENTIABLE
 from autokit.ops.dims import place_of
-from autokit.ops.elementwise import mul
 from autokit.ops.errors import broadcast_message, describe
 from autokit.ops.matrices import (
     c_name,
@@ -21,6 +20,7 @@ from autokit.ops.matrices import (
 )
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
+from autokit.ops.operators import mul
 from autokit.ops.triangle import diagonal
 from autokit.tensor import Tensor, new_tensor
 

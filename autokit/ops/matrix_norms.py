@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from autokit import dtypes
+from autokit.ops.choices import where
 from autokit.ops.convert import cast
 from autokit.ops.decompositions import svdvals
-from autokit.ops.elementwise import where
 from autokit.ops.errors import describe, dimension_error
 from autokit.ops.extremes import amax, amin
 from autokit.ops.matrices import require_matrices, require_square, title

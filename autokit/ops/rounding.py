@@ -8,11 +8,12 @@ import numpy as np
 
 from autokit.dtypes import BY_NUMPY, FLOATS
 from autokit.limits import finfo
-from autokit.ops.elementwise import abs, flat, floor, is_number, no_derivative, sign  # noqa: F401 - for their in-place functions
+from autokit.ops.elementwise import abs, floor, sign  # noqa: F401 - for their in-place functions
 from autokit.ops.errors import require_floats, require_tensor
 from autokit.ops.names import Names
 from autokit.ops.operands import taking_numbers
 from autokit.ops.operation import derivative, operation
+from autokit.ops.operators import flat, is_number, no_derivative
 from autokit.tensor import Tensor
 
 

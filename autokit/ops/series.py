@@ -137,7 +137,7 @@ def logspace(
 
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     """The powers of each element of a vector as a row, the highest first unless ``increasing``."""
-    from autokit.ops.elementwise import plain_pow
+    from autokit.ops.operators import plain_pow
 
     if x.array.ndim != 1:
         raise RuntimeError("x must be a one-dimensional tensor.")

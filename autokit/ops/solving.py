@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from autokit.dtypes import FLOATS
-from autokit.ops.elementwise import where
+from autokit.ops.choices import where
 from autokit.ops.errors import broadcast_message, describe
 from autokit.ops.lu import lu_arrays
 from autokit.ops.matrices import (

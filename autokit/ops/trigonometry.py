@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from autokit.ops.elementwise import cos, flat, sin, tanh  # noqa: F401 - for their in-place functions
+from autokit.ops.elementwise import cos, sin, tanh  # noqa: F401 - for their in-place functions
 from autokit.ops.errors import require_floats
 from autokit.ops.names import Names
 from autokit.ops.operands import taking_numbers
 from autokit.ops.operation import derivative, operation
+from autokit.ops.operators import flat
 
 
 @operation("tan", "tan {a}", a=derivative("1 + {out}²", lambda g, out: g * (1 + out * out)), floating=True)

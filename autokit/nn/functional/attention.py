@@ -13,8 +13,8 @@ from autokit.dtypes import FLOATS
 from autokit.nn.functional.dropout import dropout
 from autokit.nn.functional.linear import linear
 from autokit.nn.functional.loss import require_tensors
+from autokit.ops.choices import where
 from autokit.ops.create import zeros
-from autokit.ops.elementwise import where
 from autokit.ops.errors import describe
 from autokit.ops.join import cat
 from autokit.ops.linalg import matmul

@@ -8,9 +8,10 @@ import warnings
 from autokit.autograd.modes import no_grad
 from autokit.dtypes import DIFFERENTIABLE
 from autokit.nn.functional.loss import chosen_reduction, reduced, require_tensors
+from autokit.ops.choices import where
 from autokit.ops.compare import gt
 from autokit.ops.create import ones_like
-from autokit.ops.elementwise import clone, exp, log, where
+from autokit.ops.elementwise import clone, exp, log
 from autokit.ops.errors import describe
 from autokit.ops.loss import negative_entropy
 from autokit.tensor import Tensor

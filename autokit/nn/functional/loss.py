@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from autokit.dtypes import DIFFERENTIABLE, FLOATS
+from autokit.ops.choices import where
 from autokit.ops.direct import direct
 from autokit.ops.elementwise import abs as _abs
-from autokit.ops.elementwise import where
 from autokit.ops.errors import describe
 from autokit.ops.loss import binary_cross_entropy as _binary_cross_entropy
 from autokit.ops.loss import binary_cross_entropy_with_logits as _binary_cross_entropy_with_logits

@@ -8,8 +8,9 @@ import numpy as np
 
 from autokit.nn.functional.loss import chosen_reduction, reduced, require_tensors
 from autokit.ops import margin_loss as rules
+from autokit.ops.choices import clamp_min, minimum, where
 from autokit.ops.compare import eq, ne
-from autokit.ops.elementwise import clamp_min, minimum, sqrt, where
+from autokit.ops.elementwise import sqrt
 from autokit.ops.errors import describe
 from autokit.ops.loss import binary_cross_entropy_with_logits as _binary_cross_entropy_with_logits
 from autokit.ops.norm import pairwise_distance

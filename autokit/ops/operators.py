@@ -1,0 +1,293 @@
+"""The arithmetic behind Python's operators: ``+ − × ÷ ^ // %`` of each element."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from autokit.autograd.node import Node
+from autokit.dtypes import FLOATS
+from autokit.ops.names import Names
+from autokit.ops.operands import common_dtype, fitting
+from autokit.ops.operation import Derivative, derivative, operation
+from autokit.tensor import Literal, Tensor
+
+flat = derivative("0", lambda g: np.zeros_like(g))
+"""The derivative of what is constant but for steps."""
+
+
+@operation(
+    "+",
+    "{a} + {b}",
+    a=derivative("1", lambda g: g),
+    b=derivative("1", lambda g: g),
+    name="add",
+    on_arrays=operator.add,
+)
+def plain_add(a, b, /):
+    """See :func:`add`."""
+    return a + b
+
+
+def add(input: Any, other: Any, *, alpha: float = 1) -> Tensor:
+    """The sum, element by element, with ``other`` taken ``alpha`` times."""
+    return plain_add(input, taken(input, other, alpha))
+
+
+def taken(input: Any, other: Any, alpha: Any) -> Any:
+    """``other`` times ``alpha``, which must be of no higher category than the result."""
+    if alpha.__class__ is int and alpha == 1:
+        return other
+    common = common_dtype(
+        [value for value in (input, other) if isinstance(value, Tensor | bool | int | float)]
+    )
+    if isinstance(alpha, bool) and common.kind != "b":
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
+    if isinstance(alpha, float) and common.kind in "bui":
+        raise RuntimeError(
+            "For integral input tensors, argument alpha must not be a floating point number: it is "
+            f"{alpha}, and the result {common.name}"
+        )
+    if isinstance(other, Tensor) and other.array.dtype != common:  # so that a byte does not wrap around
+        other = with_dtype(other, common)
+    return other * (fitting(alpha, common) if common.kind in "bui" else alpha)
+
+
+def with_dtype(value: Any, common: np.dtype) -> Any:
+    from autokit.ops.convert import cast
+    from autokit.ops.operands import literal
+
+    if isinstance(value, Tensor):
+        return value if value.array.dtype == common else cast(value, dtype=common)
+    return literal(fitting(value, common) if common.kind in "ui" else value, common)
+
+
+def is_number(node: Node, place: int) -> bool:
+    """Whether a Python number was the operand at ``place``."""
+    return node.sources[place].__class__ is Literal
+
+
+@operation(
+    "−",
+    "{a} − {b}",
+    a=derivative("1", lambda g: g),
+    b=derivative("−1", lambda g: -g, operator.neg),
+    name="sub",
+    on_arrays=operator.sub,
+    backward=lambda node: "RsubBackward1" if is_number(node, 0) else "SubBackward0",
+)
+def plain_sub(a, b, /):
+    """See :func:`sub`."""
+    return np.subtract(a, b)
+
+
+def sub(input: Any, other: Any, *, alpha: float = 1) -> Tensor:
+    """The difference, element by element, with ``other`` taken ``alpha`` times."""
+    return plain_sub(input, taken(input, other, alpha))
+
+
+@operation(
+    "×",
+    "{a} · {b}",
+    a=derivative("{b}", lambda g, b: g * b, operator.mul),
+    b=derivative("{a}", lambda g, a: g * a, operator.mul),
+    on_arrays=operator.mul,
+)
+def mul(a, b, /):
+    """The product, element by element."""
+    return a * b
+
+
+@operation(
+    "÷",
+    "{a} / {b}",
+    a=derivative("1 / {b}", lambda g, b: g / b, operator.truediv),
+    b=derivative("−{out} / {b}", lambda g, b, out: -g * out / b),
+    floating=True,
+    name="div",
+    on_arrays=operator.truediv,
+    backward=lambda node: "MulBackward0" if is_number(node, 0) else "DivBackward0",  # 2 / x is 2 · (1 / x)
+)
+def plain_div(a, b, /):
+    """See :func:`div`."""
+    return a / b
+
+
+@operation(
+    "÷",
+    "{a} / {b}, rounded",
+    a=flat,
+    b=flat,
+    name="div_rounded",
+    backward="DivBackward2",
+)
+def _div_rounded(a, b, /, mode):
+    """The quotient rounded: down for ``"floor"``, towards 0 for ``"trunc"``."""
+    _refuse_bools_and_zeros("div", b)
+    if mode == "trunc" and a.dtype.kind in FLOATS:
+        return np.trunc(a / b)
+    down = np.floor_divide(a, b)
+    return down if mode == "floor" else down + ((down < 0) & (down * b != a)).astype(down.dtype)
+
+
+def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
+    """The quotient, element by element; of integers a float.
+
+    Parameters
+    ----------
+    input, other : Tensor or number
+    rounding_mode : "floor" or "trunc", optional
+        Round down, or towards 0; the dtype is then kept.
+
+    Raises
+    ------
+    RuntimeError
+        If the rounding mode is another.
+    """
+    if rounding_mode is None:
+        return plain_div(input, other)
+    if rounding_mode not in ("floor", "trunc"):
+        raise RuntimeError(
+            f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
+        )
+    return _div_rounded(input, other, rounding_mode)
+
+
+@operation("−", "−{a}", a=derivative("−1", lambda g: -g, operator.neg), on_arrays=operator.neg)
+def neg(a, /):
+    """The negative of each element."""
+    return -a
+
+
+def _power_by_base(g: Any, a: Any, b: Any) -> Any:
+    # Written so that an exponent of 0 gives 0 even at the base 0, where the power rule alone gives nan.
+    return np.where(b == 0, 0.0, g * (b * a ** np.where(b == 0, 1.0, b - 1)))
+
+
+def _power_by_base_on_arrays(g: Any, a: Any, b: Any) -> Any:
+    return g * (a + a) if b.ndim == 0 and b == 2 else _power_by_base(g, a, b)
+
+
+def _power_by_exponent(g: Any, a: Any, b: Any, out: Any) -> Any:
+    # 0 to a power of 0 or more does not change with the power.
+    still = np.logical_and(a == 0, b >= 0)
+    return g * np.where(still, 0.0, out * np.log(np.where(still, 1.0, a)))
+
+
+def _pow_name(node: Node) -> str:
+    return "PowBackward0" if is_number(node, 1) else "PowBackward2" if is_number(node, 0) else "PowBackward1"
+
+
+@operation(
+    "^",
+    "{a} ^ {b}",
+    a=derivative("{b} · {a} ^ ({b} − 1)", _power_by_base, _power_by_base_on_arrays),
+    b=derivative("{out} · log {a}", _power_by_exponent),
+    name="pow",
+    backward=_pow_name,
+)
+def plain_pow(a, b, /):
+    """See :func:`pow`."""
+    if a.dtype.kind == "b":
+        raise NotImplementedError("\"pow\" not implemented for 'Bool': convert with .int()")
+    if a.dtype.kind == "i" and (b < 0).any():
+        # 1 and −1 have whole inverses; of the others nothing is left.
+        whole = np.power(a, np.maximum(b, 0))
+        return np.where(b < 0, np.where(np.abs(a) == 1, np.where(b % 2 == 0, a * a, a), a - a), whole)
+    return a * a if b.ndim == 0 and b == 2 else np.power(a, b)
+
+
+def pow(input: Any, exponent: Any) -> Tensor:
+    """Each element of ``input`` to the power of ``exponent``.
+
+    Raises
+    ------
+    RuntimeError
+        If integers are to be raised to a negative number: make floats of them.
+    """
+    if isinstance(input, Tensor) and isinstance(exponent, int) and input.array.dtype.kind in "bui":
+        if exponent < 0:
+            raise RuntimeError(
+                "Integers to negative integer powers are not allowed: the results are fractions, which "
+                f"{input.dtype.name} has not; write .float() first"
+            )
+        if isinstance(exponent, bool) and input.array.dtype.kind == "b":
+            return input.clone() if exponent else input.logical_or(~input)
+        if input.array.dtype.kind != "b":
+            fitting(exponent, input.array.dtype)
+    return plain_pow(input, exponent)
+
+
+def no_derivative(name: str) -> Derivative:
+    """The derivative of a rule for which PyTorch, too, has none: it raises when it is asked for."""
+
+    def refuse(g: Any) -> Any:
+        raise RuntimeError(
+            f"derivative for aten::{name} is not implemented: its slope is 0 wherever it has one; detach() "
+            "the result"
+        )
+
+    return derivative("not given", refuse)
+
+
+@operation(
+    "//",
+    "⌊{a} / {b}⌋",
+    a=no_derivative("floor_divide"),
+    b=no_derivative("floor_divide"),
+    backward="NotImplemented",
+)
+def floor_divide(a, b, /):
+    """The quotient, rounded down; as in PyTorch no gradient goes back through it."""
+    _refuse_bools_and_zeros("floor_divide", b)
+    return np.floor_divide(a, b)
+
+
+def _refuse_bools_and_zeros(name: str, divisor: Any) -> None:
+    """Raise where a division of integers has no answer, and for bools, which it does not know."""
+    if divisor.dtype.kind in FLOATS:
+        return
+    if divisor.dtype.kind == "b":
+        raise NotImplementedError(f'"{name}" not implemented for bool: convert with .int()')
+    if not divisor.all():
+        raise RuntimeError(
+            "ZeroDivisionError: an integer is divided by 0; floating point numbers give inf or nan"
+        )
+
+
+@operation(
+    "mod",
+    "{a} mod {b}",
+    a=derivative("1", lambda g: g),
+    b=derivative("−⌊{a} / {b}⌋", lambda g, a, b: -g * np.floor(a / b)),
+    backward=lambda node: "RemainderBackward0" if is_number(node, 1) else "RemainderBackward1",
+)
+def remainder(a, b, /):
+    """What is left of ``a`` after taking out ``b`` whole times; it has the sign of ``b``."""
+    _refuse_bools_and_zeros("remainder", b)
+    return np.remainder(a, b)
+
+
+NAMES = Names(
+    both="add div floor_divide mul neg pow remainder sub",
+    in_place="add div floor_divide mul neg pow remainder sub",
+    aliases={
+        "divide": "div",
+        "multiply": "mul",
+        "negative": "neg",
+        "subtract": "sub",
+        "true_divide": "div",
+    },
+    numpy={
+        np.add: add,
+        np.subtract: sub,
+        np.multiply: mul,
+        np.true_divide: div,
+        np.negative: neg,
+        np.power: pow,
+        np.floor_divide: floor_divide,
+        np.remainder: remainder,
+    },
+)

@@ -1,0 +1,440 @@
+"""Activations made of exponentials: elu and its kin, gelu, silu, mish, softplus, glu, softmin."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+
+from autokit.ops import approximations as by
+from autokit.ops.blocks import in_blocks, select, zeros_like
+from autokit.ops.elementwise import logistic_of_block, sigmoid, tanh
+from autokit.ops.errors import require_floats
+from autokit.ops.names import Names
+from autokit.ops.operation import derivative, on, operation
+from autokit.ops.operators import div, plain_sub
+from autokit.ops.soft_extremes import softmax
+from autokit.tensor import Tensor
+
+
+def _of_elu(g: Any, a: Any, alpha: float, scale: float, input_scale: float) -> Any:
+    below = g * (input_scale * alpha * scale) * np.exp(input_scale * np.where(a < 0, a, 0.0))
+    return np.where(a <= 0, below, g * scale)
+
+
+def _of_elu_of_block(g: Any, a: Any, into: Any, /, alpha: float, scale: float, input_scale: float) -> None:
+    np.minimum(a, zeros_like(a), out=into)
+    into *= input_scale
+    np.exp(into, out=into)
+    into *= input_scale * alpha * scale
+    into *= g
+    select(a <= 0, into, g * scale, into)
+
+
+def _elu(a: Any, alpha: float, scale: float, input_scale: float) -> Any:
+    require_floats("elu_cpu", a)
+    return np.where(a > 0, a * scale, np.expm1(np.minimum(a, 0) * input_scale) * (alpha * scale))
+
+
+def _elu_of_block(a: Any, into: Any, /, alpha: float, scale: float, input_scale: float) -> None:
+    np.minimum(a, zeros_like(a), out=into)
+    into *= input_scale
+    np.expm1(into, out=into)
+    into *= alpha * scale
+    select(a > 0, a * scale, into, into)
+
+
+@operation(
+    "elu",
+    "{a} where {a} > 0, else α · (exp {a} − 1)",
+    a=derivative("1 where {a} > 0, else α · exp {a}", _of_elu, in_blocks(_of_elu, _of_elu_of_block)),
+    name="elu",
+    on_arrays=in_blocks(_elu, _elu_of_block),
+)
+def plain_elu(a, /, alpha=1.0, scale=1.0, input_scale=1.0):
+    """See :func:`elu`."""
+    return _elu(a, alpha, scale, input_scale)
+
+
+def elu(input: Tensor, alpha: float = 1.0) -> Tensor:
+    """``x`` where it is positive, else ``alpha · (exp(x) − 1)``.
+
+    References
+    ----------
+    D.-A. Clevert, T. Unterthiner and S. Hochreiter, "Fast and accurate deep network
+    learning by exponential linear units", ICLR 2016.
+    """
+    return plain_elu(input, alpha, 1.0, 1.0)
+
+
+def selu(input: Tensor) -> Tensor:
+    """An :func:`elu` with the two constants that keep mean 0 and variance 1 (Klambauer and others, 2017)."""
+    return plain_elu(input, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946, 1.0)
+
+
+def _of_celu(g: Any, a: Any, alpha: float) -> Any:
+    return np.where(a > 0, g, g * np.exp(np.where(a < 0, a, 0.0) / alpha))
+
+
+@operation(
+    "celu",
+    "{a} where {a} > 0, else α · (exp({a}/α) − 1)",
+    a=derivative("1 where {a} > 0, else exp({a}/α)", _of_celu),
+    name="celu",
+)
+def plain_celu(a, /, alpha=1.0):
+    """See :func:`celu`."""
+    require_floats("elu_cpu", a)
+    return np.where(a > 0, a, alpha * np.expm1(np.minimum(a, 0) / alpha))
+
+
+def celu(input: Tensor, alpha: float = 1.0) -> Tensor:
+    """``x`` where it is positive, else ``alpha · (exp(x / alpha) − 1)``.
+
+    References
+    ----------
+    J. T. Barron, "Continuously differentiable exponential linear units", 2017.
+    """
+    if alpha == 0:
+        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
+    return plain_celu(input, alpha)
+
+
+_PHI = 1 / math.sqrt(2 * math.pi)
+_BEND = 0.044715
+
+
+def _gelu_slope(g: Any, a: Any, approximate: str) -> Any:
+    if approximate == "none":
+        return g * ((on(_erf_of_gelu, a) + 1) * 0.5 + a * (np.exp(a * a * -0.5) * _PHI))
+    inner = np.tanh(2 * _PHI * (a + _BEND * a * a * a))
+    return g * (0.5 * (1 + inner) + a * (1 - inner * inner) * (_PHI * (1 + 3 * _BEND * a * a)))
+
+
+def _gelu_tanh_of_block(a: Any, into: Any, /) -> Any:
+    """Write the tanh in :func:`gelu` of ``a``; also returns the squares."""
+    square = a * a
+    np.multiply(square, 2 * _PHI * _BEND, out=into)
+    into += 2 * _PHI
+    into *= a
+    np.tanh(into, out=into)
+    return square
+
+
+def _gelu_slope_of_block(g: Any, a: Any, into: Any, /, approximate: str) -> None:
+    if approximate == "none":
+        bell = a * a
+        bell *= -0.5
+        np.exp(bell, out=bell)
+        bell *= a
+        bell *= _PHI
+        into[...] = by.erf(a * math.sqrt(0.5))
+        into += 1
+        into *= 0.5
+        into += bell
+    else:
+        square = _gelu_tanh_of_block(a, into)
+        square *= 3 * _BEND * _PHI
+        square += _PHI
+        square *= a
+        slope = into * into
+        np.subtract(1, slope, out=slope)
+        slope *= square
+        into += 1
+        into *= 0.5
+        into += slope
+    into *= g
+
+
+def _gelu(a: Any, approximate: str) -> Any:
+    require_floats("GeluKernelImpl", a)
+    if approximate == "tanh":
+        part = np.tanh(2 * _PHI * (a + _BEND * a * a * a))
+    else:
+        part = by.erf(a * math.sqrt(0.5))
+    return a * 0.5 * (1 + part)
+
+
+def _gelu_of_block(a: Any, into: Any, /, approximate: str) -> None:
+    if approximate == "tanh":
+        _gelu_tanh_of_block(a, into)
+    else:
+        into[...] = by.erf(a * math.sqrt(0.5))
+    into += 1
+    into *= a
+    into *= 0.5
+
+
+@operation(
+    "erf",
+    "erf({a}/√2)",
+    a=derivative("√(2/π) · exp(−{a}²/2)", lambda g, a: g * (2 * _PHI * np.exp(a * a * -0.5))),
+)
+def _erf_of_gelu(a, /):
+    """The error function of x/√2, for :func:`gelu`."""
+    return by.erf(a * math.sqrt(0.5))
+
+
+@operation(
+    "gelu",
+    "{a} · Φ({a})",
+    a=derivative("Φ({a}) + {a} · φ({a})", _gelu_slope, in_blocks(_gelu_slope, _gelu_slope_of_block)),
+    name="gelu",
+    on_arrays=in_blocks(_gelu, _gelu_of_block),
+)
+def plain_gelu(a, /, approximate="none"):
+    """See :func:`gelu`."""
+    return _gelu(a, approximate)
+
+
+def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
+    """``x · Φ(x)``, with the normal distribution function Φ; ``"tanh"`` takes a formula near it.
+
+    Raises
+    ------
+    RuntimeError
+        If ``approximate`` is neither ``"none"`` nor ``"tanh"``.
+
+    References
+    ----------
+    D. Hendrycks and K. Gimpel, "Gaussian error linear units", 2016.
+    """
+    if approximate not in ("none", "tanh"):
+        raise RuntimeError("approximate argument must be either none or tanh.")
+    return plain_gelu(input, approximate)
+
+
+def _of_silu(g: Any, a: Any) -> Any:
+    part = on(sigmoid, a)
+    return g * (part * (1 + a * (1 - part)))
+
+
+def _of_silu_of_block(g: Any, a: Any, into: Any, /) -> None:
+    part = np.empty_like(a)
+    logistic_of_block(a, part)
+    np.subtract(1, part, out=into)
+    into *= a
+    into += 1
+    into *= part
+    into *= g
+
+
+def _silu(a: Any) -> Any:
+    require_floats("silu_cpu", a)
+    return a / (1 + np.exp(-a))
+
+
+def _silu_of_block(a: Any, into: Any, /) -> None:
+    np.negative(a, out=into)
+    np.exp(into, out=into)
+    into += 1
+    np.divide(a, into, out=into)
+
+
+@operation(
+    "silu",
+    "{a} · σ({a})",
+    a=derivative("σ({a}) · (1 + {a} · (1 − σ({a})))", _of_silu, in_blocks(_of_silu, _of_silu_of_block)),
+    name="silu",
+    on_arrays=in_blocks(_silu, _silu_of_block),
+)
+def plain_silu(a, /):
+    """``x · sigmoid(x)``, also called swish.
+
+    References
+    ----------
+    S. Elfwing, E. Uchibe and K. Doya, "Sigmoid-weighted linear units for neural network
+    function approximation in reinforcement learning", 2017.
+    """
+    return _silu(a)
+
+
+def _of_mish(g: Any, a: Any) -> Any:
+    inner = np.tanh(on(plain_softplus, a))
+    return g * (inner + a * on(sigmoid, a) * (1 - inner * inner))
+
+
+def _of_mish_of_block(g: Any, a: Any, into: Any, /) -> None:
+    inner, part = np.empty_like(a), np.empty_like(a)
+    _softplus_of_block(a, inner, 1.0, 20.0)
+    np.tanh(inner, out=inner)
+    logistic_of_block(a, part)
+    part *= a
+    np.multiply(inner, inner, out=into)
+    np.subtract(1, into, out=into)
+    into *= part
+    into += inner
+    into *= g
+
+
+def _mish(a: Any) -> Any:
+    require_floats("mish_cpu", a)
+    return a * np.tanh(_softplus(a, 1.0, 20.0))
+
+
+def _mish_of_block(a: Any, into: Any, /) -> None:
+    _softplus_of_block(a, into, 1.0, 20.0)
+    np.tanh(into, out=into)
+    into *= a
+
+
+@operation(
+    "mish",
+    "{a} · tanh(softplus {a})",
+    a=derivative(
+        "{out} / {a} + {a} · σ({a}) · (1 − tanh²)", _of_mish, in_blocks(_of_mish, _of_mish_of_block)
+    ),
+    name="mish",
+    on_arrays=in_blocks(_mish, _mish_of_block),
+)
+def plain_mish(a, /):
+    """``x · tanh(softplus(x))``.
+
+    References
+    ----------
+    D. Misra, "Mish: a self regularized non-monotonic activation function", BMVC 2020.
+    """
+    return _mish(a)
+
+
+def _of_softplus(g: Any, a: Any, beta: float, threshold: float) -> Any:
+    return np.where(a * beta > threshold, g, g * on(sigmoid, a * beta))
+
+
+def _of_softplus_of_block(g: Any, a: Any, into: Any, /, beta: float, threshold: float) -> None:
+    scaled = a * beta
+    logistic_of_block(scaled, into)
+    into *= g
+    _where_above(scaled, threshold, g, into)
+
+
+def _softplus(a: Any, beta: float, threshold: float) -> Any:
+    require_floats("softplus_cpu", a)
+    scaled = a * beta
+    return np.where(scaled > threshold, a, np.log1p(np.exp(np.minimum(scaled, threshold))) / beta)
+
+
+def _softplus_of_block(a: Any, into: Any, /, beta: float, threshold: float) -> None:
+    scaled = a if beta == 1 else a * beta
+    np.exp(scaled, out=into)
+    np.log1p(into, out=into)
+    if beta != 1:
+        into /= beta
+    _where_above(scaled, threshold, a, into)
+
+
+def _where_above(scaled: Any, threshold: float, value: Any, into: Any) -> None:
+    """Write ``value`` where ``scaled`` is above the threshold, which is rare."""
+    if (above := scaled > threshold).any():
+        select(above, value, into, into)
+
+
+@operation(
+    "softplus",
+    "log(1 + exp {a})",
+    a=derivative("σ({a})", _of_softplus, in_blocks(_of_softplus, _of_softplus_of_block)),
+    name="softplus",
+    backward="SoftplusBackward0",
+    on_arrays=in_blocks(_softplus, _softplus_of_block),
+)
+def plain_softplus(a, /, beta=1.0, threshold=20.0):
+    """``log(1 + exp(beta · x)) / beta``; x itself where ``beta · x`` is above ``threshold``."""
+    return _softplus(a, beta, threshold)
+
+
+def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
+    """``log(1 + exp(beta · x)) / beta``, a smooth :func:`relu`; x where that is above ``threshold``."""
+    return plain_softplus(input, float(beta), float(threshold))
+
+
+def softsign(input: Tensor) -> Tensor:
+    """``x / (1 + |x|)``."""
+    return div(input, input.abs() + 1)
+
+
+def tanhshrink(input: Tensor) -> Tensor:
+    """``x − tanh(x)``."""
+    return plain_sub(input, tanh(input))
+
+
+def _logsigmoid(a: Any) -> Any:
+    require_floats("log_sigmoid_cpu", a)
+    return np.minimum(a, 0) - np.log1p(np.exp(-np.abs(a)))
+
+
+def _logsigmoid_of_block(a: Any, into: Any, /) -> None:
+    np.abs(a, out=into)
+    np.negative(into, out=into)
+    np.exp(into, out=into)
+    np.log1p(into, out=into)
+    np.subtract(np.minimum(a, zeros_like(a)), into, out=into)
+
+
+@operation(
+    "log σ",
+    "log σ({a})",
+    a=derivative("σ(−{a})", lambda g, a: g * on(sigmoid, -a)),
+    backward="LogSigmoidBackward0",
+    on_arrays=in_blocks(_logsigmoid, _logsigmoid_of_block),
+)
+def logsigmoid(a, /):
+    """The logarithm of :func:`sigmoid`, exact where that is near 0 or 1."""
+    return _logsigmoid(a)
+
+
+@operation(
+    "glu",
+    "first half · σ(second half)",
+    a=derivative("σ of the second half; first half · σ · (1 − σ)", lambda g, a, dim: _of_glu(g, a, dim)),
+    name="glu",
+)
+def plain_glu(a, /, dim=-1):
+    """See :func:`glu`."""
+    require_floats("glu_cpu", a)
+    first, second = np.split(a, 2, axis=dim)
+    return first * sigmoid.operation.forward(second)
+
+
+def _of_glu(g: Any, a: Any, dim: int) -> Any:
+    half = a.shape[dim] // 2
+    lead = (slice(None),) * (dim % len(a.shape))
+    first, second = a[(*lead, slice(None, half))], a[(*lead, slice(half, None))]
+    part = on(sigmoid, second)
+    return np.concatenate([g * part, g * first * part * (1 - part)], axis=dim)
+
+
+def glu(input: Tensor, dim: int = -1) -> Tensor:
+    """The first half of ``input`` along ``dim``, times the :func:`sigmoid` of the second half.
+
+    Raises
+    ------
+    RuntimeError
+        If there are no two halves.
+
+    References
+    ----------
+    Y. N. Dauphin et al., "Language modeling with gated convolutional networks", ICML 2017.
+    """
+    if not input.array.ndim:
+        raise RuntimeError("glu does not support 0-dimensional tensors")
+    size = input.size(dim)
+    if size % 2:
+        raise RuntimeError(f"Halving dimension must be even, but dimension {dim} is size {size}")
+    return plain_glu(input, dim)
+
+
+def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+    """The softmax of the negatives: most goes to the smallest."""
+    if dim is None:
+        warnings.warn(
+            "Implicit dimension choice for softmin has been deprecated. Change the call to include dim=X as "
+            "an argument.",
+            stacklevel=3,
+        )
+        dim = 0 if input.array.ndim in (0, 1, 3) else 1
+    return softmax(-input, dim, dtype)
+
+
+NAMES = Names(functional="gelu glu logsigmoid softmin softplus softsign tanhshrink")
