@@ -227,7 +227,7 @@ def test_the_wheel_carries_all_that_a_learner_needs(wheel: Path):
     needed = {path.relative_to(ROOT).as_posix() for path in tree}
     needed |= {f"autokit/notebooks/{path.name}" for path in lessons_folder().glob("*.ipynb")}
     assert needed <= names
-    assert {"autokit/widgets/player.js", "autokit/widgets/player.css"} <= names
+    assert {"autokit/widgets/browser/player.js", "autokit/widgets/browser/player.css"} <= names
     assert {name.split("/")[0] for name in names} == {"autokit", info}
     assert not [name for name in names if ".ipynb_checkpoints" in name or "__pycache__" in name]
     assert "autokit = autokit.cli:main" in scripts

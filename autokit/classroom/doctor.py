@@ -102,7 +102,7 @@ def _jupyterlab() -> str:
 def _widgets() -> str:
     importlib.import_module("anywidget")
     package = find_spec("autokit.widgets")
-    if package is None or not Path(str(package.origin)).with_name("player.js").is_file():
+    if package is None or not Path(str(package.origin)).with_name("browser").joinpath("player.js").is_file():
         raise LookupError("this installation of autokit lacks the player's script")
     from jupyter_core.paths import jupyter_path
 

@@ -17,8 +17,7 @@ from pathlib import Path
 from autokit import draw
 from autokit.graphs.model import Timeline
 from autokit.widgets.payload import payload
-
-_HERE = Path(__file__).parent
+from autokit.widgets.script import player_css, player_js
 
 _PAGE_CSS = """
 :root { color-scheme: light dark; }
@@ -85,8 +84,8 @@ def save_html(
     title : str
         The page's title and heading.
     """
-    css = (_HERE / "player.css").read_text(encoding="utf-8") + _PAGE_CSS
-    code = (_HERE / "player.js").read_text(encoding="utf-8") + _MODEL_JS
+    css = player_css() + _PAGE_CSS
+    code = player_js() + _MODEL_JS
     policy = (
         f"default-src 'none'; script-src {_hash(code)}; style-src {_hash(css)}; img-src data:; "
         "base-uri 'none'; form-action 'none'"

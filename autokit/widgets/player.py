@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import operator
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anywidget
@@ -15,11 +14,10 @@ from autokit import draw
 from autokit.graphs.model import Timeline
 from autokit.widgets.export import save_html
 from autokit.widgets.payload import payload
+from autokit.widgets.script import player_css, player_js
 
 if TYPE_CHECKING:
     from autokit.tensor import Tensor
-
-_HERE = Path(__file__).parent
 
 
 class Player(anywidget.AnyWidget):
@@ -58,8 +56,8 @@ class Player(anywidget.AnyWidget):
     1
     """
 
-    _esm = _HERE / "player.js"
-    _css = _HERE / "player.css"
+    _esm = player_js()
+    _css = player_css()
 
     step = traitlets.Int(0).tag(sync=True)
     playing = traitlets.Bool(False).tag(sync=True)

@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 
 from autokit.graphs.model import Timeline
+from autokit.widgets.script import player_js
 from tests.support import chromium_path, require
 from tests.widgets import timelines
 from tests.widgets.lab import Lab, running_lab
 from tests.widgets.pages import open_file
-
-PLAYER_JS = Path(__file__).parents[2] / "autokit" / "widgets" / "player.js"
 
 
 @pytest.fixture(scope="session")
@@ -81,7 +80,7 @@ def module_page(open_page: Callable[..., Any]) -> Any:
             };
           };
         }""",
-        PLAYER_JS.read_text(encoding="utf-8"),
+        player_js(),
     )
     return page
 

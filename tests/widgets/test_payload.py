@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from autokit import widgets
 from autokit.graphs.model import Change, Summary, Timeline
 from autokit.widgets.payload import payload
+from autokit.widgets.script import FOLDER, player_js
+from tests.support import require
 from tests.widgets import timelines
-
-WIDGETS = Path(widgets.__file__).parent
 
 
 @pytest.mark.parametrize("story", [timelines.product(), timelines.chain(100)], ids=["product", "chain"])
@@ -22,7 +22,18 @@ def test_under_a_kilobyte_a_step(story: Timeline) -> None:
 
 
 def test_code_is_small() -> None:
-    assert (WIDGETS / "player.js").stat().st_size < 60_000
+    assert len(player_js().encode()) < 60_000
+
+
+def test_code_is_one_module_that_the_browser_can_read(tmp_path: Path) -> None:
+    require("node")
+    assert "import " not in player_js() and "/**" not in player_js()
+    (tmp_path / "player.mjs").write_text(player_js(), "utf-8")
+    subprocess.run(["node", "--check", str(tmp_path / "player.mjs")], check=True)
+    for file in FOLDER.glob("*.js"):
+        assert len(file.read_text("utf-8").splitlines()) < 500, file.name
+        (tmp_path / f"{file.stem}.mjs").write_text(file.read_text("utf-8"), "utf-8")
+        subprocess.run(["node", "--check", str(tmp_path / f"{file.stem}.mjs")], check=True)
 
 
 def test_changes_keep_what_is_empty_and_elements_are_left_out() -> None:

@@ -1,0 +1,142 @@
+/** The camera: the part of the picture that is seen, and the hand that moves it. */
+
+import { glide } from "./dom.js";
+
+const READABLE = 0.8; // below this scale the picture is not shrunk to fit but followed
+const LARGEST = 1.25; // how far a small picture is blown up to fit
+
+/**
+ * @param {SVGSVGElement} svg @param {HTMLElement} node the frame around it
+ * @param {{ left: number, top: number, width: number, height: number }} paper
+ * @param {() => string[]} lit the elements that the step at hand touches
+ * @param {(name: string) => Element | undefined} find @param {(element: string) => void} onSelect @param {AbortSignal} signal
+ */
+export function makeCamera(svg, node, { left, top, width, height }, lit, find, onSelect, signal) {
+  const camera = { x: left, y: top, scale: 1 };
+  let placed = false; // before its first look there is nothing to follow
+  let untouched = true; // until the reader moves the camera, it looks after itself
+  let gliding = 0;
+  const size = () => {
+    const frame = svg.getBoundingClientRect();
+    return { w: Math.max(frame.width, 1), h: Math.max(frame.height, 1) };
+  };
+  const largest = () => (document.fullscreenElement?.contains(svg) ? 3 : LARGEST);
+  const fitting = () => Math.min(size().w / width, size().h / height, largest());
+
+  function look() {
+    const { w, h: tall } = size();
+    svg.setAttribute("viewBox", `${camera.x} ${camera.y} ${w / camera.scale} ${tall / camera.scale}`);
+  }
+
+  /** Stand at `scale` with the picture's point (x, y) in the middle. @param {number} x @param {number} y @param {number} scale */
+  function center(x, y, scale) {
+    const { w, h: tall } = size();
+    Object.assign(camera, { scale, x: x - w / scale / 2, y: y - tall / scale / 2 });
+    look();
+  }
+
+  /** The whole picture, or as much of its beginning as can be read. */
+  function home() {
+    placed = true;
+    cancelAnimationFrame(gliding);
+    if (fitting() >= READABLE) return whole();
+    const { w, h: tall } = size();
+    center(left + Math.min(width, w / READABLE) / 2, top + Math.min(height, tall / READABLE) / 2, READABLE);
+    follow(lit(), 0);
+  }
+
+  function whole() {
+    center(left + width / 2, top + height / 2, fitting());
+  }
+
+  /** @param {number} factor @param {{ x: number, y: number }} [at] in the stage's pixels */
+  function zoom(factor, at) {
+    untouched = false;
+    const { w, h: tall } = size();
+    const { x, y } = at ?? { x: w / 2, y: tall / 2 };
+    const scale = Math.max(Math.min(fitting(), 0.2), Math.min(4, camera.scale * factor));
+    camera.x += x / camera.scale - x / scale;
+    camera.y += y / camera.scale - y / scale;
+    camera.scale = scale;
+    look();
+  }
+
+  /** Bring elements into view if they are not. @param {string[]} names @param {number} duration */
+  function follow(names, duration) {
+    const frame = svg.getBoundingClientRect();
+    const boxes = names.flatMap((name) => find(name)?.getBoundingClientRect() ?? []);
+    if (!boxes.length || !frame.width) return;
+    const margin = 12;
+    const shift = (/** @type {number} */ low, /** @type {number} */ high, /** @type {number} */ room) =>
+      low >= margin && high <= room - margin ? 0 : (low + high) / 2 - room / 2;
+    const dx = shift(Math.min(...boxes.map((b) => b.left)) - frame.left, Math.max(...boxes.map((b) => b.right)) - frame.left, frame.width) / camera.scale;
+    const dy = shift(Math.min(...boxes.map((b) => b.top)) - frame.top, Math.max(...boxes.map((b) => b.bottom)) - frame.top, frame.height) / camera.scale;
+    if (!dx && !dy) return;
+    // Where the reader has not moved it, the camera stays on the picture.
+    const kept = (/** @type {number} */ at, /** @type {number} */ low, /** @type {number} */ length, /** @type {number} */ room) =>
+      !untouched ? at : room >= length ? low + (length - room) / 2 : Math.max(low, Math.min(at, low + length - room));
+    const from = { x: camera.x, y: camera.y };
+    const to = { x: kept(from.x + dx, left, width, frame.width / camera.scale), y: kept(from.y + dy, top, height, frame.height / camera.scale) };
+    cancelAnimationFrame(gliding);
+    gliding = glide(duration, (t) => {
+      camera.x = from.x + (to.x - from.x) * t;
+      camera.y = from.y + (to.y - from.y) * t;
+      look();
+    }, (id) => (gliding = id));
+  }
+
+  const resized = new ResizeObserver(() => (untouched ? home() : look()));
+  resized.observe(node);
+
+  // -- the hand: drag to pan, ctrl and wheel to zoom, click to select
+
+  let drag = /** @type {{ x: number, y: number, id: number, moving: boolean } | null} */ (null);
+  node.addEventListener("pointerdown", (event) => {
+    if (event.button === 0) drag = { x: event.clientX, y: event.clientY, id: event.pointerId, moving: false };
+  }, { signal });
+  node.addEventListener("pointermove", (event) => {
+    if (!drag || event.pointerId !== drag.id) return;
+    const [dx, dy] = [event.clientX - drag.x, event.clientY - drag.y];
+    if (!drag.moving && Math.hypot(dx, dy) < 4) return;
+    if (!drag.moving) node.setPointerCapture(drag.id);
+    untouched = false;
+    cancelAnimationFrame(gliding);
+    drag = { ...drag, x: event.clientX, y: event.clientY, moving: true };
+    camera.x -= dx / camera.scale;
+    camera.y -= dy / camera.scale;
+    look();
+  }, { signal });
+  const drop = () => (drag = null);
+  node.addEventListener("pointerup", (event) => {
+    if (drag && !drag.moving) {
+      const hit = /** @type {Element} */ (event.target).closest('[data-element^="n"]');
+      onSelect(hit?.getAttribute("data-element") ?? "");
+    }
+    drop();
+  }, { signal });
+  node.addEventListener("pointercancel", drop, { signal });
+  node.addEventListener("wheel", (event) => {
+    if (!event.ctrlKey && !event.metaKey) return; // the page's to scroll
+    event.preventDefault();
+    const frame = svg.getBoundingClientRect();
+    zoom(Math.exp(-event.deltaY / 300), { x: event.clientX - frame.left, y: event.clientY - frame.top });
+  }, { signal, passive: false });
+
+  return {
+    zoom,
+    fit() {
+      untouched = fitting() >= READABLE;
+      cancelAnimationFrame(gliding);
+      whole();
+    },
+    /** Go where the story is, unless all of the picture is seen. @param {string[]} names @param {number} duration */
+    attend(names, duration) {
+      if (placed && (fitting() < READABLE || !untouched)) follow(names, duration);
+    },
+    follow,
+    close() {
+      cancelAnimationFrame(gliding);
+      resized.disconnect();
+    },
+  };
+}

@@ -1,0 +1,230 @@
+/**
+ * The player: plays a timeline in the browser, forward and then backward.
+ *
+ * Python draws the picture and tells the story; these files move through them.
+ * They insert the SVG as it comes and, at step k, make it show the state that
+ * `Timeline.state(k)` has in Python: the texts and the status of each element.
+ * On top of that come the motion from one step to the next, the caption, the
+ * controls, the details of a node, the table and the questions.
+ *
+ * Each file is one part of the screen or of the story, and this one joins the
+ * parts to the model. They share no state beyond it, so many players can stand
+ * in one notebook. Python sends all files to the browser as one.
+ *
+ * @import { Grain, Timeline, View } from "./story.js"
+ */
+
+import { makeCaption } from "./caption.js";
+import { makeControls } from "./controls.js";
+import { makePanel } from "./details.js";
+import { h, iconButton, ICONS } from "./dom.js";
+import { makeStage } from "./stage.js";
+import { nameOf, neighbour, questions, stateAt, stop } from "./story.js";
+import { makeTable } from "./table.js";
+
+/** How long a step is shown: the time to read its sentence. @param {string} sentence */
+const dwell = (sentence) => Math.max(1300, Math.min(3600, 900 + 26 * sentence.length));
+
+/** @param {{ model: any, el: HTMLElement }} context @returns {() => void} what takes it all down again */
+function render({ model, el }) {
+  /** @type {Timeline} */ const timeline = model.get("_timeline");
+  const count = timeline.steps.length;
+  const listeners = new AbortController();
+  const { signal } = listeners;
+  const asked = questions(timeline);
+  let predicting = false;
+  let timer = 0;
+  let before = -1; // the step shown last
+
+  /** @param {Record<string, any>} traits */
+  function set(traits) {
+    for (const [name, value] of Object.entries(traits)) model.set(name, value);
+    try {
+      model.save_changes();
+    } catch {
+      // The kernel is gone; the player is not.
+    }
+  }
+
+  const grain = () => /** @type {Grain} */ (model.get("grain"));
+  const here = () => stop(timeline, grain(), model.get("step"));
+  const seek = (/** @type {number} */ step, /** @type {Record<string, any>} */ more = {}) => set({ step: stop(timeline, grain(), step), ...more });
+
+  /** To the next stop, unless its number is to be predicted first. */
+  function advance() {
+    const to = neighbour(timeline, grain(), here(), 1);
+    const question = predicting && to > here() ? asked.get(to) : undefined;
+    if (!question) return seek(to);
+    const playing = model.get("playing");
+    if (playing) set({ playing: false });
+    caption.ask(question, () => {
+      seek(to, playing ? { playing } : {});
+      root.focus({ preventScroll: true });
+    });
+  }
+
+  const act = {
+    first: () => seek(0),
+    last: () => seek(count - 1),
+    back: () => seek(neighbour(timeline, grain(), here(), -1)),
+    next: () => caption.asking() || advance(),
+    play() {
+      if (caption.asking()) return;
+      if (model.get("playing")) return set({ playing: false });
+      set(here() >= count - 1 ? { step: stop(timeline, grain(), 0), playing: true } : { playing: true });
+    },
+    seek,
+    speed: (/** @type {number} */ speed) => set({ speed }),
+    grain(/** @type {Grain} */ to) {
+      if (to === "coarse" && predicting) act.predict(); // a chapter gives away all its numbers at once
+      set({ grain: to, step: stop(timeline, to, here()) });
+    },
+    predict() {
+      predicting = !predicting;
+      controls.predict.setAttribute("aria-pressed", String(predicting));
+      if (predicting && grain() === "coarse") act.grain("fine");
+      if (!predicting) caption.cancel();
+    },
+    table() {
+      table.node.hidden = !table.node.hidden;
+      picture.hidden = !table.node.hidden;
+      controls.table.setAttribute("aria-pressed", String(!table.node.hidden));
+      update();
+    },
+    /** @param {1 | -1} direction */
+    chapter(direction) {
+      const at = here();
+      const { chapters } = timeline;
+      const to = direction > 0 ? chapters.find((c) => c.first > at)?.first ?? count - 1 : chapters.findLast((c) => c.first < at)?.first ?? 0;
+      seek(grain() === "coarse" ? neighbour(timeline, "coarse", at, direction) : to);
+    },
+    select: (/** @type {string} */ element) => set({ selected: element }),
+  };
+
+  const stage = makeStage(timeline, model.get("_svg"), model.get("_shortened"), act.select, signal);
+  const caption = makeCaption(timeline, signal);
+  const controls = makeControls(timeline, act, signal);
+  const panel = makePanel(timeline, () => act.select(""), signal);
+  const table = makeTable(timeline);
+
+  const zoomIn = iconButton(ICONS.plus, "Zoom in", "+");
+  const zoomOut = iconButton(ICONS.minus, "Zoom out", "−");
+  const zoomFit = iconButton(ICONS.fit, "Fit the whole graph", "0");
+  const listId = `autokit-${Math.random().toString(36).slice(2)}`;
+  const places = new Map(timeline.graph.nodes.map((n) => [n.operation ? `${nameOf(n)}: ${n.operation}` : nameOf(n), `n${n.id}`]));
+  const search = h("input", { type: "search", className: "ak-search", placeholder: "Find a node", "aria-label": "Find a node", autocomplete: "off", spellcheck: false });
+  search.setAttribute("list", listId);
+  const options = h("datalist", { id: listId }, ...[...places.keys()].map((value) => h("option", { value })));
+  const picture = h("div", { className: "ak-picture" }, stage.node,
+    h("div", { className: "ak-find" }, search, options),
+    h("div", { className: "ak-zoom", role: "group", "aria-label": "Zoom" }, zoomOut, zoomIn, zoomFit));
+  const parts = [stage, caption, controls, panel, table];
+  const nodes = timeline.graph.nodes.length;
+  const root = h("div", { className: "ak-player", tabIndex: 0, role: "group", "data-lm-suppress-shortcuts": "true",
+    "aria-label": `Animation of a computation: ${nodes} node${nodes === 1 ? "" : "s"}, ${count} step${count === 1 ? "" : "s"}. Arrow keys step, Space plays.` },
+  h("div", { className: "ak-main" }, picture, table.node, panel.node), caption.node, controls.node);
+
+  zoomIn.addEventListener("click", () => stage.zoom(1.25), { signal });
+  zoomOut.addEventListener("click", () => stage.zoom(0.8), { signal });
+  zoomFit.addEventListener("click", () => stage.fit(), { signal });
+
+  let sought = "";
+  function findNode() {
+    sought = search.value;
+    const wanted = search.value.trim().toLowerCase();
+    const name = wanted && [...places.keys()].sort((a, b) => a.length - b.length).find((key) => key.toLowerCase().startsWith(wanted));
+    const element = name ? places.get(name) ?? "" : [...places].find(([key]) => wanted && key.toLowerCase().includes(wanted))?.[1] ?? "";
+    search.setAttribute("aria-invalid", String(Boolean(wanted) && !element));
+    if (!element) return;
+    act.select(element);
+    stage.find(element);
+  }
+  search.addEventListener("change", () => search.value !== sought && findNode(), { signal }); // else Enter has been there
+  search.addEventListener("input", (/** @type {InputEvent} */ event) => {
+    search.removeAttribute("aria-invalid");
+    if (places.has(search.value) && event.inputType !== "insertText") findNode(); // picked from the list
+  }, { signal });
+
+  // JupyterLab asks the root whether keys are its own before the root hears of them: running and saving are.
+  window.addEventListener("keydown", (event) => {
+    const { target } = event;
+    if (!(target instanceof Element && root.contains(target))) return;
+    const labs = event.ctrlKey || event.metaKey || event.altKey || (event.shiftKey && event.key === "Enter");
+    if (labs && !target.matches("input:not([type=range])")) root.removeAttribute("data-lm-suppress-shortcuts");
+    else root.setAttribute("data-lm-suppress-shortcuts", "true");
+  }, { signal, capture: true });
+
+  root.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const target = /** @type {HTMLElement} */ (event.target);
+    const typing = target.matches("select, textarea, input:not([type=range])");
+    if (event.key === "Escape") {
+      if (caption.asking()) {
+        caption.cancel();
+        root.focus({ preventScroll: true });
+      } else act.select("");
+      return;
+    }
+    if (event.key === "Enter" && target.matches("input:not([type=range])") && !event.isComposing) {
+      event.preventDefault(); // JupyterLab cancels the line break by which a browser sends a form or tells of a change
+      return target === search ? findNode() : /** @type {HTMLInputElement} */ (target).form?.requestSubmit();
+    }
+    if (typing || (event.key === " " && target.matches("button, summary"))) return;
+    /** @type {Record<string, () => unknown>} */
+    const keys = {
+      ArrowRight: act.next, ArrowLeft: act.back, " ": act.play, Home: act.first, End: act.last,
+      PageDown: () => act.chapter(1), PageUp: () => act.chapter(-1),
+      "+": () => stage.zoom(1.25), "=": () => stage.zoom(1.25), "-": () => stage.zoom(0.8), 0: () => stage.fit(),
+    };
+    const action = Object.hasOwn(keys, event.key) ? keys[event.key] : undefined;
+    if (!action) return;
+    event.preventDefault();
+    event.stopPropagation();
+    action();
+  }, { signal });
+
+  /** Show what the model says. */
+  function update() {
+    const step = here();
+    const forward = before >= 0 && step > before && neighbour(timeline, grain(), before, 1) === step;
+    const first = grain() === "coarse" ? timeline.chapters[timeline.steps[step]?.chapter]?.first ?? step : step;
+    const speed = model.get("speed");
+    /** @type {View} */
+    const view = { step, grain: grain(), selected: model.get("selected"), playing: model.get("playing"), speed,
+      state: count ? stateAt(timeline, step) : {},
+      lit: timeline.steps.slice(first, step + 1), arrived: step === before ? "" : forward ? "forward" : "otherwise" };
+    root.style.setProperty("--ak-pace", `${Math.round(220 / speed)}ms`);
+    root.dataset.phase = timeline.steps[step]?.phase ?? "";
+    for (const part of parts) part.show(view);
+    before = step;
+    schedule();
+  }
+
+  /**
+   * The clock. Every view of a model has its own, and each is set anew whenever the step changes:
+   * the first to ring moves all of them on, so two views never step twice.
+   */
+  function schedule() {
+    clearTimeout(timer);
+    if (!model.get("playing")) return;
+    if (here() >= count - 1) return set({ playing: false });
+    const step = timeline.steps[here()];
+    const told = grain() === "coarse" ? timeline.chapters[step.chapter]?.sentence ?? "" : step.sentence;
+    timer = window.setTimeout(advance, dwell(told) / model.get("speed"));
+  }
+
+  const events = ["step", "playing", "selected", "speed", "grain"].map((name) => `change:${name}`);
+  for (const event of events) model.on(event, update);
+  el.append(root);
+  update();
+
+  return () => {
+    for (const event of events) model.off(event, update);
+    listeners.abort();
+    clearTimeout(timer);
+    stage.close();
+    root.remove();
+  };
+}
+
+export default { render };

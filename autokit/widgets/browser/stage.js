@@ -1,0 +1,168 @@
+/**
+ * The stage: the picture at a step, and what moves on it.
+ *
+ * @import { Step, Timeline, View } from "./story.js"
+ */
+
+import { makeCamera } from "./camera.js";
+import { glide, h, prefersStillness, s } from "./dom.js";
+import { flowOf } from "./story.js";
+
+/**
+ * @param {Timeline} timeline @param {string} markup
+ * @param {Record<string, Record<string, Record<string, string>>>} shortened what to show of texts that have not the room, by element and field
+ * @param {(element: string) => void} onSelect @param {AbortSignal} signal
+ */
+export function makeStage(timeline, markup, shortened, onSelect, signal) {
+  const parsed = new DOMParser().parseFromString(markup, "image/svg+xml");
+  if (parsed.querySelector("parsererror") || parsed.documentElement.localName !== "svg") throw new Error("autokit: the picture is no well-formed SVG");
+  const svg = /** @type {SVGSVGElement} */ (document.importNode(/** @type {any} */ (parsed.documentElement), true));
+  const [left, top, width, height] = (svg.getAttribute("viewBox") ?? `0 0 ${parseFloat(svg.getAttribute("width") ?? "300")} ${parseFloat(svg.getAttribute("height") ?? "150")}`).split(/[\s,]+/).map(Number);
+  for (const name of ["width", "height", "role", "aria-label", "aria-labelledby", "aria-describedby"]) svg.removeAttribute(name);
+  svg.setAttribute("aria-hidden", "true"); // its content is told by the caption, the panel and the table
+  svg.querySelector(":scope > title")?.remove(); // it tells the end of the story
+  const node = h("div", { className: "ak-stage" }, svg);
+  node.style.setProperty("--ak-width", String(width));
+  node.style.setProperty("--ak-height", String(height));
+
+  /** @type {Map<string, { group: SVGGElement, texts: Map<string, Element>, parts: Map<string, Element>, shown: Record<string, any> }>} */
+  const elements = new Map();
+  for (const group of /** @type {NodeListOf<SVGGElement>} */ (svg.querySelectorAll("[data-element]"))) {
+    const texts = new Map([...group.querySelectorAll("[data-field]")].map((text) => [text.getAttribute("data-field") ?? "", text]));
+    const parts = new Map([...group.querySelectorAll("g[data-part]")].map((part) => [part.getAttribute("data-part") ?? "", part]));
+    elements.set(group.getAttribute("data-element") ?? "", { group, texts, parts, shown: {} });
+    const line = /** @type {SVGPathElement | null} */ (group.querySelector('[data-part="line"]'));
+    const flow = texts.get("flow");
+    if (flow) flow.before(plate(flow));
+    if (line) line.after(returning(line, group.querySelector('[data-part="arrow"]')));
+  }
+  const strongest = Math.max(0, ...timeline.steps.flatMap((step) => step.changes ?? []).filter((c) => c.field === "flow").map((c) => flowOf(c.value).magnitude).filter(Number.isFinite));
+  let lit = /** @type {string[]} */ ([]);
+  let marked = "";
+
+  /** A ground for the text on a line, so that the line does not run through its gaps. @param {Element} text */
+  function plate(text) {
+    const [x, y, wide, size] = ["x", "y", "data-width", "font-size"].map((name) => Number(text.getAttribute(name)));
+    return s("rect", { "data-part": "plate", x: x - wide / 2 - 2, y: y - size, width: wide + 4, height: 1.35 * size, rx: 3 });
+  }
+
+  /** The arrowhead of the way back, at the line's beginning, and what fills the room of the other arrowhead. @param {SVGPathElement} line @param {Element | null} arrow */
+  function returning(line, arrow) {
+    const [tip, next, end] = [0, 10, line.getTotalLength()].map((at) => line.getPointAtLength(at));
+    const turn = (Math.atan2(next.y - tip.y, next.x - tip.x) * 180) / Math.PI;
+    const border = arrow?.getAttribute("points")?.trim().split(/\s+/)[0] ?? `${end.x},${end.y}`;
+    return s("g", { "data-part": "return" },
+      s("path", { d: `M${end.x},${end.y} ${border}` }),
+      s("polygon", { points: "0,0 10,-5.5 10,5.5", transform: `translate(${tip.x} ${tip.y}) rotate(${turn})` }));
+  }
+
+  /** @param {string} name @param {Record<string, any>} fields */
+  function showElement(name, fields) {
+    const element = elements.get(name);
+    if (!element) return;
+    for (const [field, value] of Object.entries(fields)) {
+      if (element.shown[field] === value) continue;
+      element.shown[field] = value;
+      if (field === "status") element.group.setAttribute("data-status", String(value));
+      const text = element.texts.get(field);
+      if (text) text.textContent = shortened[name]?.[field]?.[value] ?? String(value ?? "");
+      if (field === "flow") {
+        const { magnitude, sign } = flowOf(value);
+        const share = strongest > 0 ? Math.min(1, magnitude / strongest) : 0;
+        element.group.setAttribute("data-sign", sign);
+        element.group.style.setProperty("--ak-thickness", `${1.5 + 3 * Math.sqrt(share)}px`);
+      }
+    }
+    const { status, value, pending } = element.shown;
+    display(element.parts.get("value-heatmap"), value && status !== "hidden");
+    // A partial sum has no thumbnail: the heatmap is that of the final gradient.
+    display(element.parts.get("gradient-heatmap"), ["ready", "current", "final"].includes(status));
+    display(element.parts.get("pending-badge"), pending !== null && pending !== undefined);
+  }
+
+  /** @param {Element | undefined} part @param {unknown} seen */
+  function display(part, seen) {
+    if (seen) part?.removeAttribute("display");
+    else part?.setAttribute("display", "none");
+  }
+
+  const camera = makeCamera(svg, node, { left, top, width, height }, () => lit, (name) => elements.get(name)?.group, onSelect, signal);
+
+  // -- motion: values go along the edges, contributions come back along them
+
+  /** @type {Set<() => void>} */ const moving = new Set();
+
+  /** @param {string} name @param {"forward" | "backward"} direction @param {string} text @param {number} duration */
+  function travel(name, direction, text, duration) {
+    const element = elements.get(name);
+    const path = /** @type {SVGPathElement | undefined} */ (element?.group.querySelector('[data-part="line"]') ?? undefined);
+    const length = path?.getTotalLength() ?? 0;
+    if (!element || !path || !length) return;
+    const traveller = s("g", { class: "ak-traveller", "data-direction": direction });
+    if (direction === "backward") {
+      const { sign } = flowOf(text);
+      const shown = sign === "−" || sign === "±" || !sign ? text : `+${text}`;
+      traveller.setAttribute("data-sign", sign);
+      const wide = 14 + 7.2 * shown.length;
+      traveller.append(s("rect", { x: -wide / 2, y: -11, width: wide, height: 22, rx: 11 }), s("text", { "text-anchor": "middle", y: 4.5 }, shown));
+    } else traveller.append(s("circle", { r: 6 }));
+    svg.append(traveller);
+    element.group.setAttribute("data-travelling", direction);
+    let frame = 0;
+    const stopMoving = () => {
+      cancelAnimationFrame(frame);
+      traveller.remove();
+      element.group.removeAttribute("data-travelling");
+      moving.delete(stopMoving);
+    };
+    moving.add(stopMoving);
+    frame = glide(duration, (t) => {
+      const at = path.getPointAtLength(length * (direction === "forward" ? t : 1 - t));
+      traveller.setAttribute("transform", `translate(${at.x} ${at.y})`);
+      if (t === 1) stopMoving();
+    }, (id) => (frame = id));
+  }
+
+  /** @param {Step[]} steps @param {number} duration */
+  function move(steps, duration) {
+    for (const step of steps) {
+      for (const { element, field, value } of step.changes ?? []) {
+        if (field === "status" && value === "forward") travel(element, "forward", "", duration);
+        if (field === "flow" && value) travel(element, "backward", String(value), duration);
+      }
+    }
+  }
+
+  return {
+    node,
+    zoom: camera.zoom,
+    fit: camera.fit,
+    /** @param {View} view */
+    show(view) {
+      const touches = view.lit.flatMap((step) => step.touches ?? []);
+      for (const [name, fields] of Object.entries(view.state)) showElement(name, fields);
+      for (const name of lit) elements.get(name)?.group.removeAttribute("data-touched");
+      for (const name of touches) elements.get(name)?.group.setAttribute("data-touched", "");
+      lit = touches;
+      if (marked !== view.selected) {
+        elements.get(marked)?.group.removeAttribute("data-selected");
+        elements.get(view.selected)?.group.setAttribute("data-selected", "");
+        marked = view.selected;
+      }
+      if (!view.arrived) return;
+      for (const stopMoving of [...moving]) stopMoving();
+      const duration = prefersStillness() ? 0 : 300 / view.speed;
+      if (duration && view.arrived === "forward") move(view.lit, duration);
+      const seen = touches.length ? touches : view.lit.flatMap((step) => (step.changes ?? []).map((change) => change.element));
+      camera.attend(seen, duration);
+    },
+    /** @param {string} name */
+    find(name) {
+      camera.follow([name], prefersStillness() ? 0 : 200);
+    },
+    close() {
+      for (const stopMoving of [...moving]) stopMoving();
+      camera.close();
+    },
+  };
+}

@@ -1,0 +1,126 @@
+/**
+ * The story as pure functions: what is shown at a step, where the player stands, what is asked.
+ *
+ * @typedef {{ element: string, field: string, value: string | number | null }} Change
+ * @typedef {{ kind: string, phase: "forward" | "turn" | "backward", chapter: number, sentence: string,
+ *   formula?: string, numbers?: string, note?: string, touches?: string[], changes?: Change[] }} Step
+ * @typedef {{ first: number, last: number, sentence: string }} Chapter
+ * @typedef {{ text: string, minimum?: number | string, maximum?: number | string, mean?: number | string,
+ *   nan?: number, infinite?: number }} Summary
+ * @typedef {{ id: number, kind: string, operation?: string, symbol?: string, formula?: string, backward?: string,
+ *   label?: string, shape?: number[], dtype: string, value?: Summary, gradient?: Summary, requires_grad: boolean,
+ *   module?: string, source?: { file: string, line: number, text: string }, saved?: string[] }} Node
+ * @typedef {{ id: number, source: number, target: number, slot: number, operand: string, local: string,
+ *   requires_grad: boolean }} Edge
+ * @typedef {{ graph: { nodes: Node[], edges: Edge[] }, steps: Step[], chapters: Chapter[], initial?: Change[] }} Timeline
+ * @typedef {"fine" | "coarse"} Grain
+ * @typedef {Record<string, Record<string, string | number | null>>} State
+ * @typedef {{ element: string, field: string, answer: string, text: string }} Question
+ * @typedef {{ step: number, grain: Grain, selected: string, playing: boolean, speed: number, state: State,
+ *   lit: Step[], arrived: "forward" | "otherwise" | "" }} View  what is on screen: `lit` are the steps that it tells of,
+ *   and `arrived` says whether it was reached by going forward, in another way, or stood here already
+ */
+
+/**
+ * What the picture shows at `step`: the equal of Python's `Timeline.state`.
+ * @param {Timeline} timeline @param {number} step negative counts from the end @returns {State}
+ */
+export function stateAt(timeline, step) {
+  const count = timeline.steps.length;
+  if (!(step >= -count && step < count)) throw new RangeError(`step ${step} is out of range for a timeline of ${count} steps`);
+  const last = step < 0 ? step + count : step;
+  /** @type {State} */ const state = {};
+  const apply = (/** @type {Change} */ { element, field, value }) => ((state[element] ??= {})[field] = value);
+  timeline.initial?.forEach(apply);
+  for (let k = 0; k <= last; k++) timeline.steps[k].changes?.forEach(apply);
+  return state;
+}
+
+/** Where the player stands when asked for `step`: there, or at the end of its chapter. @param {Timeline} timeline @param {Grain} grain @param {number} step */
+export function stop(timeline, grain, step) {
+  const kept = Math.max(0, Math.min(step, timeline.steps.length - 1));
+  return (grain === "coarse" && timeline.chapters.find((c) => c.first <= kept && kept <= c.last)?.last) || kept;
+}
+
+/** The stop after `step` (direction 1) or before it (-1). @param {Timeline} timeline @param {Grain} grain @param {number} step @param {1 | -1} direction */
+export function neighbour(timeline, grain, step, direction) {
+  if (grain === "fine") return stop(timeline, grain, step + direction);
+  const ends = timeline.chapters.map((c) => c.last);
+  return direction > 0 ? ends.find((end) => end > step) ?? ends.at(-1) ?? 0 : ends.findLast((end) => end < step) ?? ends[0] ?? 0;
+}
+
+/** How large a contribution is, and its sign, read from its text. @param {string | number | null | undefined} text */
+export function flowOf(text) {
+  const numbers = (String(text ?? "").match(/[-−]?(?:\d+\.?\d*(?:e[+-]?\d+)?|inf)/g) ?? []).map(toNumber);
+  const negative = numbers.some((x) => x < 0);
+  const positive = numbers.some((x) => x > 0);
+  const sign = negative && positive ? "±" : negative ? "−" : positive ? "+" : "";
+  return { magnitude: Math.max(0, ...numbers.map(Math.abs)), sign };
+}
+
+/** A typed number: decimals with point or comma, a fraction, inf. @param {string} text */
+function toNumber(text) {
+  const plain = text.trim().toLowerCase().replace("−", "-").replace(",", ".").replace(/inf(inity)?$|∞$/, "Infinity");
+  const [over, under] = plain.split("/");
+  return plain === "" ? NaN : under === undefined ? Number(over) : Number(over) / Number(under);
+}
+
+/** Whether a typed guess is the answer: within one percent, as the answer shown is rounded. @param {string} guess @param {string} answer */
+export function isRight(guess, answer) {
+  const [guessed, right] = [toNumber(guess), toNumber(answer)];
+  if (Number.isNaN(right)) return guess.trim().toLowerCase() === answer.toLowerCase();
+  if (!Number.isFinite(right)) return guessed === right;
+  return Math.abs(guessed - right) <= Math.max(0.01 * Math.abs(right), right === 0 ? 1e-3 : 0);
+}
+
+/**
+ * The questions of predict-then-reveal: for each step that would give away a number, what to ask before it.
+ * A contribution is asked for at its product, where the story shows one, else where it travels.
+ * @param {Timeline} timeline @returns {Map<number, Question>}
+ */
+export function questions(timeline) {
+  const { nodes, edges } = timeline.graph;
+  const asked = new Map();
+  timeline.steps.forEach((step, k) => {
+    for (const { element, field, value } of step.changes ?? []) {
+      if (typeof value !== "string" || !/^[-−]?(\d+\.?\d*(e[+-]?\d+)?|inf|nan)$/.test(value)) continue;
+      if (field === "value" && step.kind === "value") {
+        const node = nodes.find((n) => `n${n.id}` === element);
+        if (node) asked.set(k, { element, field, answer: value, text: `What is the value of ${nameOf(node)}${node.formula ? ` = ${node.formula}` : ""}?` });
+      } else if (field === "flow") {
+        const edge = edges.find((e) => `e${e.id}` === element);
+        if (!edge) continue;
+        let at = k;
+        for (let j = k - 1; j >= 0 && timeline.steps[j].chapter === step.chapter; j--) {
+          const before = timeline.steps[j];
+          if (before.kind === "unbroadcast") break;
+          if (before.kind === "product" && before.touches?.includes(element)) at = j;
+        }
+        const [from, to] = [nodes[edge.target], nodes[edge.source]].map(nameOf);
+        asked.set(at, { element, field, answer: value, text: `What does ${from} send back to ${to}: upstream gradient × local derivative?` });
+      }
+    }
+  });
+  return asked;
+}
+
+/** @param {Node} node */
+export const nameOf = (node) => node.label || `v${node.id}`;
+
+/** @param {number[] | undefined} shape */
+export const shapeText = (shape) => (shape?.length ? `(${shape.join(", ")}${shape.length === 1 ? "," : ""})` : "scalar");
+
+export const PHASES = { forward: "→ Forward", turn: "↻ Turn-around", backward: "← Backward" };
+
+/** @type {Record<string, string>} */
+export const KINDS = {
+  input: "Input", operands: "Operands", value: "Value", turn: "Turn-around", seed: "Seed", select: "Next node",
+  upstream: "Upstream gradient", local: "Local derivative", product: "Product", unbroadcast: "Un-broadcast",
+  travel: "Travel", accumulate: "Accumulate", leaf: "Leaf gradient", finish: "Finish",
+};
+
+/** @type {Record<string, string>} */
+export const STATUSES = {
+  hidden: "not computed", computed: "computed", waiting: "waiting for contributions", ready: "ready",
+  current: "its rule runs now", final: "gradient final", dim: "needs no gradient",
+};

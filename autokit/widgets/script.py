@@ -1,0 +1,41 @@
+"""The player's code as the browser gets it: the files of ``browser/`` as one module.
+
+Each file there is a module of its own that says what it takes from which
+other.  A notebook takes one file, so they are put one after the other, each
+after those that it imports; their imports of one another and their comments,
+which are for the readers of the source, stay behind.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+FOLDER = Path(__file__).parent / "browser"
+
+_IMPORT = re.compile(r'^import \{[^}]*\} from "\./([a-z]+\.js)";\n', re.MULTILINE)
+_COMMENT = re.compile(r"/\*\*.*?\*/ ?|^[ \t]*//[^\n]*", re.MULTILINE | re.DOTALL)
+_BLANK = re.compile(r"\n\s*\n")
+
+
+@cache
+def player_js() -> str:
+    """The source of the player, one ES module that imports nothing."""
+    files: dict[str, str] = {}
+    _collect("player.js", files)
+    return "".join(files.values())
+
+
+def player_css() -> str:
+    """The style sheet of the player."""
+    return (FOLDER / "player.css").read_text(encoding="utf-8")
+
+
+def _collect(name: str, files: dict[str, str]) -> None:
+    """Add ``name`` to ``files``, after what it imports."""
+    source = (FOLDER / name).read_text(encoding="utf-8")
+    for needed in _IMPORT.findall(source):
+        if needed not in files:
+            _collect(needed, files)
+    files[name] = _BLANK.sub("\n", _COMMENT.sub("", _IMPORT.sub("", source))).lstrip()
