@@ -14,7 +14,7 @@ from tests.benchmarks import (
     memory,
     pictures,
     random_graph,
-    sgd_step,
+    training,
 )
 from tests.benchmarks.measure import best_times
 
@@ -30,7 +30,6 @@ def main() -> None:
     for title, jobs in (
         ("200 elementwise operations on 4 elements, forward and backward", chain.jobs()),
         ("a random graph of 1,000 operations on 8 elements, both ways", random_graph.jobs()),
-        ("one SGD step of a 64-32-10 network, batch of 32", sgd_step.jobs()),
         ("100,000 indices into 1,000 numbers, both ways", indexing.jobs(0)),
         ("100,000 indices into 1,000 rows of 64, both ways", indexing.jobs(64)),
         ("a 3×3 convolution, 16 to 32 channels, 32 images of 28×28, both ways", convolution.jobs()),
@@ -41,6 +40,8 @@ def main() -> None:
         own = times.pop("autokit")
         ratios = "; ".join(f"{own / time:.2f} of {name}" for name, time in times.items())
         print(f"| {title} | {own * 1e6:.0f} µs | {ratios} |")
+    for row in training.rows():
+        print(row)
     own, beside = (memory.bytes_per_node(name) for name in ("autokit", "torch"))
     print(f"| a node in a chain of a million | {own:.0f} bytes | {own / beside:.2f} of PyTorch |")
     peak = memory.peak_of_a_step()
