@@ -84,7 +84,6 @@ _INSTEAD = {
         "get_device": "x.device",
         "is_cpu": "not x.is_cuda",
         "is_meta": "x.device",
-        "is_inference": "torch.is_inference_mode_enabled()",
         "is_same_size": "x.shape == y.shape",
         "lstsq": "torch.linalg.lstsq",
         "eig": "torch.linalg.eig",

@@ -16,34 +16,12 @@ import numpy as np
 from autokit import dtypes
 from autokit.batches.batch import Batch
 from autokit.devices import device_of, to_numpy
+from autokit.handles import RemovableHandle
+from autokit.size import Size
 
 if TYPE_CHECKING:
-    from autokit.autograd.node import Node, Storage
-
-
-class Size(tuple):
-    """The shape of a tensor: a tuple that prints as PyTorch's.
-
-    >>> Size((2, 3)), Size((2, 3)).numel()
-    (torch.Size([2, 3]), 6)
-    """
-
-    def __repr__(self) -> str:
-        return f"torch.Size({list(self)})"
-
-    def __getitem__(self, index: Any) -> Any:
-        found = super().__getitem__(index)
-        return Size(found) if isinstance(index, slice) else found
-
-    def __add__(self, other: tuple[int, ...]) -> Size:  # type: ignore[override]
-        return Size((*self, *other)) if isinstance(other, tuple) else NotImplemented
-
-    def numel(self) -> int:
-        """How many elements a tensor of this shape has."""
-        count = 1
-        for size in self:
-            count *= size
-        return count
+    from autokit.autograd.node import Node
+    from autokit.memory import Storage
 
 
 class Tensor:
@@ -73,7 +51,8 @@ class Tensor:
         from autokit.ops.create import legacy_array
 
         self.array = legacy_array(data)
-        self.grad_fn = self._grad = self._storage = None
+        self.grad_fn = self._grad = None
+        self._storage = None if _storage_of_new is None else _storage_of_new()
         self._requires_grad = False
 
     if TYPE_CHECKING:  # methods and operators are bound by autokit.ops
@@ -161,7 +140,13 @@ class Tensor:
 
     @property
     def _version(self) -> int:
+        if self.is_inference():
+            raise RuntimeError("Inference tensors do not track version counter.")
         return self._storage.version if self._storage is not None else 0
+
+    def is_inference(self) -> bool:
+        """Whether it was made in :class:`autokit.inference_mode`, so that no graph may need it."""
+        return self._storage is not None and self._storage.of_inference
 
     @property
     def T(self) -> Tensor:
@@ -269,6 +254,14 @@ class Tensor:
                 "only Tensors of floating point and complex dtype can require gradients; "
                 f"this one is {self.dtype.name}: convert it with .float(), or write 1.0 in place of 1"
             )
+        if wanted and self.is_inference():
+            from autokit.autograd.modes import thread
+
+            if not thread.state.inference:
+                raise RuntimeError(
+                    "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed: "
+                    "clone() it, or make it in torch.no_grad()"
+                )
         self._requires_grad = bool(wanted)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
@@ -389,7 +382,9 @@ class Tensor:
     @property
     def data(self) -> Tensor:
         """The same memory, outside of the graph and unwatched: changes through it are not noticed."""
-        return new_tensor(self.array)
+        same = new_tensor(self.array)
+        same._storage = self._storage if self.is_inference() else None
+        return same
 
     @data.setter
     def data(self, value: Tensor) -> None:
@@ -576,28 +571,6 @@ class Literal(Tensor):
     __slots__ = ()
 
 
-class RemovableHandle:
-    """Takes a hook away again: ``handle.remove()``, or leave its ``with`` block."""
-
-    _last = 0
-
-    def __init__(self, hooks: dict[int, Any], hook: Any) -> None:
-        RemovableHandle._last += 1
-        self.id = RemovableHandle._last
-        self._hooks = hooks
-        hooks[self.id] = hook
-
-    def remove(self) -> None:
-        """Take the hook away; a second time does nothing."""
-        self._hooks.pop(self.id, None)
-
-    def __enter__(self) -> RemovableHandle:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.remove()
-
-
 _allocate = object.__new__
 _ndarray = np.ndarray
 
@@ -615,8 +588,17 @@ def new_tensor(array: Any) -> Tensor:
     tensor._requires_grad = False
     tensor.grad_fn = None
     tensor._grad = None
-    tensor._storage = None
+    tensor._storage = None if _storage_of_new is None else _storage_of_new()
     return tensor
+
+
+_storage_of_new: Callable[[], Any] | None = None
+
+
+def storage_of_new_tensors(give: Callable[[], Any] | None) -> None:
+    """Let ``give`` choose each new tensor's storage, while some thread is in inference mode."""
+    global _storage_of_new
+    _storage_of_new = give
 
 
 def _unpickled(kind: type[Tensor], array: np.ndarray, requires_grad: bool, name: str) -> Tensor:

@@ -16,7 +16,19 @@ PACKAGE = ROOT / "autokit"
 # From the ground up: a room may import from its own layer and from those below.
 LAYERS = (
     {"version", "missing", "settings", "batches", "dtypes", "devices", "formats", "limits", "printing"},
-    {"ops", "autograd", "func", "tensor", "random", "errors", "names", "tensortypes"},
+    {
+        "ops",
+        "autograd",
+        "func",
+        "tensor",
+        "random",
+        "errors",
+        "names",
+        "tensortypes",
+        "handles",
+        "size",
+        "memory",
+    },
     {"", "nn", "optim", "static", "utils", "datasets", "transforms"}
     | {"accelerator", "amp", "backends", "cuda", "debug", "linalg", "serialization", "special"},
     {"graphs"},

@@ -27,7 +27,7 @@ import numpy as np
 from autokit import dtypes
 from autokit.autograd.modes import thread
 from autokit.autograd.node import FREED, Hooks, Node, source_line
-from autokit.ops.recording import release
+from autokit.ops.recording import INFERENCE_SAVED, release
 from autokit.tensor import Tensor, new_tensor
 
 Listener = Callable[..., None]
@@ -483,6 +483,8 @@ def _refuse_freed(node: Node) -> None:
 
 
 def _refuse_changed(node: Node, storage: Any, operand: Tensor | None) -> None:
+    if storage.of_inference:
+        raise RuntimeError(INFERENCE_SAVED)
     shape = list(operand.array.shape if operand is not None else node.shape)
     maker = operand.grad_fn if operand is not None else node
     after = storage.changed_since(node.sequence)

@@ -20,7 +20,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from functools import wraps
+from inspect import isgeneratorfunction
 from typing import Any, TypeVar
+
+from autokit.tensor import storage_of_new_tensors
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -103,12 +106,34 @@ class _Mode:
     def __call__(self, function: Function) -> Function:
         @wraps(function)
         def inside(*args: Any, **kwargs: Any) -> Any:
-            mode = _Mode()
-            mode.field, mode.value = self.field, self.value
-            with mode:
+            with self.again():
                 return function(*args, **kwargs)
 
-        return inside  # type: ignore[return-value]
+        @wraps(function)
+        def step_by_step(*args: Any, **kwargs: Any) -> Any:
+            made = function(*args, **kwargs)
+            step, given = made.send, None
+            while True:
+                try:
+                    with self.again():  # not while the caller is at work between two steps
+                        value = step(given)
+                except StopIteration as end:
+                    return end.value
+                try:
+                    step, given = made.send, (yield value)
+                except GeneratorExit:
+                    made.close()
+                    raise
+                except BaseException as error:
+                    step, given = made.throw, error
+
+        return step_by_step if isgeneratorfunction(function) else inside  # type: ignore[return-value]
+
+    def again(self) -> _Mode:
+        """The same change, to be made once more."""
+        mode = _Mode()
+        mode.field, mode.value = self.field, self.value
+        return mode
 
 
 class _BareMode(_Mode):
@@ -135,16 +160,19 @@ class no_grad(_BareMode):
 
 
 class enable_grad(_BareMode):
-    """Record again, inside a ``no_grad``."""
+    """Record again, inside a ``no_grad``; inside of :class:`inference_mode` it does nothing."""
 
-    value = True
+    @property
+    def value(self) -> bool:  # type: ignore[override]
+        """Whether it records."""
+        return not thread.state.inference
 
 
 class set_grad_enabled(_Mode):
     """Record or not, from here on; as a ``with`` block, until its end."""
 
     def __init__(self, mode: bool) -> None:
-        self.value = bool(mode)
+        self.value = bool(mode) and not thread.state.inference
         self._before = [thread.state.grad_enabled]
         thread.state.grad_enabled = self.value
 
@@ -157,10 +185,26 @@ class set_grad_enabled(_Mode):
 
 
 class inference_mode(_Mode):
-    """Record nothing, for evaluation; ``inference_mode(False)`` records.
+    """Record nothing, for evaluation, and mark what is made: it can enter no graph afterwards.
 
-    Works as :class:`no_grad` does.  PyTorch's further saving, tensors that can
-    never enter a graph, is not imitated.
+    A tensor that was made in it (``x.is_inference()``) may be computed with
+    everywhere; but outside, nothing may change it in place, and no derivative
+    may save it.  ``x.clone()`` makes an ordinary tensor.  A view of an
+    ordinary tensor is an ordinary one.  ``inference_mode(False)`` records.
+
+    Raises
+    ------
+    RuntimeError
+        Outside: by an in-place change, by ``requires_grad_()``, or where a derivative would save it.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> w = torch.ones(2, requires_grad=True)
+    >>> with torch.inference_mode():
+    ...     y = w * 2
+    >>> y.requires_grad, y.is_inference(), y.clone().is_inference()
+    (False, True, False)
     """
 
     def __new__(cls, mode: Any = True) -> Any:
@@ -176,20 +220,36 @@ class inference_mode(_Mode):
     def __enter__(self) -> None:
         super().__enter__()
         self._before.append((self._before.pop(), thread.state.inference))
-        thread.state.inference = not self.value
+        _set_inference(not self.value)
 
     def __exit__(self, *error: object) -> None:
-        before, thread.state.inference = self._before.pop()
+        before, inference = self._before.pop()
+        _set_inference(inference)
         self._before.append(before)
         super().__exit__(*error)
 
-    def __call__(self, function: Function) -> Function:
-        @wraps(function)
-        def inside(*args: Any, **kwargs: Any) -> Any:
-            with inference_mode(not self.value):
-                return function(*args, **kwargs)
+    def again(self) -> inference_mode:
+        """The same change, to be made once more."""
+        return inference_mode(not self.value)
 
-        return inside  # type: ignore[return-value]
+
+_inferring = 0
+_lock = threading.Lock()
+
+
+def _set_inference(now: bool) -> None:
+    """Note whether this thread is in the mode; as long as any is, new tensors ask where they are made."""
+    global _inferring
+    with _lock:
+        _inferring += now - thread.state.inference
+        thread.state.inference = now
+        storage_of_new_tensors(_storage_of_new if _inferring else None)
+
+
+def _storage_of_new() -> Any:
+    from autokit.memory import INFERENCE
+
+    return INFERENCE if thread.state.inference else None
 
 
 class recording(_Mode):

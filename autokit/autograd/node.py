@@ -8,18 +8,14 @@ counting alone frees it as soon as nobody holds its end.
 
 from __future__ import annotations
 
-from collections import deque
-from itertools import count
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, ref
 
 from autokit.tensor import RemovableHandle, Tensor, new_tensor
 
 if TYPE_CHECKING:
+    from autokit.memory import Storage
     from autokit.ops.operation import Way
-
-next_sequence = count(1).__next__
-"""The clock of the graph: one tick for each node made and each in-place change."""
 
 
 class Node:
@@ -258,55 +254,6 @@ def accumulator(leaf: Tensor) -> AccumulateGrad:
         known = AccumulateGrad(leaf)
         leaf.__dict__["_accumulator"] = ref(known)
     return known
-
-
-_CHANGES_REMEMBERED = 16
-
-
-class Storage:
-    """When the memory that a tensor shares with its views was last changed in place.
-
-    It is made when the first view is taken or the first change is made, so
-    most tensors never have one.  ``modified`` is when its elements were last
-    changed; ``views`` refers weakly to the views that must follow when a
-    recorded change gives their base a new history.
-    """
-
-    __slots__ = ("_roomy", "changes", "modified", "version", "views")
-
-    def __init__(self) -> None:
-        self.version = 0
-        self.modified = 0
-        self.changes: deque[tuple[int, Any, int]] = deque(maxlen=_CHANGES_REMEMBERED)
-        self.views: list[ref[Tensor]] = []
-        self._roomy = 16
-
-    def change(self, code: Any, instruction: int) -> None:
-        """Note a change made by the line at ``instruction`` of ``code``."""
-        self.version += 1
-        self.modified = next_sequence()
-        self.changes.append((self.modified, code, instruction))
-
-    def at_rest(self) -> Storage:
-        """What is known until now, for a copy of the elements that nobody changes any more."""
-        rest = Storage()
-        rest.version, rest.modified, rest.changes = self.version, self.modified, self.changes.copy()
-        return rest
-
-    def add_view(self, view: Tensor) -> None:
-        """Remember ``view`` for as long as it lives."""
-        if len(self.views) >= self._roomy:
-            self.views = [known for known in self.views if known() is not None]
-            self._roomy = 2 * len(self.views) + 16
-        self.views.append(ref(view))
-
-    def living_views(self) -> list[Tensor]:
-        """The views that somebody still holds."""
-        return [view for known in self.views if (view := known()) is not None]
-
-    def changed_since(self, sequence: int) -> list[tuple[int, Any, int]]:
-        """The remembered changes that came after ``sequence``."""
-        return [change for change in self.changes if change[0] > sequence]
 
 
 def source_line(code: Any, instruction: int) -> tuple[str, int, str] | None:

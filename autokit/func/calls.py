@@ -23,7 +23,7 @@ class Call:
         # New tensors, so that the same ones used by func directly are constants.
         self.inputs = tuple(
             [
-                one.view_as(one) if create_graph and one._requires_grad else one.detach().requires_grad_()
+                one.view_as(one) if create_graph and one._requires_grad else own(one).requires_grad_()
                 for one in given
             ]
         )
@@ -110,6 +110,11 @@ def as_tuple(value: Any, what: str, name: str) -> tuple[bool, tuple[Tensor, ...]
                 f"has type {type(one)}."
             )
     return is_tuple, value if is_tuple else (value,)
+
+
+def own(tensor: Tensor) -> Tensor:
+    """The elements of ``tensor`` in one that may learn: the same memory, but for what inference mode made."""
+    return tensor.detach().clone() if tensor.is_inference() else tensor.detach()
 
 
 def zeros(tensor: Tensor) -> Tensor:

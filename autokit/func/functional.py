@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.autograd.modes import enable_grad
+from autokit.autograd.modes import inference_mode
 from autokit.func.calls import Call, as_tuple, basis, forward
 from autokit.ops.join import stack
 from autokit.tensor import Tensor, new_tensor
@@ -22,7 +22,7 @@ from autokit.tensor import Tensor, new_tensor
 Tensors = Tensor | tuple[Tensor, ...]
 
 
-@enable_grad()
+@inference_mode(False)
 def vjp(
     func: Callable[..., Any],
     inputs: Tensors,
@@ -64,7 +64,7 @@ def vjp(
     return call.finished(call.outputs, call.to_tuple), call.finished(found, call.of_tuple)
 
 
-@enable_grad()
+@inference_mode(False)
 def jvp(
     func: Callable[..., Any],
     inputs: Tensors,
@@ -86,7 +86,7 @@ def jvp(
     return call.finished(call.outputs, call.to_tuple), call.finished(found, call.to_tuple)
 
 
-@enable_grad()
+@inference_mode(False)
 def vhp(
     func: Callable[..., Any],
     inputs: Tensors,
@@ -108,7 +108,7 @@ def vhp(
     return call.finished(call.outputs, call.to_tuple), call.finished(found, call.of_tuple)
 
 
-@enable_grad()
+@inference_mode(False)
 def hvp(
     func: Callable[..., Any],
     inputs: Tensors,
@@ -127,7 +127,7 @@ def hvp(
     return call.finished(call.outputs, call.to_tuple), call.finished(found, call.of_tuple)
 
 
-@enable_grad()
+@inference_mode(False)
 def jacobian(
     func: Callable[..., Any],
     inputs: Tensors,

@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 
 from autokit import autograd
-from autokit.autograd.modes import enable_grad, thread
+from autokit.autograd.modes import inference_mode, thread
 from autokit.autograd.node import Node
-from autokit.func.calls import basis, zeros
+from autokit.func.calls import basis, own, zeros
 from autokit.func.trees import flatten, tree_map, unflatten
 from autokit.ops.join import stack
 from autokit.ops.names import by_samples_else
@@ -42,7 +42,7 @@ class Level:
     def __init__(self) -> None:
         self.recorded_outside = thread.state.grad_enabled
         self.own: list[Tensor] = []
-        self._mode = enable_grad()
+        self._mode = inference_mode(False)
 
     def __enter__(self) -> Level:
         self._mode.__enter__()
@@ -63,7 +63,7 @@ class Level:
         tensor = for_each_sample(tensor)
         if self.recorded_outside and tensor._requires_grad:
             return tensor.view_as(tensor)
-        return self.leaf(tensor.detach())
+        return self.leaf(own(tensor))
 
     def leaf(self, tensor: Tensor) -> Tensor:
         """``tensor`` itself as a leaf that is known in this level alone."""
@@ -428,9 +428,11 @@ def jacfwd(
     def columns(level: Level, outputs: list[Tensor], inputs: list[Tensor]) -> list[list[Tensor]]:
         forward = _Forward(level, outputs, inputs)
         by_input = []
-        for place, own in enumerate(inputs):
+        for place, input in enumerate(inputs):
             rest = [zeros(other) for other in inputs]
-            by_input.append([forward.along([*rest[:place], seed, *rest[place + 1 :]]) for seed in basis(own)])
+            by_input.append(
+                [forward.along([*rest[:place], seed, *rest[place + 1 :]]) for seed in basis(input)]
+            )
         return [
             [
                 _joined([column[slot] for column in each], output, own, output.array.ndim)

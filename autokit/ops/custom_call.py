@@ -18,6 +18,7 @@ from autokit.dtypes import DIFFERENTIABLE
 from autokit.ops.custom import Parts, custom_operation, hold, join, output_of
 from autokit.ops.inplace import noted_change, overwrite
 from autokit.ops.operation import Operation
+from autokit.ops.recording import INFERENCE_SAVED
 from autokit.tensor import Tensor, new_tensor
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ class Saved:
     __slots__ = ("slot", "tensor", "version")
 
     def __init__(self, tensor: Tensor, slot: int | None) -> None:
+        if tensor.is_inference():
+            raise RuntimeError(INFERENCE_SAVED)
         self.version = tensor._version
         self.slot = slot
         packers = thread.state.packers

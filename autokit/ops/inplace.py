@@ -17,7 +17,8 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.autograd.modes import thread
-from autokit.autograd.node import Node, next_sequence
+from autokit.autograd.node import Node
+from autokit.memory import INFERENCE, next_sequence
 from autokit.ops.convert import converted
 from autokit.ops.errors import broadcast_message, describe
 from autokit.ops.index import plain_getitem, plain_index, put, write
@@ -67,6 +68,11 @@ def refuse_change(tensor: Tensor) -> None:
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a single memory "
             f"location, or it may not be written to. Please clone() {describe(tensor)} before the operation."
+        )
+    if tensor._storage is INFERENCE and not thread.state.inference:
+        raise RuntimeError(
+            "Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone "
+            f"to get a normal tensor before doing inplace update: {describe(tensor)}.clone()"
         )
     if not thread.state.grad_enabled:
         return

@@ -38,11 +38,12 @@ from autokit import dtypes
 from autokit.autograd.modes import thread
 from autokit.autograd.node import Node, offer_saved
 from autokit.dtypes import HALVES
+from autokit.memory import INFERENCE
 from autokit.ops.errors import not_a_tensor
 from autokit.ops.half import derivative_in_float32, in_float32
 from autokit.ops.names import SPELLINGS, unknown_keyword, write_out
 from autokit.ops.operands import as_operands, with_number
-from autokit.ops.recording import OUTPUT, record, record_all, settle, share_storage
+from autokit.ops.recording import OUTPUT, record, record_all, refuse_inference, settle, share_storage
 from autokit.tensor import Tensor, new_tensor
 
 get_array = attrgetter("array")
@@ -330,9 +331,16 @@ def _binary(operation: Operation) -> Callable[..., Tensor]:
         except Exception as error:
             return recovered(apply, operation, (input, other), {}, error)
         if input._requires_grad:
-            way = by_both if other._requires_grad else by_first
+            if other._requires_grad:
+                way = by_both
+            else:
+                way = by_first
+                if other._storage is INFERENCE:
+                    refuse_inference(way, (input, other))
         elif other._requires_grad:
             way = by_second
+            if input._storage is INFERENCE:
+                refuse_inference(way, (input, other))
         else:
             return new_tensor(array)
         state = thread.state

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autokit.autograd.modes import SMALL, State, thread
-from autokit.autograd.node import Node, Storage, next_sequence
+from autokit.autograd.node import Node
 from autokit.batches.batch import Batch
 from autokit.dtypes import HALVES
+from autokit.memory import INFERENCE, Storage, next_sequence
 from autokit.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -100,6 +101,9 @@ def record_all(
     way = operation.ways.get(learns) or operation.way(learns)
     made = record(state, operation, array, way, tuple([each.grad_fn or each for each in operands]), settings)
     node, small = made.grad_fn, state.small
+    for operand in operands:
+        if operand._storage is INFERENCE:
+            refuse_inference(way, operands)
     if node.saved is not None:  # type: ignore[union-attr]
         settle(state, node, operands)
         return made
@@ -108,6 +112,24 @@ def record_all(
             settle(state, node, operands)
             break
     return made
+
+
+def refuse_inference(way: Way, operands: tuple[Tensor, ...]) -> None:
+    """Raise where a graph would save a tensor that was made in inference mode."""
+    if not thread.state.grad_enabled:
+        return
+    for place, operand in enumerate(operands):
+        if operand._storage is INFERENCE and place not in way.spare:
+            from autokit.ops.errors import describe
+
+            raise RuntimeError(f"{INFERENCE_SAVED} It is {describe(operand)}.")
+
+
+INFERENCE_SAVED = (
+    "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
+    "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and "
+    "use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`."
+)
 
 
 def settle(state: State, node: Node | None, operands: tuple[Tensor, ...]) -> None:

@@ -18,9 +18,10 @@ from weakref import ref
 from autokit import random
 from autokit.autograd.engine import ChangedSince, run_backward
 from autokit.autograd.modes import enable_grad, no_grad, thread
-from autokit.autograd.node import Node, next_sequence
+from autokit.autograd.node import Node
 from autokit.func.calls import zeros
 from autokit.func.trees import flatten, unflatten
+from autokit.memory import next_sequence
 from autokit.ops.custom import Parts, custom_operation, held, hold, join
 from autokit.tensor import Tensor
 
