@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 
 from autokit.draw.card import SIZES, card, left_out_card, line, text_width
 from autokit.draw.layout import Arrow, Cluster, Placement, Plan, place
 from autokit.draw.part import Part
+from autokit.draw.routes import Bounds, choose
 from autokit.draw.shapes import Box, Field, Frame, Line, Point
 from autokit.graphs.model import Edge, Graph, Node
 
-Bounds = tuple[float, float, float, float]
-
 _FLOW_WIDEST, _FLOW_HEIGHT, _FLOW_AIR = 150.0, 22.0, 14.0
-_FRAME_PAD, _NEAR = 22.0, 9.0
+_DOT = (2.0, 6.0)
+_FRAME_PAD = 22.0
 _ARRIVAL, _TWIN = 16.0, 14.0  # between arrows that end, or begin, at one box
 
 
@@ -57,31 +56,30 @@ class Arrangement:
         return self.index.get(edge.source, len(self.cards) - 1), self.index[edge.target]
 
     def _plan(self) -> Plan:
-        """Boxes first, then a small rectangle for each flow, which keeps room for it on its edge."""
+        """Boxes first, then on each edge a small rectangle that keeps room for the gradient on its way.
+
+        A still has them too, as dots: so its boxes stand in the order that the player has.
+        """
         sizes = [self._size(i) for i in range(len(self.cards))]
         labelled = any(self.flows)
         arrows = []
-        self.stations: list[int | None] = []
+        self.stations: list[int] = []
         inside = [list(group.members) for group in self.groups]
         home = {node: g for g, members in enumerate(inside) for node in members}
         for edge, flow in zip(self.edges, self.flows, strict=True):
             source, target = self._ends(edge)
-            if flow:
-                station = len(sizes)
-                self.stations.append(station)
-                sizes.append(self._turn((flow + _FLOW_AIR, _FLOW_HEIGHT)))
-                arrows += [Arrow(source, station), Arrow(station, target)]
-                common = self._common(home.get(source, -1), home.get(target, -1))
-                if common >= 0:
-                    inside[common].append(station)
-            else:
-                self.stations.append(None)
-                arrows.append(Arrow(source, target, 2 if labelled else 1))
+            station = len(sizes)
+            self.stations.append(station)
+            sizes.append(self._turn((flow + _FLOW_AIR, _FLOW_HEIGHT)) if flow else _DOT)
+            arrows += [Arrow(source, station), Arrow(station, target)]
+            common = self._common(home.get(source, -1), home.get(target, -1))
+            if common >= 0:
+                inside[common].append(station)
         clusters = tuple(
             Cluster(tuple(members), group.parent) for group, members in zip(self.groups, inside, strict=True)
         )
         self.inside, self._sizes = inside, sizes
-        gap = (22.0 if labelled else 66.0 if self.groups else 52.0, 24.0)
+        gap = (22.0 if labelled else 32.0 if self.groups else 25.0, 24.0)
         return Plan(tuple(sizes), tuple(arrows), clusters, gap, _FRAME_PAD)
 
     def _common(self, one: int, other: int) -> int:
@@ -115,6 +113,10 @@ class Arrangement:
         (x, y), (w, h) = placement.centres[i], self._size(i)
         return x - w / 2, y - h / 2
 
+    def _bounds(self, placement: Placement, i: int) -> Bounds:
+        (x, y), (w, h) = placement.centres[i], self._size(i)
+        return x - w / 2, y - h / 2, x + w / 2, y + h / 2
+
     def _boxes(self, placement: Placement) -> list[Box]:
         nodes: list[Node | None] = [*self.part.nodes, None]
         boxes = []
@@ -124,37 +126,21 @@ class Arrangement:
         return boxes
 
     def _lines(self, placement: Placement) -> list[Line]:
-        pieces, k = [], 0
-        for station in self.stations:
-            pieces.append(placement.curves[k : k + (1 if station is None else 2)])
-            k += len(pieces[-1])
-        starts, ends = self._anchors(placement, pieces)
+        starts, ends = self._anchors(placement)
+        walls = [self._bounds(placement, i) for i in range(len(self.cards))]
         lines = []
         for i, edge in enumerate(self.edges):
-            station = self.stations[i]
-            if station is None:
-                points = route(starts[i], ends[i], _bends(pieces[i][0]))
-                middle = points[len(points) // 2]
-            else:
-                middle = placement.centres[station]
-                bends = [*_bends(pieces[i][0]), (None, middle, None), *_bends(pieces[i][1])]
-                halfway = (starts[i][0] + ends[i][0]) / 2, (starts[i][1] + ends[i][1]) / 2
-                if (
-                    len(bends) == 1
-                    and abs(middle[1] - halfway[1]) < _NEAR
-                    and abs(middle[0] - halfway[0]) < _NEAR
-                ):
-                    middle, bends = halfway, []  # one clean S, with the flow where it passes
-                points = route(starts[i], ends[i], bends)
+            middle, pieces = placement.centres[self.stations[i]], placement.curves[2 * i : 2 * i + 2]
+            source, target = self._ends(edge)
+            homes = walls[source], walls[target]
+            middle, points = choose(starts[i], ends[i], middle, bool(self.flows[i]), pieces, walls, homes)
             x, y = self._turn(middle)
             flow = Field(x, y + 4.0, self.flows[i], SIZES["flow"], "middle")
             cut = i >= len(self.part.edges)
             lines.append(Line(tuple(map(self._turn, points)), edge, flow, cut))
         return lines
 
-    def _anchors(
-        self, placement: Placement, pieces: list[tuple[tuple[Point, ...], ...]]
-    ) -> tuple[list[Point], list[Point]]:
+    def _anchors(self, placement: Placement) -> tuple[list[Point], list[Point]]:
         """Where each arrow begins and ends.
 
         Arrivals stand apart, in the order they come in.  One value leaves from
@@ -165,12 +151,7 @@ class Arrangement:
         for i, edge in enumerate(self.edges):
             source, target = self._ends(edge)
             leaving.setdefault(source, []).append(i)
-            station = self.stations[i]
-            curve = pieces[i][-1]
-            if station is not None:
-                y = placement.centres[station][1]
-            else:
-                y = curve[-4][1] if len(curve) > 4 else placement.centres[source][1]
+            y = placement.centres[self.stations[i]][1]
             arriving.setdefault(target, []).append((round(y, 1), edge.slot, i))
         starts, ends = [(0.0, 0.0)] * len(self.edges), [(0.0, 0.0)] * len(self.edges)
         for target, comers in arriving.items():
@@ -224,10 +205,8 @@ class Arrangement:
                 family.add(k)
         own = {i for k in family for i in self.inside[k]}
         for i in range(len(self.cards)):
-            (x, y), (w, h) = placement.centres[i], self._size(i)
-            apart = (
-                x + w / 2 < bound[0] or x - w / 2 > bound[2] or y + h / 2 < bound[1] or y - h / 2 > bound[3]
-            )
+            left, top, right, bottom = self._bounds(placement, i)
+            apart = right < bound[0] or left > bound[2] or bottom < bound[1] or top > bound[3]
             if i not in own and not apart:
                 return True
         return False
@@ -263,40 +242,3 @@ def nest(graph: Graph, index: Mapping[int, int]) -> list[_Nested]:
         members = tuple(sorted(i for i, home_path in home.items() if home_path == path))
         nested.append(_Nested(path, labels[path], parent, members))
     return nested
-
-
-Bend = tuple[Point | None, Point, Point | None]
-"""A point that a curve passes, between the control points before and after it; None where they are free."""
-
-
-def _bends(curve: tuple[Point, ...]) -> list[Bend]:
-    """What the engine's curve passes between its ends."""
-    return [(curve[k - 1], curve[k], curve[k + 1]) for k in range(3, len(curve) - 1, 3)]
-
-
-def route(start: Point, end: Point, bends: list[Bend]) -> list[Point]:
-    """A smooth Bézier curve from ``start`` to ``end`` by way of ``bends``: level at both ends.
-
-    It never turns back: a bend that does not lie further along is passed by.
-    """
-    way: list[Bend] = [(None, start, None)]
-    for bend in bends:
-        if way[-1][1][0] + 6 < bend[1][0] < end[0] - 6:
-            way.append(bend)
-    way.append((None, end, None))
-    slopes = [0.0, *(_slope(a[1], b[1], c[1]) for a, b, c in zip(way, way[1:], way[2:])), 0.0]
-    points = [start]
-    for k, ((_, p, leaving), (arriving, q, _)) in enumerate(pairwise(way)):
-        dx = q[0] - p[0]
-        # An S between level ends looks best with long handles, a curve in passing with a third.
-        out, back = (dx / 2 if slope == 0 else dx / 3 for slope in slopes[k : k + 2])
-        points.append(leaving or (p[0] + out, p[1] + out * slopes[k]))
-        points.append(arriving or (q[0] - back, q[1] - back * slopes[k + 1]))
-        points.append(q)
-    return points
-
-
-def _slope(before: Point, here: Point, after: Point) -> float:
-    """How steeply to pass ``here``: level where the way turns, so that it never swings beyond its bends."""
-    one, other = ((q[1] - p[1]) / (q[0] - p[0]) for p, q in ((before, here), (here, after)))
-    return 0.0 if one * other <= 0 else 3 * one * other / (one + other)

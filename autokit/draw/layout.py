@@ -125,15 +125,20 @@ def to_dot(plan: Plan) -> str:
         [f"subgraph cluster_{i}{{margin={plan.margin:g};", *(f"{node};" for node in c.nodes)]
         for i, c in enumerate(plan.clusters)
     ]
+    # Arrows arrive in the order of their operands, as far as the columns allow it.
     top = [
         f"digraph{{rankdir=LR;ranksep={along / _PX:.4f};nodesep={across / _PX:.4f};",
-        'node[shape=box,fixedsize=true,label=""];edge[arrowhead=none];',
+        'node[shape=box,fixedsize=true,label="",ordering=in];edge[arrowhead=none];',
     ]
     top += [f"{i}[width={w / _PX:.4f},height={h / _PX:.4f}];" for i, (w, h) in enumerate(plan.sizes)]
     for i in range(len(plan.clusters) - 1, -1, -1):
         parent = plan.clusters[i].parent
         (bodies[parent] if parent >= 0 else top).append("".join(bodies[i]) + "}")
-    for arrow in plan.arrows:
+    # Inside of a cluster Graphviz turns the order around where it draws from left to right.
+    clustered = {node for cluster in plan.clusters for node in cluster.nodes}
+    inner = [arrow for arrow in plan.arrows if arrow.source in clustered and arrow.target in clustered]
+    outer = [arrow for arrow in plan.arrows if arrow.source not in clustered or arrow.target not in clustered]
+    for arrow in (*outer, *reversed(inner)):
         apart = f"[minlen={arrow.ranks}]" if arrow.ranks > 1 else ""
         top.append(f"{arrow.source}->{arrow.target}{apart};")
     return "\n".join([*top, "}"])

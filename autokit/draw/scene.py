@@ -19,8 +19,8 @@ from autokit.graphs.model import NOT_COMPUTED, NOT_KEPT, Graph, State, Timeline
 MARGIN = 28.0
 """From the edge of the paper to what is drawn, in px."""
 
-_WIDE, _ENDLESS = 1200.0, 3000.0
-"""A picture that is wider is turned downward, unless that would only make a long roll of it."""
+_WIDE = 1200.0
+"""A picture that is wider is turned downward."""
 
 
 def scene(
@@ -62,7 +62,7 @@ def scene(
     if direction != "auto":
         return arranged(direction)
     across = arranged("LR")
-    if not _WIDE < across.width <= _ENDLESS:
+    if across.width <= _WIDE:
         return across
     return min(across, arranged("TB"), key=lambda picture: picture.width)
 

@@ -1,0 +1,142 @@
+"""The way of an arrow: as smooth as can be, and through no box.
+
+A layout engine says which way to go; several curves follow it, from the
+smoothest to the engine's own, and the first that keeps clear of all boxes is
+drawn.  All of it for arrows that run to the right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from autokit.draw.shapes import Point
+
+Bounds = tuple[float, float, float, float]
+"""Left, top, right and bottom of a rectangle."""
+
+_NEAR, _LEVEL = 9.0, 16.0
+_ALONG = [i / 40 for i in range(41)]
+
+
+def choose(
+    start: Point,
+    end: Point,
+    station: Point,
+    carries: bool,
+    pieces: Sequence[Sequence[Point]],
+    walls: Sequence[Bounds],
+    homes: tuple[Bounds, Bounds],
+) -> tuple[Point, list[Point]]:
+    """Where the flow of an arrow stands, and the control points of its Bézier curve.
+
+    Parameters
+    ----------
+    start, end : Point
+        On the borders of the two boxes.
+    station : Point
+        The place that is kept for the flow.
+    carries : bool
+        Whether there is a flow to keep the place for.
+    pieces : sequence of curves
+        The engine's own, to the station and from there on.
+    walls : sequence of Bounds
+        The boxes.
+    homes : pair of Bounds
+        The two boxes at its ends.
+    """
+    chosen = station, [start, end]
+    for chosen in _ways(start, end, station, carries, pieces, homes):
+        if not crosses(chosen[1], walls):
+            break
+    return chosen
+
+
+def _ways(
+    start: Point,
+    end: Point,
+    station: Point,
+    carries: bool,
+    pieces: Sequence[Sequence[Point]],
+    homes: tuple[Bounds, Bounds],
+) -> Iterator[tuple[Point, list[Point]]]:
+    to, onward = pieces
+    bends = [_bends(to), _bends(onward)]
+    halfway = (start[0] + end[0]) / 2, (start[1] + end[1]) / 2
+    if not carries or max(abs(station[0] - halfway[0]), abs(station[1] - halfway[1])) < _NEAR:
+        yield halfway, route(start, end, [])
+    if not carries:
+        yield station, route(start, end, bends[0] + bends[1])
+    yield station, route(start, end, [*bends[0], (None, station, None), *bends[1]])
+    yield station, [*along((start, *to[1:]), (*onward[:-1], (end[0] - _LEVEL, end[1]))), end, end, end]
+    yield station, along((start, *to[1:]), (*onward[:-1], end))
+    # From where the engine leaves the one box to where it meets the other, short of their corners.
+    first, last = (
+        (x, _between(y, home)) for (x, _), (_, y), home in zip((start, end), (to[0], onward[-1]), homes)
+    )
+    yield station, along((first, *to[1:]), (*onward[:-1], last))
+
+
+def _between(y: float, home: Bounds) -> float:
+    return min(max(y, home[1] + 6), home[3] - 6)
+
+
+Bend = tuple[Point | None, Point, Point | None]
+"""A point that a curve passes, between the control points before and after it; None where they are free."""
+
+
+def _bends(curve: Sequence[Point]) -> list[Bend]:
+    """What the engine's curve passes between its ends."""
+    return [(curve[k - 1], curve[k], curve[k + 1]) for k in range(3, len(curve) - 1, 3)]
+
+
+def route(start: Point, end: Point, bends: list[Bend]) -> list[Point]:
+    """A smooth Bézier curve from ``start`` to ``end`` by way of ``bends``: level at both ends.
+
+    It never turns back: a bend that does not lie further along is passed by.
+    """
+    way: list[Bend] = [(None, start, None)]
+    for bend in bends:
+        if way[-1][1][0] + 6 < bend[1][0] < end[0] - 6:
+            way.append(bend)
+    way.append((None, end, None))
+    slopes = [0.0, *(_slope(a[1], b[1], c[1]) for a, b, c in zip(way, way[1:], way[2:])), 0.0]
+    points = [start]
+    for k, ((_, p, leaving), (arriving, q, _)) in enumerate(pairwise(way)):
+        dx = q[0] - p[0]
+        # An S between level ends looks best with long handles, a curve in passing with a third.
+        out, back = (dx / 2 if slope == 0 else dx / 3 for slope in slopes[k : k + 2])
+        points.append(leaving or (p[0] + out, p[1] + out * slopes[k]))
+        points.append(arriving or (q[0] - back, q[1] - back * slopes[k + 1]))
+        points.append(q)
+    return points
+
+
+def _slope(before: Point, here: Point, after: Point) -> float:
+    """How steeply to pass ``here``: level where the way turns, so that it never swings beyond its bends."""
+    one, other = ((q[1] - p[1]) / (q[0] - p[0]) for p, q in ((before, here), (here, after)))
+    return 0.0 if one * other <= 0 else 3 * one * other / (one + other)
+
+
+def along(to: Sequence[Point], onward: Sequence[Point]) -> list[Point]:
+    """Two curves as one, straight across the place that is kept for the flow between them."""
+    return [*to, to[-1], onward[0], *onward]
+
+
+def crosses(points: Sequence[Point], walls: Sequence[Bounds]) -> bool:
+    """Whether a Bézier curve runs through the inside of a rectangle."""
+    for k in range(0, len(points) - 1, 3):
+        piece = points[k : k + 4]
+        (left, right), (top, bottom) = ((min(way), max(way)) for way in zip(*piece, strict=True))
+        near = [w for w in walls if w[0] < right and left < w[2] and w[1] < bottom and top < w[3]]
+        for t in _ALONG if near else ():
+            x, y = _at(piece, t)
+            if any(w[0] + 0.5 < x < w[2] - 0.5 and w[1] + 0.5 < y < w[3] - 0.5 for w in near):
+                return True
+    return False
+
+
+def _at(piece: Sequence[Point], t: float) -> Point:
+    weights = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3)
+    x, y = (sum(w * point[i] for w, point in zip(weights, piece, strict=True)) for i in (0, 1))
+    return x, y

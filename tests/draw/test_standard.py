@@ -1,0 +1,57 @@
+"""The ten standard graphs, by every layout: nothing overlaps, operands stand in order, still and player agree."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from autokit.draw import scene
+from autokit.draw.shapes import Scene
+from tests.draw.graphs import timeline
+from tests.draw.standard import STANDARD
+from tests.draw.test_scene import apart, crossed, texts_fit
+
+LAYOUTS = ["embedded", "layered", "dot"]
+
+
+def skip_without(layout: str) -> None:
+    if layout == "dot" and shutil.which("dot") is None:
+        pytest.skip("needs Graphviz's program dot, from your system's packages")
+
+
+@pytest.mark.parametrize("direction", ["LR", "TB"])
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", STANDARD)
+def test_every_layout_keeps_boxes_texts_and_arrows_apart(name: str, layout: str, direction: str) -> None:
+    skip_without(layout)
+    picture = scene(STANDARD[name](), layout=layout, direction=direction)
+    assert apart(picture)
+    assert texts_fit(picture)
+    assert crossed(picture) == []
+
+
+def across(picture: Scene, direction: str) -> list[int]:
+    """The inputs, as they stand beside each other."""
+    boxes = [box for box in picture.boxes if box.node and box.node.kind != "operation"]
+    place = (lambda box: (round(box.y), box.x)) if direction == "LR" else (lambda box: (box.x, box.y))
+    return [box.node.id for box in sorted(boxes, key=place)]
+
+
+@pytest.mark.parametrize("direction", ["LR", "TB"])
+@pytest.mark.parametrize("name", STANDARD)
+def test_the_leaves_of_the_player_stand_in_the_order_of_the_still(name: str, direction: str) -> None:
+    graph = STANDARD[name]()
+    still, played = scene(graph, direction=direction), scene(timeline(graph), direction=direction)
+    assert across(still, direction) == across(played, direction)
+
+
+@pytest.mark.parametrize("name", ["conv_net", "matmul_mlp", "diamond", "square", "broadcasting"])
+def test_operands_arrive_in_their_order(name: str) -> None:
+    graph = STANDARD[name]()
+    picture = scene(graph, direction="TB")
+    for node in graph.nodes:
+        arriving = [line for line in picture.lines if line.edge.target == node.id]
+        assert [line.edge.slot for line in sorted(arriving, key=lambda line: line.points[-1])] == list(
+            range(len(arriving))
+        )
