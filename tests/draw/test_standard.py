@@ -1,4 +1,4 @@
-"""The ten standard graphs, by every layout: nothing overlaps, operands stand in order, still and player agree."""
+"""The ten standard graphs, by every layout: nothing overlaps, operands in order, still and player agree."""
 
 from __future__ import annotations
 
