@@ -1,7 +1,7 @@
 """A check of gradients that knows no derivative: central differences over the recorded operations.
 
 The forward evaluation is run again from what the graph kept, in float64, with
-a leaf moved a little to either side:  (f(x + h) − f(x − h)) / 2h.
+an element of a leaf moved a little to either side:  (f(x + h) − f(x − h)) / 2h.
 """
 
 from __future__ import annotations
@@ -15,15 +15,17 @@ from autokit.graphs.capture import Capture
 from autokit.tensor import Tensor
 
 STEP = 1e-6
-"""How far a leaf is moved, for values around 1: float64 leaves about ten digits of the difference."""
+"""How far an element is moved, for values around 1: float64 leaves about ten digits of the difference."""
 
 _OPERATIONS_REPLAYED = 200
+_RUNS = 5000
+"""How many operations are run again for one leaf at most, to look at each of its elements alone."""
 
 
-def central_differences(taken: Capture, root: Any, seed: Any) -> dict[Tensor, float]:
-    """For each leaf the slope of the output, weighted by ``seed``, when all its elements move together.
+def central_differences(taken: Capture, root: Any, seed: Any) -> dict[Tensor, np.ndarray]:
+    """For each leaf the slopes of the output, weighted by ``seed``: its gradient, had without a derivative.
 
-    For a leaf of one element that is its gradient; for others the sum of it.
+    Of a leaf with many elements only the sum of that, a single number: all its elements move together.
     Leaves are left out where a value was not kept, or the graph is large; and all
     where a custom function takes part, which may print or stop in a debugger.
     """
@@ -40,9 +42,17 @@ def central_differences(taken: Capture, root: Any, seed: Any) -> dict[Tensor, fl
     weight = np.asarray(seed, np.float64)
     slopes = {}
     for leaf in leaves:
-        step = _step(leaf.array)
-        above, below = (_replay(taken, root, leaf, sign * step) for sign in (1, -1))
-        slopes[leaf] = float(((above - below) * weight).sum() / (2 * step))
+        size, step = leaf.array.size, _step(leaf.array)
+        if size * len(operations) <= _RUNS:
+            moves = step * np.eye(size).reshape(size, *leaf.array.shape)
+        else:
+            moves = np.full((1, *leaf.array.shape), step)
+        found = [
+            ((_replay(taken, root, leaf, move) - _replay(taken, root, leaf, -move)) * weight).sum()
+            for move in moves
+        ]
+        slope = np.array(found, np.float64) / (2 * step)
+        slopes[leaf] = slope.reshape(leaf.array.shape if len(moves) == size else ())
     return slopes
 
 
@@ -52,8 +62,8 @@ def _step(array: Any) -> float:
     return min(STEP, 1e-4 * float(sizes.min())) if sizes.size else STEP
 
 
-def _replay(taken: Capture, root: Any, moved: Tensor, by: float) -> np.ndarray:
-    """The output's value with every element of the leaf ``moved`` larger by ``by``."""
+def _replay(taken: Capture, root: Any, moved: Tensor, by: Any) -> np.ndarray:
+    """The output's value with the leaf ``moved`` larger by ``by``."""
     values: dict[Any, Any] = {}
     incoming: dict[int, list[int]] = {}
     for edge in taken.graph.edges:

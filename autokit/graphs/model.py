@@ -202,13 +202,30 @@ class Change:
 
     ``element`` is a node's or an edge's element name.  ``field`` is, for a
     node, ``"status"``, ``"value"``, ``"gradient"`` or ``"pending"`` (how many
-    consumers have yet to send their contribution); for an edge ``"status"``
-    or ``"flow"`` (the contribution that travels back, as text).
+    consumers have yet to send their contribution); for an edge ``"status"``,
+    ``"local"`` (its local derivative, where that is one number) or ``"flow"``
+    (the contribution that travels back), both as text.
     """
 
     element: str
     field: str
     value: str | int | None
+
+
+@dataclass(frozen=True)
+class Collapse:
+    """A sum over the dimensions along which an operand had been repeated.
+
+    Elements of ``shape`` become elements of ``to``, by sums over ``axes``,
+    dimensions of ``shape``.  ``values`` are the elements before, in row-major
+    order, and ``sums`` those after; both are None where there are many.
+    """
+
+    shape: tuple[int, ...]
+    to: tuple[int, ...]
+    axes: tuple[int, ...]
+    values: tuple[float, ...] | None = None
+    sums: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -237,6 +254,10 @@ class Step:
     note : str
         A remark for those who ask why, such as the wrong answer that ``=`` in
         place of ``+=`` would give; may be empty.
+    instead : str
+        That wrong answer alone, where the step adds to a gradient.
+    collapse : Collapse or None
+        What is summed, where the step undoes a broadcast.
     """
 
     kind: str
@@ -248,6 +269,8 @@ class Step:
     touches: tuple[str, ...] = ()
     changes: tuple[Change, ...] = ()
     note: str = ""
+    instead: str = ""
+    collapse: Collapse | None = None
 
 
 @dataclass(frozen=True)
@@ -256,6 +279,49 @@ class Chapter:
 
     first: int
     last: int
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Account:
+    """Where the gradient of a leaf came from, and whether a check agrees with it.
+
+    Attributes
+    ----------
+    node : int
+        The leaf's id.
+    edges : tuple of int
+        The edges along which its contributions came, in the order in which they came.
+    contributions : tuple of str
+        What came along each.
+    gradient : str
+        Their sum, the leaf's ``.grad``.
+    difference : str
+        The same by central differences, which know no derivative; empty where that was not tried.
+    agrees : bool or None
+        Whether the two are the same but for rounding.
+    assigned : str
+        What the gradient would be if every ``+=`` on the way were ``=``.
+    """
+
+    node: int
+    edges: tuple[int, ...]
+    contributions: tuple[str, ...]
+    gradient: str
+    difference: str = ""
+    agrees: bool | None = None
+    assigned: str = ""
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """Something to worry about, traced to the operation where it began.
+
+    ``kind`` is ``"nan"``, ``"infinite"``, ``"dead"`` or ``"vanishing"``, and ``node`` that operation's id.
+    """
+
+    kind: str
+    node: int
     sentence: str
 
 
@@ -270,13 +336,16 @@ class Timeline:
     ``initial`` is what is shown before the first step, and ``state(k)`` what
     is shown at step ``k``: the initial state with the changes of the steps
     0 to ``k`` applied in order.  Every drawer, in Python or in JavaScript,
-    must agree with it.
+    must agree with it.  ``accounts`` tell for each leaf where its gradient
+    came from, and ``troubles`` what went wrong and where that began.
     """
 
     graph: Graph
     steps: tuple[Step, ...]
     chapters: tuple[Chapter, ...]
     initial: tuple[Change, ...] = field(default=())
+    accounts: tuple[Account, ...] = ()
+    troubles: tuple[Trouble, ...] = ()
 
     def __len__(self) -> int:
         return len(self.steps)

@@ -1,0 +1,284 @@
+"""The story's second half: the engine's own events, each told as the steps that it is made of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autokit.autograd.node import Node as EngineNode
+from autokit.graphs.model import Change, Collapse, Edge, Node, Summary
+from autokit.graphs.script import Script
+from autokit.graphs.summary import summarize
+from autokit.graphs.words import Words, bracketed, counted, listed, shape_text
+
+_COLLAPSE_SHOWN = 256
+"""Up to this many elements are shown while they are summed."""
+
+
+class Backward:
+    """Listens to a backward pass, and writes its steps.
+
+    Attributes
+    ----------
+    pending : dict of int to int
+        How many contributions each value still waits for.
+    contributions : dict of int to list of (Edge, array)
+        What has come to each value, in order.
+    gradients : dict of int to Summary
+        The final gradient of each value that was ready.
+    """
+
+    def __init__(self, script: Script, words: Words, ids: dict[Any, int], root: Node) -> None:
+        self.script, self.words, self.ids, self.root = script, words, ids, root
+        self.nodes = words.graph.nodes
+        on_the_way = _leads_to_root(words.graph.edges, root.id)
+        self.pending = {n.id: 0 for n in self.nodes if n.requires_grad and n.id in on_the_way}
+        for edge in words.graph.edges:
+            if edge.requires_grad and edge.target in self.pending:
+                self.pending[edge.source] += 1
+        self.uses = dict(self.pending)
+        self.contributions: dict[int, list[tuple[Edge, np.ndarray]]] = {}
+        self.gradients: dict[int, Summary] = {}
+        self.arrived: dict[int, np.ndarray] = {}
+        self.node: Node | None = None
+        self.sent: list[str] = []
+
+    def __call__(self, event: str, target: Any, *values: Any) -> None:
+        """Turn an event of the engine into steps."""
+        if event == "ready":
+            self._tell_ready(self.nodes[self.ids[target]], *values)
+        elif event == "contribution":
+            self._tell_contribution(self.nodes[self.ids[target]], target, *values)
+
+    def close_node(self) -> None:
+        """End the chapter of the node whose rule ran."""
+        if self.node is None or not self.script.current:
+            return
+        self.script.change_last(
+            Change(self.node.element, "status", "final"), Change(self.node.element, "pending", None)
+        )
+        self.script.close(f"{self.node.name} passes its gradient on: {listed(self.sent) or 'to nobody'}.")
+
+    # -------------------------------------------------------- a node whose gradient is final
+
+    def _tell_ready(self, node: Node, gradient: Any) -> None:
+        self.close_node()
+        self.gradients[node.id], self.arrived[node.id] = summarize(gradient), np.asarray(gradient)
+        self.node, self.sent = node, []
+        text = self.gradients[node.id].text
+        derivative = self.words.by(self.root, node)
+        if node.id == self.root.id:
+            self._tell_seed(node, derivative, text)
+        why = f"all {self.uses[node.id]} contributions to it are in"
+        self._step(
+            "select",
+            f"{node.name} is next: {why if self.uses[node.id] > 1 else 'its gradient is final'}.",
+            touches=(node.element,),
+            changes=(Change(node.element, "status", "current"),),
+            note="" if self.script.brief else self._why_not_another(node),
+        )
+        if not self.script.brief:
+            rule = self.words.operation(node)
+            self._step(
+                "upstream",
+                f"The upstream gradient {derivative} = {text} enters the rule of {rule}.",
+                formula=f"g = {derivative}",
+                numbers=f"= {text}",
+                touches=(node.element,),
+            )
+
+    def _tell_seed(self, node: Node, derivative: str, text: str) -> None:
+        sentence = f"The way back begins with a seed: {derivative} = {text}."
+        self._step(
+            "seed",
+            sentence,
+            formula=derivative,
+            numbers=f"= {text}",
+            touches=(node.element,),
+            changes=(
+                Change(node.element, "gradient", text),
+                Change(node.element, "pending", 0),
+                Change(node.element, "status", "ready"),
+            ),
+        )
+        self.script.close(sentence)
+
+    def _why_not_another(self, node: Node) -> str:
+        for other in reversed(self.nodes):
+            if other.id != node.id and self.pending.get(other.id, 0) > 0 and self.contributions.get(other.id):
+                waits = self.pending[other.id]
+                return (
+                    f"Why not {other.name}? It has "
+                    f"{counted(len(self.contributions[other.id]), 'contribution')}, "
+                    f"and {waits} more {'is' if waits == 1 else 'are'} to come."
+                )
+        return "Of all values whose gradient is final, the newest goes first."
+
+    # -------------------------------------------------------- what it sends to each operand
+
+    def _tell_contribution(
+        self, node: Node, origin: EngineNode, slot: int, raw: Any, made: Any, before: Any, total: Any
+    ) -> None:
+        edge = next(edge for edge in self.words.operands[node.id] if edge.slot == slot)
+        source = self.nodes[edge.source]
+        self.contributions.setdefault(source.id, []).append((edge, np.array(made)))
+        self.pending[source.id] -= 1
+        if self.script.brief:
+            self._tell_in_one(node, edge, source, summarize(made).text, summarize(total).text, before)
+        else:
+            product = self._tell_local(node, edge, source, origin, summarize(raw).text)
+            self._tell_product(node, edge, source, product, summarize(raw).text)
+            if np.shape(raw) != np.shape(made):
+                self._tell_unbroadcast(edge, source, raw, made)
+            self._tell_travel(node, edge, source, made)
+            self._tell_accumulate(edge, source, made, before, total)
+        self.sent.append(f"{summarize(made).text} to {source.name}")
+        if not self.pending[source.id] and source.kind == "leaf":
+            self._tell_leaf(source, summarize(total).text)
+
+    def _tell_local(self, node: Node, edge: Edge, source: Node, origin: EngineNode, product: str) -> str:
+        local = self.words.local(node, edge, origin)
+        self._step(
+            "local",
+            f"How {node.name} changes with {source.name}: {local.sentence}.",
+            formula=f"{self.words.by(node, source)} = {local.symbols}",
+            numbers=local.numbers,
+            touches=(edge.element, node.element),
+            changes=(Change(edge.element, "local", local.value),) if local.value else (),
+        )
+        return f"{self.gradients[node.id].text} · {bracketed(local.value)} = {product}" if local.value else ""
+
+    def _tell_product(self, node: Node, edge: Edge, source: Node, product: str, text: str) -> None:
+        told = (
+            f"Upstream times local: {product} is what {node.name} sends to {source.name}."
+            if product
+            else f"Upstream and local derivative in one, a vector–Jacobian product for {source.name}: {text}."
+        )
+        self._step(
+            "product",
+            told,
+            formula=f"{self.words.by(self.root, node)} · {self.words.by(node, source)}",
+            numbers=product or text,
+            touches=(edge.element, node.element),
+        )
+
+    def _tell_unbroadcast(self, edge: Edge, source: Node, raw: Any, made: Any) -> None:
+        large, small = np.shape(raw), np.shape(made)
+        axes = repeated_axes(large, small)
+        over = f"dimension{'' if len(axes) == 1 else 's'} {listed([str(axis) for axis in axes])}"
+        seen = np.size(raw) <= _COLLAPSE_SHOWN
+        before, after = (
+            tuple(np.ravel(a).astype(np.float64).tolist()) if seen else None for a in (raw, made)
+        )
+        self._step(
+            "unbroadcast",
+            f"{source.name} of shape {shape_text(small)} was repeated to {shape_text(large)}: each element "
+            f"took part several times, so its contributions are summed over {over}.",
+            formula=f"Σ over {over}: {shape_text(large)} → {shape_text(small)}",
+            numbers=summarize(made).text,
+            touches=(edge.element, source.element),
+            collapse=Collapse(large, small, axes, before, after),
+        )
+
+    def _tell_travel(self, node: Node, edge: Edge, source: Node, made: Any) -> None:
+        text = summarize(made).text
+        signs = {1.0: "positive", -1.0: "negative", 0.0: "zero"}
+        sign = signs.get(float(np.sign(made).item())) if np.size(made) == 1 else None
+        self._step(
+            "travel",
+            f"The contribution {text} travels back along the edge to {source.name}.",
+            numbers=text,
+            touches=(node.element, edge.element, source.element),
+            changes=_flow(edge, text),
+            note=f"Its sign is {sign}." if sign else "",
+        )
+
+    def _tell_accumulate(self, edge: Edge, source: Node, made: Any, before: Any, total: Any) -> None:
+        text, wanted = summarize(made).text, self.words.by(self.root, source)
+        waits = self.pending[source.id]
+        still = f" {waits} more to come." if waits else " That was the last one."
+        if before is None:
+            told = f"The first contribution to {wanted} is {text}.{still}"
+            numbers, note = f"= {summarize(total).text}", ""
+        else:
+            old = summarize(before).text
+            numbers = f"{old} + {bracketed(text)} = {summarize(total).text}"
+            told = f"It is added to what is there: {numbers}.{still}"
+            note = f"With = in place of +=, {wanted} would be {text}, and {old} would be lost."
+        self._step(
+            "accumulate",
+            told,
+            formula=f"{wanted} += contribution",
+            numbers=numbers,
+            touches=(source.element, edge.element),
+            changes=self._gathered(source, summarize(total).text),
+            note=note,
+            instead="" if before is None else text,
+        )
+
+    def _tell_in_one(self, node: Node, edge: Edge, source: Node, text: str, total: str, before: Any) -> None:
+        wanted = self.words.by(self.root, source)
+        added = "" if before is None else f" {summarize(before).text} + {bracketed(text)} = {total}."
+        self._step(
+            "travel",
+            f"{node.name} sends {text} back to {source.name}.{added}",
+            formula=f"{wanted} += contribution" if added else "",
+            touches=(node.element, edge.element, source.element),
+            changes=(*_flow(edge, text), *self._gathered(source, total)),
+            instead=text if added else "",
+        )
+
+    def _tell_leaf(self, source: Node, total: str) -> None:
+        final = (Change(source.element, "status", "final"), Change(source.element, "pending", None))
+        if self.script.brief:
+            self.script.change_last(*final)
+            return
+        self._step(
+            "leaf",
+            f"{source.name} is a leaf: its .grad is {total}.",
+            formula=f"{source.name}.grad = {self.words.by(self.root, source)}",
+            numbers=f"= {total}",
+            touches=(source.element,),
+            changes=final,
+        )
+
+    # -------------------------------------------------------- in short
+
+    def _step(self, kind: str, sentence: str, **more: Any) -> None:
+        self.script.step(kind, "backward", sentence, **more)
+
+    def _gathered(self, source: Node, total: str) -> tuple[Change, ...]:
+        waits = self.pending[source.id]
+        return (
+            Change(source.element, "gradient", total),
+            Change(source.element, "pending", waits),
+            Change(source.element, "status", "waiting" if waits else "ready"),
+        )
+
+
+def _flow(edge: Edge, text: str) -> tuple[Change, ...]:
+    return (Change(edge.element, "status", "backward"), Change(edge.element, "flow", text))
+
+
+def repeated_axes(large: tuple[int, ...], small: tuple[int, ...]) -> tuple[int, ...]:
+    """The dimensions of ``large`` along which an operand of shape ``small`` had been repeated.
+
+    >>> repeated_axes((2, 3), (3,)), repeated_axes((2, 3), (2, 1)), repeated_axes((4, 5), ())
+    ((0,), (1,), (0, 1))
+    """
+    added = len(large) - len(small)
+    return tuple(
+        place
+        for place, size in enumerate(large)
+        if place < added or (small[place - added] == 1 and size != 1)
+    )
+
+
+def _leads_to_root(edges: tuple[Edge, ...], root: int) -> set[int]:
+    """The values that the root was made from, itself included."""
+    found = {root}
+    for edge in reversed(edges):  # edges are in the order of their targets
+        if edge.target in found:
+            found.add(edge.source)
+    return found

@@ -1,0 +1,118 @@
+"""The story's first half: every value in topological order, and the turn-around."""
+
+from __future__ import annotations
+
+from autokit.graphs.model import Change, Node
+from autokit.graphs.script import Script
+from autokit.graphs.words import Words, listed, shape_text
+
+
+def tell_forward(script: Script, words: Words) -> None:
+    """Every value, in topological order."""
+    for node in words.graph.nodes:
+        if words.operands.get(node.id):
+            _tell_operation(script, words, node)
+        else:
+            _tell_input(script, words, node)
+
+
+def _tell_input(script: Script, words: Words, node: Node) -> None:
+    name, value = node.name, words.value(node)
+    if node.kind == "leaf":
+        sentence = f"{name} = {value} is given: a leaf, which collects a gradient."
+    elif node.kind == "constant":
+        given = f"{name} = {value}" if name != value else name
+        sentence = f"{given} is given: a constant, which needs no gradient."
+    else:
+        sentence = f"{name} = {value} comes from earlier operations that are not shown."
+    script.step("input", "forward", sentence, touches=(node.element,), changes=_computed(words, node))
+    script.close(sentence)
+
+
+def _tell_operation(script: Script, words: Words, node: Node) -> None:
+    edges = words.operands[node.id]
+    operands = [words.graph.nodes[edge.source] for edge in edges]
+    names = listed([operand.name for operand in operands])
+    formula = f"{node.name} = {words.formula(node)}"
+    flowing = tuple(Change(edge.element, "status", "forward") for edge in edges)
+    touched = (node.element, *(e.element for e in edges), *(operand.element for operand in operands))
+    numbers = words.numbers(node)
+    result = f"{node.name} = {numbers}"
+    line = f"Line {node.source.line}: {node.source.text}" if node.source and node.source.text else ""
+    told = f"{formula}: {result}."
+    if script.brief:
+        script.step(
+            "value",
+            "forward",
+            f"{names} {'goes' if len(operands) == 1 else 'go'} into {words.operation(node)}: {result}.",
+            formula=formula,
+            touches=touched,
+            changes=(*flowing, *_computed(words, node)),
+            note=line,
+        )
+        script.close(told)
+        return
+    script.step(
+        "operands",
+        "forward",
+        f"{names} {'goes' if len(operands) == 1 else 'go'} into {words.operation(node)}."
+        + _repeated(node, operands),
+        formula=formula,
+        touches=touched,
+        changes=(*flowing, Change(node.element, "status", "current")),
+        note=line,
+    )
+    saved = [words.saved(node, letter) for letter in node.saved]
+    script.step(
+        "value",
+        "forward",
+        f"Number {node.id} in topological order: {result}. It saves {listed(saved) or 'nothing'} "
+        "for the way back.",
+        formula=formula,
+        numbers=f"= {numbers}",
+        touches=(node.element,),
+        changes=_computed(words, node),
+    )
+    script.close(told)
+
+
+_REPEATING = frozenset({"add", "sub", "mul", "div", "maximum", "minimum", "pow"})
+
+
+def _repeated(node: Node, operands: list[Node]) -> str:
+    """Which operands are broadcast, where the operation goes element by element."""
+    if node.operation not in _REPEATING:
+        return ""
+    smaller = [f"{o.name} {shape_text(o.shape)}" for o in operands if o.shape and o.shape != node.shape]
+    if not smaller:
+        return ""
+    return f" {listed(smaller)} {'is' if len(smaller) == 1 else 'are'} repeated to {shape_text(node.shape)}."
+
+
+def _computed(words: Words, node: Node) -> tuple[Change, ...]:
+    return (Change(node.element, "value", words.value(node)), Change(node.element, "status", "computed"))
+
+
+def tell_turn(script: Script, words: Words, pending: dict[int, int]) -> None:
+    """From here on the order is flipped, and each value waits for its consumers."""
+    changes = []
+    for node in words.graph.nodes:
+        if node.id in pending:
+            changes.append(Change(node.element, "pending", pending[node.id]))
+            changes.append(Change(node.element, "status", "waiting"))
+        else:
+            changes.append(Change(node.element, "status", "dim"))
+    changes += [Change(edge.element, "status", "idle") for edge in words.graph.edges]
+    shared = [node for node in words.graph.nodes if pending.get(node.id, 0) > 1]
+    counts = listed([f"{node.name} for {pending[node.id]}" for node in shared[:_SHARED_TOLD]])
+    if len(shared) > _SHARED_TOLD:
+        counts += f", and {len(shared) - _SHARED_TOLD} others for theirs"
+    sentence = (
+        "Now the order is flipped: a value may go on only when every consumer has sent its contribution"
+        + (f" ({counts})." if shared else ".")
+    )
+    script.step("turn", "turn", sentence, changes=tuple(changes), note="What needs no gradient is dimmed.")
+    script.close(sentence)
+
+
+_SHARED_TOLD = 4

@@ -1,0 +1,52 @@
+"""One operation's way back run alone: what it sends to its operands for any gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autokit.autograd.engine import fetch_arrays, unbroadcast
+from autokit.autograd.node import Node as EngineNode
+from autokit.graphs.model import Graph, Node
+
+
+def contributions(origin: EngineNode, gradient: Any) -> dict[int, np.ndarray]:
+    """What the operation sends back along each of its slots when ``gradient`` arrives."""
+    way, sent = origin.way, {}
+    for slot, vjp, fetch, _ in way.rules:
+        target = None if way.joint else origin.sources[slot]
+        made = vjp(gradient, *(fetch_arrays(origin, fetch, target) if fetch else ()))
+        places = [(place, one) for place, one in enumerate(made)] if way.joint else [(slot, made)]
+        for place, one in places:
+            if one is None or not way.learns[place]:
+                continue
+            source = origin.sources[place]
+            shape = (source if source.__class__ is EngineNode else source.array).shape
+            sent[place] = unbroadcast(np.asarray(one), tuple(shape))
+    return sent
+
+
+def may_run(origin: Any) -> bool:
+    """Whether an operation may be run for the picture: a learner's own may print, or stop in a debugger."""
+    return isinstance(origin, EngineNode) and origin.operation.forward is not None
+
+
+def by_assignment(graph: Graph, origins: Sequence[Any], root: Node, seed: Any) -> dict[int, np.ndarray]:
+    """The wrong gradients that ``=`` for ``+=`` would give, by node: only the last contribution stays.
+
+    Empty where an operation may not be run for that.
+    """
+    slots = {(edge.target, edge.slot): edge.source for edge in graph.edges if edge.requires_grad}
+    gradients = {root.id: np.asarray(seed)}
+    for node in reversed(graph.nodes):
+        if node.kind != "operation" or node.id not in gradients or node.symbol == "…":
+            continue
+        if not may_run(origins[node.id]):
+            return {}
+        for slot, sent in contributions(origins[node.id], gradients[node.id]).items():
+            source = slots.get((node.id, slot))
+            if source is not None:
+                gradients[source] = sent
+    return gradients
