@@ -8,10 +8,11 @@ counting alone frees it as soon as nobody holds its end.
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, ref
 
-from autokit.tensor import RemovableHandle, Tensor, new_tensor
+from autokit.tensor import Literal, RemovableHandle, Tensor, new_tensor
 
 if TYPE_CHECKING:
     from autokit.memory import Storage
@@ -100,7 +101,8 @@ class Node:
 
     def name(self) -> str:
         """PyTorch's full name of :attr:`kind`."""
-        return f"torch::autograd::{self.kind}" if self.kind == "CopySlices" else self.kind
+        own = self.kind in ("CopyBackwards", "CopySlices", "NotImplemented")
+        return f"torch::autograd::{self.kind}" if own else self.kind
 
     @property
     def targets(self) -> tuple[Node | Tensor | None, ...]:
@@ -139,10 +141,26 @@ class Node:
 
     @property
     def next_functions(self) -> tuple[tuple[Node | AccumulateGrad | None, int], ...]:
-        """Where its gradients go, as PyTorch lists it: pairs of a node and 0."""
-        return tuple(
-            (accumulator(target) if isinstance(target, Tensor) else target, 0) for target in self.targets
-        )
+        """Where its gradients go, as PyTorch lists it: pairs of a node and 0.
+
+        As there, a change of dtype that the program did not ask for belongs to what needed it.
+        """
+        rules, names = self.operation.derivatives, self.operation.operands
+        shown = []
+        for place, (source, target) in enumerate(zip(self.sources, self.targets)):
+            if type(source) is Literal and self.kind in _HIDE_NUMBERS:
+                continue
+            if "joint" not in rules and not self.operation.variadic and names[place] not in rules:
+                continue
+            while (
+                type(target) is Node
+                and target.settings is not None
+                and not target.settings.get("asked", True)
+            ):
+                target = target.targets[0]
+            end = accumulator(target) if isinstance(target, Tensor) else target
+            shown.append((type(source) is Literal, end))
+        return tuple([(end, 0) for _, end in sorted(shown, key=itemgetter(0))])  # numbers stand last
 
     @property
     def metadata(self) -> dict[Any, Any]:
@@ -165,6 +183,20 @@ class Node:
 
     def __repr__(self) -> str:
         return f"<{self.kind}>"
+
+
+_HIDE_NUMBERS = {
+    *("CopysignBackward1", "FmodBackward0", "LerpBackward0", "NotImplemented"),
+    *(
+        "PowBackward0",
+        "PowBackward2",
+        "RemainderBackward0",
+        "RsubBackward1",
+        "XlogyBackward1",
+        "XlogyBackward2",
+    ),
+}
+"""Where a number has no place among PyTorch's ``next_functions``; elsewhere it makes a tensor of it."""
 
 
 class Hooks:

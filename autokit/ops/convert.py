@@ -22,8 +22,8 @@ from autokit.tensor import Tensor, new_tensor
     backward="ToCopyBackward0",
     own_precision=True,
 )
-def plain_cast(a, /, dtype, order="K"):
-    """See :func:`cast`."""
+def plain_cast(a, /, dtype, order="K", asked=False):
+    """See :func:`cast`; ``asked``: the program asked for it, so that it shows in ``next_functions``."""
     return converted(a, dtype, order)
 
 
@@ -38,10 +38,10 @@ def converted(array: Any, dtype: np.dtype, order: Any = "K") -> Any:
     return array.astype(dtype, order=order)
 
 
-def cast(input: Tensor, dtype: np.dtype, order: Any = "K") -> Tensor:
+def cast(input: Tensor, dtype: np.dtype, order: Any = "K", asked: bool = False) -> Tensor:
     """The same values in another dtype; integers and bools have no gradient."""
     if dtype.kind in dtypes.DIFFERENTIABLE:
-        return plain_cast(input, dtype=dtype, order=order)
+        return plain_cast(input, dtype=dtype, order=order, asked=asked)
     return new_tensor(converted(input.array, dtype, order))
 
 
@@ -92,12 +92,12 @@ def to(
         result = move(result, device=_device(device))
     wanted = None if dtype is None else dtypes.as_dtype(dtype).numpy
     if wanted is not None and wanted != result.array.dtype:
-        result = cast(result, dtype=wanted, order=_order(memory_format, result))
+        result = cast(result, dtype=wanted, order=_order(memory_format, result), asked=True)
         if memory_format in (formats.channels_last, formats.channels_last_3d):
             result = in_format(result, memory_format, copy=False)
     elif copy and result is input or memory_format in (formats.channels_last, formats.channels_last_3d):
         result = (
-            cast(result, dtype=result.array.dtype, order=_order(None, result))
+            cast(result, dtype=result.array.dtype, order=_order(None, result), asked=True)
             if memory_format is None
             else in_format(result, memory_format, copy)
         )

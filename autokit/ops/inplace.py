@@ -19,7 +19,7 @@ from autokit import dtypes
 from autokit.autograd.modes import thread
 from autokit.autograd.node import Node
 from autokit.memory import INFERENCE, next_sequence
-from autokit.ops.convert import converted
+from autokit.ops.convert import cast, converted
 from autokit.ops.errors import broadcast_message, describe
 from autokit.ops.index import plain_getitem, plain_index, put, write
 from autokit.ops.names import Names, clearer
@@ -305,7 +305,7 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
         src = new_tensor(converted(np.asarray(src), self.array.dtype))
     if not isinstance(src, Tensor):
         raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
-    setitem(self, Ellipsis, src if src.array.dtype == self.array.dtype else src.to(self.dtype))
+    setitem(self, Ellipsis, src if src.array.dtype == self.array.dtype else cast(src, self.array.dtype))
     return self
 
 

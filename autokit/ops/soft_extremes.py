@@ -10,7 +10,7 @@ from autokit import dtypes
 from autokit.ops.dims import place_of
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
-from autokit.ops.reduce import Dim, added, axes, checked, converted, kind_of, require_operand, restored
+from autokit.ops.reduce import Dim, added, axes, checked, kind_of, require_operand, restored
 from autokit.tensor import Tensor
 
 
@@ -99,7 +99,8 @@ def _floating(name: str, input: Tensor, dim: Any, dtype: dtypes.dtype | None) ->
     """The floating point numbers to take the softmax of, and the dimension counted from the front."""
     require_operand(name, input)
     place = place_of(dim, input.array.ndim, name)
-    input = converted(input, dtype)
+    if dtype is not None:
+        input = input.to(dtype)
     if input.array.dtype.kind not in dtypes.DIFFERENTIABLE:
         raise NotImplementedError(
             f"\"{name}_kernel_impl\" not implemented for '{kind_of(input.array)}'; convert it with .float()"

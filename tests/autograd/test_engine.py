@@ -8,6 +8,7 @@ import subprocess
 import sys
 import warnings
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -226,6 +227,52 @@ def test_backward_into_chosen_inputs(T: Any):
     x, y = T.ones(2, requires_grad=True), T.ones(2, requires_grad=True)
     (x * y).sum().backward(inputs=[x])
     assert x.grad.tolist() == [1.0, 1.0] and y.grad is None
+
+
+_NEXT: dict[str, Callable[..., Any]] = {
+    "a product": lambda T, x, y: x * y,
+    "behind the cast": lambda T, x, y: (x * 2) * y,
+    "a cast that is asked for": lambda T, x, y: x.double() * y,
+    "a change of precision": lambda T, x, y: x.to(T.float64).to(T.float16),
+    "cat": lambda T, x, y: T.cat([x, y]),
+    "where": lambda T, x, y: T.where(x > 0, x, y),
+    "where with a number": lambda T, x, y: T.where(x > 0, x, 1.0),
+    "sum": lambda T, x, y: x.sum(dtype=T.float64),
+    "cumsum": lambda T, x, y: x.cumsum(0, dtype=T.float64),
+    "softmax": lambda T, x, y: x.softmax(0, dtype=T.float64),
+    "mse_loss": lambda T, x, y: T.nn.functional.mse_loss(x, y),
+    "addcmul": lambda T, x, y: T.addcmul(x, y, y),
+    "add_": lambda T, x, y: (y + 0).add_(x),
+    "copy_": lambda T, x, y: (y + 0).copy_(x),
+    "x + 2": lambda T, x, y: x + 2,
+    "2 * x": lambda T, x, y: 2 * x,
+    "2 - x": lambda T, x, y: 2 - x,
+    "x ** 2": lambda T, x, y: x**2,
+    "2 ** x": lambda T, x, y: 2**x,
+    "x % 2": lambda T, x, y: x % 2,
+    "lerp": lambda T, x, y: T.lerp(x, x, 0.5),
+    "xlogy": lambda T, x, y: T.xlogy(2, x),
+    "nll_loss": lambda T, x, y: T.nn.functional.cross_entropy(x, T.tensor(1)),
+    "layer_norm": lambda T, x, y: T.nn.functional.layer_norm(x, (2,)),
+}
+
+
+@pytest.mark.parametrize("case", _NEXT)
+def test_the_nodes_before_a_node_are_pytorch_s(case: str):
+    require("torch")
+
+    def told(node: Any) -> Any:
+        return None if node is None else (node.name(), [told(each) for each, _ in node.next_functions])
+
+    made = [
+        told(
+            _NEXT[case](
+                T, T.ones(2, requires_grad=True), T.ones(2, dtype=T.float64, requires_grad=True)
+            ).grad_fn
+        )
+        for T in LIBRARIES
+    ]
+    assert made[0] == made[1]
 
 
 @on_each
