@@ -1,8 +1,9 @@
 """Datasets: what there is to learn from, one sample at a time.
 
 A dataset is anything with ``__getitem__`` and ``__len__``.  One that can also
-hand out a whole batch at once, as those made of tensors can, says so by a
-method ``_gather``; see :func:`gatherer`.
+hand out the samples of a whole batch at once may do so by ``__getitems__``; and
+one that can hand out the batch itself, as those made of tensors can, says so by
+a method ``_gather``; see :func:`gatherer`.
 """
 
 from __future__ import annotations
@@ -29,9 +30,22 @@ def gatherer(dataset: Any) -> Gather | None:
     It must be defined beside ``__getitem__`` in the same class: a subclass
     that changes what a sample is, is asked for its samples.
     """
+    return _beside_getitem(dataset, "_gather")
+
+
+def together(dataset: Any) -> Callable[[list[int]], list[Any]] | None:
+    """What gives the samples of ``dataset`` at many indices as a list, its ``__getitems__``, or None."""
+    if not hasattr(type(dataset), "__getitem__"):
+        return getattr(dataset, "__getitems__", None)
+    return _beside_getitem(dataset, "__getitems__")
+
+
+def _beside_getitem(dataset: Any, name: str) -> Any:
     for kind in type(dataset).__mro__:
+        if name in vars(kind):
+            return getattr(dataset, name)
         if "__getitem__" in vars(kind):
-            return dataset._gather if "_gather" in vars(kind) else None
+            return None
     return None
 
 
@@ -109,6 +123,11 @@ class Subset(Dataset[Sample]):
             return self.dataset[[self.indices[i] for i in index]]
         return self.dataset[self.indices[index]]
 
+    def __getitems__(self, indices: list[int]) -> list[Sample]:
+        chosen = [self.indices[index] for index in indices]
+        at_once = together(self.dataset)
+        return at_once(chosen) if at_once else [self.dataset[index] for index in chosen]
+
     def __len__(self) -> int:
         return len(self.indices)
 
@@ -135,7 +154,12 @@ class ConcatDataset(Dataset[Any]):
         return self.cumulative_sizes[-1]
 
     def __getitem__(self, index: int) -> Any:
-        if not -len(self) <= index < len(self):
+        if index < -len(self):
+            raise ValueError(
+                f"absolute value of index should not exceed dataset length: {index} is out of range for "
+                f"{len(self)} samples"
+            )
+        if index >= len(self):
             raise IndexError(f"index {index} is out of range for {len(self)} samples")
         index %= len(self)
         which = bisect_right(self.cumulative_sizes, index)
@@ -151,10 +175,79 @@ class ChainDataset(IterableDataset[Any]):
 
     def __iter__(self) -> Iterator[Any]:
         for dataset in self.datasets:
+            _check_is_stream(dataset)
             yield from dataset
 
     def __len__(self) -> int:
+        for dataset in self.datasets:
+            _check_is_stream(dataset)
         return sum(len(dataset) for dataset in self.datasets)
+
+
+def _check_is_stream(dataset: Any) -> None:
+    if not isinstance(dataset, IterableDataset):
+        raise AssertionError(
+            f"ChainDataset only supports IterableDataset, and {type(dataset).__name__} is none: put datasets "
+            "with indices into a ConcatDataset"
+        )
+
+
+class StackDataset(Dataset[Any]):
+    """Several datasets side by side: sample ``i`` is a tuple, or a dict by names, of their ``i``-th samples.
+
+    Raises
+    ------
+    ValueError
+        If there are none, some have names and some have not, or they have unequal lengths.
+
+    Examples
+    --------
+    >>> StackDataset(range(3), "abc")[1]
+    (1, 'b')
+    >>> StackDataset(number=range(3), letter="abc")[1]
+    {'number': 1, 'letter': 'b'}
+    """
+
+    datasets: tuple[Any, ...] | dict[str, Any]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if args and kwargs:
+            raise ValueError(
+                "Supported either tuple- (via args) or dict- (via kwargs) like input/output, but both types "
+                "are given."
+            )
+        if not args and not kwargs:
+            raise ValueError("At least one dataset should be passed")
+        self.datasets = kwargs or args
+        lengths = [len(dataset) for dataset in self._each()]
+        if len(set(lengths)) > 1:
+            raise ValueError(f"Size mismatch between datasets: they have {lengths} samples")
+
+    def _each(self) -> list[Any]:
+        return list(self.datasets.values() if isinstance(self.datasets, dict) else self.datasets)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(self.datasets, dict):
+            return {name: dataset[index] for name, dataset in self.datasets.items()}
+        return tuple(dataset[index] for dataset in self.datasets)
+
+    def __getitems__(self, indices: list[int]) -> list[Any]:
+        columns = []
+        for dataset in self._each():
+            at_once = together(dataset)
+            samples = at_once(indices) if at_once else [dataset[index] for index in indices]
+            if len(samples) != len(indices):
+                raise ValueError(
+                    f"Nested dataset's output size mismatch. Expected {len(indices)}, got {len(samples)}: "
+                    f"__getitems__ of {type(dataset).__name__} must give one sample for each index"
+                )
+            columns.append(samples)
+        if isinstance(self.datasets, dict):
+            return [dict(zip(self.datasets, samples)) for samples in zip(*columns, strict=True)]
+        return list(zip(*columns, strict=True))
+
+    def __len__(self) -> int:
+        return len(self._each()[0])
 
 
 def random_split(
@@ -183,14 +276,18 @@ def random_split(
     """
     total = len(dataset)  # type: ignore[arg-type]
     if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
-        if any(not 0 <= fraction <= 1 for fraction in lengths):
-            raise ValueError(f"fractions lie between 0 and 1, but lengths is {list(lengths)}")
+        for place, fraction in enumerate(lengths):
+            if not 0 <= fraction <= 1:
+                raise ValueError(f"Fraction at index {place} is not between 0 and 1: it is {fraction}")
         counts = [math.floor(total * fraction) for fraction in lengths]
         for place in range(total - sum(counts)):
             counts[place % len(counts)] += 1
         for place, count in enumerate(counts):
             if count == 0:
-                warnings.warn(f"part {place} of random_split has no samples", stacklevel=2)
+                warnings.warn(
+                    f"Length of split at index {place} is 0. This might result in an empty dataset.",
+                    stacklevel=2,
+                )
     else:
         counts = list(lengths)  # type: ignore[arg-type]
     if sum(counts) != total:

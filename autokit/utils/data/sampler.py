@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence, Sized
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
-from autokit import random
+from autokit import dtypes, random
+from autokit.ops import create, sampling
 
 Item = TypeVar("Item", covariant=True)
 
@@ -115,6 +116,66 @@ class SubsetRandomSampler(Sampler[int]):
 
     def __len__(self) -> int:
         return len(self.indices)
+
+
+class WeightedRandomSampler(Sampler[int]):
+    """Indices drawn with the chances that ``weights`` say, as to see rare classes as often as others.
+
+    Parameters
+    ----------
+    weights : sequence of float
+        One for each index; they need not add up to 1.
+    num_samples : int
+        How many to draw.
+    replacement : bool
+        Whether an index can come more than once.
+    generator : Generator, optional
+        In place of the default one.
+
+    Raises
+    ------
+    ValueError
+        If ``num_samples`` is not positive, or the weights are not in one row.
+    RuntimeError
+        When it is gone through, if the weights are negative or all zero, or too few are above zero to draw
+        without replacement.
+
+    Examples
+    --------
+    >>> list(WeightedRandomSampler([0.0, 3.0, 0.0], num_samples=4))
+    [1, 1, 1, 1]
+    """
+
+    def __init__(
+        self,
+        weights: Sequence[float],
+        num_samples: int,
+        replacement: bool = True,
+        generator: random.Generator | None = None,
+    ) -> None:
+        if not isinstance(num_samples, int) or isinstance(num_samples, bool) or num_samples <= 0:
+            raise ValueError(
+                f"num_samples should be a positive integer value, but got num_samples={num_samples}"
+            )
+        if not isinstance(replacement, bool):
+            raise ValueError(f"replacement should be a boolean value, but got replacement={replacement}")
+        self.weights = create.as_tensor(weights, dtype=dtypes.BY_NAME["float64"])
+        if self.weights.ndim != 1:
+            raise ValueError(
+                f"weights should be a 1d sequence but given weights have shape {tuple(self.weights.shape)}"
+            )
+        self.num_samples = num_samples
+        self.replacement = replacement
+        self.generator = generator
+
+    def __iter__(self) -> Iterator[int]:
+        drawn = sampling.multinomial(
+            self.weights, self.num_samples, self.replacement, generator=self.generator
+        )
+        return iter(drawn.tolist())
+
+    def __len__(self) -> int:
+        return self.num_samples
 
 
 class BatchSampler(Sampler[list[int]]):

@@ -76,6 +76,7 @@ SAMPLERS = [
     lambda data: data.RandomSampler(range(10), num_samples=15),
     lambda data: data.RandomSampler(range(10), replacement=True, num_samples=70),
     lambda data: data.SubsetRandomSampler([3, 1, 4, 1, 5]),
+    lambda data: data.WeightedRandomSampler([0.1, 3, 0.5, 0, 2], 12),
     lambda data: data.SequentialSampler(range(4)),
     lambda data: data.BatchSampler(data.SequentialSampler(range(7)), 3, True),
 ]
@@ -124,7 +125,7 @@ def test_random_split():
         [3, 9, 4, 2, 7, 8], [6, 0], [5, 1],
     ]  # fmt: skip
     assert parts[0][1][1].item() == 1
-    with pytest.warns(UserWarning, match="part 1 of random_split has no samples"):
+    with pytest.warns(UserWarning, match="Length of split at index 1 is 0"):
         data.random_split(range(1), [0.5, 0.5])  # type: ignore[arg-type]
 
 
@@ -150,6 +151,79 @@ def test_concatenated_datasets():
     assert [batch.tolist() for batch in data.DataLoader(Stream() + Stream(), batch_size=5)] == [
         [0, 1, 2, 3, 4]
     ] * 2
+
+
+def test_a_stack_of_datasets_asks_each_for_a_batch_at_once_where_it_can():
+    class Tenfold(data.Dataset):
+        asked: list[list[int]] = []  # noqa: RUF012
+
+        def __getitem__(self, index: int) -> int:
+            return 10 * index
+
+        def __getitems__(self, indices: list[int]) -> list[int]:
+            self.asked.append(indices)
+            return [10 * index for index in indices]
+
+        def __len__(self) -> int:
+            return 4
+
+    stack = data.StackDataset(one=range(4), ten=Tenfold())
+    assert stack[2] == {"one": 2, "ten": 20} and len(stack) == 4
+    batches = list(data.DataLoader(stack, batch_size=3))
+    assert [batch["ten"].tolist() for batch in batches] == [[0, 10, 20], [30]]
+    assert Tenfold.asked == [[0, 1, 2], [3]]
+    tuples = data.Subset(data.StackDataset(range(4), Tenfold()), [3, 1])
+    assert [part.tolist() for part in next(iter(data.DataLoader(tuples, batch_size=2)))] == [[3, 1], [30, 10]]
+    assert Tenfold.asked[-1] == [3, 1]
+
+    class Changed(data.Subset):
+        def __getitem__(self, index: Any) -> Any:
+            return -super().__getitem__(index)
+
+    assert next(iter(data.DataLoader(Changed(Tenfold(), [2, 1]), batch_size=2))).tolist() == [-20, -10]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(0, 2**32),
+    st.lists(st.integers(0, 6), min_size=1, max_size=5),
+    st.booleans(),
+    st.booleans(),
+)
+def test_random_split_deals_as_pytorch(seed: int, shares: list[int], fractions: bool, generator: bool):
+    require("torch")
+    import warnings
+
+    import torch
+
+    total = sum(shares)
+    if fractions and not total:
+        shares = [1]
+    lengths = [share / max(1, total) for share in shares] if fractions else shares
+
+    def parts(module: Any, split: Any) -> Any:
+        module.manual_seed(seed)
+        own = {"generator": module.Generator().manual_seed(seed + 1)} if generator else {}
+        try:
+            return [list(part.indices) for part in split(range(total), lengths, **own)], module.rand(1).item()
+        except ValueError as error:
+            return str(error)[:40]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert parts(ak, data.random_split) == parts(torch, torch.utils.data.random_split)
+
+
+def test_a_stream_that_gives_more_than_its_length_is_warned_of():
+    class Promising(Stream):
+        def __len__(self) -> int:
+            return 3
+
+    loader = data.DataLoader(Promising(), batch_size=2)
+    assert len(list(loader)) == 3  # nobody asked for its length
+    assert len(loader) == 2
+    with pytest.warns(UserWarning, match="Promising was reported to be 2 batches .* but 3 have been fetched"):
+        list(loader)
 
 
 def test_a_batch_taken_at_once_equals_one_that_is_stacked():
@@ -238,11 +312,50 @@ def test_streams_samplers_and_lengths():
             "disables auto-batching",
         ),
         (lambda: data.DataLoader(pairs(), num_workers=-1), ValueError, "non-negative"),
+        (lambda: data.DataLoader(pairs(), num_workers=2.0), TypeError, "number of processes, but it is 2.0"),
+        (lambda: data.DataLoader(pairs(), timeout=-1), ValueError, "timeout option should be non-negative"),
+        (lambda: iter(data.DataLoader(pairs(), timeout=1)), AssertionError, "timeout=1 is for workers"),
+        (lambda: data.DataLoader(pairs(), prefetch_factor=2), ValueError, "let num_workers > 0"),
         (
-            lambda: data.DataLoader(pairs(), num_workers=2),
-            NotImplementedError,
-            "num_workers=0 in place of num_workers=2",
+            lambda: data.DataLoader(pairs(), num_workers=1, prefetch_factor=-1),
+            ValueError,
+            "prefetch_factor option should be positive",
         ),
+        (lambda: data.DataLoader(pairs(), persistent_workers=True), ValueError, "needs num_workers > 0"),
+        (
+            lambda: data.DataLoader(pairs(), multiprocessing_context="fork"),
+            ValueError,
+            "multi-process loading",
+        ),
+        (
+            lambda: data.DataLoader(pairs(), num_workers=1, multiprocessing_context="spoon"),
+            ValueError,
+            "valid start method in .*'spawn'.*, but got multiprocessing_context='spoon'",
+        ),
+        (
+            lambda: data.DataLoader(pairs(), num_workers=1, multiprocessing_context=3),
+            TypeError,
+            "context object or a string specifying the start method",
+        ),
+        (
+            lambda: setattr(data.DataLoader(pairs()), "batch_size", 3),
+            ValueError,
+            "batch_size attribute should not be set after DataLoader is initialized",
+        ),
+        (
+            lambda: data.DataLoader(Stream(), sampler=[]),
+            ValueError,
+            "expected unspecified sampler option",
+        ),
+        (lambda: list(data.ChainDataset([range(3)])), AssertionError, "ChainDataset only supports"),
+        (lambda: data.StackDataset(), ValueError, "At least one dataset"),
+        (lambda: data.StackDataset([1], a=[1]), ValueError, "both types are given"),
+        (lambda: data.StackDataset([1], [1, 2]), ValueError, r"they have \[1, 2\] samples"),
+        (lambda: data.WeightedRandomSampler([1.0], 0), ValueError, "num_samples=0"),
+        (lambda: data.WeightedRandomSampler([[1.0]], 1), ValueError, r"1d sequence.*\(1, 1\)"),
+        (lambda: data.WeightedRandomSampler([1.0], 1, replacement=1), ValueError, "boolean"),
+        (lambda: list(data.WeightedRandomSampler([1.0, -1.0], 1)), RuntimeError, "negative|< 0"),
+        (lambda: list(data.WeightedRandomSampler([1.0], 2, False)), RuntimeError, "without replacement"),
         (lambda: data.DataLoader(Stream(), shuffle=True), ValueError, "expected unspecified shuffle option"),
         (lambda: len(data.DataLoader(Stream())), TypeError, "has no len"),
         (
@@ -266,7 +379,11 @@ def test_streams_samplers_and_lengths():
         (lambda: data.ConcatDataset([]), AssertionError, "empty iterable"),
         (lambda: data.ConcatDataset([Stream()]), AssertionError, "ChainDataset"),
         (lambda: data.random_split(pairs(), [3, 3]), ValueError, "adds up to 6, and there are 10"),
-        (lambda: data.random_split(pairs(), [1.5, -0.5]), ValueError, "fractions lie between 0 and 1"),
+        (
+            lambda: data.random_split(pairs(), [1.5, -0.5]),
+            ValueError,
+            "Fraction at index 0 is not between 0 and 1",
+        ),
         (lambda: data.RandomSampler(range(3), num_samples=0), ValueError, "num_samples=0"),
         (lambda: data.RandomSampler(range(3), replacement=1), TypeError, "boolean"),
         (lambda: data.BatchSampler(range(3), 2, 1), ValueError, "drop_last should be a boolean"),
