@@ -4,6 +4,7 @@ from autokit.missing import names_of
 from autokit.ops.elementwise import sigmoid as expit
 from autokit.ops.exponential import exp2, expm1, log1p, logit, xlog1py, xlogy
 from autokit.ops.rounding import round
+from autokit.ops.signatures import looked_at
 from autokit.ops.soft_extremes import log_softmax, logsumexp, softmax
 from autokit.ops.special import (
     digamma,
@@ -26,6 +27,9 @@ from autokit.ops.special import digamma as psi
 from autokit.ops.special import lgamma as gammaln
 from autokit.ops.special import mvlgamma as multigammaln
 from autokit.ops.trigonometry import sinc
+
+for _name in ("logit", "log_softmax", "logsumexp", "multigammaln", "polygamma", "round", "softmax"):
+    globals()[_name] = looked_at(f"special_{_name}", globals()[_name])
 
 __getattr__ = names_of("torch.special")
 

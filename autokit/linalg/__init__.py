@@ -9,6 +9,7 @@ from autokit.missing import names_of
 from autokit.ops import decompositions, factors, linalg, matrix_norms, solving
 from autokit.ops.matrices import LinAlgError
 from autokit.ops.names import public
+from autokit.ops.signatures import looked_at
 
 _FUNCTIONS = {
     linalg: {
@@ -59,7 +60,8 @@ _FUNCTIONS = {
 """Where the functions are, and what they are called there."""
 
 for _family, _names in _FUNCTIONS.items():
-    globals().update({name: public(getattr(_family, own)) for name, own in _names.items()})
+    for _name, _own in _names.items():
+        globals()[_name] = looked_at(f"linalg_{_name}", public(getattr(_family, _own)))
 
 __getattr__ = names_of("torch.linalg")
 

@@ -71,6 +71,7 @@ from autokit.ops import (
 from autokit.ops.errors import require_tensor
 from autokit.ops.names import Names, public
 from autokit.ops.operands import common_dtype
+from autokit.ops.signatures import looked_at
 from autokit.tensor import Tensor
 
 # An overflow or a division by zero gives inf or nan in silence, as in PyTorch.
@@ -183,10 +184,19 @@ def _collect(family: ModuleType, names: Names) -> None:
                     table[alias + underscore] = table[name + underscore]
     for table in (given, methods):
         table.update({name: of_tensors(name, each) for name, each in table.items() if name in OF_TWO_TENSORS})
-    FUNCTIONAL.update({name: public(getattr(family, name)) for name in names.functional.split()})
-    FUNCTIONAL.update({name: public(each) for name, each in names.other_functional.items()})
-    FUNCTIONS.update(given)
-    METHODS.update(methods)
+    functional = {name: public(getattr(family, name)) for name in names.functional.split()}
+    functional.update({name: public(each) for name, each in names.other_functional.items()})
+    for table, found, prefix in (
+        (FUNCTIONS, given, ""), (METHODS, methods, "."), (FUNCTIONAL, functional, "functional.")
+    ):  # fmt: skip
+        table.update({name: _looked_at(prefix + name, function) for name, function in found.items()})
+
+
+def _looked_at(name: str, function: Any) -> Any:
+    """``function`` with a look at the types of its arguments; tensors alone are looked at by the rules."""
+    rule = getattr(function, "operation", None)
+    takes_tensors_alone = rule is not None and not rule.defaults and len(rule.operands) < 3
+    return function if takes_tensors_alone else looked_at(name, function)
 
 
 for _family in FAMILIES:

@@ -34,7 +34,7 @@ def positive(input: Tensor) -> Tensor:
 # ---------------------------------------------------------------- of two
 
 
-def rsub(input: Tensor, other: Any, *, alpha: float = 1) -> Tensor:
+def rsub(input: Tensor, other: Any, alpha: float = 1) -> Tensor:
     """``other − alpha · input``."""
     return plain_sub(other, taken(other, input, alpha))
 

@@ -31,7 +31,7 @@ def plain_add(a, b, /):
     return a + b
 
 
-def add(input: Any, other: Any, *, alpha: float = 1) -> Tensor:
+def add(input: Any, other: Any, alpha: float = 1) -> Tensor:
     """The sum, element by element, with ``other`` taken ``alpha`` times."""
     return plain_add(input, taken(input, other, alpha))
 
@@ -83,7 +83,7 @@ def plain_sub(a, b, /):
     return np.subtract(a, b)
 
 
-def sub(input: Any, other: Any, *, alpha: float = 1) -> Tensor:
+def sub(input: Any, other: Any, alpha: float = 1) -> Tensor:
     """The difference, element by element, with ``other`` taken ``alpha`` times."""
     return plain_sub(input, taken(input, other, alpha))
 

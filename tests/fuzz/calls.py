@@ -380,6 +380,8 @@ def draw_call(random: Random, target: Target) -> Call:
     home = f"{HOMES[target.home]}." if target.home != "functions" else ""
     head = f"{receiver}.{target.name}" if target.home == "methods" else f"T.{home}{target.name}"
     expression = f"{head}({', '.join(arguments)})"
+    if not _is_program(expression):  # an argument by place after one by name
+        return draw_call(random, target)
     used = {name: source for name, source in drawing.tensors.items() if _uses(expression, name)}
     return Call(used, expression)
 
@@ -401,6 +403,14 @@ def _spoil(drawing: Drawing, arguments: list[str]) -> None:
             if way == "shape"
             else drawing.random.choice(WRONG)
         )
+
+
+def _is_program(expression: str) -> bool:
+    try:
+        compile(expression, "<call>", "eval")
+    except SyntaxError:
+        return False
+    return True
 
 
 def _uses(expression: str, name: str) -> bool:

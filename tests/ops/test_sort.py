@@ -68,7 +68,7 @@ def test_the_largest_few_are_the_first_in_order(seed: int, ties: bool, largest: 
 def test_large_tensors_sort_as_pytorchs_do():
     array = np.random.RandomState(0).randint(-50, 50, (120, 60)).astype(np.float32)
     for descending in (False, True):
-        ours = autokit.tensor(array, requires_grad=True).sort(0, descending, stable=True)
+        ours = autokit.tensor(array, requires_grad=True).sort(dim=0, descending=descending, stable=True)
         theirs = torch.tensor(array, requires_grad=True).sort(dim=0, descending=descending, stable=True)
         np.testing.assert_array_equal(ours.indices.numpy(), theirs.indices.numpy())
         np.testing.assert_array_equal(ours.values.detach().numpy(), theirs.values.detach().numpy())

@@ -1,0 +1,273 @@
+"""The types of arguments, looked at as PyTorch does: before a function runs, and with its ways to be called.
+
+``signatures.txt`` beside this file holds those ways, one a line, as PyTorch's
+own stubs for Python tell them.  They are read when a call first needs them.
+Types that were found good once are remembered for each function, so that
+calling it again with values of the same types costs one look into a set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, wraps
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autokit.dtypes import dtype as Dtype
+from autokit.ops.names import SPELLINGS, unknown_keyword, wrong_count
+from autokit.tensor import Tensor
+
+FILE = Path(__file__).with_name("signatures.txt")
+
+ELSEWHERE = {"out", "layout", "device", "pin_memory", "requires_grad", "memory_format", "generator", "names"}
+"""Keywords of many functions that each looks at itself."""
+
+
+class Parameter(NamedTuple):
+    """One parameter: what it takes, in words, and whether it must be given, by keyword or as all the rest."""
+
+    name: str
+    kinds: tuple[str, ...]
+    required: bool
+    by_keyword: bool
+    rest: bool
+
+
+def _is_int(value: Any) -> bool:
+    if isinstance(value, Tensor):
+        return _is_number(value) and value.array.dtype.kind in "iu"
+    return not isinstance(value, bool | np.bool_) and hasattr(value, "__index__")
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, Tensor):
+        return value.__class__ is not Tensor or not (value._requires_grad or value.array.ndim)
+    return isinstance(value, int | float | complex | np.generic)
+
+
+def _is_float(value: Any) -> bool:
+    return _is_number(value) and not isinstance(value, complex)
+
+
+def _are_tensors(value: Any) -> bool:
+    return isinstance(value, tuple | list) and all(isinstance(each, Tensor) for each in value)
+
+
+FITS: dict[str, Callable[[Any], bool]] = {
+    "Tensor": lambda value: isinstance(value, Tensor),
+    "tensors": _are_tensors,
+    "number": _is_number,
+    "float": _is_float,
+    "int": _is_int,
+    "bool": lambda value: isinstance(value, bool | np.bool_),
+    "ints": lambda value: isinstance(value, tuple | list) and all(map(_is_int, value)),
+    "floats": lambda value: isinstance(value, tuple | list) and all(map(_is_float, value)),
+    "dtype": lambda value: isinstance(value, Dtype) or value in (bool, int, float, complex),
+    "str": lambda value: isinstance(value, str),
+    "list": lambda value: isinstance(value, list),
+    "None": lambda value: value is None,
+    "any": lambda value: True,
+}
+"""Whether a value may stand where a word in ``signatures.txt`` stands."""
+
+WORDS = {
+    "tensors": "tuple of Tensors",
+    "number": "Number",
+    "ints": "tuple of ints",
+    "floats": "tuple of floats",
+    "dtype": "torch.dtype",
+}
+"""How an error calls what it wanted, where not by the word itself."""
+
+
+@cache
+def _lines() -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for line in FILE.read_text("utf-8").splitlines():
+        name, parenthesis, form = line.removesuffix(")").partition("(")
+        if parenthesis and name[0] != "#":
+            found.setdefault(name, []).append(form)
+    return found
+
+
+@cache
+def forms(name: str) -> list[list[Parameter]]:
+    """The ways in which PyTorch takes a call of ``name``; none where it does not look at types first."""
+    lines = _lines()
+    return [_parsed(form) for form in lines.get(name) or (lines.get(name[1:], []) if name[0] == "." else [])]
+
+
+def _parsed(form: str) -> list[Parameter]:
+    found, by_keyword = [], False
+    for part in form.split(", ") if form else []:
+        if part == "*":
+            by_keyword = True
+            continue
+        name, _, kinds = part.partition(": ")
+        rest = name[0] == "*"
+        plain = name.strip("*?")
+        found.append(
+            Parameter(plain, tuple(kinds.split("|")), name[-1] != "?" and not rest, by_keyword, rest)
+        )
+        by_keyword = by_keyword or rest
+    return found
+
+
+def misfit(form: list[Parameter], name: str, arguments: tuple[Any, ...], settings: dict[str, Any]) -> str:
+    """What of a call of ``name`` does not fit ``form``, as PyTorch says it; nothing where all fits."""
+    names = {parameter.name for parameter in form}
+    given = {each if each in names else SPELLINGS.get(each, each): value for each, value in settings.items()}
+    positional = sum(not parameter.by_keyword for parameter in form)
+    if len(arguments) > positional and not any(parameter.rest for parameter in form):
+        return f"{name}() takes {positional} positional arguments but {len(arguments)} were given"
+    for place, parameter in enumerate(form):
+        if parameter.rest:
+            values: Any = enumerate(arguments[place:], place)
+        elif place < len(arguments) and not parameter.by_keyword:
+            if parameter.name in given:
+                return f"{name}() got multiple values for argument '{parameter.name}'"
+            values = ((place, arguments[place]),)
+        elif parameter.name in given:
+            values = ((None, given.pop(parameter.name)),)
+        elif parameter.required:
+            return f'{name}() missing 1 required positional arguments: "{parameter.name}"'
+        else:
+            continue
+        for at, value in values:
+            if not _fits(parameter, value):
+                return _wrong_kind(name, parameter, at, value)
+    unknown = next((each for each in given if each not in ELSEWHERE), None)
+    return "" if unknown is None else f"{name}() got an unexpected keyword argument '{unknown}'"
+
+
+def _wrong_kind(name: str, parameter: Parameter, place: int | None, value: Any) -> str:
+    if parameter.kinds[0] == "tensors" and isinstance(value, tuple | list):
+        at, other = next((n, each) for n, each in enumerate(value) if not isinstance(each, Tensor))
+        return f"expected Tensor as element {at} in argument {place or 0}, but got {type(other).__name__}"
+    kinds = [kind for kind in parameter.kinds if kind != "None"]
+    wanted = WORDS.get(kinds[-1], kinds[-1]) if kinds[0] == "int" else WORDS.get(kinds[0], kinds[0])
+    where = f"'{parameter.name}'" + (f" (position {place + 1})" if place is not None else "")
+    hint = "; make one with torch.tensor(...)" if wanted == "Tensor" else ""
+    return f"{name}(): argument {where} must be {wanted}, not {_kind_of(value)}{hint}"
+
+
+def _fits(parameter: Parameter, value: Any) -> bool:
+    return any(FITS[kind](value) for kind in parameter.kinds)
+
+
+def refuse_types(name: str, arguments: tuple[Any, ...], settings: dict[str, Any]) -> bool:
+    """Raise where PyTorch would not take the arguments of a call; whether their types say all.
+
+    Raises
+    ------
+    TypeError
+        If no way to call ``name`` fits.
+    """
+    ways = forms(name)
+    if not ways:
+        return True
+    for form in ways:
+        if not misfit(form, name, arguments, settings):
+            return _by_types_alone(form, arguments, settings)
+    raise _error(name, ways, arguments, settings)
+
+
+def _by_types_alone(form: list[Parameter], arguments: tuple[Any, ...], settings: dict[str, Any]) -> bool:
+    """Whether no tensor stands for a number, which would depend on the dimensions that it has."""
+    named = {parameter.name: parameter for parameter in form}
+    rest = [form[-1]] * len(arguments)
+    pairs = [
+        *zip([*form[: len(arguments)], *rest], arguments),
+        *((named[each], value) for each, value in settings.items() if each in named),
+    ]
+    return not any(
+        isinstance(part, Tensor) and not {"Tensor", "tensors", "any"}.intersection(parameter.kinds)
+        for parameter, value in pairs
+        for part in (value if isinstance(value, tuple | list) else (value,))
+    )
+
+
+def _error(
+    name: str, ways: list[list[Parameter]], arguments: tuple[Any, ...], settings: dict[str, Any]
+) -> TypeError:
+    """What does not fit the only way that takes so many arguments, or all ways, where several do."""
+    called = name.rpartition(".")[2]
+    known = dict.fromkeys(parameter.name for form in ways for parameter in form)
+    for each in settings:
+        if each not in known and each not in ELSEWHERE and SPELLINGS.get(each) not in known:
+            return unknown_keyword(called, each, list(known))
+    count = len(arguments) + len(settings)
+    ways = [form for form in ways if not any(each.rest for each in form) or count > len(form)] or ways
+    wrong = [misfit(form, called, arguments, settings) for form in ways if _takes(form, count)]
+    if len(wrong) == 1 or len(ways) == 1:
+        return TypeError(wrong[0] if wrong else misfit(ways[0], called, arguments, settings))
+    got = ", ".join([*map(_kind_of, arguments), *(f"{each}={_kind_of(settings[each])}" for each in settings)])
+    return TypeError(
+        f"{called}() received an invalid combination of arguments - got ({got}), but expected one of: "
+        + " or ".join(f"({_shown(form)})" for form in ways)
+        + (f". {wrong[0]}" if wrong and len(set(wrong)) == 1 else "")
+    )
+
+
+def _takes(form: list[Parameter], count: int) -> bool:
+    """Whether so many arguments may be right, ``out`` among them."""
+    return sum(parameter.required for parameter in form) <= count <= len(form) + 1
+
+
+def _kind_of(value: Any) -> str:
+    if isinstance(value, tuple | list) and value:
+        return f"{type(value).__name__} of {type(value[0]).__name__}"
+    return type(value).__name__
+
+
+def _shown(form: list[Parameter]) -> str:
+    return ", ".join(
+        f"{'*' * each.rest}{' or '.join(WORDS.get(kind, kind) for kind in each.kinds)} {each.name}"
+        f"{' = ...' * (not each.required and not each.rest)}"
+        for each in form
+    )
+
+
+def _types(values: Any) -> tuple[Any, ...]:
+    """The types of ``values``, and which there are among the elements of lists."""
+    kinds = [type(value) for value in values]
+    return tuple(
+        [
+            (kind, frozenset(map(type, value))) if kind is tuple or kind is list else kind
+            for kind, value in zip(kinds, values)
+        ]
+    )
+
+
+def looked_at(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """``function``, which refuses arguments of types that PyTorch does not take for ``name``."""
+    good: set[Any] = set()
+
+    def look(key: tuple[Any, ...], arguments: tuple[Any, ...], settings: dict[str, Any]) -> None:
+        if tuple in key or list in key:  # what they hold matters too
+            key = _types(arguments), tuple(settings), _types(settings.values())
+            if key in good:
+                return
+        try:
+            alike = refuse_types(name, arguments, settings)
+        except TypeError as error:
+            raise wrong_count(error, function, arguments, settings) from None
+        if alike and len(good) < _MANY:
+            good.add(key)
+
+    @wraps(function)
+    def apply(*arguments: Any, **settings: Any) -> Any:
+        key = tuple(map(type, arguments))
+        if settings:
+            key = (*key, *settings, *map(type, settings.values()))  # type: ignore[arg-type]
+        if key not in good:
+            look(key, arguments, settings)
+        return function(*arguments, **settings)
+
+    return apply
+
+
+_MANY = 1000
+"""How many patterns of types are remembered for each function."""

@@ -1,0 +1,113 @@
+"""The types of arguments are looked at as PyTorch looks at them: first, and with its ways to call."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import autokit
+from tests.renew_signatures import FILE
+from tests.support import require
+
+
+def test_the_file_is_what_the_installed_pytorch_says():
+    require("torch")
+    program = "from tests.renew_signatures import text; print(text(), end='')"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert FILE.read_text("utf-8") == done.stdout, "run: python -m tests.renew_signatures"
+
+
+def x(T: Any, **settings: Any) -> Any:
+    return T.tensor([[1.0, 2.0], [3.0, 4.0]], **settings)
+
+
+REFUSED: list[Callable[[Any], Any]] = [
+    lambda T: T.relu(x(T), None),
+    lambda T: T.sum(x(T), True),
+    lambda T: x(T).sum("a"),
+    lambda T: T.cumsum(x(T), 1.0),
+    lambda T: T.cumsum(x(T)),
+    lambda T: T.flip(x(T), 0),
+    lambda T: T.softmax(x(T), None),
+    lambda T: T.softmax(x(T), 0, "float32"),
+    lambda T: T.zeros((2.5, 1)),
+    lambda T: T.clamp(x(T), [1]),
+    lambda T: T.add(x(T), 1, alpha=None),
+    lambda T: T.add(x(T), x(T), 2),
+    lambda T: T.leaky_relu_(x(T), "a") if hasattr(T, "leaky_relu_") else T.celu_(x(T), "a"),
+    lambda T: T.tril(x(T), T.tensor(1.0)),
+    lambda T: T.tril(x(T), T.tensor([1, 2])),
+    lambda T: T.pow(x(T), x(T), x(T)),
+    lambda T: T.cat([x(T), None]),
+    lambda T: T.cat(x(T)),
+    lambda T: T.stack([x(T)], dim=0.0),
+    lambda T: T.masked_fill(x(T), x(T) > 1, x(T, requires_grad=True).sum().tolist() * [1]),
+    lambda T: x(T).clamp_(min="a"),
+    lambda T: T.split(x(T), split_size=1),
+    lambda T: T.nn.functional.conv2d(x(T), x(T), None, 1.5),
+    lambda T: T.linalg.vector_norm(x(T), keepdim=1),
+    lambda T: T.special.softmax(x(T), "a"),
+]
+
+
+@pytest.mark.parametrize("call", REFUSED)
+def test_a_wrong_type_is_refused_as_by_pytorch(call: Callable[[Any], Any]):
+    require("torch")
+    import torch
+
+    for T in (torch, autokit):
+        with pytest.raises(TypeError):
+            call(T)
+
+
+TAKEN: list[Callable[[Any], Any]] = [
+    lambda T: T.sum(x(T), T.tensor(1)),
+    lambda T: T.sum(x(T), axis=1, keepdims=True),
+    lambda T: T.cumsum(x(T), T.tensor(0)),
+    lambda T: T.clamp(x(T), True, 2),
+    lambda T: x(T).reshape([4, 1]),
+    lambda T: x(T).reshape(T.tensor(4), 1),
+    lambda T: x(T).view(4),
+    lambda T: T.softmax(x(T), 0, dtype=float),
+    lambda T: T.sub(x(T), 1, 2),
+    lambda T: T.full((2,), T.tensor(3.0)),
+    lambda T: x(T).masked_fill(x(T) > 1, T.tensor(2)),
+    lambda T: T.max(x(T), x(T)),
+    lambda T: T.max(x(T), 0),
+    lambda T: T.nn.functional.avg_pool1d(x(T), (2,)),
+]
+
+
+@pytest.mark.parametrize("call", TAKEN)
+def test_what_pytorch_takes_is_taken(call: Callable[[Any], Any]):
+    require("torch")
+    import torch
+
+    from tests.ops.test_cases import assert_same, flat
+
+    for mine, other in zip(flat(call(autokit)), flat(call(torch)), strict=True):
+        assert_same(mine, other)
+
+
+def test_types_that_were_good_once_are_looked_at_again_where_values_matter():
+    y = x(autokit)
+    assert autokit.cumsum(y, autokit.tensor(1)).shape == (2, 2)
+    with pytest.raises(TypeError, match="argument 'dim'"):
+        autokit.cumsum(y, autokit.tensor([1]))  # a tensor again, but with a dimension
+    assert autokit.permute(y, (1, 0)).shape == (2, 2)
+    with pytest.raises(TypeError, match="argument 'dims'"):
+        autokit.permute(y, (1, 0.0))
+
+
+def test_the_error_says_what_fits():
+    y = x(autokit)
+    with pytest.raises(TypeError, match=r"cumsum\(\): argument 'dim' \(position 2\) must be int, not str"):
+        autokit.cumsum(y, "a")
+    with pytest.raises(TypeError, match=r"invalid combination .* expected one of: .*int dim, "):
+        y.max(0.5)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'dimm'; did you mean 'dim'"):
+        y.sum(dimm=1)

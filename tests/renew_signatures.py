@@ -1,0 +1,196 @@
+"""Write autokit/ops/signatures.txt anew, from the PyTorch that is installed.
+
+python -m tests.renew_signatures
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from pathlib import Path
+from typing import Any
+
+FILE = Path(__file__).parent.parent / "autokit" / "ops" / "signatures.txt"
+
+_WORDS = """
+    Tensor: Tensor; None: None; str: str; list: list; dtype: _dtype; number: Number; bool: _bool, bool;
+    bool: Literal[True], Literal[False]; int: _int, int; float: _float, float;
+    ints: _size, Sequence[_int | SymInt], Sequence[int]; floats: Sequence[float], Sequence[_float];
+    tensors: tuple[Tensor__ ...], list[Tensor]; : _complex, torch.SymInt, torch.SymFloat, SymInt
+"""
+KINDS = {
+    stub.replace("__", ","): word.strip()
+    for word, _, stubs in (row.partition(": ") for row in _WORDS.replace("\n", " ").split(";"))
+    for stub in stubs.strip().split(", ")
+}
+"""A word for each kind of argument in PyTorch's stubs, none for what autokit has not; the rest is ``any``."""
+
+NOT_WRITTEN = {
+    "out",
+    "layout",
+    "device",
+    "pin_memory",
+    "requires_grad",
+    "memory_format",
+    "generator",
+    "names",
+}
+"""Keywords that are looked at elsewhere, or not at all."""
+
+
+_OF_TWO = "input: Tensor, other: number, alpha?: number"
+UNTOLD = {
+    **{name + underscore: [_OF_TWO] for name in ("add", "sub", "subtract") for underscore in ("", "_")},
+    "rsub": [_OF_TWO],
+}
+"""Ways to call that PyTorch's stubs leave out."""
+
+
+def text() -> str:
+    """The file's whole text: a line for each form of a call, the name first; a dot for methods."""
+    import torch
+
+    stubs = Path(torch.__file__).parent / "_C"
+    functions = _forms(_body(stubs / "_VariableFunctions.pyi"))
+    neural = _forms(_body(stubs / "_nn.pyi"))
+    classes = [each for each in _body(stubs / "__init__.pyi") if isinstance(each, ast.ClassDef)]
+    methods = _forms(next(each for each in classes if each.name == "TensorBase").body)
+    lines = []
+    for name, forms in _public(functions, neural, methods):
+        if name[0] == "." and forms == functions.get(name[1:]):
+            continue
+        lines += [f"{name}({form})" for form in forms]
+    version = torch.__version__.split("+")[0]
+    return f"# How PyTorch {version} takes its arguments, where it looks at their types first.\n" + "\n".join(
+        [*lines, ""]
+    )
+
+
+def _public(functions: Any, neural: Any, methods: Any) -> list[tuple[str, list[str]]]:
+    """The names that autokit has too, and the ways to call what PyTorch has under them."""
+    import torch
+
+    import autokit
+    from autokit import ops
+    from tests.fuzz.signatures import namespace
+
+    tables = [
+        ("", ops.FUNCTIONS, torch, functions, ""),
+        (".", ops.METHODS, torch.Tensor, methods, ""),
+        ("functional.", ops.FUNCTIONAL, torch.nn.functional, {**functions, **neural}, ""),
+        ("linalg_", vars(namespace(autokit, "linalg")), torch.linalg, functions, "linalg_"),
+        ("special_", vars(namespace(autokit, "special")), torch.special, functions, "special_"),
+    ]
+    found = {}
+    for prefix, names, home, stubs, stub_prefix in tables:
+        for name in names:
+            function = getattr(home, name, None)
+            if name.startswith("_") or not inspect.isroutine(function):
+                continue
+            if inspect.isfunction(function):
+                form = _form_of_python(function)
+                if form is not None:
+                    found[prefix + name] = [form]
+            elif stub_prefix and stub_prefix + name not in stubs:
+                found[prefix + name] = _forms_of_schemas(stub_prefix + name)
+            elif stub_prefix + name in stubs:
+                found[prefix + name] = sorted(set(stubs[stub_prefix + name]) | set(UNTOLD.get(name, [])))
+    return sorted((name, forms) for name, forms in found.items() if forms)
+
+
+def _forms_of_schemas(name: str) -> list[str]:
+    """How an operator is called that the stubs do not tell of, from its own schemas."""
+    from tests.fuzz.signatures import Target, signatures
+
+    home, _, plain = name.partition("_")
+    forms = []
+    for schema in signatures(Target(home, plain)):
+        parts, by_keyword = [], False
+        for each in schema:
+            if each.keyword_only and not by_keyword:
+                parts.append("*")
+                by_keyword = True
+            kind = each.kind.rstrip("?")
+            words = SCHEMA_KINDS.get(kind) or ("int|ints" if kind.startswith("int[") else kind)
+            none = "|None" * each.kind.endswith("?")
+            called = "input" if each.name == "self" else each.name
+            parts.append(f"{called}{'?' * each.optional}: {words}{none}")
+        forms.append(", ".join(parts))
+    return sorted(set(forms))
+
+
+SCHEMA_KINDS = {
+    "Scalar": "number",
+    "ScalarType": "dtype",
+    "Tensor[]": "tensors",
+    "float[]": "floats",
+    "int[]": "ints",
+}
+"""Words for what schemas call otherwise."""
+
+
+def _form_of_python(function: Any) -> str | None:
+    """How a function that PyTorch wrote in Python is called; it looks at no types."""
+    parts, by_keyword = [], False
+    for name, each in inspect.signature(function).parameters.items():
+        if each.kind in (each.VAR_KEYWORD, each.VAR_POSITIONAL):
+            return None
+        if each.kind is each.KEYWORD_ONLY and not by_keyword:
+            parts.append("*")
+            by_keyword = True
+        if not (by_keyword and name in NOT_WRITTEN):
+            name = "input" if name == "self" else name
+            parts.append(f"{name}{'?' * (each.default is not each.empty)}: any")
+    return ", ".join(parts).removesuffix(", *")
+
+
+def _body(file: Path) -> list[ast.stmt]:
+    return ast.parse(file.read_text("utf-8")).body
+
+
+def _forms(body: list[ast.stmt]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for each in body:
+        if isinstance(each, ast.FunctionDef):
+            form = _form(each.args)
+            if form not in found.setdefault(each.name, []):
+                found[each.name].append(form)
+    return found
+
+
+def _form(arguments: ast.arguments) -> str:
+    named = [*arguments.posonlyargs, *arguments.args]
+    parts = []
+    required = len(named) - len(arguments.defaults)
+    for place, each in enumerate(named):
+        parts.append(_parameter(each, arguments.defaults[place - required] if place >= required else None))
+    if arguments.vararg:
+        parts.append("*" + _parameter(arguments.vararg, None))
+    later = [
+        _parameter(each, default)
+        for each, default in zip(arguments.kwonlyargs, arguments.kw_defaults)
+        if each.arg not in NOT_WRITTEN
+    ]
+    return ", ".join([*parts, *(["*", *later] if later and not arguments.vararg else later)])
+
+
+def _parameter(each: ast.arg, default: ast.expr | None) -> str:
+    name = "input" if each.arg == "self" else each.arg
+    kinds = _kinds(each.annotation) if each.annotation is not None else ["any"]
+    if name == "input":
+        kinds = ["Tensor"] if "any" in kinds else kinds
+    if default is not None and ast.unparse(default) != "None" and "None" in kinds:
+        kinds.remove("None")  # the stubs say so of every argument that may be left out
+    return f"{name}{'?' * (default is not None)}: {'|'.join(kinds)}"
+
+
+def _kinds(annotation: ast.expr) -> list[str]:
+    if isinstance(annotation, ast.BinOp):
+        found = [*_kinds(annotation.left), *_kinds(annotation.right)]
+        return ["any"] if "any" in found else list(dict.fromkeys(found))
+    word = KINDS.get(ast.unparse(annotation), "any")
+    return [word] if word else []
+
+
+if __name__ == "__main__":
+    FILE.write_text(text(), "utf-8")
