@@ -81,7 +81,22 @@ _FROM_NN = (
 )
 """Functions of ``autokit.nn`` that PyTorch has here too."""
 
+_AUTOCAST = (
+    "autocast",
+    "clear_autocast_cache",
+    "get_autocast_cpu_dtype",
+    "get_autocast_dtype",
+    "get_autocast_gpu_dtype",
+    "is_autocast_cache_enabled",
+    "is_autocast_cpu_enabled",
+    "is_autocast_enabled",
+    "set_autocast_cache_enabled",
+    "set_autocast_dtype",
+)
+"""What of mixed precision PyTorch has here."""
+
 _LAZY = {
+    **dict.fromkeys(_AUTOCAST, "autokit.amp.autocast_mode"),
     **dict.fromkeys(_FROM_NN, "autokit.nn.functional.at_the_top"),
     "animate": "autokit.widgets",
     "is_anomaly_check_nan_enabled": "autokit.debug.anomaly",
@@ -99,6 +114,7 @@ newaxis = None
 
 _PACKAGES = (
     "accelerator",
+    "amp",
     "backends",
     "cuda",
     "classroom",
@@ -172,6 +188,7 @@ __all__ = [
     "set_printoptions",
     "set_rng_state",
     "vmap",
+    *_AUTOCAST,
     *_FROM_NN,
     *settings.__all__,
     *ops.FUNCTIONS,

@@ -3,6 +3,8 @@
 ``thread.state`` has the fields
 
 * ``grad_enabled``: operations record a graph; ``inference``: that is so by :class:`inference_mode`;
+* ``autocast``: where :class:`autokit.amp.autocast` is at work, what it does on each type of device; else
+  None;
 * ``scope``: the modules whose ``forward`` runs, innermost first, as a chain
   ``(outer scope, weak reference to the module)``, or None outside of all;
 * ``keep``: how many elements a value may have to be kept for the picture;
@@ -37,6 +39,7 @@ class State:
     __slots__ = (
         "_keep",
         "_watchers",
+        "autocast",
         "code",
         "grad_enabled",
         "inference",
@@ -52,6 +55,7 @@ class State:
         self.scope: tuple[Any, Any] | None = None
         self.code: Any = None
         self.inference = False
+        self.autocast: dict[str, Any] | None = None
         self.listener: Any = None
         self.packers: tuple[Any, ...] = ()
         self.packing_refused = ""

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from autokit.dtypes import DIFFERENTIABLE
+from autokit.autograd.modes import thread
+from autokit.dtypes import DIFFERENTIABLE, HALVES
+from autokit.ops.autocast import autocasted
 from autokit.ops.dims import place_of
 from autokit.ops.errors import broadcast_message, describe
 from autokit.ops.matrices import (
@@ -226,6 +228,8 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
     RuntimeError
         If the inner sizes differ, a batch does not broadcast, or a tensor has no dimensions.
     """
+    if HALVES and thread.state.autocast is not None:
+        return autocasted("matmul", matmul, (input, other), {})
     require_tensors("matmul", input=input, other=other)
     if input.array.dtype is not other.array.dtype or input.array.dtype.kind == "b":
         _check_kinds(input, other)

@@ -16,7 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autokit import dtypes
+from autokit.autograd.modes import thread
 from autokit.batches.batch import NotBatched
+from autokit.dtypes import HALVES
+from autokit.ops.autocast import autocasted
 from autokit.tensor import Tensor
 
 SPELLINGS = {"axis": "dim", "keepdims": "keepdim"}
@@ -70,6 +73,8 @@ def public(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def apply(*arguments: Any, **settings: Any) -> Any:
         nonlocal known
+        if HALVES and thread.state.autocast is not None:
+            return autocasted(function.__name__, apply, arguments, settings)
         if not settings:
             try:
                 return function(*arguments)

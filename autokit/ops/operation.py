@@ -39,6 +39,7 @@ from autokit.autograd.modes import thread
 from autokit.autograd.node import Node, offer_saved
 from autokit.dtypes import HALVES
 from autokit.memory import INFERENCE
+from autokit.ops.autocast import autocasted
 from autokit.ops.errors import not_a_tensor
 from autokit.ops.half import derivative_in_float32, in_float32
 from autokit.ops.names import SPELLINGS, unknown_keyword, write_out
@@ -293,8 +294,14 @@ def _unary(operation: Operation) -> Callable[..., Tensor]:
         learns = input._requires_grad
         if floating and not learns and array.dtype.kind in "bui":
             array = array.astype(dtypes.get_default_dtype().numpy)
+        compute = forward
+        if HALVES:
+            if thread.state.autocast is not None:
+                return autocasted(operation.name, apply, (input,), {})
+            if array.dtype in HALVES:
+                compute = operation.on_halves
         try:
-            array = (operation.on_halves if HALVES and array.dtype in HALVES else forward)(array)
+            array = compute(array)
         except Exception as error:
             return recovered(apply, operation, (input,), {}, error)
         if learns and way is not None:
@@ -326,8 +333,14 @@ def _binary(operation: Operation) -> Callable[..., Tensor]:
         if a.dtype is not b.dtype or (floating and a.dtype.kind != "f"):
             input, other = as_operands(operation, (input, other))
             a, b = input.array, other.array
+        compute = forward
+        if HALVES:
+            if thread.state.autocast is not None:
+                return autocasted(operation.name, apply, (input, other), {})
+            if a.dtype in HALVES or b.dtype in HALVES:
+                compute = operation.on_halves
         try:
-            array = (operation.on_halves if HALVES and _any_half(a, b) else forward)(a, b)
+            array = compute(a, b)
         except Exception as error:
             return recovered(apply, operation, (input, other), {}, error)
         if input._requires_grad:
@@ -376,8 +389,14 @@ def _unary_with_settings(operation: Operation) -> Callable[..., Tensor]:
         array = input.array
         if floating and array.dtype.kind in "bui":
             array = array.astype(dtypes.get_default_dtype().numpy)
+        compute = forward
+        if HALVES:
+            if thread.state.autocast is not None:
+                return autocasted(operation.name, apply, arguments, settings)
+            if array.dtype in HALVES:
+                compute = operation.on_halves
         try:
-            array = (operation.on_halves if HALVES and array.dtype in HALVES else forward)(array, **settings)
+            array = compute(array, **settings)
         except Exception as error:
             return recovered(apply, operation, arguments, settings, error)
         state = thread.state
@@ -401,6 +420,8 @@ def _general(operation: Operation) -> Callable[..., Tensor]:
         if out is not None:
             return write_out(operation.name, apply(*arguments, **settings), out)
         arguments, settings = _bind(operation, arguments, settings)
+        if HALVES and thread.state.autocast is not None:
+            return autocasted(operation.name, apply, arguments, settings)
         operands = as_operands(operation, arguments)
         try:
             arrays = tuple(map(get_array, operands))

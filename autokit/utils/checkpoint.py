@@ -140,6 +140,7 @@ class _Part:
             place: (one, one._version) for place, one in enumerate(given) if isinstance(one, Tensor)
         }
         self.state = random.get_rng_state() if preserve_rng_state else None
+        self.autocast = thread.state.autocast
         self.beginnings: tuple[Any, ...] = ()
         self.made: list[Any] = []
         self.node: Callable[[], Node | None] = lambda: None
@@ -200,7 +201,11 @@ class _Part:
         with random.fork_rng(enabled=self.state is not None), enable_grad(), self.second:
             if self.state is not None:
                 random.set_rng_state(self.state)
-            outputs, _ = flatten(self._run(tensors))
+            around, thread.state.autocast = thread.state.autocast, self.autocast
+            try:
+                outputs, _ = flatten(self._run(tensors))
+            finally:
+                thread.state.autocast = around
         self._check(outputs)
         slots = gradient.slots if isinstance(gradient, Parts) else {self.slots[0]: gradient}
         if self.name is not None:  # PyTorch's reentrant kind sends zeros where nothing arrives

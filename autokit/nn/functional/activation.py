@@ -7,7 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from autokit.autograd.modes import thread
 from autokit.devices import module_of
+from autokit.dtypes import HALVES
+from autokit.ops.autocast import autocasted
 from autokit.ops.elementwise import log
 from autokit.ops.elementwise import relu as _relu
 from autokit.ops.errors import describe
@@ -24,11 +27,15 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
 
 def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """Positive numbers that sum to 1 along ``dim``: exponentials over their sum."""
+    if HALVES and thread.state.autocast is not None:
+        return autocasted("softmax", softmax, (), locals())
     return _softmax(input, _chosen_dim("softmax", input, dim), dtype)
 
 
 def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """The logarithm of :func:`softmax`, computed without leaving the logarithms."""
+    if HALVES and thread.state.autocast is not None:
+        return autocasted("log_softmax", log_softmax, (), locals())
     return _log_softmax(input, _chosen_dim("log_softmax", input, dim), dtype)
 
 

@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from autokit.autograd.modes import thread
 from autokit.devices import module_of
-from autokit.dtypes import FLOATS
+from autokit.dtypes import FLOATS, HALVES
 from autokit.nn.functional.dropout import dropout
 from autokit.nn.functional.linear import linear
 from autokit.nn.functional.loss import require_tensors
+from autokit.ops.autocast import autocasted
 from autokit.ops.choices import where
 from autokit.ops.create import zeros
 from autokit.ops.errors import describe
@@ -62,6 +64,8 @@ def scaled_dot_product_attention(
     J. Ainslie et al., "GQA: Training Generalized Multi-Query Transformer Models from Multi-Head
     Checkpoints", EMNLP 2023.
     """
+    if HALVES and thread.state.autocast is not None:
+        return autocasted("scaled_dot_product_attention", scaled_dot_product_attention, (), locals())
     require_tensors("scaled_dot_product_attention", query=query, key=key, value=value)
     _check_operands(query, key, value, attn_mask)
     if not 0 <= dropout_p <= 1:

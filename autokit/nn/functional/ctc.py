@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from autokit.autograd.modes import thread
 from autokit.devices import module_of, to_numpy
+from autokit.dtypes import HALVES
 from autokit.nn.functional.loss import chosen_reduction, reduced, require_tensors
 from autokit.ops import ctc as rules
+from autokit.ops.autocast import autocasted
 from autokit.ops.errors import describe
 from autokit.tensor import Tensor, new_tensor
 
@@ -57,6 +60,8 @@ def ctc_loss(
     >>> ctc_loss(even, torch.tensor([[1]]), [2], [1]).exp()
     tensor(1.3333)
     """
+    if HALVES and thread.state.autocast is not None:
+        return autocasted("ctc_loss", ctc_loss, (), locals())
     require_tensors("ctc_loss", log_probs=log_probs, targets=targets)
     reduction = chosen_reduction(reduction, None, None)
     single = log_probs.array.ndim == 2

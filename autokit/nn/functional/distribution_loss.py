@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import warnings
 
-from autokit.autograd.modes import no_grad
-from autokit.dtypes import DIFFERENTIABLE
+from autokit.autograd.modes import no_grad, thread
+from autokit.dtypes import DIFFERENTIABLE, HALVES
 from autokit.nn.functional.loss import chosen_reduction, reduced, require_tensors
+from autokit.ops.autocast import autocasted
 from autokit.ops.choices import where
 from autokit.ops.compare import gt
 from autokit.ops.create import ones_like
@@ -42,6 +43,8 @@ def kl_div(
     S. Kullback and R. A. Leibler, "On Information and Sufficiency", Annals of Mathematical Statistics 22,
     1951.
     """
+    if HALVES and thread.state.autocast is not None:
+        return autocasted("kl_div", kl_div, (), locals())
     require_tensors("kl_div", input=input, target=target)
     by_samples = False
     if size_average is not None or reduce is not None:
@@ -81,6 +84,8 @@ def poisson_nll_loss(
     ``input`` holds the rates, or their logarithms with ``log_input``; ``full`` adds Stirling's
     approximation of the constant, log(target!), where the target is above 1.
     """
+    if HALVES and thread.state.autocast is not None:
+        return autocasted("poisson_nll_loss", poisson_nll_loss, (), locals())
     require_tensors("poisson_nll_loss", input=input, target=target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     losses = exp(input) - target * input if log_input else input - target * log(input + eps)

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from autokit.dtypes import DIFFERENTIABLE, FLOATS
+from autokit.autograd.modes import thread
+from autokit.dtypes import DIFFERENTIABLE, FLOATS, HALVES
+from autokit.ops.autocast import autocasted
 from autokit.ops.choices import where
 from autokit.ops.direct import direct
 from autokit.ops.elementwise import abs as _abs
@@ -119,6 +121,8 @@ def mse_loss(
     >>> mse_loss(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
     tensor(2.)
     """
+    if HALVES and thread.state.autocast is not None:
+        return autocasted("mse_loss", mse_loss, (), locals())
     _compare("mse_loss", input, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     if weight is not None:
@@ -137,6 +141,8 @@ def l1_loss(
     weight: Tensor | None = None,
 ) -> Tensor:
     """The mean of the absolute differences; warns and weighs as :func:`mse_loss` does."""
+    if HALVES and thread.state.autocast is not None:
+        return autocasted("l1_loss", l1_loss, (), locals())
     _compare("l1_loss", input, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     losses = _abs(input - target)
@@ -162,6 +168,8 @@ def smooth_l1_loss(
     ----------
     R. Girshick, "Fast R-CNN", ICCV 2015.
     """
+    if HALVES and thread.state.autocast is not None:
+        return autocasted("smooth_l1_loss", smooth_l1_loss, (), locals())
     _compare("smooth_l1_loss", input, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     if beta < 0:
@@ -190,6 +198,8 @@ def huber_loss(
     ----------
     P. J. Huber, "Robust Estimation of a Location Parameter", Annals of Mathematical Statistics 35, 1964.
     """
+    if HALVES and thread.state.autocast is not None:
+        return autocasted("huber_loss", huber_loss, (), locals())
     _compare("huber_loss", input, target)
     reduction = chosen_reduction(reduction, None, None)
     if delta <= 0:
@@ -234,6 +244,8 @@ def nll_loss(
     ValueError, RuntimeError
         If shapes or dtypes do not fit.
     """
+    if HALVES and thread.state.autocast is not None:
+        return autocasted("nll_loss", nll_loss, (), locals())
     require_tensors("nll_loss", input=input, target=target)
     return _likelihood(input, target, weight, ignore_index, chosen_reduction(reduction, size_average, reduce))
 
@@ -327,6 +339,8 @@ def cross_entropy(
     >>> cross_entropy(torch.tensor([[2.0, 0.0]]), torch.tensor([0]))
     tensor(0.1269)
     """
+    if HALVES and thread.state.autocast is not None:
+        return autocasted("cross_entropy", cross_entropy, (), locals())
     require_tensors("cross_entropy", input=input, target=target)
     axis = 1 if input.array.ndim > 1 else 0
     if input.array.dtype.kind not in FLOATS:
@@ -432,6 +446,8 @@ def binary_cross_entropy(
     RuntimeError
         If ``input`` or ``target`` holds what is no probability.
     """
+    if HALVES and thread.state.autocast is not None:
+        return autocasted("binary_cross_entropy", binary_cross_entropy, (), locals())
     require_tensors("binary_cross_entropy", input=input, target=target)
     if input.array.shape != target.array.shape:
         raise ValueError(
@@ -467,6 +483,8 @@ def binary_cross_entropy_with_logits(
     ValueError
         If the shapes differ.
     """
+    if HALVES and thread.state.autocast is not None:
+        return autocasted("binary_cross_entropy_with_logits", binary_cross_entropy_with_logits, (), locals())
     require_tensors("binary_cross_entropy_with_logits", input=input, target=target)
     if input.array.shape != target.array.shape:
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")

@@ -6,8 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from autokit.autograd.modes import thread
+from autokit.dtypes import HALVES
 from autokit.nn.functional.loss import chosen_reduction, reduced, require_tensors
 from autokit.ops import margin_loss as rules
+from autokit.ops.autocast import autocasted
 from autokit.ops.choices import clamp_min, minimum, where
 from autokit.ops.compare import eq, ne
 from autokit.ops.elementwise import sqrt
@@ -26,6 +29,8 @@ def hinge_embedding_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Distances: themselves where the target is 1, what they miss of ``margin`` where it is -1."""
+    if HALVES and thread.state.autocast is not None:
+        return autocasted("hinge_embedding_loss", hinge_embedding_loss, (), locals())
     require_tensors("hinge_embedding_loss", input=input, target=target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     far = where(ne(target, 1), clamp_min(margin - input, 0), 0.0)
@@ -42,6 +47,8 @@ def margin_ranking_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """What ``input1`` misses to be above ``input2`` by ``margin`` where the target is 1; below for -1."""
+    if HALVES and thread.state.autocast is not None:
+        return autocasted("margin_ranking_loss", margin_ranking_loss, (), locals())
     require_tensors("margin_ranking_loss", input1=input1, input2=input2, target=target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     if not input1.array.ndim == input2.array.ndim == target.array.ndim:
@@ -63,6 +70,8 @@ def soft_margin_loss(
 
     It stays finite where the exponential overflows, where PyTorch gives inf.
     """
+    if HALVES and thread.state.autocast is not None:
+        return autocasted("soft_margin_loss", soft_margin_loss, (), locals())
     require_tensors("soft_margin_loss", input=input, target=target)
     return rules.soft_margin_loss(input, target, reduction=chosen_reduction(reduction, size_average, reduce))
 
@@ -99,6 +108,8 @@ def multi_margin_loss(
     ----------
     J. Weston and C. Watkins, "Support Vector Machines for Multi-Class Pattern Recognition", ESANN 1999.
     """
+    if HALVES and thread.state.autocast is not None:
+        return autocasted("multi_margin_loss", multi_margin_loss, (), locals())
     require_tensors("multi_margin_loss", input=input, target=target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     if p not in (1, 2):
@@ -149,6 +160,8 @@ def multilabel_margin_loss(
         The right classes, int64, in the shape of ``input``: each row names them, and ends with -1 where
         it is not full.
     """
+    if HALVES and thread.state.autocast is not None:
+        return autocasted("multilabel_margin_loss", multilabel_margin_loss, (), locals())
     require_tensors("multilabel_margin_loss", input=input, target=target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     _refuse_more_than_rows(input)
@@ -192,6 +205,8 @@ def multilabel_soft_margin_loss(
 
     ``target`` says 1 for each class that holds, and 0 for the others.
     """
+    if HALVES and thread.state.autocast is not None:
+        return autocasted("multilabel_soft_margin_loss", multilabel_soft_margin_loss, (), locals())
     require_tensors("multilabel_soft_margin_loss", input=input, target=target)
     if size_average is not None or reduce is not None:
         reduction = chosen_reduction(reduction, size_average, reduce)
@@ -237,6 +252,8 @@ def triplet_margin_loss(
     ----------
     V. Balntas et al., "Learning Shallow Convolutional Feature Descriptors with Triplet Losses", BMVC 2016.
     """
+    if HALVES and thread.state.autocast is not None:
+        return autocasted("triplet_margin_loss", triplet_margin_loss, (), locals())
     reduction = chosen_reduction(reduction, size_average, reduce)
 
     def distance(a: Tensor, b: Tensor) -> Tensor:
@@ -256,6 +273,10 @@ def triplet_margin_with_distance_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """:func:`triplet_margin_loss` with another distance."""
+    if HALVES and thread.state.autocast is not None:
+        return autocasted(
+            "triplet_margin_with_distance_loss", triplet_margin_with_distance_loss, (), locals()
+        )
     reduction = chosen_reduction(reduction, None, None)
     distance = distance_function or pairwise_distance
     return _triplet(
@@ -308,6 +329,8 @@ def cosine_embedding_loss(
     RuntimeError
         If shapes do not fit: (N, D) with targets (N,), or (D,) with a target ().
     """
+    if HALVES and thread.state.autocast is not None:
+        return autocasted("cosine_embedding_loss", cosine_embedding_loss, (), locals())
     require_tensors("cosine_embedding_loss", input1=input1, input2=input2, target=target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     if target.array.ndim > 1:

@@ -8,10 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from autokit.dtypes import FLOATS
+from autokit.autograd.modes import thread
+from autokit.dtypes import FLOATS, HALVES
 from autokit.limits import finfo
 from autokit.nn.functional.loss import require_tensors
 from autokit.ops import normalize as rules
+from autokit.ops.autocast import autocasted
+from autokit.ops.convert import cast
 from autokit.ops.direct import direct
 from autokit.ops.errors import describe
 from autokit.ops.half import widened
@@ -57,6 +60,8 @@ def layer_norm(
     ----------
     J. L. Ba, J. R. Kiros and G. E. Hinton, "Layer Normalization", 2016.
     """
+    if HALVES and thread.state.autocast is not None:
+        return autocasted("layer_norm", layer_norm, (), locals())
     groups = _last_dimensions("layer_norm", input, normalized_shape, weight, bias, eps)
     return _run(rules.layer_norm, input, weight, bias, groups)
 
@@ -72,6 +77,8 @@ def rms_norm(
     ----------
     B. Zhang and R. Sennrich, "Root Mean Square Layer Normalization", NeurIPS 2019.
     """
+    if HALVES and thread.state.autocast is not None:
+        return autocasted("rms_norm", rms_norm, (), locals())
     if eps is None:
         require_tensors("rms_norm", input=input)
         eps = finfo(input.dtype).eps if input.array.dtype.kind in FLOATS else 0.0
@@ -120,7 +127,7 @@ def _check_dtypes(name: str, input: Tensor, *parameters: Tensor | None) -> None:
     for parameter in parameters:
         if parameter is None or parameter.array.dtype == input.array.dtype:
             continue
-        if input.array.dtype == np.float16 and parameter.array.dtype == np.float32:
+        if input.array.dtype in HALVES and parameter.array.dtype == np.float32:
             continue
         raise RuntimeError(
             f"mixed dtype (CPU): expect parameter to have scalar type of {input.dtype.name}: "
@@ -137,7 +144,7 @@ def _run(
     statistics: Statistics | None = None,
 ) -> Tensor:
     dtype = input.array.dtype
-    return direct(
+    made = direct(
         rule,
         (
             input,
@@ -146,6 +153,8 @@ def _run(
         ),
         {"groups": groups, "statistics": statistics or rules.statistics_of(widened(input.array), groups)},
     )
+    # Parameters of float32 do not widen what is normalized.
+    return made if made.array.dtype is dtype else cast(made, dtype=dtype)
 
 
 def batch_norm(
@@ -260,6 +269,8 @@ def group_norm(
     ----------
     Y. Wu and K. He, "Group Normalization", ECCV 2018.
     """
+    if HALVES and thread.state.autocast is not None:
+        return autocasted("group_norm", group_norm, (), locals())
     require_tensors("group_norm", input=input)
     shape = input.array.shape
     if len(shape) < 2:
@@ -354,6 +365,8 @@ def local_response_norm(
     A. Krizhevsky, I. Sutskever and G. E. Hinton, "ImageNet Classification with Deep Convolutional Neural
     Networks", NIPS 2012.
     """
+    if HALVES and thread.state.autocast is not None:
+        return autocasted("local_response_norm", local_response_norm, (), locals())
     require_tensors("local_response_norm", input=input)
     ndim = input.array.ndim
     if ndim < 3:

@@ -6,13 +6,19 @@ and what needs one says how to get it.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from autokit.devices import device as _device
 from autokit.devices import module_for
-from autokit.missing import names_of
+from autokit.missing import error
 
-__getattr__ = names_of("torch.cuda")
+
+def __getattr__(name: str) -> Any:
+    if name == "amp":
+        return import_module("autokit.cuda.amp")
+    raise error("torch.cuda", name)
+
 
 __all__ = [
     "current_device",
