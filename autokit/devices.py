@@ -107,6 +107,24 @@ def beside(array: Any, values: Any) -> Any:
     return values if values.__class__ is Batch else module_of(array).asarray(values)
 
 
+def put_on(where: device | str, array: Any) -> Any:
+    """``array`` on the device ``where``: itself where it is there already.
+
+    Raises
+    ------
+    NoGPU
+        If that device is a GPU and there is none.
+    """
+    where = device(where)
+    if where.type == "cpu":
+        return to_numpy(array)
+    module = module_for(where)
+    if where.index is None or isinstance(array, module.ndarray) and array.device.id == where.index:
+        return module.asarray(array)
+    with module.cuda.Device(where.index):
+        return module.asarray(array)
+
+
 def contiguous(array: Any) -> Any:
     """``array`` row by row in memory, a copy where it lies otherwise."""
     return array if array.flags.c_contiguous else array.copy()

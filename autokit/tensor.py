@@ -221,8 +221,10 @@ class Tensor:
         return strides[place_of(dim, self.array.ndim, "stride")]
 
     def is_contiguous(self, memory_format: Any = None) -> bool:
-        """Whether the elements lie in memory in the order of the indices."""
-        return self.array.flags.c_contiguous
+        """Whether the elements lie in memory in the order of the indices, or of ``memory_format``."""
+        if memory_format is None:
+            return self.array.flags.c_contiguous
+        return self.array.transpose(memory_format.order(self.array.ndim)).flags.c_contiguous
 
     def data_ptr(self) -> int:
         """The address of the first element."""

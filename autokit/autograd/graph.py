@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from autokit.autograd.modes import thread
 from autokit.autograd.node import Node, accumulator
-from autokit.ops.elementwise import clone
+from autokit.ops.elementwise import plain_clone
 from autokit.ops.inplace import mark_changed
 from autokit.ops.recording import record_all
 from autokit.tensor import RemovableHandle, Tensor
@@ -55,7 +55,7 @@ class Packed:
         if self.source is None:
             return made
         if isinstance(self.source, Tensor):  # a leaf, which the unpacked values stand for
-            return record_all(thread.state, clone.operation, made.array, (True,), (self.source,), None)
+            return record_all(thread.state, plain_clone.operation, made.array, (True,), (self.source,), None)
         made = made.detach()
         made.grad_fn, made._requires_grad = self.source, True
         return made

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from autokit import dtypes, formats
-from autokit.devices import device, module_for, to_numpy
+from autokit.devices import device, put_on
+from autokit.ops.elementwise import plain_clone
 from autokit.ops.names import Names
 from autokit.ops.operands import common_dtype
-from autokit.ops.operation import derivative, operation
+from autokit.ops.operation import derivative, on, operation
 from autokit.tensor import Tensor, new_tensor
 
 
@@ -88,8 +89,8 @@ def to(
     """
     device, dtype, copy = _target(target, device, dtype, copy)
     result = input
-    if device is not None and _device(device).type != input.device.type:
-        result = move(result, device=_device(device))
+    if device is not None and not _is_on(input.device, where := _device(device)):
+        result = move(result, where)
     wanted = None if dtype is None else dtypes.as_dtype(dtype).numpy
     if wanted is not None and wanted != result.array.dtype:
         result = cast(result, dtype=wanted, order=_order(memory_format, result), asked=True)
@@ -143,6 +144,11 @@ def _is_device(value: Any) -> bool:
     return isinstance(value, str | device) or (isinstance(value, int) and not isinstance(value, bool))
 
 
+def _is_on(place: device, wanted: device) -> bool:
+    """Whether ``place`` is the device ``wanted``, which may leave open which GPU."""
+    return place.type == wanted.type and wanted.index in (None, place.index)
+
+
 def _device(name: Any) -> device:
     return device(name) if not isinstance(name, int) else device("cuda", name)
 
@@ -159,10 +165,16 @@ def _order(memory_format: Any, tensor: Tensor) -> str:
     return "K" if memory_format == formats.preserve_format and 0 not in tensor.array.strides else "C"
 
 
-@operation("⎘", "{a}", a=derivative("1", lambda g: g), name="in_format", backward="ToCopyBackward0")
-def plain_in_format(a, /, order):
+@operation(
+    "⎘",
+    "{a}",
+    a=derivative("1", lambda g: g),
+    name="in_format",
+    backward=lambda node: node.settings["node"],  # type: ignore[index]
+)
+def plain_in_format(a, /, order, node="ToCopyBackward0"):
     """See :func:`in_format`."""
-    return a.transpose(order).copy().transpose(np.argsort(order))
+    return a.transpose(order).copy().transpose(tuple(np.argsort(order).tolist()))
 
 
 def in_format(input: Tensor, memory_format: Any, copy: bool = True) -> Tensor:
@@ -175,11 +187,42 @@ def in_format(input: Tensor, memory_format: Any, copy: bool = True) -> Tensor:
     return plain_in_format(input, order=order)
 
 
-@operation("→", "{a} on another device", a=derivative("1", lambda g: move(g)), backward="ToCopyBackward0")
-def move(a, /, device=None):
-    """The same values on ``device``."""
-    module = module_for(device)
-    return to_numpy(a) if module.__name__ == "numpy" else module.asarray(a)
+def clone(input: Tensor, *, memory_format: Any = None) -> Tensor:
+    """A copy through which gradients flow, in the same order in memory, or in that of ``memory_format``."""
+    if memory_format is None or memory_format == formats.preserve_format:
+        return plain_clone(input)
+    order = tuple(memory_format.order(input.array.ndim))
+    return plain_in_format(input, order=order, node="CloneBackward0")
+
+
+def contiguous(input: Tensor, memory_format: Any = formats.contiguous_format) -> Tensor:
+    """The same elements in the order of their indices in memory: the tensor itself where they lie so.
+
+    >>> import autokit as torch
+    >>> torch.arange(6).reshape(2, 3).T.contiguous().stride()
+    (2, 1)
+    """
+    if memory_format == formats.preserve_format:
+        raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
+    return input if input.is_contiguous(memory_format) else clone(input, memory_format=memory_format)
+
+
+@operation(
+    "→",
+    "{a} on another device",
+    a=derivative("1", lambda g, source, target: on(plain_move, g, source=target, target=source)),
+    name="move",
+    backward="ToCopyBackward0",
+    own_precision=True,
+)
+def plain_move(a, /, source, target):
+    """See :func:`move`."""
+    return put_on(target, a)
+
+
+def move(input: Tensor, where: device) -> Tensor:
+    """The same values on the device ``where``; their gradient goes back to the device they come from."""
+    return plain_move(input, source=input.device, target=where)
 
 
 _BY_METHOD = {
@@ -342,8 +385,8 @@ def result_type(tensor: Any, other: Any) -> dtypes.dtype:
 
 
 NAMES = Names(
-    both="is_complex is_conj is_floating_point is_neg is_nonzero is_signed",
+    both="clone is_complex is_conj is_floating_point is_neg is_nonzero is_signed",
     functions="result_type",
-    methods="cpu cuda to type_as",
+    methods="contiguous cpu cuda to type_as",
     other_methods={**CONVERSIONS, "type": tensor_type},
 )

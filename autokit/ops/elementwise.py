@@ -154,14 +154,14 @@ def floor(a, /):
     return np.floor(a)
 
 
-@operation("⎘", "{a}", a=derivative("1", lambda g: g))
-def clone(a, /):
+@operation("⎘", "{a}", a=derivative("1", lambda g: g), name="clone")
+def plain_clone(a, /):
     """A copy; gradients flow through it."""
     return a.copy("C" if 0 in a.strides else "K")  # in the same order in memory
 
 
 NAMES = Names(
-    both="abs clone cos exp floor log relu sigmoid sign sin sqrt tanh",
+    both="abs cos exp floor log relu sigmoid sign sin sqrt tanh",
     functional="sigmoid tanh",
     in_place="abs cos exp floor log relu sigmoid sign sin sqrt tanh",
     aliases={"absolute": "abs"},

@@ -170,7 +170,7 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
 
 def ravel(input: Tensor) -> Tensor:
     """All elements in one dimension: a view where their order in memory is that already."""
-    return _reshape(contiguous(input), (-1,)) if input.array.size else _reshape(input, (0,))
+    return _reshape(input.contiguous(), (-1,)) if input.array.size else _reshape(input, (0,))
 
 
 _KIND_OF_SQUEEZE = {type(None): 0, int: 1}
@@ -490,11 +490,6 @@ def select(input: Tensor, dim: int, index: Any) -> Tensor:
     return plain_select(input, dim=place, index=index % shape[place])
 
 
-def contiguous(input: Tensor, memory_format: Any = None) -> Tensor:
-    """The same elements in the order of their indices: the tensor itself where they lie so already."""
-    return input if input.is_contiguous() else input.clone()
-
-
 # ---------------------------------------------------------------- another shape of the tensor itself
 
 
@@ -528,7 +523,7 @@ NAMES = Names(
     both="adjoint broadcast_to expand_as flatten movedim narrow permute ravel reshape select "
     "squeeze t transpose unflatten unsqueeze",
     functions="broadcast_shapes broadcast_tensors",
-    methods="contiguous expand reshape_as squeeze_ t_ transpose_ unsqueeze_ view view_as",
+    methods="expand reshape_as squeeze_ t_ transpose_ unsqueeze_ view view_as",
     aliases={"moveaxis": "movedim", "swapaxes": "transpose", "swapdims": "transpose"},
     numpy={
         np.reshape: reshape,

@@ -12,7 +12,7 @@ from autokit.ops.autocast import autocasted
 from autokit.ops.choices import where
 from autokit.ops.compare import gt
 from autokit.ops.create import ones_like
-from autokit.ops.elementwise import clone, exp, log
+from autokit.ops.elementwise import exp, log, plain_clone
 from autokit.ops.errors import describe
 from autokit.ops.loss import negative_entropy
 from autokit.tensor import Tensor
@@ -137,7 +137,7 @@ def gaussian_nll_loss(
             raise ValueError(f"var is of incorrect size: {describe(var)} for {describe(input)}")
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"{reduction} is not valid: reduction is 'none', 'mean' or 'sum'")
-    held: Tensor = clone(var)
+    held: Tensor = plain_clone(var)
     with no_grad():
         held.clamp_(min=eps)
     losses = 0.5 * (log(held) + (input - target) ** 2 / held)
