@@ -23,15 +23,19 @@ from typing import Any
 import numpy as np
 
 from autokit.batches import Batch
+from autokit.ops.gpu import is_on_cpu, special
 
 
-def _in_float64(function: Callable[..., Any]) -> Callable[..., Any]:
-    """``function`` of float64 arrays, for arrays of any floating point dtype."""
+def _in_float64(function: Callable[..., Any], name: str = "") -> Callable[..., Any]:
+    """``function`` of float64 arrays, for arrays of any floating point dtype; on a GPU CuPy's own."""
+    name = name or function.__name__.removeprefix("_")
 
     @wraps(function)
     def apply(a: Any, *settings: Any) -> Any:
         if a.__class__ is Batch:  # each element by itself: all samples are but more of them
             return Batch(apply(a.full, *settings), a.level)
+        if not is_on_cpu(a):
+            return special(name, a.astype(np.float64), *settings).astype(a.dtype)
         return np.asarray(function(a.astype(np.float64), *settings)).astype(a.dtype)
 
     return apply
@@ -429,12 +433,11 @@ def _bessel_scaled(order: int) -> Callable[[Any], Any]:
         total = total / np.sqrt(2 * math.pi * size)
         return total * np.sign(x) if order else total
 
-    @_in_float64
     def scaled(x: Any) -> Any:
         size = np.abs(x)
         return _by_range(x, (size <= _BESSEL_FAR, near), (size > _BESSEL_FAR, far))
 
-    return scaled
+    return _in_float64(scaled, f"i{order}e")
 
 
 i0e = _bessel_scaled(0)

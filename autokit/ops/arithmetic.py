@@ -9,6 +9,7 @@ import numpy as np
 from autokit import dtypes
 from autokit.ops.convert import cast
 from autokit.ops.errors import require_floats, require_tensor
+from autokit.ops.gpu import is_on_cpu
 from autokit.ops.inplace import in_place
 from autokit.ops.names import Names
 from autokit.ops.operands import fitting, taking_numbers
@@ -48,7 +49,7 @@ def rsub(input: Tensor, other: Any, alpha: float = 1) -> Tensor:
 )
 def fmod(a, b, /):
     """What is left of ``a`` after taking out ``b`` whole times; it has the sign of ``a``."""
-    if a.dtype.kind not in dtypes.FLOATS and not b.all():
+    if a.dtype.kind not in dtypes.FLOATS and is_on_cpu(b) and not b.all():
         raise RuntimeError("ZeroDivisionError: an integer is divided by 0")
     return np.fmod(a, b)
 

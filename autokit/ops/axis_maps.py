@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autokit.devices import module_of
+from autokit.ops.gpu import reduceat
 from autokit.ops.operation import derivative, on, operation
 
 
@@ -93,8 +94,8 @@ def apply(a: Any, one: AxisMap) -> Any:
     total = np.zeros_like(a, shape=tuple(shape))
     filled = counts > 0
     if filled.any() and a.size:
-        total[(*lead, xp.asarray(filled))] = np.add.reduceat(
-            read(slice(None)), one.starts[:-1][filled], axis=one.axis
+        total[(*lead, xp.asarray(filled))] = reduceat(
+            np.add, read(slice(None)), xp.asarray(one.starts[:-1][filled]), axis=one.axis
         )
     return total
 

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from autokit.dtypes import DIFFERENTIABLE
+from autokit.ops.gpu import any_of
 from autokit.ops.matrices import (
     LinAlgError,
     in_batch,
@@ -156,7 +157,7 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -
     """
     require_square_floating("linalg.cholesky_ex", A)
     infos = _minors(transposed(A.array) if upper else A.array)
-    if not infos.any():
+    if not any_of(infos != 0):
         return CholeskyExResult(linalg_cholesky(A, upper=upper), new_tensor(infos))
     if check_errors:
         return CholeskyExResult(_cholesky("linalg.cholesky_ex", A, upper), new_tensor(infos))

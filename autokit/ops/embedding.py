@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from autokit.devices import module_of
+from autokit.ops.gpu import reduceat
 from autokit.ops.index import add_at
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.scatter import scatter_zeros
@@ -106,10 +107,10 @@ def largest_of_bags(table: Any, index: Any, bag: Any, bags: int) -> tuple[Any, A
         return winners, full
     firsts = np.flatnonzero(np.concatenate([bag[:1] == bag[:1], bag[1:] != bag[:-1]]))
     full[bag[firsts]] = True
-    largest = np.fmax.reduceat(rows, firsts, axis=0)
+    largest = reduceat(np.fmax, rows, firsts)
     of_each = np.repeat(largest, np.diff(np.append(firsts, len(rows))), axis=0)
-    places = np.where(rows == of_each, np.arange(len(rows)).reshape((-1, 1)), len(rows))
-    first_largest = np.minimum.reduceat(places, firsts, axis=0)
+    places = np.where(rows == of_each, module_of(rows).arange(len(rows)).reshape((-1, 1)), len(rows))
+    first_largest = reduceat(np.minimum, places, firsts)
     starts = firsts.reshape((-1, 1))
     winners[bag[firsts]] = index[np.where(np.isnan(rows[firsts]), starts, first_largest)]
     return winners, full

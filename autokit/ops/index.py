@@ -13,8 +13,11 @@ import numpy as np
 
 from autokit.autograd.node import Node
 from autokit.batches import Batch, NotBatched, newest, wrap
+from autokit.devices import beside
 from autokit.dtypes import FLOATS
+from autokit.ops import gpu
 from autokit.ops.errors import describe
+from autokit.ops.gpu import is_on_cpu
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.tensor import Tensor, new_tensor
@@ -48,7 +51,7 @@ def _entry(tensor: Tensor, entry: Any) -> Any:
             raise ValueError("step must be greater than zero: PyTorch knows no backward slices; use .flip(0)")
         return slice(*parts)
     if isinstance(entry, Tensor):
-        entry = entry.array
+        entry = beside(tensor.array, entry.array) if tensor.is_cuda else entry.array
         if entry.dtype.kind == "u":
             warnings.warn(
                 "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.",
@@ -62,10 +65,10 @@ def _entry(tensor: Tensor, entry: Any) -> Any:
         return bool(entry)
     if isinstance(entry, int | np.integer):
         return int(entry)
-    if isinstance(entry, list | tuple | range | np.ndarray):
-        array = np.asarray(entry)
+    if isinstance(entry, list | tuple | range | np.ndarray) or hasattr(entry, "__cuda_array_interface__"):
+        array = beside(tensor.array, entry)
         if not array.ndim and array.dtype.kind in "ui":
-            return int(array)
+            return int(array) if is_on_cpu(array) else array
         if not array.size and array.dtype.kind in FLOATS:
             array = array.astype(np.int64)
         if array.dtype.kind in "bui":
@@ -88,9 +91,10 @@ def _check_bounds(shape: tuple[int, ...], index: tuple[Any, ...]) -> None:
             dim += len(shape) - used
             continue
         if hasattr(entry, "dtype") and entry.dtype.kind != "b" and entry.size and dim < len(shape):
-            for place in (int(entry.min()), int(entry.max())):
-                if not -shape[dim] <= place < shape[dim]:
-                    raise out_of_bounds(place, dim, shape[dim])
+            size = shape[dim]
+            outside = (entry < -size) | (entry >= size)
+            if gpu.any_of(outside):
+                raise out_of_bounds(int(entry[outside].reshape(-1)[0]), dim, size)
         dim += _dims_read(entry)
 
 
@@ -108,11 +112,12 @@ def out_of_bounds(index: int, dim: int, size: int, kind: type[Exception] = Index
 
 def is_basic(index: tuple[Any, ...]) -> bool:
     """Whether ``index`` reads every element at most once, as a view: integers and slices alone."""
-    return not any([isinstance(entry, _ARRAYS) for entry in index])
+    return not any([is_array(entry) for entry in index])
 
 
-_ARRAYS = (np.ndarray, bool, Batch)
-"""The entries of an index that make it no view."""
+def is_array(entry: Any) -> bool:
+    """Whether an entry of an index makes it no view: an array, or a bool, which is one without dimensions."""
+    return hasattr(entry, "dtype") or entry.__class__ is bool
 
 
 def _steps(index: tuple[Any, ...]) -> tuple[tuple[Any, ...], ...]:
@@ -125,7 +130,7 @@ def _steps(index: tuple[Any, ...]) -> tuple[tuple[Any, ...], ...]:
     numbers: list[Any] = []
     arrays: list[Any] = []
     for entry in index:
-        if isinstance(entry, np.ndarray | Batch):
+        if hasattr(entry, "dtype"):
             numbers += [slice(None)] * (entry.ndim if entry.dtype.kind == "b" else 1)
             arrays.append(entry)
         elif isinstance(entry, bool):
@@ -229,7 +234,7 @@ def add_at(array: Any, index: tuple[Any, ...], values: Any) -> None:
     if is_basic(last):
         part[last] += values
     else:
-        np.add.at(part, last, values)
+        gpu.add_at(part, last, values)
 
 
 _BLOCK = 1 << 17
@@ -356,14 +361,14 @@ def writable_copy(a: Any) -> Any:
 
 def zero_like(g: Any) -> Any:
     """A single 0 of the kind of ``g``."""
-    zero = np.zeros((), (g.array if isinstance(g, Tensor) else g).dtype)
+    zero = np.zeros_like(g.array if isinstance(g, Tensor) else g, shape=())
     return new_tensor(zero) if isinstance(g, Tensor) else zero
 
 
 @operation("nonzero", "places of {a}", name="nonzero")
 def plain_nonzero(a, /):
     """See :func:`nonzero`."""
-    return np.argwhere(a) if a.ndim else np.zeros((int(bool(a)), 0), np.int64)
+    return np.argwhere(a) if a.ndim else np.zeros_like(a, np.int64, shape=(int(gpu.any_of(a != 0)), 0))
 
 
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:

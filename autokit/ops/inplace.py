@@ -21,6 +21,7 @@ from autokit.autograd.node import Node
 from autokit.memory import INFERENCE, next_sequence
 from autokit.ops.convert import cast, converted
 from autokit.ops.errors import broadcast_message, describe
+from autokit.ops.gpu import is_writable
 from autokit.ops.index import plain_getitem, plain_index, put, write
 from autokit.ops.names import Names, clearer
 from autokit.ops.operands import fitting
@@ -64,7 +65,7 @@ def _is_recorded(tensor: Tensor, others: tuple[Any, ...]) -> bool:
 def refuse_change(tensor: Tensor) -> None:
     """Raise where a change in place would lose a gradient, or change one number for several elements."""
     array = tensor.array
-    if not array.flags.writeable or (0 in array.strides and array.size > 1 and _overlaps(array)):
+    if not is_writable(array) or (0 in array.strides and array.size > 1 and _overlaps(array)):
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a single memory "
             f"location, or it may not be written to. Please clone() {describe(tensor)} before the operation."

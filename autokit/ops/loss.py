@@ -15,6 +15,7 @@ import numpy as np
 from autokit.autograd.node import Node
 from autokit.ops.blocks import BLOCK
 from autokit.ops.elementwise import sigmoid
+from autokit.ops.gpu import any_of
 from autokit.ops.index import read_at
 from autokit.ops.operation import derivative, on, operation
 from autokit.tensor import Tensor
@@ -148,7 +149,7 @@ def class_factors(target: Any, classes: int, weight: Any, ignore_index: int) -> 
     counts = target != ignore_index
     chosen = np.where(counts, target, 0)
     outside = (chosen < 0) | (chosen >= classes)
-    if outside.any():
+    if any_of(outside):
         wrong = chosen[outside]
         raise IndexError(
             f"Target {wrong.flat[0]} is out of bounds. There are {classes} classes, from 0 to {classes - 1}"

@@ -14,6 +14,7 @@ from autokit.ops.convert import cast
 from autokit.ops.decompositions import svdvals
 from autokit.ops.errors import describe, dimension_error
 from autokit.ops.extremes import amax, amin
+from autokit.ops.gpu import any_known
 from autokit.ops.matrices import require_matrices, require_square, title
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
@@ -270,7 +271,7 @@ def cond(A: Tensor, p: float | str | None = None) -> Tensor:
     product = matrix_norm(A, p) * matrix_norm(inverse, p)
     # A singular matrix has no inverse: NaN came of it, where the condition is infinite.
     singular = new_tensor(np.isnan(inverse.array).any(axis=(-2, -1)) & ~np.isnan(A.array).any(axis=(-2, -1)))
-    return where(singular, math.inf, product) if singular.array.any() else product
+    return where(singular, math.inf, product) if any_known(singular.array) else product
 
 
 NAMES = Names()

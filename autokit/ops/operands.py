@@ -8,14 +8,15 @@ category; see ``autokit.dtypes``.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from autokit import dtypes
+from autokit.devices import device, put_on
 from autokit.limits import finfo, iinfo
-from autokit.ops.errors import not_a_tensor
+from autokit.ops.errors import describe, not_a_tensor
 from autokit.tensor import Literal, Tensor, new_tensor
 
 if TYPE_CHECKING:
@@ -45,8 +46,9 @@ def as_operands(operation: Operation, values: tuple[Any, ...]) -> tuple[Tensor, 
     if not any(isinstance(value, Tensor) for value in values):
         raise not_a_tensor(operation, values[0] if values else None, 0)
     tensors = [_no_number(operation, value, place) for place, value in enumerate(values)]
+    where = on_a_gpu(tensors)
     if operation.mixed or len(tensors) == 1 and not operation.floating:
-        return tuple([literal(t, None) if not isinstance(t, Tensor) else t for t in tensors])
+        return tuple([literal(t, None, where) if not isinstance(t, Tensor) else t for t in tensors])
     from autokit.ops.convert import cast
 
     if operation.name == "sub":
@@ -57,12 +59,54 @@ def as_operands(operation: Operation, values: tuple[Any, ...]) -> tuple[Tensor, 
     exact = common in dtypes.HALVES and operation.name in _TAKE_NUMBERS_AS_THEY_ARE
     return tuple(
         [
-            literal(t, _FLOAT32 if exact else common)
+            literal(t, _FLOAT32 if exact else common, where)
             if not isinstance(t, Tensor)
             else t
             if t.array.dtype == common or (t.__class__ is Literal and common in dtypes.HALVES)
             else cast(t, dtype=common)
             for t in tensors
+        ]
+    )
+
+
+def on_a_gpu(values: Iterable[Any]) -> device | None:
+    """The GPU that holds one of the tensors in ``values``; None where all are on the CPU."""
+    for value in values:
+        if isinstance(value, Tensor) and value.array.__class__ is not np.ndarray:
+            where = value.device
+            if where.type != "cpu":
+                return where
+    return None
+
+
+def on_one_device(operation: Operation, operands: Sequence[Any]) -> tuple[Tensor, ...] | None:
+    """``operands`` with tensors without dimensions brought from the CPU to the GPU of the others.
+
+    None where they are on one device already.
+
+    Raises
+    ------
+    RuntimeError
+        PyTorch's, if other tensors are on two devices; with both tensors.
+    """
+    tensors = [each for each in operands if isinstance(each, Tensor)]
+    where = on_a_gpu(tensors)
+    if where is None or all([each.device == where for each in tensors]):
+        return None
+    from autokit.ops.convert import move
+
+    for each in tensors:
+        if each.device != where and (each.array.ndim or each.device.type != "cpu"):
+            other = next(one for one in tensors if one.device == where)
+            raise RuntimeError(
+                "Expected all tensors to be on the same device, but found at least two devices, "
+                f"{where} and {each.device}! {operation.name} got {describe(other)} on {where} and "
+                f"{describe(each)} on {each.device}; .to({str(where)!r}) or .cpu() brings one to the other"
+            )
+    return tuple(
+        [
+            move(each, where) if isinstance(each, Tensor) and each.device != where else each
+            for each in operands
         ]
     )
 
@@ -111,9 +155,12 @@ def with_number(operation: Operation, a: Any, b: Any) -> tuple[Tensor, ...]:
 
 
 def _is_whole_float(tensor: Tensor) -> bool:
-    """Whether its numbers are of floating point, and not of half precision."""
-    dtype = tensor.array.dtype
-    return dtype.kind == "f" and not (dtypes.HALVES and dtype in dtypes.HALVES)
+    """Whether its numbers are of floating point, not of half precision, and on the CPU."""
+    array = tensor.array
+    dtype = array.dtype
+    return (
+        array.__class__ is np.ndarray and dtype.kind == "f" and not (dtypes.HALVES and dtype in dtypes.HALVES)
+    )
 
 
 def taking_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -170,14 +217,16 @@ def fitting(number: Any, dtype: np.dtype) -> Any:
     return int(number) % (limits.max + 1) if dtype.kind == "u" else number
 
 
-def literal(number: Any, common: np.dtype | None) -> Tensor:
-    """``number`` as an operand; one that returns in a loop is made once."""
-    key = (number, number.__class__, common)
+def literal(number: Any, common: np.dtype | None, where: device | None = None) -> Tensor:
+    """``number`` as an operand, on a GPU if ``where`` is one; one that returns in a loop is made once."""
+    key = (number, number.__class__, common) if where is None else (number, number.__class__, common, where)
     known = _literals.get(key)
     if known is None:
         if len(_literals) >= _MANY:
             _literals.clear()
         known = _new_literal(number, common)
+        if where is not None:
+            known.array = put_on(where, known.array)
         if common is not None and number:  # 0.0 and -0.0 would be one key
             _literals[key] = known
     return known

@@ -9,6 +9,7 @@ import numpy as np
 
 from autokit.autograd.node import Node
 from autokit.dtypes import FLOATS
+from autokit.ops.gpu import any_known, is_on_cpu, known
 from autokit.ops.names import Names
 from autokit.ops.operands import common_dtype, fitting
 from autokit.ops.operation import Derivative, derivative, operation
@@ -192,11 +193,11 @@ def plain_pow(a, b, /):
     """See :func:`pow`."""
     if a.dtype.kind == "b":
         raise NotImplementedError("\"pow\" not implemented for 'Bool': convert with .int()")
-    if a.dtype.kind == "i" and (b < 0).any():
+    if a.dtype.kind == "i" and any_known(b < 0):
         # 1 and −1 have whole inverses; of the others nothing is left.
         whole = np.power(a, np.maximum(b, 0))
         return np.where(b < 0, np.where(np.abs(a) == 1, np.where(b % 2 == 0, a * a, a), a - a), whole)
-    return a * a if b.ndim == 0 and b == 2 else np.power(a, b)
+    return a * a if b.ndim == 0 and known(b == 2) else np.power(a, b)
 
 
 def pow(input: Any, exponent: Any) -> Tensor:
@@ -251,7 +252,7 @@ def _refuse_bools_and_zeros(name: str, divisor: Any) -> None:
         return
     if divisor.dtype.kind == "b":
         raise NotImplementedError(f'"{name}" not implemented for bool: convert with .int()')
-    if not divisor.all():
+    if is_on_cpu(divisor) and not divisor.all():  # as PyTorch, which does not ask a GPU either
         raise RuntimeError(
             "ZeroDivisionError: an integer is divided by 0; floating point numbers give inf or nan"
         )

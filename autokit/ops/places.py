@@ -13,7 +13,7 @@ from autokit.ops.index import add_at, plain_getitem, plain_index, spread_out, wr
 from autokit.ops.index import put as put_at
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
-from autokit.ops.scatter import kind_of, require, within, zero
+from autokit.ops.scatter import beyond, kind_of, require, within, zero
 from autokit.tensor import Tensor, new_tensor
 
 # ---------------------------------------------------------------- whole slices, by a vector of places
@@ -61,7 +61,7 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     if not input.array.ndim:
         return input[None].index_select(0, index).reshape(())
     size = input.array.shape[axis]
-    if places.size and (places.min() < 0 or places.max() >= size):
+    if beyond(places, size) is not None:
         raise IndexError(
             f"index out of range in self: the places are from 0 to {size - 1}, and index goes from "
             f"{places.min()} to {places.max()}; {describe(input)}"
@@ -160,8 +160,8 @@ def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor
             f"{theirs[:axis] + theirs[axis + 1 :]} at dimension {axis}."
         )
     size = own[axis]
-    if places.size and (places.min() < 0 or places.max() >= size):
-        wrong = places[(places < 0) | (places >= size)][0]
+    wrong = beyond(places, size)
+    if wrong is not None:
         raise IndexError(
             f"index_copy_(): index {wrong} is out of bounds for dimension {axis} with size {size}"
         )
@@ -217,7 +217,7 @@ def single(name: str, input: Tensor, value: Any) -> tuple[Tensor, bool]:
         return value.to(input.dtype), True
     if not isinstance(value, int | float | complex | np.generic):
         raise TypeError(f"{name}: the value must be a number or a Tensor, not {type(value).__name__}")
-    return new_tensor(np.asarray(value).astype(input.array.dtype)), False
+    return new_tensor(np.full_like(input.array, value, shape=())), False
 
 
 # ---------------------------------------------------------------- any index, or the flattened tensor
@@ -282,8 +282,8 @@ def _flat_places(name: str, input: Tensor, index: Any) -> np.ndarray:
     places, size = index.array, input.array.size
     if places.dtype != np.int64:
         raise RuntimeError(f"{name}(): Expected a long tensor for index, but got {kind_of(index)}")
-    if places.size and (places.min() < -size or places.max() >= size):
-        wrong = places[(places < -size) | (places >= size)].reshape(-1)[0]
+    wrong = beyond(places, size, -size)
+    if wrong is not None:
         raise IndexError(f"out of range: tried to access index {wrong} on a tensor of {size} elements.")
     return np.where(places < 0, places + size, places)
 

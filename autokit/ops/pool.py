@@ -14,6 +14,7 @@ from autokit.devices import module_of
 from autokit.dtypes import FLOATS
 from autokit.ops.direct import direct
 from autokit.ops.errors import describe
+from autokit.ops.gpu import add_at
 from autokit.ops.index import read_at
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
@@ -165,7 +166,7 @@ def put_places(a, /, shape, places, overlap, node):
     """Zeros of ``shape`` with the elements of ``a`` at ``places``, added up where ``overlap`` says so."""
     result = np.zeros_like(a, shape=math.prod(shape))
     if overlap:
-        module_of(a).add.at(result, places.reshape(-1), a.reshape(-1))
+        add_at(result, places.reshape(-1), a.reshape(-1))
     else:
         result[places] = a
     return result.reshape(shape)

@@ -8,6 +8,7 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.ops.dims import place_of
+from autokit.ops.gpu import any_known, known
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.reduce import converted, count, require_flag, require_operand, restored
@@ -30,7 +31,7 @@ def _gradient(g: Any, a: Any, out: Any, shape: tuple[int, ...], dim: int | None,
     back = restored(g, shape, dim, keepdim)
     if count(shape, dim) == 1:  # there are no others
         return back
-    if (a.array if isinstance(a, Tensor) else a).all():
+    if known((a.array if isinstance(a, Tensor) else a) != 0):
         return back * restored(out, shape, dim, keepdim) / a
     if dim is None:
         return back * _others(a.reshape(-1)).reshape(shape)
@@ -41,7 +42,7 @@ def _gradient_of_arrays(
     g: Any, a: Any, out: Any, shape: tuple[int, ...], dim: int | None, keepdim: bool
 ) -> Any:
     zeros = a == 0
-    if not shape or not zeros.any():
+    if not shape or not any_known(zeros):
         return _gradient(g, a, out, shape, dim, keepdim)
     # Among the others of an element is no 0 where it is the only one.
     alone = zeros & (zeros.sum(axis=dim, keepdims=True) == 1)

@@ -8,6 +8,7 @@ import numpy as np
 
 from autokit.ops.arithmetic import lerp
 from autokit.ops.dims import place_of
+from autokit.ops.gpu import any_of
 from autokit.ops.names import Names
 from autokit.ops.reduce import require_flag, require_operand
 from autokit.ops.scatter import plain_gather
@@ -90,7 +91,7 @@ def _shares(name: str, a: Any, q: Any) -> Any:
         raise RuntimeError(f"{name}() q must be a scalar or 1D tensor")
     if q.array.dtype != a.dtype:
         raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor")
-    if not ((q.array >= 0) & (q.array <= 1)).all():
+    if any_of(~((q.array >= 0) & (q.array <= 1))):
         raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
     return q.array
 

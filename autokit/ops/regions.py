@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.devices import beside
 from autokit.ops.index import writable_copy, zero_like
 from autokit.ops.operation import derivative, on, operation
 from autokit.tensor import Tensor
@@ -26,7 +27,7 @@ from autokit.tensor import Tensor
 def write_region(a, value, /, places):
     """A copy of ``a`` with ``value`` at ``places``, which count the elements of ``a`` in order."""
     result = writable_copy(a)
-    result.reshape(-1)[places] = value
+    result.reshape(-1)[beside(a, places)] = value
     return result
 
 
@@ -41,7 +42,7 @@ def write_region(a, value, /, places):
 )
 def read_region(a, /, places):
     """The elements of ``a`` at ``places``, which count them in order."""
-    return a.reshape(-1)[places]
+    return a.reshape(-1)[beside(a, places)]
 
 
 def places_in_base(view: Tensor, base: Tensor) -> np.ndarray:

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from autokit.devices import beside, module_of
 from autokit.ops.dims import place_of, places_of, sizes_of, whole
+from autokit.ops.gpu import any_of
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
 from autokit.ops.shape import expand, flatten, reshape, unsqueeze
@@ -78,12 +80,12 @@ def repeat_interleave(
         If a number is negative, or there are not as many as places.
     """
     if repeats is None:
-        return new_tensor(np.repeat(np.arange(input.array.size), _counts(input)))
+        return new_tensor(repeated_places(_counts(input)))
     if dim is None:
         input, dim = reshape(input, -1), 0
     place = place_of(dim, input.array.ndim, "repeat_interleave")
     if isinstance(repeats, tuple | list):
-        repeats = new_tensor(np.asarray(repeats))
+        repeats = new_tensor(beside(input.array, repeats))
     if isinstance(repeats, Tensor):
         size = input.array.shape[place]
         counts = np.broadcast_to(_counts(repeats), (size,)) if repeats.array.size == 1 else _counts(repeats)
@@ -94,7 +96,7 @@ def repeat_interleave(
             )
         from autokit.ops.places import index_select
 
-        return index_select(input, place, new_tensor(np.repeat(np.arange(size), counts)))
+        return index_select(input, place, new_tensor(repeated_places(counts)))
     count = whole(repeats, "repeats", "repeat_interleave")
     if count < 0:
         raise RuntimeError("Repeats must be non-negative")
@@ -103,6 +105,13 @@ def repeat_interleave(
     shape = input.array.shape
     copies = expand(unsqueeze(input, place + 1), (*shape[: place + 1], count, *shape[place + 1 :]))
     return flatten(copies.clone(), place, place + 1)
+
+
+def repeated_places(counts: Any) -> Any:
+    """Each place as often as ``counts`` says there: the place behind which the running sum goes beyond it."""
+    ends = np.cumsum(counts)
+    total = int(ends[-1]) if ends.size else 0
+    return np.searchsorted(ends, module_of(counts).arange(total), side="right")
 
 
 def _counts(repeats: Tensor) -> np.ndarray:
@@ -114,7 +123,7 @@ def _counts(repeats: Tensor) -> np.ndarray:
         )
     if counts.ndim > 1:
         raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
-    if counts.size and counts.min() < 0:
+    if any_of(counts < 0):
         raise RuntimeError("repeats can not be negative")
     return counts
 

@@ -17,6 +17,7 @@ from autokit.batches import Batch, Level, NotBatched, active, full_of, levels_of
 from autokit.dtypes import HALVES
 from autokit.ops.errors import explain
 from autokit.ops.join import stack
+from autokit.ops.operands import on_one_device
 from autokit.ops.operation import Way, derivative, on, operation
 from autokit.tensor import Tensor, new_tensor
 
@@ -228,10 +229,13 @@ def recovered(
     Raises
     ------
     Exception
-        PyTorch's error, where there are none.
+        PyTorch's error, where there are none, and the tensors are on one device.
     """
     level = newest([*[_array(operand) for operand in operands], *settings.values()])
     if level is None:
+        moved = on_one_device(operation, operands)
+        if moved is not None:
+            return function(*moved, **settings)
         raise explain(operation, operands, settings, error) from None
     return by_samples(function, operation.name, operands, settings, level)
 

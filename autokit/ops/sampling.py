@@ -17,6 +17,7 @@ from autokit.devices import beside, to_numpy
 from autokit.limits import finfo
 from autokit.ops.create import _chosen, _finished, _like, _shape
 from autokit.ops.errors import broadcast_message
+from autokit.ops.gpu import any_of
 from autokit.ops.names import Names, write_out
 from autokit.ops.operation import derivative, operation
 from autokit.tensor import Tensor, new_tensor
@@ -341,7 +342,7 @@ def normal(
 
 def refuse_negative_std(std: Any) -> None:
     if isinstance(std, Tensor):
-        if std.array.size and not (std.array >= 0).all():
+        if std.array.size and any_of(~(std.array >= 0)):
             raise RuntimeError("normal expects all elements of std >= 0.0")
     elif not std >= 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from autokit import dtypes
+from autokit.devices import module_of
 from autokit.ops.dims import place_of
+from autokit.ops.gpu import accumulate, known
 from autokit.ops.join import cat
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
@@ -26,7 +28,7 @@ def _scan(ufunc: Any, a: Any, dim: int, reverse: bool = False) -> Any:
         place_of(dim, 0, "cumsum")
         return a.astype(a.dtype if a.dtype.kind in dtypes.FLOATS else wide)
     run = np.flip(a, dim) if reverse else a
-    run = ufunc.accumulate(run, axis=dim, dtype=wide)
+    run = accumulate(ufunc, run, axis=dim, dtype=wide)
     if a.dtype.kind in dtypes.FLOATS and run.dtype != a.dtype:
         run = run.astype(a.dtype)
     return np.flip(run, dim) if reverse else run
@@ -64,7 +66,7 @@ def _cumprod_gradient(g: Any, a: Any, out: Any, shape: tuple[int, ...], dim: int
 
 
 def _nowhere_zero(a: Any) -> bool:
-    return bool((a.array if isinstance(a, Tensor) else a).all())
+    return known((a.array if isinstance(a, Tensor) else a) != 0)
 
 
 def _cumprod_gradient_of_arrays(g: Any, a: Any, out: Any, shape: tuple[int, ...], dim: int) -> Any:
@@ -162,11 +164,13 @@ def _running(name: str, extreme: Any) -> Any:
         a = input.array
         place = place_of(dim, a.ndim, name)
         if a.ndim:
-            runs = extreme.accumulate(a, axis=place)
-            line = np.arange(a.shape[place]).reshape([-1 if n == place else 1 for n in range(a.ndim)])
+            runs = accumulate(extreme, a, axis=place)
+            line = (
+                module_of(a).arange(a.shape[place]).reshape([-1 if n == place else 1 for n in range(a.ndim)])
+            )
             # The last place where the extreme so far was met: of equal elements the later, of nans too.
             hits = (a == runs) | (a != a)
-            index = np.maximum.accumulate(np.where(hits, line, 0), axis=place)
+            index = accumulate(np.maximum, np.where(hits, line, 0), axis=place)
         else:
             index = np.zeros_like(a, dtype=np.int64)
         return pair(read(input, place, index), new_tensor(index))

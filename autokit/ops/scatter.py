@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from autokit.devices import module_of
 from autokit.dtypes import FLOATS
 from autokit.ops.dims import place_of
 from autokit.ops.errors import broadcast_message, describe
+from autokit.ops.gpu import any_of, combine_at, is_on_cpu
 from autokit.ops.index import add_at, out_of_bounds, spread_out, writable_copy
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
@@ -44,8 +46,11 @@ def require(name: str, argument: str, place: int, value: Any) -> None:
 
 def _beside(shape: tuple[int, ...], dim: int, index: Any) -> tuple[Any, ...]:
     """The whole index that an index along ``dim`` stands for: each element's own place elsewhere."""
-    places: list[Any] = list(np.ix_(*[np.arange(size) for size in shape]))
-    places[dim] = index
+    every = module_of(index).arange
+    places = [
+        index if place == dim else every(size).reshape((-1,) + (1,) * (len(shape) - place - 1))
+        for place, size in enumerate(shape)
+    ]
     return tuple(places)
 
 
@@ -106,9 +111,17 @@ def _checked_index(name: str, input: Tensor, dim: Any, index: Any, what: str) ->
 
 def within(places: np.ndarray, dim: int, size: int, kind: type[Exception], least: int = 0) -> None:
     """Raise where one of ``places`` is not there."""
-    if places.size and (places.min() < least or places.max() >= size):
-        wrong = places[(places < least) | (places >= size)]
-        raise out_of_bounds(int(wrong.reshape(-1)[0]), dim, size, kind)
+    wrong = beyond(places, size, least)
+    if wrong is not None:
+        raise out_of_bounds(wrong, dim, size, kind)
+
+
+def beyond(places: Any, size: int, least: int = 0) -> int | None:
+    """The first of ``places`` that is not from ``least`` up to ``size``."""
+    if is_on_cpu(places) and (not places.size or (places.min() >= least and places.max() < size)):
+        return None  # a third of the time
+    outside = (places < least) | (places >= size)
+    return int(places[outside].reshape(-1)[0]) if any_of(outside) else None
 
 
 def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
@@ -272,10 +285,10 @@ def scatter(
         if reduce not in ("add", "multiply"):
             raise RuntimeError("reduce argument must be either add or multiply.")
         if not isinstance(src, Tensor):
-            src = new_tensor(np.full(places.shape, src, input.array.dtype))
+            src = new_tensor(np.full_like(input.array, src, shape=places.shape))
         return scatter_reduce(input, dim, index, src, {"add": "sum", "multiply": "prod"}[reduce])
     if not isinstance(src, Tensor):
-        filler = new_tensor(np.asarray(src).astype(input.array.dtype))
+        filler = new_tensor(np.full_like(input.array, src, shape=()))
         return plain_scatter(input, filler, dim=axis, index=places, by_tensor=False)
     return plain_scatter(input, src, dim=axis, index=places, by_tensor=True)
 
@@ -401,7 +414,7 @@ def plain_scatter_reduce(a, src, /, dim, index, reduce, include_self=True):
     if _UFUNCS[reduce] is np.add:
         _add_along(result, dim, index, part)
     else:
-        _UFUNCS[reduce].at(result, places, part)
+        combine_at(_UFUNCS[reduce], result, places, part)
     if reduce == "mean":
         counts = np.maximum(_arrivals(a.shape, dim, index, include_self), 1)
         return result / counts.astype(a.dtype) if a.dtype.kind in FLOATS else result // counts.astype(a.dtype)

@@ -14,6 +14,7 @@ import numpy as np
 from autokit.dtypes import FLOATS
 from autokit.ops.choices import where
 from autokit.ops.errors import broadcast_message, describe
+from autokit.ops.gpu import any_of
 from autokit.ops.lu import lu_arrays
 from autokit.ops.matrices import (
     LinAlgError,
@@ -71,8 +72,8 @@ def first_zero_pivot(a: Any) -> Any:
 
 def _failures(answer: Any, a: Any, dims: int) -> Any:
     """For each matrix ``a``, which pivot was zero, where ``answer`` has become NaN for it; else 0."""
-    if not np.isnan(answer).any():
-        return np.zeros(a.shape[:-2], np.int32)
+    if not any_of(np.isnan(answer)):
+        return np.zeros_like(a, np.int32, shape=a.shape[:-2])
     return first_zero_pivot(a)
 
 
@@ -419,7 +420,7 @@ def cholesky_inverse(L: Tensor, upper: bool = False) -> Tensor:
     """The inverse of A, given its Cholesky factor: A is L Lᵀ, or Lᵀ L where the factor is ``upper``."""
     require_square_floating("cholesky_inverse", L)
     zero = np.diagonal(L.array, axis1=-2, axis2=-1) == 0
-    if zero.any():
+    if any_of(zero):
         where_, number = in_batch(np.where(zero.any(axis=-1), zero.argmax(axis=-1) + 1, 0))
         raise LinAlgError(
             f"cholesky_inverse: {where_}The diagonal element {number} is zero, the inversion could not be "
@@ -462,7 +463,9 @@ def cutoff(s: Any, shape: tuple[int, ...], atol: Any, rtol: Any) -> Any:
             rtol = np.where(atol > 0, 0.0, rtol)
         elif atol:
             rtol = 0.0
-    largest = s.max(axis=-1, keepdims=True, initial=0)
+    if not s.shape[-1]:
+        return np.zeros_like(s, shape=(*s.shape[:-1], 1))
+    largest = s.max(axis=-1, keepdims=True)
     return np.maximum(0.0 if atol is None else atol, rtol * largest)
 
 

@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from autokit.devices import module_of
 from autokit.dtypes import FLOATS
 from autokit.ops.dims import place_of
 from autokit.ops.extremes import shared_among_ties
+from autokit.ops.gpu import accumulate, is_on_cpu
 from autokit.ops.half import widened
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
@@ -59,7 +61,7 @@ def top_of(a: Any, dim: int, k: int, largest: bool) -> Any:
     Where these are few, those beyond the ``k``-th are found without sorting
     all; if ties or NaN leave it open which belong to them, all are sorted.
     """
-    if a.ndim and 0 < k <= a.shape[dim] // 8 and a.size >= _MANY and a.dtype.kind in "fi":
+    if a.ndim and 0 < k <= a.shape[dim] // 8 and a.size >= _MANY and a.dtype.kind in "fi" and is_on_cpu(a):
         rows = np.moveaxis(a, dim, -1)
         size = rows.shape[-1]
         rank = size - k if largest else k - 1
@@ -70,7 +72,7 @@ def top_of(a: Any, dim: int, k: int, largest: bool) -> Any:
             order = order_of(np.take_along_axis(rows, places, -1), -1, largest)
             return np.moveaxis(np.take_along_axis(places, order, -1), -1, dim)
     index = order_of(a, dim, largest)
-    return np.take(index, np.arange(k), axis=dim) if a.ndim else index
+    return index[(slice(None),) * (dim % a.ndim) + (slice(k),)] if a.ndim else index
 
 
 def order_of(a: Any, dim: int, descending: bool = False) -> Any:
@@ -195,7 +197,7 @@ def _middle(a: Any) -> Any:
     if not a.size:
         return np.full_like(a, np.nan if a.dtype.kind in FLOATS else np.iinfo(a.dtype).min, shape=())
     flat = np.sort(a.reshape(-1))
-    return flat[-1] if flat[-1] != flat[-1] else flat[(flat.size - 1) // 2]
+    return np.where(flat[-1] != flat[-1], flat[-1], flat[(flat.size - 1) // 2])
 
 
 def _shared(g: Any, a: Any, out: Any, shape: tuple[int, ...]) -> Any:
@@ -281,10 +283,10 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
     rank = order
     if a.ndim:
         ordered = np.moveaxis(np.take_along_axis(a, order, place), place, -1)
-        positions = np.arange(ordered.shape[-1])
+        positions = module_of(a).arange(ordered.shape[-1])
         starts = np.ones_like(ordered, dtype=bool)
         starts[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
-        lengths = positions - np.maximum.accumulate(np.where(starts, positions, 0), axis=-1)
+        lengths = positions - accumulate(np.maximum, np.where(starts, positions, 0), axis=-1)
         rank = np.expand_dims(lengths.argmax(axis=-1), place)
     index = _at_rank(order, rank, place, keepdim)
     return _mode(_read_mode(input, place, keepdim, index), new_tensor(index))

@@ -151,7 +151,8 @@ def plain_polygamma(a, /, n=0):
     x = a.astype(np.float64)
     if n == 1:
         return by.trigamma(a)
-    return ((-1) ** (n + 1) * math.factorial(n) * by.zeta(np.asarray(n + 1.0), x)).astype(a.dtype)
+    series = by.zeta(np.full_like(x, n + 1.0, shape=()), x)
+    return ((-1) ** (n + 1) * math.factorial(n) * series).astype(a.dtype)
 
 
 def polygamma(n: int, input: Tensor) -> Tensor:

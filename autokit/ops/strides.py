@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from autokit.batches import Batch
-from autokit.devices import module_of
+from autokit.devices import beside, module_of
 from autokit.ops.dims import place_of, sizes_of, whole
+from autokit.ops.gpu import add_at
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.tensor import Size, Tensor
@@ -88,8 +89,8 @@ def _positions(shape: tuple[int, ...], strides: tuple[int, ...], offset: int = 0
 def rearranged(g, /, from_places, to_places, extent):
     """``g`` added into empty memory at ``from_places``, and read at ``to_places``."""
     memory = np.zeros_like(g, shape=extent)
-    np.add.at(memory, from_places, g)
-    return memory[to_places]
+    add_at(memory, beside(g, from_places), g)
+    return memory[beside(g, to_places)]
 
 
 def _as_strided_gradient(g: Any, size: Any, stride: Any, storage_offset: int, origin: Any) -> Any:

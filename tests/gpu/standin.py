@@ -1,0 +1,446 @@
+"""A stand-in for CuPy that computes on the CPU and is as strict as CuPy is.
+
+A GPU is rarely at hand, but most mistakes of GPU code are not about the GPU:
+an array is converted behind one's back, a NumPy array slips in, a scalar is
+expected where CuPy gives an array of no dimensions, a function or a keyword
+is used that CuPy has not.  :class:`ndarray` makes each of these an error, as
+CuPy 14 does:
+
+* it refuses ``__array__``, and NumPy arrays beside it;
+* functions are reached by NEP 13 and NEP 18 only where CuPy has a function of
+  that name with those parameters (``cupy_names.json``, read from CuPy itself);
+* ``ufunc.at``, ``.reduce``, ``.accumulate`` are not dispatched;
+* reductions and single elements stay arrays;
+* an index beyond the end wraps around, and of several values that are written
+  to one place not the last one stays.
+
+Every copy to the CPU is noted in :data:`copies`, so that a test can say that
+there was none, but for the questions of ``autokit.ops.gpu.any_of``.
+:func:`installed` puts the stand-in in CuPy's place.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import sys
+import unittest.mock
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from autokit.ops import approximations, gpu
+
+NAMES = json.loads((Path(__file__).parent / "cupy_names.json").read_text("utf-8"))
+copies: list[str] = []
+"""How the elements were read on the CPU, one entry a copy."""
+
+_SCALARS = (bool, int, float, complex, np.generic)
+_UFUNC_KEYWORDS = {"out", "dtype", "casting", "where"}
+
+
+class Device:
+    """The one GPU that there is."""
+
+    compute_capability = "90"
+
+    def __init__(self, number: int | None = None) -> None:
+        if number not in (None, 0):
+            raise RuntimeError(f"cudaErrorInvalidDevice: invalid device ordinal {number}")
+        self.id = 0
+
+    def __enter__(self) -> Device:
+        return self
+
+    def __exit__(self, *error: object) -> None: ...
+
+    def use(self) -> None: ...
+
+    def synchronize(self) -> None: ...
+
+
+class Pointer(int):
+    """An address "on the GPU", which knows its array's memory."""
+
+    device: Device
+    host: np.ndarray
+    ptr = property(int)
+
+    def __add__(self, offset: int) -> Pointer:
+        moved = Pointer(int(self) + offset)
+        moved.host = self.host
+        return moved
+
+
+class ndarray:
+    """An array "on the GPU"; ``host`` holds what no test may look at."""
+
+    __array_priority__ = 100
+    __slots__ = ("__weakref__", "base", "host")
+
+    def __init__(self, host: Any, base: Any = None, memptr: Any = None, strides: Any = None) -> None:
+        if isinstance(memptr, Pointer):  # as CuPy's own: a shape, a dtype, an address and strides
+            owner = memptr.host
+            offset = int(memptr) - owner.ctypes.data
+            host, base = np.ndarray(host, base, owner.reshape(-1).view(np.uint8), offset, strides), None
+        self.host = host if isinstance(host, np.ndarray) else np.asarray(host)
+        self.base = base
+
+    # ------------------------------------------------------------ what CuPy's arrays tell of themselves
+
+    device = Device()
+    shape = property(lambda self: self.host.shape)
+    dtype = property(lambda self: self.host.dtype)
+    ndim = property(lambda self: self.host.ndim)
+    size = property(lambda self: self.host.size)
+    strides = property(lambda self: self.host.strides)
+    itemsize = property(lambda self: self.host.itemsize)
+    nbytes = property(lambda self: self.host.nbytes)
+    T = property(lambda self: _view(self, self.host.T))
+    mT = property(lambda self: _view(self, self.host.mT))
+    real = property(lambda self: _view(self, self.host.real))
+    imag = property(lambda self: _view(self, self.host.imag))
+
+    @property
+    def data(self) -> Any:
+        pointer = Pointer(self.host.ctypes.data)
+        pointer.host = self.host if self.base is None else self.base.host
+        return pointer
+
+    @property
+    def flags(self) -> Any:
+        flags = self.host.flags
+        return SimpleNamespace(
+            c_contiguous=flags.c_contiguous, f_contiguous=flags.f_contiguous, owndata=self.base is None
+        )
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        return {"shape": self.shape, "typestr": self.dtype.str, "data": (0, False), "version": 3}
+
+    def __len__(self) -> int:
+        return len(self.host)
+
+    def __iter__(self) -> Iterator[ndarray]:
+        if not self.ndim:
+            raise TypeError("iteration over a 0-d array")
+        return (self[place] for place in range(len(self)))
+
+    # ------------------------------------------------------------ ways to the CPU, each counted
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        raise TypeError(
+            "Implicit conversion to a NumPy array is not allowed. "
+            "Please use `.get()` to construct a NumPy array explicitly."
+        )
+
+    def get(self) -> np.ndarray:
+        return self._copied("get").copy()
+
+    def item(self) -> Any:
+        return self._copied("item").item()
+
+    def tolist(self) -> Any:
+        return self._copied("tolist").tolist()
+
+    def __bool__(self) -> bool:
+        return bool(self._copied("bool"))
+
+    def __int__(self) -> int:
+        return int(self._copied("int"))
+
+    def __float__(self) -> float:
+        return float(self._copied("float"))
+
+    def __complex__(self) -> complex:
+        return complex(self._copied("complex"))
+
+    def __repr__(self) -> str:
+        return f"<stand-in of shape {self.shape}, {self.dtype}>"
+
+    def _copied(self, how: str) -> np.ndarray:
+        frame = sys._getframe(2)
+        if frame.f_code is not gpu.any_of.__code__:
+            copies.append(f"{how} in {Path(frame.f_code.co_filename).name}, line {frame.f_lineno}")
+        return self.host
+
+    def __reduce__(self) -> Any:
+        return ndarray, (self.get(),)
+
+    def __copy__(self) -> ndarray:
+        return self.copy()
+
+    def __deepcopy__(self, memo: Any) -> ndarray:
+        return self.copy()
+
+    # ------------------------------------------------------------ NumPy's functions
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
+        if method != "__call__" or NAMES["cupy"].get(ufunc.__name__) is None:
+            return NotImplemented
+        if "out" in keywords and len(keywords["out"]) != 1:
+            raise ValueError("The 'out' parameter must have exactly one array value")
+        if not keywords.keys() <= _UFUNC_KEYWORDS:
+            raise TypeError(f"cupy.{ufunc.__name__} takes no {keywords.keys() - _UFUNC_KEYWORDS}")
+        for each in inputs:
+            if isinstance(each, list | tuple | np.ndarray):
+                raise TypeError(f"Unsupported type {type(each)}")
+        return _wrapped(ufunc(*map(_bare, inputs), **{k: _bare(v) for k, v in keywords.items()}), inputs)
+
+    def __array_function__(self, function: Any, types: Any, arguments: Any, keywords: Any) -> Any:
+        owner = ".".join(("cupy", *function.__module__.split(".")[1:]))
+        if not set(types) <= {ndarray, np.ndarray} or function.__name__ not in NAMES.get(owner, {}):
+            return NotImplemented
+        return call(owner, function.__name__, function, arguments, keywords)
+
+    # ------------------------------------------------------------ reading and writing
+
+    def __getitem__(self, index: Any) -> ndarray:
+        return _view(self, np.asarray(self.host[_wrapped_around(self.host, index)]))
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        host_index = _wrapped_around(self.host, index)
+        if not isinstance(value, ndarray | bool | int | float | complex | np.generic):
+            raise TypeError(f"Unsupported type {type(value)}")
+        _write_first(self.host, host_index, _bare(value))
+
+
+def _bare(value: Any) -> Any:
+    """``value`` with NumPy's arrays in place of the stand-in's; NumPy's own are refused."""
+    if isinstance(value, ndarray):
+        return value.host
+    if isinstance(value, np.ndarray):
+        raise TypeError(f"Unsupported type {type(value)}: a NumPy array beside an array on the GPU")
+    if isinstance(value, list | tuple):
+        return type(value)(map(_bare, value))
+    return value
+
+
+def _wrapped(result: Any, inputs: Any = ()) -> Any:
+    """``result`` as the stand-in's; where NumPy returned one of its inputs, that very array."""
+    if isinstance(result, tuple | list):
+        parts = [_wrapped(part, inputs) for part in result]
+        return type(result)(*parts) if hasattr(result, "_fields") else type(result)(parts)
+    if not isinstance(result, np.ndarray | np.generic):
+        return result
+    for each in inputs:
+        if isinstance(each, ndarray):
+            if each.host is result:
+                return each
+            if isinstance(result, np.ndarray) and result.size and np.may_share_memory(result, each.host):
+                return _view(each, result)
+    return ndarray(np.asarray(result))
+
+
+def _view(array: ndarray, host: np.ndarray) -> ndarray:
+    shares = np.may_share_memory(host, array.host)
+    return ndarray(host, (array if array.base is None else array.base) if shares else None)
+
+
+def _wrapped_around(host: np.ndarray, index: Any) -> Any:
+    """``index`` for NumPy, where integers beyond the end wrap around as CuPy's do."""
+    parts = index if isinstance(index, tuple) else (index,)
+    for part in parts:
+        if isinstance(part, np.ndarray | list):
+            raise TypeError(f"an index on the CPU, of type {type(part)}, for an array on the GPU")
+    masks = [part for part in parts if isinstance(part, ndarray) and part.dtype.kind == "b"]
+    if len(masks) > 1:
+        raise NotImplementedError("CuPy takes one boolean array in an index")
+    place, made = 0, []
+    beyond = sum(part is not None and part is not Ellipsis for part in parts) + sum(
+        mask.ndim - 1 for mask in masks
+    )
+    for part in parts:
+        if part is Ellipsis:
+            place += host.ndim - beyond
+        elif isinstance(part, ndarray) and part.dtype.kind in "iu":
+            size = host.shape[place]
+            part = part.host % size if size and part.ndim else part.host
+            place += 1
+        elif isinstance(part, ndarray):
+            place += part.ndim
+            part = part.host
+        elif part is not None:
+            place += 1
+        made.append(part)
+    return tuple(made)
+
+
+def _write_first(host: np.ndarray, index: Any, value: Any) -> None:
+    """Write so that of several values for one place the first one stays, which NumPy never does."""
+    if not any(isinstance(part, np.ndarray) and part.dtype.kind in "iu" and part.ndim for part in index):
+        host[index] = value
+        return
+    places = np.arange(host.size).reshape(host.shape)[index]
+    values = np.broadcast_to(value, places.shape)
+    flat = np.ravel(host)
+    flat[places.ravel()[::-1]] = values.ravel()[::-1]
+    host[...] = flat.reshape(host.shape)
+
+
+# ------------------------------------------------------------ the module
+
+
+def call(owner: str, name: str, function: Any, arguments: Any, keywords: Any) -> Any:
+    """``function`` with what CuPy's function of that name takes."""
+    takes = NAMES[owner][name]
+    if takes == "ufunc":
+        if not keywords.keys() <= _UFUNC_KEYWORDS:
+            raise TypeError(f"{owner}.{name} takes no {keywords.keys() - _UFUNC_KEYWORDS}")
+    elif "kwargs" not in takes and not keywords.keys() <= set(takes):
+        raise TypeError(f"{owner}.{name} takes no {keywords.keys() - set(takes)}, only {takes}")
+    elif "kwargs" not in takes and len(arguments) > len(takes):
+        raise TypeError(f"{owner}.{name} takes {takes}")
+    bare = tuple(map(_bare, arguments)), {key: _bare(value) for key, value in keywords.items()}
+    if name in ("put_along_axis", "copyto", "place", "fill_diagonal"):
+        return function(*bare[0], **bare[1])
+    result = function(*bare[0], **bare[1])
+    every = [part for each in arguments for part in (each if isinstance(each, list | tuple) else (each,))]
+    if name in ("size", "ndim", "shape", "may_share_memory", "shares_memory"):
+        return result
+    return _wrapped(result, (*every, *keywords.values()))
+
+
+_ON_THE_CPU = {"result_type", "promote_types", "can_cast", "min_scalar_type", "broadcast_shapes"}
+
+
+def _function(owner: str, name: str, numpy_function: Any) -> Any:
+    if name in _ON_THE_CPU:
+        return numpy_function
+
+    @functools.wraps(numpy_function, assigned=("__name__", "__doc__"), updated=())
+    def apply(*arguments: Any, **keywords: Any) -> Any:
+        return call(owner, name, numpy_function, arguments, keywords)
+
+    if isinstance(numpy_function, np.ufunc):
+        apply.at = functools.partial(_at, numpy_function)  # type: ignore[attr-defined]
+    return apply
+
+
+_AT = {"int32", "uint32", "uint64", "float16", "float32", "float64", "complex64", "complex128"}
+
+
+def _at(ufunc: np.ufunc, array: ndarray, index: Any, values: Any) -> None:
+    """``cupy.add.at``, and two more: in the dtypes of CUDA's atomic operations."""
+    if ufunc not in (np.add, np.maximum, np.minimum) or array.dtype.name not in _AT:
+        raise TypeError(f"CuPy has no {ufunc.__name__}.at of {array.dtype}")
+    ufunc.at(array.host, _wrapped_around(array.host, index), _bare(values))
+
+
+def _from_host(value: Any, dtype: Any = None, copy: bool = True) -> ndarray:
+    """``cupy.array`` and ``cupy.asarray``, which alone bring a NumPy array to the GPU."""
+    host = value.host if isinstance(value, ndarray) else value
+    if isinstance(value, ndarray) and not copy and (dtype is None or host.dtype == dtype):
+        return value
+    return ndarray(np.array(host, dtype=dtype))
+
+
+def module() -> ModuleType:
+    """A module with CuPy's names that works on :class:`ndarray`."""
+    made = {owner: ModuleType(owner) for owner in NAMES if owner not in ("version", "cupy.ndarray")}
+    for owner, target in made.items():
+        source: Any = np
+        for part in owner.split(".")[1:]:
+            source = getattr(source, part)
+        for name, takes in NAMES[owner].items():
+            value = getattr(source, name)
+            setattr(target, name, value if takes == "value" else _function(owner, name, value))
+    cupy: Any = made["cupy"]
+    cupy.linalg = made["cupy.linalg"]
+    cupy.lib = ModuleType("cupy.lib")
+    cupy.lib.stride_tricks = made["cupy.lib.stride_tricks"]
+    cupy.ndarray = ndarray
+    cupy.__version__ = NAMES["version"]
+    cupy.array = _from_host
+    cupy.asarray = functools.partial(_from_host, copy=False)
+    cupy.ascontiguousarray = lambda a, dtype=None: (
+        a if isinstance(a, ndarray) and a.host.flags.c_contiguous else ndarray(np.array(_bare(a), order="C"))
+    )
+    cupy.asnumpy = lambda array: array.get()
+    pool = SimpleNamespace(used_bytes=lambda: 0, total_bytes=lambda: 0, free_all_blocks=lambda: None)
+    cupy.get_default_memory_pool = lambda: pool
+    cupy.cuda = SimpleNamespace(
+        Device=Device,
+        runtime=SimpleNamespace(
+            getDeviceCount=lambda: 1,
+            getDeviceProperties=lambda number: {"name": b"a stand-in"},
+            memGetInfo=lambda: (0, 0),
+        ),
+    )
+    return cupy
+
+
+def _special(name: str, *arrays: Any) -> ndarray:
+    """CuPy's special functions: autokit's own for the CPU, since it is the way to them that is tested."""
+    name = {"gammaln": "lgamma"}.get(name, name)
+    if name == "polygamma":
+        name, arrays = "trigamma", arrays[1:]
+    return ndarray(getattr(approximations, name)(*map(_bare, arrays)))
+
+
+def _extra() -> dict[str, ModuleType]:
+    """``cupyx`` with the parts that autokit uses."""
+    cupyx, scipy, special = (ModuleType(n) for n in ("cupyx", "cupyx.scipy", "cupyx.scipy.special"))
+    for name in (
+        *("erf", "erfc", "erfcx", "erfinv", "log_ndtr", "ndtri", "gammaln", "digamma", "polygamma", "zeta"),
+        *("i0", "i1", "i0e", "i1e"),
+    ):
+        setattr(special, name, functools.partial(_special, name))
+    scipy.special, cupyx.scipy = special, scipy  # type: ignore[attr-defined]
+    return {module.__name__: module for module in (cupyx, scipy, special)}
+
+
+@contextmanager
+def installed() -> Iterator[ModuleType]:
+    """``import cupy`` gives the stand-in in this block."""
+    made = {"cupy": module(), **_extra()}
+    with unittest.mock.patch.dict(sys.modules, made):
+        yield made["cupy"]
+
+
+def _method(name: str) -> Any:
+    takes = NAMES["cupy.ndarray"][name]
+
+    def apply(self: ndarray, *arguments: Any, **keywords: Any) -> Any:
+        unknown = keywords.keys() - set(takes)
+        if unknown or (name not in ("reshape", "transpose") and len(arguments) > len(takes)):
+            raise TypeError(f"cupy.ndarray.{name} takes {takes}, not {sorted(unknown) or arguments}")
+        bare = {key: _bare(value) for key, value in keywords.items() if key != "casting" or value}
+        result = getattr(self.host, name)(*map(_bare, arguments), **bare)
+        return _wrapped(result, (self, *keywords.values()))
+
+    return apply
+
+
+def _operator(name: str) -> Any:
+    """The operators meet arrays and numbers, and leave other objects to their own."""
+
+    def apply(self: ndarray, *others: Any) -> Any:
+        for other in others:
+            if isinstance(other, np.ndarray | list | tuple):
+                raise TypeError(f"Unsupported type {type(other)}")
+            if not isinstance(other, ndarray | bool | int | float | complex | np.generic):
+                return NotImplemented
+        result = getattr(self.host, name)(*map(_bare, others))
+        return self if name.startswith("__i") and name != "__invert__" else _wrapped(result)
+
+    return apply
+
+
+for _name in NAMES["cupy.ndarray"]:
+    if _name not in ndarray.__dict__ and NAMES["cupy.ndarray"][_name] != "value":
+        setattr(ndarray, _name, _method(_name))
+for _name in (
+    *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor"),
+    *("lshift", "rshift"),
+):
+    for _form in (f"__{_name}__", f"__r{_name}__", f"__i{_name}__"):
+        if _form != "__imatmul__":
+            setattr(ndarray, _form, _operator(_form))
+for _name in ("neg", "pos", "abs", "invert", "lt", "le", "gt", "ge", "eq", "ne"):
+    setattr(ndarray, f"__{_name}__", _operator(f"__{_name}__"))
+ndarray.__hash__ = None  # type: ignore[assignment]
