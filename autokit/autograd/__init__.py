@@ -21,6 +21,7 @@ from autokit.tensor import Tensor, new_tensor
 
 _LAZY = {
     "detect_anomaly": "autokit.debug.anomaly",
+    "forward_ad": "autokit.autograd",
     "functional": "autokit.autograd",
     "gradcheck": "autokit.autograd",
     "gradgradcheck": "autokit.func.gradcheck",

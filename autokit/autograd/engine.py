@@ -112,9 +112,9 @@ def flow(
         own = seed if create_graph or root.__class__ is Node else seed.copy()
         gradients[root] = gradients[root] + own if root in gradients else own
     wanted = None if inputs is None else set(inputs)
-    useful = None if wanted is None else _leading_to(wanted, gradients)
+    useful = None if wanted is None else leading_to(wanted, gradients)
     found: dict[Any, Any] = {}
-    fetch_values = _fetch_tensors if create_graph else fetch_arrays
+    fetch_values = fetch_tensors if create_graph else fetch_arrays
     in_place = listener is None and not (create_graph or rehearsal)
     to_free: list[Node] = []
     waiting = None if stepping or rehearsal else _waiting_leaves(gradients, useful)
@@ -165,7 +165,7 @@ def flow(
                     before_pass, state.grad_enabled = state.grad_enabled, create_graph
                     gradient = gradient if changed is None else changed
                 if node.freed and not rehearsal:
-                    _refuse_freed(node)
+                    refuse_freed(node)
 
             sources, saved, way = node.sources, node.saved, node.way
             rules: Any = way.plain_rules if create_graph else way.rules
@@ -307,7 +307,7 @@ def _made_together(rule: Any, way: Any, gradient: Any, node: Node, fetch_values:
     ]
 
 
-def _leading_to(wanted: set[Any], roots: Iterable[Any]) -> set[Any]:
+def leading_to(wanted: set[Any], roots: Iterable[Any]) -> set[Any]:
     """The nodes and leaves behind ``roots`` that pass a gradient on to one of ``wanted``."""
     nodes = {root for root in roots if root.__class__ is Node}
     stack = list(nodes)
@@ -389,7 +389,7 @@ def _operand_array(node: Node, place: int) -> Any:
     return value
 
 
-def _fetch_tensors(node: Node, fetch: tuple[int | str, ...], target: Any) -> list[Any]:
+def fetch_tensors(node: Node, fetch: tuple[int | str, ...], target: Any) -> list[Any]:
     """The same as tensors with their history, for a derivative that is to be differentiated."""
     values = fetch_arrays(node, fetch, target)
     for place, key in enumerate(fetch):
@@ -474,7 +474,7 @@ def _after_hooks(hooks: Hooks, node: Node, rules: Any, gradient: Any, fetch_valu
 # ---------------------------------------------------------------- refusals
 
 
-def _refuse_freed(node: Node) -> None:
+def refuse_freed(node: Node) -> None:
     if node.way.saves:
         raise RuntimeError(
             f"{FREED} The graph was freed at {node}{_where(node)}; computing the loss again makes a new "

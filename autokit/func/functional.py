@@ -3,8 +3,7 @@
 ``torch.func`` has the same as functions made from functions; here each call
 takes the inputs too.  Results carry a graph only under ``create_graph=True``.
 
-Forward mode is made of two reverse passes: the gradient uᵀJ is linear in u,
-so its derivative by u, along v, is J·v.
+J·v is made in forward mode; see :mod:`autokit.func.forward`.
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ from autokit import autograd
 from autokit.autograd.modes import inference_mode, thread
 from autokit.autograd.node import Node
 from autokit.func.calls import basis, own, zeros
+from autokit.func.forward import Tape
 from autokit.func.trees import flatten, tree_map, unflatten
 from autokit.ops.join import stack
 from autokit.ops.names import by_samples_else
@@ -73,7 +74,7 @@ class Level:
 
     def is_watched(self, tensors: Iterable[Any]) -> bool:
         """Whether somebody outside may differentiate what is made from ``tensors``."""
-        return self.recorded_outside and _reaches_open_leaf(tensors, self.own)
+        return self.recorded_outside and reaches_open_leaf(tensors, self.own)
 
     def leave(self, tree: Any) -> Any:
         """``tree`` for the world outside: without the history that is known in this level alone."""
@@ -104,7 +105,8 @@ class Level:
         return [zeros(own) if one is None else one for one, own in zip(found, inputs)]
 
 
-def _reaches_open_leaf(tensors: Iterable[Any], own: list[Tensor]) -> bool:
+def reaches_open_leaf(tensors: Iterable[Any], own: list[Tensor]) -> bool:
+    """Whether one of ``tensors`` was made from a leaf that is neither among ``own`` nor closed."""
     closed = set(own)
     stack: list[Any] = [t.grad_fn or t for t in tensors if isinstance(t, Tensor) and t._requires_grad]
     seen = set(stack)
@@ -290,26 +292,18 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
 
 
 class _Forward:
-    """The derivative of a function along directions, by two reverse passes.
-
-    The first makes the gradient uᵀJ for a vector u that is a variable itself.
-    It is linear in u, so differentiating it by u, along v, gives J·v.
-
-    References
-    ----------
-    J. Townsend, "A new trick for calculating Jacobian vector products", 2017.
-    """
+    """The derivative of a function along directions."""
 
     def __init__(self, level: Level, outputs: list[Tensor], inputs: list[Tensor]) -> None:
-        self.level = level
-        self.directions = [level.leaf(zeros(output)) for output in outputs]
-        self.gradients = level.derivative(outputs, inputs, self.directions, True)
-        self.is_watched = level.is_watched(self.gradients)
+        self.level, self.outputs = level, outputs
+        self.tape = Tape(outputs, inputs)
+        self.is_watched = level.is_watched(outputs)
 
     def along(self, tangents: list[Tensor]) -> list[Tensor]:
         """J·v for the ``tangents`` v, one for each input."""
         record = self.is_watched or self.level.is_watched(tangents)
-        return self.level.derivative(self.gradients, self.directions, tangents, record)
+        found = self.tape.along(tangents, record)
+        return [zeros(output) if one is None else one for one, output in zip(found, self.outputs)]
 
 
 def jvp(
@@ -317,7 +311,7 @@ def jvp(
 ) -> Any:
     """``func(*primals)``, and its derivative along ``tangents``: the Jacobian times that vector.
 
-    autokit has no forward mode; the product is made by two reverse passes.
+    It is made in forward mode; see :mod:`autokit.func.forward`.
 
     Parameters
     ----------

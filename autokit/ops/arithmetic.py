@@ -142,6 +142,7 @@ def fmin(a, b, /):
     b=derivative("{c}", lambda g, c, value: g * (c * value)),
     c=derivative("{b}", lambda g, b, value: g * (b * value)),
     name="addcmul",
+    elementwise=True,
 )
 def plain_addcmul(a, b, c, /, value=1):
     """See :func:`addcmul`."""
@@ -164,6 +165,7 @@ def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1
     b=derivative("1 / {c}", lambda g, c, value: g * (value / c)),
     c=derivative("−{b} / {c}²", lambda g, b, c, value: -g * (value * b / (c * c))),
     name="addcdiv",
+    elementwise=True,
 )
 def plain_addcdiv(a, b, c, /, value=1):
     """See :func:`addcdiv`."""

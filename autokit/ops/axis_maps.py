@@ -110,6 +110,7 @@ def apply(a: Any, one: AxisMap) -> Any:
         ),
     ),
     backward=lambda node: node.settings["node"],  # type: ignore[index]
+    linear=True,
 )
 def resample(a, /, maps, node):
     """``a`` mapped along several dimensions in turn; ``node`` is PyTorch's name of the backward node."""

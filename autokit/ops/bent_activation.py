@@ -49,6 +49,7 @@ def _of_leaky_relu_of_block(g: Any, a: Any, into: Any, /, negative_slope: float)
     ),
     name="leaky_relu",
     on_arrays=in_blocks(_leaky_relu, _leaky_relu_of_block),
+    elementwise=True,
 )
 def plain_leaky_relu(a, /, negative_slope=0.01):
     """``max(x, 0) + negative_slope · min(x, 0)``.
@@ -168,6 +169,7 @@ def _of_hardtanh_of_block(g: Any, a: Any, into: Any, /, min_val: float, max_val:
         "1 inside of the bounds, else 0", _of_hardtanh, in_blocks(_of_hardtanh, _of_hardtanh_of_block)
     ),
     name="hardtanh",
+    elementwise=True,
 )
 def plain_hardtanh(a, /, min_val=-1.0, max_val=1.0):
     """Each element held between ``min_val`` and ``max_val``; flat at the bounds themselves."""
@@ -257,7 +259,12 @@ def _outside(g: Any, a: Any, lambd: float) -> Any:
     return np.where((a >= -lambd) & (a <= lambd), 0.0, g)
 
 
-@operation("hardshrink", "{a} where |{a}| > λ, else 0", a=derivative("1 where |{a}| > λ, else 0", _outside))
+@operation(
+    "hardshrink",
+    "{a} where |{a}| > λ, else 0",
+    a=derivative("1 where |{a}| > λ, else 0", _outside),
+    elementwise=True,
+)
 def hardshrink(a, /, lambd=0.5):
     """Each element where it is larger than ``lambd`` in size, else 0."""
     require_floats("hardshrink_cpu", a)
@@ -269,6 +276,7 @@ def hardshrink(a, /, lambd=0.5):
     "{a} moved by λ towards 0",
     a=derivative("1 where |{a}| > λ, else 0", _outside),
     name="softshrink",
+    elementwise=True,
 )
 def plain_softshrink(a, /, lambd=0.5):
     """See :func:`softshrink`."""
@@ -288,6 +296,7 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     "{a} where above the threshold, else a value",
     a=derivative("1 above the threshold, else 0", lambda g, a, threshold: np.where(a <= threshold, 0.0, g)),
     name="threshold",
+    elementwise=True,
 )
 def plain_threshold(a, /, threshold, value):
     """Each element where it is above ``threshold``, else ``value``."""

@@ -91,6 +91,7 @@ _choose = in_blocks(
     mixed=True,
     backward="WhereBackward0",
     on_arrays=lambda condition, a, b: _choose(a, b, condition),
+    elementwise=True,
 )
 def choose(condition, a, b, /):
     """``a`` where ``condition`` holds, else ``b``; see :func:`where`."""
@@ -183,6 +184,7 @@ def _of_clamp_of_block(g: Any, a: Any, into: Any, /, min: Any, max: Any) -> None
     "clamp({a})",
     a=derivative("1 inside of the bounds, else 0", _of_clamp, in_blocks(_of_clamp, _of_clamp_of_block)),
     backward=lambda node: "ClampBackward1",
+    elementwise=True,
 )
 def clamp_numbers(a, /, min=None, max=None):
     """``a`` held between two numbers; see :func:`clamp`."""

@@ -72,6 +72,7 @@ _BY_BIAS = derivative("1, summed over positions", _over_positions)
     input=_BY_INPUT,
     weight=_BY_WEIGHT,
     reduces=True,
+    linear=True,
 )
 def convolution(input, weight, /, windows):
     """Each output is the sum of a window of ``input`` times ``weight``; see :func:`conv2d`."""
@@ -99,6 +100,7 @@ def convolution_with_bias(input, weight, bias, /, windows):
     weight=_TRANSPOSED_BY_WEIGHT,
     reduces=True,
     backward="ConvolutionBackward0",
+    linear=True,
 )
 def transposed_convolution(input, weight, /, size, windows):
     """Each element of ``input`` adds ``weight`` times itself to a window of the output, of shape ``size``."""
@@ -131,6 +133,7 @@ _OF_THE_GRADIENT = "ConvolutionBackwardBackward0"
     ),
     reduces=True,
     backward=_OF_THE_GRADIENT,
+    linear=True,
 )
 def convolution_by_input(g, weight, /, shape, windows):
     """The gradient of a convolution by its input."""
@@ -146,6 +149,7 @@ def convolution_by_input(g, weight, /, shape, windows):
     ),
     reduces=True,
     backward=_OF_THE_GRADIENT,
+    linear=True,
 )
 def convolution_by_weight(g, input, /, shape, windows):
     """The gradient of a convolution by its weight."""

@@ -22,6 +22,7 @@ from autokit.tensor import Tensor, new_tensor
     name="cast",
     backward="ToCopyBackward0",
     own_precision=True,
+    linear=True,
 )
 def plain_cast(a, /, dtype, order="K", asked=False):
     """See :func:`cast`; ``asked``: the program asked for it, so that it shows in ``next_functions``."""
@@ -171,6 +172,7 @@ def _order(memory_format: Any, tensor: Tensor) -> str:
     a=derivative("1", lambda g: g),
     name="in_format",
     backward=lambda node: node.settings["node"],  # type: ignore[index]
+    linear=True,
 )
 def plain_in_format(a, /, order, node="ToCopyBackward0"):
     """See :func:`in_format`."""
@@ -212,6 +214,7 @@ def contiguous(input: Tensor, memory_format: Any = formats.contiguous_format) ->
     "{a} on another device",
     a=derivative("1", lambda g, source, target: on(plain_move, g, source=target, target=source)),
     name="move",
+    linear=True,
     backward="ToCopyBackward0",
     own_precision=True,
 )

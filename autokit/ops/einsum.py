@@ -53,6 +53,7 @@ def _diagonals(a: Any, labels: Labels) -> tuple[Any, Labels]:
     ),
     name="einsum_one",
     backward="SumBackward1",
+    linear=True,
 )
 def _sum_one(a, /, labels, into):
     """Diagonals of ``a`` for names that occur twice, and sums over the names that ``into`` lacks."""
@@ -68,6 +69,7 @@ def _sum_one(a, /, labels, into):
     "{a} along new dimensions",
     a=derivative("sum", lambda g, labels, into: on(_sum_one, g, labels=labels, into=into)),
     name="einsum_spread",
+    linear=True,
 )
 def _spread(a, /, labels, into, sizes):
     """The adjoint of the sum: ``a`` repeated along the names that were summed, on the diagonals of zeros."""
@@ -138,6 +140,7 @@ def _name(node: Node) -> str:
     ),
     name="einsum",
     backward=_name,
+    linear=True,
 )
 def contract(a, b, /, left, right, into):
     """The contraction of two operands; each name of one is in the other or in the result, once."""

@@ -147,7 +147,13 @@ def _of_logit(g: Any, a: Any, eps: float | None) -> Any:
     return np.where((a < eps) | (a > 1 - eps), 0.0, slope)
 
 
-@operation("logit", "log({a} / (1 − {a}))", a=derivative("1 / ({a} · (1 − {a}))", _of_logit), floating=True)
+@operation(
+    "logit",
+    "log({a} / (1 − {a}))",
+    a=derivative("1 / ({a} · (1 − {a}))", _of_logit),
+    floating=True,
+    elementwise=True,
+)
 def logit(a, /, eps=None):
     """log(x / (1 − x)), the inverse of :func:`sigmoid`; with ``eps``, of x held inside [eps, 1 − eps]."""
     if eps is not None:

@@ -67,6 +67,7 @@ class Blocks(NamedTuple):
     "the blocks of {a} as columns",
     a=derivative("each back to its place", lambda g, blocks: on(col2im, g, blocks=blocks)),
     backward="Im2ColBackward0",
+    linear=True,
 )
 def im2col(a, /, blocks):
     """The blocks of images (N, channels, height, width) as columns (N, channels · block size, blocks)."""
@@ -84,6 +85,7 @@ def im2col(a, /, blocks):
     "the columns of {a}, added up to images",
     a=derivative("the blocks as columns", lambda g, blocks: on(im2col, g, blocks=blocks)),
     backward="Col2ImBackward0",
+    linear=True,
 )
 def col2im(a, /, blocks):
     """Columns (N, channels · block size, blocks), added up to images (N, channels, height, width)."""
@@ -234,6 +236,7 @@ def _pair(name: str, value: Any) -> tuple[int, int]:
     "{a}, channels to pixels",
     a=derivative("back", lambda g, factor: on(plain_pixel_unshuffle, g, factor=factor)),
     name="pixel_shuffle",
+    linear=True,
 )
 def plain_pixel_shuffle(a, /, factor):
     """See :func:`pixel_shuffle`."""
@@ -249,6 +252,7 @@ def plain_pixel_shuffle(a, /, factor):
     "{a}, pixels to channels",
     a=derivative("back", lambda g, factor: on(plain_pixel_shuffle, g, factor=factor)),
     name="pixel_unshuffle",
+    linear=True,
 )
 def plain_pixel_unshuffle(a, /, factor):
     """See :func:`pixel_unshuffle`."""
@@ -264,6 +268,7 @@ def plain_pixel_unshuffle(a, /, factor):
     "{a}, channels mixed",
     a=derivative("back", lambda g, shape, groups: on(plain_channel_shuffle, g, groups=shape[1] // groups)),
     name="channel_shuffle",
+    linear=True,
 )
 def plain_channel_shuffle(a, /, groups):
     """See :func:`channel_shuffle`."""

@@ -34,6 +34,7 @@ from autokit.tensor import Tensor, new_tensor
     b=derivative("{a}ᵀ ·", lambda g, a: np.transpose(a) @ g),
     name="mm",
     reduces=True,
+    linear=True,
 )
 def plain_mm(a, b, /):
     """See :func:`mm`."""
@@ -47,6 +48,7 @@ def plain_mm(a, b, /):
     b=derivative("{a}ᵀ ·", lambda g, a: np.transpose(a) @ g),
     name="mv",
     reduces=True,
+    linear=True,
 )
 def plain_mv(a, b, /):
     """A matrix times a vector."""
@@ -60,6 +62,7 @@ def plain_mv(a, b, /):
     b=derivative("{a}", lambda g, a: g * a),
     name="dot",
     reduces=True,
+    linear=True,
 )
 def plain_dot(a, b, /):
     """See :func:`dot`."""
@@ -73,6 +76,7 @@ def plain_dot(a, b, /):
     b=derivative("{a}ᵀ ·", lambda g, a: transposed(a) @ g),
     name="bmm",
     reduces=True,
+    linear=True,
 )
 def batched_mm(a, b, /):
     """Matrices times matrices, one pair for each index of the leading dimensions, which broadcast."""
@@ -92,6 +96,7 @@ def _rows(a: Any) -> Any:
     name="folded_mm",
     reduces=True,
     backward="UnsafeViewBackward0",
+    linear=True,
 )
 def folded_mm(a, b, /):
     """A batch of matrices times one matrix: one large product of all rows, where they lie in order."""
@@ -442,6 +447,7 @@ def kron(input: Tensor, other: Tensor) -> Tensor:
     b=derivative("× {a}", lambda g, a, dim: np.cross(g, a, axis=dim)),
     name="cross",
     backward="LinalgCrossBackward0",
+    linear=True,
 )
 def plain_cross(a, b, /, dim):
     """See :func:`cross`."""
@@ -510,6 +516,8 @@ def linalg_diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -
     "trace {a}",
     a=derivative("I", lambda g, shape: np.where(np.eye(shape[0], shape[1], dtype=np.bool_), g, 0)),
     name="trace",
+    reduces=True,
+    linear=True,
 )
 def plain_trace(a, /):
     """See :func:`trace`."""

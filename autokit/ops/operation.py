@@ -129,6 +129,8 @@ class Operation:
         mixed: bool = False,
         reduces: bool = False,
         own_precision: bool = False,
+        elementwise: bool = False,
+        linear: bool | None = None,
         name: str | None = None,
         backward: str | Callable[[Node], str] | None = None,
         on_arrays: Callable[..., Any] | None = None,
@@ -140,6 +142,7 @@ class Operation:
         self.name = name or forward.__name__
         self.symbol = symbol
         self.formula = formula
+        self.function: Callable[..., Tensor]
         self.floating = floating
         self.view = view
         self.mixed = mixed
@@ -148,6 +151,8 @@ class Operation:
         self.ways: dict[tuple[bool, ...], Way] = {}
         self._ways_of_halves: dict[tuple[bool, ...], Way] = {}
         self.reduces = reduces or self.variadic or bool(self.defaults)
+        self.elementwise = elementwise or not (self.reduces or view or mixed)
+        self.linear = view if linear is None else linear
         self.plain_rules = tuple(self._rule(name, each) for name, each in derivatives.items())
         self.rules = tuple(
             rule._replace(vjp=each.on_arrays or each.vjp)
@@ -227,6 +232,13 @@ def _parameters(function: Callable[..., Any]) -> tuple[tuple[str, ...], dict[str
     return (*operands, names[last]) if variadic else operands, settings, variadic
 
 
+_OPTIONS = (
+    *("floating", "view", "mixed", "reduces", "own_precision", "elementwise", "linear"),
+    *("name", "backward", "on_arrays"),
+)
+"""What may be said of an operation, beside its derivatives."""
+
+
 def operation(symbol: str, formula: str, **options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Make a function of tensors from a rule; see the head of this file.
 
@@ -244,6 +256,11 @@ def operation(symbol: str, formula: str, **options: Any) -> Callable[[Callable[.
         The result may be smaller than an operand; taken for granted where there are settings.
     own_precision : bool
         The rule sees operands of half precision as they are, in place of computing in float32.
+    elementwise : bool
+        Each element of the result depends on the operands' elements at its own place alone; taken for
+        granted where there are no settings and nothing ``reduces``.
+    linear : bool
+        The result is linear in each operand, as long as the others stay; taken for granted for a view.
     name : str, optional
         The operation's name, where the function is called otherwise.
     backward : str or function of the node, optional
@@ -253,11 +270,7 @@ def operation(symbol: str, formula: str, **options: Any) -> Callable[[Callable[.
     **options
         Under each operand's name its :func:`derivative`, or one for all as ``joint``.
     """
-    own = {
-        key: options.pop(key)
-        for key in ("floating", "view", "mixed", "reduces", "own_precision", "name", "backward", "on_arrays")
-        if key in options
-    }
+    own = {key: options.pop(key) for key in _OPTIONS if key in options}
 
     def build(forward: Callable[..., Any]) -> Any:
         made = Operation(forward, symbol, formula, options, **own)
@@ -274,6 +287,7 @@ def operation(symbol: str, formula: str, **options: Any) -> Callable[[Callable[.
         function.__doc__ = forward.__doc__
         function.__module__ = forward.__module__
         function.operation = made  # type: ignore[attr-defined]
+        made.function = function
         return function
 
     return build

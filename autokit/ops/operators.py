@@ -123,6 +123,7 @@ def plain_div(a, b, /):
     b=flat,
     name="div_rounded",
     backward="DivBackward2",
+    elementwise=True,
 )
 def _div_rounded(a, b, /, mode):
     """The quotient rounded: down for ``"floor"``, towards 0 for ``"trunc"``."""

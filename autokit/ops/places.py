@@ -43,6 +43,7 @@ def slices_at(dim: int, index: Any) -> tuple[Any, ...]:
         lambda g, shape, dim, index: on(spread_out, g, shape=shape, index=slices_at(dim, index)),
     ),
     name="index_select",
+    linear=True,
 )
 def plain_index_select(a, /, dim, index):
     """See :func:`index_select`."""
@@ -296,6 +297,7 @@ def _flat_places(name: str, input: Tensor, index: Any) -> np.ndarray:
         lambda g, shape, index: on(spread_out, g, shape=(count_of(shape),), index=(index,)).reshape(shape),
     ),
     name="take",
+    linear=True,
 )
 def plain_take(a, /, index):
     """See :func:`take`."""

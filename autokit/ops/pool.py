@@ -198,6 +198,7 @@ def _divisors(pooling: Pooling, count_include_pad: bool, override: int | None) -
     ),
     name="avg_pool",
     backward=lambda node: f"AvgPool{len(node.settings['pooling'].sizes)}DBackward0",  # type: ignore[index]
+    linear=True,
 )
 def window_means(a, /, pooling, divisors):
     """The sums over the windows, divided by ``divisors``."""

@@ -145,7 +145,7 @@ def _total(a: Any, dim: Dim, keepdim: bool) -> Any:
     return added(a, axes(dim), keepdim)
 
 
-@operation("Σ", "Σ {a}", name="sum", a=derivative("1", spread), backward=_by_dim("Sum"))
+@operation("Σ", "Σ {a}", name="sum", a=derivative("1", spread), backward=_by_dim("Sum"), linear=True)
 def plain_sum(a, /, dim=None, keepdim=False):
     """See :func:`sum`."""
     return _total(a, dim, keepdim)
@@ -224,6 +224,7 @@ def nansum(
         lambda g, shape, dim, keepdim: spread(g / builtins.max(count(shape, dim), 1), shape, dim, keepdim),
     ),
     backward=_by_dim("Mean"),
+    linear=True,
 )
 def plain_mean(a, /, dim=None, keepdim=False, made_by=None):
     """See :func:`mean`."""

@@ -39,6 +39,7 @@ def write_region(a, value, /, places):
         lambda g, shape, places: on(write_region, np.zeros_like(g, shape=shape), g, places=places),
     ),
     backward="AsStridedBackward0",
+    linear=True,
 )
 def read_region(a, /, places):
     """The elements of ``a`` at ``places``, which count them in order."""

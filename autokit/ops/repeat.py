@@ -23,7 +23,9 @@ def _repeat_gradient(g: Any, shape: tuple[int, ...], sizes: tuple[int, ...]) -> 
     return g.reshape(pairs).sum(axis=tuple(range(0, len(pairs), 2))).reshape(shape) if pairs else g
 
 
-@operation("repeat", "{a}, repeated", a=derivative("1 for each copy", _repeat_gradient), name="repeat")
+@operation(
+    "repeat", "{a}, repeated", a=derivative("1 for each copy", _repeat_gradient), name="repeat", linear=True
+)
 def plain_repeat(a, /, sizes):
     """See :func:`repeat`."""
     return np.tile(a, sizes)
@@ -131,7 +133,13 @@ def _counts(repeats: Tensor) -> np.ndarray:
 # ---------------------------------------------------------------- turning
 
 
-@operation("flip", "{a}, reversed", a=derivative("reversed", lambda g, dims: np.flip(g, dims)), name="flip")
+@operation(
+    "flip",
+    "{a}, reversed",
+    a=derivative("reversed", lambda g, dims: np.flip(g, dims)),
+    name="flip",
+    linear=True,
+)
 def plain_flip(a, /, dims):
     """See :func:`flip`."""
     return np.flip(a, dims).copy() if a.ndim else a.copy()
@@ -168,6 +176,7 @@ def flipud(input: Tensor) -> Tensor:
         "rolled back", lambda g, shifts, dims: np.roll(g, tuple([-shift for shift in shifts]), dims or None)
     ),
     name="roll",
+    linear=True,
 )
 def plain_roll(a, /, shifts, dims):
     """See :func:`roll`."""
@@ -197,6 +206,7 @@ def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     "{a}, turned",
     a=derivative("turned back", lambda g, k, dims: np.rot90(g, -k, dims)),
     name="rot90",
+    linear=True,
 )
 def plain_rot90(a, /, k, dims):
     """See :func:`rot90`."""

@@ -42,6 +42,7 @@ def frac(a, /):
     a=flat,
     name="round",
     backward=lambda node: f"RoundBackward{int(node.settings['decimals'] != 0)}",
+    elementwise=True,
 )
 def rounded(a, /, decimals=0):
     """See :func:`round`."""
@@ -120,6 +121,7 @@ def _of_finite(g: Any, a: Any) -> Any:
     "{a}, without nan and inf",
     a=derivative("1 where {a} is finite, else 0", _of_finite),
     own_precision=True,
+    elementwise=True,
 )
 def nan_to_num(a, /, nan=None, posinf=None, neginf=None):
     """Each element, with numbers in place of NaN (0) and of ±inf (the largest and smallest of the dtype)."""

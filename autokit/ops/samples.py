@@ -40,6 +40,7 @@ def plain_enter(a, /, level, dim):
     "⇇",
     "{a}, all samples",
     a=derivative("1", lambda g, level, dim: on(plain_enter, g, level=level, dim=dim)),
+    linear=True,
     name="from_samples",
 )
 def plain_leave(a, /, level, dim):
@@ -51,6 +52,7 @@ def plain_leave(a, /, level, dim):
     "Σ",
     "Σ over the samples of {a}",
     a=derivative("1", lambda g: g),
+    linear=True,
     name="sum_of_samples",
 )
 def plain_added(a, /, levels):
@@ -69,6 +71,7 @@ def plain_added(a, /, levels):
     "=",
     "{a} for every sample",
     a=derivative("the sum over the samples", lambda g, levels: on(plain_added, g, levels=levels)),
+    linear=True,
     name="shared",
 )
 def plain_shared(a, /, levels):

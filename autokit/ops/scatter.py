@@ -63,6 +63,7 @@ def _beside(shape: tuple[int, ...], dim: int, index: Any) -> tuple[Any, ...]:
     ),
     mixed=True,
     name="gather",
+    linear=True,
 )
 def plain_gather(a, /, dim, index):
     """See :func:`gather`."""

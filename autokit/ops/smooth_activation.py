@@ -52,6 +52,7 @@ def _elu_of_block(a: Any, into: Any, /, alpha: float, scale: float, input_scale:
     a=derivative("1 where {a} > 0, else α · exp {a}", _of_elu, in_blocks(_of_elu, _of_elu_of_block)),
     name="elu",
     on_arrays=in_blocks(_elu, _elu_of_block),
+    elementwise=True,
 )
 def plain_elu(a, /, alpha=1.0, scale=1.0, input_scale=1.0):
     """See :func:`elu`."""
@@ -83,6 +84,7 @@ def _of_celu(g: Any, a: Any, alpha: float) -> Any:
     "{a} where {a} > 0, else α · (exp({a}/α) − 1)",
     a=derivative("1 where {a} > 0, else exp({a}/α)", _of_celu),
     name="celu",
+    elementwise=True,
 )
 def plain_celu(a, /, alpha=1.0):
     """See :func:`celu`."""
@@ -183,6 +185,7 @@ def _erf_of_gelu(a, /):
     a=derivative("Φ({a}) + {a} · φ({a})", _gelu_slope, in_blocks(_gelu_slope, _gelu_slope_of_block)),
     name="gelu",
     on_arrays=in_blocks(_gelu, _gelu_of_block),
+    elementwise=True,
 )
 def plain_gelu(a, /, approximate="none"):
     """See :func:`gelu`."""
@@ -338,6 +341,7 @@ def _where_above(scaled: Any, threshold: float, value: Any, into: Any) -> None:
     name="softplus",
     backward="SoftplusBackward0",
     on_arrays=in_blocks(_softplus, _softplus_of_block),
+    elementwise=True,
 )
 def plain_softplus(a, /, beta=1.0, threshold=20.0):
     """``log(1 + exp(beta · x)) / beta``; x itself where ``beta · x`` is above ``threshold``."""

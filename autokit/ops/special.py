@@ -143,6 +143,7 @@ def digamma(a, /):
     a=derivative("ψ⁽ⁿ⁺¹⁾({a})", lambda g, a, n: g * on(plain_polygamma, a, n=n + 1)),
     floating=True,
     name="polygamma",
+    elementwise=True,
 )
 def plain_polygamma(a, /, n=0):
     """See :func:`polygamma`."""

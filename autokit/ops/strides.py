@@ -105,7 +105,12 @@ def _as_strided_gradient(g: Any, size: Any, stride: Any, storage_offset: int, or
 
 
 @operation(
-    "strided", "{a} in other steps", a=derivative("1", _as_strided_gradient), view=True, name="as_strided"
+    "strided",
+    "{a} in other steps",
+    a=derivative("1", _as_strided_gradient),
+    view=True,
+    linear=False,
+    name="as_strided",
 )
 def plain_as_strided(a, /, size, stride, storage_offset, origin):
     """See :func:`as_strided`."""

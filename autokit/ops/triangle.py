@@ -54,6 +54,7 @@ def plain_diagonal(a, /, offset, dim1, dim2):
         lambda g, offset, dim1, dim2: on(plain_diagonal, g, offset=offset, dim1=dim1, dim2=dim2),
     ),
     name="diag_embed",
+    linear=True,
 )
 def on_diagonal(a, /, shape, offset, dim1, dim2):
     """Zeros of ``shape`` with ``a`` on a diagonal."""
@@ -93,6 +94,7 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
     ),
     name="diagonal_copy",
     backward="DiagonalBackward0_copy",
+    linear=True,
 )
 def copied_diagonal(a, /, offset):
     """The diagonal of a matrix, with memory of its own."""
@@ -160,14 +162,24 @@ def _matrices(a: Any, name: str) -> None:
         raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
 
 
-@operation("◺", "{a} below the diagonal", a=derivative("1 there", lambda g, diagonal: np.tril(g, diagonal)))
+@operation(
+    "◺",
+    "{a} below the diagonal",
+    a=derivative("1 there", lambda g, diagonal: np.tril(g, diagonal)),
+    linear=True,
+)
 def tril(a, /, diagonal=0):
     """Matrices with zeros above a diagonal, the one ``diagonal`` places to the right of the main one."""
     _matrices(a, "tril")
     return np.tril(a, diagonal)
 
 
-@operation("◹", "{a} above the diagonal", a=derivative("1 there", lambda g, diagonal: np.triu(g, diagonal)))
+@operation(
+    "◹",
+    "{a} above the diagonal",
+    a=derivative("1 there", lambda g, diagonal: np.triu(g, diagonal)),
+    linear=True,
+)
 def triu(a, /, diagonal=0):
     """Matrices with zeros below a diagonal, the one ``diagonal`` places to the right of the main one."""
     _matrices(a, "triu")
