@@ -7,10 +7,10 @@ programs run unchanged.
 
 from __future__ import annotations
 
-import os
 import warnings
 from typing import Any
 
+from autokit import threads
 from autokit.devices import get_default_device, set_default_device
 
 __all__ = [
@@ -30,12 +30,10 @@ __all__ = [
     "use_deterministic_algorithms",
 ]
 
-_cores = os.cpu_count() or 1
 _set: dict[str, Any] = {
     "deterministic": False,
     "warn_only": False,
-    "set_num_threads": _cores,
-    "set_num_interop_threads": _cores,
+    "set_num_interop_threads": threads.available(),
     "precision": "highest",
 }
 _MODES = {"default": 0, "warn": 1, "error": 2}
@@ -79,31 +77,31 @@ def get_deterministic_debug_mode() -> int:
     return (1 if _set["warn_only"] else 2) if _set["deterministic"] else 0
 
 
-def _set_threads(function: str, count: int) -> None:
+def _checked_threads(function: str, count: int) -> int:
     if isinstance(count, bool) or not isinstance(count, int):
         raise RuntimeError(f"{function} expects an int, but got {type(count).__name__}")
     if count < 1:
         raise RuntimeError(f"{function} expects a positive integer")
-    _set[function] = count
+    return count
 
 
 def set_num_threads(num: int) -> None:
-    """Note how many threads an operation may use.
+    """Set how many threads an operation on large tensors may use; the numbers it gives do not depend on it.
 
     How many NumPy's matrix products take is decided when it is loaded, by the environment:
-    ``OMP_NUM_THREADS=1 python program.py``.  All other operations use one.
+    ``OMP_NUM_THREADS=1 python program.py``.
     """
-    _set_threads("set_num_threads", num)
+    threads.set_count(_checked_threads("set_num_threads", num))
 
 
 def get_num_threads() -> int:
     """What :func:`set_num_threads` was told; at first the number of cores."""
-    return _set["set_num_threads"]
+    return threads.get_count()
 
 
 def set_num_interop_threads(num: int) -> None:
     """Note how many operations may run at once: here it is always one."""
-    _set_threads("set_num_interop_threads", num)
+    _set["set_num_interop_threads"] = _checked_threads("set_num_interop_threads", num)
 
 
 def get_num_interop_threads() -> int:

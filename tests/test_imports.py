@@ -15,7 +15,8 @@ PACKAGE = ROOT / "autokit"
 
 # From the ground up: a room may import from its own layer and from those below.
 LAYERS = (
-    {"version", "missing", "settings", "batches", "dtypes", "devices", "formats", "limits", "printing"},
+    {"version", "missing", "settings", "threads", "batches", "dtypes", "devices", "formats"}
+    | {"limits", "printing"},
     {
         "ops",
         "autograd",

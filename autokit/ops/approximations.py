@@ -150,7 +150,9 @@ def erf(x: Any) -> Any:
         return _erf(x)
     if x.dtype != np.float32:
         return erf(x.astype(np.float32)).astype(x.dtype)
-    return np.tanh(_polynomial(_ATANH_ERF, x * x) * x)
+    inner = _polynomial(_ATANH_ERF, x * x)
+    inner *= x
+    return np.tanh(inner, out=inner) if isinstance(inner, np.ndarray) else np.tanh(inner)
 
 
 @_in_float64

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from autokit import random
-from autokit.ops.blocks import in_blocks, keep, select
+from autokit.ops.blocks import constants_like, drop, in_blocks, replace, select
 from autokit.ops.errors import require_floats, require_tensor
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
@@ -37,8 +37,13 @@ def _of_leaky_relu(g: Any, a: Any, negative_slope: float) -> Any:
 
 
 def _of_leaky_relu_of_block(g: Any, a: Any, into: Any, /, negative_slope: float) -> None:
-    np.multiply(g, negative_slope, out=into)
-    select(a > 0, g, into, into)
+    if 0 <= negative_slope <= 1:
+        into[...] = a > 0  # 1 and 0, then 1 and the slope
+        np.maximum(into, constants_like(a, negative_slope), out=into)
+        into *= g
+    else:
+        np.multiply(g, negative_slope, out=into)
+        select(a > 0, g, into, into)
 
 
 @operation(
@@ -159,7 +164,7 @@ def _of_hardtanh(g: Any, a: Any, min_val: float, max_val: float) -> Any:
 def _of_hardtanh_of_block(g: Any, a: Any, into: Any, /, min_val: float, max_val: float) -> None:
     outside = a <= min_val
     outside |= a >= max_val
-    keep(~outside, g, into)
+    drop(outside, g, into)
 
 
 @operation(
@@ -215,11 +220,11 @@ def _of_hardswish(g: Any, a: Any) -> Any:
 
 
 def _of_hardswish_of_block(g: Any, a: Any, into: Any, /) -> None:
-    np.divide(a, 3, out=into)
+    np.multiply(a, 1 / 3, out=into)
     into += 0.5
     into *= g
-    select(a < 3, into, g, into)
-    keep(~(a <= -3), into, into)
+    replace(~(a < 3), g, into)
+    replace(a <= -3, 0, into)
 
 
 def _hardswish(a: Any) -> Any:
@@ -231,7 +236,7 @@ def _hardswish_of_block(a: Any, into: Any, /) -> None:
     np.add(a, 3, out=into)
     np.clip(into, 0, 6, out=into)
     into *= a
-    into /= 6
+    into *= 1 / 6
 
 
 @operation(

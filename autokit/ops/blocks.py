@@ -6,17 +6,20 @@ their piece in the cache: :func:`in_blocks` runs a rule that way.
 
 ``np.where`` branches at each element, and where the branches are as good as
 random it takes ten times as long as an addition.  :func:`keep` and
-:func:`select` do the same with bits.
+:func:`select` do the same with bits; :func:`replace` jumps from one exception
+to the next where there are few.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from functools import cache, wraps
+from collections.abc import Callable, Sequence
+from functools import lru_cache, wraps
 from typing import Any
 
 import numpy as np
+
+from autokit.threads import each
 
 BLOCK = 65_536
 """Elements in a piece: few enough for the cache, and enough to make up for NumPy's calls."""
@@ -50,13 +53,75 @@ def in_blocks(plain: Callable[..., Any], of_block: Callable[..., Any]) -> Callab
             return plain(*arguments, **settings)
         result = np.empty(first.shape, first.dtype)
         into = result.reshape(-1)
-        for start in range(0, into.size, BLOCK):
-            piece = slice(start, start + BLOCK)
+
+        def work(piece: slice) -> None:
             parts = [line[piece] for line in lines]  # type: ignore[index]
             of_block(*parts, into[piece], *positional, **settings)
+
+        each(work, pieces(into.size, BLOCK))
         return result
 
     return apply
+
+
+def pieces(length: int, step: int) -> list[slice]:
+    """The whole of ``length`` places, ``step`` at a time."""
+    return [slice(start, min(start + step, length)) for start in range(0, length, step)]
+
+
+def pieces_of_rows(rows: Any) -> list[slice]:
+    """Some rows at a time, which stay in the cache."""
+    return pieces(len(rows), max(BLOCK // max(rows.shape[1], 1), 1))
+
+
+def in_rows(plain: Callable[..., Any], of_rows: Callable[..., Any]) -> Callable[..., Any]:
+    """``plain``, a rule along one dimension, some rows at a time where these are long and many.
+
+    Parameters
+    ----------
+    plain : callable
+        The rule, of arrays of one shape and then ``dim``.
+    of_rows : callable
+        The same for a matrix of some rows; its last argument is where to write the result.
+    """
+
+    def apply(*arguments: Any, dim: Any = None) -> Any:
+        if dim is None:
+            *arrays, dim = arguments
+        else:
+            arrays = list(arguments)
+        first = arrays[0]
+        if first.size < BLOCK or not _are_rows(arrays, dim):
+            return plain(*arrays, dim)
+        result = np.empty(first.shape, first.dtype)
+        matrices = [array.reshape(-1, first.shape[-1]) for array in (*arrays, result)]
+
+        def work(piece: slice) -> None:
+            of_rows(*[matrix[piece] for matrix in matrices])
+
+        each(work, pieces_of_rows(matrices[0]))
+        return result
+
+    return apply
+
+
+def _are_rows(arrays: Sequence[Any], dim: int) -> bool:
+    """Whether the rows along ``dim`` lie one after the other in memory, and are of a fit length."""
+    first = arrays[0]
+    return (
+        all(array.__class__ is np.ndarray and array.flags.c_contiguous for array in arrays)
+        and all(array.dtype == first.dtype and array.shape == first.shape for array in arrays)
+        and first.dtype.kind == "f"
+        and dim in (-1, first.ndim - 1)
+        and SHORTEST <= first.shape[-1] <= LONGEST
+    )
+
+
+SHORTEST = 64
+"""Rows below this length cost more calls than they save."""
+
+LONGEST = 4096
+"""Rows above this length, added in one run, would lose to rounding."""
 
 
 def _line(array: Any, first: Any) -> Any:
@@ -76,22 +141,44 @@ def _bits(mask: Any, kind: np.dtype) -> Any:
     return np.negative(mask.view(np.int8)).astype(kind)
 
 
-@cache
-def _zeros_of(kind: np.dtype, count: int) -> np.ndarray:
-    zeros = np.zeros(count, kind)
-    zeros.flags.writeable = False
-    return zeros
+@lru_cache(maxsize=16)
+def _constants_of(kind: np.dtype, value: float, count: int) -> np.ndarray:
+    constants = np.full(count, value, kind)
+    constants.flags.writeable = False
+    return constants
 
 
 def zeros_like(piece: Any) -> Any:
     """Zeros to compare a piece with: NumPy's maximum with an array is five times as fast as with a number."""
-    return _zeros_of(piece.dtype, BLOCK)[: piece.size]
+    return _constants_of(piece.dtype, 0, BLOCK)[: piece.size]
+
+
+def constants_like(piece: Any, value: float) -> Any:
+    """``value`` as often as ``piece`` has elements; for the same reason as :func:`zeros_like`."""
+    return _constants_of(piece.dtype, value, BLOCK)[: piece.size]
 
 
 def keep(mask: Any, a: Any, into: Any) -> None:
     """Write ``a`` where ``mask`` holds, else 0."""
     kind = _INTEGERS[a.dtype.itemsize]
     np.bitwise_and(_bits(mask, kind), a.view(kind), out=into.view(kind))
+
+
+def drop(mask: Any, a: Any, into: Any) -> None:
+    """Write 0 where ``mask`` holds, else ``a``; ``mask`` is used up."""
+    kind = _INTEGERS[a.dtype.itemsize]
+    bits = mask.view(np.int8)
+    bits -= 1
+    np.bitwise_and(bits.astype(kind), a.view(kind), out=into.view(kind))
+
+
+def replace(mask: Any, value: Any, into: Any) -> None:
+    """Write ``value``, a number or an array, where ``mask`` holds."""
+    count = np.count_nonzero(mask)
+    if count * 32 > mask.size:
+        select(mask, np.broadcast_to(np.asarray(value, into.dtype), into.shape), into, into)
+    elif count:
+        np.copyto(into, value, where=mask)
 
 
 def select(mask: Any, a: Any, b: Any, into: Any) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.ops.blocks import in_blocks, keep, select
+from autokit.ops.blocks import constants_like, drop, in_blocks, keep, select
 from autokit.ops.create import as_tensor
 from autokit.ops.names import Names
 from autokit.ops.operands import common_dtype, fitting, taking_numbers
@@ -25,7 +25,7 @@ def _of_larger(g: Any, a: Any, b: Any) -> Any:
 
 
 def _of_larger_of_block(g: Any, a: Any, b: Any, into: Any, /) -> None:
-    keep(~(a < b), g, into)
+    drop(a < b, g, into)
     if (tie := a == b).any():
         into[tie] /= 2
 
@@ -85,7 +85,7 @@ _choose = in_blocks(
         lambda g, condition: np.where(condition, 0, g),
         in_blocks(
             lambda g, condition: np.where(condition, 0, g),
-            lambda g, condition, into, /: keep(~condition, g, into),
+            lambda g, condition, into, /: drop(condition.copy(), g, into),
         ),
     ),
     mixed=True,
@@ -179,18 +179,31 @@ def _of_clamp_of_block(g: Any, a: Any, into: Any, /, min: Any, max: Any) -> None
     keep(_inside(a, min, max), g, into)
 
 
+def _clamped(a: Any, min: Any, max: Any) -> Any:
+    # The lower bound first, so that the upper one wins where they cross.
+    a = np.maximum(a, min) if min is not None else a
+    return np.minimum(a, max) if max is not None else a
+
+
+def _clamped_of_block(a: Any, into: Any, /, min: Any, max: Any) -> None:
+    if min is not None:
+        np.maximum(a, constants_like(a, min), out=into)
+        a = into
+    if max is not None:
+        np.minimum(a, constants_like(a, max), out=into)
+
+
 @operation(
     "clamp",
     "clamp({a})",
     a=derivative("1 inside of the bounds, else 0", _of_clamp, in_blocks(_of_clamp, _of_clamp_of_block)),
     backward=lambda node: "ClampBackward1",
     elementwise=True,
+    on_arrays=in_blocks(_clamped, _clamped_of_block),
 )
 def clamp_numbers(a, /, min=None, max=None):
     """``a`` held between two numbers; see :func:`clamp`."""
-    # The lower bound first, so that the upper one wins where they cross.
-    a = np.maximum(a, min) if min is not None else a
-    return np.minimum(a, max) if max is not None else a
+    return _clamped(a, min, max)
 
 
 def _inside(a: Any, low: Any, high: Any) -> Any:

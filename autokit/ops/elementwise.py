@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autokit.dtypes import FLOATS
-from autokit.ops.blocks import in_blocks, keep, zeros_like
+from autokit.ops.blocks import drop, in_blocks, zeros_like
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.operators import flat
@@ -105,7 +105,7 @@ def _relu_of_block(a: Any, into: Any, /) -> None:
     a=derivative(
         "1 where {a} > 0, else 0",
         _of_relu,
-        in_blocks(_of_relu, lambda g, out, into, /: keep(~(out <= 0), g, into)),
+        in_blocks(_of_relu, lambda g, out, into, /: drop(out <= 0, g, into)),
     ),
     on_arrays=in_blocks(_relu, _relu_of_block),
 )

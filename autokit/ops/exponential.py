@@ -58,7 +58,9 @@ def log1p(a, /):
     return np.log1p(a)
 
 
-@operation("1/√", "1 / √{a}", a=derivative("−{out}³ / 2", lambda g, out: g * out**3 * -0.5), floating=True)
+@operation(
+    "1/√", "1 / √{a}", a=derivative("−{out}³ / 2", lambda g, out: g * (out * out * out) * -0.5), floating=True
+)
 def rsqrt(a, /):
     """One over the square root of each element."""
     return 1 / np.sqrt(a)

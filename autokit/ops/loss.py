@@ -7,18 +7,19 @@ their sum.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from autokit.autograd.node import Node
-from autokit.ops.blocks import BLOCK
+from autokit.ops.blocks import pieces_of_rows
 from autokit.ops.elementwise import sigmoid
 from autokit.ops.gpu import any_of
 from autokit.ops.index import read_at
 from autokit.ops.operation import derivative, on, operation
+from autokit.ops.soft_extremes import exponentials_of_rows
 from autokit.tensor import Tensor
+from autokit.threads import each
 
 
 def _reduced(losses: Any, reduction: str) -> Any:
@@ -222,10 +223,15 @@ def nll_loss(input, target, /, factors=None, reduction="mean"):
 
 
 class Shift(NamedTuple):
-    """What makes a softmax of each row: its largest element, and the sum of exponentials without it."""
+    """What makes a softmax of each row.
+
+    ``top`` is what is taken off it before the exponentials, ``total`` is their
+    sum, and ``largest`` its largest element.
+    """
 
     top: Any
     total: Any
+    largest: Any
 
 
 _LARGE = 16_384
@@ -242,22 +248,17 @@ def is_large(input: Any) -> bool:
     )
 
 
-def _pieces(rows: Any) -> Iterator[slice]:
-    """Some rows at a time, which stay in the cache."""
-    step = max(2 * BLOCK // rows.shape[1], 1)
-    for start in range(0, len(rows), step):
-        yield slice(start, start + step)
-
-
 def shift_of(input: Any) -> Shift:
     """The shift of each row of ``input``, with no array as large as it."""
-    top, total = np.empty((2, len(input), 1), input.dtype)
-    for piece in _pieces(input):
-        np.max(input[piece], axis=1, keepdims=True, out=top[piece])
-        exponentials = input[piece] - top[piece]
-        np.exp(exponentials, out=exponentials)
-        np.einsum("ij->i", exponentials, out=total[piece, 0])
-    return Shift(top, total)
+    top, total, largest = np.empty((3, len(input), 1), input.dtype)
+
+    def work(piece: slice) -> None:
+        rows = input[piece]
+        top[piece], total[piece] = exponentials_of_rows(rows, np.empty_like(rows))
+        rows.max(axis=1, keepdims=True, out=largest[piece])
+
+    each(work, pieces_of_rows(input))
+    return Shift(top, total, largest)
 
 
 def _cross_entropy_gradient(g: Any, input: Any, target: Any, shift: Shift, reduction: str) -> Any:
@@ -275,11 +276,13 @@ def _cross_entropy_gradient_on_arrays(g: Any, input: Any, target: Any, shift: Sh
     share = np.broadcast_to(np.asarray(share, input.dtype), shift.top.shape)
     factors = share / shift.total
     slope = np.empty_like(input)
-    for piece in _pieces(input):
-        part = slope[piece]
-        np.subtract(input[piece], shift.top[piece], out=part)
-        np.exp(part, out=part)
+
+    def work(piece: slice) -> None:
+        rows, part, top = input[piece], slope[piece], shift.top[piece]
+        np.exp(np.subtract(rows, top, out=part) if top.any() else rows, out=part)
         part *= factors[piece]
+
+    each(work, pieces_of_rows(input))
     slope[np.arange(len(target)), target] -= share[:, 0]
     return slope
 
@@ -295,8 +298,10 @@ def _cross_entropy_gradient_on_arrays(g: Any, input: Any, target: Any, shift: Sh
 )
 def cross_entropy(input, target, /, shift, reduction="mean"):
     """:func:`nll_loss` of the log-softmax of large ``input``, whose ``shift`` is known, in one step."""
-    chosen = input[np.arange(len(target)), target] - shift.top[:, 0]
-    return _reduced(np.log(shift.total[:, 0]) - chosen, reduction)
+    # Beside the largest logit, not beside 0, the loss of a target that is all but certain keeps its digits.
+    chosen = input[np.arange(len(target)), target] - shift.largest[:, 0]
+    total = shift.total * np.exp(shift.top - shift.largest)
+    return _reduced(np.log(total[:, 0]) - chosen, reduction)
 
 
 # ---------------------------------------------------------------- yes or no

@@ -21,12 +21,12 @@ B. Zhang and R. Sennrich, "Root Mean Square Layer Normalization", NeurIPS 2019.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from autokit.ops.blocks import BLOCK
+from autokit.ops.blocks import pieces_of_rows
 from autokit.ops.operation import derivative, operation
 from autokit.tensor import Tensor
 
@@ -97,13 +97,6 @@ def in_rows(a: Any, groups: Groups) -> bool:
 _LARGE = 16_384
 
 
-def _pieces(rows: Any) -> Iterator[slice]:
-    """Some rows at a time."""
-    step = max(2 * BLOCK // rows.shape[1], 1)
-    for start in range(0, len(rows), step):
-        yield slice(start, start + step)
-
-
 def _row_length(groups: Groups) -> int:
     return math.prod([groups.shape[axis] for axis in groups.axes])
 
@@ -114,7 +107,7 @@ def _statistics_of_rows(a: Any, groups: Groups) -> Statistics:
     each = groups.shape[: len(groups.shape) - len(groups.axes)] + (1,) * len(groups.axes)
     mean = (rows @ np.ones(length, a.dtype)).reshape(-1, 1) / length if groups.centred else None
     squares = np.empty(len(rows), a.dtype)
-    for piece in _pieces(rows):
+    for piece in pieces_of_rows(rows):
         centred = rows[piece] if mean is None else rows[piece] - mean[piece]
         np.einsum("ij,ij->i", centred, centred, out=squares[piece])
     scale = 1 / np.sqrt(squares / length + groups.eps)
@@ -132,7 +125,7 @@ def _normalized_rows(input: Any, weight: Any, bias: Any, groups: Groups, statist
     into = out.reshape(-1, length)
     scale = statistics.scale.reshape(-1, 1)
     mean = None if statistics.mean is None else statistics.mean.reshape(-1, 1)
-    for piece in _pieces(rows):
+    for piece in pieces_of_rows(rows):
         part = into[piece]
         if mean is None:
             np.multiply(rows[piece], scale[piece], out=part)
@@ -159,7 +152,7 @@ def _gradients_of_rows(
     learned = weight.ndim > 0
     factors = weight.reshape(length) if learned else np.ones(length, input.dtype)
     by_weight, by_bias = np.zeros(length, input.dtype), np.zeros(length, input.dtype)
-    for piece in _pieces(rows):
+    for piece in pieces_of_rows(rows):
         g_piece, part, each = arriving[piece], into[piece], scale[piece]
         centred = rows[piece] if mean is None else rows[piece] - mean[piece]
         np.multiply(g_piece, centred, out=part)
@@ -198,7 +191,7 @@ def _statistics_of_channels(a: Any, groups: Groups) -> Statistics:
     mean = (rows @ np.ones(rows.shape[1], a.dtype)).reshape(samples, channels).sum(axis=0) / count
     of_row = np.tile(mean, samples).reshape(-1, 1)
     squares = np.empty(len(rows), a.dtype)
-    for piece in _pieces(rows):
+    for piece in pieces_of_rows(rows):
         centred = rows[piece] - of_row[piece]
         np.einsum("ij,ij->i", centred, centred, out=squares[piece])
     scale = 1 / np.sqrt(squares.reshape(samples, channels).sum(axis=0) / count + groups.eps)
@@ -219,7 +212,7 @@ def _gradients_of_channels(
         return np.tile(per_channel.reshape(-1), samples).reshape(-1, 1)
 
     mean, products = of_each_row(statistics.mean), np.empty(len(rows), input.dtype)
-    for piece in _pieces(rows):
+    for piece in pieces_of_rows(rows):
         np.einsum("ij,ij->i", rows[piece] - mean[piece], arriving[piece], out=products[piece])
     by_bias = (arriving @ np.ones(rows.shape[1], g.dtype)).reshape(samples, channels).sum(axis=0)
     scale = statistics.scale.reshape(-1)
@@ -227,7 +220,7 @@ def _gradients_of_channels(
     factor = scale * weight if weight.ndim else scale
     slope, shift = of_each_row(by_weight / count * scale), of_each_row(by_bias / count)
     factor = of_each_row(factor)
-    for piece in _pieces(rows):
+    for piece in pieces_of_rows(rows):
         part = into[piece]
         np.subtract(rows[piece], mean[piece], out=part)
         part *= slope[piece]

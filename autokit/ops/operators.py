@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from autokit.autograd.node import Node
 from autokit.dtypes import FLOATS
+from autokit.ops.blocks import constants_like, in_blocks
 from autokit.ops.gpu import any_known, is_on_cpu, known
 from autokit.ops.names import Names
 from autokit.ops.operands import common_dtype, fitting
@@ -169,7 +171,15 @@ def _power_by_base(g: Any, a: Any, b: Any) -> Any:
 
 
 def _power_by_base_on_arrays(g: Any, a: Any, b: Any) -> Any:
-    return g * (a + a) if b.ndim == 0 and b == 2 else _power_by_base(g, a, b)
+    if b.ndim or a.dtype.kind != "f" or not is_on_cpu(a):
+        return _power_by_base(g, a, b)
+    if b == 2:
+        return g * (a + a)
+    if b == 0:
+        return np.zeros(g.shape, g.dtype)
+    made = _power_by_number(a, b - 1) * b
+    made *= g
+    return made
 
 
 def _power_by_exponent(g: Any, a: Any, b: Any, out: Any) -> Any:
@@ -198,7 +208,35 @@ def plain_pow(a, b, /):
         # 1 and −1 have whole inverses; of the others nothing is left.
         whole = np.power(a, np.maximum(b, 0))
         return np.where(b < 0, np.where(np.abs(a) == 1, np.where(b % 2 == 0, a * a, a), a - a), whole)
+    if b.ndim == 0 and a.dtype.kind == "f":
+        return _power_by_number(a, b)
     return a * a if b.ndim == 0 and known(b == 2) else np.power(a, b)
+
+
+def _power_by_number(a: Any, exponent: Any) -> Any:
+    """``a`` to the power of one number, by products and roots where these do, as PyTorch takes it."""
+    short = _SHORT_POWERS.get(exponent.item()) if isinstance(exponent, np.ndarray | np.generic) else None
+    if short is not None:
+        return short(a)
+    return _any_power(a, exponent=exponent)
+
+
+def _power_of_block(a: Any, into: Any, /, exponent: Any) -> None:
+    # NumPy's power of two arrays is several times as fast as that of an array and a number.
+    np.power(a, constants_like(a, exponent.item()), out=into)
+
+
+_any_power = in_blocks(lambda a, exponent: np.power(a, exponent), _power_of_block)
+_SHORT_POWERS: dict[float, Callable[[Any], Any]] = {
+    0.0: np.ones_like,
+    1.0: np.positive,
+    0.5: np.sqrt,
+    2.0: lambda a: a * a,
+    3.0: lambda a: a * a * a,
+    -0.5: lambda a: 1 / np.sqrt(a),
+    -1.0: lambda a: 1 / a,
+    -2.0: lambda a: 1 / (a * a),
+}
 
 
 def pow(input: Any, exponent: Any) -> Tensor:

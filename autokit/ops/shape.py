@@ -24,10 +24,19 @@ from autokit.tensor import Size, Tensor, new_tensor
 # ---------------------------------------------------------------- another shape
 
 
+def _in_shape(g: Any, shape: tuple[int, ...]) -> Any:
+    """``g.reshape(shape)``; if that takes a copy, it is of that shape, so that a leaf can keep it."""
+    if g.flags.c_contiguous or g.__class__ is not np.ndarray or not any(g.strides):
+        return g.reshape(shape)
+    made = np.empty(shape, g.dtype)
+    made.reshape(g.shape)[...] = g
+    return made
+
+
 @operation(
     "shape",
     "{a} in another shape",
-    a=derivative("1", lambda g, shape: g.reshape(shape)),
+    a=derivative("1", lambda g, shape: g.reshape(shape), _in_shape),
     view=True,
     name="view",
 )

@@ -30,7 +30,7 @@ def _of_elu_of_block(g: Any, a: Any, into: Any, /, alpha: float, scale: float, i
     np.exp(into, out=into)
     into *= input_scale * alpha * scale
     into *= g
-    select(a <= 0, into, g * scale, into)
+    select(a <= 0, into, g if scale == 1 else g * scale, into)
 
 
 def _elu(a: Any, alpha: float, scale: float, input_scale: float) -> Any:
@@ -42,8 +42,12 @@ def _elu_of_block(a: Any, into: Any, /, alpha: float, scale: float, input_scale:
     np.minimum(a, zeros_like(a), out=into)
     into *= input_scale
     np.expm1(into, out=into)
-    into *= alpha * scale
-    select(a > 0, a * scale, into, into)
+    if alpha * scale != 1:
+        into *= alpha * scale
+    if 0 <= alpha * input_scale <= 1 and scale > 0:  # the curve is above the line below 0, and 0 above it
+        np.maximum(a if scale == 1 else a * scale, into, out=into)
+    else:
+        select(a > 0, a * scale, into, into)
 
 
 @operation(

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from autokit import dtypes
+from autokit.ops.blocks import in_rows
 from autokit.ops.dims import place_of
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
@@ -44,6 +45,39 @@ def logsumexp(input: Tensor, dim: Dim, keepdim: bool = False) -> Tensor:
     return plain_logsumexp(input, checked("logsumexp", input, dim, keepdim), keepdim)
 
 
+def _softmax(a: Any, dim: int) -> Any:
+    exponentials = np.subtract(a, _top(a, dim), out=np.empty_like(a))
+    np.exp(exponentials, out=exponentials)
+    exponentials /= added(exponentials, dim, True)
+    return exponentials
+
+
+def exponentials_of_rows(a: Any, into: Any) -> tuple[Any, Any]:
+    """Write exp(a − shift) for the rows of ``a``; also returns the shifts and the sums of the rows.
+
+    Taking the largest element off each row costs half as much as all the
+    exponentials.  Where these neither overflow nor vanish, the shift is 0.
+    """
+    if a.max() <= _LARGEST:
+        total = np.einsum("ij->i", np.exp(a, out=into))[:, None]
+        if total.min() >= _LEAST:
+            return np.zeros_like(total), total
+    top = a.max(axis=1, keepdims=True)
+    np.subtract(a, top, out=into)
+    return top, np.einsum("ij->i", np.exp(into, out=into))[:, None]
+
+
+_LARGEST = 60.0
+"""Thousands of exponentials of it are in the range of float32."""
+
+_LEAST = 0.01
+"""The least sum whose parts are, as far as they count, in that range."""
+
+
+def _softmax_of_rows(a: Any, into: Any) -> None:
+    into /= exponentials_of_rows(a, into)[1]
+
+
 def _softmax_gradient(g: Any, out: Any, dim: int) -> Any:
     """The softmax's gradient on arrays, with one array on the way instead of three."""
     weighted = np.multiply(g, out, out=np.empty_like(out))
@@ -53,11 +87,9 @@ def _softmax_gradient(g: Any, out: Any, dim: int) -> Any:
     return weighted
 
 
-def _log_softmax_gradient(g: Any, out: Any, dim: int) -> Any:
-    result = np.exp(out, out=np.empty_like(out))
-    result *= added(g, dim, True)
-    np.subtract(g, result, out=result)
-    return result
+def _softmax_gradient_of_rows(g: Any, out: Any, into: Any) -> None:
+    np.subtract(g, np.vecdot(g, out)[:, None], out=into)
+    into *= out
 
 
 @operation(
@@ -67,15 +99,38 @@ def _log_softmax_gradient(g: Any, out: Any, dim: int) -> Any:
     a=derivative(
         "diag(p) − p pᵀ, where p = {out}",
         lambda g, out, dim: out * (g - (g * out).sum(axis=dim, keepdims=True)),
-        _softmax_gradient,
+        in_rows(_softmax_gradient, _softmax_gradient_of_rows),
     ),
+    on_arrays=in_rows(_softmax, _softmax_of_rows),
 )
 def plain_softmax(a, /, dim):
     """See :func:`softmax`."""
-    exponentials = np.subtract(a, _top(a, dim), out=np.empty_like(a))
-    np.exp(exponentials, out=exponentials)
-    exponentials /= added(exponentials, dim, True)
-    return exponentials
+    return _softmax(a, dim)
+
+
+def _log_softmax(a: Any, dim: int) -> Any:
+    shifted = np.subtract(a, _top(a, dim), out=np.empty_like(a))
+    shifted -= np.log(added(np.exp(shifted), dim, True))
+    return shifted
+
+
+def _log_softmax_of_rows(a: Any, into: Any) -> None:
+    # With each row's largest element at 0, the logarithm of a probability near 1 keeps its digits.
+    np.subtract(a, a.max(axis=1, keepdims=True), out=into)
+    into -= np.log(np.einsum("ij->i", np.exp(into)))[:, None]
+
+
+def _log_softmax_gradient(g: Any, out: Any, dim: int) -> Any:
+    result = np.exp(out, out=np.empty_like(out))
+    result *= added(g, dim, True)
+    np.subtract(g, result, out=result)
+    return result
+
+
+def _log_softmax_gradient_of_rows(g: Any, out: Any, into: Any) -> None:
+    np.exp(out, out=into)
+    into *= np.einsum("ij->i", g)[:, None]
+    np.subtract(g, into, out=into)
 
 
 @operation(
@@ -85,14 +140,13 @@ def plain_softmax(a, /, dim):
     a=derivative(
         "I − 1 pᵀ, where p = exp {out}",
         lambda g, out, dim: g - np.exp(out) * g.sum(axis=dim, keepdims=True),
-        _log_softmax_gradient,
+        in_rows(_log_softmax_gradient, _log_softmax_gradient_of_rows),
     ),
+    on_arrays=in_rows(_log_softmax, _log_softmax_of_rows),
 )
 def plain_log_softmax(a, /, dim):
     """See :func:`log_softmax`."""
-    shifted = np.subtract(a, _top(a, dim), out=np.empty_like(a))
-    shifted -= np.log(added(np.exp(shifted), dim, True))
-    return shifted
+    return _log_softmax(a, dim)
 
 
 def _floating(name: str, input: Tensor, dim: Any, dtype: dtypes.dtype | None) -> tuple[Tensor, int]:

@@ -9,11 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import autokit  # noqa: F401 - fills the table of operations
+import autokit
 from autokit.ops import blocks
 from autokit.ops.operation import OPERATIONS, Operation
 
-FAMILIES = ("elementwise", "arithmetic", "exponential", "trigonometry", "rounding", "special", "activation")
+FAMILIES = (
+    *("operators", "elementwise", "choices", "arithmetic", "exponential", "trigonometry", "rounding"),
+    *("special", "bent_activation", "smooth_activation"),
+)
 SETTINGS = {
     "leaky_relu": [{"negative_slope": 0.1}, {"negative_slope": -0.5}, {"negative_slope": 2.0}],
     "elu": [{}, {"alpha": 0.5, "scale": 1.25, "input_scale": 2.0}],
@@ -94,3 +97,62 @@ def assert_agree(fast: Any, plain: Any, dtype: str) -> None:
     assert fast.shape == plain.shape
     assert fast.dtype == dtype
     np.testing.assert_allclose(fast, plain, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype])
+
+
+ROWS = [OPERATIONS[name] for name in ("softmax", "log_softmax")]
+
+
+@pytest.mark.parametrize("operation", ROWS, ids=lambda operation: operation.name)
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("shift", [0.0, 55.0, 200.0, -30.0, -200.0])
+def test_rules_by_rows_agree_with_the_plain_ones_wherever_the_numbers_lie(
+    operation: Operation, dtype: str, shift: float
+):
+    rng = np.random.RandomState(0)
+    width = 100
+    a = (rng.normal(size=(2 * blocks.BLOCK // width, width)) * 5 + shift).astype(dtype)
+    a[3, 4], a[5, 6], a[7, :50] = -np.inf, 300, -np.inf
+    g = rng.normal(size=a.shape).astype(dtype)
+    out = operation.plain(a.astype(np.float64), dim=1)
+    # Of the difference of two numbers of size 40, float32 keeps two millionths.
+    relative, absolute = {"float32": (5e-6, 1e-6), "float64": (1e-12, 1e-14)}[dtype]
+    absolute = absolute if operation.name == "log_softmax" else 1e-30
+    np.testing.assert_allclose(operation.forward(a, dim=1), out, rtol=relative, atol=absolute)
+    out = out.astype(dtype)
+    fast, plain = operation.rules[0].vjp(g, out, 1), operation.plain_rules[0].vjp(g, out, 1)
+    np.testing.assert_allclose(fast, plain, rtol=1e-4, atol=TOLERANCE[dtype] * 10)
+
+
+@pytest.mark.parametrize("operation", ROWS, ids=lambda operation: operation.name)
+def test_rules_by_rows_keep_what_is_no_number(operation: Operation):
+    a = np.zeros((2 * blocks.BLOCK // 64, 64), np.float32)
+    a[0, 1], a[1, 2], a[2] = np.nan, np.inf, -np.inf
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(operation.forward(a, dim=1), operation.plain(a, dim=1))
+
+
+@pytest.mark.parametrize("exponent", [-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.0, 1.7, -3.3])
+def test_a_power_by_one_number_is_numpys(exponent: float):
+    a = np.abs(awkward(np.random.RandomState(0), (2 * blocks.BLOCK + 3,), "float32", "plain"))
+    power = OPERATIONS["pow"]
+    with np.errstate(all="ignore"):
+        expected = np.power(a.astype(np.float64), exponent).astype(np.float32)
+        np.testing.assert_allclose(power.forward(a, np.float32(exponent).reshape(())), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("centre", [0.0, 55.0, 300.0, -300.0])
+def test_the_loss_of_a_sure_answer_keeps_its_digits_among_many_logits(centre: float):
+    rng = np.random.RandomState(0)
+    logits = rng.normal(size=(2 * blocks.BLOCK // 100, 100)) + centre
+    target = rng.randint(0, 100, len(logits))
+    logits[np.arange(len(logits)), target] += np.linspace(0, 14, len(logits))
+    logits = logits.astype(np.float32).astype(np.float64)
+    x = autokit.from_numpy(logits.astype(np.float32)).requires_grad_()
+    losses = autokit.nn.functional.cross_entropy(x, autokit.from_numpy(target), reduction="none")
+    losses.sum().backward()
+    rest = logits - logits.max(axis=1, keepdims=True)
+    probabilities = np.exp(rest) / np.exp(rest).sum(axis=1, keepdims=True)
+    expected = -np.log(probabilities[np.arange(len(logits)), target])
+    np.testing.assert_allclose(losses.detach().numpy(), expected, rtol=3e-6, atol=1e-6)
+    probabilities[np.arange(len(logits)), target] -= 1
+    np.testing.assert_allclose(x.grad.numpy(), probabilities, rtol=1e-4, atol=1e-6)

@@ -1,0 +1,140 @@
+"""Pieces of an operation on several threads: the same numbers, the same errors, and nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+
+import autokit as torch
+from autokit import threads
+from autokit.ops import blocks
+
+F = torch.nn.functional
+
+
+@pytest.fixture(autouse=True)
+def own_threads() -> Iterator[None]:
+    before = threads.get_count()
+    yield
+    threads.set_count(before)
+
+
+def test_each_piece_is_done_once_on_up_to_so_many_threads():
+    threads.set_count(3)
+    seen: list[tuple[int, int]] = []
+    threads.each(lambda piece: seen.append((piece, threading.get_ident())), range(500))
+    assert sorted(piece for piece, _ in seen) == list(range(500))
+    assert len({thread for _, thread in seen}) <= 3
+
+
+def test_the_pieces_do_run_on_other_threads():
+    threads.set_count(2)
+    barrier = threading.Barrier(2, timeout=30)  # passed only by two threads that are here at once
+    arrived = []
+
+    def work(piece: int) -> None:
+        if piece < 2:
+            arrived.append(barrier.wait())
+
+    threads.each(work, range(threads.FEWEST))
+    assert sorted(arrived) == [0, 1]
+
+
+@pytest.mark.parametrize("count", [1, 4])
+def test_what_a_piece_raises_is_raised(count: int):
+    threads.set_count(count)
+
+    def work(piece: int) -> None:
+        if piece == 7:
+            raise ValueError("piece 7")
+
+    with pytest.raises(ValueError, match="piece 7"):
+        threads.each(work, range(100))
+    done: list[int] = []
+    threads.each(done.append, range(10))
+    assert sorted(done) == list(range(10))
+
+
+LARGE: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "sigmoid": lambda x: x.sigmoid(),
+    "gelu": F.gelu,
+    "softmax": lambda x: x.softmax(1),
+    "log_softmax": lambda x: x.log_softmax(1),
+    "layer_norm": lambda x: F.layer_norm(x, (x.shape[1],)),
+    "cross_entropy": lambda x: F.cross_entropy(x, torch.arange(len(x)) % x.shape[1]),
+    "pow": lambda x: x.abs() ** 1.7,
+    "cumsum": lambda x: x.cumsum(1),
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_the_numbers_do_not_depend_on_the_threads(name: str):
+    array = np.random.RandomState(0).standard_normal((6 * blocks.BLOCK // 500, 500)).astype(np.float32)
+
+    def made(count: int) -> tuple[bytes, bytes]:
+        torch.set_num_threads(count)
+        assert torch.get_num_threads() == count
+        x = torch.from_numpy(array).requires_grad_()
+        y = LARGE[name](x)
+        y.backward(torch.ones_like(y))
+        return y.detach().numpy().tobytes(), x.grad.numpy().tobytes()
+
+    alone = made(1)
+    assert made(2) == made(5) == alone
+
+
+def test_two_programs_threads_may_ask_at_once():
+    threads.set_count(4)
+    x = torch.linspace(-4, 4, 6 * blocks.BLOCK)
+    expected = x.sigmoid().numpy()
+    results: list[np.ndarray] = []
+    asking = [threading.Thread(target=lambda: results.append(x.sigmoid().numpy())) for _ in range(4)]
+    for thread in asking:
+        thread.start()
+    for thread in asking:
+        thread.join()
+    assert len(results) == 4
+    for result in results:
+        np.testing.assert_array_equal(result, expected)
+
+
+def test_numpys_settings_of_the_asking_thread_hold_in_all():
+    threads.set_count(4)
+    kept: list[str] = []
+    with np.errstate(over="raise"):
+        threads.each(lambda piece: kept.append(np.geterr()["over"]), range(64))
+    assert set(kept) == {"raise"}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork, which this system has not")
+def test_a_forked_process_starts_threads_of_its_own():
+    program = """
+import os
+import autokit as torch
+torch.set_num_threads(4)
+x = torch.linspace(-4, 4, 600_000)
+before = x.sigmoid()
+child = os.fork()
+if not child:
+    os._exit(0 if torch.equal(x.sigmoid(), before) else 1)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+print("both done")
+"""
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, timeout=60
+    )
+    assert run.stdout == "both done\n", run.stderr
+
+
+def test_no_thread_is_started_before_one_is_needed():
+    program = (
+        "import threading, autokit as torch; torch.ones(1000).sigmoid(); print(threading.active_count())"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert run.stdout == "1\n", run.stderr
