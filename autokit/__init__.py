@@ -45,6 +45,7 @@ from autokit.version import __version__
 if TYPE_CHECKING:
     from autokit.func import vmap
     from autokit.graphs.capture import graph
+    from autokit.graphs.layers import summary
     from autokit.graphs.story import record
     from autokit.serialization import load, save
     from autokit.widgets import animate
@@ -102,6 +103,7 @@ _LAZY = {
     "is_anomaly_check_nan_enabled": "autokit.debug.anomaly",
     "is_anomaly_enabled": "autokit.debug.anomaly",
     "graph": "autokit.graphs.capture",
+    "summary": "autokit.graphs.layers",
     "load": "autokit.serialization",
     "record": "autokit.graphs.story",
     "save": "autokit.serialization",
@@ -187,6 +189,7 @@ __all__ = [
     "set_grad_enabled",
     "set_printoptions",
     "set_rng_state",
+    "summary",
     "vmap",
     *_AUTOCAST,
     *_FROM_NN,
