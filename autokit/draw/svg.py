@@ -133,7 +133,8 @@ def _thumbnail(thumb: Thumbnail, known: bool) -> str:
     hidden = "" if known else ' display="none"'
     heat = cells(thumb.heat, thumb.x, thumb.y) if thumb.heat else ""
     words = _text(thumb.marks) if thumb.marks else ""
-    return f'<g data-part="{thumb.part}"{hidden}>{heat}{words}</g>'
+    columns = f' data-columns="{thumb.heat.columns}" data-size="{thumb.heat.cell:g}"' if thumb.heat else ""
+    return f'<g data-part="{thumb.part}"{columns}{hidden}>{heat}{words}</g>'
 
 
 def _field(name: str, content: Card, value: str | int | None) -> str:

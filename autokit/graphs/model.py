@@ -325,6 +325,15 @@ class Trouble:
     sentence: str
 
 
+@dataclass(frozen=True)
+class CellSums:
+    """How each element of a tensor came about: one short text for each, in row-major order."""
+
+    element: str
+    field: str
+    sums: tuple[str, ...]
+
+
 State = dict[str, dict[str, str | int | None]]
 """What a picture shows: for each element, the value of each field."""
 
@@ -337,7 +346,8 @@ class Timeline:
     is shown at step ``k``: the initial state with the changes of the steps
     0 to ``k`` applied in order.  Every drawer, in Python or in JavaScript,
     must agree with it.  ``accounts`` tell for each leaf where its gradient
-    came from, and ``troubles`` what went wrong and where that began.
+    came from, ``troubles`` what went wrong and where that began, and
+    ``cells`` for small tensors the sum behind each element.
     """
 
     graph: Graph
@@ -346,6 +356,7 @@ class Timeline:
     initial: tuple[Change, ...] = field(default=())
     accounts: tuple[Account, ...] = ()
     troubles: tuple[Trouble, ...] = ()
+    cells: tuple[CellSums, ...] = ()
 
     def __len__(self) -> int:
         return len(self.steps)

@@ -17,6 +17,7 @@ from autokit.autograd.engine import ChangedSince, run_backward
 from autokit.autograd.node import Node as EngineNode
 from autokit.graphs.backward import Backward
 from autokit.graphs.capture import OPERATIONS_SHOWN, Capture, capture
+from autokit.graphs.cells import Cells, told_cells
 from autokit.graphs.check import central_differences
 from autokit.graphs.forward import tell_forward, tell_turn
 from autokit.graphs.model import NOT_COMPUTED, Change, Graph, Timeline
@@ -64,6 +65,11 @@ def record(output: Tensor, gradient: Tensor | None = None) -> Timeline:
     >>> [step.sentence for step in ak.record(c).steps if step.kind == "product"]
     ['Upstream times local: 1.0 · 20.0 = 20.0 is what c sends to a.']
     """
+    return tell(output, gradient)[0]
+
+
+def tell(output: Tensor, gradient: Tensor | None = None) -> tuple[Timeline, Cells]:
+    """As :func:`record`, with what can still tell of each element as long as the arrays are alive."""
     taken = capture(output)
     root = output.grad_fn or output
     seed = _seed(output, gradient)
@@ -88,14 +94,17 @@ def record(output: Tensor, gradient: Tensor | None = None) -> Timeline:
     wrong = troubles(backward)
     tell_finish(backward, ends, wrong)
     nodes = tuple(replace(node, gradient=backward.gradients.get(node.id)) for node in taken.graph.nodes)
-    return Timeline(
+    cells = Cells(taken, backward)
+    timeline = Timeline(
         replace(taken.graph, nodes=nodes),
         tuple(script.steps),
         tuple(script.chapters),
         _start(taken.graph),
         tuple(ends),
         tuple(wrong),
+        () if script.brief else told_cells(cells, len(script.steps)),
     )
+    return timeline, cells
 
 
 def _seed(output: Tensor, gradient: Tensor | None) -> Any:

@@ -58,7 +58,11 @@ class Words:
 
     def formula(self, node: Node) -> str:
         """The operation's formula with the operands' names."""
-        return self._filled(node, self._template(node), self.name)
+        return self.filled(node, self.name)
+
+    def filled(self, node: Node, word: Any) -> str:
+        """The operation's formula with a word for each operand."""
+        return self._filled(node, self._template(node), word)
 
     def numbers(self, node: Node) -> str:
         """The formula with the numbers put in and the result; for large values the shapes."""
@@ -70,7 +74,11 @@ class Words:
 
     def by(self, top: Node, bottom: Node) -> str:
         """The derivative of one value by another, in symbols."""
-        return f"∂{self.name(top)}/∂{self.name(bottom)}"
+        return self.by_text(top, self.name(bottom))
+
+    def by_text(self, top: Node, name: str) -> str:
+        """The same by what has this name, such as one element of a value."""
+        return f"∂{self.name(top)}/∂{name}"
 
     def local(self, node: Node, edge: Edge, origin: EngineNode) -> Local:
         """The local derivative of ``node`` along ``edge``."""

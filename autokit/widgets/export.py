@@ -42,6 +42,7 @@ const model = {
     for (const call of [...(listeners.get("change:" + name) ?? [])]) call();
   },
   save_changes() {},
+  send() { throw new Error("there is no kernel"); },
   on: (event, call) => listeners.set(event, [...(listeners.get(event) ?? []), call]),
   off: (event, call) => listeners.set(event, (listeners.get(event) ?? []).filter((other) => other !== call)),
 };

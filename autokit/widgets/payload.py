@@ -16,9 +16,13 @@ from autokit.draw.card import BOLD
 from autokit.draw.escape import visible
 from autokit.draw.metrics import fit
 from autokit.draw.shapes import Scene
-from autokit.graphs.model import Change, Graph, State, Timeline
+from autokit.graphs.model import Change, Collapse, Graph, State, Timeline
+from autokit.graphs.summary import number
 
-_NOT_SENT = {"values"}
+_NOT_SENT = {"values", "cells"}
+_NUMBERS_A_STEP = 24
+"""How many elements of tensors are sent for each step; a player asks its kernel for others."""
+
 _WHOLE = (Change, Graph, Timeline)
 """Of these, what is empty counts: an empty text is one to show."""
 
@@ -28,7 +32,8 @@ def payload(timeline: Timeline) -> dict[str, Any]:
 
     ``_timeline`` is the story; ``_svg`` the picture before the first step,
     which the player then keeps up to date; ``_shortened`` holds, by element
-    and field, the texts that the picture has no room for, and what it shows.
+    and field, the texts that the picture has no room for, and what it shows;
+    ``_cells`` holds the elements of small tensors, and how each came about.
     """
     picture = draw.scene(timeline)
     before: State = {}
@@ -38,7 +43,29 @@ def payload(timeline: Timeline) -> dict[str, Any]:
         "_timeline": _lean(timeline),
         "_svg": draw.svg(picture, state=before),
         "_shortened": _shortened(picture, timeline),
+        "_cells": _cells(timeline),
     }
+
+
+def _cells(timeline: Timeline) -> dict[str, dict[str, dict[str, list[str]]]]:
+    sums = {(told.element, told.field): list(told.sums) for told in timeline.cells}
+    room = _NUMBERS_A_STEP * len(timeline)
+    tensors = [
+        (len(summary.values), node.id, name, summary.values)
+        for node in timeline.graph.nodes
+        for name, summary in (("value", node.value), ("gradient", node.gradient))
+        if summary is not None and summary.shape and summary.values
+    ]
+    sent: dict[str, dict[str, dict[str, list[str]]]] = {}
+    for size, id, name, values in sorted(tensors, key=lambda tensor: tensor[:3]):
+        room -= size
+        if room < 0:
+            break
+        element = f"n{id}"
+        cell = sent.setdefault(element, {})[name] = {"values": [number(value) for value in values]}
+        if (element, name) in sums:
+            cell["sums"] = sums[element, name]
+    return sent
 
 
 def _shortened(picture: Scene, timeline: Timeline) -> dict[str, dict[str, dict[str, str]]]:
@@ -62,13 +89,16 @@ def _shortened(picture: Scene, timeline: Timeline) -> dict[str, dict[str, dict[s
 def _lean(value: Any) -> Any:
     if is_dataclass(value):
         named = {
-            field.name: getattr(value, field.name) for field in fields(value) if field.name not in _NOT_SENT
+            field.name: getattr(value, field.name)
+            for field in fields(value)
+            if field.name not in _NOT_SENT or isinstance(value, Collapse)
         }
         if not isinstance(value, _WHOLE):
             named = {name: item for name, item in named.items() if item not in (None, "", ())}
         return {name: _lean(item) for name, item in named.items()}
     if isinstance(value, tuple):
         return [_lean(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)  # JSON has no NaN and no infinity
+    if isinstance(value, float):
+        # JSON has no NaN and no infinity, and nobody sees more than five digits.
+        return float(f"{value:.5g}") if math.isfinite(value) else str(value)
     return value

@@ -11,13 +11,19 @@ import anywidget
 import traitlets
 
 from autokit import draw
+from autokit.graphs.cells import NOT_TOLD, Cells
 from autokit.graphs.model import Timeline
+from autokit.graphs.summary import number
 from autokit.widgets.export import save_html
 from autokit.widgets.payload import payload
 from autokit.widgets.script import player_css, player_js
 
 if TYPE_CHECKING:
     from autokit.tensor import Tensor
+
+
+ELEMENTS_AT_ONCE = 1024
+"""How many elements of a tensor a browser is told when it asks."""
 
 
 class Player(anywidget.AnyWidget):
@@ -30,6 +36,10 @@ class Player(anywidget.AnyWidget):
     ----------
     timeline : Timeline
         As made by ``ak.record``.
+    cells : Cells, optional
+        Tells of the elements of large tensors, as long as their arrays are alive; ``ak.animate`` brings it.
+    **traits
+        Any of the attributes below, to begin with.
 
     Attributes
     ----------
@@ -67,15 +77,18 @@ class Player(anywidget.AnyWidget):
     _timeline = traitlets.Dict(read_only=True).tag(sync=True)
     _svg = traitlets.Unicode(read_only=True).tag(sync=True)
     _shortened = traitlets.Dict(read_only=True).tag(sync=True)
+    _cells = traitlets.Dict(read_only=True).tag(sync=True)
 
-    def __init__(self, timeline: Timeline, **traits: Any) -> None:
+    def __init__(self, timeline: Timeline, cells: Cells | None = None, **traits: Any) -> None:
         if not isinstance(timeline, Timeline):
             raise TypeError(
                 f"Player plays a Timeline, got {type(timeline).__name__}; make one with ak.record(tensor), "
                 "or use ak.animate(tensor)"
             )
         self.timeline = timeline
+        self._source = cells
         super().__init__()
+        self.on_msg(self._answer)
         for name, value in payload(timeline).items():
             self.set_trait(name, value)
         for name, value in traits.items():
@@ -108,9 +121,36 @@ class Player(anywidget.AnyWidget):
     def __repr__(self) -> str:
         return f"Player({_count(len(self.timeline.graph), 'node')}, {_count(len(self.timeline), 'step')})"
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _ipython_display_(self, **kwargs: Any) -> None:
+        """Show the still, and the player, which hides the still as long as it is alive.
+
+        These are two outputs: a notebook that is opened without its kernel looks in vain for the
+        widget of an output, and shows nothing else of it.
+        """
+        from IPython.display import display
+
+        display(draw.mimebundle(self.timeline), raw=True)  # type: ignore[no-untyped-call]
         live, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
-        return {**live, **draw.mimebundle(self.timeline)}, metadata
+        display({**live, "text/plain": repr(self)}, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]
+
+    def _answer(self, _: Any, question: Any, buffers: Any) -> None:
+        """Tell the browser what it asks for: elements of a tensor, or how one of them came about."""
+        element, field = str(question.get("element")), str(question.get("field"))
+        place = int(question.get("place", 0))
+        self.send({**question, **self._told(element, field, place, bool(question.get("sum")))})
+
+    def _told(self, element: str, field: str, place: int, wants_sum: bool) -> dict[str, Any]:
+        node = next((node for node in self.timeline.graph.nodes if node.element == element), None)
+        if node is None or field not in ("value", "gradient"):
+            return {"told": NOT_TOLD}
+        if wants_sum:
+            return {"told": self._source.explain(node, field, place) if self._source else NOT_TOLD}
+        array = self._source.array(node, field) if self._source else None
+        summary = node.value if field == "value" else node.gradient
+        kept = summary.values if summary is not None else None
+        values = array.ravel() if array is not None else kept or ()
+        values = values[place : place + ELEMENTS_AT_ONCE]
+        return {"values": [number(value) for value in values], "told": "" if len(values) else NOT_TOLD}
 
     @traitlets.validate("step")
     def _stand_on_a_stop(self, proposal: Any) -> int:
@@ -157,9 +197,9 @@ def animate(tensor: Tensor | Timeline, **traits: Any) -> Player:
     """
     if isinstance(tensor, Timeline):
         return Player(tensor, **traits)
-    from autokit.graphs.story import record
+    from autokit.graphs.story import tell
 
-    return Player(record(tensor), **traits)
+    return Player(*tell(tensor), **traits)
 
 
 def _count(number: int, thing: str) -> str:

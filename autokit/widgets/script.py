@@ -2,8 +2,9 @@
 
 Each file there is a module of its own that says what it takes from which
 other.  A notebook takes one file, so they are put one after the other, each
-after those that it imports; their imports of one another and their comments,
-which are for the readers of the source, stay behind.
+after those that it imports; their imports of one another stay behind, and so do
+comments and indents, which are for the readers of the source.  No two files
+may give the same name to what stands at their top level.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from pathlib import Path
 FOLDER = Path(__file__).parent / "browser"
 
 _IMPORT = re.compile(r'^import \{[^}]*\} from "\./([a-z]+\.js)";\n', re.MULTILINE)
-_COMMENT = re.compile(r"/\*\*.*?\*/ ?|^[ \t]*//[^\n]*", re.MULTILINE | re.DOTALL)
-_BLANK = re.compile(r"\n\s*\n")
+_COMMENT = re.compile(r"/\*\*.*?\*/ ?|(?:^|[ \t])// [^\n\"'`]*$", re.MULTILINE | re.DOTALL)
+_INDENT = re.compile(r"\n\s+")
 
 
 @cache
@@ -38,4 +39,5 @@ def _collect(name: str, files: dict[str, str]) -> None:
     for needed in _IMPORT.findall(source):
         if needed not in files:
             _collect(needed, files)
-    files[name] = _BLANK.sub("\n", _COMMENT.sub("", _IMPORT.sub("", source))).lstrip()
+    # No text in these files spans lines, so that what a line begins with is for readers too.
+    files[name] = _INDENT.sub("\n", _COMMENT.sub("", _IMPORT.sub("", source))).lstrip()

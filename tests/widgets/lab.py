@@ -82,20 +82,26 @@ class Lab:
 
     url: str
     folder: Path
+    path: str = "lab/tree"
 
     def open(self, context: Any, name: str, cells: Sequence[str]) -> Notebook:
         """Write the notebook ``name`` with these code cells, and open it in a new page of ``context``."""
         book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in cells])
         book.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
         nbformat.write(book, self.folder / name)
+        notebook = self.reopen(context, name)
+        # The page's own idle mark comes too early: a cell run before the kernel listens opens a dialog.
+        notebook.page.wait_for_function(_KERNEL_LISTENS)
+        return notebook
+
+    def reopen(self, context: Any, name: str) -> Notebook:
+        """Open the notebook ``name`` in a new page of ``context``, whether a kernel runs for it or not."""
         context.set_default_timeout(PATIENCE * 1000)
         notebook = Notebook(context.new_page())
         notebook.page.on("request", lambda request: notebook.asked.append(request.url))
         notebook.page.on("websocket", lambda socket: notebook.asked.append(socket.url))
-        notebook.page.goto(f"{self.url}/lab/tree/{name}?reset&token={TOKEN}")
+        notebook.page.goto(f"{self.url}/{self.path}/{name}?reset&token={TOKEN}")
         notebook.page.wait_for_selector(".jp-CodeCell .cm-content")
-        # The page's own idle mark comes too early: a cell run before the kernel listens opens a dialog.
-        notebook.page.wait_for_function(_KERNEL_LISTENS)
         return notebook
 
 

@@ -165,14 +165,17 @@ def test_a_linked_slider_moves_it(notebook: Notebook, page: Any) -> None:
     wait_for_steps(page, 7)
 
 
-def test_the_output_holds_the_still_and_the_words_too(notebook: Notebook, page: Any) -> None:
-    data = json.loads(
+def test_the_still_stands_before_the_player_and_hides_while_that_lives(notebook: Notebook, page: Any) -> None:
+    outputs = json.loads(
         page.evaluate(
-            "JSON.stringify(window.jupyterapp.shell.currentWidget.content.widgets[0].model.outputs.toJSON()[0].data)"
+            "JSON.stringify(window.jupyterapp.shell.currentWidget.content.widgets[0].model.outputs.toJSON())"
         )
     )
-    assert set(data) == {"application/vnd.jupyter.widget-view+json", "text/html", "text/plain"}
-    assert data["text/html"].startswith("<img alt=") and " at 0x" not in data["text/plain"]
+    still, live = (output["data"] for output in outputs)
+    assert set(still) == {"text/html", "text/plain"} and still["text/html"].startswith("<img alt=")
+    assert set(live) == {"application/vnd.jupyter.widget-view+json", "text/plain"}
+    assert " at 0x" not in live["text/plain"] + still["text/plain"]
+    assert page.locator(".jp-Cell").first.locator("img").is_hidden()
 
 
 def test_follows_the_dark_theme(notebook: Notebook, page: Any) -> None:
@@ -190,6 +193,43 @@ def test_follows_the_dark_theme(notebook: Notebook, page: Any) -> None:
     page.wait_for_selector("body[data-jp-theme-light=true]", state="attached")
 
 
+def test_observe_interactive_and_close(notebook: Notebook, page: Any) -> None:
+    said = notebook.run(
+        "seen = []\n"
+        "player.observe(lambda change: seen.append((change['name'], change['new'])), ['step', 'selected'])\n"
+        "knob = ipywidgets.interactive(lambda at: player.seek(at), at=(0, 18))\n"
+        "knob.children[0].value = 5\n"
+        "player.selected = 'n1'\n"
+        "print(seen)"
+    )
+    assert said == "[('step', 9), ('step', 5), ('selected', 'n1')]"
+    wait_for_steps(page, 5)
+    notebook.run("other = ak.animate(c); other")
+    page.wait_for_selector(".ak-player >> nth=2")
+    last = page.locator(".jp-Cell").last
+    assert last.locator("img").is_hidden()
+    notebook.command("notebook:insert-cell-below")
+    notebook.run("other.close()")
+    page.wait_for_function("document.querySelectorAll('.ak-player').length === 2")
+    assert page.locator(".jp-Cell").nth(-2).locator("img").is_visible(), "the still takes its place"
+
+
+def test_elements_come_from_the_kernel_as_long_as_it_lives(notebook: Notebook, page: Any) -> None:
+    notebook.command("notebook:insert-cell-below")
+    notebook.run(
+        "ak.manual_seed(0); w = ak.randn(60, 50, requires_grad=True)\n"
+        "with ak.recording():\n    loss = (w * 2).sum()\n"
+        "big = ak.animate(loss, step=10**6, selected='n0'); big"
+    )
+    player = page.locator(".ak-player").last
+    assert player.locator(".ak-grid td").count() == 0, "large arrays come as their summaries"
+    player.get_by_role("button", name="Show all 3,000 elements").first.click()
+    player.locator(".ak-grid td >> nth=1023").wait_for(state="attached")
+    assert player.locator(".ak-grid td").nth(51).inner_text() == notebook.run(
+        "from autokit.graphs.summary import number; print(number(w[1, 1].item()))"
+    )
+
+
 def test_lives_on_without_its_kernel_and_asked_nothing_of_the_outside(notebook: Notebook, page: Any) -> None:
     notebook.page.evaluate("window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
     page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.sessionContext.session?.kernel")
@@ -198,3 +238,15 @@ def test_lives_on_without_its_kernel_and_asked_nothing_of_the_outside(notebook: 
     page.keyboard.press("ArrowLeft")
     wait_for_steps(page, LAST - 1)
     assert notebook.asked and notebook.outside() == []
+
+
+def test_opened_again_without_its_widgets_the_notebook_shows_the_stills(
+    notebook: Notebook, lab: Lab, chromium: Any
+) -> None:
+    notebook.command("docmanager:save")
+    notebook.page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
+    context = chromium.new_context(viewport={"width": 1280, "height": 1700})
+    cell = lab.reopen(context, "player.ipynb").page.locator(".jp-Cell").first
+    cell.get_by_text("model not found").wait_for()
+    assert cell.locator("img").is_visible()
+    context.close()

@@ -31,7 +31,9 @@ def test_code_is_one_module_that_the_browser_can_read(tmp_path: Path) -> None:
     (tmp_path / "player.mjs").write_text(player_js(), "utf-8")
     subprocess.run(["node", "--check", str(tmp_path / "player.mjs")], check=True)
     for file in FOLDER.glob("*.js"):
-        assert len(file.read_text("utf-8").splitlines()) < 500, file.name
+        lines = file.read_text("utf-8").splitlines()
+        assert len(lines) < 500, file.name
+        assert all(line.count("`") % 2 == 0 for line in lines), "joining cuts indents"
         (tmp_path / f"{file.stem}.mjs").write_text(file.read_text("utf-8"), "utf-8")
         subprocess.run(["node", "--check", str(tmp_path / f"{file.stem}.mjs")], check=True)
 

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import traitlets
@@ -25,10 +26,16 @@ def test_repr_names_no_address(player: Player) -> None:
     assert repr(player) == "Player(3 nodes, 20 steps)"
 
 
-def test_output_is_the_widget_beside_the_still_and_the_words(player: Player, story: Timeline) -> None:
-    data, _ = player._repr_mimebundle_()
-    assert data.pop("application/vnd.jupyter.widget-view+json")["model_id"] == player.model_id
-    assert data == draw.mimebundle(story)
+def test_output_is_the_still_and_the_widget(
+    player: Player, story: Timeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[dict[str, Any]] = []
+    monkeypatch.setattr("IPython.display.display", lambda data, **_: shown.append(data))
+    player._ipython_display_()
+    still, live = shown
+    assert still == draw.mimebundle(story)
+    assert live.pop("application/vnd.jupyter.widget-view+json")["model_id"] == player.model_id
+    assert live == {"text/plain": "Player(3 nodes, 20 steps)"}, "so that no viewer shows the still twice"
 
 
 def test_play_pause_seek(player: Player) -> None:

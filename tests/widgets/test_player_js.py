@@ -47,7 +47,7 @@ def test_caption_tells_each_step(page: Any, story: Timeline) -> None:
         assert page.locator(".ak-sentence").inner_text() == step.sentence
         assert page.locator(".ak-formula").text_content() == step.formula
         assert page.locator(".ak-numbers").text_content() == step.numbers
-        assert page.locator(".ak-why").is_visible() == bool(step.note)
+        assert page.locator(".ak-why").first.is_visible() == bool(step.note)
         assert page.locator(".ak-count").inner_text() == f"{number} / 20"
         touched = page.locator("[data-touched]").evaluate_all("gs => gs.map((g) => g.dataset.element)")
         assert sorted(touched) == sorted(step.touches)

@@ -4,11 +4,12 @@
  * @import { Question, Timeline, View } from "./story.js"
  */
 
+import { accountTable } from "./account.js";
 import { h } from "./dom.js";
-import { isRight, KINDS, PHASES } from "./story.js";
+import { isRight, KINDS, PHASES, told } from "./story.js";
 
-/** What happens at this step, in words, symbols and numbers; or the question that stands before the next. @param {Timeline} timeline @param {AbortSignal} signal */
-export function makeCaption(timeline, signal) {
+/** @param {Timeline} timeline @param {(element: string) => void} onSelect @param {AbortSignal} signal */
+export function makeCaption(timeline, onSelect, signal) {
   const phase = h("span", { className: "ak-phase" });
   const kind = h("span", { className: "ak-kind" });
   const score = h("span", { className: "ak-score" });
@@ -16,8 +17,10 @@ export function makeCaption(timeline, signal) {
   const sentence = h("p", { className: "ak-sentence", "aria-live": "polite" });
   const formula = h("code", { className: "ak-formula" });
   const numbers = h("code", { className: "ak-numbers" });
+  const instead = h("span", { className: "ak-instead" });
   const note = h("p");
   const why = h("details", { className: "ak-why" }, h("summary", {}, "Why?"), note);
+  const account = h("details", { className: "ak-why ak-account" }, h("summary", {}, "The account"), h("div", { tabIndex: 0, role: "region", "aria-label": "The account" }, accountTable(timeline, onSelect)));
   const verdict = h("span", { className: "ak-verdict", role: "status" });
   const ask = h("span", { className: "ak-ask" });
   const answer = h("input", { type: "text", autocomplete: "off", className: "ak-answer", inputMode: "text" });
@@ -27,7 +30,7 @@ export function makeCaption(timeline, signal) {
   const node = h("div", { className: "ak-caption" },
     h("div", { className: "ak-meta" }, phase, kind, h("span", { className: "ak-space" }), score, count),
     h("div", { className: "ak-telling" }, sentence, form, verdict),
-    h("div", { className: "ak-symbols" }, formula, numbers, h("span", { className: "ak-space" }), why));
+    h("div", { className: "ak-symbols" }, formula, numbers, instead, h("span", { className: "ak-space" }), why, account));
 
   let right = 0;
   let tried = 0;
@@ -79,6 +82,15 @@ export function makeCaption(timeline, signal) {
       if (open) answer.focus({ preventScroll: true });
       return open !== null;
     },
+    /** Close what lies over the picture; says whether something did. */
+    fold() {
+      const opened = [why, account].filter((details) => details.open);
+      for (const details of opened) {
+        details.open = false;
+        details.querySelector("summary")?.focus({ preventScroll: true });
+      }
+      return opened.length > 0;
+    },
     cancel() {
       if (open) end();
       say("", "");
@@ -100,20 +112,24 @@ export function makeCaption(timeline, signal) {
       if (open) end();
       if (view.arrived) say("", "");
       const step = timeline.steps[view.step];
-      const chapter = timeline.chapters[step?.chapter];
-      const coarse = view.grain === "coarse" && chapter;
+      const coarse = view.chapter;
       const [at, of] = coarse ? [step.chapter + 1, timeline.chapters.length] : [view.step + 1, timeline.steps.length];
       node.dataset.phase = step?.phase ?? "";
       phase.textContent = step ? PHASES[step.phase] : "";
       kind.textContent = !step || step.phase === "turn" ? "" : coarse ? "Chapter" : KINDS[step.kind] ?? step.kind;
       count.textContent = `${step ? at : 0} / ${of}`;
-      const told = (coarse ? chapter.sentence : step?.sentence) ?? "";
-      if (sentence.textContent !== told) sentence.textContent = told;
+      const words = told(view);
+      if (sentence.textContent !== words) sentence.textContent = words;
       formula.textContent = step?.formula ?? "";
       numbers.textContent = step?.numbers ?? "";
       note.textContent = step?.note ?? "";
+      instead.replaceChildren(...(step?.instead ? ["with = : ", h("s", {}, step.instead), " ✗"] : []));
       why.hidden = !step?.note;
-      if (view.arrived) why.open = false;
+      account.hidden = step?.kind !== "finish" || !timeline.accounts?.length;
+      if (view.arrived) {
+        why.open = false;
+        account.open = view.arrived === "forward" && !account.hidden;
+      }
     },
   };
 }

@@ -18,7 +18,7 @@ function choice(name, options) {
 /**
  * Scrubber, buttons and choices.
  * @param {Timeline} timeline
- * @param {Record<"first" | "back" | "play" | "next" | "last" | "predict" | "table", () => void> & { seek: (step: number) => void, speed: (speed: number) => void, grain: (grain: Grain) => void }} act
+ * @param {Record<"first" | "back" | "play" | "next" | "last" | "predict" | "table" | "program", () => void> & { seek: (step: number) => void, speed: (speed: number) => void, grain: (grain: Grain) => void }} act
  * @param {AbortSignal} signal
  */
 export function makeControls(timeline, act, signal) {
@@ -58,10 +58,11 @@ export function makeControls(timeline, act, signal) {
   const grain = choice("Detail", [["fine", "Every step"], ["coarse", "Chapters"]]);
   const predict = h("button", { type: "button", className: "ak-button ak-toggle", "aria-pressed": "false", title: "Be asked for each number before it is shown" }, "Predict");
   const table = h("button", { type: "button", className: "ak-button ak-toggle", "aria-pressed": "false" }, "Show as table");
+  const program = h("button", { type: "button", className: "ak-button ak-toggle", "aria-pressed": "false" }, "Code");
   const node = h("div", { className: "ak-controls" }, scrubber,
     h("div", { className: "ak-row" },
       h("div", { className: "ak-transport", role: "group", "aria-label": "Playback" }, ...Object.values(buttons)),
-      h("span", { className: "ak-space" }), speed.label, grain.label, predict, table));
+      h("span", { className: "ak-space" }), speed.label, grain.label, predict, program, table));
 
   for (const [name, button] of Object.entries(buttons)) {
     button.addEventListener("click", () => button.getAttribute("aria-disabled") !== "true" && act[/** @type {"play"} */ (name)](), { signal });
@@ -71,11 +72,13 @@ export function makeControls(timeline, act, signal) {
   grain.select.addEventListener("change", () => act.grain(grain.select.value), { signal });
   predict.addEventListener("click", act.predict, { signal });
   table.addEventListener("click", act.table, { signal });
+  program.addEventListener("click", act.program, { signal });
 
   let playing = /** @type {boolean | null} */ (null);
   return {
     node,
     predict,
+    program,
     table,
     /** @param {View} view */
     show(view) {

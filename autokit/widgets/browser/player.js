@@ -16,10 +16,14 @@
 
 import { makeCaption } from "./caption.js";
 import { makeControls } from "./controls.js";
+import { makeElements, makeTip } from "./cells.js";
+import { makeCollapse } from "./collapse.js";
 import { makePanel } from "./details.js";
 import { h, iconButton, ICONS } from "./dom.js";
+import { makePaths } from "./paths.js";
+import { linesOf, makeProgram } from "./program.js";
 import { makeStage } from "./stage.js";
-import { nameOf, neighbour, questions, stateAt, stop } from "./story.js";
+import { nameOf, neighbour, questions, stop, walker } from "./story.js";
 import { makeTable } from "./table.js";
 
 /** How long a step is shown: the time to read its sentence. @param {string} sentence */
@@ -32,6 +36,7 @@ function render({ model, el }) {
   const listeners = new AbortController();
   const { signal } = listeners;
   const asked = questions(timeline);
+  const states = walker(timeline);
   let predicting = false;
   let timer = 0;
   let before = -1; // the step shown last
@@ -85,6 +90,11 @@ function render({ model, el }) {
       if (predicting && grain() === "coarse") act.grain("fine");
       if (!predicting) caption.cancel();
     },
+    program() {
+      program.node.hidden = !program.node.hidden;
+      controls.program.setAttribute("aria-pressed", String(!program.node.hidden));
+      update();
+    },
     table() {
       table.node.hidden = !table.node.hidden;
       picture.hidden = !table.node.hidden;
@@ -99,34 +109,67 @@ function render({ model, el }) {
       seek(grain() === "coarse" ? neighbour(timeline, "coarse", at, direction) : to);
     },
     select: (/** @type {string} */ element) => set({ selected: element }),
+    /** To the step that computes a node. @param {string} element */
+    jump(element) {
+      const at = timeline.steps.findIndex((step) => step.phase === "forward" && step.changes?.some((c) => c.element === element && c.field === "value"));
+      set({ selected: element, ...(at < 0 ? {} : { step: stop(timeline, grain(), at) }) });
+      stage.find(element);
+    },
+    /** To the details of the node after the selected one, or before it. @param {1 | -1} direction */
+    walk(direction) {
+      const at = timeline.graph.nodes.findIndex((n) => `n${n.id}` === model.get("selected"));
+      const next = timeline.graph.nodes.at(at < 0 && direction > 0 ? 0 : Math.max(0, Math.min(at + direction, timeline.graph.nodes.length - 1)));
+      if (!next) return;
+      act.select(`n${next.id}`);
+      stage.find(`n${next.id}`);
+    },
+    full() {
+      if (document.fullscreenElement === root) document.exitFullscreen();
+      else root.requestFullscreen?.();
+    },
   };
 
   const stage = makeStage(timeline, model.get("_svg"), model.get("_shortened"), act.select, signal);
-  const caption = makeCaption(timeline, signal);
+  const elements = makeElements(model, model.get("_cells") ?? {}, signal);
+  const caption = makeCaption(timeline, act.select, signal);
   const controls = makeControls(timeline, act, signal);
-  const panel = makePanel(timeline, () => act.select(""), signal);
-  const table = makeTable(timeline);
+  const paths = makePaths(timeline, stage.element);
+  const panel = makePanel(timeline, elements, paths, (n) => act.jump(`n${n.id}`), () => act.select(""), signal);
+  const program = makeProgram(timeline, act.jump);
+  const table = makeTable(timeline, act.select);
 
   const zoomIn = iconButton(ICONS.plus, "Zoom in", "+");
   const zoomOut = iconButton(ICONS.minus, "Zoom out", "−");
+  const full = iconButton(ICONS.full, "Full screen", "F");
+  full.hidden = !document.fullscreenEnabled;
+  controls.program.hidden = program.empty;
   const zoomFit = iconButton(ICONS.fit, "Fit the whole graph", "0");
   const listId = `autokit-${Math.random().toString(36).slice(2)}`;
   const places = new Map(timeline.graph.nodes.map((n) => [n.operation ? `${nameOf(n)}: ${n.operation}` : nameOf(n), `n${n.id}`]));
-  const search = h("input", { type: "search", className: "ak-search", placeholder: "Find a node", "aria-label": "Find a node", autocomplete: "off", spellcheck: false });
+  for (const line of linesOf(timeline)) places.set(`line ${line.line}: ${line.text.trim()}`, `n${line.nodes.at(-1)}`);
+  const search = h("input", { type: "search", className: "ak-search", placeholder: "Find a node or line", "aria-label": "Find a node or line", autocomplete: "off", spellcheck: false });
   search.setAttribute("list", listId);
   const options = h("datalist", { id: listId }, ...[...places.keys()].map((value) => h("option", { value })));
   const picture = h("div", { className: "ak-picture" }, stage.node,
     h("div", { className: "ak-find" }, search, options),
-    h("div", { className: "ak-zoom", role: "group", "aria-label": "Zoom" }, zoomOut, zoomIn, zoomFit));
-  const parts = [stage, caption, controls, panel, table];
+    h("div", { className: "ak-zoom", role: "group", "aria-label": "Zoom" }, zoomOut, zoomIn, zoomFit, full));
+  const collapse = makeCollapse(picture);
+  makeTip(picture, elements, signal);
+  const parts = [stage, caption, controls, panel, table, program, collapse];
   const nodes = timeline.graph.nodes.length;
   const root = h("div", { className: "ak-player", tabIndex: 0, role: "group", "data-lm-suppress-shortcuts": "true",
-    "aria-label": `Animation of a computation: ${nodes} node${nodes === 1 ? "" : "s"}, ${count} step${count === 1 ? "" : "s"}. Arrow keys step, Space plays.` },
-  h("div", { className: "ak-main" }, picture, table.node, panel.node), caption.node, controls.node);
+    "aria-label": `Animation of a computation: ${nodes} node${nodes === 1 ? "" : "s"}, ${count} step${count === 1 ? "" : "s"}. Left and right step, up and down go from node to node, Space plays.` },
+  h("div", { className: "ak-main" }, program.node, picture, table.node, panel.node), caption.node, controls.node, panel.said);
 
   zoomIn.addEventListener("click", () => stage.zoom(1.25), { signal });
   zoomOut.addEventListener("click", () => stage.zoom(0.8), { signal });
   zoomFit.addEventListener("click", () => stage.fit(), { signal });
+  full.addEventListener("click", act.full, { signal });
+  document.addEventListener("fullscreenchange", () => {
+    const on = document.fullscreenElement === root;
+    full.setAttribute("aria-label", on ? "Leave full screen" : "Full screen");
+    full.title = `${full.getAttribute("aria-label")} (F)`;
+  }, { signal });
 
   let sought = "";
   function findNode() {
@@ -136,6 +179,7 @@ function render({ model, el }) {
     const element = name ? places.get(name) ?? "" : [...places].find(([key]) => wanted && key.toLowerCase().includes(wanted))?.[1] ?? "";
     search.setAttribute("aria-invalid", String(Boolean(wanted) && !element));
     if (!element) return;
+    if (/^line \d/i.test(name || wanted)) return act.jump(element);
     act.select(element);
     stage.find(element);
   }
@@ -162,7 +206,7 @@ function render({ model, el }) {
       if (caption.asking()) {
         caption.cancel();
         root.focus({ preventScroll: true });
-      } else act.select("");
+      } else if (!caption.fold()) act.select("");
       return;
     }
     if (event.key === "Enter" && target.matches("input:not([type=range])") && !event.isComposing) {
@@ -173,6 +217,7 @@ function render({ model, el }) {
     /** @type {Record<string, () => unknown>} */
     const keys = {
       ArrowRight: act.next, ArrowLeft: act.back, " ": act.play, Home: act.first, End: act.last,
+      ArrowDown: () => act.walk(1), ArrowUp: () => act.walk(-1), f: act.full,
       PageDown: () => act.chapter(1), PageUp: () => act.chapter(-1),
       "+": () => stage.zoom(1.25), "=": () => stage.zoom(1.25), "-": () => stage.zoom(0.8), 0: () => stage.fit(),
     };
@@ -187,12 +232,12 @@ function render({ model, el }) {
   function update() {
     const step = here();
     const forward = before >= 0 && step > before && neighbour(timeline, grain(), before, 1) === step;
-    const first = grain() === "coarse" ? timeline.chapters[timeline.steps[step]?.chapter]?.first ?? step : step;
+    const chapter = grain() === "coarse" ? timeline.chapters[timeline.steps[step]?.chapter] : undefined;
     const speed = model.get("speed");
     /** @type {View} */
     const view = { step, grain: grain(), selected: model.get("selected"), playing: model.get("playing"), speed,
-      state: count ? stateAt(timeline, step) : {},
-      lit: timeline.steps.slice(first, step + 1), arrived: step === before ? "" : forward ? "forward" : "otherwise" };
+      state: count ? states(step) : {}, chapter,
+      lit: timeline.steps.slice(chapter?.first ?? step, step + 1), arrived: step === before ? "" : forward ? "forward" : "otherwise" };
     root.style.setProperty("--ak-pace", `${Math.round(220 / speed)}ms`);
     root.dataset.phase = timeline.steps[step]?.phase ?? "";
     for (const part of parts) part.show(view);
@@ -223,6 +268,7 @@ function render({ model, el }) {
     listeners.abort();
     clearTimeout(timer);
     stage.close();
+    collapse.close();
     root.remove();
   };
 }

@@ -6,7 +6,7 @@
 
 import { makeCamera } from "./camera.js";
 import { glide, h, prefersStillness, s } from "./dom.js";
-import { flowOf } from "./story.js";
+import { flowOf, told } from "./story.js";
 
 /**
  * @param {Timeline} timeline @param {string} markup
@@ -19,7 +19,7 @@ export function makeStage(timeline, markup, shortened, onSelect, signal) {
   const svg = /** @type {SVGSVGElement} */ (document.importNode(/** @type {any} */ (parsed.documentElement), true));
   const [left, top, width, height] = (svg.getAttribute("viewBox") ?? `0 0 ${parseFloat(svg.getAttribute("width") ?? "300")} ${parseFloat(svg.getAttribute("height") ?? "150")}`).split(/[\s,]+/).map(Number);
   for (const name of ["width", "height", "role", "aria-label", "aria-labelledby", "aria-describedby"]) svg.removeAttribute(name);
-  svg.setAttribute("aria-hidden", "true"); // its content is told by the caption, the panel and the table
+  svg.setAttribute("role", "img"); // named by the sentence of the step: more is told by the panel and the table
   svg.querySelector(":scope > title")?.remove(); // it tells the end of the story
   const node = h("div", { className: "ak-stage" }, svg);
   node.style.setProperty("--ak-width", String(width));
@@ -37,6 +37,13 @@ export function makeStage(timeline, markup, shortened, onSelect, signal) {
     if (line) line.after(returning(line, group.querySelector('[data-part="arrow"]')));
   }
   const strongest = Math.max(0, ...timeline.steps.flatMap((step) => step.changes ?? []).filter((c) => c.field === "flow").map((c) => flowOf(c.value).magnitude).filter(Number.isFinite));
+  const marks = (timeline.troubles ?? []).flatMap((trouble) => {
+    const group = elements.get(`n${trouble.node}`)?.group;
+    const mark = s("g", { class: "ak-trouble", display: "none" }, s("title", {}, trouble.sentence),
+      s("circle", { r: 9 }), s("text", { "text-anchor": "middle", y: 5 }, "!"));
+    group?.append(mark);
+    return group ? [mark] : [];
+  });
   let lit = /** @type {string[]} */ ([]);
   let marked = "";
 
@@ -135,12 +142,15 @@ export function makeStage(timeline, markup, shortened, onSelect, signal) {
 
   return {
     node,
+    /** @param {string} name */
+    element: (name) => elements.get(name)?.group,
     zoom: camera.zoom,
     fit: camera.fit,
     /** @param {View} view */
     show(view) {
       const touches = view.lit.flatMap((step) => step.touches ?? []);
       for (const [name, fields] of Object.entries(view.state)) showElement(name, fields);
+      svg.setAttribute("aria-label", `The graph. ${told(view)}`);
       for (const name of lit) elements.get(name)?.group.removeAttribute("data-touched");
       for (const name of touches) elements.get(name)?.group.setAttribute("data-touched", "");
       lit = touches;
@@ -149,6 +159,8 @@ export function makeStage(timeline, markup, shortened, onSelect, signal) {
         elements.get(view.selected)?.group.setAttribute("data-selected", "");
         marked = view.selected;
       }
+      const over = view.step === timeline.steps.length - 1;
+      for (const mark of marks) display(mark, over);
       if (!view.arrived) return;
       for (const stopMoving of [...moving]) stopMoving();
       const duration = prefersStillness() ? 0 : 300 / view.speed;

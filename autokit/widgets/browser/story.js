@@ -3,7 +3,12 @@
  *
  * @typedef {{ element: string, field: string, value: string | number | null }} Change
  * @typedef {{ kind: string, phase: "forward" | "turn" | "backward", chapter: number, sentence: string,
- *   formula?: string, numbers?: string, note?: string, touches?: string[], changes?: Change[] }} Step
+ *   formula?: string, numbers?: string, note?: string, instead?: string, collapse?: Collapse, touches?: string[],
+ *   changes?: Change[] }} Step
+ * @typedef {{ shape: number[], to?: number[], axes: number[], values?: number[], sums?: number[] }} Collapse
+ * @typedef {{ node: number, edges?: number[], contributions?: string[], gradient: string, difference?: string,
+ *   agrees?: boolean, assigned?: string }} Account
+ * @typedef {{ kind: string, node: number, sentence: string }} Trouble
  * @typedef {{ first: number, last: number, sentence: string }} Chapter
  * @typedef {{ text: string, minimum?: number | string, maximum?: number | string, mean?: number | string,
  *   nan?: number, infinite?: number }} Summary
@@ -12,12 +17,14 @@
  *   module?: string, source?: { file: string, line: number, text: string }, saved?: string[] }} Node
  * @typedef {{ id: number, source: number, target: number, slot: number, operand: string, local: string,
  *   requires_grad: boolean }} Edge
- * @typedef {{ graph: { nodes: Node[], edges: Edge[] }, steps: Step[], chapters: Chapter[], initial?: Change[] }} Timeline
+ * @typedef {{ graph: { nodes: Node[], edges: Edge[], outputs?: number[] }, steps: Step[], chapters: Chapter[], initial?: Change[],
+ *   accounts?: Account[], troubles?: Trouble[] }} Timeline
+ * @typedef {Record<string, Record<string, { values: string[], sums?: string[] }>>} Cells  by element and field
  * @typedef {"fine" | "coarse"} Grain
  * @typedef {Record<string, Record<string, string | number | null>>} State
  * @typedef {{ element: string, field: string, answer: string, text: string }} Question
  * @typedef {{ step: number, grain: Grain, selected: string, playing: boolean, speed: number, state: State,
- *   lit: Step[], arrived: "forward" | "otherwise" | "" }} View  what is on screen: `lit` are the steps that it tells of,
+ *   lit: Step[], chapter?: Chapter, arrived: "forward" | "otherwise" | "" }} View  what is on screen: `lit` are the steps that it tells of, as a `chapter` where it is coarse,
  *   and `arrived` says whether it was reached by going forward, in another way, or stood here already
  */
 
@@ -34,6 +41,32 @@ export function stateAt(timeline, step) {
   timeline.initial?.forEach(apply);
   for (let k = 0; k <= last; k++) timeline.steps[k].changes?.forEach(apply);
   return state;
+}
+
+/**
+ * The same for one step after the other, without beginning anew each time. The state returned is good until the next call.
+ * @param {Timeline} timeline @returns {(step: number) => State}
+ */
+export function walker(timeline) {
+  /** @type {State} */ const state = {};
+  /** @type {Change[][]} what each step changed, to take it back */ const undo = [];
+  const put = (/** @type {Change[]} */ changes) => changes.map(({ element, field, value }) => {
+    const fields = (state[element] ??= {});
+    const before = { element, field, value: fields[field] };
+    fields[field] = value;
+    return before;
+  });
+  put(timeline.initial ?? []);
+  return (step) => {
+    while (undo.length <= step) undo.push(put(timeline.steps[undo.length].changes ?? []));
+    while (undo.length > step + 1) {
+      for (const { element, field, value } of /** @type {Change[]} */ (undo.pop()).reverse()) {
+        if (value === undefined) delete state[element][field];
+        else state[element][field] = value;
+      }
+    }
+    return state;
+  };
 }
 
 /** Where the player stands when asked for `step`: there, or at the end of its chapter. @param {Timeline} timeline @param {Grain} grain @param {number} step */
@@ -103,6 +136,48 @@ export function questions(timeline) {
   });
   return asked;
 }
+
+/**
+ * Why a node's rule does not run at this moment of the way back; empty where it runs now or has run.
+ * @param {Timeline} timeline @param {State} state @param {Node} node
+ */
+export function whyNot({ graph: { nodes, edges } }, state, node) {
+  const { status } = state[`n${node.id}`] ?? {};
+  if (status === "dim") return "No gradient is needed here: nothing that it was made from learns.";
+  if (status === "ready") return node.kind === "leaf" ? "Its gradient is complete." : "It is ready. Of all that are, the newest goes first.";
+  if (status !== "waiting") return "";
+  const uses = edges.filter((e) => e.source === node.id && e.requires_grad && ["waiting", "ready", "current", "final"].includes(String(state[`n${e.target}`]?.status)));
+  const open = uses.filter((e) => !state[`e${e.id}`]?.flow);
+  const from = [...new Set(open.map((e) => nameOf(nodes[e.target])))];
+  return `Not yet: ${uses.length - open.length} of ${uses.length} contributions are in. Still to come from ${from.join(", ")}.`;
+}
+
+/**
+ * The ways from the output back to a node, each as its edges in the order of the pass: a gradient is the sum over them.
+ * `count` is how many there are in all; of these the first `most` are followed.
+ * @param {Timeline} timeline @param {number} id @param {number} most
+ */
+export function pathsTo({ graph: { nodes, edges, outputs } }, id, most) {
+  /** @type {Map<number, Edge[]>} */ const out = new Map();
+  for (const e of edges) if (e.requires_grad) out.set(e.source, [...(out.get(e.source) ?? []), e]);
+  const end = outputs?.[0] ?? nodes.length - 1;
+  /** @type {Map<number, number>} */ const counts = new Map([[end, 1]]);
+  for (let k = nodes.length - 1; k >= 0; k--) {
+    const uses = out.get(nodes[k].id);
+    if (uses && nodes[k].id !== end) counts.set(nodes[k].id, uses.reduce((sum, e) => sum + (counts.get(e.target) ?? 0), 0));
+  }
+  /** @type {Edge[][]} */ const paths = [];
+  const stack = id === end ? [] : [{ at: id, path: /** @type {Edge[]} */ ([]) }];
+  while (stack.length && paths.length < most) {
+    const { at, path } = /** @type {{ at: number, path: Edge[] }} */ (stack.pop());
+    if (at === end) paths.push(path);
+    else for (const e of [...(out.get(at) ?? [])].reverse()) if (counts.get(e.target)) stack.push({ at: e.target, path: [e, ...path] });
+  }
+  return { paths, count: id === end ? 0 : counts.get(id) ?? 0 };
+}
+
+/** The one sentence of what is shown. @param {View} view */
+export const told = ({ lit, chapter }) => chapter?.sentence ?? lit.at(-1)?.sentence ?? "";
 
 /** @param {Node} node */
 export const nameOf = (node) => node.label || `v${node.id}`;

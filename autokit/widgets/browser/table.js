@@ -1,30 +1,35 @@
 /**
- * The nodes at this step as a table, for those who would rather read.
+ * The nodes at this step as a table, and at the end the account, for those who would rather read.
  *
  * @import { Timeline, View } from "./story.js"
  */
 
+import { accountTable } from "./account.js";
 import { h } from "./dom.js";
-import { nameOf, shapeText, STATUSES } from "./story.js";
+import { nameOf, shapeText, STATUSES, told } from "./story.js";
 
-/** The nodes at this step as a table, for those who would rather read. @param {Timeline} timeline */
-export function makeTable(timeline) {
+/** @param {Timeline} timeline @param {(element: string) => void} onSelect */
+export function makeTable(timeline, onSelect) {
   const body = h("tbody");
   const caption = h("caption");
   const rows = timeline.graph.nodes.map((n) => {
     const cells = { value: h("td", { className: "ak-code" }), gradient: h("td", { className: "ak-code" }), status: h("td") };
+    const name = h("button", { type: "button", className: "ak-link" }, nameOf(n));
+    name.addEventListener("click", () => onSelect(`n${n.id}`));
     const made = n.operation ? `${n.symbol || n.operation}  ${n.formula ?? ""}` : n.kind;
-    body.append(h("tr", {}, h("th", { scope: "row" }, nameOf(n)), h("td", { className: "ak-code" }, made), h("td", {}, shapeText(n.shape)), ...Object.values(cells)));
+    body.append(h("tr", {}, h("th", { scope: "row" }, name), h("td", { className: "ak-code" }, made), h("td", {}, shapeText(n.shape)), ...Object.values(cells)));
     return { element: `n${n.id}`, cells };
   });
+  const account = accountTable(timeline, onSelect);
   const head = h("thead", {}, h("tr", {}, ...["Node", "Made by", "Shape", "Value", "Gradient", "Status"].map((name) => h("th", { scope: "col" }, name))));
-  const node = h("div", { className: "ak-table", hidden: true, tabIndex: 0, role: "region", "aria-label": "Table of the nodes" }, h("table", {}, caption, head, body));
+  const node = h("div", { className: "ak-table", hidden: true, tabIndex: 0, role: "region", "aria-label": "Table of the nodes" }, h("table", {}, caption, head, body), account);
   return {
     node,
     /** @param {View} view */
     show(view) {
       if (node.hidden) return;
-      caption.textContent = `At step ${view.step + 1} of ${timeline.steps.length}`;
+      caption.textContent = `Step ${view.step + 1} of ${timeline.steps.length}: ${told(view)}`;
+      account.hidden = view.step < timeline.steps.length - 1 || !timeline.accounts?.length;
       for (const { element, cells } of rows) {
         const now = view.state[element] ?? {};
         cells.value.textContent = String(now.value ?? "");

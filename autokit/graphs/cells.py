@@ -1,0 +1,239 @@
+"""How one element of a tensor came about: the sum that made its value, and the sum that made its gradient.
+
+Both are read from an operation's own rule.  Sent a gradient that is 1 at one
+element of the result and 0 elsewhere, the rule answers with that element's
+row of the Jacobian: how the result changes with each element of an operand.
+The engine never builds this matrix; here it is small, and worth seeing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from autokit.autograd.node import Node as EngineNode
+from autokit.devices import to_numpy
+from autokit.graphs.backward import Backward
+from autokit.graphs.capture import Capture
+from autokit.graphs.model import CellSums, Edge, Node
+from autokit.graphs.sending import contributions, may_run
+from autokit.graphs.summary import number
+from autokit.graphs.words import bracketed, listed
+
+ELEMENTS_TOLD = 64
+"""Of tensors with up to this many elements a story tells every one."""
+
+_RUNS_IN_A_STORY = 2000
+_LETTERS_A_STEP = 250
+_LARGEST_MATRIX = 1 << 18
+_TERMS = 6
+
+NOT_TOLD = "How this element came about is not told: the tensor is too large, or its values were not kept."
+
+
+@dataclass(frozen=True)
+class _Term:
+    """A factor times a number, and where the number stands."""
+
+    value: float
+    factor: float
+    place: str
+
+    @property
+    def product(self) -> float:
+        return self.value * self.factor
+
+    def text(self, bare: bool) -> str:
+        value = bracketed(number(self.value))
+        return value if bare else f"{value} · {bracketed(number(self.factor))}"
+
+
+class Cells:
+    """The elements of one story's tensors, as long as its arrays are alive."""
+
+    def __init__(self, taken: Capture, backward: Backward) -> None:
+        self.nodes, self.origins = taken.graph.nodes, taken.origins
+        self.words, self.root = backward.words, backward.root
+        self.contributions = backward.contributions
+        self._matrices: dict[int, dict[int, np.ndarray]] = {}
+        self._arrived = backward.arrived
+        self.runs = 0
+
+    # -------------------------------------------------------- whole tensors
+
+    def array(self, node: Node, field: str) -> np.ndarray | None:
+        """The value or the gradient of ``node``; None where it is not to be had."""
+        if field == "gradient":
+            if node.id in self._arrived:
+                return self._arrived[node.id]
+            parts = [sent for _, sent in self.contributions.get(node.id, ())]
+            return np.asarray(sum(parts)) if parts else None
+        origin = self.origins[node.id]
+        found = origin.output if isinstance(origin, EngineNode) else getattr(origin, "array", None)
+        return None if found is None or node.value is None else np.asarray(to_numpy(found))
+
+    # -------------------------------------------------------- one element
+
+    def explain(self, node: Node, field: str, place: int) -> str:
+        """The sum that made the element at ``place``, counted in row-major order; empty for what is given."""
+        array = self.array(node, field)
+        if array is None or not 0 <= place < array.size:
+            return NOT_TOLD
+        told = self._gradient(node, place) if field == "gradient" else self._value(node, place)
+        name = cell_name(node, place, array.shape)
+        shown = self.words.by_text(self.root, name) if field == "gradient" else name
+        return f"{shown} = {number(array.flat[place])}{told}"
+
+    def _gradient(self, node: Node, place: int) -> str:
+        if node.id == self.root.id and node.id not in self.contributions:
+            return ", the seed"
+        terms: list[_Term] = []
+        for edge, _ in self.contributions.get(node.id, ()):
+            target = self.nodes[edge.target]
+            matrix, arrived = self._jacobian(target).get(edge.slot), self._arrived.get(target.id)
+            if matrix is None or arrived is None:
+                return f"\n{NOT_TOLD}"
+            terms += self._terms(arrived.ravel(), matrix[:, place], target, arrived.shape)
+        return _sum(terms) if terms else "\nno element of a result depends on it"
+
+    def _value(self, node: Node, place: int) -> str:
+        edges = self.words.operands.get(node.id, [])
+        if not edges:
+            return ", given"
+        return self._element_by_element(node, edges, place) or self._as_sum(node, edges, place)
+
+    def _element_by_element(self, node: Node, edges: list[Edge], place: int) -> str:
+        """The operation's formula with the numbers of this element, where no other takes part."""
+        index = np.unravel_index(place, node.shape)
+        for slot, matrix in self._jacobian(node).items():
+            source = self.nodes[next(edge.source for edge in edges if edge.slot == slot)]
+            if not _broadcasts(source.shape, node.shape):
+                return ""
+            others = matrix[place].copy()
+            others[_met(index, source.shape)] = 0
+            if others.any():
+                return ""
+        numbers = {}
+        for edge in edges:
+            source = self.nodes[edge.source]
+            array = self.array(source, "value")
+            if array is None or not _broadcasts(source.shape, node.shape):
+                return ""
+            numbers[edge.source] = bracketed(number(array.flat[_met(index, source.shape)]))
+        filled = self.words.filled(node, lambda each: numbers.get(each.id, each.name))
+        return f"\n= {filled}"
+
+    def _as_sum(self, node: Node, edges: list[Edge], place: int) -> str:
+        """A sum over elements of operands, where the operation is one; else what it changes with."""
+        result, jacobian = self.array(node, "value"), self._jacobian(node)
+        sources = {edge.slot: self.nodes[edge.source] for edge in edges}
+        arrays = {slot: self.array(sources[slot], "value") for slot in jacobian}
+        if result is None or not jacobian or any(array is None for array in arrays.values()):
+            return f"\n{NOT_TOLD}"
+        for count in range(1, len(jacobian) + 1):
+            for slots in combinations(sorted(jacobian), count):
+                made = sum(jacobian[slot] @ _wide(arrays[slot]).ravel() for slot in slots)
+                if np.allclose(made, _wide(result).ravel(), rtol=1e-4, atol=1e-6):
+                    terms = [
+                        term
+                        for slot in slots
+                        for term in self._terms(
+                            _wide(arrays[slot]).ravel(), jacobian[slot][place], sources[slot], None
+                        )
+                    ]
+                    return _sum(terms) if terms else ""
+        touched = [
+            f"{cell_name(sources[slot], int(at))} by {number(matrix[place, at])}"
+            for slot, matrix in jacobian.items()
+            for at in np.flatnonzero(matrix[place])
+        ]
+        more = f" and {len(touched) - _TERMS} more" if len(touched) > _TERMS else ""
+        return f"\nchanges with {listed(touched[:_TERMS])}{more}" if touched else ""
+
+    # -------------------------------------------------------- the matrix behind it
+
+    def _jacobian(self, node: Node) -> dict[int, np.ndarray]:
+        """For each slot that learns, how each element of the result (a row) changes with each operand's."""
+        if node.id in self._matrices:
+            return self._matrices[node.id]
+        origin, found = self.origins[node.id], {}
+        if isinstance(origin, EngineNode) and may_run(origin):
+            size = int(np.prod(node.shape, dtype=int))
+            sizes = [
+                int(np.prod(self.nodes[e.source].shape, dtype=int)) for e in self.words.operands[node.id]
+            ]
+            if size * max(sizes) <= _LARGEST_MATRIX:
+                rows = []
+                for one in np.eye(size, dtype=origin.dtype):
+                    self.runs += 1
+                    rows.append(contributions(origin, one.reshape(node.shape)))
+                found = {slot: np.array([_wide(row[slot]).ravel() for row in rows]) for slot in rows[0]}
+        self._matrices[node.id] = found
+        return found
+
+    def _terms(
+        self, values: np.ndarray, factors: np.ndarray, node: Node, shape: tuple[int, ...] | None
+    ) -> Iterator[_Term]:
+        for at in np.flatnonzero(factors):
+            yield _Term(float(values[at]), float(factors[at]), cell_name(node, int(at), shape))
+
+
+def told_cells(cells: Cells, steps: int) -> tuple[CellSums, ...]:
+    """The sums of all elements of the story's small tensors, the smallest first, as far as there is room."""
+    told, room = [], _LETTERS_A_STEP * steps
+    wanted = [
+        (int(np.prod(node.shape, dtype=int)), node, field)
+        for node in cells.nodes
+        for field in ("value", "gradient")
+        if node.shape and (field == "value" or node.requires_grad)
+    ]
+    for size, node, field in sorted(wanted, key=lambda each: (each[0], each[1].id)):
+        if size > ELEMENTS_TOLD or cells.runs > _RUNS_IN_A_STORY:
+            break
+        if not size or cells.array(node, field) is None or (field == "value" and node.kind != "operation"):
+            continue
+        sums = tuple(cells.explain(node, field, place) for place in range(size))
+        room -= sum(map(len, sums))
+        if room < 0:
+            break
+        told.append(CellSums(node.element, field, sums))
+    return tuple(told)
+
+
+def cell_name(node: Node, place: int, shape: tuple[int, ...] | None = None) -> str:
+    """An element's name, as ``w[0, 1]``; of a number the number's own."""
+    index = np.unravel_index(place, node.shape if shape is None else shape)
+    return f"{node.name}[{', '.join(str(int(i)) for i in index)}]" if index else node.name
+
+
+def _sum(terms: list[_Term]) -> str:
+    bare = all(term.factor == 1.0 for term in terms)
+    told = [
+        f"{'=' if k == 0 else '+'} {term.text(bare)}  ({term.place})" for k, term in enumerate(terms[:_TERMS])
+    ]
+    rest = terms[_TERMS:]
+    if rest:
+        total = number(sum(term.product for term in rest))
+        told.append(f"+ {bracketed(total)}  ({len(rest)} more terms)")
+    return "".join(f"\n{line}" for line in told)
+
+
+def _wide(array: Any) -> np.ndarray:
+    return np.asarray(array).astype(np.float64)
+
+
+def _broadcasts(small: tuple[int, ...], large: tuple[int, ...]) -> bool:
+    return len(small) <= len(large) and all(
+        i in (1, j) for i, j in zip(reversed(small), reversed(large), strict=False)
+    )
+
+
+def _met(index: tuple[Any, ...], shape: tuple[int, ...]) -> int:
+    """The place of the element of a broadcast operand that meets the result's element at ``index``."""
+    own = index[len(index) - len(shape) :] if shape else ()
+    kept = tuple(0 if size == 1 else int(i) for i, size in zip(own, shape))
+    return int(np.ravel_multi_index(kept, shape)) if shape else 0

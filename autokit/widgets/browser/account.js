@@ -1,0 +1,32 @@
+/**
+ * The account at the end: for each leaf where its gradient came from, beside a check; and what went wrong.
+ *
+ * @import { Timeline } from "./story.js"
+ */
+
+import { h } from "./dom.js";
+import { nameOf } from "./story.js";
+
+const TERMS = 6;
+
+/** @param {Timeline} timeline @param {(element: string) => void} onSelect */
+export function accountTable({ graph: { nodes, edges }, accounts, troubles }, onSelect) {
+  const jump = (/** @type {number} */ id) => {
+    const button = h("button", { type: "button", className: "ak-link" }, nameOf(nodes[id]));
+    button.addEventListener("click", () => onSelect(`n${id}`));
+    return button;
+  };
+  const from = (/** @type {number} */ edge, /** @type {string} */ text) => `${text.startsWith("-") ? `(${text})` : text} from ${nameOf(nodes[edges[edge].target])}`;
+  const rows = (accounts ?? []).map((account) => {
+    const parts = (account.contributions ?? []).map((text, k) => from(account.edges?.[k] ?? 0, text));
+    const shown = parts.length > TERMS ? [...parts.slice(0, TERMS - 1), `${parts.length - TERMS + 1} more`] : parts;
+    const check = account.difference ? `${account.agrees ? "✓" : "≠"} ${account.difference}` : "not tried";
+    const wrong = !account.assigned ? "" : account.assigned === account.gradient ? "the same" : `✗ ${account.assigned}`;
+    return h("tr", {}, h("th", { scope: "row" }, jump(account.node)), h("td", { className: "ak-code" }, shown.join(" + ")),
+      h("td", { className: "ak-code" }, account.gradient), h("td", { className: "ak-code" }, check), h("td", { className: "ak-code" }, wrong));
+  });
+  const head = ["Leaf", "Contributions", "Sum: its .grad", "Central differences", "With = for +="];
+  const list = h("ul", {}, ...(troubles ?? []).map((trouble) => h("li", {}, "⚠ ", trouble.sentence, " ", jump(trouble.node))));
+  return h("div", {}, h("table", {}, h("caption", {}, "Where each gradient came from"),
+    h("thead", {}, h("tr", {}, ...head.map((name) => h("th", { scope: "col" }, name)))), h("tbody", {}, ...rows)), list);
+}

@@ -1,0 +1,159 @@
+/**
+ * The elements of a tensor, one by one: a grid that the keyboard can walk, and for each the sum that made it.
+ *
+ * Small tensors come with the story. Of others Python is asked, as long as it is there to answer.
+ *
+ * @import { Cells, Node } from "./story.js"
+ */
+
+import { h } from "./dom.js";
+import { shapeText } from "./story.js";
+
+const PATIENCE = 4000; // milliseconds until a kernel is taken for dead
+const AT_ONCE = 1024;
+
+/**
+ * Questions to Python, answered by a promise.
+ * @param {any} model @param {Cells} known @param {AbortSignal} signal
+ */
+export function makeElements(model, known, signal) {
+  /** @type {Map<string, (answer: any) => void>} */ const waiting = new Map();
+  const key = (/** @type {any} */ q) => [q.element, q.field, q.place, Boolean(q.sum)].join();
+  const hear = (/** @type {any} */ answer) => {
+    waiting.get(key(answer))?.(answer);
+    waiting.delete(key(answer));
+  };
+  model.on("msg:custom", hear);
+  signal.addEventListener("abort", () => model.off("msg:custom", hear));
+
+  /** @param {{ element: string, field: string, place: number, sum?: boolean }} question @returns {Promise<{ values?: string[], told: string }>} */
+  function ask(question) {
+    const silent = { told: "Ask again while the notebook's kernel is running: it holds the numbers." };
+    return new Promise((resolve) => {
+      waiting.set(key(question), resolve);
+      setTimeout(() => resolve(silent), PATIENCE);
+      try {
+        model.send(question);
+      } catch {
+        resolve(silent);
+      }
+    });
+  }
+
+  return {
+    /** @param {string} element @param {string} field */
+    values: (element, field) => known[element]?.[field]?.values,
+    /** @param {string} element @param {string} field @param {number} place */
+    more: (element, field, place) => ask({ element, field, place }),
+    /** How an element came about. @param {string} element @param {string} field @param {number} place @returns {Promise<string> | string} */
+    sum: (element, field, place) => known[element]?.[field]?.sums?.[place] ?? ask({ element, field, place, sum: true }).then((answer) => answer.told),
+  };
+}
+
+/** @typedef {ReturnType<typeof makeElements>} Elements */
+
+/**
+ * The grid of one tensor, and below it the sum of the element under the pointer or in focus.
+ * @param {Elements} elements @param {Node} of @param {string} field @param {string} title
+ */
+export function makeGrid(elements, of, field, title) {
+  const element = `n${of.id}`;
+  const shape = of.shape ?? [];
+  const count = shape.reduce((product, size) => product * size, 1);
+  const columns = shape.at(-1) || 1;
+  const told = h("p", { className: "ak-sum", role: "status" });
+  const body = h("tbody");
+  const table = h("table", { role: "grid", "aria-label": `${title}, shape ${shapeText(shape)}: arrow keys go from element to element` }, body);
+  const frame = h("div", { className: "ak-grid" }, table);
+  const more = h("button", { type: "button", className: "ak-button" });
+  const node = h("div", {}, frame, more, told);
+  let shown = 0;
+  let asked = 0;
+
+  /** @param {string[]} values */
+  function add(values) {
+    for (const value of values) {
+      if (shown % columns === 0) body.append(h("tr", { role: "row" }));
+      const cell = h("td", { role: "gridcell", tabIndex: shown ? -1 : 0 }, value);
+      const number = Number(value);
+      cell.dataset.sign = number < 0 ? "−" : number > 0 ? "+" : number === 0 ? "" : "!";
+      cell.dataset.place = String(shown);
+      body.lastElementChild?.append(cell);
+      shown += 1;
+    }
+    more.hidden = shown >= count;
+    more.textContent = shown ? `Show more of ${count.toLocaleString("en")}` : `Show all ${count.toLocaleString("en")} elements`;
+  }
+
+  /** @param {HTMLElement} cell */
+  async function tell(cell) {
+    const mine = (asked += 1);
+    const answer = await elements.sum(element, field, Number(cell.dataset.place));
+    if (mine === asked) told.textContent = answer;
+  }
+
+  const cellOf = (/** @type {Event} */ event) => /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest("td"));
+  table.addEventListener("pointerover", (/** @type {Event} */ event) => {
+    const cell = cellOf(event);
+    if (cell) tell(cell);
+  });
+  table.addEventListener("focusin", (/** @type {Event} */ event) => {
+    const cell = cellOf(event);
+    if (!cell) return;
+    table.querySelector("[tabindex='0']")?.setAttribute("tabindex", "-1");
+    cell.tabIndex = 0;
+    tell(cell);
+  });
+  table.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+    const cell = cellOf(event);
+    const by = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: columns, ArrowUp: -columns }[event.key];
+    if (!cell || !by || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    table.querySelector(`[data-place="${Number(cell.dataset.place) + by}"]`)?.focus();
+  });
+  more.addEventListener("click", async () => {
+    const { values, told: why } = await elements.more(element, field, shown);
+    add((values ?? []).slice(0, AT_ONCE));
+    if (!values?.length) told.textContent = why;
+  });
+  add(elements.values(element, field) ?? []);
+  return node;
+}
+
+/**
+ * The sum of the element under the pointer, beside its place in the picture's heatmap.
+ * @param {HTMLElement} stage @param {Elements} elements @param {AbortSignal} signal
+ */
+export function makeTip(stage, elements, signal) {
+  const tip = h("div", { className: "ak-tip ak-code", hidden: true, "aria-hidden": "true" }); // the grid says it too
+  stage.append(tip);
+  let over = "";
+  const hide = () => {
+    over = "";
+    tip.hidden = true;
+  };
+  stage.addEventListener("pointerleave", hide, { signal });
+  stage.addEventListener("pointerdown", hide, { signal });
+  stage.addEventListener("pointermove", async (event) => {
+    const heat = /** @type {SVGGElement | null} */ (/** @type {Element} */ (event.target).closest("[data-columns]"));
+    const element = heat?.closest("[data-element]")?.getAttribute("data-element");
+    if (!heat || !element) return hide();
+    const frame = heat.getBoundingClientRect();
+    const columns = Number(heat.dataset.columns);
+    const size = Number(heat.dataset.size) * (heat.getScreenCTM()?.a ?? 1);
+    const place = Math.floor((event.clientY - frame.top) / size) * columns + Math.min(columns - 1, Math.floor((event.clientX - frame.left) / size));
+    const field = heat.dataset.part?.startsWith("gradient") ? "gradient" : "value";
+    const mine = `${element} ${field} ${place}`;
+    if (mine === over) return;
+    over = mine;
+    const told = await elements.sum(element, field, Math.max(0, place));
+    if (over !== mine) return;
+    tip.textContent = told;
+    tip.hidden = false;
+    const ground = stage.getBoundingClientRect();
+    const beside = (/** @type {number} */ at, /** @type {number} */ own, /** @type {number} */ room) => Math.max(4, Math.min(at, room - own - 4));
+    tip.style.left = `${beside(frame.right - ground.left + 8, tip.offsetWidth, ground.width)}px`;
+    tip.style.top = `${beside(event.clientY - ground.top + 12, tip.offsetHeight, ground.height)}px`;
+  }, { signal });
+}

@@ -1,0 +1,52 @@
+/**
+ * The lines of the program that made the graph: the line at hand is marked, and each leads to its step.
+ *
+ * @import { Timeline, View } from "./story.js"
+ */
+
+import { h } from "./dom.js";
+import { nameOf } from "./story.js";
+
+/** The lines in their order, each with the nodes that it made. @param {Timeline} timeline */
+export function linesOf({ graph: { nodes } }) {
+  /** @type {Map<string, { file: string, line: number, text: string, nodes: number[] }>} */ const lines = new Map();
+  for (const { id, source } of nodes) {
+    if (!source) continue;
+    const key = `${source.file}:${source.line}:${source.text}`;
+    const line = lines.get(key) ?? { ...source, nodes: [] };
+    line.nodes.push(id);
+    lines.set(key, line);
+  }
+  return [...lines.values()];
+}
+
+/** @param {Timeline} timeline @param {(element: string) => void} onJump */
+export function makeProgram(timeline, onJump) {
+  const lines = linesOf(timeline);
+  const buttons = lines.map((line) => {
+    const made = nameOf(timeline.graph.nodes[line.nodes.at(-1) ?? 0]);
+    const button = h("button", { type: "button", className: "ak-line", title: `To where ${made} is computed` },
+      h("span", { className: "ak-number" }, String(line.line)), h("code", {}, line.text));
+    button.addEventListener("click", () => onJump(`n${line.nodes.at(-1)}`));
+    return button;
+  });
+  const files = [...new Set(lines.map((line) => line.file))].join(", ");
+  const node = h("section", { className: "ak-program", hidden: true, "aria-label": "The program's lines" },
+    h("div", {}, h("h3", {}, files), h("ol", {}, ...buttons.map((button) => h("li", {}, button)))));
+  return {
+    node,
+    empty: lines.length === 0,
+    /** @param {View} view */
+    show(view) {
+      if (node.hidden) return;
+      const touched = new Set(view.lit.flatMap((step) => [...(step.touches ?? []).slice(0, 1), ...(step.changes ?? []).map((c) => c.element)]));
+      const first = view.lit.at(-1)?.touches?.find((name) => name.startsWith("n"));
+      const wanted = first ? new Set([first]) : touched;
+      lines.forEach((line, k) => {
+        const here = view.lit.length > 0 && view.lit[0].phase !== "turn" && line.nodes.some((id) => wanted.has(`n${id}`));
+        if (here) buttons[k].setAttribute("aria-current", "step");
+        else buttons[k].removeAttribute("aria-current");
+      });
+    },
+  };
+}
