@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from autokit import dtypes
+from autokit.ops.blocks import LONGEST, SHORTEST
 from autokit.ops.choices import where
 from autokit.ops.convert import cast
 from autokit.ops.decompositions import svdvals
@@ -46,6 +47,29 @@ def vector_norm_gradient(
     return np.where(out == 0, 0, slope)
 
 
+def _gradient_on_arrays(
+    g: Any, a: Any, out: Any, shape: tuple[int, ...], ord: float, dim: Dim, keepdim: bool
+) -> Any:
+    if ord != 2:
+        return vector_norm_gradient(g, a, out, shape, ord, dim, keepdim)
+    g, out = restored(g, shape, dim, keepdim), restored(out, shape, dim, keepdim)
+    return a * np.where(out == 0, 0, g / np.where(out == 0, 1, out))
+
+
+def _squares_added(a: Any, axis: Any, keepdim: bool) -> Any:
+    """The sums of the squares, of large rows by BLAS."""
+    if a.__class__ is np.ndarray and a.size >= LONGEST and a.flags.c_contiguous and a.dtype.itemsize > 2:
+        if axis is None and not keepdim:
+            flat = a.reshape(-1)
+            whole = flat.size // LONGEST * LONGEST
+            rows = flat[:whole].reshape(-1, LONGEST)
+            return np.vecdot(rows, rows).sum() + np.vecdot(flat[whole:], flat[whole:])
+        if axis in (-1, a.ndim - 1) and SHORTEST <= a.shape[-1] <= LONGEST:
+            sums = np.vecdot(a, a)
+            return sums[..., None] if keepdim else sums
+    return added(a * a, axis, keepdim)
+
+
 def _array(value: Any) -> Any:
     return value.array if isinstance(value, Tensor) else value
 
@@ -53,14 +77,14 @@ def _array(value: Any) -> Any:
 @operation(
     "‖ ‖",
     "‖{a}‖",
-    a=derivative("sign {a} · (|{a}| / {out}) ^ (p − 1)", vector_norm_gradient),
+    a=derivative("sign {a} · (|{a}| / {out}) ^ (p − 1)", vector_norm_gradient, _gradient_on_arrays),
     name="linalg_vector_norm",
 )
 def plain_vector_norm(a, /, ord=2.0, dim=None, keepdim=False):
     """See :func:`vector_norm`."""
     axis = axes(dim) if a.ndim else None
     if ord == 2:
-        return np.sqrt(added(a * a, axis, keepdim))
+        return np.sqrt(_squares_added(a, axis, keepdim))
     sizes = np.abs(a)
     if ord == 1:
         return sizes.sum(axis=axis, keepdims=keepdim)

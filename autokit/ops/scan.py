@@ -15,6 +15,7 @@ from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.reduce import converted, kind_of, require_operand
 from autokit.ops.return_types import return_type
+from autokit.ops.running import accumulated
 from autokit.ops.scatter import scatter_zeros
 from autokit.tensor import Tensor, new_tensor
 
@@ -27,6 +28,9 @@ def _scan(ufunc: Any, a: Any, dim: int, reverse: bool = False) -> Any:
     if not a.ndim:
         place_of(dim, 0, "cumsum")
         return a.astype(a.dtype if a.dtype.kind in dtypes.FLOATS else wide)
+    quick = accumulated(ufunc, a, dim, reverse) if ufunc is np.add or ufunc is np.multiply else None
+    if quick is not None:
+        return quick
     run = np.flip(a, dim) if reverse else a
     run = accumulate(ufunc, run, axis=dim, dtype=wide)
     if a.dtype.kind in dtypes.FLOATS and run.dtype != a.dtype:
