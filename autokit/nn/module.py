@@ -85,7 +85,7 @@ class Module:
             if self._hooks is None:
                 return self.forward(*args, **kwargs)
             return call_with_hooks(self, self._hooks, args, kwargs)
-        except (RuntimeError, TypeError, ValueError, IndexError) as error:
+        except (RuntimeError, TypeError, ValueError, IndexError, AssertionError) as error:
             name_layer(error, self)
             raise
         finally:

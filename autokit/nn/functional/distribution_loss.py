@@ -7,6 +7,7 @@ import warnings
 
 from autokit.autograd.modes import no_grad, thread
 from autokit.dtypes import DIFFERENTIABLE, HALVES
+from autokit.nn.functional.advice import warn_of_probabilities
 from autokit.nn.functional.loss import chosen_reduction, reduced, require_tensors
 from autokit.ops.autocast import autocasted
 from autokit.ops.choices import where
@@ -46,6 +47,7 @@ def kl_div(
     if HALVES and thread.state.autocast is not None:
         return autocasted("kl_div", kl_div, (), locals())
     require_tensors("kl_div", input=input, target=target)
+    warn_of_probabilities("kl_div", input)
     by_samples = False
     if size_average is not None or reduce is not None:
         reduction = chosen_reduction(reduction, size_average, reduce)

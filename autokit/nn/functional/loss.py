@@ -9,6 +9,7 @@ import numpy as np
 
 from autokit.autograd.modes import thread
 from autokit.dtypes import DIFFERENTIABLE, FLOATS, HALVES
+from autokit.nn.functional.advice import warn_of_probabilities
 from autokit.ops.autocast import autocasted
 from autokit.ops.choices import where
 from autokit.ops.direct import direct
@@ -247,6 +248,7 @@ def nll_loss(
     if HALVES and thread.state.autocast is not None:
         return autocasted("nll_loss", nll_loss, (), locals())
     require_tensors("nll_loss", input=input, target=target)
+    warn_of_probabilities("nll_loss", input)
     return _likelihood(input, target, weight, ignore_index, chosen_reduction(reduction, size_average, reduce))
 
 
@@ -342,6 +344,7 @@ def cross_entropy(
     if HALVES and thread.state.autocast is not None:
         return autocasted("cross_entropy", cross_entropy, (), locals())
     require_tensors("cross_entropy", input=input, target=target)
+    warn_of_probabilities("cross_entropy", input)
     axis = 1 if input.array.ndim > 1 else 0
     if input.array.dtype.kind not in FLOATS:
         raise NotImplementedError(
@@ -486,6 +489,7 @@ def binary_cross_entropy_with_logits(
     if HALVES and thread.state.autocast is not None:
         return autocasted("binary_cross_entropy_with_logits", binary_cross_entropy_with_logits, (), locals())
     require_tensors("binary_cross_entropy_with_logits", input=input, target=target)
+    warn_of_probabilities("binary_cross_entropy_with_logits", input)
     if input.array.shape != target.array.shape:
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
     return _binary_cross_entropy_with_logits(

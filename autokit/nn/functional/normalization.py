@@ -216,7 +216,10 @@ def batch_norm(
         if value is None and not training and name.startswith("running"):
             raise RuntimeError(f"{name} must be defined in evaluation mode")
         if value is not None and value.array.shape != (channels,):
-            raise RuntimeError(f"{name} should contain {channels} elements not {value.array.size}")
+            raise RuntimeError(
+                f"{name} should contain {channels} elements not {value.array.size}: {describe(input)} has "
+                f"{channels} channels, in dimension 1, and the layer is for {value.array.size}"
+            )
     _check_dtypes("batch_norm", input, *parameters.values())
     groups = _by_channel(shape, eps)
     if training:

@@ -1,0 +1,60 @@
+"""Warnings of a mistake that no error shows: probabilities given to a loss that is for logits.
+
+The loss still falls, slowly, and stops far too early; so the program seems to work.
+"""
+
+from __future__ import annotations
+
+import warnings
+from sys import _getframe as get_frame
+
+from autokit.autograd.node import Node
+from autokit.ops.recording import OUR_FILES
+from autokit.tensor import Tensor
+
+_ADVICE = {
+    "cross_entropy": (
+        ("softmax", "sigmoid"),
+        "cross_entropy() takes logits and computes their softmax itself, but it was given what {made} made: "
+        "the second softmax makes gradients small, and the loss stays far above 0. Leave the {made} out; for "
+        "predictions apply it outside of the loss.",
+    ),
+    "nll_loss": (
+        ("softmax", "sigmoid"),
+        "nll_loss() takes log-probabilities, but it was given the probabilities that {made} made: put "
+        "log_softmax in its place, or give logits to cross_entropy().",
+    ),
+    "binary_cross_entropy_with_logits": (
+        ("sigmoid", "softmax"),
+        "binary_cross_entropy_with_logits() takes logits and computes their sigmoid itself, but it was given "
+        "what {made} made: leave the {made} out, or give probabilities to binary_cross_entropy().",
+    ),
+    "kl_div": (
+        ("softmax", "sigmoid"),
+        "kl_div() takes log-probabilities as its input, but it was given the probabilities that {made} made: "
+        "put log_softmax in its place.",
+    ),
+}
+
+
+def warn_of_probabilities(loss: str, input: Tensor) -> None:
+    """Warn where ``input``, made by softmax or sigmoid, is not what ``loss`` takes."""
+    node = input.grad_fn
+    while node is not None and node.operation.view:  # as after .squeeze()
+        source = node.sources[0]
+        if source.__class__ is not Node:
+            return
+        node = source
+    if node is None:
+        return
+    made_by, advice = _ADVICE[loss]
+    if node.operation.name in made_by:
+        warnings.warn(advice.format(made=node.operation.name), UserWarning, stacklevel=_level_of_caller())
+
+
+def _level_of_caller() -> int:
+    """The ``stacklevel`` that puts a warning to the learner's own line."""
+    level, frame = 1, get_frame(1)
+    while frame is not None and frame.f_code.co_filename in OUR_FILES:
+        level, frame = level + 1, frame.f_back  # type: ignore[assignment]
+    return level
