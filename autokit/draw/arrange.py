@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from autokit.draw.card import SIZES, card, left_out_card, line, text_width
+from autokit.draw.card import SIZES, card, fold_card, left_out_card, line, text_width
 from autokit.draw.layout import Arrow, Cluster, Placement, Plan, place
 from autokit.draw.part import Part
 from autokit.draw.routes import Bounds, choose
-from autokit.draw.shapes import Box, Field, Frame, Line, Point
-from autokit.graphs.model import Edge, Graph, Node
+from autokit.draw.shapes import Box, Field, Frame, Line, Point, TextLine
+from autokit.graphs.model import Edge, Graph
 
 _FLOW_WIDEST, _FLOW_HEIGHT, _FLOW_AIR = 150.0, 22.0, 14.0
 _DOT = (2.0, 6.0)
@@ -22,29 +22,43 @@ class Arrangement:
     """One picture in the making; x runs along the arrows until ``build`` turns it for top to bottom."""
 
     def __init__(
-        self, graph: Graph, drawn: Part, texts: Mapping[str, Mapping[str, set[str]]], direction: str
+        self,
+        graph: Graph,
+        drawn: Part,
+        texts: Mapping[str, Mapping[str, set[str]]],
+        direction: str,
+        show: Collection[str],
     ) -> None:
         self.graph, self.part, self.down = graph, drawn, direction == "TB"
-        self.cards = [card(node, texts.get(node.element, {})) for node in drawn.nodes]
-        self.index = {node.id: i for i, node in enumerate(drawn.nodes)}
+        arriving: dict[int, list[Edge]] = {}
+        for edge in graph.edges:
+            arriving.setdefault(edge.target, []).append(edge)
+        self.cards = [
+            card(node, texts.get(node.element, {}), arriving.get(node.id, ()), show, self.down)
+            for node in drawn.nodes
+        ]
+        self.index = drawn.boxes()
+        self.cards += map(fold_card, drawn.folds)
         if drawn.left_out:
             self.cards.append(left_out_card(drawn.left_out))
-        self.edges = [*drawn.edges, *drawn.cut]
+        self.edges = [*drawn.edges, *drawn.bundles, *drawn.cut]
         self.flows = [
             min(
                 max((text_width(t, "flow") for t in texts.get(e.element, {}).get("flow", ())), default=0.0),
                 _FLOW_WIDEST,
             )
             for e in drawn.edges
-        ] + [0.0] * len(drawn.cut)
-        self.groups = nest(graph, self.index)
+        ] + [0.0] * (len(drawn.bundles) + len(drawn.cut))
+        self.groups = nest(graph, drawn)
 
     def build(self, engine: str) -> tuple[list[Box], list[Line], list[Frame]]:
         """Everything in its place."""
         placement = place(self._plan(), engine)
         if self._align(placement):
             placement = place(self._plan(), engine)
-        return self._boxes(placement), self._lines(placement), self._frames(placement)
+        starts, ends = self._anchors(placement)
+        lines = self._lines(placement, starts, ends)
+        return self._boxes(placement, ends), lines, self._frames(placement)
 
     def _turn(self, point: Point) -> Point:
         return (point[1], point[0]) if self.down else point
@@ -117,16 +131,32 @@ class Arrangement:
         (x, y), (w, h) = placement.centres[i], self._size(i)
         return x - w / 2, y - h / 2, x + w / 2, y + h / 2
 
-    def _boxes(self, placement: Placement) -> list[Box]:
-        nodes: list[Node | None] = [*self.part.nodes, None]
+    def _boxes(self, placement: Placement, ends: list[Point]) -> list[Box]:
+        arriving: dict[int, list[tuple[Edge, Point]]] = {}
+        for edge, end in zip(self.edges, ends, strict=True):
+            arriving.setdefault(self._ends(edge)[1], []).append((edge, end))
+        count = len(self.part.nodes)
         boxes = []
         for i, content in enumerate(self.cards):
             x, y = self._turn(self._corner(placement, i))
-            boxes.append(Box(x, y, content, nodes[i]))
+            node = self.part.nodes[i] if i < count else None
+            held = self.part.folds[i - count].nodes if count <= i < count + len(self.part.folds) else ()
+            ports = [
+                self._port(content.letters[edge.slot], end, x, y)
+                for edge, end in arriving.get(i, ())
+                if edge.slot in content.letters
+            ]
+            boxes.append(Box(x, y, content, node, held, tuple(ports)))
         return boxes
 
-    def _lines(self, placement: Placement) -> list[Line]:
-        starts, ends = self._anchors(placement)
+    def _port(self, letter: str, end: Point, left: float, top: float) -> TextLine:
+        """An operand's letter, inside of the box where its arrow arrives."""
+        x, y = self._turn(end)
+        if self.down:
+            return TextLine(x - left, 10.0, letter, "operand", "middle")
+        return TextLine(4.0, y - top + 3.3, letter, "operand")
+
+    def _lines(self, placement: Placement, starts: list[Point], ends: list[Point]) -> list[Line]:
         walls = [self._bounds(placement, i) for i in range(len(self.cards))]
         lines = []
         for i, edge in enumerate(self.edges):
@@ -136,8 +166,9 @@ class Arrangement:
             middle, points = choose(starts[i], ends[i], middle, bool(self.flows[i]), pieces, walls, homes)
             x, y = self._turn(middle)
             flow = Field(x, y + 4.0, self.flows[i], SIZES["flow"], "middle")
-            cut = i >= len(self.part.edges)
-            lines.append(Line(tuple(map(self._turn, points)), edge, flow, cut))
+            own = len(self.part.edges)
+            cut, bundle = i >= own + len(self.part.bundles), own <= i
+            lines.append(Line(tuple(map(self._turn, points)), edge, flow, cut, bundle and not cut))
         return lines
 
     def _anchors(self, placement: Placement) -> tuple[list[Point], list[Point]]:
@@ -156,7 +187,9 @@ class Arrangement:
         starts, ends = [(0.0, 0.0)] * len(self.edges), [(0.0, 0.0)] * len(self.edges)
         for target, comers in arriving.items():
             (x, y), (w, h) = placement.centres[target], self._size(target)
-            spacing = min(_ARRIVAL, (h - 24) / len(comers))
+            names = self.cards[target].letters.values() if self.down else ()
+            wanted = max([_ARRIVAL, *(text_width(name, "operand") + 8 for name in names)])
+            spacing = min(wanted, (h - 24) / len(comers))
             for k, (_, _, i) in enumerate(sorted(comers)):
                 ends[i] = (x - w / 2, y + (k - (len(comers) - 1) / 2) * spacing)
         for source, group in leaving.items():
@@ -222,23 +255,31 @@ class _Nested:
     members: tuple[int, ...]
 
 
-def nest(graph: Graph, index: Mapping[int, int]) -> list[_Nested]:
+def nest(graph: Graph, drawn: Part) -> list[_Nested]:
     """The groups as a tree, outer before inner; each box belongs to the innermost group that names it."""
     labels: dict[str, str] = {}
     for group in graph.groups:
         labels.setdefault(group.path, group.label)
     paths = sorted(labels, key=lambda path: (path.count(".") + 1 if path else 0, path))
+    index = {node.id: i for i, node in enumerate(drawn.nodes)}
     home: dict[int, str] = {}
     for group in sorted(graph.groups, key=lambda group: paths.index(group.path)):
         home.update({index[node]: group.path for node in group.nodes if node in index})
+    home.update({i: fold.path for i, fold in enumerate(drawn.folds, len(drawn.nodes))})
+    paths = [path for path in paths if any(lies_in(other, path) for other in home.values())]
     nested = []
     for path in paths:
         above = path
         while above:
             above = above.rpartition(".")[0]
-            if above in labels:
+            if above in paths:
                 break
-        parent = paths.index(above) if above in labels and above != path else -1
+        parent = paths.index(above) if above in paths and above != path else -1
         members = tuple(sorted(i for i, home_path in home.items() if home_path == path))
         nested.append(_Nested(path, labels[path], parent, members))
     return nested
+
+
+def lies_in(path: str, outer: str) -> bool:
+    """Whether the module at ``path`` is the one at ``outer``, or inside of it."""
+    return path == outer or not outer or path.startswith(f"{outer}.")

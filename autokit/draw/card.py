@@ -1,20 +1,22 @@
 """One box: an operation and the value that it makes, or a leaf, or a constant.
 
 From top to bottom: the operation's symbol and the value's name, its kind,
-shape and dtype, the value, the gradient.  Everything stands on a few shared
-left edges, and the box is as wide as the widest text that it will ever show.
+shape and dtype, the value, the gradient, and what else is asked for.
+Everything stands on a few shared left edges, and the box is as wide as the
+widest text that it will ever show.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from autokit.draw.escape import visible
-from autokit.draw.heatmap import heatmap
+from autokit.draw.fold import Fold
 from autokit.draw.metrics import fit, width
 from autokit.draw.shapes import Badge, Card, Field, TextLine, Thumbnail
-from autokit.graphs.model import Node, Summary
+from autokit.draw.thumbnail import thumbnail
+from autokit.graphs.model import SHOWN, Edge, Node, Summary
 
 SIZES = {
     "title": 14.0,
@@ -27,6 +29,8 @@ SIZES = {
     "gradient": 14.0,
     "pending": 10.0,
     "marks": 11.0,
+    "detail": 12.0,
+    "operand": 9.5,
     "flow": 11.5,
     "group": 11.0,
     "note": 12.0,
@@ -42,6 +46,13 @@ WIDEST = 340.0
 _TITLE, _CAPTION, _SYMBOL = 220.0, 260.0, 160.0
 
 _HEADER, _SMALLEST, _BADGE, _ROW, _LABEL = 32.0, 112.0, 28.0, 20.0, 38.0
+_LONG_LABEL = 48.0
+
+IN_ANY_ORDER = frozenset(
+    ("add", "mul", "maximum", "minimum", "fmax", "fmin", "eq", "ne", "logical_and", "logical_or")
+    + ("logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor", "logaddexp", "logaddexp2", "hypot", "dot")
+)
+"""Operations whose operands may change places, or stand in a row without letters."""
 
 
 def text_width(text: str, role: str) -> float:
@@ -56,18 +67,47 @@ def line(x: float, y: float, text: str, role: str, limit: float, anchor: str = "
     return TextLine(x, y, shown, role, anchor, whole if shown != whole else "")
 
 
-def card(node: Node, shown: Mapping[str, Iterable[str]]) -> Card:
-    """The card of ``node``; ``shown`` holds, for each field that changes, all texts that it will show."""
-    left, badge, lines = PAD_X, None, []
-    if node.kind == "operation":
+def letters(node: Node, arriving: Sequence[Edge]) -> dict[int, str]:
+    """The operands' names in the formula, by their slots, where it matters which is which."""
+    if node.operation in IN_ANY_ORDER or len({edge.operand for edge in arriving}) < 2:
+        return {}
+    return {edge.slot: visible(edge.operand) for edge in arriving}
+
+
+def card(
+    node: Node,
+    shown: Mapping[str, Iterable[str]],
+    arriving: Sequence[Edge] = (),
+    show: Collection[str] = SHOWN,
+    down: bool = False,
+) -> Card:
+    """The card of ``node``.
+
+    Parameters
+    ----------
+    node : Node
+    shown : mapping
+        For each field that changes, all texts that it will show.
+    arriving : sequence of Edge
+        Its operands.
+    show : collection of str
+        Which of ``FACTS`` it shows.
+    down : bool
+        Whether arrows arrive from above, and not from the left.
+    """
+    names = letters(node, arriving)
+    reach = max((text_width(name, "operand") for name in names.values()), default=0.0)
+    edge = PAD_X + (0.0 if down else max(0.0, reach + 7 - PAD_X))
+    left, badge, lines = edge, None, []
+    if node.symbol or node.kind == "operation":
         symbol = line(0, PAD_Y + 21, node.symbol or node.operation, "symbol", _SYMBOL, "middle")
         plate = max(_BADGE, text_width(symbol.text, "symbol") + (10 if len(symbol.text) == 1 else 18))
-        badge = Badge(PAD_X, PAD_Y + 2, plate, _BADGE)
-        lines.append(replace(symbol, x=PAD_X + plate / 2))
+        badge = Badge(edge, PAD_Y + 2, plate, _BADGE)
+        lines.append(replace(symbol, x=edge + plate / 2))
         left += plate + 10
     title = line(left, PAD_Y + 13, node.name, "title" if node.label else "unnamed", _TITLE)
-    caption = line(left, PAD_Y + 29, describe(node), "caption", _CAPTION)
-    order = TextLine(0, PAD_Y + 13, str(node.id), "order", "end")
+    caption = line(left, PAD_Y + 29, describe(node, show), "caption", _CAPTION)
+    order = TextLine(0, PAD_Y + 13, str(node.id) if "order" in show else "", "order", "end")
     lines += [title, caption]
     right = max(
         left + text_width(title.text, title.role) + 14 + text_width(order.text, "order"),
@@ -79,52 +119,102 @@ def card(node: Node, shown: Mapping[str, Iterable[str]]) -> Card:
     fields: dict[str, Field] = {}
     thumbnails = []
     size = 12.0 if node.shape else SIZES["value"]  # a range is a longer text than a number
-    rows = [("value", node.value)]
-    if node.requires_grad or node.gradient is not None or any(shown.get("gradient", ())):
-        rows.append(("gradient", node.gradient))
-    heats = {name: heatmap(summary) for name, summary in rows}
-    column = max((heat.width + 10 for heat in heats.values() if heat), default=0.0)
+    details = [(name, words) for name, words in facts(node, arriving) if name in show]
+    label = _LONG_LABEL if details else _LABEL
+    rows = _rows(node, shown, show)
+    pictures = {name: thumbnail(summary) if "heatmap" in show else None for name, summary in rows}
+    column = max((picture.width + 10 for picture in pictures.values() if picture), default=0.0)
     for name, summary in rows:
-        heat = heats[name]
-        height = max(_ROW, heat.height + 4 if heat else 0)
+        picture = pictures[name]
+        height = max(_ROW, picture.height + 4 if picture else 0)
         baseline = y + height / 2 + 5
-        lines.append(TextLine(PAD_X, baseline, "value" if name == "value" else "grad", "label"))
-        x = PAD_X + _LABEL + column
+        lines.append(TextLine(edge, baseline, "value" if name == "value" else "grad", "label"))
+        x = edge + label + column
         room = max((width(visible(t), size) for t in shown.get(name, ())), default=0.0)
         room = min(room, WIDEST)
         fields[name] = Field(x, baseline, room, size)
         right = max(right, x + room)
         y += height
-        marks = _marks(summary, x, y + 10)
+        marks = _marks(summary, node.marks if name == "value" else (), name, x, y + 10)
         if marks:
             right = max(right, x + text_width(marks.text, "marks"))
             y += 16
-        if heat or marks:
-            top = baseline - 5 - (heat.height / 2 if heat else 0)
-            thumbnails.append(Thumbnail(f"{name}-heatmap", PAD_X + _LABEL, top, heat, marks))
+        if picture or marks:
+            top = baseline - 5 - (picture.height / 2 if picture else 0)
+            thumbnails.append(Thumbnail(f"{name}-heatmap", edge + label, top, picture, marks))
         y += 4
+    for name, words in details:
+        lines.append(TextLine(edge, y + 15, LABELS[name], "label"))
+        detail = line(edge + label, y + 15, words, "detail", WIDEST)
+        lines.append(detail)
+        right = max(right, detail.x + text_width(detail.text, "detail"))
+        y += _ROW
     pending = None
     if any(shown.get("pending", ())):
         plate = max(18.0, *(text_width(t, "pending") + 10 for t in shown["pending"]))
         right += plate + 8
-        middle = fields["gradient" if "gradient" in fields else "value"].y - 5
+        middle = fields["gradient" if "gradient" in fields else "value"].y - 5 if fields else PAD_Y + 24
         pending = Badge(right - plate, middle - 9, plate, 18.0)
         fields["pending"] = Field(right - plate / 2, middle + 3.5, plate, SIZES["pending"], "middle")
     lines.append(replace(order, x=right))
-    return Card(right + PAD_X, y - 4 + PAD_Y, tuple(lines), fields, tuple(thumbnails), badge, pending)
+    bottom = y - (0 if details else 4) + PAD_Y if rows or details else PAD_Y + _HEADER + 6 + PAD_Y
+    wide = right + PAD_X
+    if down and names:
+        wide = max(wide, len(names) * (reach + 8) + 2 * PAD_X)
+    return Card(wide, bottom, tuple(lines), fields, tuple(thumbnails), badge, pending, names)
 
 
-def describe(node: Node) -> str:
+def _rows(
+    node: Node, shown: Mapping[str, Iterable[str]], show: Collection[str]
+) -> list[tuple[str, Summary | None]]:
+    rows = [("value", node.value)] if "value" in show and node.kind not in WAY_BACK else []
+    if "gradient" in show and (
+        node.requires_grad or node.gradient is not None or any(shown.get("gradient", ()))
+    ):
+        rows.append(("gradient", node.gradient))
+    return rows
+
+
+WAY_BACK = ("backward", "accumulate")
+"""The kinds of nodes that make gradients, and no values."""
+
+LABELS = {"formula": "formula", "local": "local", "saved": "saves", "source": "line"}
+
+
+def facts(node: Node, arriving: Sequence[Edge]) -> list[tuple[str, str]]:
+    """What else there is to say of a node, by the names of ``FACTS``."""
+    told = []
+    if node.formula and node.kind == "operation":
+        told.append(("formula", node.formula))
+        local = dict.fromkeys(f"∂/∂{e.operand} = {e.local}" for e in arriving if e.requires_grad and e.local)
+        if local:
+            told.append(("local", ", ".join(local)))
+    if node.saved:
+        told += [("saved", words) for words in (node.saved if node.kind in WAY_BACK else [saved_text(node)])]
+    if node.source:
+        told.append(("source", f"{node.source.line}: {node.source.text.strip()}"))
+    return told
+
+
+def saved_text(node: Node) -> str:
+    """What the node keeps for the way back, in one line: its operands' letters."""
+    return ", ".join("its result" if letter == "out" else letter for letter in node.saved)
+
+
+def describe(node: Node, show: Collection[str] = SHOWN) -> str:
     """Kind, shape and dtype in a few words, as ``matmul · [3, 4] · float32``.
 
     A symbol that is a word has named the operation already; a number has no shape to show.
     """
-    words = [node.operation if node.kind == "operation" else node.kind]
+    if node.kind in WAY_BACK:
+        words = [node.formula]
+    else:
+        words = [node.kind if node.kind in ("leaf", "constant") else node.operation]
     if words[0] == node.symbol:
         words = []
-    if node.shape:
+    if node.shape and "shape" in show:
         words.append(shape_text(node.shape))
-    return " · ".join([*words, node.dtype] if node.dtype else words)
+    return " · ".join([*words, node.dtype] if node.dtype and "dtype" in show else words)
 
 
 def shape_text(shape: tuple[int, ...]) -> str:
@@ -142,9 +232,32 @@ def marks_text(summary: Summary | None) -> str:
     return ", ".join(words)
 
 
-def _marks(summary: Summary | None, x: float, y: float) -> TextLine | None:
-    words = marks_text(summary)
-    return TextLine(x, y, words, "marks") if words else None
+def gradient_marks(summary: Summary | None) -> str:
+    """As :func:`marks_text`, and whether nothing at all arrives."""
+    nothing = summary is not None and summary.shape and not summary.nan and not summary.infinite
+    return (
+        "all zero" if nothing and summary and summary.minimum == summary.maximum == 0 else marks_text(summary)
+    )
+
+
+def _marks(summary: Summary | None, more: Sequence[str], name: str, x: float, y: float) -> TextLine | None:
+    words = [marks_text(summary) if name == "value" else gradient_marks(summary), *more]
+    told = ", ".join(filter(None, words))
+    return line(x, y, f"! {told}", "marks", WIDEST) if told else None
+
+
+def fold_card(fold: Fold) -> Card:
+    """The box that stands for the nodes of a fold: what they are, and how many."""
+    lines = [
+        line(PAD_X, PAD_Y + 13, fold.title, "title", _TITLE),
+        line(PAD_X, PAD_Y + 31, fold.caption, "caption", _CAPTION),
+        line(PAD_X, PAD_Y + 49, fold.holds, "detail", _CAPTION),
+    ]
+    if fold.shape:
+        lines.append(line(PAD_X, PAD_Y + 67, f"→ {shape_text(fold.shape)}", "caption", _CAPTION))
+    lines = [text for text in lines if text.text]
+    widest = max(text.x + text_width(text.text, text.role) for text in lines)
+    return Card(max(_SMALLEST, widest + PAD_X), lines[-1].y + PAD_Y, tuple(lines), {})
 
 
 def left_out_card(words: str) -> Card:

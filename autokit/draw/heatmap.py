@@ -16,10 +16,14 @@ from autokit.graphs.model import Summary
 WIDTH, HEIGHT = 72.0, 44.0
 """The room that a thumbnail has, in px."""
 
-_LARGEST, _SMALLEST, _GLYPH = 11.0, 1.5, 7.0
+LARGEST = 11.0
+_SMALLEST, _GLYPH = 1.5, 7.0
 _LEVELS = 8
 _PAPER, _BLUE, _ORANGE, _NOT_FINITE = (243, 244, 246), (33, 102, 172), (191, 87, 0), "#6b7280"
 _FRAME = "#cbd2db"
+
+POSITIVE, NEGATIVE = "#2166ac", "#bf5700"
+"""The full colours of the two signs, told apart in every form of colour blindness."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,7 @@ class Heatmap:
 
 
 def heatmap(
-    summary: Summary | None, width: float = WIDTH, height: float = HEIGHT, largest: float = _LARGEST
+    summary: Summary | None, width: float = WIDTH, height: float = HEIGHT, largest: float = LARGEST
 ) -> Heatmap | None:
     """The thumbnail of a tensor; None for a single number and where the values were not kept.
 

@@ -7,10 +7,13 @@ from typing import Any
 
 from autokit.draw.card import marks_text, shape_text
 from autokit.draw.escape import isolate, markup, visible
-from autokit.draw.heatmap import Heatmap, cells, heatmap
+from autokit.draw.heatmap import Heatmap
+from autokit.draw.histogram import Histogram
 from autokit.draw.scene import scene
 from autokit.draw.svg import svg
 from autokit.draw.text import text
+from autokit.draw.thumbnail import picture as thumbnail_picture
+from autokit.draw.thumbnail import thumbnail
 from autokit.graphs.model import Graph, Summary, Timeline
 
 _LEAST = 0.75
@@ -28,7 +31,7 @@ def html(data: Graph | Timeline, **options: Any) -> str:
 
 def page(data: Graph | Timeline, **options: Any) -> str:
     """A whole HTML document that shows the still, with the table below for those who do not see it."""
-    table = text(data, **({"limit": options["limit"]} if "limit" in options else {}))
+    table = text(data, **_for_text(options))
     return (
         '<!doctype html>\n<html lang="en">\n'
         '<head><meta charset="utf-8"><title>Computation graph</title></head>\n'
@@ -38,8 +41,11 @@ def page(data: Graph | Timeline, **options: Any) -> str:
 
 def mimebundle(data: Graph | Timeline, **options: Any) -> dict[str, Any]:
     """The forms that a notebook asks for: ``text/plain``, the table, and ``text/html``, the still."""
-    limited = {"limit": options["limit"]} if "limit" in options else {}
-    return {"text/plain": text(data, **limited), "text/html": html(data, **options)}
+    return {"text/plain": text(data, **_for_text(options)), "text/html": html(data, **options)}
+
+
+def _for_text(options: dict[str, Any]) -> dict[str, Any]:
+    return {name: options[name] for name in ("limit", "depth") if name in options}
 
 
 def tensor_text(summary: Summary, label: str) -> str:
@@ -67,20 +73,22 @@ def tensor_html(summary: Summary, label: str) -> str:
     body = "".join(
         f'<tr><th align="left">{name}</th><td align="left">{markup(cell)}</td></tr>' for name, cell in rows
     )
-    heat = heatmap(summary, 320.0, 200.0, 22.0)
-    picture = f"<div>{_heatmap_image(heat, summary)}</div>" if heat else ""
+    thumb = thumbnail(summary, 320.0, 200.0, 22.0)
+    picture = f"<div>{_thumbnail_image(thumb, summary)}</div>" if thumb else ""
     return f"<div><table>{body}</table>{picture}</div>"
 
 
-def _heatmap_image(heat: Heatmap, summary: Summary) -> str:
-    w, h = heat.width + 2, heat.height + 2
-    words = (
-        f"Heatmap of {len(heat.values):,} values, {heat.rows} rows of {heat.columns}: {visible(summary.text)}"
-    )
+def _thumbnail_image(thumb: Heatmap | Histogram, summary: Summary) -> str:
+    w, h = thumb.width + 2, thumb.height + 2
+    if isinstance(thumb, Heatmap):
+        words = f"Heatmap of {len(thumb.values):,} values, {thumb.rows} rows of {thumb.columns}"
+    else:
+        words = f"Histogram of {sum(thumb.counts):,} values"
+    words += f": {visible(summary.text)}"
     drawn = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{w:g}" height="{h:g}" viewBox="0 0 {w:g} {h:g}"'
         ' role="img">'
-        f"<title>{markup(words)}</title>{cells(heat, 1, 1)}</svg>"
+        f"<title>{markup(words)}</title>{thumbnail_picture(thumb, 1, 1)}</svg>"
     )
     return _image(drawn, words, w, h)
 

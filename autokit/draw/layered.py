@@ -22,7 +22,7 @@ def layered(
     sizes: Sequence[Point], edges: Sequence[tuple[int, int, int]], gap: Point
 ) -> tuple[list[Point], list[list[Point]]]:
     """Centres of the rectangles, and control points of the edges (source, target, columns apart at least)."""
-    rank = _ranks(len(sizes), edges)
+    rank = ranks(len(sizes), edges)
     nodes: list[Point] = list(sizes)
     routes: list[list[int]] = []  # for each edge, what it passes: source, bends, target
     for source, target, _ in edges:
@@ -51,7 +51,7 @@ def layered(
     return centres, [_curve(route, rank, y, spans) for route in routes]
 
 
-def _ranks(count: int, edges: Sequence[tuple[int, int, int]]) -> list[int]:
+def ranks(count: int, edges: Sequence[tuple[int, int, int]]) -> list[int]:
     """The column of each node: as early as can be, then as late as its arrows do not grow longer by it."""
     leaving: list[list[tuple[int, int]]] = [[] for _ in range(count)]
     arriving = [0] * count

@@ -81,10 +81,23 @@ def place(plan: Plan, engine: str = "auto") -> Placement:
 
 
 def _auto(plan: Plan) -> Placement:
+    if _reach(plan) > _TANGLED:
+        return _layered(plan)
     try:
         return _embedded(plan)
     except embedded.Unavailable:
         return _layered(plan)
+
+
+_LONG, _TANGLED = 2500, 6000
+"""From such a :func:`_reach` on Graphviz would take its time: it is asked to hurry, or not at all."""
+
+
+def _reach(plan: Plan) -> int:
+    """How many columns the arrows cross in all, each of which costs the layout a bend to place."""
+    edges = [(arrow.source, arrow.target, arrow.ranks) for arrow in plan.arrows]
+    rank = layered.ranks(len(plan.sizes), edges)
+    return sum(abs(rank[target] - rank[source]) for source, target, _ in edges)
 
 
 def _embedded(plan: Plan) -> Placement:
@@ -130,6 +143,8 @@ def to_dot(plan: Plan) -> str:
         f"digraph{{rankdir=LR;ranksep={along / _PX:.4f};nodesep={across / _PX:.4f};",
         'node[shape=box,fixedsize=true,label="",ordering=in];edge[arrowhead=none];',
     ]
+    if _reach(plan) > _LONG:
+        top.append("nslimit=1;nslimit1=1;mclimit=0.2;")
     top += [f"{i}[width={w / _PX:.4f},height={h / _PX:.4f}];" for i, (w, h) in enumerate(plan.sizes)]
     for i in range(len(plan.clusters) - 1, -1, -1):
         parent = plan.clusters[i].parent

@@ -1,15 +1,18 @@
 """The part of a graph that is drawn: all of it, or what fits on a page and a word on the rest.
 
-Beyond some 150 boxes a picture helps nobody.  The rule is plain: from the
-outputs backwards, newest operation first, each with the leaves and constants
-that it reads, until the page is full.  What is left out is counted and said,
-in the picture, in its alternative text and in the table.
+Beyond some 150 boxes a picture helps nobody.  So modules fold into one box
+each, inner ones first, and then what repeats; see :mod:`autokit.draw.fold`.
+What does not fit even then is left out: from the outputs backwards, newest
+first, each with the leaves and constants that it reads, until the page is
+full.  What is left out is counted and said, in the picture, in its
+alternative text and in the table.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from autokit.draw.fold import Fold, fold, is_end
 from autokit.graphs.model import Edge, Graph, Node
 
 LIMIT = 150
@@ -20,58 +23,90 @@ LIMIT = 150
 class Part:
     """What is drawn, and what is not.
 
-    ``edges`` are those between the ``nodes``; ``cut`` holds one edge for each
-    node that reads something left out; ``left_out`` says how much that is.
+    ``edges`` are those between the ``nodes``; ``bundles`` those that touch a
+    fold, one for each pair of boxes; ``cut`` holds one edge for each box that
+    reads something left out; ``left_out`` says how much that is.
     """
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
     cut: tuple[Edge, ...]
     left_out: str
+    folds: tuple[Fold, ...] = ()
+    bundles: tuple[Edge, ...] = ()
+
+    def boxes(self) -> dict[int, int]:
+        """For the id of each node that is drawn, or folded, the place of its box: nodes first, then folds."""
+        place = {node.id: i for i, node in enumerate(self.nodes)}
+        for i, folded in enumerate(self.folds, len(self.nodes)):
+            place.update(dict.fromkeys(folded.nodes, i))
+        return place
 
 
-def part(graph: Graph, limit: int = LIMIT) -> Part:
-    """The part of ``graph`` that fits into ``limit`` boxes."""
+def part(graph: Graph, limit: int = LIMIT, depth: int | None = None) -> Part:
+    """The part of ``graph`` that fits into ``limit`` boxes, with ``depth`` levels of modules open."""
     if limit < 1:
         raise ValueError(f"limit is how many boxes to draw, at least 1, got {limit}")
     known = {node.id: node for node in graph.nodes}
     edges = [edge for edge in graph.edges if edge.source in known and edge.target in known]
-    kept = set(known) if len(known) <= limit else _newest(graph, edges, limit)
-    cut: dict[int, Edge] = {}
+    folds = fold(graph, edges, limit, graph.view.depth if depth is None else depth)
+    home = {id: box for box, folded in enumerate(folds) for id in folded.nodes}
+    count = len(known) - len(home) + len(folds)
+    kept = set(known) if count <= limit else _newest(graph, edges, limit, home)
+    kept_folds = [folded for folded in folds if folded.nodes[-1] in kept]
+    cut: dict[tuple[int, int], Edge] = {}
+    bundles: dict[tuple[int, int], Edge] = {}
     inside = []
     for edge in edges:
-        if edge.target in kept:
-            if edge.source in kept:
-                inside.append(edge)
-            else:
-                cut.setdefault(edge.target, edge)
-    nodes = tuple(node for node in graph.nodes if node.id in kept)
+        source, target = (home.get(id, -1 - id) for id in (edge.source, edge.target))
+        if edge.target not in kept or source == target:
+            continue
+        if edge.source not in kept:
+            cut.setdefault((0, target), edge)
+        elif source < 0 and target < 0:
+            inside.append(edge)
+        else:
+            bundles.setdefault((source, target), edge)
+    nodes = tuple(node for node in graph.nodes if node.id in kept and node.id not in home)
     lost = [node for node in graph.nodes if node.id not in kept]
-    return Part(nodes, tuple(inside), tuple(cut.values()), _count(lost))
+    return Part(
+        nodes, tuple(inside), tuple(cut.values()), _count(lost), tuple(kept_folds), tuple(bundles.values())
+    )
 
 
-def _newest(graph: Graph, edges: list[Edge], limit: int) -> set[int]:
-    reads: dict[int, list[int]] = {}
+def _newest(graph: Graph, edges: list[Edge], limit: int, home: dict[int, int]) -> set[int]:
+    """The nodes behind the newest ``limit`` boxes."""
+    ends = {node.id for node in graph.nodes if is_end(node)}
+    beside: dict[int, list[int]] = {}  # the leaves and constants of each operation
     for edge in edges:
-        reads.setdefault(edge.target, []).append(edge.source)
-    inputs = {node.id for node in graph.nodes if node.kind != "operation"}
+        if edge.source in ends:
+            beside.setdefault(edge.target, []).append(edge.source)
+        if edge.target in ends:
+            beside.setdefault(edge.source, []).append(edge.target)
     kept: set[int] = set()
-    for node in reversed(graph.nodes):
-        if node.kind == "operation":
-            for id in (node.id, *(id for id in reads.get(node.id, ()) if id in inputs)):
-                if len(kept) < limit:
-                    kept.add(id)
-        if len(kept) >= limit:
-            return kept
+    boxes: set[int] = set()
+
+    def keep(id: int) -> None:
+        box = home.get(id, -1 - id)
+        if box in boxes or len(boxes) < limit:
+            boxes.add(box)
+            kept.add(id)
+
+    newest = graph.nodes if graph.nodes[0].kind == "backward" else tuple(reversed(graph.nodes))
+    for node in newest:
+        if node.id not in ends:
+            for id in (node.id, *beside.get(node.id, ())):
+                keep(id)
+        if len(boxes) >= limit:
+            break
     # Few operations and very many leaves: the newest of those fill the page.
-    for node in reversed(graph.nodes):
-        if len(kept) < limit:
-            kept.add(node.id)
+    for node in newest:
+        keep(node.id)
     return kept
 
 
 def _count(lost: list[Node]) -> str:
-    operations = sum(node.kind == "operation" for node in lost)
+    operations = sum(not is_end(node) for node in lost)
     inputs = len(lost) - operations
     words = [f"{operations:,} earlier operation{'s' * (operations != 1)}"] if operations else []
     if inputs:

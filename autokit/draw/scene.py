@@ -7,6 +7,7 @@ scene only writes down what stands in it.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from autokit.draw.arrange import Arrangement
@@ -24,7 +25,13 @@ _WIDE = 1200.0
 
 
 def scene(
-    data: Graph | Timeline, *, layout: str = "auto", direction: str = "auto", limit: int = LIMIT
+    data: Graph | Timeline,
+    *,
+    layout: str = "auto",
+    direction: str | None = None,
+    limit: int = LIMIT,
+    depth: int | None = None,
+    show: Collection[str] | None = None,
 ) -> Scene:
     """Compute the picture of a graph or of a timeline.
 
@@ -33,11 +40,16 @@ def scene(
     data : Graph or Timeline
     layout : {"auto", "embedded", "dot", "layered"}
         Who computes the coordinates: see :mod:`autokit.draw.layout`.
-    direction : {"auto", "LR", "TB"}
+    direction : {"auto", "LR", "TB"}, optional
         From left to right, or from top to bottom; "auto" turns downward what would else be wider
-        than a notebook.
+        than a notebook.  Left out, as the graph's own view says.
     limit : int
-        How many boxes to draw at most; the newest operations stay, and the rest is counted.
+        How many boxes to draw at most: modules and what repeats fold; if that is not enough, the
+        newest operations stay, and the rest is counted.
+    depth : int, optional
+        How many levels of modules to draw open; left out, as the graph's own view says.
+    show : collection of str, optional
+        Which of ``FACTS`` a box shows; left out, as the graph's own view says.
 
     Raises
     ------
@@ -46,17 +58,19 @@ def scene(
     RuntimeError
         Where the layout asked for cannot be had on this machine.
     """
+    graph = data.graph if isinstance(data, Timeline) else data
+    direction = graph.view.direction if direction is None else direction
+    facts = graph.view.show if show is None else show
     if direction not in ("auto", "LR", "TB"):
         raise ValueError(
             f"direction is 'LR' (left to right), 'TB' (top to bottom) or 'auto', got {direction!r}"
         )
-    graph = data.graph if isinstance(data, Timeline) else data
-    drawn = part(graph, limit)
+    drawn = part(graph, limit, depth)
     state = still(data, drawn)
     texts = _texts(data, state)
 
     def arranged(direction: str) -> Scene:
-        boxes, lines, frames = Arrangement(graph, drawn, texts, direction).build(layout)
+        boxes, lines, frames = Arrangement(graph, drawn, texts, direction, facts).build(layout)
         return _on_paper(boxes, lines, frames, _notes(graph, drawn), story(graph, drawn), state)
 
     if direction != "auto":
@@ -77,8 +91,12 @@ def still(data: Graph | Timeline, drawn: Part) -> State:
         status = "final" if node.gradient else "computed" if node.requires_grad else "dim"
         value = node.value.text if node.value else NOT_KEPT
         state[node.element] = {"status": status, "value": value, "gradient": gradient, "pending": None}
+    back = {node.id for node in drawn.nodes if node.kind == "backward"}
     for edge in drawn.edges:
-        state[edge.element] = {"status": "forward" if edge.requires_grad else "idle", "flow": ""}
+        # On the way back an arrow says what the gradient is multiplied with.
+        flow = f"∂ {edge.local}" if edge.source in back and edge.local else ""
+        status = "backward" if edge.source in back else "forward" if edge.requires_grad else "idle"
+        state[edge.element] = {"status": status, "flow": flow}
     return state
 
 
@@ -97,6 +115,9 @@ def _texts(data: Graph | Timeline, state: State) -> dict[str, dict[str, set[str]
 
 def _notes(graph: Graph, drawn: Part) -> list[str]:
     notes = [f"Not drawn: {drawn.left_out}."] if drawn.left_out else []
+    if drawn.folds:
+        count = sum(len(fold.nodes) for fold in drawn.folds)
+        notes.append(f"{count:,} of {len(graph.nodes):,} nodes are folded into {len(drawn.folds):,} boxes.")
     if not graph.nodes:
         notes.append("An empty graph: nothing was computed.")
     return notes + ([graph.left_out] if graph.left_out else [])

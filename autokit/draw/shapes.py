@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from autokit.draw.heatmap import Heatmap
+from autokit.draw.histogram import Histogram
 from autokit.graphs.model import Edge, Node, State
 
 Point = tuple[float, float]
@@ -36,12 +37,12 @@ class Field:
 
 @dataclass(frozen=True)
 class Thumbnail:
-    """What shows once the value or the gradient is known: a heatmap, and words on NaN and infinity."""
+    """What shows once the value or the gradient is known: its picture, and words on what is wrong with it."""
 
     part: str
     x: float
     y: float
-    heat: Heatmap | None
+    heat: Heatmap | Histogram | None
     marks: TextLine | None
 
 
@@ -57,7 +58,10 @@ class Badge:
 
 @dataclass(frozen=True)
 class Card:
-    """What a box holds, in coordinates from its upper left corner."""
+    """What a box holds, in coordinates from its upper left corner.
+
+    ``letters`` are the names of its operands by their slots, where their order matters.
+    """
 
     width: float
     height: float
@@ -66,6 +70,7 @@ class Card:
     thumbnails: tuple[Thumbnail, ...] = ()
     badge: Badge | None = None
     pending: Badge | None = None
+    letters: Mapping[int, str] = field(default_factory=dict)
 
     def widened(self, to: float) -> Card:
         """The same card, wider: what stands at its right edge stays there."""
@@ -81,12 +86,19 @@ class Card:
 
 @dataclass(frozen=True)
 class Box:
-    """A card in its place; ``node`` is None for the box that stands for what is left out."""
+    """A card in its place.
+
+    ``node`` is None for a box that stands for many: for those of a fold, whose
+    ids are in ``holds``, or for all that is left out.  ``ports`` are the
+    operands' letters, in coordinates of the box, where their arrows arrive.
+    """
 
     x: float
     y: float
     card: Card
     node: Node | None = None
+    holds: tuple[int, ...] = ()
+    ports: tuple[TextLine, ...] = ()
 
     @property
     def width(self) -> float:
@@ -99,12 +111,17 @@ class Box:
 
 @dataclass(frozen=True)
 class Line:
-    """An arrow: 1 + 3k control points of a Bézier curve, from its source's border to its target's."""
+    """An arrow: 1 + 3k control points of a Bézier curve, from its source's border to its target's.
+
+    ``cut`` says that it comes from what is left out, ``bundle`` that a fold is at one of its ends, so
+    that it may stand for several.
+    """
 
     points: tuple[Point, ...]
     edge: Edge
     flow: Field
     cut: bool = False
+    bundle: bool = False
 
 
 @dataclass(frozen=True)

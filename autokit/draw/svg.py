@@ -12,10 +12,10 @@ from typing import Any
 
 from autokit.draw.card import BOLD, SIZES, text_width
 from autokit.draw.escape import markup, visible, xml
-from autokit.draw.heatmap import cells
 from autokit.draw.metrics import FONT, fit
 from autokit.draw.scene import scene
 from autokit.draw.shapes import Box, Card, Field, Frame, Line, Scene, TextLine, Thumbnail
+from autokit.draw.thumbnail import picture as thumbnail_picture
 from autokit.graphs.model import NOT_COMPUTED, Graph, Node, State, Timeline
 
 PAPER, PAPER_EDGE = "#fcfcfb", "#e3e5e8"
@@ -39,6 +39,9 @@ _BOX = {
     "leaf": f'rx="4" fill="#edf4fb" stroke="{_BLUE}" stroke-width="1.5"',
     "constant": f'rx="4" fill="#f6f6f4" stroke="{_GREY}" stroke-width="1.2" stroke-dasharray="5 3"',
     "operation": f'rx="14" fill="#ffffff" stroke="{_FAINT}" stroke-width="1.2"',
+    "backward": f'rx="14" fill="#fffaf6" stroke="{_FLOWING}" stroke-width="1.2"',
+    "accumulate": f'rx="4" fill="#edf4fb" stroke="{_BLUE}" stroke-width="1.5"',
+    "failed": f'rx="14" fill="#fef3f2" stroke="{_ALARM}" stroke-width="2"',
 }
 _LEFT_OUT = f'rx="14" fill="{PAPER}" stroke="{_FAINT}" stroke-width="1.2" stroke-dasharray="2 4"'
 
@@ -54,7 +57,7 @@ def svg(data: Graph | Timeline | Scene, state: State | None = None, **options: A
     state : State, optional
         What to show, as ``timeline.state(k)`` gives it; everything known where left out.
     **options
-        ``layout``, ``direction`` and ``limit``, as in :func:`autokit.draw.scene`.
+        ``layout``, ``direction``, ``limit``, ``depth`` and ``show``, as in :func:`autokit.draw.scene`.
 
     Returns
     -------
@@ -93,6 +96,10 @@ def _box(box: Box, state: State) -> str:
     size = f'width="{box.width:g}" height="{box.height:g}"'
     if node is None:
         lines = "".join(map(_text, content.lines))
+        if box.holds:
+            held = f'data-part="fold" data-holds="{_ranges(box.holds)}"'
+            under = f'<rect x="4" y="4" {size} {_BOX["operation"]}/>'
+            return f"<g {held} {at}>{under}<rect {size} {_BOX['operation']}/>{lines}</g>"
         return f'<g data-part="left-out" {at}><rect {size} {_LEFT_OUT}/>{lines}</g>'
     fields = state.get(node.element, {})
     status = str(fields.get("status") or "hidden")
@@ -101,7 +108,7 @@ def _box(box: Box, state: State) -> str:
         f"<title>{xml(_tooltip(node))}</title>",
         f'<rect data-part="box" {size} {_shape(node.kind, status)}/>',
     ]
-    if node.kind == "leaf":
+    if node.kind in ("leaf", "accumulate"):
         parts.append(f'<rect data-part="learns" width="4" height="{box.height:g}" rx="2" fill="{_BLUE}"/>')
     if content.badge:
         plate = content.badge
@@ -109,10 +116,21 @@ def _box(box: Box, state: State) -> str:
             f'<rect data-part="badge" x="{plate.x:g}" y="{plate.y:g}" width="{plate.width:g}"'
             f' height="{plate.height:g}" rx="{plate.height / 2:g}" fill="#e8edf3"/>'
         )
-    parts += map(_text, content.lines)
+    parts += map(_text, (*content.lines, *box.ports))
     parts += [_thumbnail(thumb, bool(_known(fields, thumb))) for thumb in content.thumbnails]
     parts += [_field(name, content, fields.get(name)) for name in ("value", "gradient", "pending")]
     return "".join(parts) + "</g>"
+
+
+def _ranges(ids: tuple[int, ...]) -> str:
+    """Numbers in order, runs of them cut short: ``3-9 12``."""
+    runs: list[list[int]] = []
+    for id in sorted(ids):
+        if runs and runs[-1][-1] == id - 1:
+            runs[-1][1:] = [id]
+        else:
+            runs.append([id])
+    return " ".join("-".join(map(str, run)) for run in runs)
 
 
 def _shape(kind: str, status: str) -> str:
@@ -131,7 +149,7 @@ def _known(fields: dict[str, str | int | None], thumb: Thumbnail) -> bool:
 
 def _thumbnail(thumb: Thumbnail, known: bool) -> str:
     hidden = "" if known else ' display="none"'
-    heat = cells(thumb.heat, thumb.x, thumb.y) if thumb.heat else ""
+    heat = thumbnail_picture(thumb.heat, thumb.x, thumb.y) if thumb.heat else ""
     words = _text(thumb.marks) if thumb.marks else ""
     columns = f' data-columns="{thumb.heat.columns}" data-size="{thumb.heat.cell:g}"' if thumb.heat else ""
     return f'<g data-part="{thumb.part}"{columns}{hidden}>{heat}{words}</g>'
@@ -201,8 +219,8 @@ def _line(line: Line, state: State) -> str:
         f'<path data-part="line" d="{d}" fill="none" stroke="{colour}" stroke-width="{wide}"{dash}/>'
         f'<polygon data-part="arrow" points="{" ".join(map(_at, corners))}" fill="{colour}"/>'
     )
-    if line.cut:
-        return f'<g data-part="cut">{drawn}</g>'
+    if line.cut or line.bundle:
+        return f'<g data-part="{"cut" if line.cut else "bundle"}">{drawn}</g>'
     carries = "yes" if edge.requires_grad else "no"
     value = str(fields.get("flow") or "")
     flow = _plate(line.flow, value) + _changing(line.flow, "flow", value)

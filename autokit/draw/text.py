@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from autokit.draw.card import describe, marks_text, shape_text
+from autokit.draw.card import WAY_BACK, describe, marks_text, shape_text
 from autokit.draw.escape import isolate
+from autokit.draw.fold import Fold
 from autokit.draw.metrics import columns
 from autokit.draw.part import LIMIT, Part, part
 from autokit.graphs.model import NOT_COMPUTED, NOT_KEPT, Graph, Node, Summary, Timeline
@@ -16,19 +17,24 @@ _WIDEST = 40
 _INPUTS = 4
 
 
-def text(data: Graph | Timeline, *, limit: int = LIMIT) -> str:
+def text(data: Graph | Timeline, *, limit: int = LIMIT, depth: int | None = None) -> str:
     """The graph as a plain table: one line for each node, in the order of the forward evaluation.
 
     Parameters
     ----------
     data : Graph or Timeline
     limit : int
-        How many nodes to list at most; the last lines say what is left out.
+        How many lines to write at most; the last ones say what is left out.
+    depth : int, optional
+        How many levels of modules to list; left out, as the graph's own view says.
     """
     graph = data.graph if isinstance(data, Timeline) else data
-    drawn = part(graph, limit)
+    drawn = part(graph, limit, depth)
     inputs = _inputs(drawn)
-    cells = [_HEAD, *(_row(node, inputs.get(node.id, [])) for node in drawn.nodes)]
+    rows = [(node.id, _row(node, inputs.get(i, []))) for i, node in enumerate(drawn.nodes)]
+    for i, fold in enumerate(drawn.folds, len(drawn.nodes)):
+        rows.append((fold.nodes[-1], _fold_row(fold, inputs.get(i, []))))
+    cells = [_HEAD, *(row for _, row in sorted(rows))]
     widths = [max(map(columns, column)) for column in zip(*cells, strict=True)]
     lines = ["  ".join(map(_padded, row, widths)).rstrip() for row in cells]
     if drawn.left_out:
@@ -42,13 +48,19 @@ def story(graph: Graph, drawn: Part) -> str:
     """What is computed from what, in order: the newest dozen nodes told, the others counted."""
     if not drawn.nodes:
         return "An empty computation graph."
-    told = drawn.nodes[-_STORY:]
     inputs = _inputs(drawn)
-    count, earlier = len(graph.nodes), len(graph.nodes) - len(told)
-    sentences = [f"Computation graph of {count:,} node{'s' * (count != 1)}."]
+    tellers = [(node.id, 1, _sentence(node, inputs.get(i, []))) for i, node in enumerate(drawn.nodes)]
+    tellers += [
+        (fold.nodes[-1], len(fold.nodes), _fold_sentence(fold, inputs.get(i, [])))
+        for i, fold in enumerate(drawn.folds, len(drawn.nodes))
+    ]
+    told = sorted(tellers)[-_STORY:]
+    count, earlier = len(graph.nodes), len(graph.nodes) - sum(held for _, held, _ in told)
+    kind = "Way back" if graph.nodes[0].kind in ("backward", "accumulate") else "Computation graph"
+    sentences = [f"{kind} of {count:,} node{'s' * (count != 1)}."]
     if earlier:
         sentences.append(f"After {earlier:,} earlier:")
-    sentences += [_sentence(node, inputs.get(node.id, [])) for node in told]
+    sentences += [sentence for _, _, sentence in told]
     if drawn.left_out:
         sentences.append(f"Not drawn: {drawn.left_out}.")
     if graph.left_out:
@@ -57,11 +69,14 @@ def story(graph: Graph, drawn: Part) -> str:
 
 
 def _inputs(drawn: Part) -> dict[int, list[str]]:
-    """For each node the names that it reads, in the order of its operands; many are cut short."""
-    names = {node.id: _shown(node.name) for node in drawn.nodes}
+    """For each box the names that it reads, in the order of its operands; many are cut short."""
+    names = [_shown(node.name) for node in drawn.nodes] + [_shown(fold.title) for fold in drawn.folds]
+    box = drawn.boxes()
     inputs: dict[int, list[str]] = {}
-    for edge in sorted((*drawn.edges, *drawn.cut), key=lambda edge: (edge.target, edge.slot, edge.id)):
-        inputs.setdefault(edge.target, []).append(names.get(edge.source, "…"))
+    edges = (*drawn.edges, *drawn.bundles, *drawn.cut)
+    for edge in sorted(edges, key=lambda edge: (edge.target, edge.slot, edge.id)):
+        name = names[box[edge.source]] if edge.source in box else "…"
+        inputs.setdefault(box[edge.target], []).append(name)
     for target, read in inputs.items():
         if len(read) > _INPUTS:
             inputs[target] = [*read[: _INPUTS - 1], f"{len(read) - _INPUTS + 1} more"]
@@ -81,8 +96,23 @@ def _row(node: Node, inputs: list[str]) -> tuple[str, ...]:
     )
 
 
+def _fold_row(fold: Fold, inputs: list[str]) -> tuple[str, ...]:
+    ids = f"{min(fold.nodes)}–{max(fold.nodes)}"
+    what = f"{_shown(fold.caption)}: {fold.holds}" if fold.caption else fold.holds
+    return ids, _shown(fold.title), what, ", ".join(inputs), shape_text(fold.shape), "", "folded", ""
+
+
+def _fold_sentence(fold: Fold, inputs: list[str]) -> str:
+    what = f"{_shown(fold.title)}{f' ({_shown(fold.caption)})' if fold.caption else ''}"
+    return f"{what}: {fold.holds}, folded, of {' and '.join(inputs) or 'nothing'}."
+
+
 def _sentence(node: Node, inputs: list[str]) -> str:
     what = _shown(describe(node))
+    if node.kind in WAY_BACK:
+        saves = f", saves {_shown(', '.join(node.saved))}" if node.saved else ""
+        takes = f", takes from {' and '.join(inputs)}" if inputs else ""
+        return f"{_shown(node.name)}: {what}{takes}{saves}, gradient {_content(node.gradient, NOT_COMPUTED)}."
     if node.kind == "operation" and inputs:
         what = f"{_shown(node.operation)} of {' and '.join(inputs)}"
         what += f", shape {shape_text(node.shape)}" if node.shape else ""

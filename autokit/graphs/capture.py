@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -17,14 +17,18 @@ from autokit import dtypes
 from autokit.autograd.node import Node as EngineNode
 from autokit.autograd.node import source_line
 from autokit.devices import to_numpy
-from autokit.graphs.model import Edge, Graph, Group, Node, Source, Summary
+from autokit.graphs.model import FACTS, Edge, Graph, Group, Node, Source, Summary, View
 from autokit.graphs.names import Names, namespaces_in_sight
 from autokit.graphs.summary import summarize
+from autokit.graphs.way_back import way_back
 from autokit.nn.module import Module
 from autokit.tensor import Literal, Tensor
 
 OPERATIONS_SHOWN = 1000
-"""Of a larger graph, these many operations nearest to the output are taken."""
+"""Of a larger graph, a story takes these many operations nearest to the output."""
+
+OPERATIONS_DRAWN = 20_000
+"""And a still these many: it folds them."""
 
 
 @dataclass
@@ -40,7 +44,13 @@ class Capture:
     ids: dict[EngineNode | Tensor, int] = field(default_factory=dict)
 
 
-def graph(*outputs: Tensor) -> Graph:
+def graph(
+    *outputs: Tensor,
+    depth: int | None = None,
+    show: str | Iterable[str] | None = None,
+    direction: str = "auto",
+    backward: bool = False,
+) -> Graph:
     """How ``outputs`` were computed, as plain data that shows itself in a notebook.
 
     Works before and after ``backward()``, and touches no ``.grad``.  A tensor
@@ -50,6 +60,19 @@ def graph(*outputs: Tensor) -> Graph:
     ----------
     *outputs : Tensor
         The ends of the graph.
+    depth : int, optional
+        How many levels of modules to draw open; deeper ones fold into one box each.
+        Left out, all are open, as long as the picture fits on a page.
+    show : str or iterable of str, optional
+        What a box shows: ``"value"``, ``"heatmap"``, ``"gradient"``, ``"shape"``,
+        ``"dtype"``, ``"order"``, ``"formula"``, ``"local"`` (the local derivatives),
+        ``"saved"`` (what is kept for the way back), ``"source"`` (the line of your
+        program), or ``"all"`` of these.
+    direction : {"auto", "LR", "TB"}
+        From left to right, or from top to bottom.
+    backward : bool
+        Draw the way back in place of the way there: for each operation its
+        ``grad_fn`` and what that saves, and ``AccumulateGrad`` at the leaves.
 
     Returns
     -------
@@ -60,6 +83,8 @@ def graph(*outputs: Tensor) -> Graph:
     ------
     TypeError
         If there are no outputs, or one is no tensor.
+    ValueError
+        For a depth below 0, and for something to show or a direction that there is not.
 
     Examples
     --------
@@ -68,21 +93,42 @@ def graph(*outputs: Tensor) -> Graph:
     >>> b = ak.tensor(20.0, requires_grad=True)
     >>> [(node.label, node.value.text) for node in ak.graph(a * b).nodes]
     [('a', '15.0'), ('b', '20.0'), ('', '300.0')]
+    >>> [node.label for node in ak.graph(a * b, backward=True).nodes]
+    ['MulBackward0', 'AccumulateGrad', 'AccumulateGrad']
     """
-    return capture(*outputs).graph
+    view = make_view(depth, show, direction)
+    made = capture(*outputs, most=OPERATIONS_DRAWN).graph
+    return replace(way_back(made) if backward else made, view=view)
 
 
-def capture(*outputs: Tensor) -> Capture:
+def capture(*outputs: Tensor, most: int = OPERATIONS_SHOWN) -> Capture:
     """As :func:`graph`, with the way back from the data to the engine's objects."""
     if not outputs:
         raise TypeError("graph() needs a tensor: the end of the computation to show")
     for output in outputs:
         if not isinstance(output, Tensor):
             raise TypeError(f"graph() shows the history of a Tensor, and got {type(output).__name__}")
-    return _Builder(Names(namespaces_in_sight())).build(outputs)
+    return Builder(Names(namespaces_in_sight())).build(outputs, most)
 
 
-class _Builder:
+def make_view(depth: int | None, show: str | Iterable[str] | None, direction: str) -> View:
+    """A view, checked."""
+    if depth is not None and (isinstance(depth, bool) or not isinstance(depth, int) or depth < 0):
+        raise ValueError(f"depth is how many levels of modules to open, 0 or more, got {depth!r}")
+    if direction not in ("auto", "LR", "TB"):
+        raise ValueError(
+            f"direction is 'LR' (left to right), 'TB' (top to bottom) or 'auto', got {direction!r}"
+        )
+    if show is None:
+        return View(depth=depth, direction=direction)
+    wanted = FACTS if show == "all" else (show,) if isinstance(show, str) else tuple(show)
+    for fact in wanted:
+        if fact not in FACTS:
+            raise ValueError(f"show knows {', '.join(map(repr, FACTS))} and 'all', got {fact!r}")
+    return View(depth, tuple(fact for fact in FACTS if fact in wanted), direction)
+
+
+class Builder:
     """Collects the nodes and edges of one graph."""
 
     def __init__(self, names: Names) -> None:
@@ -94,9 +140,10 @@ class _Builder:
         self.paths: dict[int, tuple[str, str]] = {}
         self.labels_of_paths: dict[str, str] = {}
 
-    def build(self, outputs: Iterable[Tensor]) -> Capture:
+    def build(self, outputs: Iterable[Tensor], most: int) -> Capture:
+        """The graph behind ``outputs``, of ``most`` operations at most."""
         ends = [output.grad_fn or output for output in outputs]
-        operations, left_out = _newest_operations([end for end in ends if isinstance(end, EngineNode)])
+        operations, left_out = _newest_operations([end for end in ends if isinstance(end, EngineNode)], most)
         shown = set(operations)
         for operation in reversed(operations):
             self._add_operation(operation, shown)
@@ -141,6 +188,7 @@ class _Builder:
                 module=path,
                 source=_source(made),
                 saved=made.way.saves,
+                marks=_dead_units(operation.name, made.output),
             ),
         )
         for slot, (source, target) in enumerate(zip(sources, made.targets)):
@@ -254,20 +302,20 @@ class _Builder:
         )
 
 
-def _newest_operations(ends: list[EngineNode]) -> tuple[list[EngineNode], str]:
+def _newest_operations(ends: list[EngineNode], most: int) -> tuple[list[EngineNode], str]:
     """The operations behind ``ends``, newest first, and a sentence on what was left out."""
     heap = [(-end.sequence, end) for end in dict.fromkeys(ends)]
     heapq.heapify(heap)
     seen = set(ends)
     found: list[EngineNode] = []
-    while heap and len(found) < OPERATIONS_SHOWN:
+    while heap and len(found) < most:
         operation = heapq.heappop(heap)[1]
         found.append(operation)
         for target in operation.targets:
             if isinstance(target, EngineNode) and target not in seen:
                 seen.add(target)
                 heapq.heappush(heap, (-target.sequence, target))
-    return found, f"earlier operations than the last {OPERATIONS_SHOWN:,}" if heap else ""
+    return found, f"earlier operations than the last {most:,}" if heap else ""
 
 
 def _child_name(parent: Module | None, child: Module | None) -> str:
@@ -290,6 +338,18 @@ def _value(array: Any, storage: Any, moment: float) -> Summary | None:
     if array is None or (storage is not None and storage.modified > moment):
         return None
     return summarize(to_numpy(array))
+
+
+_RECTIFIERS = {"relu", "relu6", "leaky_relu", "threshold", "hardtanh", "clamp"}
+
+
+def _dead_units(operation: str, array: Any) -> tuple[str, ...]:
+    """A rectifier's units that are 0 for every sample of the batch, in words."""
+    if operation not in _RECTIFIERS or array is None or array.ndim < 2 or len(array) < 2:
+        return ()
+    alive = to_numpy(array).any(axis=(0, *range(2, array.ndim)))
+    dead = int(alive.size - alive.sum())
+    return (f"{dead:,} of {alive.size:,} units dead",) if dead else ()
 
 
 def _dtype_name(dtype: Any) -> str:

@@ -44,6 +44,9 @@ class Summary:
         Over the finite elements; None where there are none.
     nan, infinite : int
         How many elements are NaN, and how many are infinite.
+    histogram : tuple of int
+        Where there are too many values to hold: how many finite elements lie in each
+        of equal parts between minimum and maximum.
     """
 
     text: str
@@ -55,6 +58,7 @@ class Summary:
     mean: float | None = None
     nan: int = 0
     infinite: int = 0
+    histogram: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,8 @@ class Node:
         Its place in the topological order of the forward evaluation, from 0.
     kind : str
         ``"leaf"`` (collects a gradient), ``"constant"`` (needs none) or
-        ``"operation"``.
+        ``"operation"``; in a graph of the way back ``"backward"`` and
+        ``"accumulate"``; ``"failed"`` for the operation that raised an error.
     operation : str
         The rule's name, as ``"mul"``; empty for a leaf and a constant.
     symbol : str
@@ -97,6 +102,8 @@ class Node:
     source : Source or None
     saved : tuple of str
         What the operation keeps for the way back, in the formula's letters.
+    marks : tuple of str
+        What to look out for, as ``"2 of 5 units are dead"``.
     """
 
     id: int
@@ -114,6 +121,7 @@ class Node:
     module: str = ""
     source: Source | None = None
     saved: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
 
     @property
     def element(self) -> str:
@@ -159,15 +167,46 @@ class Group:
     nodes: tuple[int, ...]
 
 
+FACTS = ("value", "heatmap", "gradient", "shape", "dtype", "order", "formula", "local", "saved", "source")
+"""What a box can show, beside its name and its operation's symbol."""
+
+SHOWN = ("value", "heatmap", "gradient", "shape", "dtype", "order")
+"""What it shows where nothing else is asked for."""
+
+
+@dataclass(frozen=True)
+class View:
+    """How a graph is to be drawn.
+
+    Attributes
+    ----------
+    depth : int or None
+        How many levels of modules stand open; None for as many as fit on a page.
+    show : tuple of str
+        Which of ``FACTS`` a box shows.
+    direction : "auto", "LR" or "TB"
+        From left to right, or from top to bottom.
+    """
+
+    depth: int | None = None
+    show: tuple[str, ...] = SHOWN
+    direction: str = "auto"
+
+
 @dataclass(frozen=True)
 class Graph:
-    """How a value was computed: nodes in topological order, and the edges between them."""
+    """How a value was computed: nodes in topological order, and the edges between them.
+
+    ``groups`` are its modules, ``outputs`` the ids of the values that it was made for, ``left_out`` says
+    what is not among the nodes, and ``view`` how it is to be drawn.
+    """
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
     groups: tuple[Group, ...] = ()
     outputs: tuple[int, ...] = ()
     left_out: str = ""
+    view: View = View()
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -185,7 +224,7 @@ class Graph:
         return _json(self)
 
     def save(self, path: str | PathLike[str], **options: Any) -> None:
-        """Write the picture to ``path``; the ending picks the form (``.svg``, ``.html``, ``.json``)."""
+        """Write the picture to ``path``; its ending picks the form: see :func:`autokit.draw.save`."""
         from autokit import draw
 
         draw.save(self, path, **options)
@@ -379,7 +418,10 @@ class Timeline:
         return _json(self)
 
     def save(self, path: str | PathLike[str], **options: Any) -> None:
-        """Write the story to ``path``: ``.html`` plays offline; ``.svg`` is a still; ``.json`` the data."""
+        """Write the story to ``path``: ``.html`` plays offline, ``.gif`` plays by itself; else a still.
+
+        See :func:`autokit.draw.save`.
+        """
         if str(path).lower().endswith((".html", ".htm")):
             from autokit import widgets
 

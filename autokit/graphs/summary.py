@@ -14,6 +14,7 @@ VALUES_SHOWN = 1024
 """How many elements a summary holds at most; a larger tensor is shown by its range."""
 
 _TEXT_ELEMENTS = 4
+_BINS = 24
 
 
 def number(value: Any) -> str:
@@ -50,15 +51,25 @@ def summarize(array: Any, limit: int = VALUES_SHOWN) -> Summary:
         wide = finite.astype(np.float64)
         extent = {"minimum": float(wide.min()), "maximum": float(wide.max()), "mean": float(wide.mean())}
     inexact = numeric.dtype.kind in DIFFERENTIABLE
+    large = array.size > limit
     return Summary(
         text=_one_line(numeric, extent),
         shape=array.shape,
         dtype=str(array.dtype),
-        values=tuple(numeric.ravel().tolist()) if array.size <= limit and numeric.dtype.kind != "c" else None,
+        values=tuple(numeric.ravel().tolist()) if not large and numeric.dtype.kind != "c" else None,
+        histogram=_histogram(wide) if large and extent else (),
         nan=int(np.isnan(numeric).sum()) if inexact else 0,
         infinite=int(np.isinf(numeric).sum()) if inexact else 0,
         **extent,
     )
+
+
+def _histogram(finite: np.ndarray) -> tuple[int, ...]:
+    low, high = float(finite.min()), float(finite.max())
+    if not 0 < high - low < math.inf:
+        return ()
+    counts, _ = np.histogram(finite, _BINS, (low, high))
+    return tuple(counts.tolist())
 
 
 def _one_line(array: np.ndarray, extent: dict[str, float | None]) -> str:

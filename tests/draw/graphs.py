@@ -172,6 +172,35 @@ def layers(count: int) -> Graph:
     return b.graph()
 
 
+def tangle(count: int) -> Graph:
+    """A graph of ``count`` nodes in which nothing repeats."""
+    lots = np.random.default_rng(0)
+    b = Builder()
+    for i in range(4):
+        b.add(label=f"w{i}", value=float(i), gradient=1.0)
+    while len(b.nodes) < count:
+        operation = ("mul", "add", "tanh", "sub", "exp", "div", "log")[lots.integers(7)]
+        b.add(operation, (len(b.nodes) - 1, int(lots.integers(len(b.nodes)))), value=0.5, gradient=-0.5)
+    return b.graph()
+
+
+def blocks(count: int) -> Graph:
+    """A network of ``count`` equal blocks of two layers."""
+    b = Builder()
+    last = b.add(constant=True, label="x", value=[1.0, 2.0])
+    for i in range(count):
+        held = []
+        for j, operation in enumerate(("mul", "tanh")):
+            module = f"blocks.{i}.{j}"
+            weight = [b.add(label=f"{module}.weight", value=[0.5, 0.5], module=module)] if not j else []
+            last = b.add(operation, (last, *weight), value=[0.5, 0.5], module=module)
+            held += [*weight, last]
+            b.groups.append(Group(module, ("Scale", "Tanh")[j], (*weight, last)))
+        b.groups.append(Group(f"blocks.{i}", "Block", tuple(held)))
+    b.groups.append(Group("blocks", "Sequential", tuple(node.id for node in b.nodes if node.module)))
+    return b.graph()
+
+
 def chain(count: int) -> Graph:
     b = Builder()
     last = b.add(label="x", value=1.0)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autokit.draw.part import LIMIT, part
-from tests.draw.graphs import Builder, chain, diamond, drawn_graphs, layers
+from tests.draw.graphs import blocks, chain, diamond, drawn_graphs, layers, tangle
 
 
 def test_a_small_graph_is_drawn_whole() -> None:
@@ -17,38 +17,81 @@ def test_a_small_graph_is_drawn_whole() -> None:
 
 
 def test_the_newest_operations_stay_and_the_rest_is_counted() -> None:
-    drawn = part(layers(1000))
-    assert len(drawn.nodes) == LIMIT
-    assert [node.id for node in drawn.nodes] == list(range(850, 1000))
-    assert drawn.left_out == "846 earlier operations and 4 inputs"
+    drawn = part(tangle(1000))
+    assert len(drawn.nodes) + len(drawn.folds) == LIMIT
+    held = {node.id for node in drawn.nodes} | {id for fold in drawn.folds for id in fold.nodes}
+    assert {node for node in held if node > 3} == set(range(min(held - {0, 1, 2, 3}), 1000))
+    operations, inputs = 996 - len(held - {0, 1, 2, 3}), 4 - len(held & {0, 1, 2, 3})
+    said = f" and {inputs} input{'s' * (inputs != 1)}" if inputs else ""
+    assert drawn.left_out == f"{operations} earlier operations{said}"
 
 
 def test_an_operation_keeps_the_leaves_that_it_reads() -> None:
-    b = Builder()
-    weight = b.add(label="w", value=1.0)
-    last = b.add(label="x", value=1.0)
-    for _ in range(50):
-        last = b.add("mul", (last, weight), value=1.0)
-    drawn = part(b.graph(), 10)
-    assert weight in {node.id for node in drawn.nodes}
-    assert sum(edge.source == weight for edge in drawn.edges) == 9
+    drawn = part(tangle(60), 20)
+    kept = {node.id for node in drawn.nodes}
+    reads = {edge.source for edge in tangle(60).edges if edge.target in kept and edge.target >= 45}
+    assert reads & {0, 1, 2, 3} <= kept
 
 
 @given(drawn_graphs(labels=False), st.integers(1, 8))
-def test_everything_is_drawn_or_counted(graph, limit: int) -> None:
+def test_everything_is_drawn_folded_or_counted(graph, limit: int) -> None:
     drawn = part(graph, limit)
     kept = {node.id for node in drawn.nodes}
-    assert 1 <= len(kept) <= limit
+    folded = [id for fold in drawn.folds for id in fold.nodes]
+    assert 1 <= len(kept) + len(drawn.folds) <= limit
+    assert len(folded) == len(set(folded)) and not kept & set(folded)
+    held = kept | set(folded)
     assert all(edge.source in kept and edge.target in kept for edge in drawn.edges)
-    assert all(edge.source not in kept and edge.target in kept for edge in drawn.cut)
-    assert len({edge.target for edge in drawn.cut}) == len(drawn.cut)
+    assert all(
+        {edge.source, edge.target} <= held and not {edge.source, edge.target} <= kept
+        for edge in drawn.bundles
+    )
+    assert all(edge.source not in held and edge.target in held for edge in drawn.cut)
     counted = sum(int(word) for word in drawn.left_out.split() if word.isdigit())
-    assert len(kept) + counted == len(graph)
+    assert len(held) + counted == len(graph)
+
+
+@given(drawn_graphs(labels=False), st.integers(1, 8), st.none() | st.integers(0, 3))
+def test_no_fold_makes_a_circle(graph, limit: int, depth: int | None) -> None:
+    drawn = part(graph, limit, depth)
+    box = drawn.boxes()
+    reads: dict[int, set[int]] = {}
+    for edge in (*drawn.edges, *drawn.bundles):
+        reads.setdefault(box[edge.target], set()).add(box[edge.source])
+    done: set[int] = set()
+    waiting = set(box.values())
+    while ready := {place for place in waiting if reads.get(place, set()) <= done}:
+        done |= ready
+        waiting -= ready
+    assert not waiting
+
+
+def test_modules_fold_to_the_depth_asked_for() -> None:
+    graph = blocks(3)
+    assert part(graph).folds == ()
+    (whole,) = part(graph, depth=0).folds
+    assert (whole.title, whole.caption, whole.holds) == ("blocks", "Sequential", "6 operations, 3 inputs")
+    each = part(graph, depth=1).folds
+    assert [(fold.title, fold.caption, fold.holds) for fold in each] == [
+        (f"blocks.{i}", "Block", "2 operations, 1 input") for i in range(3)
+    ]
+    assert [fold.title for fold in part(graph, depth=2).folds] == [f"blocks.{i}.0" for i in range(3)]
+
+
+def test_the_page_decides_how_deep_to_fold_and_what_repeats() -> None:
+    assert {fold.caption for fold in part(blocks(60)).folds} == {"Scale"}
+    assert {fold.caption for fold in part(blocks(100)).folds} == {"Block"}
+    (whole,) = part(blocks(400)).folds
+    assert (whole.caption, whole.holds) == ("Sequential", "800 operations, 400 inputs")
+    first, *_, last = part(layers(1000)).nodes
+    (repeated,) = part(layers(1000)).folds
+    assert repeated.title == "247 times" and repeated.caption == "mul, add, tanh, sub"
+    assert first.id == 0 and last.id == 999 and part(layers(1000)).left_out == ""
 
 
 def test_a_million_operations() -> None:
-    graph = chain(200_000)
-    assert len(part(graph).nodes) == LIMIT
+    drawn = part(chain(200_000))
+    assert [fold.holds for fold in drawn.folds] == ["199,997 operations"] and len(drawn.nodes) == 3
 
 
 def test_a_limit_below_one_is_refused() -> None:

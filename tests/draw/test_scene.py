@@ -162,14 +162,25 @@ def test_module_groups_are_framed_around_their_boxes_alone() -> None:
             assert inside == (box.node is not None and box.node.module == frame.path)
 
 
-@pytest.mark.parametrize("make", [graphs.layers, graphs.chain])
-def test_a_large_graph_is_cut_and_the_picture_says_so(make) -> None:
-    picture = scene(make(1000))
+def test_a_large_graph_is_cut_and_the_picture_says_so() -> None:
+    picture = scene(graphs.tangle(1000))
     assert len(picture.boxes) == 151
     rest = picture.boxes[-1]
     assert rest.node is None and any("earlier operations" in text.text for text in rest.card.lines)
     assert "earlier operations" in picture.title
     assert any("Not drawn: 8" in note.text for note in picture.notes)
+
+
+@pytest.mark.parametrize("make", [graphs.layers, graphs.chain, graphs.blocks])
+def test_what_repeats_is_folded_and_the_picture_says_so(make) -> None:
+    graph = make(1000)
+    picture = scene(graph)
+    folded = [box for box in picture.boxes if box.holds]
+    assert 1 <= len(folded) < len(picture.boxes) <= 150
+    held = sum(len(box.holds) for box in folded)
+    assert held + sum(box.node is not None for box in picture.boxes) == len(graph)
+    assert any(f"{held:,} of {len(graph):,} nodes are folded" in note.text for note in picture.notes)
+    assert "folded" in picture.title
 
 
 def test_an_empty_graph_says_that_it_is_empty() -> None:

@@ -51,11 +51,19 @@ def test_the_story_names_its_result(name: str) -> None:
 
 
 def test_a_long_graph_is_cut_and_says_so() -> None:
-    lines = text(graphs.layers(1000)).splitlines()
+    graph = graphs.tangle(1000)
+    lines = text(graph).splitlines()
     assert len(lines) == 152
-    assert lines[-1] == "… 846 earlier operations and 4 inputs not listed"
-    told = story(graphs.layers(1000), part(graphs.layers(1000)))
-    assert len(told) < 2500 and "After 988 earlier" in told and "846 earlier operations and 4 inputs" in told
+    left_out = part(graph).left_out
+    assert lines[-1] == f"… {left_out} not listed"
+    told = story(graph, part(graph))
+    assert len(told) < 2500 and "After 98" in told and left_out in told
+
+
+def test_a_fold_has_a_line_and_a_sentence() -> None:
+    graph = graphs.layers(1000)
+    assert any("247 times" in line and "988 operations" in line for line in text(graph).splitlines())
+    assert "247 times (mul, add, tanh, sub): 988 operations, folded, of" in story(graph, part(graph))
 
 
 def test_many_inputs_are_cut_short() -> None:

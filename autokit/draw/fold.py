@@ -1,0 +1,217 @@
+"""Many nodes in one box: modules that are not opened, and what repeats.
+
+What folds together is a run of operations that follow each other in
+topological order, so between the boxes there is never a circle.  A leaf or a
+constant goes with its users where all of them fold into the same box.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+
+from autokit.graphs.model import Edge, Graph, Node
+
+_LONGEST, _FEWEST = 256, 3
+"""A pattern of up to so many operations is found where it repeats at least so often."""
+
+_NAMED = 4
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Nodes that one box stands for.
+
+    Attributes
+    ----------
+    nodes : tuple of int
+        Their ids, in order; the last is the newest operation.
+    title, caption : str
+        What folds, as ``"encoder.3"`` and ``"Linear"``, or ``"31 times"`` and ``"mul, tanh, add"``.
+    holds : str
+        How much, as ``"12 operations, 4 inputs"``.
+    path : str
+        The module that it stands in.
+    shape : tuple of int
+        Of its newest value.
+    requires_grad : bool
+    """
+
+    nodes: tuple[int, ...]
+    title: str
+    caption: str
+    holds: str
+    path: str
+    shape: tuple[int, ...]
+    requires_grad: bool
+
+
+_Unit = tuple[int, ...]
+"""Operations that stand together, by their ids: one, or those of a folded module."""
+
+
+def fold(graph: Graph, edges: Sequence[Edge], limit: int, depth: int | None) -> list[Fold]:
+    """What to fold so that at most ``limit`` boxes remain, if that can be, or as ``depth`` says."""
+    if depth is None and len(graph.nodes) <= limit:
+        return []
+    folder = _Folder(graph, edges)
+    deepest = max((len(_parts(node)) for node in folder.operations), default=0)
+    levels = range(deepest, -1, -1) if depth is None else [depth]
+    folds: list[Fold] = []
+    units: list[_Unit] = []
+    for level in levels:
+        units = folder.modules(level)
+        folds = folder.folds(units, level, {})
+        if folder.boxes(folds) <= limit:
+            return folds
+    # The first and the last turn of what repeats stay open, where the page has room for them.
+    for ends in (1, 0):
+        repeated, times = folder.repeats(units, ends)
+        folds = folder.folds(repeated, levels[-1], times)
+        if folder.boxes(folds) <= limit:
+            break
+    return folds
+
+
+class _Folder:
+    """The operations of one graph, in their order, with who reads what."""
+
+    def __init__(self, graph: Graph, edges: Sequence[Edge]) -> None:
+        self.nodes = {node.id: node for node in graph.nodes}
+        self.labels = {group.path: group.label for group in graph.groups}
+        self.operations = [node for node in graph.nodes if not is_end(node)]
+        self.users: dict[int, list[int]] = {}
+        for edge in edges:
+            # In a graph of the way back it is the ends that go with what leads to them.
+            first, last = self.nodes[edge.source], self.nodes[edge.target]
+            if is_end(first):
+                self.users.setdefault(first.id, []).append(last.id)
+            elif is_end(last):
+                self.users.setdefault(last.id, []).append(first.id)
+
+    def modules(self, depth: int) -> list[_Unit]:
+        """The operations in order, those of one module below ``depth`` together."""
+        alone = iter(range(len(self.operations)))
+
+        def key(node: Node) -> object:
+            parts = _parts(node)
+            return parts[: depth + 1] if len(parts) > depth else next(alone)
+
+        return [tuple(node.id for node in run) for _, run in groupby(self.operations, key)]
+
+    def repeats(self, units: list[_Unit], ends: int) -> tuple[list[_Unit], dict[_Unit, tuple[int, int]]]:
+        """Units that repeat together, but for ``ends`` turns at either end; and how often, and how long."""
+        together: list[_Unit] = []
+        times: dict[_Unit, tuple[int, int]] = {}
+        signs = _numbered([tuple(map(self._sign, unit)) for unit in units])
+        place = 0
+        for start, period, turns in _runs(signs):
+            first, last = start + ends * period, start + (turns - ends) * period
+            together += units[place:first]
+            folded = tuple(id for unit in units[first:last] for id in unit)
+            times[folded] = turns - 2 * ends, sum(map(len, units[start : start + period]))
+            together.append(folded)
+            place = last
+        return together + units[place:], times
+
+    def _sign(self, id: int) -> tuple[object, ...]:
+        node = self.nodes[id]
+        return node.operation, node.symbol, node.shape
+
+    def folds(self, units: Sequence[_Unit], depth: int, times: dict[_Unit, tuple[int, int]]) -> list[Fold]:
+        """A fold for each module below ``depth``, and for each unit of ``times``, that has several nodes."""
+        home = {id: unit for unit in units for id in unit}
+        inputs: dict[_Unit, list[int]] = {}
+        for id, users in self.users.items():
+            homes = {home.get(user) for user in users}
+            data = self.nodes[id].kind == "constant" and self.nodes[id].shape  # what a network is given
+            if len(homes) == 1 and (unit := homes.pop()) is not None and not data:
+                inputs.setdefault(unit, []).append(id)
+        found = []
+        for unit in units:
+            closed = len(unit) > 1 or len(_parts(self.nodes[unit[0]])) > depth
+            held = inputs.get(unit, [])
+            if closed and len(unit) + len(held) > 1:
+                found.append(self._fold(unit, held, times.get(unit)))
+        return found
+
+    def _module(self, unit: _Unit) -> str:
+        """The innermost module that holds all operations of ``unit``."""
+        paths = [_parts(self.nodes[id]) for id in (unit[0], unit[-1])]
+        shared = [one for one, other in zip(*paths) if one == other]
+        return ".".join(shared)
+
+    def _fold(self, unit: _Unit, inputs: list[int], times: tuple[int, int] | None) -> Fold:
+        path = self._module(unit)
+        newest = self.nodes[unit[-1]]
+        if times:
+            count, length = times
+            turn = unit[:length]
+            names = list(dict.fromkeys(self._names(turn)))
+            title = f"{count:,} times"
+            caption = ", ".join(names[:_NAMED] + ["…"] * (len(names) > _NAMED))
+        else:
+            title, caption = path, self.labels.get(path, "")
+            path = path.rpartition(".")[0]
+        return Fold(
+            nodes=(*sorted((*inputs, *unit[:-1])), unit[-1]),
+            title=title,
+            caption=caption,
+            holds=_holds(len(unit), len(inputs)),
+            path=path,
+            shape=newest.shape,
+            requires_grad=newest.requires_grad,
+        )
+
+    def _names(self, ids: Iterable[int]) -> list[str]:
+        """What repeats: modules by their class, other operations by their name."""
+        nodes = [self.nodes[id] for id in ids]
+        return [self.labels.get(node.module) or node.operation for node in nodes]
+
+    def boxes(self, folds: list[Fold]) -> int:
+        """How many boxes there are with these folds."""
+        return len(self.nodes) - sum(len(folded.nodes) for folded in folds) + len(folds)
+
+
+def is_end(node: Node) -> bool:
+    """Whether the graph ends at the node: a leaf, a constant, or a leaf on the way back."""
+    return node.kind in ("leaf", "constant", "accumulate")
+
+
+def _parts(node: Node) -> list[str]:
+    return node.module.split(".") if node.module else []
+
+
+def _numbered(signs: Sequence[object]) -> np.ndarray:
+    numbers: dict[object, int] = {}
+    return np.array([numbers.setdefault(sign, len(numbers)) for sign in signs], np.int64)
+
+
+def _runs(signs: np.ndarray) -> list[tuple[int, int, int]]:
+    """Where a pattern repeats: start, period, turns; from the left, each time the longest stretch."""
+    count = len(signs)
+    covered, best = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    for period in range(1, min(_LONGEST, count // _FEWEST) + 1):
+        # How far from each place on everything equals what comes a period later.
+        ends = np.append(np.flatnonzero(signs[:-period] != signs[period:]), count - period)
+        starts = np.arange(count - period)
+        turns = (ends[np.searchsorted(ends, starts)] - starts) // period + 1
+        longer = np.flatnonzero((turns >= _FEWEST) & (turns * period > covered[:-period]))
+        covered[longer], best[longer] = turns[longer] * period, period
+    runs = []
+    place = 0
+    while place < count:
+        if best[place]:
+            runs.append((place, int(best[place]), int(covered[place] // best[place])))
+        place += int(covered[place]) or 1
+    return runs
+
+
+def _holds(operations: int, inputs: int) -> str:
+    words = [f"{operations:,} operation{'s' * (operations != 1)}"]
+    if inputs:
+        words.append(f"{inputs:,} input{'s' * (inputs != 1)}")
+    return ", ".join(words)

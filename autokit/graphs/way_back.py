@@ -1,0 +1,74 @@
+"""The graph of the way back: each operation's ``grad_fn``, what it saves, and the leaves' ``AccumulateGrad``.
+
+It is made from the graph of the way there alone: where a value went into an
+operation, a gradient comes out of that operation's ``grad_fn``.
+"""
+
+from __future__ import annotations
+
+from autokit.graphs.model import NOT_KEPT, Edge, Graph, Group, Node
+
+
+def way_back(graph: Graph) -> Graph:
+    """The backward graph of ``graph``, in the order in which the engine takes it: newest first."""
+    order = [node for node in reversed(graph.nodes) if node.requires_grad]
+    place = {node.id: id for id, node in enumerate(order)}
+    operands: dict[int, list[Edge]] = {}
+    for edge in graph.edges:
+        operands.setdefault(edge.target, []).append(edge)
+    edges = [
+        Edge(0, place[edge.target], place[edge.source], edge.slot, "", edge.local, True)
+        for node in order
+        for edge in operands.get(node.id, ())
+        if edge.requires_grad
+    ]
+    return Graph(
+        nodes=tuple(_node(graph, node, place[node.id], operands.get(node.id, [])) for node in order),
+        edges=tuple(
+            Edge(id, e.source, e.target, e.slot, e.operand, e.local, True) for id, e in enumerate(edges)
+        ),
+        groups=tuple(
+            Group(group.path, group.label, members)
+            for group in graph.groups
+            if (members := tuple(sorted(place[id] for id in group.nodes if id in place)))
+        ),
+        outputs=tuple(place[id] for id in graph.outputs if id in place),
+        left_out=graph.left_out,
+    )
+
+
+def _node(graph: Graph, node: Node, id: int, operands: list[Edge]) -> Node:
+    leaf = node.kind == "leaf"
+    return Node(
+        id=id,
+        kind="accumulate" if leaf else "backward",
+        operation=node.backward,
+        symbol="",
+        formula=f"{node.name}.grad += g"
+        if leaf
+        else f"way back of {node.name} = {_filled(graph, node, operands)}",
+        backward=node.backward,
+        label="AccumulateGrad" if leaf else node.backward,
+        shape=node.shape,
+        dtype=node.dtype,
+        value=None,
+        gradient=node.gradient,
+        requires_grad=True,
+        module=node.module,
+        source=node.source,
+        saved=tuple(_saved(graph, node, letter, operands) for letter in node.saved),
+    )
+
+
+def _filled(graph: Graph, node: Node, operands: list[Edge]) -> str:
+    names = [graph.nodes[edge.source].name for edge in operands]
+    return f"{node.operation}({', '.join(names)})"
+
+
+def _saved(graph: Graph, node: Node, letter: str, operands: list[Edge]) -> str:
+    """What is saved, by the learner's name, and its value."""
+    kept = node
+    if letter != "out":
+        kept = next((graph.nodes[edge.source] for edge in operands if edge.operand == letter), node)
+    value = kept.value.text if kept.value is not None else NOT_KEPT
+    return f"{kept.name} = {value}" if kept.name != value else value
