@@ -119,7 +119,8 @@ def card(
     fields: dict[str, Field] = {}
     thumbnails = []
     size = 12.0 if node.shape else SIZES["value"]  # a range is a longer text than a number
-    details = [(name, words) for name, words in facts(node, arriving) if name in show]
+    asked = (*show, "saved") if node.kind in WAY_BACK else show
+    details = [(name, words) for name, words in facts(node, arriving) if name in asked]
     label = _LONG_LABEL if details else _LABEL
     rows = _rows(node, shown, show)
     pictures = {name: thumbnail(summary) if "heatmap" in show else None for name, summary in rows}
@@ -248,14 +249,11 @@ def _marks(summary: Summary | None, more: Sequence[str], name: str, x: float, y:
 
 def fold_card(fold: Fold) -> Card:
     """The box that stands for the nodes of a fold: what they are, and how many."""
-    lines = [
-        line(PAD_X, PAD_Y + 13, fold.title, "title", _TITLE),
-        line(PAD_X, PAD_Y + 31, fold.caption, "caption", _CAPTION),
-        line(PAD_X, PAD_Y + 49, fold.holds, "detail", _CAPTION),
-    ]
+    words = [(fold.title, "title"), (fold.caption, "caption"), (fold.holds, "detail")]
     if fold.shape:
-        lines.append(line(PAD_X, PAD_Y + 67, f"→ {shape_text(fold.shape)}", "caption", _CAPTION))
-    lines = [text for text in lines if text.text]
+        words.append((f"→ {shape_text(fold.shape)}", "caption"))
+    words = [(text, role) for text, role in words if text]
+    lines = [line(PAD_X, PAD_Y + 13 + 18 * i, *told, _CAPTION) for i, told in enumerate(words)]
     widest = max(text.x + text_width(text.text, text.role) for text in lines)
     return Card(max(_SMALLEST, widest + PAD_X), lines[-1].y + PAD_Y, tuple(lines), {})
 

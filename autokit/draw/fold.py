@@ -18,6 +18,9 @@ from autokit.graphs.model import Edge, Graph, Node
 _LONGEST, _FEWEST = 256, 3
 """A pattern of up to so many operations is found where it repeats at least so often."""
 
+_PAGE = 50
+"""What has to fold folds until so many boxes remain: some screens full, not a roll of paper."""
+
 _NAMED = 4
 
 
@@ -54,25 +57,21 @@ _Unit = tuple[int, ...]
 
 
 def fold(graph: Graph, edges: Sequence[Edge], limit: int, depth: int | None) -> list[Fold]:
-    """What to fold so that at most ``limit`` boxes remain, if that can be, or as ``depth`` says."""
+    """What to fold where there are more than ``limit`` nodes, for one page; or as ``depth`` says."""
     if depth is None and len(graph.nodes) <= limit:
         return []
     folder = _Folder(graph, edges)
+    enough = limit if depth is not None else min(limit, _PAGE)
     deepest = max((len(_parts(node)) for node in folder.operations), default=0)
     levels = range(deepest, -1, -1) if depth is None else [depth]
     folds: list[Fold] = []
-    units: list[_Unit] = []
     for level in levels:
         units = folder.modules(level)
-        folds = folder.folds(units, level, {})
-        if folder.boxes(folds) <= limit:
-            return folds
-    # The first and the last turn of what repeats stay open, where the page has room for them.
-    for ends in (1, 0):
-        repeated, times = folder.repeats(units, ends)
-        folds = folder.folds(repeated, levels[-1], times)
-        if folder.boxes(folds) <= limit:
-            break
+        # The first and the last turn of what repeats stay open, where the page has room for them.
+        for repeated, times in ((units, {}), folder.repeats(units, 1), folder.repeats(units, 0)):
+            folds = folder.folds(repeated, level, times)
+            if folder.boxes(folds) <= enough:
+                return folds
     return folds
 
 

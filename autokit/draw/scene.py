@@ -117,7 +117,8 @@ def _notes(graph: Graph, drawn: Part) -> list[str]:
     notes = [f"Not drawn: {drawn.left_out}."] if drawn.left_out else []
     if drawn.folds:
         count = sum(len(fold.nodes) for fold in drawn.folds)
-        notes.append(f"{count:,} of {len(graph.nodes):,} nodes are folded into {len(drawn.folds):,} boxes.")
+        boxes = "1 box" if len(drawn.folds) == 1 else f"{len(drawn.folds):,} boxes"
+        notes.append(f"{count:,} of {len(graph.nodes):,} nodes are folded into {boxes}.")
     if not graph.nodes:
         notes.append("An empty graph: nothing was computed.")
     return notes + ([graph.left_out] if graph.left_out else [])

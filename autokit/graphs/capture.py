@@ -284,10 +284,12 @@ class Builder:
                 chain.append(level[1]())
                 level = level[0]
             names = [_child_name(parent, child) for child, parent in pairwise(chain)]
-            path = ".".join(reversed([name for name in names if name]))
+            path = ""
+            for name, module in zip(reversed(names), reversed(chain[:-1])):
+                path = ".".join(filter(None, (path, name)))
+                if name:
+                    self.labels_of_paths.setdefault(path, type(module).__name__)
             self.paths[id(scope)] = (path, type(chain[0]).__name__)
-            if path:
-                self.labels_of_paths.setdefault(path, type(chain[0]).__name__)
         return self.paths[id(scope)]
 
     def _groups(self) -> tuple[Group, ...]:

@@ -44,9 +44,7 @@ def _node(graph: Graph, node: Node, id: int, operands: list[Edge]) -> Node:
         kind="accumulate" if leaf else "backward",
         operation=node.backward,
         symbol="",
-        formula=f"{node.name}.grad += g"
-        if leaf
-        else f"way back of {node.name} = {_filled(graph, node, operands)}",
+        formula=f"{node.name}.grad += g" if leaf else f"{node.name} = {_filled(graph, node, operands)}",
         backward=node.backward,
         label="AccumulateGrad" if leaf else node.backward,
         shape=node.shape,

@@ -79,10 +79,10 @@ def test_modules_fold_to_the_depth_asked_for() -> None:
 
 
 def test_the_page_decides_how_deep_to_fold_and_what_repeats() -> None:
-    assert {fold.caption for fold in part(blocks(60)).folds} == {"Scale"}
-    assert {fold.caption for fold in part(blocks(100)).folds} == {"Block"}
-    (whole,) = part(blocks(400)).folds
-    assert (whole.caption, whole.holds) == ("Sequential", "800 operations, 400 inputs")
+    assert part(blocks(40)).folds == ()
+    (middle,) = part(blocks(400)).folds
+    assert (middle.title, middle.caption) == ("398 times", "Scale, Tanh")
+    assert middle.holds == "796 operations, 398 inputs"
     first, *_, last = part(layers(1000)).nodes
     (repeated,) = part(layers(1000)).folds
     assert repeated.title == "247 times" and repeated.caption == "mul, add, tanh, sub"

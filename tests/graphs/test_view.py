@@ -1,0 +1,126 @@
+"""What ``ak.graph`` is asked to draw: how deep, which facts, which way; and the graph of the way back."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import autokit as ak
+from autokit import draw, nn
+from autokit.graphs.model import FACTS, SHOWN, View
+
+
+def simple() -> ak.Tensor:
+    x = ak.tensor([1.0, -2.0], requires_grad=True)
+    y = (x - 3.0).relu()
+    return y.sum()
+
+
+def test_the_view_is_kept_with_the_graph_and_in_its_json():
+    assert ak.graph(simple()).view == View(None, SHOWN, "auto")
+    graph = ak.graph(simple(), depth=1, show=["formula", "value"], direction="TB")
+    assert graph.view == View(1, ("value", "formula"), "TB")
+    assert '"direction": "TB"' in graph.to_json()
+    assert ak.graph(simple(), show="all").view.show == FACTS
+
+
+@pytest.mark.parametrize("wrong", [{"depth": -1}, {"depth": True}, {"show": "colour"}, {"direction": "RL"}])
+def test_what_there_is_not_is_refused(wrong: dict):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        ak.graph(simple(), **wrong)
+
+
+@pytest.mark.parametrize(
+    ("fact", "seen"),
+    [
+        ("value", ">value<"),
+        ("gradient", ">grad<"),
+        ("shape", "[2]"),
+        ("dtype", "float32"),
+        ("formula", "max(a, 0)"),
+        ("local", "∂/∂a = 1 where a &gt; 0, else 0"),
+        ("saved", "its result"),
+        ("source", "y = (x - 3.0).relu()"),
+    ],
+)
+def test_a_box_shows_what_it_is_asked_to(fact: str, seen: str):
+    def texts(*show: str) -> str:
+        return re.sub("<title>.*?</title>", "", draw.svg(ak.graph(simple(), show=show)))
+
+    assert seen in texts(fact)
+    assert seen not in texts(*(other for other in FACTS if other != fact))
+
+
+def test_the_direction_is_that_of_the_boxes():
+    wide, tall = (draw.scene(ak.graph(simple(), direction=way)) for way in ("LR", "TB"))
+    assert wide.width > wide.height and tall.height > tall.width
+
+
+def test_a_given_depth_closes_modules():
+    net = nn.Sequential(nn.Sequential(nn.Linear(3, 4), nn.ReLU()), nn.Linear(4, 1))
+    loss = net(ak.ones(2, 3)).sum()
+    titles = {
+        depth: [fold.title for fold in draw.part.part(ak.graph(loss, depth=depth)).folds]
+        for depth in (0, 1, 2)
+    }
+    assert titles == {0: ["0", "1"], 1: ["0.0"], 2: []}
+    labels = {group.path: group.label for group in ak.graph(loss).groups}
+    assert labels == {"0": "Sequential", "0.0": "Linear", "0.1": "ReLU", "1": "Linear"}
+
+
+def test_the_way_back_is_that_of_the_engine():
+    a = ak.tensor(2.0, requires_grad=True)
+    b = ak.tensor(3.0, requires_grad=True)
+    c = a * b
+    d = c - a
+    d.backward()
+    back = ak.graph(d, backward=True)
+    assert [(node.label, node.formula, node.saved) for node in back.nodes] == [
+        ("SubBackward0", "d = sub(c, a)", ()),
+        ("MulBackward0", "c = mul(a, b)", ("a = 2.0", "b = 3.0")),
+        ("AccumulateGrad", "b.grad += g", ()),
+        ("AccumulateGrad", "a.grad += g", ()),
+    ]
+    walked = [
+        (node.name(), following.name().rpartition(":")[2])
+        for node in (d.grad_fn, c.grad_fn)
+        for following, _ in node.next_functions
+    ]
+    assert sorted((back.nodes[e.source].label, back.nodes[e.target].label) for e in back.edges) == sorted(
+        walked
+    )
+    assert [node.gradient.text for node in back.nodes if node.gradient] == ["2.0", "2.0"]
+    drawn = draw.svg(back)
+    assert "AccumulateGrad" in drawn and ">saves<" in drawn and "Way back of 4 nodes" in drawn
+
+
+def test_what_needs_no_gradient_has_no_way_back():
+    x = ak.tensor([1.0, 2.0], requires_grad=True)
+    y = x * ak.tensor([3.0, 4.0])
+    assert [node.label for node in ak.graph(y, backward=True).nodes] == ["MulBackward0", "AccumulateGrad"]
+    assert len(ak.graph(ak.ones(2), backward=True)) == 0
+
+
+def test_a_large_tensor_is_told_by_its_histogram():
+    values = np.linspace(-1, 3, 5000).astype(np.float32)
+    summary = ak.graph(ak.from_numpy(values)).nodes[0].value
+    assert summary.values is None and sum(summary.histogram) == 5000
+    counts, _ = np.histogram(values, 24, (-1, 3))
+    assert summary.histogram == tuple(counts)
+    assert ak.graph(ak.ones(5000)).nodes[0].value.histogram == ()
+    holes = ak.full((5000,), float("nan"))
+    holes[:2] = ak.tensor([1.0, 2.0])
+    assert sum(ak.graph(holes).nodes[0].value.histogram) == 2
+
+
+def test_dead_units_and_gradients_of_zeros_are_marked():
+    x = ak.tensor([[1.0, -1.0], [2.0, -3.0]], requires_grad=True)
+    y = x.relu()
+    (y * 0).sum().backward()
+    graph = ak.graph(y)
+    assert graph.nodes[1].marks == ("1 of 2 units dead",)
+    drawn = draw.svg(graph)
+    assert "! 1 of 2 units dead" in drawn and "! all zero" in drawn
+    assert ak.graph(ak.tensor([[1.0, 0.0], [0.0, 2.0]], requires_grad=True).relu()).nodes[1].marks == ()
