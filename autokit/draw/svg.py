@@ -12,6 +12,7 @@ from typing import Any
 
 from autokit.draw.card import BOLD, SIZES, text_width
 from autokit.draw.escape import markup, visible, xml
+from autokit.draw.heatmap import Heatmap
 from autokit.draw.metrics import FONT, fit
 from autokit.draw.scene import scene
 from autokit.draw.shapes import Box, Card, Field, Frame, Line, Scene, TextLine, Thumbnail
@@ -151,7 +152,9 @@ def _thumbnail(thumb: Thumbnail, known: bool) -> str:
     hidden = "" if known else ' display="none"'
     heat = thumbnail_picture(thumb.heat, thumb.x, thumb.y) if thumb.heat else ""
     words = _text(thumb.marks) if thumb.marks else ""
-    columns = f' data-columns="{thumb.heat.columns}" data-size="{thumb.heat.cell:g}"' if thumb.heat else ""
+    columns = ""
+    if isinstance(thumb.heat, Heatmap):
+        columns = f' data-columns="{thumb.heat.columns}" data-size="{thumb.heat.cell:g}"'
     return f'<g data-part="{thumb.part}"{columns}{hidden}>{heat}{words}</g>'
 
 
