@@ -11,14 +11,13 @@ In its place, each missing name is an attribute that raises.
 
 from __future__ import annotations
 
-import difflib
 import dis
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 _NEVER = (
@@ -225,7 +224,8 @@ _ORDER = (
 @cache
 def pytorch_names() -> dict[str, frozenset[str]]:
     """PyTorch's public names, by module and class."""
-    lines = Path(__file__).with_name("pytorch_names.txt").read_text("utf-8").splitlines()[1:]
+    with open(os.path.join(os.path.dirname(__file__), "pytorch_names.txt"), encoding="utf-8") as file:
+        lines = file.read().splitlines()[1:]
     spaces = (line.partition(":") for line in lines)
     return {space: frozenset(names.split()) for space, _, names in spaces}
 
@@ -266,6 +266,8 @@ def near(name: str, names: Iterable[str]) -> str:
     >>> near("sofmax", ["softmax", "max"]), near("Relu", ["ReLU", "Linear"]), near("loss", ["cat"])
     ("; did you mean 'softmax'?", "; did you mean 'ReLU'?", '')
     """
+    import difflib
+
     by_lower = {each.lower(): each for each in names if not each.startswith("_")}
     found = difflib.get_close_matches(name.lower(), by_lower, 1, 0.7)
     return f"; did you mean '{by_lower[found[0]]}'?" if found else ""

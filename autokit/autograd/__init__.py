@@ -235,7 +235,8 @@ def seeds(outputs: list[Tensor], given: Any, as_tensors: bool) -> list[Any]:
                     "grad can be implicitly created only for scalar outputs: this one is "
                     f"{describe(output)}; reduce it, as with .sum(), or pass gradient= of that shape"
                 )
-            array = module_of(output.array).ones(output.array.shape, output.array.dtype)
+            array = module_of(output.array).empty(output.array.shape, output.array.dtype)
+            array.fill(1)  # sooner done than by ones()
         else:
             if not isinstance(seed, Tensor):
                 raise TypeError(f"gradients can be either Tensors or None, but got {type(seed).__name__}")

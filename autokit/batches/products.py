@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from string import ascii_letters
 from typing import Any
 
 import numpy as np
 
 from autokit.batches.batch import RULES, UFUNC_RULES, Batch, Level, NotBatched, aligned, ndim_of, wrapped
 from autokit.batches.rules import rule, whole
+
+LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+"""As ``string.ascii_letters``, without the module, which takes long to load."""
 
 # ---------------------------------------------------------------- products
 
@@ -89,7 +91,7 @@ def _einsum(level: Level, subscripts: Any, *operands: Any, **settings: Any) -> A
         letters = inputs.replace(",", "").replace("...", "")
         result = "..." * ("..." in inputs)
         result += "".join(sorted(letter for letter in set(letters) if letters.count(letter) == 1))
-    sample = next(letter for letter in ascii_letters if letter not in subscripts)
+    sample = next(letter for letter in LETTERS if letter not in subscripts)
     parts, arrays = inputs.split(","), []
     for place, operand in enumerate(operands):
         if operand.__class__ is Batch and operand.level is level:
@@ -105,7 +107,7 @@ def _tensordot(level: Level, a: Any, b: Any, axes: Any = 2) -> Any:
     if isinstance(axes, int):
         axes = (list(range(mine - axes, mine)), list(range(axes)))
     of_a, of_b = [[each] if isinstance(each, int) else list(each) for each in axes]
-    left, right = list(ascii_letters[:mine]), list(ascii_letters[mine : mine + other])
+    left, right = list(LETTERS[:mine]), list(LETTERS[mine : mine + other])
     for here, there in zip(of_a, of_b):
         right[there] = left[here]
     summed = {left[here] for here in of_a}

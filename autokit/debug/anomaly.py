@@ -109,7 +109,7 @@ def _switch(mode: bool, check_nan: bool) -> None:
 def _remember(node: Node) -> None:
     """Keep the lines of the program that are making ``node``."""
     stack = traceback.extract_stack()
-    _STACKS[node] = traceback.StackSummary.from_list([f for f in stack if f.filename not in OUR_FILES])
+    _STACKS[node] = traceback.StackSummary.from_list([f for f in stack if not OUR_FILES[f.filename]])
 
 
 def _look(event: str, node: Any, *rest: Any) -> None:

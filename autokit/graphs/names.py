@@ -76,4 +76,4 @@ def namespaces_in_sight() -> Iterator[Mapping[str, Any]]:
 def _is_ours_or_ipythons(frame: FrameType) -> bool:
     """Whether the variables of ``frame`` are not the learner's: IPython asks a value to show itself."""
     in_ipython = frame.f_globals.get("__name__", "").startswith("IPython.")
-    return in_ipython or frame.f_code.co_filename in OUR_FILES
+    return in_ipython or OUR_FILES[frame.f_code.co_filename]

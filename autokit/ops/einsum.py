@@ -16,12 +16,12 @@ import builtins
 import math
 from collections.abc import Sequence
 from itertools import combinations
-from string import ascii_letters
 from typing import Any
 
 import numpy as np
 
 from autokit.autograd.node import Node
+from autokit.batches.products import LETTERS
 from autokit.ops.errors import describe, dimension_error
 from autokit.ops.matrices import require_tensors, title
 from autokit.ops.names import Names
@@ -40,8 +40,8 @@ def _diagonals(a: Any, labels: Labels) -> tuple[Any, Labels]:
     if once == labels:
         return a, labels
     numbers = [once.index(label) for label in labels]
-    letters = "".join([ascii_letters[number] for number in numbers])
-    return np.einsum(f"{letters}->{ascii_letters[: len(once)]}", a), once
+    letters = "".join([LETTERS[number] for number in numbers])
+    return np.einsum(f"{letters}->{LETTERS[: len(once)]}", a), once
 
 
 @operation(

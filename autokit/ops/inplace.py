@@ -231,7 +231,7 @@ def _capital(dtype: np.dtype) -> str:
 def mark_changed(tensor: Tensor) -> None:
     """Note that the elements of ``tensor`` were changed, after a change made directly to its array."""
     frame = get_frame(1)
-    while frame.f_code.co_filename in OUR_FILES:
+    while OUR_FILES[frame.f_code.co_filename]:
         frame = frame.f_back  # type: ignore[assignment]
     storage_of(tensor).change(frame.f_code, frame.f_lasti)
 

@@ -160,7 +160,10 @@ def class_factors(target: Any, classes: int, weight: Any, ignore_index: int) -> 
 
 def _largest(chosen: Any) -> int:
     """The largest class, where a negative one counts as larger than all."""
-    return chosen.view(np.uint64).max() if chosen.dtype == np.int64 else chosen.max()
+    unsigned = chosen.view(np.uint64) if chosen.dtype == np.int64 else chosen
+    if unsigned.__class__ is np.ndarray:
+        return unsigned.item(unsigned.argmax())  # in a third of the time that max() takes
+    return unsigned.max()
 
 
 def _class_of_each(target: Any, factors: Any) -> Any:
@@ -186,6 +189,17 @@ def _likelihood_gradient(g: Any, target: Any, shape: tuple[int, ...], factors: A
     return g * hot
 
 
+def _likelihood_gradient_on_arrays(
+    g: Any, target: Any, shape: tuple[int, ...], factors: Any, reduction: str
+) -> Any:
+    if len(shape) != 2 or factors is not None or not g.__class__ is target.__class__ is np.ndarray:
+        return _likelihood_gradient(g, target, shape, factors, reduction)
+    slope = np.zeros(shape, g.dtype)
+    count = len(target)
+    slope[np.arange(count), target] = g / -(count or 1) if reduction == "mean" else -g
+    return slope
+
+
 def _likelihood_name(node: Node) -> str:
     operand = node.operand(0)
     ndim = 2 if operand is None else operand.array.ndim
@@ -197,7 +211,7 @@ def _likelihood_name(node: Node) -> str:
 @operation(
     "−log-likelihood",
     "−{input}[{target}]",
-    input=derivative("−1/n at {target}, else 0", _likelihood_gradient),
+    input=derivative("−1/n at {target}, else 0", _likelihood_gradient, _likelihood_gradient_on_arrays),
     mixed=True,
     backward=_likelihood_name,
 )

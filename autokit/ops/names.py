@@ -6,7 +6,6 @@ itself: NumPy's keywords, a hint for a mistyped one, and ``out=``.
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import warnings
 from collections.abc import Callable
@@ -215,6 +214,8 @@ _MAY_BE: dict[str, Callable[[Any], bool]] = {
 
 def unknown_keyword(function: str, name: str, known: list[str]) -> TypeError:
     """The error for a keyword that ``function`` does not know."""
+    import difflib
+
     near = difflib.get_close_matches(name, known, 1)
     hint = f"; did you mean '{near[0]}'?" if near else f"; it knows {', '.join(known) or 'none'}"
     return TypeError(f"{function}() got an unexpected keyword argument '{name}'{hint}")

@@ -213,8 +213,10 @@ def _parameters(function: Callable[..., Any]) -> tuple[tuple[str, ...], dict[str
 
     Operands stand before a slash or are ``*operands``; all others are settings.
     """
+    while hasattr(function, "__wrapped__"):
+        function = function.__wrapped__
     code = getattr(function, "__code__", None)
-    if code is None or hasattr(function, "__signature__") or hasattr(function, "__wrapped__"):
+    if code is None or hasattr(function, "__signature__"):
         parameters = inspect.signature(function).parameters.values()
         operands = tuple(p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL))
         settings = {p.name: p.default for p in parameters if p.name not in operands}

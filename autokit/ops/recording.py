@@ -74,7 +74,7 @@ def record(
     frame = get_frame(2)
     code = frame.f_code
     if code is not state.code:  # mostly the same part of the program goes on
-        while code.co_filename in OUR_FILES:
+        while OUR_FILES[code.co_filename]:
             frame = frame.f_back  # type: ignore[assignment]
             code = frame.f_code
         state.code = code
@@ -101,16 +101,14 @@ def record_all(
     way = operation.ways.get(learns) or operation.way(learns)
     made = record(state, operation, array, way, tuple([each.grad_fn or each for each in operands]), settings)
     node, small = made.grad_fn, state.small
+    large = node.saved is not None  # type: ignore[union-attr]
     for operand in operands:
         if operand._storage is INFERENCE:
             refuse_inference(way, operands)
-    if node.saved is not None:  # type: ignore[union-attr]
-        settle(state, node, operands)
-        return made
-    for operand in operands:
         if operand.array.size > small:
-            settle(state, node, operands)
-            break
+            large = True
+    if large:
+        settle(state, node, operands)
     return made
 
 
@@ -179,18 +177,18 @@ def _is_large(tensor: Tensor | None) -> bool:
     return tensor is not None and tensor.array.size > SMALL
 
 
-def _library_files() -> frozenset[str]:
-    home = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    return frozenset(
-        os.path.join(folder, name)
-        for folder, _, names in os.walk(home)
-        for name in names
-        if name.endswith(".py")
-    )
+class _OurFiles(dict[str, bool]):
+    """For each file whether it is one of autokit's, found when it is first asked for."""
+
+    home = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+    def __missing__(self, filename: str) -> bool:
+        ours = self[filename] = filename.startswith(self.home)
+        return ours
 
 
-OUR_FILES = _library_files()
-"""Lines of these files are not the learner's."""
+OUR_FILES = _OurFiles()
+"""Lines of files for which this is true are not the learner's."""
 
 
 def share_storage(base: Tensor, result: Tensor) -> Tensor:

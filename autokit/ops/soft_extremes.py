@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autokit import dtypes
-from autokit.ops.blocks import in_rows
+from autokit.ops.blocks import in_rows, ones
 from autokit.ops.dims import place_of
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
@@ -45,10 +45,20 @@ def logsumexp(input: Tensor, dim: Dim, keepdim: bool = False) -> Tensor:
     return plain_logsumexp(input, checked("logsumexp", input, dim, keepdim), keepdim)
 
 
+def _added(a: Any, dim: int) -> Any:
+    """The sum along ``dim``, which stays; of the rows of a matrix as a product, the soonest begun."""
+    if a.__class__ is np.ndarray and a.ndim == 2 and dim == 1 and a.shape[1] <= _FEW:
+        return a.dot(ones(a.shape[1], a.dtype)).reshape((-1, 1))
+    return added(a, dim, True)
+
+
+_FEW = 256
+
+
 def _softmax(a: Any, dim: int) -> Any:
     exponentials = np.subtract(a, _top(a, dim), out=np.empty_like(a))
     np.exp(exponentials, out=exponentials)
-    exponentials /= added(exponentials, dim, True)
+    exponentials /= _added(exponentials, dim)
     return exponentials
 
 
@@ -81,7 +91,7 @@ def _softmax_of_rows(a: Any, into: Any) -> None:
 def _softmax_gradient(g: Any, out: Any, dim: int) -> Any:
     """The softmax's gradient on arrays, with one array on the way instead of three."""
     weighted = np.multiply(g, out, out=np.empty_like(out))
-    total = added(weighted, dim, True)
+    total = _added(weighted, dim)
     np.subtract(g, total, out=weighted)
     weighted *= out
     return weighted
@@ -110,7 +120,7 @@ def plain_softmax(a, /, dim):
 
 def _log_softmax(a: Any, dim: int) -> Any:
     shifted = np.subtract(a, _top(a, dim), out=np.empty_like(a))
-    shifted -= np.log(added(np.exp(shifted), dim, True))
+    shifted -= np.log(_added(np.exp(shifted), dim))
     return shifted
 
 
@@ -122,7 +132,7 @@ def _log_softmax_of_rows(a: Any, into: Any) -> None:
 
 def _log_softmax_gradient(g: Any, out: Any, dim: int) -> Any:
     result = np.exp(out, out=np.empty_like(out))
-    result *= added(g, dim, True)
+    result *= _added(g, dim)
     np.subtract(g, result, out=result)
     return result
 

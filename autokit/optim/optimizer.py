@@ -379,7 +379,7 @@ class Optimizer:
 def calling_line() -> Line:
     """The line of the learner's program that asked for a step."""
     frame = get_frame(1)
-    while frame.f_code.co_filename in OUR_FILES:
+    while OUR_FILES[frame.f_code.co_filename]:
         frame = frame.f_back  # type: ignore[assignment]
     return frame.f_code, frame.f_lasti
 
