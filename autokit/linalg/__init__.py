@@ -6,7 +6,18 @@ The rules stand in ``autokit.ops``; here they have their names.
 from __future__ import annotations
 
 from autokit.missing import names_of
-from autokit.ops import decompositions, factors, linalg, matrix_norms, solving
+from autokit.ops import (
+    decompositions,
+    factors,
+    inverses,
+    least_squares,
+    linalg,
+    matrix_chains,
+    matrix_exponential,
+    matrix_norms,
+    solving,
+    spectra,
+)
 from autokit.ops.matrices import LinAlgError
 from autokit.ops.names import public
 from autokit.ops.signatures import looked_at
@@ -16,33 +27,43 @@ _FUNCTIONS = {
         "cross": "linalg_cross",
         "diagonal": "linalg_diagonal",
         "matmul": "matmul",
-        "matrix_power": "matrix_power",
-        "multi_dot": "multi_dot",
         "vecdot": "vecdot",
     },
-    solving: {
+    matrix_chains: {
+        "matrix_power": "matrix_power",
+        "multi_dot": "multi_dot",
+    },
+    inverses: {
         "det": "det",
         "inv": "inv",
         "inv_ex": "inv_ex",
-        "lstsq": "lstsq",
-        "matrix_rank": "matrix_rank",
-        "pinv": "pinv",
         "slogdet": "linalg_slogdet",
+    },
+    solving: {
         "solve": "solve",
         "solve_ex": "solve_ex",
         "solve_triangular": "solve_triangular",
     },
+    least_squares: {
+        "lstsq": "lstsq",
+        "matrix_rank": "matrix_rank",
+        "pinv": "pinv",
+    },
     decompositions: {
         "cholesky": "linalg_cholesky",
         "cholesky_ex": "cholesky_ex",
+        "qr": "linalg_qr",
+    },
+    spectra: {
         "eig": "eig",
         "eigh": "eigh",
         "eigvals": "eigvals",
         "eigvalsh": "eigvalsh",
-        "matrix_exp": "matrix_exp",
-        "qr": "linalg_qr",
         "svd": "linalg_svd",
         "svdvals": "svdvals",
+    },
+    matrix_exponential: {
+        "matrix_exp": "matrix_exp",
     },
     matrix_norms: {
         "cond": "cond",

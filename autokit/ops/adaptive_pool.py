@@ -12,7 +12,8 @@ from autokit.dtypes import FLOATS
 from autokit.ops.axis_maps import adaptive_regions, averaging, resample
 from autokit.ops.errors import describe
 from autokit.ops.names import Names
-from autokit.ops.pool import check_dimensions, row_lengths, taken, with_places
+from autokit.ops.pool import check_dimensions, taken, with_places
+from autokit.ops.pooling import row_lengths
 from autokit.ops.reduce import mean
 from autokit.tensor import Tensor
 

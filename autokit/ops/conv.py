@@ -1,13 +1,6 @@
-"""Convolutions and transposed convolutions, of one, two and three dimensions.
+"""``conv1d`` to ``conv_transpose3d``: what a program passes to a convolution, checked and completed.
 
-Three operations make each other's derivatives.  A convolution y = x ⋆ w is
-linear in x and in w.  Its gradient by x, g ⋆ᵀ w, is the transposed
-convolution; its gradient by w, g ⋆ x, correlates the outputs' gradients with
-what the windows saw.  Each of these is linear in both of its operands again,
-with derivatives among the same three, and so there is a derivative of every
-order.
-
-The array code is in :mod:`autokit.ops.correlate`.
+The rules are in :mod:`autokit.ops.convolution`.
 """
 
 from __future__ import annotations
@@ -16,147 +9,24 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
+from autokit.ops.convolution import (
+    convolution,
+    convolution_with_bias,
+    transposed_convolution,
+    transposed_convolution_with_bias,
+)
 from autokit.ops.correlate import (
     Windows,
-    correlate,
-    correlate_input_gradient,
-    correlate_weight_gradient,
     output_sizes,
 )
+from autokit.ops.dims import whole_numbers
 from autokit.ops.direct import direct
 from autokit.ops.errors import describe
 from autokit.ops.names import Names
-from autokit.ops.operation import derivative, on, operation
 from autokit.ops.pad import pad
 from autokit.tensor import Tensor
 
 Size = int | Sequence[int]
-
-
-def _run(function: Any, a: Any, b: Any, *rest: Any) -> Any:
-    """Half precision is computed in single precision, and rounded once at the end, as PyTorch does."""
-    if a.dtype != np.float16:
-        return function(a, b, *rest)
-    wider = [each.astype(np.float32) if getattr(each, "dtype", None) == np.float16 else each for each in rest]
-    return function(a.astype(np.float32), b.astype(np.float32), *wider).astype(np.float16)
-
-
-def _over_positions(g: Any) -> Any:
-    """The gradient by a bias: it was added at every position of every image."""
-    return g.sum(axis=(0, *range(2, len(g.shape))))
-
-
-_BY_INPUT = derivative(
-    "⋆ᵀ {weight}",
-    lambda g, weight, shape, windows: on(convolution_by_input, g, weight, shape=shape, windows=windows),
-)
-_BY_WEIGHT = derivative(
-    "⋆ {input}",
-    lambda g, input, shape, windows: on(convolution_by_weight, g, input, shape=shape, windows=windows),
-)
-_TRANSPOSED_BY_INPUT = derivative(
-    "⋆ {weight}", lambda g, weight, windows: on(convolution, g, weight, windows=windows)
-)
-_TRANSPOSED_BY_WEIGHT = derivative(
-    "⋆ {input}",
-    lambda g, input, shape, windows: on(convolution_by_weight, input, g, shape=shape, windows=windows),
-)
-_BY_BIAS = derivative("1, summed over positions", _over_positions)
-
-
-@operation(
-    "⋆",
-    "{input} ⋆ {weight}",
-    input=_BY_INPUT,
-    weight=_BY_WEIGHT,
-    reduces=True,
-    linear=True,
-)
-def convolution(input, weight, /, windows):
-    """Each output is the sum of a window of ``input`` times ``weight``; see :func:`conv2d`."""
-    return _run(correlate, input, weight, None, windows)
-
-
-@operation(
-    "⋆",
-    "{input} ⋆ {weight} + {bias}",
-    input=_BY_INPUT,
-    weight=_BY_WEIGHT,
-    bias=_BY_BIAS,
-    reduces=True,
-    backward="ConvolutionBackward0",
-)
-def convolution_with_bias(input, weight, bias, /, windows):
-    """:func:`convolution`, plus one number for each output channel."""
-    return _run(correlate, input, weight, bias, windows)
-
-
-@operation(
-    "⋆ᵀ",
-    "{input} ⋆ᵀ {weight}",
-    input=_TRANSPOSED_BY_INPUT,
-    weight=_TRANSPOSED_BY_WEIGHT,
-    reduces=True,
-    backward="ConvolutionBackward0",
-    linear=True,
-)
-def transposed_convolution(input, weight, /, size, windows):
-    """Each element of ``input`` adds ``weight`` times itself to a window of the output, of shape ``size``."""
-    return _run(correlate_input_gradient, input, weight, None, size, windows)
-
-
-@operation(
-    "⋆ᵀ",
-    "{input} ⋆ᵀ {weight} + {bias}",
-    input=_TRANSPOSED_BY_INPUT,
-    weight=_TRANSPOSED_BY_WEIGHT,
-    bias=_BY_BIAS,
-    reduces=True,
-    backward="ConvolutionBackward0",
-)
-def transposed_convolution_with_bias(input, weight, bias, /, size, windows):
-    """:func:`transposed_convolution`, plus one number for each output channel."""
-    return _run(correlate_input_gradient, input, weight, bias, size, windows)
-
-
-_OF_THE_GRADIENT = "ConvolutionBackwardBackward0"
-
-
-@operation(
-    "⋆ᵀ",
-    "{g} ⋆ᵀ {weight}",
-    g=derivative("⋆ {weight}", lambda h, weight, windows: on(convolution, h, weight, windows=windows)),
-    weight=derivative(
-        "⋆ {g}", lambda h, g, shape, windows: on(convolution_by_weight, g, h, shape=shape, windows=windows)
-    ),
-    reduces=True,
-    backward=_OF_THE_GRADIENT,
-    linear=True,
-)
-def convolution_by_input(g, weight, /, shape, windows):
-    """The gradient of a convolution by its input."""
-    return _run(correlate_input_gradient, g, weight, None, shape, windows)
-
-
-@operation(
-    "⋆",
-    "{g} ⋆ {input}",
-    g=derivative("⋆ {input}", lambda h, input, windows: on(convolution, input, h, windows=windows)),
-    input=derivative(
-        "⋆ᵀ {g}", lambda h, g, shape, windows: on(convolution_by_input, g, h, shape=shape, windows=windows)
-    ),
-    reduces=True,
-    backward=_OF_THE_GRADIENT,
-    linear=True,
-)
-def convolution_by_weight(g, input, /, shape, windows):
-    """The gradient of a convolution by its weight."""
-    return _run(correlate_weight_gradient, g, input, shape, windows)
-
-
-# ---------------------------------------------------------------- as PyTorch calls them
 
 
 def _convolve(
@@ -290,10 +160,7 @@ def _is_unbatched(name: str, input: Tensor, ndim: int) -> bool:
 
 def _numbers(name: str, setting: str, value: Any, ndim: int, least: int) -> tuple[int, ...]:
     """One whole number for each dimension, from one for all or a sequence."""
-    numbers = tuple(value) if isinstance(value, list | tuple) else (value,)
-    for number in numbers:
-        if not isinstance(number, int | np.integer) or isinstance(number, bool):
-            raise TypeError(f"{name}(): argument '{setting}' must be tuple of ints, not {number!r}")
+    numbers = whole_numbers(name, setting, value)
     if len(numbers) == 1:
         numbers *= ndim
     if len(numbers) != ndim:
@@ -307,7 +174,7 @@ def _numbers(name: str, setting: str, value: Any, ndim: int, least: int) -> tupl
             if setting == "dilation"
             else f"{'negative' if not least else 'non-positive'} {setting} is not supported: {list(numbers)}"
         )
-    return tuple(map(int, numbers))
+    return numbers
 
 
 def _check_weight(name: str, weight: Tensor, ndim: int, groups: int) -> None:

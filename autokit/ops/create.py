@@ -1,4 +1,4 @@
-"""Making tensors: from data, and filled; ``series`` counts them, and ``sampling`` draws them at random."""
+"""Making tensors from data; ``filled`` makes them of one number, ``series`` counts, ``sampling`` draws."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.devices import get_default_device, module_for
-from autokit.ops.dims import sizes_of, whole
+from autokit.ops.dims import sizes_of
 from autokit.ops.names import Names
-from autokit.ops.operands import common_dtype, fitting
+from autokit.ops.operands import common_dtype
 from autokit.tensor import Size, Tensor, new_tensor
 
 Dtype = dtypes.dtype | None
 
 
-def _finished(array: Any, requires_grad: bool, device: Any = None) -> Tensor:
+def finished(array: Any, requires_grad: bool, device: Any = None) -> Tensor:
     if requires_grad and array.dtype.kind not in dtypes.DIFFERENTIABLE:
         raise RuntimeError(
             "Only Tensors of floating point and complex dtype can require gradients: this one is "
@@ -31,8 +31,22 @@ def _finished(array: Any, requires_grad: bool, device: Any = None) -> Tensor:
     return result
 
 
-def _chosen(dtype: Any) -> np.dtype:
+def numpy_dtype(dtype: Any) -> np.dtype:
     return (dtypes.get_default_dtype() if dtype is None else dtypes.as_dtype(dtype)).numpy
+
+
+def shape_of_sizes(sizes: tuple[Any, ...], size: Any = None, name: str = "new") -> tuple[int, ...]:
+    """The sizes, given one by one, as one sequence, or as that under its name."""
+    if size is None and not sizes:
+        raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
+    shape = sizes_of(sizes if size is None else (size,), name)
+    for one in shape:
+        if one < 0:
+            raise RuntimeError(
+                f"{name}: Dimension size must be non-negative. Trying to create tensor with negative "
+                f"dimension {one}: {list(shape)}"
+            )
+    return shape
 
 
 def tensor(data: Any, *, dtype: Dtype = None, device: Any = None, requires_grad: bool = False) -> Tensor:
@@ -69,8 +83,8 @@ def tensor(data: Any, *, dtype: Dtype = None, device: Any = None, requires_grad:
             stacklevel=3,
         )
         array = np.array(data.array) if isinstance(data.array, np.ndarray) else data.array.copy()
-        return _finished(array if dtype is None else array.astype(_chosen(dtype)), requires_grad, device)
-    return _finished(_array_of(data, dtype), requires_grad, device)
+        return finished(array if dtype is None else array.astype(numpy_dtype(dtype)), requires_grad, device)
+    return finished(_array_of(data, dtype), requires_grad, device)
 
 
 def _array_of(data: Any, dtype: Any) -> np.ndarray:
@@ -84,7 +98,7 @@ def _array_of(data: Any, dtype: Any) -> np.ndarray:
         data = _one_element(data)
     kinds: set[type] = set()
     _collect_kinds(data if isinstance(data, list | tuple) else (data,), kinds)
-    chosen = None if dtype is None else _chosen(dtype)
+    chosen = None if dtype is None else numpy_dtype(dtype)
     if not kinds <= _PLAIN:
         data, found = _plain(data, kinds)
         chosen = chosen or found
@@ -99,7 +113,7 @@ def _array_of(data: Any, dtype: Any) -> np.ndarray:
         _refuse_overflow(array, chosen)
         return array.astype(chosen)
     if array.dtype.kind in dtypes.FLOATS:
-        return array.astype(_chosen(None))
+        return array.astype(numpy_dtype(None))
     if array.dtype.kind == "c":
         return array.astype(np.complex64 if dtypes.get_default_dtype().itemsize == 4 else np.complex128)
     return array
@@ -181,7 +195,7 @@ def _plain(data: Any, kinds: set[type]) -> tuple[Any, np.dtype]:
         return item
 
     data = plain(data)
-    common = found.pop() if found else _chosen(None)
+    common = found.pop() if found else numpy_dtype(None)
     for each in found:
         common = dtypes.promote(common, each)
     return data, common
@@ -255,14 +269,14 @@ def legacy_array(data: tuple[Any, ...], dtype: Dtype = None) -> np.ndarray:
                 )
             return data[0].array
         return _array_of(data[0], dtype or dtypes.get_default_dtype())
-    return np.zeros(_shape(data) if data else (0,), _chosen(dtype))
+    return np.zeros(shape_of_sizes(data) if data else (0,), numpy_dtype(dtype))
 
 
 def as_tensor(data: Any, dtype: Dtype = None, device: Any = None) -> Tensor:
     """``data`` as a tensor, without a copy where it is one already, or an array of that dtype."""
     if isinstance(data, Tensor):
         return data if dtype is None or data.dtype == dtype else data.to(dtype)
-    if isinstance(data, np.ndarray) and (dtype is None or data.dtype == _chosen(dtype)):
+    if isinstance(data, np.ndarray) and (dtype is None or data.dtype == numpy_dtype(dtype)):
         return from_numpy(data)
     return tensor(data, dtype=dtype, device=device)
 
@@ -324,178 +338,4 @@ def _refuse_array(array: Any) -> None:
         )
 
 
-# ---------------------------------------------------------------- filled
-
-
-def _shape(sizes: tuple[Any, ...], size: Any = None, name: str = "new") -> tuple[int, ...]:
-    """The sizes, given one by one, as one sequence, or as that under its name."""
-    if size is None and not sizes:
-        raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
-    shape = sizes_of(sizes if size is None else (size,), name)
-    for one in shape:
-        if one < 0:
-            raise RuntimeError(
-                f"{name}: Dimension size must be non-negative. Trying to create tensor with negative "
-                f"dimension {one}: {list(shape)}"
-            )
-    return shape
-
-
-def zeros(
-    *sizes: Any, size: Any = None, dtype: Dtype = None, device: Any = None, requires_grad: bool = False
-) -> Tensor:
-    """A tensor of zeros: ``zeros(2, 3)`` or ``zeros((2, 3))``."""
-    return _finished(np.zeros(_shape(sizes, size, "zeros"), _chosen(dtype)), requires_grad, device)
-
-
-def ones(
-    *sizes: Any, size: Any = None, dtype: Dtype = None, device: Any = None, requires_grad: bool = False
-) -> Tensor:
-    """A tensor of ones: ``ones(2, 3)`` or ``ones((2, 3))``."""
-    return _finished(np.ones(_shape(sizes, size, "ones"), _chosen(dtype)), requires_grad, device)
-
-
-def empty(
-    *sizes: Any, size: Any = None, dtype: Dtype = None, device: Any = None, requires_grad: bool = False
-) -> Tensor:
-    """A tensor to be filled.  Its elements are zeros, where PyTorch's are whatever was in memory."""
-    return _finished(np.zeros(_shape(sizes, size, "empty"), _chosen(dtype)), requires_grad, device)
-
-
-def empty_strided(
-    size: Any, stride: Any, *, dtype: Dtype = None, device: Any = None, requires_grad: bool = False
-) -> Tensor:
-    """A tensor to be filled, whose dimensions take steps of these ``stride`` through memory."""
-    from autokit.ops.strides import strided
-
-    shape, steps = sizes_of((size,), "empty_strided"), sizes_of((stride,), "empty_strided", "stride")
-    if len(shape) != len(steps):
-        raise RuntimeError("mismatch in length of strides and shape")
-    memory = np.zeros(1 + sum((n - 1) * step for n, step in zip(shape, steps) if n), _chosen(dtype))
-    array = strided(memory, shape, tuple([step * memory.itemsize for step in steps]))
-    return _finished(array, requires_grad, device)
-
-
-def number(value: Any, name: str, argument: str, place: int) -> Any:
-    """``value`` as a Python number; ``name`` is the function whose ``argument`` it is."""
-    if isinstance(value, Tensor) and not value.array.ndim or isinstance(value, np.generic):
-        value = value.item()
-    if not isinstance(value, bool | int | float | complex):
-        raise TypeError(
-            f"{name}(): argument '{argument}' (position {place}) must be Number, not {type(value).__name__}"
-        )
-    return value
-
-
-def full(
-    size: Any, fill_value: Any, *, dtype: Dtype = None, device: Any = None, requires_grad: bool = False
-) -> Tensor:
-    """A tensor in which each element is ``fill_value``, of its dtype unless another is given."""
-    if not isinstance(size, tuple | list):
-        raise TypeError(
-            f"full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}; write "
-            f"full(({size},), ...)"
-        )
-    value = number(fill_value, "full", "fill_value", 2)
-    kind = common_dtype([fill_value]) if dtype is None else _chosen(dtype)
-    return _finished(
-        np.full(_shape((size,), None, "full"), fitting(value, kind), kind), requires_grad, device
-    )
-
-
-def scalar_tensor(s: Any, *, dtype: Dtype = None, device: Any = None, requires_grad: bool = False) -> Tensor:
-    """A number as a tensor without dimensions, of the default dtype unless another is given."""
-    return full((), s, dtype=dtype or dtypes.get_default_dtype(), device=device, requires_grad=requires_grad)
-
-
-def eye(
-    n: int, m: int | None = None, *, dtype: Dtype = None, device: Any = None, requires_grad: bool = False
-) -> Tensor:
-    """The identity matrix of ``n`` rows (and ``m`` columns)."""
-    rows = whole(n, "n", "eye")
-    columns = rows if m is None else whole(m, "m", "eye")
-    for name, size in (("n", rows), ("m", columns)):
-        if size < 0:
-            raise RuntimeError(f"{name} must be greater or equal to 0, got {size}")
-    return _finished(np.eye(rows, columns, dtype=_chosen(dtype)), requires_grad, device)
-
-
-def zeros_like(
-    input: Tensor, *, dtype: Dtype = None, device: Any = None, requires_grad: bool = False
-) -> Tensor:
-    """Zeros in the shape and dtype of ``input``."""
-    return _finished(_filled_like("zeros_like", input, 0, dtype), requires_grad, device or input.device)
-
-
-def ones_like(
-    input: Tensor, *, dtype: Dtype = None, device: Any = None, requires_grad: bool = False
-) -> Tensor:
-    """Ones in the shape and dtype of ``input``."""
-    return _finished(_filled_like("ones_like", input, 1, dtype), requires_grad, device or input.device)
-
-
-def empty_like(
-    input: Tensor, *, dtype: Dtype = None, device: Any = None, requires_grad: bool = False
-) -> Tensor:
-    """A tensor to be filled, in the shape and dtype of ``input``."""
-    return zeros_like(input, dtype=dtype, device=device, requires_grad=requires_grad)
-
-
-def full_like(
-    input: Tensor, fill_value: Any, *, dtype: Dtype = None, device: Any = None, requires_grad: bool = False
-) -> Tensor:
-    """Each element ``fill_value``, in the shape and dtype of ``input``."""
-    value = number(fill_value, "full_like", "fill_value", 2)
-    return _finished(_filled_like("full_like", input, value, dtype), requires_grad, device or input.device)
-
-
-def _like(input: Tensor, dtype: Any) -> np.dtype:
-    return input.array.dtype if dtype is None else _chosen(dtype)
-
-
-def _filled_like(name: str, input: Tensor, value: Any, dtype: Any) -> Any:
-    """An array like that of ``input``, in the same order in memory, filled with ``value``."""
-    if not isinstance(input, Tensor):
-        raise TypeError(
-            f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}; make one "
-            "with torch.tensor(...)"
-        )
-    array = input.array
-    kind = _like(input, dtype)
-    return np.full_like(array, fitting(value, kind), dtype=kind, order="C" if 0 in array.strides else "K")
-
-
-# ---------------------------------------------------------------- of the dtype of another tensor
-
-
-def _new(make: Any) -> Any:
-    """The method ``new_...`` of a function that makes a tensor: its dtype and device are the tensor's."""
-
-    def apply(
-        self: Tensor, *arguments: Any, dtype: Any = None, device: Any = None, **settings: Any
-    ) -> Tensor:
-        return make(*arguments, dtype=dtype or self.dtype, device=device or self.device, **settings)
-
-    apply.__name__ = apply.__qualname__ = f"new_{make.__name__}"
-    apply.__doc__ = f"As :func:`{make.__name__}`, in the dtype and on the device of this tensor."
-    return apply
-
-
-new_zeros, new_ones, new_empty, new_full, new_tensor_like = map(_new, (zeros, ones, empty, full, tensor))
-
-
-def new(self: Tensor, *data: Any) -> Tensor:
-    """What ``Tensor(...)`` makes, in the dtype of this tensor: the old way to say :func:`new_tensor`."""
-    return _finished(legacy_array(data).astype(self.array.dtype), False, self.device)
-
-
-NAMES = Names(
-    functions="as_tensor empty empty_like empty_strided eye from_numpy full full_like ones ones_like "
-    "scalar_tensor tensor zeros zeros_like",
-    methods="new new_empty new_full new_ones new_zeros",
-    other_methods={"new_tensor": new_tensor_like},
-    numpy={
-        np.zeros_like: lambda a, shape=None: zeros(a.shape if shape is None else shape, dtype=a.dtype),
-        np.ones_like: lambda a: ones_like(a),
-    },
-)
+NAMES = Names(functions="as_tensor from_numpy tensor")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+import numpy as np
+
 from autokit.ops.errors import dimension_error
 
 
@@ -65,3 +67,12 @@ def sizes_of(values: tuple[Any, ...], name: str, argument: str = "size") -> tupl
         raise TypeError(
             f"{name}(): argument '{argument}' (position 1) must be tuple of ints, not {kind}"
         ) from None
+
+
+def whole_numbers(name: str, setting: str, value: Any) -> tuple[int, ...]:
+    """One or several whole numbers, of a number or a sequence; ``name`` is the function that asks."""
+    numbers = tuple(value) if isinstance(value, list | tuple) else (value,)
+    for number in numbers:
+        if not isinstance(number, int | np.integer) or isinstance(number, bool):
+            raise TypeError(f"{name}(): argument '{setting}' must be tuple of ints, not {number!r}")
+    return tuple(map(int, numbers))

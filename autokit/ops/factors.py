@@ -21,7 +21,7 @@ from autokit.ops.matrices import (
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.return_types import return_type
-from autokit.ops.solving import _check_sizes, plain_solve_triangular, triangle
+from autokit.ops.solving import check_sizes, plain_solve_triangular, triangle
 from autokit.tensor import Tensor, new_tensor
 
 LuResult = return_type("linalg_lu", "P", "L", "U")
@@ -180,7 +180,7 @@ def linalg_lu_solve(
         raise RuntimeError(
             f"{name}: pivots should be a Tensor of scalar type torch.int32. Got {describe(pivots)}"
         )
-    _check_sizes(name, LU, B.array.shape, left)
+    check_sizes(name, LU, B.array.shape, left)
     if not left:
         turned = linalg_lu_solve(LU, pivots, B.transpose(-2, -1), adjoint=not adjoint)
         return turned.transpose(-2, -1)

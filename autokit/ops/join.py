@@ -214,7 +214,7 @@ def plain_block_diag(*tensors):
 
 def block_diag(*tensors: Tensor) -> Tensor:
     """A matrix of zeros with the tensors, as matrices, along its diagonal."""
-    from autokit.ops.create import zeros
+    from autokit.ops.filled import zeros
 
     return plain_block_diag(*_some_tensors(tensors, "block_diag")) if tensors else zeros(1, 0)
 

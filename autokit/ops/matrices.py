@@ -104,3 +104,13 @@ def in_batch(infos: Any) -> tuple[str, int]:
 def transposed(a: Any) -> Any:
     """Each matrix transposed."""
     return np.swapaxes(a, -1, -2)
+
+
+def row(scalars: Any) -> Any:
+    """A vector for each matrix, as a row: it scales columns."""
+    return scalars.reshape((*scalars.shape[:-1], 1, scalars.shape[-1]))
+
+
+def column(scalars: Any) -> Any:
+    """A vector for each matrix, as a column: it scales rows."""
+    return scalars.reshape((*scalars.shape, 1))

@@ -12,16 +12,16 @@ from autokit import dtypes
 from autokit.ops.blocks import LONGEST, SHORTEST
 from autokit.ops.choices import where
 from autokit.ops.convert import cast
-from autokit.ops.decompositions import svdvals
 from autokit.ops.errors import describe, dimension_error
 from autokit.ops.extremes import amax, amin
 from autokit.ops.gpu import any_known
+from autokit.ops.inverses import plain_inv
 from autokit.ops.matrices import require_matrices, require_square, title
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
 from autokit.ops.reduce import Dim, added, axes, places_reduced, restored
 from autokit.ops.reduce import sum as total
-from autokit.ops.solving import plain_inv
+from autokit.ops.spectra import svdvals
 from autokit.tensor import Tensor, new_tensor
 
 

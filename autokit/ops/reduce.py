@@ -17,9 +17,9 @@ import numpy as np
 from autokit import dtypes
 from autokit.ops.convert import cast
 from autokit.ops.dims import place_of, places_of
+from autokit.ops.expansion import expand_to
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
-from autokit.ops.shape import expand_to
 from autokit.tensor import Tensor
 
 Dim = int | Sequence[int] | None

@@ -8,10 +8,11 @@ import numpy as np
 
 from autokit.devices import beside, module_of
 from autokit.ops.dims import place_of, places_of, sizes_of, whole
+from autokit.ops.expansion import expand
 from autokit.ops.gpu import any_of
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
-from autokit.ops.shape import expand, flatten, reshape, unsqueeze
+from autokit.ops.shape import flatten, reshape, unsqueeze
 from autokit.tensor import Tensor, new_tensor
 
 # ---------------------------------------------------------------- repeating

@@ -15,8 +15,9 @@ import numpy as np
 from autokit import dtypes, random
 from autokit.devices import beside, to_numpy
 from autokit.limits import finfo
-from autokit.ops.create import _chosen, _finished, _like, _shape
+from autokit.ops.create import finished, numpy_dtype, shape_of_sizes
 from autokit.ops.errors import broadcast_message
+from autokit.ops.filled import like_dtype
 from autokit.ops.gpu import any_of
 from autokit.ops.names import Names, write_out
 from autokit.ops.operation import derivative, operation
@@ -99,7 +100,7 @@ def _with_history(values: np.ndarray, backward: str, *parameters: Tensor) -> Ten
 
 def _drawn_dtype(dtype: Any, out: Tensor | None) -> np.dtype:
     """The dtype to draw in: how many words a number takes depends on it, so that of ``out`` counts."""
-    return out.array.dtype if out is not None and dtype is None else _chosen(dtype)
+    return out.array.dtype if out is not None and dtype is None else numpy_dtype(dtype)
 
 
 def rand(
@@ -114,8 +115,8 @@ def rand(
     """Numbers drawn evenly from 0 to below 1; PyTorch's very numbers for the same seed."""
     kind = _drawn_dtype(dtype, out)
     refuse_dtype(kind, "check_uniform_bounds")
-    array = source_of("rand", generator).uniform(_shape(sizes, size), kind)
-    made = _finished(array, requires_grad, device)
+    array = source_of("rand", generator).uniform(shape_of_sizes(sizes, size), kind)
+    made = finished(array, requires_grad, device)
     return made if out is None else write_out("rand", made, out)
 
 
@@ -131,8 +132,8 @@ def randn(
     """Numbers drawn from the normal distribution of mean 0 and variance 1; PyTorch's for the same seed."""
     kind = _drawn_dtype(dtype, out)
     refuse_dtype(kind, "normal_kernel_cpu")
-    array = source_of("randn", generator).normal(_shape(sizes, size), kind)
-    made = _finished(array, requires_grad, device)
+    array = source_of("randn", generator).normal(shape_of_sizes(sizes, size), kind)
+    made = finished(array, requires_grad, device)
     return made if out is None else write_out("randn", made, out)
 
 
@@ -163,10 +164,10 @@ def randint(
             f"(low, high, size), and the size as a tuple, not {size!r}"
         )
     low, high = whole_number("randint", "low", low), whole_number("randint", "high", high)
-    kind = np.dtype(np.int64) if dtype is None else _chosen(dtype)
+    kind = np.dtype(np.int64) if dtype is None else numpy_dtype(dtype)
     low, high = checked_range(low, high, kind)
-    array = source_of("randint", generator).integers(low, high, _shape((size,)), kind)
-    return _finished(array, requires_grad, device)
+    array = source_of("randint", generator).integers(low, high, shape_of_sizes((size,)), kind)
+    return finished(array, requires_grad, device)
 
 
 def randperm(
@@ -184,14 +185,14 @@ def randperm(
     RuntimeError
         If ``n`` is negative, or above what the dtype holds.
     """
-    (n,) = _shape((whole_number("randperm", "n", n),))
-    kind = np.dtype(np.int64) if dtype is None else _chosen(dtype)
+    (n,) = shape_of_sizes((whole_number("randperm", "n", n),))
+    kind = np.dtype(np.int64) if dtype is None else numpy_dtype(dtype)
     most = (
         int(2 / finfo(dtypes.BY_NUMPY[kind]).eps) if kind.kind in dtypes.FLOATS else int(np.iinfo(kind).max)
     )
     if n > most + 1:
         raise RuntimeError(f"n cannot be greater than {most + 1} for {dtypes.BY_NUMPY[kind].name} type")
-    return _finished(source_of("randperm", generator).permutation(n).astype(kind), requires_grad, device)
+    return finished(source_of("randperm", generator).permutation(n).astype(kind), requires_grad, device)
 
 
 def whole_number(function: str, argument: str, value: Any) -> int:
@@ -229,11 +230,11 @@ def rand_like(
     requires_grad: bool = False,
 ) -> Tensor:
     """As :func:`rand`, in the shape and dtype of ``input``."""
-    like = like_in_memory(input.array, _like(input, dtype))
+    like = like_in_memory(input.array, like_dtype(input, dtype))
     refuse_dtype(like.dtype, "check_uniform_bounds")
     source = source_of("rand_like", generator)
     array = in_memory_order(like, lambda shape: source.uniform(shape, like.dtype))
-    return _finished(array, requires_grad, device or input.device)
+    return finished(array, requires_grad, device or input.device)
 
 
 def randn_like(
@@ -245,10 +246,10 @@ def randn_like(
     requires_grad: bool = False,
 ) -> Tensor:
     """As :func:`randn`, in the shape and dtype of ``input``."""
-    like = like_in_memory(input.array, _like(input, dtype))
+    like = like_in_memory(input.array, like_dtype(input, dtype))
     refuse_dtype(like.dtype, "normal_kernel_cpu")
     array = normal_numbers(like, source_of("randn_like", generator), 0.0, 1.0)
-    return _finished(array, requires_grad, device or input.device)
+    return finished(array, requires_grad, device or input.device)
 
 
 def randint_like(
@@ -264,13 +265,13 @@ def randint_like(
     """As :func:`randint`, in the shape and dtype of ``input``."""
     if high is None:
         low, high = 0, low
-    like = like_in_memory(input.array, _like(input, dtype))
+    like = like_in_memory(input.array, like_dtype(input, dtype))
     low, high = checked_range(
         whole_number("randint_like", "low", low), whole_number("randint_like", "high", high), like.dtype
     )
     source = source_of("randint_like", generator)
     array = in_memory_order(like, lambda shape: source.integers(low, high, shape, like.dtype))
-    return _finished(array, requires_grad, device or input.device)
+    return finished(array, requires_grad, device or input.device)
 
 
 def normal_numbers(array: np.ndarray, source: random.Generator, mean: float, std: float) -> np.ndarray:
@@ -321,10 +322,10 @@ def normal(
             "numbers and a size, as in torch.normal(0.0, 1.0, (2, 3))"
         )
     if not tensors:
-        kind = _chosen(dtype)
+        kind = numpy_dtype(dtype)
         refuse_dtype(kind, "normal_kernel_cpu")
-        array = source.normal(_shape((size,)), kind, float(mean), float(std))
-        return _finished(array, requires_grad, device)
+        array = source.normal(shape_of_sizes((size,)), kind, float(mean), float(std))
+        return finished(array, requires_grad, device)
     kind = tensors[0].array.dtype
     refuse_dtype(kind, "normal_kernel_cpu")
     try:

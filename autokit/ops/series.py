@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from autokit.ops.create import Dtype, _chosen, _finished, number
+from autokit.ops.create import Dtype, finished, numpy_dtype
 from autokit.ops.dims import whole
+from autokit.ops.filled import number
 from autokit.ops.names import Names
 from autokit.ops.operands import common_dtype
 from autokit.ops.operation import on
@@ -54,7 +55,7 @@ def arange(
         start, end = 0, start
     given = [start, end, step]
     start, end, step = _bounds("arange", start, end, step)
-    kind = common_dtype(given) if dtype is None else _chosen(dtype)
+    kind = common_dtype(given) if dtype is None else numpy_dtype(dtype)
     if kind.kind == "b":
         kind = np.dtype(np.int64)
     if kind.kind in "ui":
@@ -63,11 +64,11 @@ def arange(
         first, stride = int(start), int(step)
         if kind != np.int64:  # PyTorch counts before it drops the fractions, except in int64
             count = math.ceil((end - start) / step)
-            return _finished((first + stride * np.arange(count)).astype(kind), requires_grad, device)
-        return _finished(np.arange(first, int(end), stride).astype(kind), requires_grad, device)
+            return finished((first + stride * np.arange(count)).astype(kind), requires_grad, device)
+        return finished(np.arange(first, int(end), stride).astype(kind), requires_grad, device)
     # Each number from its own place, so that rounding does not add up.
     count = int(np.ceil((end - start) / step))
-    return _finished((start + step * np.arange(count)).astype(kind), requires_grad, device)
+    return finished((start + step * np.arange(count)).astype(kind), requires_grad, device)
 
 
 def range(
@@ -90,10 +91,10 @@ def range(
     if end is None:
         start, end = 0, start
     start, end, step = _bounds("range", start, end, step)
-    if _chosen(dtype).kind in "bui":
+    if numpy_dtype(dtype).kind in "bui":
         start, end, step = int(start), int(end), int(step)
     count = math.floor((end - start) / step) + 1
-    return _finished((start + step * np.arange(count)).astype(_chosen(dtype)), requires_grad, device)
+    return finished((start + step * np.arange(count)).astype(numpy_dtype(dtype)), requires_grad, device)
 
 
 def _ends(name: str, start: Any, end: Any, steps: Any) -> tuple[Any, Any, int]:
@@ -115,7 +116,7 @@ def linspace(
 ) -> Tensor:
     """``steps`` numbers at even distances, both ends included."""
     start, end, steps = _ends("linspace", start, end, steps)
-    return _finished(np.linspace(start, end, steps).astype(_chosen(dtype)), requires_grad, device)
+    return finished(np.linspace(start, end, steps).astype(numpy_dtype(dtype)), requires_grad, device)
 
 
 def logspace(
@@ -130,8 +131,10 @@ def logspace(
 ) -> Tensor:
     """``steps`` powers of ``base``, their exponents at even distances from ``start`` to ``end``."""
     start, end, steps = _ends("logspace", start, end, steps)
-    return _finished(
-        np.power(float(base), np.linspace(start, end, steps)).astype(_chosen(dtype)), requires_grad, device
+    return finished(
+        np.power(float(base), np.linspace(start, end, steps)).astype(numpy_dtype(dtype)),
+        requires_grad,
+        device,
     )
 
 
@@ -167,7 +170,7 @@ def _window(name: str, words: str, shape: Callable[[np.ndarray], np.ndarray]) ->
             raise RuntimeError(f"{name} requires non-negative window_length, got window_length={length}")
         places = np.arange(length) / max(length if periodic else length - 1, 1)
         array = shape(places) if length != 1 else np.ones(1)
-        return _finished(array.astype(_chosen(dtype)), requires_grad, device)
+        return finished(array.astype(numpy_dtype(dtype)), requires_grad, device)
 
     window.__name__ = window.__qualname__ = name
     window.__doc__ = (

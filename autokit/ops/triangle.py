@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.ops.create import _finished
+from autokit.ops.create import finished
 from autokit.ops.dims import place_of
 from autokit.ops.index import writable_copy
 from autokit.ops.names import Names
@@ -192,7 +192,7 @@ def _indices(name: str) -> Any:
             if size < 0:
                 raise RuntimeError(f"{what} must be non-negative, got{size}")
         places = getattr(np, f"{name}_indices")(row, offset, col)
-        return _finished(np.stack(places).astype(np.int64 if dtype is None else dtype.numpy), False, device)
+        return finished(np.stack(places).astype(np.int64 if dtype is None else dtype.numpy), False, device)
 
     indices.__name__ = indices.__qualname__ = f"{name}_indices"
     triangle = "lower left" if name == "tril" else "upper right"

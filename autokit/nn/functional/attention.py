@@ -16,8 +16,8 @@ from autokit.nn.functional.linear import linear
 from autokit.nn.functional.loss import require_tensors
 from autokit.ops.autocast import autocasted
 from autokit.ops.choices import where
-from autokit.ops.create import zeros
 from autokit.ops.errors import describe
+from autokit.ops.filled import zeros
 from autokit.ops.join import cat
 from autokit.ops.linalg import matmul
 from autokit.ops.pad import pad

@@ -12,9 +12,9 @@ from autokit.nn.functional.loss import chosen_reduction, reduced, require_tensor
 from autokit.ops.autocast import autocasted
 from autokit.ops.choices import where
 from autokit.ops.compare import gt
-from autokit.ops.create import ones_like
 from autokit.ops.elementwise import exp, log, plain_clone
 from autokit.ops.errors import describe
+from autokit.ops.filled import ones_like
 from autokit.ops.loss import negative_entropy
 from autokit.tensor import Tensor
 

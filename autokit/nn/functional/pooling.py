@@ -13,7 +13,8 @@ from autokit.ops.autocast import autocasted
 from autokit.ops.conv import Size
 from autokit.ops.direct import direct
 from autokit.ops.elementwise import relu, sign
-from autokit.ops.pool import avg_pool1d, avg_pool2d, avg_pool3d, counted_through, put_places
+from autokit.ops.pool import avg_pool1d, avg_pool2d, avg_pool3d
+from autokit.ops.pooling import counted_through, put_places
 from autokit.tensor import Tensor
 
 

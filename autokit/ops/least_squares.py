@@ -1,0 +1,206 @@
+"""Pseudoinverses, least squares and the rank of matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autokit.dtypes import FLOATS
+from autokit.ops.errors import describe
+from autokit.ops.matrices import (
+    LinAlgError,
+    require_floating,
+    require_square,
+    title,
+    transposed,
+)
+from autokit.ops.names import Names
+from autokit.ops.operation import derivative, operation
+from autokit.ops.return_types import return_type
+from autokit.ops.solving import is_vector
+from autokit.tensor import Tensor, new_tensor
+
+
+def _pseudoinverse_gradient(g: Any, a: Any, out: Any) -> Any:
+    turned, back = transposed(g), transposed(out)
+    outside = turned @ out @ back
+    inside = back @ out @ turned
+    return -(back @ g @ back) + (outside - a @ (out @ outside)) + (inside - (inside @ out) @ a)
+
+
+@operation(
+    "⁺",
+    "{a}⁺",
+    a=derivative("Golub and Pereyra's formula", _pseudoinverse_gradient),
+    name="pinv",
+    backward="LinalgPinvBackward0",
+)
+def plain_pinv(a, /, atol=0.0, rtol=0.0):
+    """See :func:`pinv`."""
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    kept = s > cutoff(s, a.shape, atol, rtol)
+    inverted = np.where(kept, 1 / np.where(kept, s, 1), 0)
+    return transposed(vh) @ (inverted[..., None] * transposed(u))
+
+
+def cutoff(s: Any, shape: tuple[int, ...], atol: Any, rtol: Any) -> Any:
+    """What a singular value must exceed to count: ``max(atol, rtol · the largest)``."""
+    if rtol is None:
+        rtol = max(shape[-2:]) * float(np.finfo(s.dtype).eps)
+        if isinstance(atol, np.ndarray):
+            rtol = np.where(atol > 0, 0.0, rtol)
+        elif atol:
+            rtol = 0.0
+    if not s.shape[-1]:
+        return np.zeros_like(s, shape=(*s.shape[:-1], 1))
+    largest = s.max(axis=-1, keepdims=True)
+    return np.maximum(0.0 if atol is None else atol, rtol * largest)
+
+
+def _number(value: Any) -> Any:
+    return value.item() if isinstance(value, Tensor) else value
+
+
+def _bound(value: Any) -> Any:
+    """A bound for each matrix, to be compared with its singular values, or one number for all."""
+    return value.array[..., None] if isinstance(value, Tensor) and value.array.ndim else _number(value)
+
+
+def pinv(
+    A: Tensor, *, atol: float | None = None, rtol: float | None = None, hermitian: bool = False,
+    rcond: float | None = None,
+) -> Tensor:  # fmt: skip
+    """The pseudoinverse (Moore and Penrose's) of each matrix.
+
+    Parameters
+    ----------
+    A : Tensor
+        Matrices, (..., m, n).
+    atol, rtol : float, optional
+        Singular values up to ``max(atol, rtol · the largest)`` count as 0; by
+        default, ``rtol`` is max(m, n) times the precision.
+    hermitian : bool
+        The matrices are symmetric.
+    rcond : float, optional
+        The older name of ``rtol``.
+
+    Notes
+    -----
+    The derivative, where the rank does not change [1]_:
+    dA⁺ = −A⁺ dA A⁺ + A⁺ A⁺ᵀ dAᵀ (I − A A⁺) + (I − A⁺ A) dAᵀ A⁺ᵀ A⁺.
+
+    References
+    ----------
+    .. [1] G. H. Golub, V. Pereyra, "The differentiation of pseudo-inverses and
+       nonlinear least squares problems whose variables separate", SIAM
+       Journal on Numerical Analysis, 1973.
+    """
+    if A.array.ndim < 2 or A.array.dtype.kind not in FLOATS or A.array.dtype.itemsize < 4:
+        raise RuntimeError(
+            f"linalg.pinv({title(A)}{{{list(A.array.shape)}}}): expected a tensor with 2 or more dimensions "
+            "of float, double, cfloat or cdouble types"
+        )
+    if hermitian:
+        require_square("linalg.eigh", A)
+    return plain_pinv(A, atol=_number(atol), rtol=_number(rtol if rcond is None else rcond))
+
+
+def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
+    """The pseudoinverse of each matrix; see ``torch.linalg.pinv``."""
+    return pinv(input, rtol=rcond)
+
+
+LstsqResult = return_type("linalg_lstsq", "solution", "residuals", "rank", "singular_values")
+_DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
+
+
+def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None) -> Any:
+    """The X for which A X is closest to B: the sum of the squared differences is least.
+
+    Parameters
+    ----------
+    A : Tensor
+        Matrices, (..., m, n).
+    B : Tensor
+        Right-hand sides, (..., m, k), or a vector for each matrix, (..., m).
+    rcond : float, optional
+        Singular values up to this, relative to the largest, count as 0.
+    driver : "gelsy", "gels", "gelsd" or "gelss"
+        LAPACK's name of a method.  All are computed by the pseudoinverse
+        here; "gels" refuses a matrix without full rank, and the last two
+        give the singular values.
+
+    Returns
+    -------
+    solution, residuals, rank, singular_values
+        The residuals, sums of squared differences, are empty unless m > n,
+        the rank is full, and the driver is another than "gelsy", the default.
+
+    Raises
+    ------
+    RuntimeError
+        If the shapes do not fit, or there is no such driver.
+    """
+    name = "torch.linalg.lstsq"
+    if A.array.ndim < 2:
+        raise RuntimeError(f"{name}: input must have at least 2 dimensions. Got {describe(A)}")
+    if B.array.ndim < 1:
+        raise RuntimeError(f"{name}: other must have at least 1 dimension. Got {describe(B)}")
+    require_floating(name, A)
+    if A.array.dtype != B.array.dtype:
+        raise RuntimeError(
+            f"{name}: Expected input and other to have the same dtype, but got input's dtype {title(A)} and "
+            f"other's dtype {title(B)}"
+        )
+    if driver is not None and driver not in _DRIVERS:
+        raise RuntimeError(f"{name}: parameter `driver` should be one of ({', '.join(_DRIVERS)})")
+    vector = is_vector(A, B)
+    place = -1 if vector else -2
+    if A.array.shape[-2] != B.array.shape[place]:
+        raise RuntimeError(
+            f"{name}: input.size(-2) should match other.size({place}). Got {describe(A)} and {describe(B)}"
+        )
+    rows, columns = A.array.shape[-2:]
+    s = np.linalg.svd(A.array, compute_uv=False)
+    rank = (s > cutoff(s, A.array.shape, 0.0, rcond)).sum(axis=-1)
+    full = bool((rank == min(rows, columns)).all())
+    if driver == "gels" and not full:
+        raise LinAlgError(
+            f"{name}: The least squares solution could not be computed because the input matrix does not "
+            f"have full rank (error code: {int(rank.min()) + 1})."
+        )
+    solution = pinv(A, rtol=rcond) @ (B.unsqueeze(-1) if vector else B)
+    empty = new_tensor(np.zeros(0, A.array.dtype))
+    residuals = empty
+    if full and rows > columns and driver not in (None, "gelsy"):
+        difference = A @ solution - (B.unsqueeze(-1) if vector else B)
+        residuals = (difference * difference).sum(-2)
+    return LstsqResult(
+        solution.squeeze(-1) if vector else solution,
+        residuals.squeeze(-1) if vector and residuals is not empty else residuals,
+        new_tensor(new_tensor(rank).array.astype(np.int64) if driver != "gels" else np.zeros(0, np.int64)),
+        new_tensor(s) if driver in ("gelsd", "gelss") else empty,
+    )
+
+
+def matrix_rank(
+    A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None
+) -> Tensor:
+    """How many singular values exceed ``max(atol, rtol · the largest)``; by default, rounding errors."""
+    if A.array.ndim < 2:
+        raise RuntimeError(
+            "torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions. Got "
+            f"{describe(A)}"
+        )
+    if A.array.dtype.kind not in FLOATS or A.array.dtype.itemsize < 4:
+        raise RuntimeError(f"This function doesn't handle types other than float and double: {describe(A)}")
+    if hermitian:
+        require_square("linalg.matrix_rank", A)
+    s = np.linalg.svd(A.array, compute_uv=False)
+    # The older `tol` is absolute, and leaves no room for the relative one.
+    bounds = (_bound(tol), 0.0) if tol is not None else (_bound(atol), _bound(rtol))
+    return new_tensor((s > cutoff(s, A.array.shape, *bounds)).sum(axis=-1, dtype=np.int64))
+
+
+NAMES = Names(both="pinverse")

@@ -1,0 +1,353 @@
+"""Singular values and eigenvalues of matrices, with their vectors.
+
+A decomposition with several results is computed once, and each result has a
+rule of its own; a derivative needs the other results too.  On the way back
+they are at hand as arrays (the setting ``found``), and are computed anew, as
+tensors with a history, where the derivative is itself to be differentiated.
+
+Where a source is named "Giles", it is M. B. Giles, "Collected matrix
+derivative results for forward and reverse mode algorithmic differentiation",
+2008; "Townsend" is J. Townsend, "Differentiating the singular value
+decomposition", 2016.
+
+Eigenvectors and singular vectors are determined up to their sign; LAPACK
+chooses it, and another build of LAPACK than PyTorch's may choose otherwise.
+A loss should not depend on it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autokit.dtypes import DIFFERENTIABLE
+from autokit.ops.inverses import plain_inv
+from autokit.ops.matrices import (
+    LinAlgError,
+    column,
+    require_floating,
+    require_matrices,
+    require_square,
+    require_square_floating,
+    row,
+    title,
+    transposed,
+)
+from autokit.ops.names import Names
+from autokit.ops.operation import derivative, on, operation
+from autokit.ops.return_types import return_type
+from autokit.tensor import Tensor, new_tensor
+
+SvdResult = return_type("linalg_svd", "U", "S", "Vh")
+OlderSvdResult = return_type("svd", "U", "S", "V")
+EighResult = return_type("linalg_eigh", "eigenvalues", "eigenvectors")
+EigResult = return_type("linalg_eig", "eigenvalues", "eigenvectors")
+
+
+def _off_diagonal(a: Any, over: Any) -> Any:
+    """``a / over`` off the diagonal, and zeros on it."""
+    diagonal = np.eye(a.shape[-1], dtype=bool)
+    return np.where(diagonal, 0, a / np.where(diagonal, 1, over))
+
+
+# ---------------------------------------------------------------- singular values
+
+
+def _thin(a: Any, found: Any) -> tuple[Any, Any, Any]:
+    """U, the singular values and Vᵀ without what is beyond the smaller size."""
+    u, s, vh = linalg_svd(a, full_matrices=False) if isinstance(a, Tensor) else found
+    size = s.shape[-1]
+    return u[..., :size], s, vh[..., :size, :]
+
+
+def _u_gradient(g: Any, a: Any, found: Any) -> Any:
+    u, s, vh = _thin(a, found)
+    g = g[..., : s.shape[-1]]
+    inner = transposed(u) @ g
+    skew = _off_diagonal(inner - transposed(inner), row(s * s) - column(s * s))
+    gradient = u @ (skew * row(s)) @ vh
+    if u.shape[-2] > s.shape[-1]:
+        outside = g / row(s)
+        gradient = gradient + (outside - u @ (transposed(u) @ outside)) @ vh
+    return gradient
+
+
+def _vh_gradient(g: Any, a: Any, found: Any) -> Any:
+    u, s, vh = _thin(a, found)
+    g = g[..., : s.shape[-1], :]
+    inner = vh @ transposed(g)
+    skew = _off_diagonal(inner - transposed(inner), row(s * s) - column(s * s))
+    gradient = u @ (column(s) * skew) @ vh
+    if vh.shape[-1] > s.shape[-1]:
+        outside = g / column(s)
+        gradient = gradient + u @ (outside - (outside @ transposed(vh)) @ vh)
+    return gradient
+
+
+def _s_gradient(g: Any, a: Any, found: Any) -> Any:
+    u, _, vh = _thin(a, found)
+    return (u * row(g)) @ vh
+
+
+@operation(
+    "U",
+    "U of {a} = U · S · Vᵀ",
+    a=derivative("U ((Uᵀ g − gᵀ U) / (sⱼ² − sᵢ²) · S) Vᵀ + …", _u_gradient),
+    backward="LinalgSvdBackward0",
+)
+def svd_u(a, /, found=None):
+    """The left singular vectors; see :func:`linalg_svd`."""
+    return found[0]
+
+
+@operation(
+    "S",
+    "S of {a} = U · S · Vᵀ",
+    a=derivative("U diag(g) Vᵀ", _s_gradient),
+    backward="LinalgSvdBackward0",
+)
+def svd_s(a, /, found=None):
+    """The singular values; see :func:`linalg_svd`."""
+    return found[1]
+
+
+@operation(
+    "Vᵀ",
+    "Vᵀ of {a} = U · S · Vᵀ",
+    a=derivative("U (S · (Vᵀ gᵀ − g V) / (sⱼ² − sᵢ²)) Vᵀ + …", _vh_gradient),
+    backward="LinalgSvdBackward0",
+)
+def svd_vh(a, /, found=None):
+    """The right singular vectors, in rows; see :func:`linalg_svd`."""
+    return found[2]
+
+
+def _svd_arrays(A: Tensor, full: bool) -> Any:
+    require_matrices("linalg.svd", A)
+    require_floating("linalg.svd", A)
+    try:
+        return np.linalg.svd(A.array, full_matrices=full)
+    except np.linalg.LinAlgError:
+        if np.isfinite(A.array).all():
+            reason = "failed to converge because the input matrix is ill-conditioned or has too many repeated"
+            raise LinAlgError(f"linalg.svd: The algorithm {reason} singular values.") from None
+        raise LinAlgError(
+            "linalg.svd: The algorithm failed to converge because the input matrix contained non-finite "
+            "values."
+        ) from None
+
+
+def linalg_svd(A: Tensor, full_matrices: bool = True) -> Any:
+    """A = U diag(S) Vᵀ: orthonormal columns in U and in V, singular values from the largest.
+
+    Parameters
+    ----------
+    A : Tensor
+        Matrices, (..., m, n).
+    full_matrices : bool
+        U and V are square; else they have min(m, n) columns.
+
+    Returns
+    -------
+    U, S, Vh
+        With V transposed, as in NumPy.  A pair of singular vectors may have
+        the other sign in PyTorch.
+
+    Raises
+    ------
+    LinAlgError
+        If an element is not finite.
+
+    Notes
+    -----
+    The gradient through U and V divides by differences of squared singular
+    values: it is not finite where two are equal, and means something only
+    for a loss that does not depend on signs (Giles, section 3.2; Townsend).
+    Columns that ``full_matrices`` adds pass no gradient on.
+    """
+    found = _svd_arrays(A, full_matrices)
+    return SvdResult(svd_u(A, found=found), svd_s(A, found=found), svd_vh(A, found=found))
+
+
+def svdvals(A: Tensor) -> Tensor:
+    """The singular values of each matrix, from the largest."""
+    return svd_s(A, found=tuple(_svd_arrays(A, False)))
+
+
+def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
+    """A = U diag(S) Vᵀ; see ``torch.linalg.svd``, which gives V transposed."""
+    if not compute_uv:  # PyTorch then fills square matrices with zeros
+        *lead, m, n = input.array.shape
+        nothing = [np.zeros_like(input.array, shape=(*lead, size, size)) for size in (m, n)]
+        return OlderSvdResult(new_tensor(nothing[0]), svdvals(input), new_tensor(nothing[1]))
+    u, s, vh = linalg_svd(input, full_matrices=not some)
+    return OlderSvdResult(u, s, vh.transpose(-2, -1))
+
+
+# ---------------------------------------------------------------- eigenvalues of symmetric matrices
+
+
+def _symmetric_vectors(a: Any, found: Any, uplo: str) -> tuple[Any, Any]:
+    return eigh(a, uplo) if isinstance(a, Tensor) else found
+
+
+def _eigh_vectors_gradient(g: Any, a: Any, found: Any, uplo: str) -> Any:
+    values, vectors = _symmetric_vectors(a, found, uplo)
+    inner = transposed(vectors) @ g
+    # Orthonormal vectors can only turn: a change of V is V times a skew matrix.
+    inner = _off_diagonal((inner - transposed(inner)) / 2, row(values) - column(values))
+    return vectors @ inner @ transposed(vectors)
+
+
+def _eigh_values_gradient(g: Any, a: Any, found: Any, uplo: str) -> Any:
+    _, vectors = _symmetric_vectors(a, found, uplo)
+    return (vectors * row(g)) @ transposed(vectors)
+
+
+@operation(
+    "λ",
+    "λ of {a} = V · diag(λ) · Vᵀ",
+    a=derivative("V diag(g) Vᵀ", _eigh_values_gradient),
+    backward="LinalgEighBackward0",
+)
+def eigh_values(a, /, found=None, uplo="L"):
+    """The eigenvalues; see :func:`eigh`."""
+    return found[0]
+
+
+@operation(
+    "V",
+    "V of {a} = V · diag(λ) · Vᵀ",
+    a=derivative("V (skew(Vᵀ g) / (λⱼ − λᵢ)) Vᵀ", _eigh_vectors_gradient),
+    backward="LinalgEighBackward0",
+)
+def eigh_vectors(a, /, found=None, uplo="L"):
+    """The eigenvectors, in columns; see :func:`eigh`."""
+    return found[1]
+
+
+def _eigh_arrays(A: Tensor, uplo: str) -> Any:
+    require_square("linalg.eigh", A)
+    if uplo.upper() not in ("L", "U"):
+        raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {uplo}")
+    if A.array.dtype.kind not in DIFFERENTIABLE or A.array.dtype.itemsize < 4:
+        raise NotImplementedError(
+            f"\"linalg_eigh_cpu\" not implemented for '{title(A)}': convert it with .float()"
+        )
+    try:
+        return np.linalg.eigh(A.array, UPLO=uplo.upper())  # type: ignore[call-overload]
+    except np.linalg.LinAlgError:  # an element is not a number
+        return np.full_like(A.array, np.nan, shape=A.array.shape[:-1]), np.full_like(A.array, np.nan)
+
+
+def eigh(A: Tensor, UPLO: str = "L") -> Any:
+    """The eigenvalues of symmetric matrices, in ascending order, and orthonormal eigenvectors in columns.
+
+    Parameters
+    ----------
+    A : Tensor
+        Symmetric matrices, of which one half is read.
+    UPLO : "L" or "U"
+        Which half.
+
+    Returns
+    -------
+    eigenvalues, eigenvectors
+        An eigenvector may have the other sign in PyTorch.
+
+    Notes
+    -----
+    The gradient is V (diag(g_λ) + skew(Vᵀ G_V) / (λⱼ − λᵢ)) Vᵀ (Giles,
+    section 3.1): not finite where two eigenvalues are equal and eigenvectors are used.
+    """
+    found = tuple(_eigh_arrays(A, UPLO))
+    return EighResult(eigh_values(A, found=found, uplo=UPLO), eigh_vectors(A, found=found, uplo=UPLO))
+
+
+def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
+    """The eigenvalues of symmetric matrices, in ascending order; see :func:`eigh`."""
+    return eigh_values(A, found=tuple(_eigh_arrays(A, UPLO)), uplo=UPLO)
+
+
+# ---------------------------------------------------------------- eigenvalues
+
+
+def _general_vectors(a: Any, found: Any) -> tuple[Any, Any]:
+    return eig(a) if isinstance(a, Tensor) else found
+
+
+def _eig_values_gradient(g: Any, a: Any, found: Any) -> Any:
+    _, vectors = _general_vectors(a, found)
+    return transposed(on(plain_inv, vectors)) @ (column(g) * transposed(vectors))
+
+
+def _eig_vectors_gradient(g: Any, a: Any, found: Any) -> Any:
+    values, vectors = _general_vectors(a, found)
+    inner = transposed(vectors) @ g
+    # Eigenvectors have length 1: what would change that is taken off.
+    along = (vectors * g).sum(axis=-2)
+    inner = inner - (transposed(vectors) @ vectors) * row(along)
+    inner = _off_diagonal(inner, row(values) - column(values))
+    return transposed(on(plain_inv, vectors)) @ inner @ transposed(vectors)
+
+
+@operation(
+    "λ",
+    "λ of {a} = V · diag(λ) · V⁻¹",
+    a=derivative("V⁻ᵀ diag(g) Vᵀ", _eig_values_gradient),
+    backward="LinalgEigBackward0",
+)
+def eig_values(a, /, found=None):
+    """The eigenvalues; see :func:`eig`."""
+    return found[0]
+
+
+@operation(
+    "V",
+    "V of {a} = V · diag(λ) · V⁻¹",
+    a=derivative("V⁻ᵀ ((Vᵀ g − …) / (λⱼ − λᵢ)) Vᵀ", _eig_vectors_gradient),
+    backward="LinalgEigBackward0",
+)
+def eig_vectors(a, /, found=None):
+    """The eigenvectors, in columns; see :func:`eig`."""
+    return found[1]
+
+
+def _eig_arrays(A: Tensor) -> Any:
+    require_square_floating("linalg.eig", A)
+    if not np.isfinite(A.array).all():
+        raise RuntimeError("torch.linalg.eig: input tensor should not contain infs or NaNs.")
+    values, vectors = np.linalg.eig(A.array)
+    if np.iscomplexobj(values):
+        if (values.imag != 0).any():
+            raise NotImplementedError(
+                "linalg.eig: the matrix has complex eigenvalues, and autokit has no gradients of complex "
+                "numbers. A symmetric matrix has real ones: use torch.linalg.eigh; without a gradient, "
+                "numpy.linalg.eig(A.numpy()) gives them"
+            )
+        values, vectors = values.real, vectors.real
+    return values, vectors
+
+
+def eig(A: Tensor) -> Any:
+    """The eigenvalues of square matrices, in no order, and eigenvectors of length 1 in columns.
+
+    Unlike PyTorch, whose results are complex always, this gives real ones,
+    and refuses a matrix whose eigenvalues are not real.
+
+    Raises
+    ------
+    NotImplementedError
+        If an eigenvalue is complex.
+    """
+    found = _eig_arrays(A)
+    return EigResult(eig_values(A, found=found), eig_vectors(A, found=found))
+
+
+def eigvals(A: Tensor) -> Tensor:
+    """The eigenvalues of square matrices, in no order: real ones only; see :func:`eig`."""
+    return eig_values(A, found=_eig_arrays(A))
+
+
+NAMES = Names(both="svd")
