@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from autokit import draw
 from autokit.graphs.model import Timeline
 from autokit.widgets import save_html
+from tests.support import require
 
 SHOWN = """() => Object.fromEntries([...document.querySelectorAll("[data-element]")].map((g) => [
   g.dataset.element,
@@ -33,6 +35,15 @@ def drawn(story: Timeline, step: int) -> dict[str, dict[str, str]]:
             texts = {t.get("data-field"): "".join(t.itertext()) for t in group.iter() if t.get("data-field")}
             shown[name] = {"status": group.get("data-status"), **texts}
     return shown
+
+
+def violations(page: Any) -> list[str]:
+    """What axe-core finds wrong with the players of a page: each rule, and an element that breaks it."""
+    require("axe_playwright_python")
+    code = Path(str(find_spec("axe_playwright_python").origin)).with_name("axe.min.js").read_text("utf-8")
+    page.evaluate(code)
+    found = page.evaluate("axe.run({ include: [['.ak-player']] }).then((result) => result.violations)")
+    return [f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in found]
 
 
 def standing(page: Any) -> int:

@@ -28,7 +28,7 @@ def test_hostile_names_are_text(open_page: Callable[..., Any], tmp_path: Path) -
     assert page.title() == HOSTILE
     assert HOSTILE in page.locator(".ak-sentence").inner_text()
     page.locator("[data-element=n0]").click()
-    assert page.locator(".ak-panel h3").inner_text() == HOSTILE
+    assert page.locator(".ak-panel .ak-title").inner_text() == HOSTILE
     page.get_by_role("button", name="Show as table").click()
     assert page.locator(".ak-table tbody th").first.inner_text() == HOSTILE
     assert page.locator("main img").count() == 0 and page.locator("main script").count() == 0

@@ -101,7 +101,7 @@ def test_what_is_shown_is_what_python_says(notebook: Notebook, page: Any) -> Non
 def test_python_selects_and_changes_the_grain(notebook: Notebook, page: Any) -> None:
     notebook.run("player.selected = 'n2'")
     page.wait_for_selector(".ak-panel:visible")
-    assert page.locator(".ak-panel h3").first.inner_text().endswith("c")
+    assert page.locator(".ak-panel .ak-title").first.inner_text().endswith("c")
     page.locator(".ak-player").first.get_by_label("Detail", exact=True).select_option("coarse")
     page.locator(".ak-player").first.get_by_role("button", name="To the end").click()
     wait_for_steps(page, LAST)
@@ -121,7 +121,7 @@ def test_enter_is_the_players_while_typing(notebook: Notebook, page: Any) -> Non
     first.get_by_label("Find a node").focus()
     page.keyboard.type("b")
     page.keyboard.press("Enter")
-    assert first.locator(".ak-panel h3").inner_text() == "b"
+    assert first.locator(".ak-panel .ak-title").inner_text() == "b"
     page.keyboard.press("Escape")
     page.keyboard.press("Tab")
     assert first.locator(".ak-panel").is_hidden(), "leaving the field does not search again"

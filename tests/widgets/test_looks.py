@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from autokit.graphs.model import Timeline
-from tests.widgets.pages import open_file, press
+from tests.widgets.pages import open_file, press, violations
+from tests.widgets.test_recorded import broadcast
 
 CONTRAST = """() => {
   const rgba = (text) => { // any CSS colour, through a pixel
@@ -103,3 +104,34 @@ def test_every_control_has_a_name_and_a_visible_focus(page: Any) -> None:
     assert len(seen) >= 12
     assert page.locator(".ak-sentence").get_attribute("aria-live") == "polite"
     assert page.locator(".ak-player").get_attribute("data-lm-suppress-shortcuts") == "true"
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1000), ("dark", 360)])
+def test_axe_core_finds_nothing(
+    open_page: Callable[..., Any], tmp_path: Path, scheme: str, width: int
+) -> None:
+    options = {
+        "color_scheme": scheme,
+        "reduced_motion": "reduce",
+        "viewport": {"width": width, "height": 900},
+    }
+    story = broadcast()
+    page = open_file(open_page(**options), story, tmp_path)
+    kinds = [step.kind for step in story]
+    assert violations(page) == []
+    page.get_by_role("button", name="Code").click()
+    for step in (kinds.index("unbroadcast"), kinds.index("accumulate"), len(story) - 1):
+        page.get_by_label("Step", exact=True).fill(str(step - 1))
+        page.locator(".ak-player").focus()
+        press(page, "ArrowRight")
+        assert violations(page) == [], kinds[step]
+    press(page, "ArrowDown", "ArrowDown")
+    assert page.locator(".ak-grid").count() == 2 and violations(page) == []
+    page.get_by_role("button", name="Show as table").click()
+    assert violations(page) == []
+    page.get_by_role("button", name="Show as table").click()
+    page.get_by_role("button", name="Predict").click()
+    press(page, "Home")
+    while not page.locator(".ak-question").is_visible():
+        page.get_by_role("button", name="Step forward").click()
+    assert violations(page) == []

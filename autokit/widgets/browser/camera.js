@@ -20,8 +20,9 @@ export function makeCamera(svg, node, { left, top, width, height }, lit, find, o
     const frame = svg.getBoundingClientRect();
     return { w: Math.max(frame.width, 1), h: Math.max(frame.height, 1) };
   };
-  const largest = () => (document.fullscreenElement?.contains(svg) ? 3 : LARGEST);
-  const fitting = () => Math.min(size().w / width, size().h / height, largest());
+  const projected = () => Boolean(document.fullscreenElement?.contains(svg));
+  const readable = () => (projected() ? 1.2 : READABLE);
+  const fitting = () => Math.min(size().w / width, size().h / height, projected() ? 3 : LARGEST);
 
   function look() {
     const { w, h: tall } = size();
@@ -39,9 +40,10 @@ export function makeCamera(svg, node, { left, top, width, height }, lit, find, o
   function home() {
     placed = true;
     cancelAnimationFrame(gliding);
-    if (fitting() >= READABLE) return whole();
+    if (fitting() >= readable()) return whole();
     const { w, h: tall } = size();
-    center(left + Math.min(width, w / READABLE) / 2, top + Math.min(height, tall / READABLE) / 2, READABLE);
+    const scale = readable();
+    center(left + Math.min(width, w / scale) / 2, top + Math.min(height, tall / scale) / 2, scale);
     follow(lit(), 0);
   }
 
@@ -125,13 +127,13 @@ export function makeCamera(svg, node, { left, top, width, height }, lit, find, o
   return {
     zoom,
     fit() {
-      untouched = fitting() >= READABLE;
+      untouched = fitting() >= readable();
       cancelAnimationFrame(gliding);
       whole();
     },
     /** Go where the story is, unless all of the picture is seen. @param {string[]} names @param {number} duration */
     attend(names, duration) {
-      if (placed && (fitting() < READABLE || !untouched)) follow(names, duration);
+      if (placed && (fitting() < readable() || !untouched)) follow(names, duration);
     },
     follow,
     close() {

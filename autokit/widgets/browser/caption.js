@@ -32,6 +32,7 @@ export function makeCaption(timeline, onSelect, signal) {
     h("div", { className: "ak-telling" }, sentence, form, verdict),
     h("div", { className: "ak-symbols" }, formula, numbers, instead, h("span", { className: "ak-space" }), why, account));
 
+  let selected = "";
   let right = 0;
   let tried = 0;
   let first = true; // only the first answer to a question counts
@@ -108,6 +109,8 @@ export function makeCaption(timeline, onSelect, signal) {
     },
     /** @param {View} view */
     show(view) {
+      if (view.selected && view.selected !== selected) why.open = account.open = false; // they would lie over the details
+      selected = view.selected;
       if (!view.arrived && open) return;
       if (open) end();
       if (view.arrived) say("", "");

@@ -14,9 +14,10 @@ const AT_ONCE = 1024;
 
 /**
  * Questions to Python, answered by a promise.
- * @param {any} model @param {Cells} known @param {AbortSignal} signal
+ * @param {any} model @param {Cells} known @param {(element: string) => boolean} isGiven whether a value is not computed
+ * @param {AbortSignal} signal
  */
-export function makeElements(model, known, signal) {
+export function makeElements(model, known, isGiven, signal) {
   /** @type {Map<string, (answer: any) => void>} */ const waiting = new Map();
   const key = (/** @type {any} */ q) => [q.element, q.field, q.place, Boolean(q.sum)].join();
   const hear = (/** @type {any} */ answer) => {
@@ -46,7 +47,7 @@ export function makeElements(model, known, signal) {
     /** @param {string} element @param {string} field @param {number} place */
     more: (element, field, place) => ask({ element, field, place }),
     /** How an element came about. @param {string} element @param {string} field @param {number} place @returns {Promise<string> | string} */
-    sum: (element, field, place) => known[element]?.[field]?.sums?.[place] ?? ask({ element, field, place, sum: true }).then((answer) => answer.told),
+    sum: (element, field, place) => field === "value" && isGiven(element) ? "Given, not computed." : known[element]?.[field]?.sums?.[place] ?? ask({ element, field, place, sum: true }).then((answer) => answer.told),
   };
 }
 

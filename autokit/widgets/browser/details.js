@@ -14,7 +14,7 @@ import { nameOf, shapeText, whyNot } from "./story.js";
  * @param {(node: Node) => void} onSource go to where it was computed @param {() => void} onClose @param {AbortSignal} signal
  */
 export function makePanel(timeline, elements, paths, onSource, onClose, signal) {
-  const title = h("h3");
+  const title = h("p", { className: "ak-title" });
   const close = iconButton(ICONS.close, "Close the details", "Esc");
   const list = h("dl");
   const said = h("span", { className: "ak-unseen", role: "status" });

@@ -11,13 +11,14 @@ import { nameOf, pathsTo } from "./story.js";
 
 const MOST = 6;
 const DASH = 9;
+const LETTERS = "ABCDEF";
 
 /** The product of the local derivatives along a way, where all are numbers and known. @param {Edge[]} path @param {State} state */
 export function productAlong(path, state) {
   const factors = path.map((edge) => state[`e${edge.id}`]?.local);
   if (!factors.every((text) => text !== undefined && text !== null && text !== "")) return null;
-  const product = factors.reduce((value, text) => value * Number(text), 1);
-  return { factors: factors.map((text) => (String(text).startsWith("-") ? `(${text})` : String(text))), product: String(Number(product.toPrecision(4))) };
+  const product = Number(factors.reduce((value, text) => value * Number(text), 1).toPrecision(4));
+  return { factors: factors.map((text) => (String(text).startsWith("-") ? `(${text})` : String(text))), product: Number.isInteger(product) ? product.toFixed(1) : String(product) };
 }
 
 /**
@@ -39,8 +40,14 @@ export function makePaths(timeline, find) {
         if (!group || !d) continue;
         const shared = only === null ? paths.filter((other) => other.includes(edge)) : [path];
         const line = s("path", { d, class: "ak-path", "data-way": k, "stroke-dasharray": shared.length > 1 ? `${DASH} ${DASH * (shared.length - 1)}` : "none", "stroke-dashoffset": -DASH * shared.indexOf(path) });
-        group.append(line);
+        group.querySelector('[data-part="return"]')?.after(line); // below the number on the edge
         drawn.push(line);
+        if (edge !== path.at(-1)) continue;
+        const at = line.getPointAtLength((0.3 + 0.12 * shared.indexOf(path)) * line.getTotalLength());
+        const letter = s("g", { class: "ak-letter", "data-way": k, transform: `translate(${at.x} ${at.y})` },
+          s("circle", { r: 8 }), s("text", { "text-anchor": "middle", y: 4 }, LETTERS[k]));
+        group.append(letter);
+        drawn.push(letter);
       }
     });
   }
@@ -69,8 +76,8 @@ export function makePaths(timeline, find) {
       const rows = paths.map((path, k) => {
         const names = [nameOf(timeline.graph.nodes[path[0].target]), ...path.map((edge) => nameOf(timeline.graph.nodes[edge.source]))];
         const made = productAlong(path, state);
-        const told = made ? ` ${made.factors.join(" · ")} = ${made.product}` : "";
-        return h("dd", {}, toggle(`${element} ${k}`, `${String.fromCharCode(65 + k)}: ${names.join(" → ")}`, k), h("code", {}, told));
+        const told = made ? `${made.factors.join(" · ")} = ${made.product}` : "";
+        return h("dd", {}, toggle(`${element} ${k}`, `${LETTERS[k]}: ${names.join(" → ")}`, k), h("code", { className: "ak-product" }, told));
       });
       const more = count > paths.length ? [h("dd", {}, `and ${(count - paths.length).toLocaleString("en")} more ways`)] : [];
       const all = count > 1 ? [h("dd", {}, toggle(element, "Follow all at once", null))] : [];

@@ -130,7 +130,7 @@ function render({ model, el }) {
   };
 
   const stage = makeStage(timeline, model.get("_svg"), model.get("_shortened"), act.select, signal);
-  const elements = makeElements(model, model.get("_cells") ?? {}, signal);
+  const elements = makeElements(model, model.get("_cells") ?? {}, (name) => timeline.graph.nodes.some((n) => `n${n.id}` === name && n.kind !== "operation"), signal);
   const caption = makeCaption(timeline, act.select, signal);
   const controls = makeControls(timeline, act, signal);
   const paths = makePaths(timeline, stage.element);

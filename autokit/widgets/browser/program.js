@@ -32,7 +32,7 @@ export function makeProgram(timeline, onJump) {
   });
   const files = [...new Set(lines.map((line) => line.file))].join(", ");
   const node = h("section", { className: "ak-program", hidden: true, "aria-label": "The program's lines" },
-    h("div", {}, h("h3", {}, files), h("ol", {}, ...buttons.map((button) => h("li", {}, button)))));
+    h("div", {}, h("p", { className: "ak-title" }, files), h("ol", {}, ...buttons.map((button) => h("li", {}, button)))));
   return {
     node,
     empty: lines.length === 0,

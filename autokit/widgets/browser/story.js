@@ -29,22 +29,8 @@
  */
 
 /**
- * What the picture shows at `step`: the equal of Python's `Timeline.state`.
- * @param {Timeline} timeline @param {number} step negative counts from the end @returns {State}
- */
-export function stateAt(timeline, step) {
-  const count = timeline.steps.length;
-  if (!(step >= -count && step < count)) throw new RangeError(`step ${step} is out of range for a timeline of ${count} steps`);
-  const last = step < 0 ? step + count : step;
-  /** @type {State} */ const state = {};
-  const apply = (/** @type {Change} */ { element, field, value }) => ((state[element] ??= {})[field] = value);
-  timeline.initial?.forEach(apply);
-  for (let k = 0; k <= last; k++) timeline.steps[k].changes?.forEach(apply);
-  return state;
-}
-
-/**
- * The same for one step after the other, without beginning anew each time. The state returned is good until the next call.
+ * What the picture shows at a step: the equal of Python's `Timeline.state`, for one step after the other
+ * without beginning anew each time. The state returned is good until the next call.
  * @param {Timeline} timeline @returns {(step: number) => State}
  */
 export function walker(timeline) {
@@ -61,8 +47,8 @@ export function walker(timeline) {
     while (undo.length <= step) undo.push(put(timeline.steps[undo.length].changes ?? []));
     while (undo.length > step + 1) {
       for (const { element, field, value } of /** @type {Change[]} */ (undo.pop()).reverse()) {
-        if (value === undefined) delete state[element][field];
-        else state[element][field] = value;
+        if (value !== undefined) state[element][field] = value;
+        else if (delete state[element][field] && !Object.keys(state[element]).length) delete state[element];
       }
     }
     return state;
