@@ -26,6 +26,20 @@ from autokit.batches import Batch
 from autokit.ops.gpu import is_on_cpu, special
 
 
+def _of_samples_too(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``function`` of each element by itself, for samples too: they are but more of them; on a GPU CuPy's own."""
+
+    @wraps(function)
+    def apply(a: Any) -> Any:
+        if a.__class__ is Batch:
+            return Batch(apply(a.full), a.level)
+        if not is_on_cpu(a):
+            return special(function.__name__, a.astype(np.float64)).astype(a.dtype)
+        return function(a)
+
+    return apply
+
+
 def _in_float64(function: Callable[..., Any], name: str = "") -> Callable[..., Any]:
     """``function`` of float64 arrays, for arrays of any floating point dtype; on a GPU CuPy's own."""
     name = name or function.__name__.removeprefix("_")
@@ -371,11 +385,16 @@ def digamma(x: Any) -> Any:
     )
 
 
-@_in_float64
+@_of_samples_too
 def trigamma(x: Any) -> Any:
-    """ψ′(x) by six steps up and three terms of 6.4.12 of [2], as PyTorch takes it: good to nine digits."""
+    """ψ′(x) by six steps up and three terms of 6.4.12 of [2], as PyTorch takes it: good to nine digits.
+
+    At a pole it is as large as the sine's rounding, in the precision of ``x``, lets it be.
+    """
     left = x < 0.5
-    mirror = np.where(left, (math.pi / np.sin(math.pi * x)) ** 2, 0)
+    pi = x.dtype.type(math.pi)
+    sine = np.sin(pi * x)
+    mirror = np.where(left, pi * pi / (sine * sine), 0)
     x = np.where(left, 1 - x, x)
     total = np.zeros_like(x)
     for _ in range(6):

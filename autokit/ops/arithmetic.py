@@ -8,7 +8,7 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.ops.convert import cast
-from autokit.ops.errors import require_floats, require_tensor
+from autokit.ops.errors import refuse_bools_in, require_floats, require_tensor
 from autokit.ops.gpu import is_on_cpu
 from autokit.ops.inplace import in_place
 from autokit.ops.names import Names
@@ -51,6 +51,7 @@ def fmod(a, b, /):
     """What is left of ``a`` after taking out ``b`` whole times; it has the sign of ``a``."""
     if a.dtype.kind not in dtypes.FLOATS and is_on_cpu(b) and not b.all():
         raise RuntimeError("ZeroDivisionError: an integer is divided by 0")
+    refuse_bools_in("fmod_cpu", a)
     return np.fmod(a, b)
 
 
@@ -146,6 +147,7 @@ def fmin(a, b, /):
 )
 def plain_addcmul(a, b, c, /, value=1):
     """See :func:`addcmul`."""
+    refuse_bools_in("addcmul_cpu_out", a)
     if a.dtype.kind in "ui":
         value = int(fitting(value, a.dtype))
     return a + (b * c if value == 1 else value * b * c)

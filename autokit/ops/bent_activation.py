@@ -11,7 +11,7 @@ import numpy as np
 
 from autokit import random
 from autokit.ops.blocks import constants_like, drop, in_blocks, replace, select
-from autokit.ops.errors import require_floats, require_tensor
+from autokit.ops.errors import refuse_bools_in, require_floats, require_tensor
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
 from autokit.tensor import Tensor
@@ -80,6 +80,7 @@ def _bent(g: Any, a: Any, slope: Any) -> Any:
 )
 def plain_prelu(a, weight, /):
     """See :func:`prelu`."""
+    require_floats("prelu_cpu", a)
     return np.where(a > 0, a, a * weight)
 
 
@@ -305,6 +306,7 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
 )
 def plain_threshold(a, /, threshold, value):
     """Each element where it is above ``threshold``, else ``value``."""
+    refuse_bools_in("threshold_cpu", a)
     return np.where(a <= threshold, a.dtype.type(value), a)
 
 

@@ -39,6 +39,8 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
     if weights is None:
         return new_tensor(np.bincount(a, minlength=minlength))
     require_operand("bincount", weights)
+    if not a.size:
+        return new_tensor(np.zeros(minlength, np.int64))
     w = weights.array
     if w.shape != a.shape:
         raise RuntimeError("weights should be 1-d and have the same length as input")

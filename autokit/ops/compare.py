@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autokit.ops.errors import require_tensor
-from autokit.ops.inplace import in_place
+from autokit.ops.inplace import in_place, in_place_unrecorded
 from autokit.ops.names import Names
 from autokit.ops.operands import taking_numbers
 from autokit.ops.operation import operation
@@ -213,6 +213,10 @@ def allclose(
 ) -> bool:
     """Whether all elements are near each other: ``|input − other| ≤ atol + rtol · |other|``."""
     require_tensor("allclose", other)
+    if input.array.dtype != other.array.dtype:
+        raise RuntimeError(
+            f"allclose: {input.dtype.name} did not match {other.dtype.name}: convert one with .to(dtype)"
+        )
     return bool(np.allclose(input.array, other.array, rtol, atol, equal_nan))
 
 
@@ -243,10 +247,13 @@ NAMES = Names(
     "bitwise_xor eq equal ge gt isclose isfinite isinf isnan isneginf isposinf isreal le logical_and "
     "logical_not logical_or logical_xor lt ne",
     functions="is_tensor isin numel",
-    in_place="bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor "
-    "logical_and logical_not logical_or logical_xor",
+    in_place="bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor",
     other_methods={
-        f"{function.__name__}_": in_place(_over(function)) for function in (eq, ge, gt, le, lt, ne)
+        **{
+            f"{function.__name__}_": in_place_unrecorded(function)
+            for function in (logical_and, logical_not, logical_or, logical_xor)
+        },
+        **{f"{function.__name__}_": in_place(_over(function)) for function in (eq, ge, gt, le, lt, ne)},
     },
     aliases={
         "greater": "gt",

@@ -9,6 +9,7 @@ import numpy as np
 
 from autokit.dtypes import FLOATS
 from autokit.ops.blocks import drop, in_blocks, zeros_like
+from autokit.ops.errors import refuse_bools_in
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.operators import flat
@@ -117,6 +118,7 @@ def relu(a, /):
 @operation("| |", "|{a}|", a=derivative("sign of {a}", lambda g, a: g * on(sign, a)))
 def abs(a, /):
     """The absolute value of each element."""
+    refuse_bools_in("abs_cpu", a)
     return np.abs(a)
 
 
@@ -151,6 +153,7 @@ def sign(a, /):
 @operation("floor", "⌊{a}⌋", a=flat)
 def floor(a, /):
     """Each element rounded down."""
+    refuse_bools_in("floor_vml_cpu", a)
     return np.floor(a)
 
 

@@ -44,6 +44,12 @@ def require_floats(name: str, a: Any) -> None:
         raise NotImplementedError(f'"{name}" not implemented for {a.dtype.name}: convert with .float()')
 
 
+def refuse_bools_in(name: str, a: Any) -> None:
+    """Raise where the array ``a`` holds bools; ``name`` is PyTorch's of what computes."""
+    if a.dtype.kind == "b":
+        raise NotImplementedError(f"\"{name}\" not implemented for 'Bool': convert with .int()")
+
+
 def _keyword(place: int) -> str:
     return ("input", "other")[place] if place < 2 else f"tensor {place}"
 

@@ -27,6 +27,17 @@ def shared_among_ties(g: Any, a: Any, out: Any, shape: tuple[int, ...], dim: Dim
     return restored(g, shape, dim, keepdim) * (hits / hits.sum(axis=axes(dim), keepdims=True))
 
 
+def _shared_unless_nan(
+    g: Any, a: Any, out: Any, shape: tuple[int, ...], dim: Dim, keepdim: bool, made_by: str | None
+) -> Any:
+    """The same; but as in PyTorch a NaN leaves nothing to share, unless the extreme is of a whole tensor."""
+    shared = shared_among_ties(g, a, out, shape, dim, keepdim)
+    if dim is None and made_by is None:
+        return shared
+    top = restored(out, shape, dim, keepdim)
+    return np.where(top == top, shared, top)
+
+
 def _extreme(name: str, word: str) -> Any:
     """The rule behind ``amax`` and ``amin``, of a whole tensor (where it is ``max``) or along dimensions."""
 
@@ -39,7 +50,7 @@ def _extreme(name: str, word: str) -> Any:
     @operation(
         name,
         f"{name} {{a}}",
-        a=derivative(f"1 at the {word}, shared among ties", shared_among_ties),
+        a=derivative(f"1 at the {word}, shared among ties", _shared_unless_nan),
         backward=backward,
         name=f"a{name}",
     )

@@ -10,13 +10,14 @@ part of its base's history too, and of every other view's; see ``regions``.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from sys import _getframe as get_frame
 from typing import Any
 
 import numpy as np
 
 from autokit import dtypes
-from autokit.autograd.modes import thread
+from autokit.autograd.modes import no_grad, thread
 from autokit.autograd.node import Node
 from autokit.memory import INFERENCE, next_sequence
 from autokit.ops.convert import cast, converted
@@ -53,6 +54,18 @@ def in_place(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
     apply.__name__ = apply.__qualname__ = f"{function.__name__}_"
     apply.__doc__ = f"In-place form of :func:`{function.__name__}`: the result overwrites the tensor."
+    return apply
+
+
+def in_place_unrecorded(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """The in-place form of what PyTorch does not record: gradients go back as if there were no change."""
+    change = in_place(function)
+
+    @wraps(change)
+    def apply(input: Tensor, *arguments: Any, **settings: Any) -> Tensor:
+        with no_grad():
+            return change(input, *arguments, **settings)
+
     return apply
 
 

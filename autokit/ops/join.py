@@ -14,7 +14,7 @@ from autokit.ops.dims import place_of, sizes_of, whole
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
 from autokit.ops.shape import plain_narrow, plain_select, reshape, unsqueeze
-from autokit.tensor import Tensor
+from autokit.tensor import Tensor, new_tensor
 
 # ---------------------------------------------------------------- joining
 
@@ -414,7 +414,7 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     if r < 0:
         raise RuntimeError(f"Expect a non-negative number, but got {r}")
     if not r:
-        return input[:0]
+        return new_tensor(input.array[:0])
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     places = np.array(list(choose(range(input.array.size), r)), np.int64).reshape(-1, r)
     return stack([input[column] for column in places.T], 1)

@@ -10,7 +10,7 @@ from autokit.autograd.modes import thread
 from autokit.dtypes import DIFFERENTIABLE, HALVES
 from autokit.ops.autocast import autocasted
 from autokit.ops.dims import place_of
-from autokit.ops.errors import broadcast_message, describe
+from autokit.ops.errors import broadcast_message, describe, refuse_bools_in
 from autokit.ops.matrices import (
     c_name,
     require_tensors,
@@ -357,6 +357,12 @@ def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
             "linalg.cross: inputs must have the same number of dimensions. Got "
             f"{describe(input)} and {describe(other)}"
         )
+    if input.array.dtype != other.array.dtype:
+        raise RuntimeError(
+            f"linalg.cross: expected scalar type {input.dtype.name} but found {other.dtype.name}: "
+            f"{describe(input)} and {describe(other)}"
+        )
+    refuse_bools_in("cross", input.array)
     dim = place_of(dim, input.array.ndim)
     sizes = input.array.shape[dim], other.array.shape[dim]
     if sizes != (3, 3):

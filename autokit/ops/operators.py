@@ -301,7 +301,11 @@ def _refuse_bools_and_zeros(name: str, divisor: Any) -> None:
     "mod",
     "{a} mod {b}",
     a=derivative("1", lambda g: g),
-    b=derivative("−⌊{a} / {b}⌋", lambda g, a, b: -g * np.floor(a / b)),
+    b=derivative(
+        "−⌊{a} / {b}⌋",
+        lambda g, a, b: -g * np.floor(a / b),
+        lambda g, a, b: -g * np.floor_divide(a, b),  # right where the quotient rounds to −0, too
+    ),
     backward=lambda node: "RemainderBackward0" if is_number(node, 1) else "RemainderBackward1",
 )
 def remainder(a, b, /):

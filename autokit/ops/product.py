@@ -8,10 +8,10 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.ops.dims import place_of
-from autokit.ops.gpu import any_known, known
+from autokit.ops.gpu import known
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
-from autokit.ops.reduce import converted, count, require_flag, require_operand, restored
+from autokit.ops.reduce import converted, require_flag, require_operand, restored
 from autokit.ops.scan import plain_cumprod
 from autokit.tensor import Tensor
 
@@ -29,33 +29,21 @@ def _gradient(g: Any, a: Any, out: Any, shape: tuple[int, ...], dim: int | None,
     if not shape:
         return g
     back = restored(g, shape, dim, keepdim)
-    if count(shape, dim) == 1:  # there are no others
-        return back
-    if known((a.array if isinstance(a, Tensor) else a) != 0):
+    values = a.array if isinstance(a, Tensor) else a
+    if known(values != 0):
         return back * restored(out, shape, dim, keepdim) / a
-    if dim is None:
-        return back * _others(a.reshape(-1)).reshape(shape)
-    return back * np.swapaxes(_others(np.swapaxes(a, dim, -1)), dim, -1)
-
-
-def _gradient_of_arrays(
-    g: Any, a: Any, out: Any, shape: tuple[int, ...], dim: int | None, keepdim: bool
-) -> Any:
-    zeros = a == 0
-    if not shape or not any_known(zeros):
-        return _gradient(g, a, out, shape, dim, keepdim)
-    # Among the others of an element is no 0 where it is the only one.
-    alone = zeros & (zeros.sum(axis=dim, keepdims=True) == 1)
-    others = np.where(alone, 1, a).prod(axis=dim, keepdims=True)
-    others = np.where(alone, others, restored(out, shape, dim, keepdim) / np.where(zeros, 1, a))
-    return (restored(g, shape, dim, keepdim) * others).astype(g.dtype, copy=False)
+    if dim is not None:
+        return back * np.swapaxes(_others(np.swapaxes(a, dim, -1)), dim, -1)
+    if values.__class__ is np.ndarray and values.size - np.count_nonzero(values) > 1:
+        return np.zeros_like(a)  # whatever else there is: in PyTorch two zeros outdo a NaN
+    return back * _others(a.reshape(-1)).reshape(shape)
 
 
 @operation(
     "Π",
     "Π {a}",
     name="prod",
-    a=derivative("the product of the others", _gradient, _gradient_of_arrays),
+    a=derivative("the product of the others", _gradient),
     backward=lambda node: f"ProdBackward{0 if node.settings['dim'] is None else 1}",
 )
 def plain_prod(a, /, dim=None, keepdim=False):

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from autokit import dtypes
+from autokit.autograd.modes import thread
 from autokit.ops.convert import cast
 from autokit.ops.dims import place_of, places_of
 from autokit.ops.expansion import expand_to
@@ -97,8 +98,21 @@ def count(shape: tuple[int, ...], dim: Dim) -> int:
 
 
 def converted(input: Tensor, dtype: dtypes.dtype | None) -> Tensor:
-    """``input`` in ``dtype``, where one is given."""
-    return input if dtype is None or input.dtype == dtype else cast(input, dtype=dtypes.as_dtype(dtype).numpy)
+    """``input`` in ``dtype``, where one is given.
+
+    Raises
+    ------
+    RuntimeError
+        If that is a dtype of integers, and a gradient is wanted.
+    """
+    if dtype is None or input.dtype == dtype:
+        return input
+    wanted = dtypes.as_dtype(dtype).numpy
+    if input._requires_grad and wanted.kind in "bui" and thread.state.grad_enabled:
+        raise RuntimeError(
+            f"Autograd not support dtype: {wanted.name}: there are no gradients of integers; detach() first"
+        )
+    return cast(input, dtype=wanted)
 
 
 def kind_of(a: Any) -> str:

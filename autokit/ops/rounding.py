@@ -9,7 +9,7 @@ import numpy as np
 from autokit.dtypes import BY_NUMPY, FLOATS
 from autokit.limits import finfo
 from autokit.ops.elementwise import abs, floor, sign  # noqa: F401 - for their in-place functions
-from autokit.ops.errors import require_floats, require_tensor
+from autokit.ops.errors import refuse_bools_in, require_floats, require_tensor
 from autokit.ops.names import Names
 from autokit.ops.operands import taking_numbers
 from autokit.ops.operation import derivative, operation
@@ -20,12 +20,14 @@ from autokit.tensor import Tensor
 @operation("⌈ ⌉", "⌈{a}⌉", a=flat)
 def ceil(a, /):
     """Each element rounded up."""
+    refuse_bools_in("ceil_vml_cpu", a)
     return np.ceil(a)
 
 
 @operation("trunc", "{a} rounded towards 0", a=flat)
 def trunc(a, /):
     """Each element rounded towards 0."""
+    refuse_bools_in("trunc_vml_cpu", a)
     return np.trunc(a)
 
 
@@ -105,7 +107,13 @@ def heaviside(input: Tensor, values: Tensor) -> Tensor:
     return plain_heaviside(input, values)
 
 
-@operation("next", "the neighbour of {a} towards {b}", a=derivative("1", lambda g: g), b=flat)
+@operation(
+    "next",
+    "the neighbour of {a} towards {b}",
+    a=derivative("1 where it moves, else 0", lambda g, a, b: g * np.where(a == b, 0.0, 1.0)),
+    b=flat,
+    own_precision=True,
+)
 def nextafter(a, b, /):
     """The next number that the dtype knows, from ``a`` towards ``b``."""
     require_floats("nextafter_cpu", a)

@@ -208,13 +208,15 @@ def diff(
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
     place = place_of(dim, input.array.ndim, "diff")
+    if not n:
+        return input.clone()
     parts = [part for part in (prepend, input, append) if part is not None]
     if len(parts) > 1:
         input = cat(parts, place)
     for _ in range(min(n, input.shape[place])):
         later, earlier = _part(input, place, 1, None), _part(input, place, None, -1)
         input = later.ne(earlier) if input.array.dtype.kind == "b" else later - earlier
-    return input if n else input.clone()
+    return input
 
 
 def _areas(name: str, y: Tensor, x: Tensor | None, dx: Any, dim: int) -> tuple[Tensor, int]:
@@ -241,6 +243,8 @@ def _areas(name: str, y: Tensor, x: Tensor | None, dx: Any, dim: int) -> tuple[T
 def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = -1) -> Tensor:
     """The integral of ``y`` along ``dim`` by the trapezoid rule, at points ``x`` or in steps of ``dx``."""
     areas, place = _areas("trapezoid", y, x, dx, dim)
+    if not y.shape[place]:
+        return new_tensor(np.zeros(areas.shape[:place] + areas.shape[place + 1 :], y.array.dtype))
     return areas.sum(place) / 2.0
 
 

@@ -8,6 +8,7 @@ calling it again with values of the same types costs one look into a set.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from functools import cache, wraps
 from pathlib import Path
@@ -119,7 +120,7 @@ def misfit(form: list[Parameter], name: str, arguments: tuple[Any, ...], setting
     """What of a call of ``name`` does not fit ``form``, as PyTorch says it; nothing where all fits."""
     names = {parameter.name for parameter in form}
     given = {each if each in names else SPELLINGS.get(each, each): value for each, value in settings.items()}
-    positional = sum(not parameter.by_keyword for parameter in form)
+    positional = _most(form)
     if len(arguments) > positional and not any(parameter.rest for parameter in form):
         return f"{name}() takes {positional} positional arguments but {len(arguments)} were given"
     for place, parameter in enumerate(form):
@@ -157,8 +158,8 @@ def _fits(parameter: Parameter, value: Any) -> bool:
     return any(FITS[kind](value) for kind in parameter.kinds)
 
 
-def refuse_types(name: str, arguments: tuple[Any, ...], settings: dict[str, Any]) -> bool:
-    """Raise where PyTorch would not take the arguments of a call; whether their types say all.
+def fitting_form(name: str, arguments: tuple[Any, ...], settings: dict[str, Any]) -> list[Parameter] | None:
+    """The way to call ``name`` that a call takes; None where PyTorch does not look at types.
 
     Raises
     ------
@@ -166,27 +167,59 @@ def refuse_types(name: str, arguments: tuple[Any, ...], settings: dict[str, Any]
         If no way to call ``name`` fits.
     """
     ways = forms(name)
-    if not ways:
-        return True
     for form in ways:
         if not misfit(form, name, arguments, settings):
-            return _by_types_alone(form, arguments, settings)
-    raise _error(name, ways, arguments, settings)
+            return form
+    if ways:
+        raise _error(name, ways, arguments, settings)
+    return None
 
 
-def _by_types_alone(form: list[Parameter], arguments: tuple[Any, ...], settings: dict[str, Any]) -> bool:
-    """Whether no tensor stands for a number, which would depend on the dimensions that it has."""
+def plain_numbers(
+    form: list[Parameter], arguments: tuple[Any, ...], settings: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any], bool]:
+    """The arguments with numbers for the tensors that stand for one, and whether there were any."""
     named = {parameter.name: parameter for parameter in form}
-    rest = [form[-1]] * len(arguments)
-    pairs = [
-        *zip([*form[: len(arguments)], *rest], arguments),
-        *((named[each], value) for each, value in settings.items() if each in named),
-    ]
-    return not any(
-        isinstance(part, Tensor) and not {"Tensor", "tensors", "any"}.intersection(parameter.kinds)
-        for parameter, value in pairs
-        for part in (value if isinstance(value, tuple | list) else (value,))
-    )
+    rest = form[-1:] * len(arguments)
+    changed = False
+
+    def plain(parameter: Parameter | None, value: Any) -> Any:
+        nonlocal changed
+        if parameter is None or not _OF_TENSORS.isdisjoint(parameter.kinds):
+            return value
+        if isinstance(value, tuple | list) and Tensor in map(type, value):
+            return [plain(parameter, each) for each in value]
+        if isinstance(value, Tensor):
+            changed = True
+            return value.array.item() if value.__class__ is Tensor else value
+        return value
+
+    numbers = tuple([plain(*pair) for pair in zip([*form[: len(arguments)], *rest], arguments)])
+    return numbers, {each: plain(named.get(each), settings[each]) for each in settings}, changed
+
+
+_OF_TENSORS = {"Tensor", "tensors", "any"}
+
+
+def in_our_words(
+    form: list[Parameter], function: Callable[..., Any], settings: dict[str, Any]
+) -> dict[str, Any]:
+    """The settings with our names of parameters where PyTorch has others for the same places."""
+    if not settings or hasattr(function, "operation"):
+        return settings
+    ours = inspect.signature(function).parameters
+    if any(each.kind is each.VAR_KEYWORD for each in ours.values()):
+        return settings
+    places = {
+        theirs.name: mine
+        for theirs, mine in zip(form, ours)
+        if theirs.name not in ours and not _has(form, mine) and not theirs.by_keyword
+    }
+    return {places.get(name, name): value for name, value in settings.items()}
+
+
+def _has(form: list[Parameter], name: str) -> bool:
+    return any(parameter.name == name for parameter in form)
 
 
 def _error(
@@ -200,7 +233,11 @@ def _error(
             return unknown_keyword(called, each, list(known))
     count = len(arguments) + len(settings)
     ways = [form for form in ways if not any(each.rest for each in form) or count > len(form)] or ways
-    wrong = [misfit(form, called, arguments, settings) for form in ways if _takes(form, count)]
+    wrong = [
+        misfit(form, called, arguments, settings)
+        for form in ways
+        if _takes(form, count) and (_most(form) >= len(arguments) or form[-1].rest)
+    ]
     if len(wrong) == 1 or len(ways) == 1:
         return TypeError(wrong[0] if wrong else misfit(ways[0], called, arguments, settings))
     got = ", ".join([*map(_kind_of, arguments), *(f"{each}={_kind_of(settings[each])}" for each in settings)])
@@ -209,6 +246,11 @@ def _error(
         + " or ".join(f"({_shown(form)})" for form in ways)
         + (f". {wrong[0]}" if wrong and len(set(wrong)) == 1 else "")
     )
+
+
+def _most(form: list[Parameter]) -> int:
+    """How many arguments may be given by their places."""
+    return sum(not parameter.by_keyword for parameter in form)
 
 
 def _takes(form: list[Parameter], count: int) -> bool:
@@ -245,17 +287,25 @@ def looked_at(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """``function``, which refuses arguments of types that PyTorch does not take for ``name``."""
     good: set[Any] = set()
 
-    def look(key: tuple[Any, ...], arguments: tuple[Any, ...], settings: dict[str, Any]) -> None:
+    def looking(
+        key: tuple[Any, ...], arguments: tuple[Any, ...], settings: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         if tuple in key or list in key:  # what they hold matters too
             key = _types(arguments), tuple(settings), _types(settings.values())
             if key in good:
-                return
+                return arguments, settings
         try:
-            alike = refuse_types(name, arguments, settings)
+            form = fitting_form(name, arguments, settings)
         except TypeError as error:
             raise wrong_count(error, function, arguments, settings) from None
-        if alike and len(good) < _MANY:
+        if form is not None:
+            arguments, settings, changed = plain_numbers(form, arguments, settings)
+            renamed = in_our_words(form, function, settings)
+            if changed or renamed != settings:  # another tensor of that type may stand for no number
+                return arguments, renamed
+        if len(good) < _MANY:
             good.add(key)
+        return arguments, settings
 
     @wraps(function)
     def apply(*arguments: Any, **settings: Any) -> Any:
@@ -263,7 +313,7 @@ def looked_at(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         if settings:
             key = (*key, *settings, *map(type, settings.values()))  # type: ignore[arg-type]
         if key not in good:
-            look(key, arguments, settings)
+            arguments, settings = looking(key, arguments, settings)
         return function(*arguments, **settings)
 
     return apply

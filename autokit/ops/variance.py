@@ -29,6 +29,7 @@ from autokit.tensor import Tensor
 def _variance_gradient(
     g: Any, a: Any, shape: tuple[int, ...], dim: Dim, keepdim: bool, correction: float
 ) -> Any:
+    dim = dim if shape else None
     freedom = count(shape, dim) - correction
     centre = a.mean(axis=axes(dim), keepdims=True)
     # Without a degree of freedom the variance itself is nan or inf, and so is its gradient.

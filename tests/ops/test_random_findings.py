@@ -28,6 +28,24 @@ def weight_gradient(T: Any) -> Any:
     return T.autograd.grad(y, weight, a(T, *y.shape))
 
 
+NAN, INF = float("nan"), float("inf")
+
+
+def slope(T: Any, function: Callable[[Any], Any], values: Any) -> Any:
+    """The gradient of each result of ``function`` at ``values``, each result with a weight of its own."""
+    x = T.tensor(values, requires_grad=True)
+    results = flat(function(x))
+    return T.autograd.grad(results, x, [T.full_like(y, n) for n, y in enumerate(results, 1)])
+
+
+def in_two_dtypes(T: Any, loss: str, input: str, target: str) -> Any:
+    """A loss in the precision that PyTorch takes it in, and an empty tensor that tells its dtype."""
+    y = getattr(T.nn.functional, loss)(
+        T.tensor([1.0, 2.0]).to(getattr(T, input)), T.tensor([1.0, -1.0]).to(getattr(T, target))
+    )
+    return y.float(), T.zeros(0, dtype=y.dtype)
+
+
 FOUND: list[Callable[[Any], Any]] = [
     # A result laid out as a transposed operand is: its reshape was a copy, and what was written was lost.
     lambda T: T.conv_transpose1d(a(T, 2, 6, 3).transpose(-1, -2), a(T, 3, 1, 2)),
@@ -55,6 +73,42 @@ FOUND: list[Callable[[Any], Any]] = [
         a(T, 2), a(T, 2), pos_weight=a(T, 2, dtype=T.float64)
     ),
     lambda T: T.svd(a(T, 2, 3), compute_uv=False),
+    # The extreme of a NaN shares nothing; but max() gives the NaN all.
+    lambda T: slope(T, lambda x: x.amax(), [1.0, NAN, 2.0]),
+    lambda T: slope(T, lambda x: x.amin(0), [[1.0, NAN], [3.0, 1.0]]),
+    lambda T: slope(T, lambda x: T.aminmax(x, dim=0), [[1.0, NAN, 2.0], [3.0, 1.0, 1.0]]),
+    lambda T: slope(T, lambda x: x.max(), [1.0, NAN, 2.0]),
+    # Products with a NaN or an infinity beside a zero.
+    *(
+        lambda T, each=each: slope(T, lambda x: x.prod(), each)
+        for each in ([NAN], [NAN, 2.0], [NAN, 0.0], [NAN, 0.0, 3.0], [NAN, 0.0, 0.0], [INF, 0.0, 3.0], [INF])
+    ),
+    lambda T: slope(T, lambda x: x.prod(0), [[INF, NAN, 1.0], [0.0, 0.0, 2.0], [3.0, 2.0, NAN]]),
+    lambda T: slope(T, lambda x: T.nextafter(x, T.tensor([2.0, 5.0, 0.0])), [2.0, 1e-30, 1.0]),
+    lambda T: T.nextafter(T.tensor([INF, 1.0]).half(), T.tensor([1.0, 2.0]).half()),
+    lambda T: slope(T, lambda x: T.remainder(T.tensor([2.0, -2.0, 1.0]), x), [-INF, INF, 0.0]),
+    lambda T: slope(T, lambda x: x**0.5, [-INF, -1.0, 0.0, 4.0]),
+    lambda T: T.diff(T.tensor([3, 4, 3]), n=0, prepend=T.tensor([1])),
+    lambda T: T.bincount(T.tensor([], dtype=T.int64), T.tensor([]), 2),
+    lambda T: T.combinations(T.tensor([1.0], requires_grad=True), r=0),
+    lambda T: T.trapezoid(T.zeros(3, 0, dtype=T.int64)),
+    lambda T: T.trapezoid(T.tensor([], dtype=T.bool)),
+    lambda T: slope(T, lambda x: x.var(0), 3.0),
+    lambda T: slope(T, lambda x: T.std_mean(x, 0, correction=0), 3.0),
+    lambda T: T.polygamma(1, T.tensor([-3.0, -5.0, 0.0, -0.5, 0.3])),
+    lambda T: T.polygamma(1, T.tensor([-3.0, -5.0, 0.0], dtype=T.float64)),
+    *(
+        lambda T, name=name: slope(T, lambda x: getattr(x * 2, name)(T.tensor([1.0, 0.0])), [3.0, 4.0])
+        for name in ("logical_and_", "logical_or_", "logical_xor_")
+    ),
+    lambda T: slope(T, lambda x: (x * x).logical_not_(), [3.0, 0.0]),
+    *(
+        lambda T, name=name, input=input, target=target: in_two_dtypes(T, name, input, target)
+        for name in ("huber_loss", "soft_margin_loss", "binary_cross_entropy_with_logits")
+        for input in ("float32", "float64")
+        for target in ("float32", "float64")
+    ),
+    lambda T: a(T, 3).double().cauchy_(T.tensor(2.0)).isfinite(),
 ]
 
 

@@ -206,6 +206,7 @@ def huber_loss(
     if delta <= 0:
         raise RuntimeError(f"huber_loss does not support non-positive values for delta: it is {delta}")
     _refuse_integers("huber_loss", input, target)
+    target = target.to(input.dtype)
     if weight is None:
         return _huber_loss(input, target, reduction=reduction, delta=delta)
     if weight.array.shape != input.array.shape:
@@ -492,6 +493,8 @@ def binary_cross_entropy_with_logits(
     warn_of_probabilities("binary_cross_entropy_with_logits", input)
     if input.array.shape != target.array.shape:
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
+    if input.array.dtype is not target.array.dtype and target.array.dtype.kind in FLOATS:
+        input = input.to(target.dtype)  # which decides here
     return _binary_cross_entropy_with_logits(
         input,
         target,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from autokit.autograd.modes import thread
-from autokit.dtypes import HALVES
+from autokit.dtypes import FLOATS, HALVES
 from autokit.nn.functional.loss import chosen_reduction, reduced, require_tensors
 from autokit.ops import margin_loss as rules
 from autokit.ops.autocast import autocasted
@@ -73,6 +73,8 @@ def soft_margin_loss(
     if HALVES and thread.state.autocast is not None:
         return autocasted("soft_margin_loss", soft_margin_loss, (), locals())
     require_tensors("soft_margin_loss", input=input, target=target)
+    if input.array.dtype.kind in FLOATS and target.array.dtype.kind in FLOATS:
+        target = target.to(input.dtype)
     return rules.soft_margin_loss(input, target, reduction=chosen_reduction(reduction, size_average, reduce))
 
 

@@ -56,9 +56,9 @@ def _in_place(name: str, stands_for: str) -> Case:
         return c(f"{name}_", lambda T, a, b: getattr(a, f"{name}_")(b), I(2, 3), I(3) * 2 + 1)
     if stands_for in ("acosh", "asinh", "atanh"):  # PyTorch has no derivatives of them in place
         return c(f"{name}_", lambda T, a: getattr(a.detach() + 1, f"{name}_")(), R(2, 3))
-    if stands_for.startswith("logical"):  # flat, where PyTorch lets the gradient pass
+    if stands_for.startswith("logical"):  # not recorded: the gradient passes
         others = () if stands_for == "logical_not" else (P(3),)
-        return c(f"{name}_", lambda T, a, *b: getattr(a.detach(), f"{name}_")(*b), P(2, 3), *others)
+        return c(f"{name}_", lambda T, a, *b: getattr(a * 1, f"{name}_")(*b), P(2, 3), *others)
     if stands_for in ("heaviside", "nextafter"):
         return c(f"{name}_", lambda T, a, b: getattr(a.detach(), f"{name}_")(b.detach()), R(3), P(3))
     if stands_for in ("gcd", "lcm") or stands_for.startswith("bitwise"):
@@ -82,6 +82,8 @@ for _family in ops.FAMILIES:
     ):  # whose in-place forms are tried in their own files
         continue
     _names = {name: name for name in _family.NAMES.in_place.split()}
+    if _family is ops.compare:
+        _names |= {f"logical_{word}": f"logical_{word}" for word in ("and", "not", "or", "xor")}
     _names |= {alias: name for alias, name in _family.NAMES.aliases.items() if name in _names}
     WRITING += [_in_place(name, stands_for) for name, stands_for in _names.items()]
 
