@@ -27,7 +27,7 @@ from autokit.ops.gpu import is_on_cpu, special
 
 
 def _of_samples_too(function: Callable[..., Any]) -> Callable[..., Any]:
-    """``function`` of each element by itself, for samples too: they are but more of them; on a GPU CuPy's own."""
+    """``function`` of each element by itself, for samples too: they are but more; on a GPU CuPy's own."""
 
     @wraps(function)
     def apply(a: Any) -> Any:
