@@ -130,6 +130,7 @@ _PACKAGES = (
     "optim",
     "serialization",
     "special",
+    "transforms",
     "utils",
     "widgets",
 )

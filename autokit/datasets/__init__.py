@@ -1,5 +1,19 @@
-"""Real data to learn from."""
+"""Real data to learn from: pictures, tables of measurements, and words."""
 
 from autokit.datasets.digits import Digits
+from autokit.datasets.mnist import KMNIST, MNIST, FashionMNIST
+from autokit.datasets.tables import BreastCancer, Diabetes, Iris, Wine
+from autokit.datasets.words import Names, Sonnets
 
-__all__ = ["Digits"]
+__all__ = [
+    "KMNIST",
+    "MNIST",
+    "BreastCancer",
+    "Diabetes",
+    "Digits",
+    "FashionMNIST",
+    "Iris",
+    "Names",
+    "Sonnets",
+    "Wine",
+]

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from autokit.datasets.base import LabelledDataset
+from autokit.datasets.tables import from_sklearn
 from autokit.tensor import Tensor, new_tensor
-from autokit.utils.data import Dataset
 
 _TEST_EVERY = 5  # every fifth image is for testing: both parts hold all digits, early images and late
 
 
-class Digits(Dataset[tuple[Any, Any]]):
+class Digits(LabelledDataset):
     """Handwritten digits to tell apart: an image of shape (1, 8, 8) and its numeral, 0 to 9.
 
     Parameters
@@ -58,13 +59,8 @@ class Digits(Dataset[tuple[Any, Any]]):
         transform: Callable[[Tensor], Any] | None = None,
         target_transform: Callable[[int], Any] | None = None,
     ) -> None:
-        try:
-            from sklearn.datasets import load_digits
-        except ImportError as error:
-            raise ImportError(
-                "Digits reads the images that come with scikit-learn: pip install scikit-learn"
-            ) from error
-        source = load_digits()
+        super().__init__(transform, target_transform)
+        source = from_sklearn("digits", "Digits")
         images = (source.images / 16).astype(np.float32)[:, np.newaxis]
         numerals = source.target.astype(np.int64)
         if train is not None:
@@ -73,16 +69,10 @@ class Digits(Dataset[tuple[Any, Any]]):
         self.train = train
         self.data = new_tensor(images)
         self.targets = new_tensor(numerals)
-        self.transform = transform
-        self.target_transform = target_transform
 
-    def __getitem__(self, index: int) -> tuple[Any, Any]:
-        image, numeral = self.data[index], int(self.targets[index])
-        if self.transform is not None:
-            image = self.transform(image)
-        if self.target_transform is not None:
-            numeral = self.target_transform(numeral)
-        return image, numeral
+    def pair(self, index: int) -> tuple[Tensor, int]:
+        """The image and its numeral."""
+        return self.data[index], int(self.targets[index])
 
     @property
     def _gather(self) -> Callable[[list[int]], list[Tensor]] | None:
@@ -93,6 +83,7 @@ class Digits(Dataset[tuple[Any, Any]]):
     def __len__(self) -> int:
         return len(self.data)
 
-    def __repr__(self) -> str:
+    def extra_repr(self) -> str:
+        """Which part it is."""
         part = {True: "train", False: "test", None: "all"}[self.train]
-        return f"Dataset Digits\n    Number of datapoints: {len(self)}\n    Split: {part}"
+        return f"Split: {part}"

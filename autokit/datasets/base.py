@@ -1,0 +1,55 @@
+"""What all datasets here share: where they are, how they change a sample, what they say of themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autokit.utils.data import Dataset
+
+Transform = Callable[[Any], Any]
+
+
+class LabelledDataset(Dataset[tuple[Any, Any]]):
+    """Pairs of a sample and its target, each with a transform of its own.
+
+    Subclasses define ``__len__`` and ``pair``, the two as they are.
+    """
+
+    root: str | None = None
+
+    def __init__(self, transform: Transform | None = None, target_transform: Transform | None = None) -> None:
+        self.transform = transform
+        self.target_transform = target_transform
+
+    def pair(self, index: int) -> tuple[Any, Any]:
+        """Sample and target as they are, without transforms."""
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    def __getitem__(self, index: int) -> tuple[Any, Any]:
+        sample, target = self.pair(index)
+        if self.transform is not None:
+            sample = self.transform(sample)
+        if self.target_transform is not None:
+            target = self.target_transform(target)
+        return sample, target
+
+    def extra_repr(self) -> str:
+        """More lines for the repr."""
+        return ""
+
+    def __repr__(self) -> str:
+        lines = [f"Dataset {type(self).__name__}", f"    Number of datapoints: {len(self)}"]
+        if self.root is not None:
+            lines.append(f"    Root location: {self.root}")
+        lines += [f"    {line}" for line in self.extra_repr().splitlines()]
+        transforms = {"Transform: ": self.transform, "Target transform: ": self.target_transform}
+        if any(transform is not None for transform in transforms.values()):
+            lines.append("    StandardTransform")
+        for head, transform in transforms.items():
+            if transform is not None:
+                lines.append(head + repr(transform).replace("\n", "\n" + " " * len(head)))
+        return "\n".join(lines)
