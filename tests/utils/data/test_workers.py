@@ -185,7 +185,7 @@ def test_without_order_nobody_waits_for_a_slow_worker():
 
     loader = data.DataLoader(Squares(6, first_waits_for_last), num_workers=2, in_order=False)
     order = [batch[0].item() for batch in loader]
-    assert order[:3] == [1, 3, 4] and sorted(order) == list(range(6))
+    assert order[:2] == [1, 3] and sorted(order) == list(range(6))
 
 
 def test_workers_load_at_the_same_time():
