@@ -168,7 +168,7 @@ def test_selecting_a_node_shows_its_details(page: Any) -> None:
     assert panel.is_hidden()
     page.get_by_label("Find a node").fill("b")
     press(page, "Enter")
-    assert panel.locator("h3").inner_text() == "b"
+    assert panel.locator(".ak-title").inner_text() == "b"
     page.get_by_role("button", name="Close the details").click()
     assert panel.is_hidden()
 
