@@ -1,7 +1,7 @@
 """Networks: modules, their parameters, layers, activations and losses, named as in PyTorch."""
 
 from autokit.missing import names_of
-from autokit.nn import functional, init, utils
+from autokit.nn import functional, init, modules, utils
 from autokit.nn.activation import (
     CELU,
     ELU,
@@ -306,5 +306,6 @@ __all__ = [
     "ZeroPad3d",
     "functional",
     "init",
+    "modules",
     "utils",
 ]

@@ -31,6 +31,8 @@ class Hooks:
         On the way back: before the module's gradients are found, and after.
     last_node : dict
         The older kind, which sees only the last node of the module.
+    saving, saved, loading, loaded : dict
+        Around ``state_dict`` and ``load_state_dict``.
     """
 
     def __init__(self) -> None:
@@ -40,6 +42,10 @@ class Hooks:
         self.arriving: OrderedDict[int, Entry] = OrderedDict()
         self.leaving: OrderedDict[int, Entry] = OrderedDict()
         self.last_node: OrderedDict[int, Entry] = OrderedDict()
+        self.saving: OrderedDict[int, Entry] = OrderedDict()
+        self.saved: OrderedDict[int, Entry] = OrderedDict()
+        self.loading: OrderedDict[int, Entry] = OrderedDict()
+        self.loaded: OrderedDict[int, Entry] = OrderedDict()
 
     def add(
         self, when: str, hook: Callable[..., Any], prepend: bool = False, with_kwargs: bool = False
@@ -50,6 +56,35 @@ class Hooks:
         if prepend:
             hooks.move_to_end(handle.id, last=False)
         return handle
+
+
+of_all_modules: dict[int, tuple[str, Entry, bool]] = {}
+"""Hooks of every module: when each is called, the hook, and whether it is even if ``forward`` fails."""
+
+
+def add_for_all(
+    when: str, hook: Callable[..., Any], with_kwargs: bool = False, always: bool = False
+) -> RemovableHandle:
+    """Call ``hook`` for every module there is and will be, before the module's own hooks."""
+    return RemovableHandle(of_all_modules, (when, (hook, with_kwargs), always))
+
+
+def hooks_of(module: Module) -> Hooks:
+    """The hooks around a call of ``module``: those of every module, and then its own."""
+    own = module._hooks
+    if not of_all_modules:
+        assert own is not None
+        return own
+    both = Hooks()
+    for key, (when, entry, always) in of_all_modules.items():
+        getattr(both, when)[key] = entry
+        if always:
+            both.always.add(key)
+    if own is not None:
+        both.always |= own.always
+        for when in ("before", "after", "arriving", "leaving", "last_node"):
+            getattr(both, when).update(getattr(own, when))
+    return both
 
 
 def call_with_hooks(module: Module, hooks: Hooks, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

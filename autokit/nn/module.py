@@ -8,17 +8,17 @@ and all that walks over a model.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 from weakref import ref
 
 from autokit import dtypes, missing
 from autokit.autograd.modes import no_grad, thread
-from autokit.nn.hooks import Hooks, call_with_hooks
+from autokit.nn.hooks import Hooks, call_with_hooks, hooks_of, of_all_modules
 from autokit.nn.parameter import Buffer, Parameter
 from autokit.nn.scope import name_layer
-from autokit.nn.state import IncompatibleKeys, load_state, note_versions, state_entries
+from autokit.nn.state import IncompatibleKeys, load_state, save_state
+from autokit.ops.filled import empty_like
 from autokit.tensor import RemovableHandle, Tensor
 
 Self = TypeVar("Self", bound="Module")
@@ -82,9 +82,9 @@ class Module:
         outer = state.scope
         state.scope = (outer, ref(self))
         try:
-            if self._hooks is None:
+            if self._hooks is None and not of_all_modules:
                 return self.forward(*args, **kwargs)
-            return call_with_hooks(self, self._hooks, args, kwargs)
+            return call_with_hooks(self, hooks_of(self), args, kwargs)
         except (RuntimeError, TypeError, ValueError, IndexError, AssertionError) as error:
             name_layer(error, self)
             raise
@@ -212,6 +212,28 @@ class Module:
                 raise AttributeError(f"`{name}` is not an nn.Module")
             module = found
         return module
+
+    def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
+        """Put ``module`` at a path such as ``"encoder.0"``; ``strict`` insists that there is one already.
+
+        Raises
+        ------
+        ValueError
+            If the path is empty, or ``module`` is no module.
+        AttributeError
+            If the path leads nowhere.
+        """
+        if target == "":
+            raise ValueError("Cannot set the submodule without a target name!")
+        if not isinstance(module, Module):
+            raise ValueError("`module` is not an nn.Module, found " + str(type(module)))
+        path, _, name = target.rpartition(".")
+        around = self.get_submodule(path)
+        if strict and not hasattr(around, name):
+            raise AttributeError(f"{type(around).__name__} has no attribute `{name}`")
+        if hasattr(around, name) and not isinstance(getattr(around, name), Module):
+            raise AttributeError(f"`{name}` is not an nn.Module")
+        setattr(around, name, module)
 
     def get_parameter(self, target: str) -> Parameter:
         """The parameter at a path such as ``"encoder.0.weight"``."""
@@ -363,18 +385,26 @@ class Module:
 
         return self._convert(convert)
 
-    def _convert(self: Self, convert: Callable[[Tensor], Tensor]) -> Self:
+    def _convert(self: Self, convert: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
         """Put every parameter and buffer in another form, keeping the tensor objects that optimizers hold."""
         with no_grad():
-            for parameter in self.parameters():
+            for parameter in self.parameters(recurse):
                 parameter.data = convert(parameter.data)
                 if parameter.grad is not None:
                     parameter.grad = convert(parameter.grad)
-            for module in self.modules():
+            for module in self.modules() if recurse else (self,):
                 for name, buffer in module._buffers.items():
                     if buffer is not None:
                         module._buffers[name] = convert(buffer)
         return self
+
+    def to_empty(self: Self, *, device: Any, recurse: bool = True) -> Self:
+        """Move all parameters and buffers to ``device`` without their values, which are to be set anew."""
+
+        def empty(tensor: Tensor) -> Tensor:
+            return empty_like(tensor, device=device)
+
+        return self._convert(empty, recurse)
 
     def float(self: Self) -> Self:
         """All floating point parameters and buffers as float32."""
@@ -413,12 +443,7 @@ class Module:
 
         ``keep_vars`` gives the parameters themselves, not detached.
         """
-        found = OrderedDict() if destination is None else destination
-        note_versions(self, found, prefix, new=destination is None)
-        for path, owner, register, name in state_entries(self):
-            tensor = owner.__dict__[register][name]
-            found[prefix + path] = tensor if keep_vars else tensor.detach()
-        return found
+        return save_state(self, destination, prefix, keep_vars)
 
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
@@ -446,7 +471,46 @@ class Module:
         """
         return load_state(self, state_dict, strict, assign)
 
+    def get_extra_state(self) -> Any:
+        """What else belongs into the state; subclasses define it, together with :meth:`set_extra_state`."""
+        raise RuntimeError(
+            "Reached a code path in Module.get_extra_state() that should never be called. A module that has "
+            "more to save than parameters and buffers defines this method and set_extra_state()."
+        )
+
+    def set_extra_state(self, state: Any) -> None:
+        """Take over what :meth:`get_extra_state` gave."""
+        raise RuntimeError(
+            "Reached a code path in Module.set_extra_state() that should never be called. A module that "
+            "defines get_extra_state() defines this method too."
+        )
+
     # ------------------------------------------------------------ hooks
+
+    def register_state_dict_pre_hook(self, hook: Callable[..., None]) -> RemovableHandle:
+        """Call ``hook(module, prefix, keep_vars)`` before this module's part of a :meth:`state_dict`."""
+        return self._all_hooks().add("saving", hook)
+
+    def register_state_dict_post_hook(self, hook: Callable[..., None]) -> RemovableHandle:
+        """Call ``hook(module, state_dict, prefix, local_metadata)`` after its part, to change it."""
+        return self._all_hooks().add("saved", hook)
+
+    def register_load_state_dict_pre_hook(self, hook: Callable[..., None]) -> RemovableHandle:
+        """Call a hook before anything is loaded; it may change ``state_dict`` in place, as to rename keys.
+
+        The call is ``hook(module, state_dict, prefix, local_metadata, strict, missing_keys,
+        unexpected_keys, error_msgs)``; what it adds to the lists, :meth:`load_state_dict` reports.
+        """
+        return self._all_hooks().add("loading", hook, with_kwargs=True)
+
+    def _register_load_state_dict_pre_hook(
+        self, hook: Callable[..., None], with_module: bool = False
+    ) -> RemovableHandle:
+        return self._all_hooks().add("loading", hook, with_kwargs=with_module)
+
+    def register_load_state_dict_post_hook(self, hook: Callable[..., None]) -> RemovableHandle:
+        """Call ``hook(module, incompatible_keys)`` after all was loaded; it may change the lists in place."""
+        return self._all_hooks().add("loaded", hook)
 
     def register_forward_pre_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False

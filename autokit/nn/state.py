@@ -28,48 +28,89 @@ class IncompatibleKeys(NamedTuple):
         return "<All keys matched successfully>"
 
 
+EXTRA = "_extra_state"
+"""The name under which stands what ``get_extra_state`` gives."""
+
+
 def state_entries(module: Module) -> Iterator[tuple[str, Module, str, str]]:
     """Everything in the state of ``module``: its path, the module that owns it, the register, the name there.
 
-    What is shared comes under each of its paths.
+    What is shared comes under each of its paths.  The register of an extra state is empty.
     """
     for path, owner in module.named_modules(remove_duplicate=False):
-        for register in ("_parameters", "_buffers"):
-            for name, value in owner.__dict__[register].items():
-                if value is not None and name not in owner._unsaved_buffers:
-                    yield f"{path}.{name}" if path else name, owner, register, name
+        for register, name in _own_entries(owner):
+            yield f"{path}.{name}" if path else name, owner, register, name
 
 
-def note_versions(module: Module, state: Mapping[str, Any], prefix: str, new: bool) -> None:
-    """Note in ``state._metadata`` the version of each module in ``module``, as PyTorch does."""
-    if new:
-        state._metadata = OrderedDict()  # type: ignore[attr-defined]
-    metadata = getattr(state, "_metadata", None)
-    if metadata is not None:
-        for path, owner in module.named_modules(remove_duplicate=False):
-            metadata[f"{prefix}{path}".removesuffix(".")] = {"version": owner._version}
+def _own_entries(module: Module) -> Iterator[tuple[str, str]]:
+    for register in ("_parameters", "_buffers"):
+        for name, value in module.__dict__[register].items():
+            if value is not None and name not in module._unsaved_buffers:
+                yield register, name
+    if type(module).get_extra_state is not _plain().get_extra_state:
+        yield "", EXTRA
+
+
+def _plain() -> type[Module]:
+    from autokit.nn.module import Module
+
+    return Module
+
+
+def save_state(
+    module: Module, destination: dict[str, Any] | None, prefix: str, keep_vars: bool
+) -> dict[str, Any]:
+    """See ``Module.state_dict``."""
+    if destination is None:
+        destination = OrderedDict()
+        destination._metadata = OrderedDict()  # type: ignore[attr-defined]
+    # The version of each module's class stands in the file, as PyTorch writes it.
+    metadata = {"version": module._version}
+    if hasattr(destination, "_metadata"):
+        destination._metadata[prefix.removesuffix(".")] = metadata
+    hooks = module._hooks
+    for hook, _ in tuple(hooks.saving.values()) if hooks is not None else ():
+        hook(module, prefix, keep_vars)
+    for register, name in _own_entries(module):
+        if not register:
+            destination[prefix + name] = module.get_extra_state()
+        else:
+            tensor = module.__dict__[register][name]
+            destination[prefix + name] = tensor if keep_vars else tensor.detach()
+    for name, child in module._modules.items():
+        if child is not None:
+            child.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
+    for hook, _ in tuple(hooks.saved.values()) if hooks is not None else ():
+        changed = hook(module, destination, prefix, metadata)
+        if changed is not None:
+            raise RuntimeError("state_dict post-hook must return None")
+    return destination
 
 
 def load_state(module: Module, state: Mapping[str, Any], strict: bool, assign: bool) -> IncompatibleKeys:
     """See ``Module.load_state_dict``."""
     if not isinstance(state, Mapping):
         raise TypeError(f"Expected state_dict to be dict-like, got {type(state)}.")
+    errors: list[str] = []
+    state, by_hooks = _after_hooks(module, state, strict, errors)
     _give_shapes(module, state)
     entries = {path: (owner, register, name) for path, owner, register, name in state_entries(module)}
-    missing = [path for path in entries if path not in state]
-    unexpected = [path for path in state if path not in entries]
+    missing = [path for path in entries if path not in state] + by_hooks.missing_keys
+    unexpected = [path for path in state if path not in entries] + by_hooks.unexpected_keys
     fitting = [path for path in entries if path in state]
-    errors = _misfits(entries, state, fitting)
+    errors += _misfits(entries, state, fitting)
     if strict and unexpected:
         errors.insert(0, f"Unexpected key(s) in state_dict: {_quoted(unexpected)}. ")
     if strict and missing:
         errors.insert(0, f"Missing key(s) in state_dict: {_quoted(missing)}. ")
     if errors:
-        listed = "\n\t".join(errors)
-        raise RuntimeError(f"Error(s) in loading state_dict for {type(module).__name__}:\n\t{listed}")
+        raise _refusal(module, errors)
     with no_grad():
         for path in fitting:
             owner, register, name = entries[path]
+            if not register:
+                owner.set_extra_state(state[path])
+                continue
             own = owner.__dict__[register][name]
             if not assign:
                 own.copy_(state[path])
@@ -77,7 +118,47 @@ def load_state(module: Module, state: Mapping[str, Any], strict: bool, assign: b
                 owner._parameters[name] = Parameter(state[path], requires_grad=own.requires_grad)
             else:
                 owner._buffers[name] = state[path]
-    return IncompatibleKeys(missing, unexpected)
+    return _told(module, IncompatibleKeys(missing, unexpected), strict)
+
+
+def _refusal(module: Module, errors: list[str]) -> RuntimeError:
+    listed = "\n\t".join(errors)
+    return RuntimeError(f"Error(s) in loading state_dict for {type(module).__name__}:\n\t{listed}")
+
+
+def _after_hooks(
+    module: Module, state: Mapping[str, Any], strict: bool, errors: list[str]
+) -> tuple[Mapping[str, Any], IncompatibleKeys]:
+    """``state`` as the hooks leave it that run before something is loaded, and the keys that they name."""
+    found = IncompatibleKeys([], [])
+    hooked = [(path, owner) for path, owner in module.named_modules(remove_duplicate=False) if owner._hooks]
+    if not any(owner._hooks.loading for _, owner in hooked if owner._hooks):
+        return state, found
+    metadata = getattr(state, "_metadata", {})
+    state = OrderedDict(state)
+    for path, owner in hooked:
+        assert owner._hooks is not None
+        for hook, of_module in tuple(owner._hooks.loading.values()):
+            arguments = (state, f"{path}." if path else "", metadata.get(path, {}), strict, *found, errors)
+            hook(owner, *arguments) if of_module else hook(*arguments)
+    return state, found
+
+
+def _told(module: Module, keys: IncompatibleKeys, strict: bool) -> IncompatibleKeys:
+    """``keys``, as the hooks leave them that run after something was loaded: the innermost modules' first."""
+    listed = keys.missing_keys + keys.unexpected_keys
+    for owner in reversed([*module.modules()]):
+        for hook, _ in tuple(owner._hooks.loaded.values()) if owner._hooks is not None else ():
+            if hook(owner, keys) is not None:
+                raise AssertionError(
+                    "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return "
+                    "new values, if incompatible_keys need to be modified, it should be done inplace."
+                )
+    if strict and keys.missing_keys + keys.unexpected_keys != listed:
+        raise _refusal(
+            module, [f"Key(s) named by a hook: {_quoted([*keys.missing_keys, *keys.unexpected_keys])}."]
+        )
+    return keys
 
 
 def _give_shapes(module: Module, state: Mapping[str, Any]) -> None:
@@ -94,6 +175,8 @@ def _misfits(entries: dict[str, Any], state: Mapping[str, Any], paths: list[str]
     errors = []
     for path in paths:
         owner, register, name = entries[path]
+        if not register:
+            continue
         own, given = owner.__dict__[register][name], state[path]
         if not isinstance(given, Tensor):
             errors.append(
