@@ -16,7 +16,7 @@ from typing import Any
 from autokit import random
 from autokit.autograd.modes import enable_grad, thread
 from autokit.nn.module import Module
-from autokit.ops.create import zeros
+from autokit.ops.filled import zeros
 from autokit.tensor import Tensor
 
 Shapes = tuple[tuple[int, ...], ...]
