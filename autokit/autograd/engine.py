@@ -52,16 +52,16 @@ def run_backward(roots: Iterable[Node | Tensor], seeds: Iterable[Any], **options
     """Send the gradients ``seeds`` back from ``roots``; the options are those of :func:`flow`."""
     if thread.state.listener is not None:
         options.setdefault("listener", thread.state.listener)
-    try:
-        next(flow(roots, seeds, **options))
-    except StopIteration as end:
-        return end.value
-    raise AssertionError("a pass stops on its way only where it is asked to")
+    found: dict[Any, Any] = {}
+    for _ in flow(roots, seeds, found, **options):
+        raise AssertionError("a pass stops on its way only where it is asked to")
+    return found
 
 
 def flow(
     roots: Iterable[Node | Tensor],
     seeds: Iterable[Any],
+    found: dict[Any, Any],
     *,
     inputs: Iterable[Node | Tensor] | None = None,
     retain_graph: bool = False,
@@ -70,7 +70,7 @@ def flow(
     into_leaves: bool = True,
     rehearsal: bool = False,
     stepping: bool = False,
-) -> Generator[tuple[Node, Any], Any, dict[Any, Any]]:
+) -> Generator[tuple[Node, Any], Any, None]:
     """The whole pass: a generator, so that a debugger can stop before each node.
 
     Parameters
@@ -78,6 +78,8 @@ def flow(
     roots, seeds
         Where to begin, nodes or leaves, and the gradient of each: arrays, or
         tensors under ``create_graph``.
+    found : dict
+        Takes the gradient of each of ``inputs`` that is reached, or of each leaf.
     inputs
         Where to look: only what leads to these nodes and leaves is computed.
         None means every leaf.
@@ -97,11 +99,6 @@ def flow(
         back takes the gradient's place.  Nothing is freed, and no ``.grad``
         changes, before the last step is done.
 
-    Returns
-    -------
-    dict
-        The gradient of each of ``inputs`` that was reached, or of each leaf.
-
     Raises
     ------
     RuntimeError
@@ -113,7 +110,6 @@ def flow(
         gradients[root] = gradients[root] + own if root in gradients else own
     wanted = None if inputs is None else set(inputs)
     useful = None if wanted is None else leading_to(wanted, gradients)
-    found: dict[Any, Any] = {}
     fetch_values = fetch_tensors if create_graph else fetch_arrays
     in_place = listener is None and not (create_graph or rehearsal)
     to_free: list[Node] = []
@@ -180,10 +176,10 @@ def flow(
                 # Most rules need nothing, or one operand: these go without a list of values.
                 if fetch is None:
                     made = vjp(gradient)
-                elif only is None or create_graph or saved is not None:
+                elif only is None or create_graph:
                     made = vjp(gradient, *fetch_values(node, fetch, target))
                 else:
-                    source = sources[only]
+                    source = sources[only] if saved is None or only not in saved else saved[only]
                     if source.__class__ is Node:
                         storage, value = source.storage, source.output
                     else:
@@ -239,15 +235,18 @@ def flow(
             elif stepping and not retain_graph:
                 to_free.append(node)
 
-        for leaf, gradient in gradients.items():
-            _finish_leaf(leaf, gradient, *leaves)
+        if into_leaves and not (watched or Hooks.on_leaves):
+            for leaf, gradient in gradients.items():
+                leaf._accumulate(gradient)
+        else:
+            for leaf, gradient in gradients.items():
+                _finish_leaf(leaf, gradient, *leaves)
         for node in to_free:
             node.freed = True
             if node.saved is not None:
                 release(node)
     finally:
         state.grad_enabled = before_pass
-    return found
 
 
 def _finish_leaf(

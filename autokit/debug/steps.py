@@ -116,7 +116,7 @@ def steps(output: Tensor, gradient: Tensor | None = None, *, retain_graph: bool 
     tensor([2., 4.])
     """
     begin = seeds([output], gradient, False)
-    return _walk(flow([output.grad_fn or output], begin, retain_graph=retain_graph, stepping=True))
+    return _walk(flow([output.grad_fn or output], begin, {}, retain_graph=retain_graph, stepping=True))
 
 
 def _walk(passing: Any) -> Iterator[Step]:

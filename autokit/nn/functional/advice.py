@@ -55,6 +55,6 @@ def warn_of_probabilities(loss: str, input: Tensor) -> None:
 def _level_of_caller() -> int:
     """The ``stacklevel`` that puts a warning to the learner's own line."""
     level, frame = 1, get_frame(1)
-    while frame is not None and frame.f_code.co_filename in OUR_FILES:
+    while frame is not None and OUR_FILES[frame.f_code.co_filename]:
         level, frame = level + 1, frame.f_back  # type: ignore[assignment]
     return level

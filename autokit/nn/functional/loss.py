@@ -344,8 +344,10 @@ def cross_entropy(
     """
     if HALVES and thread.state.autocast is not None:
         return autocasted("cross_entropy", cross_entropy, (), locals())
-    require_tensors("cross_entropy", input=input, target=target)
-    warn_of_probabilities("cross_entropy", input)
+    if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
+        require_tensors("cross_entropy", input=input, target=target)
+    if input.grad_fn is not None:
+        warn_of_probabilities("cross_entropy", input)
     axis = 1 if input.array.ndim > 1 else 0
     if input.array.dtype.kind not in FLOATS:
         raise NotImplementedError(
@@ -357,7 +359,8 @@ def cross_entropy(
         if known is not None:
             return known
     logarithms = direct(plain_log_softmax, (input,), {"dim": axis})
-    reduction = chosen_reduction(reduction, size_average, reduce)
+    if reduction != "mean" or size_average is not None or reduce is not None:
+        reduction = chosen_reduction(reduction, size_average, reduce)
     if not 0 <= label_smoothing <= 1:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
     if target.array.shape == input.array.shape and (
