@@ -29,6 +29,7 @@ import numpy as np
 from autokit.ops.blocks import pieces_of_rows
 from autokit.ops.operation import derivative, operation
 from autokit.tensor import Tensor
+from autokit.threads import each
 
 
 class Groups(NamedTuple):
@@ -104,14 +105,20 @@ def _row_length(groups: Groups) -> int:
 def _statistics_of_rows(a: Any, groups: Groups) -> Statistics:
     length = _row_length(groups)
     rows = a.reshape(-1, length)
-    each = groups.shape[: len(groups.shape) - len(groups.axes)] + (1,) * len(groups.axes)
-    mean = (rows @ np.ones(length, a.dtype)).reshape(-1, 1) / length if groups.centred else None
-    squares = np.empty(len(rows), a.dtype)
-    for piece in pieces_of_rows(rows):
-        centred = rows[piece] if mean is None else rows[piece] - mean[piece]
-        np.einsum("ij,ij->i", centred, centred, out=squares[piece])
+    shape = groups.shape[: len(groups.shape) - len(groups.axes)] + (1,) * len(groups.axes)
+    mean = np.empty((len(rows), 1), a.dtype) if groups.centred else None
+    squares, ones = np.empty(len(rows), a.dtype), np.ones(length, a.dtype)
+
+    def work(piece: slice) -> None:
+        centred = rows[piece]
+        if mean is not None:
+            np.divide(np.vecdot(centred, ones)[:, None], length, out=mean[piece])
+            centred = centred - mean[piece]
+        squares[piece] = np.vecdot(centred, centred)
+
+    each(work, pieces_of_rows(rows))
     scale = 1 / np.sqrt(squares / length + groups.eps)
-    return Statistics(None if mean is None else mean.reshape(each), scale.reshape(each))
+    return Statistics(None if mean is None else mean.reshape(shape), scale.reshape(shape))
 
 
 def _one_row_of_weights(a: Any, groups: Groups) -> bool:
@@ -125,7 +132,8 @@ def _normalized_rows(input: Any, weight: Any, bias: Any, groups: Groups, statist
     into = out.reshape(-1, length)
     scale = statistics.scale.reshape(-1, 1)
     mean = None if statistics.mean is None else statistics.mean.reshape(-1, 1)
-    for piece in pieces_of_rows(rows):
+
+    def work(piece: slice) -> None:
         part = into[piece]
         if mean is None:
             np.multiply(rows[piece], scale[piece], out=part)
@@ -136,6 +144,8 @@ def _normalized_rows(input: Any, weight: Any, bias: Any, groups: Groups, statist
             part *= weight.reshape(length)
         if bias.ndim:
             part += bias.reshape(length)
+
+    each(work, pieces_of_rows(rows))
     return out
 
 
@@ -151,19 +161,32 @@ def _gradients_of_rows(
     mean = None if statistics.mean is None else statistics.mean.reshape(-1, 1)
     learned = weight.ndim > 0
     factors = weight.reshape(length) if learned else np.ones(length, input.dtype)
-    by_weight, by_bias = np.zeros(length, input.dtype), np.zeros(length, input.dtype)
-    for piece in pieces_of_rows(rows):
-        g_piece, part, each = arriving[piece], into[piece], scale[piece]
+    ones, pieces = np.ones(length, input.dtype), pieces_of_rows(rows)
+    by_weight, by_bias = np.zeros((2, len(pieces), length), input.dtype)
+
+    def work(place: int) -> None:
+        piece = pieces[place]
+        arrived, part, factor = arriving[piece], into[piece], scale[piece]
         centred = rows[piece] if mean is None else rows[piece] - mean[piece]
-        np.multiply(g_piece, centred, out=part)
-        by_weight += each[:, 0] @ part
-        by_bias += np.ones(len(part), part.dtype) @ g_piece
-        along = (part @ factors).reshape(-1, 1) / length * each * each * each
-        np.multiply(g_piece, factors, out=part)
+        arrived.sum(axis=0, out=by_bias[place])
+        if learned:
+            np.multiply(arrived, centred, out=part)
+            np.matmul(factor[:, 0], part, out=by_weight[place])
+            along = np.vecdot(part, factors)
+            arrived = np.multiply(arrived, factors, out=part)
+        else:
+            along = np.vecdot(arrived, centred)
+        together = np.vecdot(arrived, ones)
+        # Each row times its own number, and less its own number.
+        slope = along[:, None] * factor * factor / length
+        slope = np.multiply(centred, slope, out=None if mean is None else centred)
+        np.subtract(arrived, slope, out=part)
         if mean is not None:
-            part -= (g_piece @ factors).reshape(-1, 1) / length
-        part *= each
-        part -= np.multiply(centred, along, out=None if mean is None else centred)
+            part -= together[:, None] / length
+        part *= factor
+
+    each(work, range(len(pieces)))
+    by_weight, by_bias = by_weight.sum(axis=0), by_bias.sum(axis=0)
     lined = input.shape[input.ndim - len(groups.axes) :]
     return by_input, by_weight.reshape(lined) if learned else None, by_bias.reshape(lined)
 
