@@ -40,7 +40,7 @@ LAYERS = (
 LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
 
 # Rich reprs are the one door upward; it opens when somebody looks or saves.
-DOORS = {"_repr_mimebundle_", "save"}
+DOORS = {"_repr_mimebundle_", "save", "to_dot"}
 
 # Pictures and widgets see plain data only, never the engine.
 SEES_DATA_ONLY = {"draw", "widgets"}

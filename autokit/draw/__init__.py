@@ -1,4 +1,4 @@
-"""Pictures of what happened: a graph or a timeline as SVG, as HTML for a notebook, and in words.
+"""Pictures of what happened: a graph or a timeline in a notebook, in words, and in files of many forms.
 
 Importing this loads no layout engine: that happens when the first picture is drawn.
 """
@@ -15,38 +15,91 @@ from autokit.draw.scene import scene
 from autokit.draw.shapes import Scene
 from autokit.draw.svg import svg
 from autokit.draw.text import text
+from autokit.draw.themes import recolour
 from autokit.graphs.model import Graph, Timeline
 
 __all__ = ["Scene", "html", "mimebundle", "save", "scene", "svg", "tensor_html", "tensor_text", "text"]
 
 
 def save(data: Graph | Timeline, path: str | PathLike[str], **options: Any) -> None:
-    """Write a picture to ``path``: ``.svg``, ``.html`` (a still with its table) or ``.json`` (the data).
+    """Write a picture to ``path``, in the form that its ending names.
 
-    Options are those of :func:`autokit.draw.scene`.
+    ====================  =========================================================
+    ``.svg``              the still
+    ``.png``, ``.pdf``    the still, drawn by matplotlib
+    ``.html``             the still with its table, for a browser
+    ``.dot``, ``.gv``     the graph in Graphviz's language
+    ``.gif``              a timeline as an animation, drawn by matplotlib and Pillow
+    ``.json``             the data
+    ====================  =========================================================
+
+    Parameters
+    ----------
+    data : Graph or Timeline
+    path : path-like
+        Where to write; a file that stands there is replaced.
+    **options
+        Those of :func:`autokit.draw.scene`; for a picture ``theme="light"``, ``"dark"`` or ``"print"``; for a
+        ``.png`` ``scale=2``, pixels to a px; for a ``.gif`` those of :func:`autokit.draw.animation.gif`.
 
     Raises
     ------
     ValueError
-        For another ending.
+        For another ending, and for a ``.gif`` of what is no timeline.
+    ModuleNotFoundError
+        Where matplotlib is not installed.
     """
-    forms: dict[str, Callable[..., str]] = {
-        ".svg": _svg_file,
-        ".html": page,
-        ".htm": page,
-        ".json": _json_file,
-    }
     ending = Path(path).suffix.lower()
-    if ending not in forms:
-        raise ValueError(f"{str(path)!r} should end in one of .svg, .html and .json")
-    content = forms[ending](data, **options)
+    if ending not in _FORMS:
+        raise ValueError(f"{str(path)!r} should end in one of {', '.join(_FORMS)}")
+    if ending == ".gif" and not isinstance(data, Timeline):
+        raise ValueError("a .gif plays a story: save ak.record(tensor), or this as a .png")
+    content = _FORMS[ending](data, **options)
     # Half a surrogate pair, which UTF-8 cannot hold, reads in JSON as \\ud800: just what this writes.
-    Path(path).write_text(content, encoding="utf-8", errors="backslashreplace", newline="\n")
+    raw = content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace")
+    Path(path).write_bytes(raw)
 
 
-def _svg_file(data: Graph | Timeline, **options: Any) -> str:
-    return svg(data, None, **options) + "\n"
+def _svg_file(data: Graph | Timeline, *, theme: str = "light", **options: Any) -> str:
+    return recolour(svg(data, None, **options), theme) + "\n"
+
+
+def _png_file(data: Graph | Timeline, *, theme: str = "light", scale: float = 2.0, **options: Any) -> bytes:
+    from autokit.draw.mpl import png
+
+    return png(recolour(svg(data, None, **options), theme), scale)
+
+
+def _pdf_file(data: Graph | Timeline, *, theme: str = "light", **options: Any) -> bytes:
+    from autokit.draw.mpl import pdf
+
+    return pdf(recolour(svg(data, None, **options), theme))
+
+
+def _gif_file(data: Timeline, **options: Any) -> bytes:
+    from autokit.draw.animation import gif
+
+    return gif(data, **options)
+
+
+def _dot_file(data: Graph | Timeline, **options: Any) -> str:
+    from autokit.draw.dot import dot
+
+    return dot(data, **options)
 
 
 def _json_file(data: Graph | Timeline) -> str:
     return data.to_json() + "\n"
+
+
+_FORMS: dict[str, Callable[..., str | bytes]] = {
+    ".svg": _svg_file,
+    ".png": _png_file,
+    ".pdf": _pdf_file,
+    ".html": page,
+    ".htm": page,
+    ".dot": _dot_file,
+    ".gv": _dot_file,
+    ".gif": _gif_file,
+    ".json": _json_file,
+}

@@ -14,6 +14,7 @@ from autokit.graphs.model import Edge, Graph
 
 _FLOW_WIDEST, _FLOW_HEIGHT, _FLOW_AIR = 150.0, 22.0, 14.0
 _DOT = (2.0, 6.0)
+_LETTERS = 6  # more of them would stand on each other's feet
 _FRAME_PAD = 22.0
 _ARRIVAL, _TWIN = 16.0, 14.0  # between arrows that end, or begin, at one box
 
@@ -94,7 +95,8 @@ class Arrangement:
         )
         self.inside, self._sizes = inside, sizes
         gap = (22.0 if labelled else 32.0 if self.groups else 25.0, 24.0)
-        return Plan(tuple(sizes), tuple(arrows), clusters, gap, _FRAME_PAD)
+        ordered = frozenset(i for i, content in enumerate(self.cards) if content.letters)
+        return Plan(tuple(sizes), tuple(arrows), clusters, gap, _FRAME_PAD, ordered)
 
     def _common(self, one: int, other: int) -> int:
         """The innermost group that holds both of two groups, or -1."""
@@ -144,7 +146,7 @@ class Arrangement:
             ports = [
                 self._port(content.letters[edge.slot], end, x, y)
                 for edge, end in arriving.get(i, ())
-                if edge.slot in content.letters
+                if edge.slot in content.letters and len(content.letters) <= _LETTERS
             ]
             boxes.append(Box(x, y, content, node, held, tuple(ports)))
         return boxes

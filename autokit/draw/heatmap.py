@@ -18,7 +18,7 @@ WIDTH, HEIGHT = 72.0, 44.0
 
 LARGEST = 11.0
 _SMALLEST, _GLYPH = 1.5, 7.0
-_LEVELS = 8
+LEVELS = 8
 _PAPER, _BLUE, _ORANGE, _NOT_FINITE = (243, 244, 246), (33, 102, 172), (191, 87, 0), "#6b7280"
 _FRAME = "#cbd2db"
 
@@ -92,11 +92,11 @@ def cells(heat: Heatmap, x: float, y: float) -> str:
                     cross.append(f"M{left:.6g} {middle - reach / 2:.6g}l{reach:.6g} {reach:.6g}")
                     cross.append(f"m0 {-reach:.6g}l{-reach:.6g} {reach:.6g}")
                 elif level < 0:
-                    ink = "#ffffff" if level < -_LEVELS // 2 else "#5c2600"
+                    ink = "#ffffff" if level < -LEVELS // 2 else "#5c2600"
                     minus.setdefault(ink, []).append(f"M{left:.6g} {middle:.6g}h{0.4 * size:.6g}")
     order = sorted(level for level in shades if level is not None)
     parts = [
-        f'<path d="{"".join(shades[level])}" fill="{_shade(level)}" shape-rendering="crispEdges"/>'
+        f'<path d="{"".join(shades[level])}" fill="{shade(level)}" shape-rendering="crispEdges"/>'
         for level in order
     ]
     if None in shades:
@@ -118,16 +118,16 @@ def _number(value: Any) -> float:
 
 
 def _level(value: float, scale: float) -> int | None:
-    """The shade of a value, from minus to plus ``_LEVELS``; only zero looks like zero."""
+    """The shade of a value, from minus to plus ``LEVELS``; only zero looks like zero."""
     if not math.isfinite(value):
         return None
-    level = math.ceil(abs(value / scale) * _LEVELS) if value else 0
+    level = math.ceil(abs(value / scale) * LEVELS) if value else 0
     return level if value > 0 else -level
 
 
-def _shade(level: int) -> str:
+def shade(level: int) -> str:
     target = _BLUE if level > 0 else _ORANGE
-    part = abs(level) / _LEVELS
+    part = abs(level) / LEVELS
     return "#" + "".join(f"{round(a + (b - a) * part):02x}" for a, b in zip(_PAPER, target, strict=True))
 
 

@@ -12,6 +12,7 @@ from autokit.draw.histogram import Histogram
 from autokit.draw.scene import scene
 from autokit.draw.svg import svg
 from autokit.draw.text import text
+from autokit.draw.themes import recolour
 from autokit.draw.thumbnail import picture as thumbnail_picture
 from autokit.draw.thumbnail import thumbnail
 from autokit.graphs.model import Graph, Summary, Timeline
@@ -20,13 +21,13 @@ _LEAST = 0.75
 """A picture wider than the notebook shrinks to this part of its size, and then scrolls."""
 
 
-def html(data: Graph | Timeline, **options: Any) -> str:
+def html(data: Graph | Timeline, *, theme: str = "light", **options: Any) -> str:
     """The still as HTML: an ``<img>`` that holds the whole SVG, with the story as its alternative text.
 
     Options are those of :func:`autokit.draw.scene`.
     """
     picture = scene(data, **options)
-    return _image(svg(picture), picture.title, picture.width, picture.height)
+    return _image(recolour(svg(picture), theme), picture.title, picture.width, picture.height)
 
 
 def page(data: Graph | Timeline, **options: Any) -> str:

@@ -43,13 +43,18 @@ class Cluster:
 
 @dataclass(frozen=True)
 class Plan:
-    """What to lay out: sizes (width, height) in px, in topological order as far as there is one."""
+    """What to lay out: sizes (width, height) in px, in topological order as far as there is one.
+
+    At the rectangles in ``ordered`` the arrows arrive from top to bottom in the order that they have here,
+    as far as the engine can do it.
+    """
 
     sizes: tuple[Point, ...]
     arrows: tuple[Arrow, ...]
     clusters: tuple[Cluster, ...] = ()
     gap: Point = (64.0, 26.0)
     margin: float = 18.0
+    ordered: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -138,14 +143,15 @@ def to_dot(plan: Plan) -> str:
         [f"subgraph cluster_{i}{{margin={plan.margin:g};", *(f"{node};" for node in c.nodes)]
         for i, c in enumerate(plan.clusters)
     ]
-    # Arrows arrive in the order of their operands, as far as the columns allow it.
     top = [
         f"digraph{{rankdir=LR;ranksep={along / _PX:.4f};nodesep={across / _PX:.4f};",
-        'node[shape=box,fixedsize=true,label="",ordering=in];edge[arrowhead=none];',
+        'node[shape=box,fixedsize=true,label=""];edge[arrowhead=none];',
     ]
     if _reach(plan) > _LONG:
         top.append("nslimit=1;nslimit1=1;mclimit=0.2;")
-    top += [f"{i}[width={w / _PX:.4f},height={h / _PX:.4f}];" for i, (w, h) in enumerate(plan.sizes)]
+    for i, (w, h) in enumerate(plan.sizes):
+        order = ",ordering=in" if i in plan.ordered else ""
+        top.append(f"{i}[width={w / _PX:.4f},height={h / _PX:.4f}{order}];")
     for i in range(len(plan.clusters) - 1, -1, -1):
         parent = plan.clusters[i].parent
         (bodies[parent] if parent >= 0 else top).append("".join(bodies[i]) + "}")

@@ -223,6 +223,12 @@ class Graph:
         """The graph as JSON: the fields of these dataclasses, in their order."""
         return _json(self)
 
+    def to_dot(self, **options: Any) -> str:
+        """The graph in Graphviz's language, as :meth:`save` writes it to a ``.dot`` file."""
+        from autokit.draw.dot import dot
+
+        return dot(self, **options)
+
     def save(self, path: str | PathLike[str], **options: Any) -> None:
         """Write the picture to ``path``; its ending picks the form: see :func:`autokit.draw.save`."""
         from autokit import draw
