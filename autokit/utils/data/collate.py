@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, MutableSequence, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,9 @@ def default_collate(batch: Sequence[Any]) -> Any:
     """One batch from samples of the same make.
 
     Tensors, NumPy arrays and numbers become one tensor with a new first
-    dimension; tuples, lists and dicts become lists and dicts of batches;
-    strings stay in a list.  Python floats become float64.
+    dimension; containers of samples become a container of batches of the
+    same type, but tuples a list; strings stay in a list.  Python floats
+    become float64.
 
     Raises
     ------
@@ -42,7 +44,7 @@ def default_collate(batch: Sequence[Any]) -> Any:
     if isinstance(first, str | bytes):
         return batch
     if isinstance(first, Mapping):
-        return {key: default_collate([sample[key] for sample in batch]) for key in first}
+        return _of_its_kind(first, {key: default_collate([sample[key] for sample in batch]) for key in first})
     if isinstance(first, Sequence):
         lengths = [len(sample) for sample in batch]
         if len(set(lengths)) > 1:
@@ -52,10 +54,15 @@ def default_collate(batch: Sequence[Any]) -> Any:
                 f"sample 0 of the batch has {lengths[0]} items and sample {odd} has {lengths[odd]}"
             )
         columns = [default_collate(column) for column in zip(*batch, strict=True)]
-        return type(first)(*columns) if hasattr(first, "_fields") else columns
+        return _of_its_kind(first, columns)
     raise TypeError(
         "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; "
-        f"found {type(first)}. Give the DataLoader a collate_fn that knows what to do with it."
+        f"found {type(first)}. "
+        + (
+            "Give the dataset transform=transforms.ToTensor(), which makes tensors of pictures."
+            if type(first).__module__.startswith("PIL.")
+            else "Give the DataLoader a collate_fn that knows what to do with it."
+        )
     )
 
 
@@ -64,12 +71,27 @@ def default_convert(sample: Any) -> Any:
     if isinstance(sample, np.ndarray | np.generic) and sample.dtype in dtypes.BY_NUMPY:
         return new_tensor(np.asarray(sample))
     if isinstance(sample, Mapping):
-        return {key: default_convert(value) for key, value in sample.items()}
-    if isinstance(sample, tuple) and hasattr(sample, "_fields"):
-        return type(sample)(*map(default_convert, sample))
-    if isinstance(sample, tuple | list):
-        return [default_convert(item) for item in sample]
+        return _of_its_kind(sample, {key: default_convert(value) for key, value in sample.items()})
+    if isinstance(sample, Sequence) and not isinstance(sample, str | bytes):
+        return _of_its_kind(sample, [default_convert(item) for item in sample])
     return sample
+
+
+def _of_its_kind(sample: Any, content: Any) -> Any:
+    """``content`` in the container type of ``sample``; but of a plain tuple comes a list, as in PyTorch."""
+    if hasattr(sample, "_fields"):
+        return type(sample)(*content)
+    if isinstance(sample, tuple) or type(sample) in (dict, list):
+        return content
+    try:
+        if isinstance(sample, MutableMapping | MutableSequence):  # with what else it holds
+            clone = copy(sample)
+            for key, value in content.items() if isinstance(content, dict) else enumerate(content):
+                clone[key] = value
+            return clone
+        return type(sample)(content)  # type: ignore[call-arg]
+    except TypeError:  # a type that is not made from its content
+        return content
 
 
 def _numbers(batch: Sequence[Any]) -> np.ndarray:

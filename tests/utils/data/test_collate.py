@@ -1,0 +1,128 @@
+"""default_collate and default_convert beside PyTorch's, on samples of any make."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, namedtuple
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import autokit as ak
+from autokit.utils import data
+from tests.support import require
+
+Point = namedtuple("Point", "x y")
+
+LEAVES = st.sampled_from(
+    [
+        lambda module, seed: seed,
+        lambda module, seed: seed / 2,
+        lambda module, seed: seed % 2 == 0,
+        lambda module, seed: f"text {seed}",
+        lambda module, seed: b"bytes",
+        lambda module, seed: np.float32(seed),
+        lambda module, seed: np.int8(seed),
+        lambda module, seed: np.bool_(seed % 2),
+        lambda module, seed: np.arange(seed, seed + 3),
+        lambda module, seed: np.full((2, 0), 1.0),
+        lambda module, seed: np.array(seed, np.float16),
+        lambda module, seed: module.arange(float(seed), float(seed) + 2),
+        lambda module, seed: module.tensor([[seed]], dtype=module.int16),
+        lambda module, seed: module.tensor(seed % 2 == 0),
+    ]
+)
+
+
+def containers(inner: Any) -> Any:
+    """Containers of makers of samples, as makers of samples."""
+    return st.one_of(
+        st.lists(inner, max_size=3).map(
+            lambda makers: lambda module, seed: [make(module, seed) for make in makers]
+        ),
+        st.lists(inner, max_size=3).map(
+            lambda makers: lambda module, seed: tuple(make(module, seed) for make in makers)
+        ),
+        st.tuples(inner, inner).map(
+            lambda makers: lambda module, seed: Point(*(make(module, seed) for make in makers))
+        ),
+        st.dictionaries(st.sampled_from("abc"), inner, max_size=3).map(
+            lambda makers: lambda module, seed: {key: make(module, seed) for key, make in makers.items()}
+        ),
+        st.dictionaries(st.sampled_from("abc"), inner, max_size=3).map(
+            lambda makers: (
+                lambda module, seed: OrderedDict((key, make(module, seed)) for key, make in makers.items())
+            )
+        ),
+    )
+
+
+def described(value: Any) -> Any:
+    """The types, dtypes and numbers of a batch, in words that are the same for both packages."""
+    if hasattr(value, "requires_grad"):
+        return str(value.dtype).removeprefix("torch."), tuple(value.shape), value.tolist()
+    if isinstance(value, dict):
+        return type(value).__name__, [(key, described(item)) for key, item in value.items()]
+    if isinstance(value, list | tuple):
+        return type(value).__name__, [described(item) for item in value]
+    return type(value).__name__, value
+
+
+def outcome(call: Any) -> Any:
+    try:
+        return described(call())
+    except Exception as error:
+        return type(error).__name__
+
+
+@settings(max_examples=150)
+@given(st.recursive(LEAVES, containers, max_leaves=6), st.integers(1, 4))
+def test_samples_of_one_make(make: Any, count: int):
+    require("torch")
+    import torch
+    import torch.utils.data
+
+    def batch(module: Any) -> list[Any]:
+        return [make(module, seed) for seed in range(count)]
+
+    assert outcome(lambda: data.default_collate(batch(ak))) == outcome(
+        lambda: torch.utils.data.default_collate(batch(torch))
+    )
+    assert outcome(lambda: data.default_convert(make(ak, 3))) == outcome(
+        lambda: torch.utils.data.default_convert(make(torch, 3))
+    )
+
+
+@pytest.mark.parametrize(
+    "batch",
+    [
+        [1, 2.5],
+        [[1], [1, 2]],
+        [None],
+        [{"a": 1}, {"b": 2}],
+        [np.array(["a"])],
+        [np.ones(2), np.ones(3)],
+        [object()],
+        [{1, 2}],
+        [Point(1, 2), Point(3, 4)],
+        [range(2), range(2)],
+    ],
+    ids=str,
+)
+def test_odd_samples(batch: list[Any]):
+    require("torch")
+    import torch.utils.data
+
+    assert outcome(lambda: data.default_collate(batch)) == outcome(
+        lambda: torch.utils.data.default_collate(batch)
+    )
+
+
+def test_a_picture_needs_to_tensor():
+    require("PIL")
+    from PIL import Image
+
+    with pytest.raises(TypeError, match=r"transform=transforms\.ToTensor\(\)"):
+        list(data.DataLoader([(Image.new("L", (2, 2)), 3)]))
