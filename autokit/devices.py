@@ -91,8 +91,14 @@ def device_of(array: Any) -> device:
     return CPU if isinstance(array, np.ndarray | np.generic) else device("cuda", array.device.id)
 
 
+def on_a_gpu(value: Any) -> bool:
+    """Whether ``value`` is an array on a GPU: of CuPy, or of another library."""
+    return hasattr(value, "__cuda_array_interface__")
+
+
 def module_of(array: Any) -> ModuleType:
-    """The array module that computes with ``array``: ``numpy``, or ``cupy`` for an array on a GPU."""
+    """The array module that computes with ``array`` or a tensor: ``numpy``, or ``cupy`` for one on a GPU."""
+    array = getattr(array, "array", array)
     if array.__class__ is Batch:
         array = array.memory
     if isinstance(array, np.ndarray | np.generic):

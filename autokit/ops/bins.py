@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from autokit import dtypes
+from autokit.devices import beside
 from autokit.ops.dims import whole
+from autokit.ops.gpu import any_of, ask
 from autokit.ops.half import widened
 from autokit.ops.names import Names
 from autokit.ops.reduce import kind_of, require_flag, require_operand
@@ -34,7 +36,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
         raise NotImplementedError(f"\"bincount_cpu\" not implemented for '{kind_of(a)}'; it counts integers")
     if minlength < 0:
         raise RuntimeError(f"minlength should be >= 0; got {minlength}")
-    if a.ndim != 1 or (a.size and a.min() < 0):
+    if a.ndim != 1 or any_of(a < 0):
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if weights is None:
         return new_tensor(np.bincount(a, minlength=minlength))
@@ -51,10 +53,15 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
 # ---------------------------------------------------------------- histograms
 
 
+def _ends(a: Any) -> tuple[Any, Any]:
+    """The smallest and the largest element, as numbers."""
+    return a.dtype.type(ask(a.min())), a.dtype.type(ask(a.max()))
+
+
 def _range(name: str, a: Any, low: Any, high: Any) -> tuple[float, float]:
     """The ends of the bins: those of the elements where none are given, and never the same."""
     if low == high and a.size:
-        low, high = a.min(), a.max()
+        low, high = _ends(a)
     if not (np.isfinite(low) and np.isfinite(high)):
         raise RuntimeError(f"{name}: range of [{low}, {high}] is not finite")
     return (low - 1, high + 1) if low == high else (low, high)
@@ -155,7 +162,7 @@ def _edges(a: Any, bins: Any, range: Any) -> Any:
         _positive(edges.size - 1)
         return edges.copy()
     bins = _positive(whole(bins, "bins", "histogram"))
-    low, high = (a.min(), a.max()) if range is None and a.size else (0.0, 1.0)
+    low, high = _ends(a) if range is None and a.size else (0.0, 1.0)
     if range is not None:
         if len(range) != 2:
             raise RuntimeError(
@@ -172,7 +179,8 @@ def _edges(a: Any, bins: Any, range: Any) -> Any:
         raise RuntimeError(f"torch.histogramdd: dimension 0's range [{low}, {high}] is not finite")
     if low == high:
         low, high = low - 0.5, high + 0.5
-    return linspace(float(low), float(high), bins + 1, dtype=dtypes.BY_NUMPY[a.dtype]).array
+    made = linspace(float(low), float(high), bins + 1, dtype=dtypes.BY_NUMPY[a.dtype])
+    return beside(a, made.array)
 
 
 # ---------------------------------------------------------------- finding the bin
@@ -213,7 +221,7 @@ def searchsorted(
             )
         right = side == "right"
     edges = sorted_sequence.array
-    values = _values("searchsorted", input)
+    values = beside(edges, _values("searchsorted", input))
     if not edges.ndim:
         raise RuntimeError(f"{name}: boundaries tensor should have positive dimension, but got 0 dimension")
     if not values.ndim and edges.ndim != 1:
@@ -233,8 +241,9 @@ def searchsorted(
         found = _search(edges, values, right)
     else:
         rows = zip(edges.reshape(-1, edges.shape[-1]), values.reshape(-1, values.shape[-1]))
-        found = np.reshape([_search(*row, right) for row in rows], values.shape)
-    return new_tensor(np.asarray(found, dtype=np.int32 if out_int32 else np.int64))
+        each = [_search(*row, right) for row in rows]
+        found = np.stack(each).reshape(values.shape) if each else np.zeros_like(values)
+    return new_tensor(found.astype(np.int32 if out_int32 else np.int64))
 
 
 def _values(name: str, input: Any) -> Any:
@@ -264,7 +273,7 @@ def _checked_sorter(name: str, edges: Any, sorter: Any) -> Any:
         )
     if order.dtype != np.int64:
         raise RuntimeError(f"{name}: sorter must be a tensor of long dtype but got dtype {kind_of(order)}")
-    if order.size and (order.min() < 0 or order.max() >= edges.shape[-1]):
+    if any_of((order < 0) | (order >= edges.shape[-1])):
         raise RuntimeError(f"{name}: sorter index out of range")
     return order
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from autokit.ops.errors import require_tensor
+from autokit.ops.gpu import any_of
 from autokit.ops.inplace import in_place, in_place_unrecorded
 from autokit.ops.names import Names
 from autokit.ops.operands import taking_numbers
@@ -161,7 +162,7 @@ def isneginf(a, /):
 @operation("real?", "is {a} real")
 def isreal(a, /):
     """Where it is a real number: everywhere, as there are no others here."""
-    return np.ones(a.shape, bool)
+    return np.ones_like(a, bool)
 
 
 @operation("≈", "{a} ≈ {b}", mixed=True, name="isclose")
@@ -223,7 +224,7 @@ def allclose(
 def equal(input: Tensor, other: Tensor) -> bool:
     """Whether shapes and all elements are equal."""
     require_tensor("equal", other)
-    return input.shape == other.shape and bool((input.array == other.array).all())
+    return input.shape == other.shape and not any_of(input.array != other.array)
 
 
 @operation("←", "{new}", a=flat, b=flat, mixed=True, name="eq_")

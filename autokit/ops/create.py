@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autokit import dtypes
-from autokit.devices import get_default_device, module_for
+from autokit.devices import get_default_device, module_for, on_a_gpu
 from autokit.ops.dims import sizes_of
 from autokit.ops.names import Names
 from autokit.ops.operands import common_dtype
@@ -84,6 +84,9 @@ def tensor(data: Any, *, dtype: Dtype = None, device: Any = None, requires_grad:
         )
         array = np.array(data.array) if isinstance(data.array, np.ndarray) else data.array.copy()
         return finished(array if dtype is None else array.astype(numpy_dtype(dtype)), requires_grad, device)
+    if on_a_gpu(data):
+        kind = data.dtype if dtype is None else numpy_dtype(dtype)
+        return finished(data.astype(kind), requires_grad, device)
     return finished(_array_of(data, dtype), requires_grad, device)
 
 
@@ -278,6 +281,8 @@ def as_tensor(data: Any, dtype: Dtype = None, device: Any = None) -> Tensor:
         return data if dtype is None or data.dtype == dtype else data.to(dtype)
     if isinstance(data, np.ndarray) and (dtype is None or data.dtype == numpy_dtype(dtype)):
         return from_numpy(data)
+    if on_a_gpu(data):
+        return new_tensor(data if dtype is None else data.astype(numpy_dtype(dtype), copy=False))
     return tensor(data, dtype=dtype, device=device)
 
 

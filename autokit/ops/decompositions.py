@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.devices import module_of
 from autokit.ops.gpu import any_of
 from autokit.ops.matrices import (
     LinAlgError,
@@ -119,7 +120,8 @@ def _cholesky(name: str, A: Tensor, upper: bool) -> Tensor:
 
 def _minors(a: Any) -> Any:
     flat = a.reshape((-1, *a.shape[-2:]))
-    return np.array([_first_bad_minor(each) for each in flat], np.int32).reshape(a.shape[:-2])
+    found = [_first_bad_minor(each) for each in flat]
+    return module_of(a).asarray(found, np.int32).reshape(a.shape[:-2])
 
 
 def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -> Any:
@@ -133,7 +135,9 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -
         return CholeskyExResult(linalg_cholesky(A, upper=upper), new_tensor(infos))
     if check_errors:
         return CholeskyExResult(_cholesky("linalg.cholesky_ex", A, upper), new_tensor(infos))
-    good = np.where(column(column(infos == 0)), A.array, np.eye(A.array.shape[-1], dtype=A.array.dtype))
+    good = np.where(
+        column(column(infos == 0)), A.array, module_of(A).eye(A.array.shape[-1], dtype=A.array.dtype)
+    )
     factor = plain_cholesky(new_tensor(good), upper=upper).array
     factor = np.where(column(column(infos == 0)), factor, np.nan).astype(factor.dtype)
     return CholeskyExResult(new_tensor(factor), new_tensor(infos))
@@ -251,7 +255,7 @@ def linalg_qr(A: Tensor, mode: str = "reduced") -> Any:
         )
     if mode == "r":
         triangle_ = np.linalg.qr(A.array, mode="r")
-        empty = new_tensor(np.zeros(0, A.array.dtype))
+        empty = new_tensor(np.zeros_like(A.array, shape=0))
         return QrResult(empty, qr_r(A, found=(empty.array, triangle_), mode=mode))
     q, r = np.linalg.qr(A.array, mode=mode)  # type: ignore[call-overload]
     return QrResult(qr_q(A, found=(q, r), mode=mode), qr_r(A, found=(q, r), mode=mode))

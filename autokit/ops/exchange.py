@@ -110,7 +110,7 @@ def asarray(
     made = as_tensor(from_dlpack(obj) if foreign else obj, dtype, device)
     before = obj.array if isinstance(obj, Tensor) else obj
     shares = foreign and dtype is None
-    if isinstance(before, np.ndarray):
+    if isinstance(before, np.ndarray) and not made.is_cuda:
         shares = np.may_share_memory(before, made.array)
     if copy is False and not shares and made.array.size:
         raise ValueError("can't alias arbitrary sequence or another dtype: asarray() was told not to copy")

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from autokit.devices import module_of
 from autokit.dtypes import FLOATS
 from autokit.ops.errors import describe
+from autokit.ops.gpu import any_of
 from autokit.ops.index import read_at
 from autokit.ops.lu import lu_arrays, order_of_rows
 from autokit.ops.matrices import (
@@ -33,7 +35,7 @@ LuUnpackResult = return_type("lu_unpack", "P", "L", "U")
 def _unit_lower(lu: Any) -> Any:
     """L, from L below the diagonal and U on and above it."""
     size = min(lu.shape[-2:])
-    return triangle(lu[..., :size], False, 1) + np.eye(lu.shape[-2], size, dtype=_dtype(lu))
+    return triangle(lu[..., :size], False, 1) + module_of(lu).eye(lu.shape[-2], size, dtype=_dtype(lu))
 
 
 def _dtype(a: Any) -> Any:
@@ -78,7 +80,7 @@ def _lu_gradient(g: Any, out: Any, order: Any) -> Any:
 
 def _permutation(order: Any, dtype: Any) -> Any:
     """P, for which P L U is A: column k has its 1 in the row that came to be row k."""
-    return np.swapaxes(read_at(np.eye(order.shape[-1], dtype=dtype), (order,)), -1, -2)
+    return np.swapaxes(read_at(module_of(order).eye(order.shape[-1], dtype=dtype), (order,)), -1, -2)
 
 
 @operation(
@@ -107,9 +109,9 @@ def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -
     infos = (
         np.where(zero.any(axis=-1), zero.argmax(axis=-1) + 1, 0).astype(np.int32)
         if zero.size
-        else (np.zeros(A.array.shape[:-2], np.int32))
+        else np.zeros_like(A.array, np.int32, shape=A.array.shape[:-2])
     )
-    if check_errors and infos.any():
+    if check_errors and any_of(infos):
         place, number = in_batch(infos)
         raise RuntimeError(
             f"torch.linalg.lu_factor: {place}U[{number},{number}] is zero and using it on lu_solve would "
@@ -157,7 +159,7 @@ def lu_unpack(
     LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True
 ) -> Any:
     """P, L and U, from what :func:`lu_factor` gives."""
-    empty = new_tensor(np.zeros(0, LU_data.array.dtype))
+    empty = new_tensor(np.zeros_like(LU_data.array, shape=0))
     order = order_of_rows(LU_pivots.array, LU_data.array.shape[-2])
     permutation = new_tensor(_permutation(order, LU_data.array.dtype)) if unpack_pivots else empty
     if not unpack_data:

@@ -10,8 +10,8 @@ array ``a`` is.  The exceptions:
 * ``flags`` says nothing of writing.
 
 To ask something of an array on a GPU stops the program until the GPU has
-caught up.  So nothing here asks but :func:`any_of`, on which the errors depend
-that PyTorch raises for wrong indices and targets.
+caught up.  So rules ask through :func:`any_of` and :func:`ask` alone: where an
+error depends on the answer, as with wrong indices, or the shape of a result.
 """
 
 from __future__ import annotations
@@ -25,8 +25,13 @@ from autokit.devices import module_of
 
 
 def any_of(condition: Any) -> bool:
-    """Whether ``condition`` holds anywhere: one number that is read from the GPU."""
-    return bool(condition.any())
+    """Whether ``condition`` holds anywhere."""
+    return bool(ask(condition.any()))
+
+
+def ask(value: Any) -> Any:
+    """The one element of ``value`` as a number of Python."""
+    return value.item()
 
 
 def known(condition: Any) -> Any:

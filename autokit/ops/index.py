@@ -13,7 +13,7 @@ import numpy as np
 
 from autokit.autograd.node import Node
 from autokit.batches import Batch, NotBatched, newest, wrap
-from autokit.devices import beside
+from autokit.devices import beside, on_a_gpu
 from autokit.dtypes import FLOATS
 from autokit.ops import gpu
 from autokit.ops.errors import describe
@@ -65,7 +65,7 @@ def _entry(tensor: Tensor, entry: Any) -> Any:
         return bool(entry)
     if isinstance(entry, int | np.integer):
         return int(entry)
-    if isinstance(entry, list | tuple | range | np.ndarray) or hasattr(entry, "__cuda_array_interface__"):
+    if isinstance(entry, list | tuple | range | np.ndarray) or on_a_gpu(entry):
         array = beside(tensor.array, entry)
         if not array.ndim and array.dtype.kind in "ui":
             return int(array) if is_on_cpu(array) else array

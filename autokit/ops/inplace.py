@@ -19,6 +19,7 @@ import numpy as np
 from autokit import dtypes
 from autokit.autograd.modes import no_grad, thread
 from autokit.autograd.node import Node
+from autokit.devices import beside
 from autokit.memory import INFERENCE, next_sequence
 from autokit.ops.convert import cast, converted
 from autokit.ops.errors import broadcast_message, describe
@@ -316,7 +317,7 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     """Take over the elements of ``src``, which may broadcast and have another dtype."""
     if isinstance(src, bool | int | float | complex):
         # Unlike fill_(), this lets a number wrap around that does not fit.
-        src = new_tensor(converted(np.asarray(src), self.array.dtype))
+        src = new_tensor(beside(self.array, converted(np.asarray(src), self.array.dtype)))
     if not isinstance(src, Tensor):
         raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
     setitem(self, Ellipsis, src if src.array.dtype == self.array.dtype else cast(src, self.array.dtype))

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.devices import module_of
 from autokit.ops.choices import where
 from autokit.ops.gpu import any_of
 from autokit.ops.lu import lu_arrays
@@ -98,7 +99,7 @@ def _inverse(function: str, A: Tensor, check_errors: bool) -> Any:
     require_square_floating(function, A)
     made = plain_inv(A)
     infos = failures(made.array, A.array, 2)
-    if check_errors and infos.any():
+    if check_errors and any_of(infos):
         place, number = in_batch(infos)
         raise LinAlgError(
             f"{function}: {place}The diagonal element {number} is zero, the inversion could not be completed "
@@ -118,7 +119,7 @@ def _matrices(scalars: Any) -> Any:
 def _cofactors(a: Any) -> Any:
     """det(A) A⁻ᵀ, found without a division, so that a singular matrix has it too."""
     u, s, vh = np.linalg.svd(a)
-    others = np.where(np.eye(a.shape[-1], dtype=bool), 1, s[..., None, :]).prod(axis=-1)
+    others = np.where(module_of(a).eye(a.shape[-1], dtype=bool), 1, s[..., None, :]).prod(axis=-1)
     return (u * others[..., None, :]) @ vh * _matrices(np.linalg.det(u) * np.linalg.det(vh))
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.devices import module_of
 from autokit.ops.dims import place_of, sizes_of, whole
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
@@ -416,7 +417,8 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     if not r:
         return new_tensor(input.array[:0])
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
-    places = np.array(list(choose(range(input.array.size), r)), np.int64).reshape(-1, r)
+    rows = list(choose(range(input.array.size), r))
+    places = module_of(input).asarray(rows, np.int64).reshape(-1, r)
     return stack([input[column] for column in places.T], 1)
 
 

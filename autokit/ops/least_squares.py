@@ -8,6 +8,7 @@ import numpy as np
 
 from autokit.dtypes import FLOATS
 from autokit.ops.errors import describe
+from autokit.ops.gpu import any_of, ask
 from autokit.ops.matrices import (
     LinAlgError,
     require_floating,
@@ -164,14 +165,14 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     rows, columns = A.array.shape[-2:]
     s = np.linalg.svd(A.array, compute_uv=False)
     rank = (s > cutoff(s, A.array.shape, 0.0, rcond)).sum(axis=-1)
-    full = bool((rank == min(rows, columns)).all())
+    full = not any_of(rank != min(rows, columns))
     if driver == "gels" and not full:
         raise LinAlgError(
             f"{name}: The least squares solution could not be computed because the input matrix does not "
-            f"have full rank (error code: {int(rank.min()) + 1})."
+            f"have full rank (error code: {ask(rank.min()) + 1})."
         )
     solution = pinv(A, rtol=rcond) @ (B.unsqueeze(-1) if vector else B)
-    empty = new_tensor(np.zeros(0, A.array.dtype))
+    empty = new_tensor(np.zeros_like(A.array, shape=0))
     residuals = empty
     if full and rows > columns and driver not in (None, "gelsy"):
         difference = A @ solution - (B.unsqueeze(-1) if vector else B)
@@ -179,7 +180,7 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     return LstsqResult(
         solution.squeeze(-1) if vector else solution,
         residuals.squeeze(-1) if vector and residuals is not empty else residuals,
-        new_tensor(new_tensor(rank).array.astype(np.int64) if driver != "gels" else np.zeros(0, np.int64)),
+        new_tensor(rank.astype(np.int64) if driver != "gels" else np.zeros_like(s, np.int64, shape=0)),
         new_tensor(s) if driver in ("gelsd", "gelss") else empty,
     )
 

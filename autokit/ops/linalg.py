@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from autokit.autograd.modes import thread
+from autokit.devices import module_of
 from autokit.dtypes import DIFFERENTIABLE, HALVES
 from autokit.ops.autocast import autocasted
 from autokit.ops.dims import place_of
@@ -397,7 +398,7 @@ def linalg_diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -
 @operation(
     "tr",
     "trace {a}",
-    a=derivative("I", lambda g, shape: np.where(np.eye(shape[0], shape[1], dtype=np.bool_), g, 0)),
+    a=derivative("I", lambda g, shape: np.where(module_of(g).eye(shape[0], shape[1], dtype=bool), g, 0)),
     name="trace",
     reduces=True,
     linear=True,

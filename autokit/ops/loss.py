@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autokit.autograd.node import Node
+from autokit.devices import module_of
 from autokit.ops.blocks import pieces_of_rows
 from autokit.ops.elementwise import sigmoid
 from autokit.ops.gpu import any_of
@@ -145,7 +146,7 @@ def class_factors(target: Any, classes: int, weight: Any, ignore_index: int) -> 
     IndexError
         If a target is no class and not to be ignored.
     """
-    if weight is None and not 0 <= ignore_index < classes and (not target.size or _largest(target) < classes):
+    if weight is None and not 0 <= ignore_index < classes and _are_classes(target, classes):
         return None
     counts = target != ignore_index
     chosen = np.where(counts, target, 0)
@@ -158,12 +159,12 @@ def class_factors(target: Any, classes: int, weight: Any, ignore_index: int) -> 
     return counts.astype(np.float32) if weight is None else counts * read_at(weight, (chosen,))
 
 
-def _largest(chosen: Any) -> int:
-    """The largest class, where a negative one counts as larger than all."""
-    unsigned = chosen.view(np.uint64) if chosen.dtype == np.int64 else chosen
-    if unsigned.__class__ is np.ndarray:
-        return unsigned.item(unsigned.argmax())  # in a third of the time that max() takes
-    return unsigned.max()
+def _are_classes(target: Any, classes: int) -> bool:
+    """Whether each target is from 0 up to ``classes``."""
+    if target.__class__ is np.ndarray and target.dtype == np.int64 and target.size:
+        unsigned = target.view(np.uint64)  # where negative ones are the largest
+        return unsigned.item(unsigned.argmax()) < classes  # in a third of the time that max() takes
+    return not any_of((target < 0) | (target >= classes))
 
 
 def _class_of_each(target: Any, factors: Any) -> Any:
@@ -172,15 +173,19 @@ def _class_of_each(target: Any, factors: Any) -> Any:
     return chosen if factors is None else np.where(factors.reshape(-1) == 0, 0, chosen)
 
 
+def _one_for_zero(total: Any) -> Any:
+    return np.where(total == 0, 1, total)
+
+
 def _likelihood_gradient(g: Any, target: Any, shape: tuple[int, ...], factors: Any, reduction: str) -> Any:
     axis = _class_axis(len(shape))
     chosen = _class_of_each(target.array if isinstance(target, Tensor) else target, factors)
     values: Any = -1.0 if factors is None else -factors.reshape(-1)
     if reduction == "mean":
-        values = values / (chosen.size or 1 if factors is None else (float(factors.sum()) or 1.0))
+        values = values / (chosen.size or 1 if factors is None else _one_for_zero(factors.sum()))
     kind = (g.array if isinstance(g, Tensor) else g).dtype
     hot = np.zeros_like(chosen, kind, shape=(chosen.size, shape[axis]))
-    hot[np.arange(chosen.size), chosen] = values
+    hot[module_of(chosen).arange(chosen.size), chosen] = values
     if len(shape) != 2:
         others = shape[:axis] + shape[axis + 1 :]
         hot = np.moveaxis(hot.reshape((*others, shape[axis])), -1, axis)
@@ -221,7 +226,7 @@ def nll_loss(input, target, /, factors=None, reduction="mean"):
     ``factors`` says what each sample counts, as :func:`class_factors` finds it.
     """
     chosen = _class_of_each(target, factors)
-    likelihoods = _rows(input)[np.arange(chosen.size), chosen]
+    likelihoods = _rows(input)[module_of(chosen).arange(chosen.size), chosen]
     if factors is not None:
         each = factors.reshape(-1)
         likelihoods = np.where(each == 0, 0, likelihoods * each).astype(input.dtype, copy=False)
@@ -229,8 +234,10 @@ def nll_loss(input, target, /, factors=None, reduction="mean"):
         return -likelihoods.reshape(target.shape)
     if reduction == "sum":
         return -likelihoods.sum()
-    total = chosen.size if factors is None else float(factors.sum())
-    return likelihoods.sum() / -total if total else np.full((), np.nan, input.dtype)
+    total = chosen.size if factors is None else factors.sum()
+    return (
+        likelihoods.sum() / -total if factors is not None or total else np.full_like(input, np.nan, shape=())
+    )
 
 
 # ---------------------------------------------------------------- classes, from many logits

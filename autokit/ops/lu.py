@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from autokit.devices import module_of
+
 
 def lu_arrays(a: Any) -> tuple[Any, Any]:
     """L below and U on and above the diagonal of one array, and the rows swapped at each step, from 1.
@@ -16,7 +18,7 @@ def lu_arrays(a: Any) -> tuple[Any, Any]:
     steps = min(rows, columns)
     lu = a.reshape((-1, rows, columns)).copy()
     pivots = np.zeros_like(a, shape=(len(lu), steps), dtype=np.int32)
-    each = np.arange(len(lu))
+    each = module_of(lu).arange(len(lu))
     for step in range(steps):
         largest = step + np.abs(lu[:, step:, step]).argmax(axis=1)
         pivots[:, step] = largest + 1
@@ -29,7 +31,7 @@ def lu_arrays(a: Any) -> tuple[Any, Any]:
 
 def order_of_rows(pivots: Any, rows: int) -> Any:
     """Which row of the matrix each row of L U is, after all swaps."""
-    order = np.zeros_like(pivots, np.int64, shape=(*pivots.shape[:-1], rows)) + np.arange(rows)
+    order = np.zeros_like(pivots, np.int64, shape=(*pivots.shape[:-1], rows)) + module_of(pivots).arange(rows)
     for step in range(pivots.shape[-1]):
         other = pivots[..., step, None].astype(np.int64) - 1
         taken = np.take_along_axis(order, other, axis=-1)

@@ -8,6 +8,7 @@ import numpy as np
 
 from autokit.ops.dims import place_of
 from autokit.ops.errors import broadcast_message, describe
+from autokit.ops.gpu import ask
 from autokit.ops.index import plain_getitem, plain_nonzero, spread_out, writable_copy
 from autokit.ops.index import put as put_at
 from autokit.ops.names import Names
@@ -70,7 +71,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
             spread_out,
             on(plain_getitem, g, index=(mask,)),
             shape=(count_of(shape),),
-            index=(slice(0, int(mask.sum())),),
+            index=(slice(0, ask(mask.sum())),),
         ).reshape(shape),
     ),
     name="masked_scatter",
@@ -78,7 +79,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
 def plain_masked_scatter(a, source, /, mask):
     """See :func:`masked_scatter`."""
     result = np.broadcast_to(a, mask.shape).copy()
-    result[mask] = source.reshape(-1)[: int(mask.sum())]
+    result[mask] = source.reshape(-1)[: ask(mask.sum())]
     return result
 
 
@@ -100,9 +101,10 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     if shape is None:
         raise RuntimeError(broadcast_message(places.shape, input.array.shape))
     whole = places if places.shape == shape else np.broadcast_to(places, shape).copy()
-    if source.array.size < whole.sum():
+    needed = ask(whole.sum())
+    if source.array.size < needed:
         raise RuntimeError(
-            f"Number of elements of source < number of ones in mask: {source.array.size} and {whole.sum()}"
+            f"Number of elements of source < number of ones in mask: {source.array.size} and {needed}"
         )
     return plain_masked_scatter(input, source, mask=whole)
 

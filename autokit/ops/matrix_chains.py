@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.devices import module_of
 from autokit.ops.errors import describe
 from autokit.ops.linalg import matmul, mm
 from autokit.ops.matrices import (
@@ -122,7 +123,8 @@ def matrix_power(input: Tensor, n: int) -> Tensor:
 
         return matrix_power(inv(input), -n) if n < -1 else inv(input)
     if n == 0:
-        identity = np.broadcast_to(np.eye(input.array.shape[-1], dtype=input.array.dtype), input.array.shape)
+        identity = module_of(input).eye(input.array.shape[-1], dtype=input.array.dtype)
+        identity = np.broadcast_to(identity, input.array.shape)
         return mul(input, 0) + identity if input.requires_grad else new_tensor(identity.copy())
     if n == 1:
         return input.clone()

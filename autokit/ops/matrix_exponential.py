@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from autokit.devices import module_of
+from autokit.ops.gpu import ask
 from autokit.ops.matrices import (
     require_square_floating,
     transposed,
@@ -25,8 +27,8 @@ _PADE_REACH = 5.4
 
 
 def _exponentials(a: Any) -> Any:
-    identity = np.eye(a.shape[-1], dtype=a.dtype)
-    norm = np.abs(a).sum(axis=-2).max(initial=0)
+    identity = module_of(a).eye(a.shape[-1], dtype=a.dtype)
+    norm = ask(np.abs(a).sum(axis=-2).max()) if a.size else 0.0
     if not np.isfinite(norm):
         return np.full_like(a, np.nan)
     squarings = max(0, int(np.ceil(np.log2(norm / _PADE_REACH)))) if norm else 0

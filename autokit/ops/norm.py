@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from autokit import dtypes
+from autokit.devices import beside
 from autokit.ops.dims import place_of
 from autokit.ops.errors import broadcast_message
 from autokit.ops.matrix_norms import matrix_norm, plain_vector_norm, vector_norm, vector_norm_gradient
@@ -197,7 +198,8 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
         raise RuntimeError(f"pdist only supports 2D tensors, got: {input.array.ndim}D")
     if p < 0:
         raise RuntimeError(f"pdist only supports non-negative p values; got {p}")
-    first, second = (new_tensor(each) for each in np.triu_indices(input.array.shape[0], 1))
+    pairs = np.triu_indices(input.array.shape[0], 1)
+    first, second = (new_tensor(beside(input.array, each)) for each in pairs)
     rows = index_select(input, 0, first), index_select(input, 0, second)
     return plain_distance(*rows, float(p), -1, False, "PdistBackward0")
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from autokit.autograd.modes import thread
+from autokit.devices import on_a_gpu
 from autokit.ops import FAMILIES
 from autokit.ops.create import as_tensor
 from autokit.ops.inplace import mark_changed, refuse_change
@@ -46,7 +47,7 @@ def array_ufunc(self: Tensor, ufunc: Any, method: str, *inputs: Any, **settings:
     """NEP 13: NumPy met a tensor in a ufunc."""
     function = KNOWN.get(ufunc)
     if function is not None and method == "__call__" and not settings:
-        return function(*(as_tensor(each) if isinstance(each, np.ndarray) else each for each in inputs))
+        return function(*map(_as_tensors, inputs))
     outs = settings.pop("out", ())
     for out in outs:
         if isinstance(out, Tensor):
@@ -61,7 +62,7 @@ def array_ufunc(self: Tensor, ufunc: Any, method: str, *inputs: Any, **settings:
         return outs[0] if len(outs) == 1 else outs
     if isinstance(made, tuple):
         return tuple(map(new_tensor, made))
-    return new_tensor(made) if isinstance(made, np.ndarray | np.generic) else made
+    return new_tensor(made) if isinstance(made, np.ndarray | np.generic) or on_a_gpu(made) else made
 
 
 def array_function(self: Tensor, function: Any, types: Any, arguments: Any, settings: Any) -> Any:
@@ -76,7 +77,7 @@ def _as_tensors(value: Any) -> Any:
     """Arrays as tensors, alone or in a row."""
     if isinstance(value, list | tuple):
         return type(value)(map(_as_tensors, value))
-    return as_tensor(value) if isinstance(value, np.ndarray) else value
+    return as_tensor(value) if isinstance(value, np.ndarray) or on_a_gpu(value) else value
 
 
 def _arrays(value: Any, function: Any) -> Any:

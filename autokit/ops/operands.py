@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autokit import dtypes
-from autokit.devices import device, put_on
+from autokit.devices import device, on_a_gpu, put_on
 from autokit.limits import finfo, iinfo
 from autokit.ops.errors import describe, not_a_tensor
 from autokit.tensor import Literal, Tensor, new_tensor
@@ -46,7 +46,7 @@ def as_operands(operation: Operation, values: tuple[Any, ...]) -> tuple[Tensor, 
     if not any(isinstance(value, Tensor) for value in values):
         raise not_a_tensor(operation, values[0] if values else None, 0)
     tensors = [_no_number(operation, value, place) for place, value in enumerate(values)]
-    where = on_a_gpu(tensors)
+    where = gpu_among(tensors)
     if operation.mixed or len(tensors) == 1 and not operation.floating:
         return tuple([literal(t, None, where) if not isinstance(t, Tensor) else t for t in tensors])
     from autokit.ops.convert import cast
@@ -69,7 +69,7 @@ def as_operands(operation: Operation, values: tuple[Any, ...]) -> tuple[Tensor, 
     )
 
 
-def on_a_gpu(values: Iterable[Any]) -> device | None:
+def gpu_among(values: Iterable[Any]) -> device | None:
     """The GPU that holds one of the tensors in ``values``; None where all are on the CPU."""
     for value in values:
         if isinstance(value, Tensor) and value.array.__class__ is not np.ndarray:
@@ -90,7 +90,7 @@ def on_one_device(operation: Operation, operands: Sequence[Any]) -> tuple[Tensor
         PyTorch's, if other tensors are on two devices; with both tensors.
     """
     tensors = [each for each in operands if isinstance(each, Tensor)]
-    where = on_a_gpu(tensors)
+    where = gpu_among(tensors)
     if where is None or all([each.device == where for each in tensors]):
         return None
     from autokit.ops.convert import move
@@ -179,7 +179,7 @@ def _no_number(operation: Operation, value: Any, place: int) -> Any:
         return value
     if isinstance(value, np.generic):
         return value.item()
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray) or on_a_gpu(value):
         return new_tensor(value)
     if isinstance(value, _NUMBERS):  # a subclass, such as an IntEnum
         return int(value) if isinstance(value, int) else float(value)  # type: ignore[arg-type]

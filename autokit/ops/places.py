@@ -83,7 +83,7 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
 def plain_index_add(a, source, /, dim, index, alpha=1):
     """See :func:`index_add`."""
     result = writable_copy(a)
-    add_at(result, slices_at(dim, index), source * np.asarray(alpha, a.dtype))
+    add_at(result, slices_at(dim, index), source * a.dtype.type(alpha))
     return result
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from autokit.devices import beside, module_of
 from autokit.ops.dims import place_of, places_of, sizes_of, whole
 from autokit.ops.expansion import expand
-from autokit.ops.gpu import any_of
+from autokit.ops.gpu import any_of, ask
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
 from autokit.ops.shape import flatten, reshape, unsqueeze
@@ -113,7 +113,7 @@ def repeat_interleave(
 def repeated_places(counts: Any) -> Any:
     """Each place as often as ``counts`` says there: the place behind which the running sum goes beyond it."""
     ends = np.cumsum(counts)
-    total = int(ends[-1]) if ends.size else 0
+    total = ask(ends[-1]) if ends.size else 0
     return np.searchsorted(ends, module_of(counts).arange(total), side="right")
 
 

@@ -79,12 +79,13 @@ def in_memory_order(array: np.ndarray, draw: Draw) -> np.ndarray:
     if array.flags.c_contiguous or 0 in array.strides:
         return draw(array.shape)
     order = sorted(range(array.ndim), key=lambda axis: -abs(array.strides[axis]))
-    return draw(tuple(array.shape[axis] for axis in order)).transpose(np.argsort(order))
+    back = [order.index(axis) for axis in range(array.ndim)]
+    return draw(tuple(array.shape[axis] for axis in order)).transpose(back)
 
 
 def like_in_memory(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """An unfilled array with the shape of ``array``, and its order of dimensions in memory."""
-    return np.empty_like(to_numpy(array), dtype, order="C" if 0 in array.strides else "K")
+    return in_memory_order(array, lambda shape: np.empty(shape, dtype))
 
 
 def _with_history(values: np.ndarray, backward: str, *parameters: Tensor) -> Tensor:
@@ -426,6 +427,10 @@ def multinomial(
     """
     source = source_of("multinomial", generator)
     weights = to_numpy(input.array)
+
+    def drawn_beside(places: Any) -> Tensor:
+        return new_tensor(beside(input.array, places))
+
     if weights.dtype.kind not in dtypes.FLOATS:
         raise RuntimeError(
             f"multinomial only supports floating-point dtypes for input, got: {input.dtype}; use .float()"
@@ -441,20 +446,20 @@ def multinomial(
             f"{num_samples} of {weights.shape[-1]}"
         )
     if not weights.size:
-        return new_tensor(np.zeros((*weights.shape[:-1], num_samples), np.int64))
+        return drawn_beside(np.zeros((*weights.shape[:-1], num_samples), np.int64))
     if not (np.isfinite(weights).all() and (weights >= 0).all()):
         raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
     if not weights.any(axis=-1).all():
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
     if replacement and num_samples > 1:
-        return new_tensor(source.choice(weights, num_samples))
-    waits = in_memory_order(weights, lambda shape: source.exponential(shape, weights.dtype))
+        return drawn_beside(source.choice(weights, num_samples))
+    waits = in_memory_order(input.array, lambda shape: source.exponential(shape, weights.dtype))
     with np.errstate(divide="ignore"):
         keys = weights / waits
     if num_samples == 1:
-        return new_tensor(keys.argmax(axis=-1, keepdims=True))
+        return drawn_beside(keys.argmax(axis=-1, keepdims=True))
     places = np.argsort(-keys, axis=-1, kind="stable")
-    return new_tensor(np.ascontiguousarray(places[..., :num_samples]))
+    return drawn_beside(np.ascontiguousarray(places[..., :num_samples]))
 
 
 NAMES = Names(

@@ -63,9 +63,9 @@ def _cumprod_gradient(g: Any, a: Any, out: Any, shape: tuple[int, ...], dim: int
         return on(plain_cumsum, g * out, dim=dim, reverse=True) / a
     # Products of all but one element, also where that one is 0: a row for each that is left out.
     size = shape[dim]
-    others = np.where(np.eye(size, dtype=bool), 1.0, np.expand_dims(np.swapaxes(a, dim, -1), -2))
+    others = np.where(module_of(a).eye(size, dtype=bool), 1.0, np.expand_dims(np.swapaxes(a, dim, -1), -2))
     runs = on(plain_cumprod, others, dim=-1)
-    later = np.triu(np.ones((size, size), dtype=bool))
+    later = np.triu(module_of(a).ones((size, size), dtype=bool))
     each = np.where(later, np.expand_dims(np.swapaxes(g, dim, -1), -2) * runs, 0.0)
     return np.swapaxes(each.sum(axis=-1), dim, -1)
 
@@ -107,7 +107,7 @@ def _logcumsumexp_gradient(g: Any, a: Any, out: Any, shape: tuple[int, ...], dim
         return g
     # A row for each element, a column for each result that it is part of: exponents there are at most 0.
     size = shape[dim]
-    earlier = np.triu(np.ones((size, size), dtype=bool))
+    earlier = np.triu(module_of(a).ones((size, size), dtype=bool))
     elements, results = (np.swapaxes(each, dim, -1) for each in (a, out))
     exponents = np.where(earlier, np.expand_dims(elements, -1) - np.expand_dims(results, -2), -np.inf)
     each = np.exp(exponents) * np.expand_dims(np.swapaxes(g, dim, -1), -2)

@@ -348,8 +348,8 @@ def _start(reduce: str, dtype: np.dtype) -> Any:
 
 def _arrivals(shape: tuple[int, ...], dim: int, index: Any, include_self: bool) -> np.ndarray:
     """How many elements meet at each place."""
-    counts = np.full(shape, int(include_self))
-    return _add_along(counts, dim, index, np.ones(index.shape, np.int64))
+    counts = np.full_like(index, int(include_self), np.int64, shape=shape)
+    return _add_along(counts, dim, index, np.ones_like(index, np.int64))
 
 
 def _reduce_gradients(
@@ -375,7 +375,9 @@ def _reduce_gradients(
         factor = np.where(a == 0, 1, a)
         own = g * product(factor, part) / factor
         zeros = _array(part) == 0
-        zeros_met = _add_along(np.zeros(shape), dim, index, zeros)[_beside(index.shape, dim, index)]
+        zeros_met = _add_along(np.zeros_like(index, np.float64, shape=shape), dim, index, zeros)[
+            _beside(index.shape, dim, index)
+        ]
         alone = zeros & (zeros_met == 1)
         others = product(a, np.where(alone, 1, part))
         given = np.where(alone, take(g * others), take(g * out) / np.where(zeros, 1, part))

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.devices import module_of
 from autokit.ops.create import Dtype, finished, numpy_dtype
 from autokit.ops.dims import whole
 from autokit.ops.filled import number
@@ -147,7 +148,8 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     count = x.array.size if N is None else N
     if count < 0:
         raise RuntimeError("N must be non-negative.")
-    exponents = np.arange(count) if increasing else np.arange(count)[::-1].copy()
+    exponents = module_of(x).arange(count)
+    exponents = exponents if increasing else exponents[::-1]
     if x.array.dtype.kind in "bui":
         x = x.long()
     return on(plain_pow, x[:, None], new_tensor(exponents.astype(x.array.dtype)))

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.devices import module_of
 from autokit.ops.errors import broadcast_message, describe
 from autokit.ops.gpu import any_of
 from autokit.ops.inverses import failures, inverses
@@ -131,7 +132,7 @@ def _solved(function: str, A: Tensor, B: Tensor, left: bool, check_errors: bool)
     else:
         made = plain_solve(A.transpose(-2, -1), B.transpose(-2, -1)).transpose(-2, -1)
     infos = failures(made.array, A.array, 1 if vector else 2)
-    if check_errors and infos.any():
+    if check_errors and any_of(infos):
         raise LinAlgError(
             f"torch.{function}: {in_batch(infos)[0]}The solver failed because the input matrix is singular."
         )
@@ -141,7 +142,7 @@ def _solved(function: str, A: Tensor, B: Tensor, left: bool, check_errors: bool)
 def triangle(a: Any, upper: bool, offset: int = 0) -> Any:
     """The matrices with zeros below the diagonal (``upper``) or above it; with ``offset`` 1 on it too."""
     rows, columns = a.shape[-2:]
-    below = np.tri(rows, columns, offset - 1 if upper else -offset, dtype=bool)
+    below = module_of(a).tri(rows, columns, offset - 1 if upper else -offset, dtype=bool)
     return np.where(~below if upper else below, a, 0)
 
 
@@ -250,7 +251,7 @@ def cholesky_inverse(L: Tensor, upper: bool = False) -> Tensor:
             f"cholesky_inverse: {where_}The diagonal element {number} is zero, the inversion could not be "
             "completed because the input matrix is singular."
         )
-    identity = np.broadcast_to(np.eye(L.array.shape[-1], dtype=L.array.dtype), L.array.shape)
+    identity = np.broadcast_to(module_of(L).eye(L.array.shape[-1], dtype=L.array.dtype), L.array.shape)
     return cholesky_solve(new_tensor(identity), L, upper)
 
 

@@ -80,7 +80,7 @@ def order_of(a: Any, dim: int, descending: bool = False) -> Any:
     if not a.ndim:
         return np.zeros_like(a, shape=(), dtype=np.int64)
     a = widened(a)
-    if a.size >= _MANY and a.dtype in (np.float32, np.int32):
+    if a.size >= _MANY and is_on_cpu(a) and a.dtype in (np.float32, np.int32):
         return _order_by_keys(a, dim, descending)
     if descending:  # backwards twice, so that equal elements keep their order here too
         places = np.argsort(np.flip(a, dim), axis=dim, kind="stable")

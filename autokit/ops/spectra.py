@@ -21,7 +21,9 @@ from typing import Any
 
 import numpy as np
 
+from autokit.devices import module_of
 from autokit.dtypes import DIFFERENTIABLE
+from autokit.ops.gpu import any_of
 from autokit.ops.inverses import plain_inv
 from autokit.ops.matrices import (
     LinAlgError,
@@ -47,7 +49,7 @@ EigResult = return_type("linalg_eig", "eigenvalues", "eigenvectors")
 
 def _off_diagonal(a: Any, over: Any) -> Any:
     """``a / over`` off the diagonal, and zeros on it."""
-    diagonal = np.eye(a.shape[-1], dtype=bool)
+    diagonal = module_of(a).eye(a.shape[-1], dtype=bool)
     return np.where(diagonal, 0, a / np.where(diagonal, 1, over))
 
 
@@ -316,11 +318,11 @@ def eig_vectors(a, /, found=None):
 
 def _eig_arrays(A: Tensor) -> Any:
     require_square_floating("linalg.eig", A)
-    if not np.isfinite(A.array).all():
+    if any_of(~np.isfinite(A.array)):
         raise RuntimeError("torch.linalg.eig: input tensor should not contain infs or NaNs.")
     values, vectors = np.linalg.eig(A.array)
     if np.iscomplexobj(values):
-        if (values.imag != 0).any():
+        if any_of(values.imag != 0):
             raise NotImplementedError(
                 "linalg.eig: the matrix has complex eigenvalues, and autokit has no gradients of complex "
                 "numbers. A symmetric matrix has real ones: use torch.linalg.eigh; without a gradient, "

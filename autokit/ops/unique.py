@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from autokit.devices import module_of
 from autokit.ops.dims import place_of
 from autokit.ops.half import widened
 from autokit.ops.names import Names
@@ -119,13 +120,13 @@ def _rows(a: Any, dim: int) -> Any:
 
 def _groups(rows: Any, in_order: bool) -> tuple[Any, Any, Any]:
     """A place of each different row, which of them each row is, and how often each occurs."""
-    rows, order = widened(rows), np.arange(len(rows))
+    rows, order = widened(rows), module_of(rows).arange(len(rows))
     if in_order:
         order = np.argsort(rows[:, 0], kind="stable") if rows.shape[1] == 1 else np.lexsort(rows.T[::-1])
     ordered = rows[order]
-    starts = np.ones(len(rows), dtype=bool)
+    starts = np.ones_like(order, bool)
     starts[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
-    inverse = np.empty(len(rows), dtype=np.int64)
+    inverse = np.empty_like(order)
     inverse[order] = np.cumsum(starts) - 1
     places = np.flatnonzero(starts)
     return order[places], inverse, np.diff(places, append=len(rows))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autokit import dtypes
+from autokit.ops.gpu import any_of
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
 from autokit.ops.reduce import (
@@ -242,7 +243,7 @@ def _observation_weights(fweights: Any, aweights: Any, observations: int) -> Ten
                 f"cov(): expected {name} to have the same numel as there are observations in the input but "
                 f"got {weights.array.size} != {observations}"
             )
-        if weights.array.size and weights.array.min() < 0:
+        if any_of(weights.array < 0):
             raise RuntimeError(f"cov(): {name} cannot be negative")
     if fweights is None or aweights is None:
         return fweights if aweights is None else aweights

@@ -15,7 +15,7 @@ CuPy 14 does:
   to one place not the last one stays.
 
 Every copy to the CPU is noted in :data:`copies`, so that a test can say that
-there was none, but for the questions of ``autokit.ops.gpu.any_of``.
+there was none, but for the questions of ``autokit.ops.gpu.ask``.
 :func:`installed` puts the stand-in in CuPy's place.
 """
 
@@ -164,9 +164,15 @@ class ndarray:
 
     def _copied(self, how: str) -> np.ndarray:
         frame = sys._getframe(2)
-        if frame.f_code is not gpu.any_of.__code__:
+        if frame.f_code is not gpu.ask.__code__:
             copies.append(f"{how} in {Path(frame.f_code.co_filename).name}, line {frame.f_lineno}")
         return self.host
+
+    def __dlpack__(self, **settings: Any) -> Any:
+        return self.host.__dlpack__()
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 2, 0  # CUDA, the first
 
     def __reduce__(self) -> Any:
         return ndarray, (self.get(),)
@@ -189,6 +195,8 @@ class ndarray:
         for each in inputs:
             if isinstance(each, list | tuple | np.ndarray):
                 raise TypeError(f"Unsupported type {type(each)}")
+            if not isinstance(each, ndarray | bool | int | float | complex | np.generic):
+                return NotImplemented
         return _wrapped(ufunc(*map(_bare, inputs), **{k: _bare(v) for k, v in keywords.items()}), inputs)
 
     def __array_function__(self, function: Any, types: Any, arguments: Any, keywords: Any) -> Any:
@@ -416,14 +424,20 @@ def _method(name: str) -> Any:
     return apply
 
 
+_UFUNCS = {"__add__": np.add, "__sub__": np.subtract, "__mul__": np.multiply, "__matmul__": np.matmul}
+_UFUNCS["__truediv__"] = np.true_divide
+
+
 def _operator(name: str) -> Any:
-    """The operators meet arrays and numbers, and leave other objects to their own."""
+    """The operators meet arrays and numbers, and leave other objects to NumPy's ufunc, as CuPy does."""
 
     def apply(self: ndarray, *others: Any) -> Any:
         for other in others:
             if isinstance(other, np.ndarray | list | tuple):
                 raise TypeError(f"Unsupported type {type(other)}")
             if not isinstance(other, ndarray | bool | int | float | complex | np.generic):
+                if name in _UFUNCS and hasattr(other, "__array_ufunc__"):
+                    return _UFUNCS[name](self, other)
                 return NotImplemented
         result = getattr(self.host, name)(*map(_bare, others))
         return self if name.startswith("__i") and name != "__invert__" else _wrapped(result)

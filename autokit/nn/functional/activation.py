@@ -14,6 +14,7 @@ from autokit.ops.autocast import autocasted
 from autokit.ops.elementwise import log
 from autokit.ops.elementwise import relu as _relu
 from autokit.ops.errors import describe
+from autokit.ops.gpu import any_of, ask
 from autokit.ops.redrawing import exponential_
 from autokit.ops.soft_extremes import log_softmax as _log_softmax
 from autokit.ops.soft_extremes import softmax as _softmax
@@ -127,13 +128,13 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
         raise RuntimeError(
             "Can not infer total number of classes from empty tensor: say how many with num_classes"
         )
-    if classes.size and classes.min() < 0:
-        raise RuntimeError(f"Class values must be non-negative: {int(classes.min())} is among them.")
+    if any_of(classes < 0):
+        raise RuntimeError(f"Class values must be non-negative: {ask(classes.min())} is among them.")
     if num_classes == -1:
-        num_classes = int(classes.max()) + 1
-    elif classes.size and classes.max() >= num_classes:
+        num_classes = ask(classes.max()) + 1
+    elif any_of(classes >= num_classes):
         raise RuntimeError(
-            f"Class values must be smaller than num_classes: {int(classes.max())} is not below {num_classes}."
+            f"Class values must be smaller than num_classes: {ask(classes.max())} is not below {num_classes}."
         )
     every_class = module_of(classes).arange(num_classes)
     return new_tensor((classes[..., np.newaxis] == every_class).astype(np.int64))

@@ -15,6 +15,7 @@ from autokit.ops.compare import gt
 from autokit.ops.elementwise import exp, log, plain_clone
 from autokit.ops.errors import describe
 from autokit.ops.filled import ones_like
+from autokit.ops.gpu import any_of
 from autokit.ops.loss import negative_entropy
 from autokit.tensor import Tensor
 
@@ -129,7 +130,7 @@ def gaussian_nll_loss(
             "gaussian_nll_loss(): argument 'var' (position 3) must be Tensor or float, not "
             f"{type(var).__name__}{advice}"
         )
-    if (var.array < 0).any():
+    if any_of(var.array < 0):
         raise ValueError("var has negative entry/entries: give a variance through softplus or exp")
     shape, own = input.array.shape, var.array.shape
     if own != shape:

@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 
 from autokit.autograd.modes import no_grad
-from autokit.devices import module_of, to_numpy
+from autokit.devices import beside, to_numpy
 from autokit.dtypes import FLOATS
 from autokit.nn.functional.loss import require_tensors
 from autokit.ops import embedding as rules
 from autokit.ops.errors import describe
+from autokit.ops.gpu import ask
 from autokit.ops.inplace import mark_changed
 from autokit.ops.norm import norm
+from autokit.ops.scatter import beyond
 from autokit.tensor import Tensor, new_tensor
 
 
@@ -64,7 +66,7 @@ def embedding(
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; "
             f"but got {input.dtype.name} instead: {describe(input)}; convert with .long()"
         )
-    if index.size and not (index.min() >= 0 and index.max() < rows):
+    if beyond(index, rows) is not None:
         raise IndexError(f"index out of range in self: the rows are 0 to {rows - 1}, in {describe(input)}")
     if max_norm is not None:
         _shorten(weight, index, max_norm, norm_type)
@@ -160,7 +162,7 @@ def embedding_bag(
         _shorten(weight, index, max_norm, norm_type)
     sizes = np.diff(np.append(starts, end))
     bags = len(sizes)
-    bag = np.repeat(module_of(index).arange(bags), sizes)
+    bag = beside(index, np.repeat(np.arange(bags), sizes))
     index = index[:end]
     factors = None if per_sample_weights is None else per_sample_weights.reshape(-1)[:end]
     if padding_idx is not None:
@@ -238,11 +240,11 @@ def _check_rows(
             f"{padding_idx}"
         )
     index = input.array.reshape(-1)
-    if index.size and not (index.min() >= 0 and index.max() < rows):
-        place = int(np.flatnonzero((index < 0) | (index >= rows))[0])
+    wrong = beyond(index, rows)
+    if wrong is not None:
+        place = ask(np.flatnonzero((index < 0) | (index >= rows))[0])
         raise RuntimeError(
-            f"Index {place} of input takes value {int(index[place])} which is not in the valid range "
-            f"[0, {rows})"
+            f"Index {place} of input takes value {wrong} which is not in the valid range [0, {rows})"
         )
 
 

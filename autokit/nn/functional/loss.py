@@ -15,6 +15,7 @@ from autokit.ops.choices import where
 from autokit.ops.direct import direct
 from autokit.ops.elementwise import abs as _abs
 from autokit.ops.errors import describe
+from autokit.ops.gpu import any_of
 from autokit.ops.loss import binary_cross_entropy as _binary_cross_entropy
 from autokit.ops.loss import binary_cross_entropy_with_logits as _binary_cross_entropy_with_logits
 from autokit.ops.loss import class_factors, is_large, shift_of
@@ -423,7 +424,7 @@ def _smooth_loss(
     total = losses.sum()
     if reduction == "sum":
         return total
-    return total / float(counts.sum() if weight is None else weight.array[target.array[counts]].sum())
+    return total / new_tensor(counts.sum() if weight is None else weight.array[target.array[counts]].sum())
 
 
 def _along(weight: Tensor, axis: int, ndim: int) -> Tensor:
@@ -432,7 +433,7 @@ def _along(weight: Tensor, axis: int, ndim: int) -> Tensor:
 
 def _refuse_improbable(name: str, tensor: Tensor, advice: str) -> None:
     array = tensor.array
-    if array.size and not (array.min() >= 0 and array.max() <= 1):
+    if any_of(~((array >= 0) & (array <= 1))):
         raise RuntimeError(f"all elements of {name} should be between 0 and 1: {advice}")
 
 

@@ -15,6 +15,7 @@ from autokit.ops.choices import clamp_min, minimum, where
 from autokit.ops.compare import eq, ne
 from autokit.ops.elementwise import sqrt
 from autokit.ops.errors import describe
+from autokit.ops.gpu import any_of
 from autokit.ops.loss import binary_cross_entropy_with_logits as _binary_cross_entropy_with_logits
 from autokit.ops.norm import pairwise_distance
 from autokit.tensor import Tensor
@@ -132,7 +133,7 @@ def multi_margin_loss(
             f"expected scalar type Long but found {target.dtype.name}: classes are whole numbers, converted "
             "with .long()"
         )
-    if chosen.size and not (chosen.min() >= 0 and chosen.max() < classes):
+    if any_of((chosen < 0) | (chosen >= classes)):
         raise RuntimeError(f"target out of range: there are {classes} classes, from 0 to {classes - 1}")
     if weight is not None and weight.array.size != classes:
         raise RuntimeError(f"inconsistent weight size, expected {classes} but got {list(weight.array.shape)}")
@@ -179,7 +180,7 @@ def multilabel_margin_loss(
             "with .long()"
         )
     classes = (1, *named.shape)[-1]
-    if named.size and not (named.min() >= -1 and named.max() < classes):
+    if any_of((named < -1) | (named >= classes)):
         raise RuntimeError(
             f"argument #2 'target' is out of range: there are {classes} classes, from 0 to {classes - 1}, "
             "and -1 to end a row"

@@ -1,0 +1,99 @@
+"""Every operation on a GPU: the CPU's results and derivatives, and no copy to the CPU on the way.
+
+The cases are those that stand beside PyTorch in ``tests/ops``.  They run on
+the stand-in for CuPy everywhere, and on CuPy itself where there is a GPU.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autokit as torch
+from tests.gpu import standin
+from tests.ops.case import Case
+from tests.ops.cases import CASES
+
+IDS = [f"{case.name}-{number}" for number, case in enumerate(CASES)]
+every_case = pytest.mark.parametrize("case", CASES, ids=IDS)
+
+
+@pytest.fixture(scope="module")
+def gpu() -> Iterator[None]:
+    with standin.installed():
+        yield
+
+
+FOR_THE_CPU = {
+    *("apply_", "cpu", "is_nonzero", "map_", "tensor", "Tensor", "tensor_split", "to"),
+    *("asarray", "from_dlpack", "from_numpy", "frombuffer", "type"),
+    *("arange", "cov", "ctc_loss", "ctc_loss_backward", "linspace"),
+}
+"""Calls whose results are on the CPU, or that make Python numbers of a tensor: ends, lengths, counts."""
+
+DRAWN_FROM_GIVEN = {"bernoulli", "bernoulli_", "binomial", "multinomial", "normal", "poisson"}
+"""Draws of which a GPU's tensor says how: the generator is the CPU's, so that one seed gives one stream."""
+
+SAY_THE_DEVICE = {"get_device", "type", "typename"}
+
+
+def writes_twice(case: Case) -> bool:
+    """Whether several values go to one place: on a GPU nobody knows which of them stays, as in PyTorch."""
+    indices = [array for array in case.arrays if array.dtype.kind == "i"]
+    return case.name in ("scatter", "scatter_") and any(len(np.unique(each)) < each.size for each in indices)
+
+
+def run(case: Case, device: str, precision: str = "float32") -> tuple[list[Any], list[Any], list[Any]]:
+    """The results on ``device``, and the first and second derivatives of a weighted sum of them."""
+    torch.manual_seed(0)
+    with torch.device(device), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tensors = []
+        for array in case.arrays:
+            array = array.astype(precision) if array.dtype.kind == "f" else array
+            tensors.append(torch.tensor(array, requires_grad=array.dtype.kind == "f"))
+        standin.copies.clear()
+        results = flat(case.call(torch, *tensors))
+        leaves = [each for each in tensors if each.requires_grad]
+        first, seeds = gradients(results, leaves, 1)
+        second, _ = gradients(first, leaves + seeds, 100)
+        return results, first, second
+
+
+def flat(result: Any) -> list[Any]:
+    return [part for each in result for part in flat(each)] if isinstance(result, tuple | list) else [result]
+
+
+def gradients(results: list[Any], leaves: list[Any], seed: int) -> tuple[list[Any], list[Any]]:
+    ends = [r for r in results if isinstance(r, torch.Tensor) and r.requires_grad]
+    if not ends or not leaves:
+        return [None] * len(leaves), []
+    random = np.random.RandomState(seed)
+    seeds = [
+        torch.tensor(random.uniform(-1, 1, tuple(end.shape))).to(end.dtype).requires_grad_() for end in ends
+    ]
+    return list(torch.autograd.grad(ends, leaves, seeds, create_graph=True, allow_unused=True)), seeds
+
+
+@every_case
+def test_the_results_are_those_of_the_cpu(gpu: None, case: Case) -> None:
+    there = run(case, "cuda")
+    copied = list(standin.copies)
+    here = run(case, "cpu")
+    for theirs, ours in zip(there, here):
+        assert len(theirs) == len(ours)
+        for theirs_one, ours_one in zip(theirs, ours):
+            if not isinstance(ours_one, torch.Tensor):
+                assert theirs_one == ours_one or case.name in SAY_THE_DEVICE
+                continue
+            assert theirs_one.is_cuda or case.name in FOR_THE_CPU, "the result left the GPU"
+            assert theirs_one.dtype == ours_one.dtype and theirs_one.shape == ours_one.shape
+            if not writes_twice(case):
+                np.testing.assert_allclose(
+                    theirs_one.detach().cpu().numpy(), ours_one.detach().numpy(), rtol=1e-5, atol=1e-6
+                )
+    assert not copied or case.name in FOR_THE_CPU | DRAWN_FROM_GIVEN, f"copied to the CPU: {copied}"
