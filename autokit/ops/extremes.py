@@ -38,6 +38,24 @@ def _shared_unless_nan(
     return np.where(top == top, shared, top)
 
 
+def _shared_on_arrays(
+    g: Any, a: Any, out: Any, shape: tuple[int, ...], dim: Dim, keepdim: bool, made_by: str | None
+) -> Any:
+    """The same for a large array without NaN and infinities: only the places of the extremes are written."""
+    top = restored(out, shape, dim, keepdim)
+    if a.__class__ is np.ndarray and a.size >= _MANY:
+        hits = a == top
+        shares = restored(g, shape, dim, keepdim) / hits.sum(axis=axes(dim), keepdims=True, dtype=a.dtype)
+        if np.isfinite(shares).all():
+            result = np.zeros(shape, a.dtype)
+            np.copyto(result, shares, where=hits)
+            return result
+    return _shared_unless_nan(g, a, out, shape, dim, keepdim, made_by)
+
+
+_MANY = 4096
+
+
 def _extreme(name: str, word: str) -> Any:
     """The rule behind ``amax`` and ``amin``, of a whole tensor (where it is ``max``) or along dimensions."""
 
@@ -50,7 +68,7 @@ def _extreme(name: str, word: str) -> Any:
     @operation(
         name,
         f"{name} {{a}}",
-        a=derivative(f"1 at the {word}, shared among ties", _shared_unless_nan),
+        a=derivative(f"1 at the {word}, shared among ties", _shared_unless_nan, _shared_on_arrays),
         backward=backward,
         name=f"a{name}",
     )

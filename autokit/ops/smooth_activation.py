@@ -25,11 +25,15 @@ def _of_elu(g: Any, a: Any, alpha: float, scale: float, input_scale: float) -> A
 
 
 def _of_elu_of_block(g: Any, a: Any, into: Any, /, alpha: float, scale: float, input_scale: float) -> None:
-    np.minimum(a, zeros_like(a), out=into)
-    into *= input_scale
+    np.fmin(a, zeros_like(a), out=into)
+    if input_scale != 1:
+        into *= input_scale
     np.exp(into, out=into)
-    into *= input_scale * alpha * scale
+    if (factor := input_scale * alpha * scale) != 1:
+        into *= factor
     into *= g
+    if factor == scale:  # the slope of the curve at 0, where the line goes on
+        return
     select(a <= 0, into, g if scale == 1 else g * scale, into)
 
 
@@ -40,7 +44,8 @@ def _elu(a: Any, alpha: float, scale: float, input_scale: float) -> Any:
 
 def _elu_of_block(a: Any, into: Any, /, alpha: float, scale: float, input_scale: float) -> None:
     np.minimum(a, zeros_like(a), out=into)
-    into *= input_scale
+    if input_scale != 1:
+        into *= input_scale
     np.expm1(into, out=into)
     if alpha * scale != 1:
         into *= alpha * scale
@@ -367,6 +372,16 @@ def tanhshrink(input: Tensor) -> Tensor:
     return plain_sub(input, tanh(input))
 
 
+def _of_logsigmoid(g: Any, a: Any) -> Any:
+    return g * on(sigmoid, -a)
+
+
+def _of_logsigmoid_of_block(g: Any, a: Any, into: Any, /) -> None:
+    np.exp(a, out=into)
+    into += 1
+    np.divide(g, into, out=into)
+
+
 def _logsigmoid(a: Any) -> Any:
     require_floats("log_sigmoid_cpu", a)
     return np.minimum(a, 0) - np.log1p(np.exp(-np.abs(a)))
@@ -383,7 +398,7 @@ def _logsigmoid_of_block(a: Any, into: Any, /) -> None:
 @operation(
     "log σ",
     "log σ({a})",
-    a=derivative("σ(−{a})", lambda g, a: g * on(sigmoid, -a)),
+    a=derivative("σ(−{a})", _of_logsigmoid, in_blocks(_of_logsigmoid, _of_logsigmoid_of_block)),
     backward="LogSigmoidBackward0",
     on_arrays=in_blocks(_logsigmoid, _logsigmoid_of_block),
 )

@@ -1,4 +1,4 @@
-"""Products and norms of large arrays take other ways than small ones, to the same numbers."""
+"""Products, norms and extremes of large arrays take other ways than small ones, to the same numbers."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import autokit as torch
+from autokit.ops.operation import OPERATIONS
 from autokit.ops.product import plain_prod
 
 SHAPES = [(10_007,), (100, 129), (3, 41, 57), (7000, 2), (2, 5000)]
@@ -49,3 +50,24 @@ def test_norms_and_their_gradients(shape: tuple[int, ...], dim: int | None, dtyp
     tolerance: dict[str, Any] = {"float32": {"rtol": 3e-6}, "float64": {"rtol": 1e-13}}
     np.testing.assert_allclose(y.detach().numpy(), expected.reshape(y.shape), **tolerance[dtype])
     np.testing.assert_allclose(x.grad.numpy(), slope, **tolerance[dtype])
+
+
+@pytest.mark.parametrize("special", [None, np.nan, np.inf])
+@pytest.mark.parametrize("arriving", [1.5, np.inf])
+@pytest.mark.parametrize("dim", DIMS)
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_gradients_of_extremes(
+    shape: tuple[int, ...], dim: int | None, arriving: float, special: float | None
+):
+    operation = OPERATIONS["amax"]
+    a = np.random.RandomState(0).randint(-40, 40, shape).astype(np.float32)  # with ties
+    if special is not None:
+        a.reshape(-1)[5] = special
+    out = operation.plain(a, dim=dim)
+    g = np.full(out.shape, arriving, np.float32)
+    needs = {**operation.defaults, 0: a, "out": out, "shape": shape, "dim": dim}
+    (fast,), (plain,) = operation.rules, operation.plain_rules
+    with np.errstate(all="ignore"):
+        found, expected = (rule.vjp(g, *[needs[need] for need in plain.fetch]) for rule in (fast, plain))
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
