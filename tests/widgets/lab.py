@@ -64,6 +64,13 @@ class Notebook:
         """Run ``source`` in the last cell, and return the text that it put out."""
         return str(self.page.evaluate(_RUN_IN_LAST_CELL, source)).strip()
 
+    def wait_for(self, expression: str, value: str) -> None:
+        """Wait until ``print(expression)`` says ``value``: the kernel hears of changes when it is idle."""
+        until = time.monotonic() + PATIENCE
+        while (said := self.run(f"print({expression})")) != value and time.monotonic() < until:
+            time.sleep(0.1)
+        assert said == value
+
     def command(self, name: str, **arguments: Any) -> None:
         """Execute one of JupyterLab's commands."""
         self.page.evaluate(
@@ -106,8 +113,11 @@ class Lab:
 
 
 @contextmanager
-def running_lab(folder: Path) -> Iterator[Lab]:
-    """Start JupyterLab on a free port with all its settings in ``folder``, and end it with its kernels."""
+def running_lab(folder: Path, app: str = "jupyterlab") -> Iterator[Lab]:
+    """Start JupyterLab, or the ``app`` "notebook", on a free port; end it with its kernels.
+
+    All its settings lie in ``folder``.
+    """
     work, settings = folder / "work", folder / "jupyter"
     work.mkdir(parents=True)
     announcements = {"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True}}
@@ -122,12 +132,13 @@ def running_lab(folder: Path) -> Iterator[Lab]:
         "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
     }
     port = _free_port()
+    classes = {"jupyterlab": "LabApp", "notebook": "JupyterNotebookApp"}
     command = [
-        *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1"),
+        *(sys.executable, "-m", app, "--no-browser", "--allow-root", "--ip=127.0.0.1"),
         *(f"--port={port}", "--ServerApp.port_retries=0", f"--IdentityProvider.token={TOKEN}"),
-        *(f"--ServerApp.root_dir={work}", "--LabApp.expose_app_in_browser=True"),
+        *(f"--ServerApp.root_dir={work}", f"--{classes[app]}.expose_app_in_browser=True"),
     ]
-    log = folder / "jupyterlab.log"
+    log = folder / f"{app}.log"
     with log.open("wb") as output:
         server = subprocess.Popen(
             command, env=environment, cwd=work, stdout=output, stderr=output, start_new_session=True
@@ -135,7 +146,7 @@ def running_lab(folder: Path) -> Iterator[Lab]:
         try:
             url = f"http://127.0.0.1:{port}"
             _wait_until_it_answers(server, url, log)
-            yield Lab(url, work)
+            yield Lab(url, work, "lab/tree" if app == "jupyterlab" else "notebooks")
         finally:
             _end(server)
 
@@ -154,7 +165,7 @@ def _wait_until_it_answers(server: subprocess.Popen[bytes], url: str, log: Path)
                 return
         except (urllib.error.URLError, TimeoutError, ConnectionError):
             time.sleep(0.2)
-    raise RuntimeError(f"JupyterLab did not start:\n{log.read_text(errors='replace')[-3000:]}")
+    raise RuntimeError(f"The server did not start:\n{log.read_text(errors='replace')[-3000:]}")
 
 
 def _end(server: subprocess.Popen[bytes]) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from autokit.graphs.model import Timeline
-from tests.widgets.lab import PATIENCE, Lab, Notebook
+from tests.widgets.lab import Lab, Notebook
 from tests.widgets.pages import SHOWN, drawn
 
 COMPUTE = """\
@@ -58,14 +57,6 @@ def page(notebook: Notebook) -> Any:
     return notebook.page
 
 
-def wait_for_python(notebook: Notebook, expression: str, value: str) -> None:
-    """The front end tells the kernel of changes when it is idle, so it may take a moment."""
-    until = time.monotonic() + PATIENCE
-    while (said := notebook.run(f"print({expression})")) != value and time.monotonic() < until:
-        time.sleep(0.1)
-    assert said == value
-
-
 def wait_for_steps(page: Any, step: int) -> None:
     page.wait_for_function(
         "step => [...document.querySelectorAll('.ak-range')].every((range) => Number(range.value) === step)",
@@ -82,7 +73,7 @@ def test_keys_and_buttons_step_and_python_reads_it_back(notebook: Notebook, page
     first.get_by_role("button", name="Step back").click()
     page.keyboard.press("ArrowRight")
     wait_for_steps(page, 4)
-    wait_for_python(notebook, "player.step", "4")
+    notebook.wait_for("player.step", "4")
     assert page.evaluate("window.jupyterapp.shell.currentWidget.content.activeCellIndex") == 2, (
         "Lab took no key"
     )
@@ -105,14 +96,14 @@ def test_python_selects_and_changes_the_grain(notebook: Notebook, page: Any) -> 
     page.locator(".ak-player").first.get_by_label("Detail", exact=True).select_option("coarse")
     page.locator(".ak-player").first.get_by_role("button", name="To the end").click()
     wait_for_steps(page, LAST)
-    wait_for_python(notebook, "player.grain, player.step, player.selected", f"coarse {LAST} n2")
+    notebook.wait_for("player.grain, player.step, player.selected", f"coarse {LAST} n2")
 
 
 def test_python_plays_and_both_views_keep_step(notebook: Notebook, page: Any) -> None:
     notebook.run("player.speed = 10; player.play()")
     wait_for_steps(page, LAST)
     page.wait_for_function("() => document.querySelector('.ak-play').textContent === 'Play'")
-    wait_for_python(notebook, "player.step, player.playing", f"{LAST} False")
+    notebook.wait_for("player.step, player.playing", f"{LAST} False")
     notebook.run("player.speed = 1")
 
 
@@ -160,7 +151,7 @@ def test_saving_and_running_stay_jupyterlabs(notebook: Notebook, page: Any) -> N
 
 def test_a_linked_slider_moves_it(notebook: Notebook, page: Any) -> None:
     page.locator(".ak-player").nth(1).get_by_role("button", name="To the end").click()
-    wait_for_python(notebook, "slider.value", str(LAST))
+    notebook.wait_for("slider.value", str(LAST))
     notebook.run("slider.value = 7")
     wait_for_steps(page, 7)
 

@@ -1,0 +1,102 @@
+"""The player in a real Notebook 7: keys are its own, twenty share nothing, and a restart is survived."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.support import require
+from tests.widgets.lab import Notebook, running_lab
+from tests.widgets.pages import standing, violations
+
+MAKE = """\
+import autokit as ak
+a = ak.tensor(15.0, requires_grad=True)
+b = ak.tensor(20.0, requires_grad=True)
+c = a * b
+player = ak.animate(c)
+player"""
+MANY = """\
+from IPython.display import display
+players = [ak.animate(a * float(k), step=k % 5) for k in range(20)]
+display(*players)"""
+
+
+@pytest.fixture(scope="module")
+def notebook(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Notebook]:
+    require("notebook")
+    with running_lab(tmp_path_factory.mktemp("notebook7"), app="notebook") as server:
+        context = chromium.new_context(viewport={"width": 1280, "height": 1700}, reduced_motion="reduce")
+        notebook = server.open(context, "player.ipynb", [MAKE, "0"])
+        notebook.run_all()
+        notebook.page.wait_for_selector(".ak-player")
+        yield notebook
+        context.close()
+
+
+def test_it_appears_and_the_still_steps_back(notebook: Notebook) -> None:
+    cell = notebook.page.locator(".jp-Cell").first
+    assert cell.locator(".ak-player").count() == 1
+    assert cell.locator("img").is_hidden()
+    assert violations(notebook.page) == []
+
+
+def test_keys_are_the_players(notebook: Notebook) -> None:
+    page = notebook.page
+    page.locator(".ak-player").focus()
+    active = page.evaluate("window.jupyterapp.shell.currentWidget.content.activeCellIndex")
+    for key in (
+        "ArrowRight",
+        "ArrowRight",
+        "ArrowDown",
+        "ArrowLeft",
+        "PageDown",
+        "End",
+        "Home",
+        "ArrowRight",
+    ):
+        page.keyboard.press(key)
+    assert standing(page) == 1
+    assert page.locator(".ak-panel .ak-title").inner_text() == "a"
+    assert page.evaluate("window.jupyterapp.shell.currentWidget.content.activeCellIndex") == active
+    page.keyboard.press("Escape")
+    notebook.wait_for("player.step, repr(player.selected)", "1 ''")
+
+
+def test_twenty_players_share_nothing(notebook: Notebook) -> None:
+    page = notebook.page
+    notebook.run(MANY)
+    page.wait_for_function("document.querySelectorAll('.ak-player').length === 21")
+    steps = "() => [...document.querySelectorAll('.ak-range')].map((range) => Number(range.value))"
+    page.wait_for_function(f"({steps})().slice(1).every((step, k) => step === k % 5)")
+    page.locator(".ak-player").nth(7).get_by_role("button", name="To the end").click()
+    page.locator(".ak-player").nth(9).get_by_role("button", name="Code").click()
+    shown = page.evaluate(steps)
+    assert shown[7] > 5 and [shown[0], *shown[1:7], *shown[8:]] == [
+        1,
+        *(k % 5 for k in (*range(6), *range(7, 20))),
+    ]
+    assert page.locator(".ak-program:visible").count() == 1
+    assert page.locator(".jp-OutputArea-child img:visible").count() == 0
+    ids = page.evaluate("[...document.querySelectorAll('[id]')].map((e) => e.id)")
+    assert len(ids) == len(set(ids)), "no two elements have one id"
+
+
+def test_a_restart_in_mid_play_leaves_it_playing(notebook: Notebook) -> None:
+    page = notebook.page
+    first = page.locator(".ak-player").first
+    first.get_by_label("Step", exact=True).fill("10")
+    first.get_by_label("Speed").select_option("4")
+    first.get_by_role("button", name="Play", exact=True).click()
+    page.evaluate("window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
+    page.wait_for_function(
+        "() => { const p = document.querySelector('.ak-player');"
+        " return Number(p.querySelector('.ak-range').value) === Number(p.querySelector('.ak-range').max)"
+        " && p.querySelector('.ak-play').textContent === 'Play'; }"
+    )
+    first.focus()
+    page.keyboard.press("ArrowLeft")
+    assert standing(page.locator(".ak-player").first) == 17
+    assert notebook.asked and notebook.outside() == []
