@@ -169,6 +169,22 @@ def erf(x: Any) -> Any:
     return np.tanh(inner, out=inner) if isinstance(inner, np.ndarray) else np.tanh(inner)
 
 
+_OF_NORMAL = tuple(
+    coefficient * 0.5 ** (len(_ATANH_ERF) - place - 0.5) for place, coefficient in enumerate(_ATANH_ERF)
+)
+"""The same by the powers of 2x²."""
+
+
+def erf_of_normal(a: Any, square: Any, into: Any) -> None:
+    """Write erf(a/√2), of which the normal distribution function is made; ``square`` is a²."""
+    if a.dtype != np.float32:
+        into[...] = erf(a * math.sqrt(0.5))
+        return
+    inner = _polynomial(_OF_NORMAL, square)
+    inner *= a
+    np.tanh(inner, out=into)
+
+
 @_in_float64
 def _erf(x: Any) -> Any:
     return _by_range(

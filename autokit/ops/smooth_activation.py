@@ -137,11 +137,11 @@ def _gelu_tanh_of_block(a: Any, into: Any, /) -> Any:
 def _gelu_slope_of_block(g: Any, a: Any, into: Any, /, approximate: str) -> None:
     if approximate == "none":
         bell = a * a
+        by.erf_of_normal(a, bell, into)
         bell *= -0.5
         np.exp(bell, out=bell)
         bell *= a
         bell *= _PHI
-        into[...] = by.erf(a * math.sqrt(0.5))
         into += 1
         into *= 0.5
         into += bell
@@ -172,7 +172,7 @@ def _gelu_of_block(a: Any, into: Any, /, approximate: str) -> None:
     if approximate == "tanh":
         _gelu_tanh_of_block(a, into)
     else:
-        into[...] = by.erf(a * math.sqrt(0.5))
+        by.erf_of_normal(a, a * a, into)
     into += 1
     into *= a
     into *= 0.5
