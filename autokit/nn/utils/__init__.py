@@ -1,7 +1,7 @@
 """What training needs beside layers: gradients clipped, parameters as a vector, sequences of all lengths."""
 
 from autokit.missing import names_of
-from autokit.nn.utils import rnn
+from autokit.nn.utils import parametrizations, parametrize, rnn
 from autokit.nn.utils.clip_grad import (
     clip_grad_norm,
     clip_grad_norm_,
@@ -10,6 +10,12 @@ from autokit.nn.utils.clip_grad import (
     get_total_norm,
 )
 from autokit.nn.utils.convert_parameters import parameters_to_vector, vector_to_parameters
+from autokit.nn.utils.older_norms import (
+    remove_spectral_norm,
+    remove_weight_norm,
+    spectral_norm,
+    weight_norm,
+)
 
 __getattr__ = names_of("torch.nn.utils")
 
@@ -20,6 +26,12 @@ __all__ = [
     "clip_grads_with_norm_",
     "get_total_norm",
     "parameters_to_vector",
+    "parametrizations",
+    "parametrize",
+    "remove_spectral_norm",
+    "remove_weight_norm",
     "rnn",
+    "spectral_norm",
     "vector_to_parameters",
+    "weight_norm",
 ]

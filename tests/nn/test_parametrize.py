@@ -1,0 +1,194 @@
+"""Parameters that are computed from others, beside PyTorch."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import autokit as ak
+from tests.nn.twins import assert_close, assert_same_state, twins
+from tests.support import require
+
+require("torch")
+import torch  # noqa: E402
+import torch.nn.utils.parametrizations  # noqa: E402
+
+BOTH = (ak, torch)
+
+
+def utils(T: Any) -> Any:
+    return T.nn.utils
+
+
+NORMS: dict[str, Callable[[Any], Any]] = {
+    "weight_norm": lambda T: utils(T).parametrizations.weight_norm(T.nn.Linear(3, 4)),
+    "weight_norm of all": lambda T: utils(T).parametrizations.weight_norm(T.nn.Linear(3, 4), dim=None),
+    "weight_norm of columns": lambda T: utils(T).parametrizations.weight_norm(T.nn.Linear(3, 4), dim=1),
+    "weight_norm of a bias": lambda T: utils(T).parametrizations.weight_norm(T.nn.Linear(3, 4), "bias"),
+    "spectral_norm": lambda T: utils(T).parametrizations.spectral_norm(T.nn.Linear(3, 4)),
+    "spectral_norm, three steps": lambda T: utils(T).parametrizations.spectral_norm(
+        T.nn.Linear(3, 4), n_power_iterations=3
+    ),
+    "spectral_norm of a vector": lambda T: utils(T).parametrizations.spectral_norm(T.nn.Linear(3, 4), "bias"),
+    "the older weight_norm": lambda T: utils(T).weight_norm(T.nn.Linear(3, 4)),
+    "the older spectral_norm": lambda T: utils(T).spectral_norm(T.nn.Linear(3, 4)),
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*weight_norm. is deprecated")
+@pytest.mark.parametrize("name", NORMS)
+def test_norms_train_as_pytorchs(name: str):
+    ours, theirs = twins(NORMS[name])
+    assert repr(ours) == repr(theirs)
+    assert_same_state(ours, theirs, exactly=False)
+    names = [[each for each, _ in model.named_parameters()] for model in (ours, theirs)]
+    assert names[0] == names[1]
+    optimizers = [T.optim.SGD(model.parameters(), lr=0.1) for T, model in ((ak, ours), (torch, theirs))]
+    for _ in range(3):
+        outputs = []
+        for T, model, optimizer in zip(BOTH, (ours, theirs), optimizers):
+            optimizer.zero_grad()
+            out = model(T.linspace(-1, 1, 6).reshape(2, 3))
+            (out * out).sum().backward()
+            optimizer.step()
+            outputs.append(out)
+        assert_close(*outputs, rtol=2e-5, atol=1e-5)
+    assert_same_state(ours.eval(), theirs.eval(), exactly=False)
+    x = [T.ones(2, 3) for T in BOTH]
+    assert_close(ours(x[0]), theirs(x[1]), rtol=2e-5, atol=1e-5)
+    if "older" not in name:  # those hold a result, which has no copy in PyTorch either
+        assert_close(copy.deepcopy(ours)(x[0]), ours(x[0]))
+
+
+@pytest.mark.parametrize("kind", ["Conv2d", "ConvTranspose2d"])
+def test_norms_of_convolutions(kind: str):
+    for norm in ("weight_norm", "spectral_norm"):
+        ours, theirs = twins(lambda T: getattr(utils(T).parametrizations, norm)(getattr(T.nn, kind)(2, 3, 3)))
+        assert_same_state(ours, theirs, exactly=False)
+        assert_close(ours(ak.ones(1, 2, 5, 5)), theirs(torch.ones(1, 2, 5, 5)), rtol=1e-4, atol=1e-5)
+
+
+def test_states_go_both_ways(tmp_path: Any):
+    for build in (NORMS["weight_norm"], NORMS["spectral_norm"]):
+        for T, other in (BOTH, BOTH[::-1]):
+            T.manual_seed(1)
+            model = build(T)
+            T.save(model.state_dict(), tmp_path / "state.pt")
+            again = build(other)
+            again.load_state_dict(other.load(tmp_path / "state.pt", weights_only=True))
+            pair = (model, again) if T is ak else (again, model)
+            assert_same_state(*pair)
+
+
+@pytest.mark.filterwarnings("ignore:.*weight_norm. is deprecated")
+def test_the_older_states_are_read():
+    for T in BOTH:
+        older, newer = NORMS["the older weight_norm"](T), NORMS["weight_norm"](T)
+        newer.load_state_dict(older.state_dict())
+        assert (newer.weight - older.weight).abs().max().item() < 1e-6
+
+
+def symmetric(T: Any) -> Any:
+    class Symmetric(T.nn.Module):  # type: ignore[misc, name-defined]
+        def forward(self, x: Any) -> Any:
+            return x.triu() + x.triu(1).T
+
+        def right_inverse(self, value: Any) -> Any:
+            return value.triu()
+
+    return Symmetric()
+
+
+def test_a_parametrization_of_ones_own():
+    ours, theirs = twins(
+        lambda T: T.nn.utils.parametrize.register_parametrization(T.nn.Linear(3, 3), "weight", symmetric(T))
+    )
+    assert repr(ours) == repr(theirs)
+    assert_same_state(ours, theirs)
+    assert_close(ours.weight, theirs.weight)
+    for T, layer in zip(BOTH, (ours, theirs)):
+        with T.no_grad():
+            layer.weight = T.eye(3) * 2
+        assert layer.weight.tolist() == (T.eye(3) * 2).tolist()
+        assert layer(T.ones(1, 3)).shape == (1, 3)
+        parametrize = T.nn.utils.parametrize
+        assert parametrize.is_parametrized(layer) and parametrize.is_parametrized(layer, "weight")
+        assert not parametrize.is_parametrized(layer, "bias")
+        assert parametrize.type_before_parametrizations(layer) is T.nn.Linear
+        with parametrize.cached():
+            assert layer.weight is layer.weight
+        assert layer.weight is not layer.weight
+
+
+@pytest.mark.parametrize("leave", [True, False])
+def test_it_is_taken_away_again(leave: bool):
+    for T in BOTH:
+        layer = T.nn.Linear(3, 3)
+        parametrize = T.nn.utils.parametrize
+        parametrize.register_parametrization(layer, "weight", symmetric(T))
+        original = layer.parametrizations.weight.original
+        value = layer.weight.tolist() if leave else original.tolist()
+        parametrize.remove_parametrizations(layer, "weight", leave_parametrized=leave)
+        assert type(layer) is T.nn.Linear and layer.weight is original and layer.weight.tolist() == value
+        assert [name for name, _ in layer.named_parameters()] == ["bias", "weight"]
+        assert layer(T.ones(1, 3)).shape == (1, 3)
+
+
+def test_two_after_each_other():
+    for T in BOTH:
+        layer = T.nn.Linear(3, 3)
+        parametrize = T.nn.utils.parametrize
+        parametrize.register_parametrization(layer, "weight", symmetric(T))
+        parametrize.register_parametrization(layer, "weight", T.nn.Tanh())
+        assert len(layer.parametrizations.weight) == 2
+        assert layer.weight.abs().max().item() < 1
+        assert layer.weight.tolist() == layer.weight.T.tolist()
+
+
+@pytest.mark.filterwarnings("ignore:.*weight_norm. is deprecated")
+def test_the_older_norms_are_taken_away_again():
+    for T in BOTH:
+        for add, remove in (("weight_norm", "remove_weight_norm"), ("spectral_norm", "remove_spectral_norm")):
+            layer = getattr(T.nn.utils, add)(T.nn.Linear(3, 4))
+            layer.eval()
+            expected = layer(T.ones(1, 3)).tolist()
+            getattr(T.nn.utils, remove)(layer)
+            assert layer(T.ones(1, 3)).tolist()[0] == pytest.approx(expected[0], abs=1e-6)
+            assert {name for name, _ in layer.named_parameters()} == {"weight", "bias"}
+            with pytest.raises(ValueError, match="not found in"):
+                getattr(T.nn.utils, remove)(layer)
+
+
+def test_wrong_use():
+    said = []
+    for T in BOTH:
+        heard = []
+        parametrize = T.nn.utils.parametrize
+
+        class Wrong(T.nn.Module):  # type: ignore[misc, name-defined]
+            def forward(self, x: Any) -> Any:
+                return x[:1]
+
+        for act in (
+            lambda: parametrize.register_parametrization(T.nn.Linear(2, 2), "none", T.nn.Tanh()),
+            lambda: parametrize.register_parametrization(T.nn.Linear(2, 2), "weight", Wrong()),
+            lambda: parametrize.remove_parametrizations(T.nn.Linear(2, 2), "weight"),
+            lambda: utils(T).parametrizations.spectral_norm(T.nn.Linear(2, 2), n_power_iterations=0),
+            lambda: parametrize.remove_parametrizations(NORMS["weight_norm"](T), "weight", False),
+        ):
+            with pytest.raises(ValueError) as caught:
+                act()
+            heard.append(str(caught.value)[:60])
+        said.append(heard)
+        with pytest.warns(FutureWarning, match="is deprecated in favor of"):
+            T.nn.utils.weight_norm(T.nn.Linear(1, 1))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            layer = T.nn.utils.weight_norm(T.nn.Linear(1, 1))
+            with pytest.raises(RuntimeError, match="Cannot register two weight_norm hooks"):
+                T.nn.utils.weight_norm(layer)
+    assert said[0] == said[1]
