@@ -346,7 +346,7 @@ def cross_entropy(
     if HALVES and thread.state.autocast is not None:
         return autocasted("cross_entropy", cross_entropy, (), locals())
     if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
-        require_tensors("cross_entropy", input=input, target=target)
+        require_tensors("cross_entropy", input=input, target=target)  # type: ignore[unreachable]
     if input.grad_fn is not None:
         warn_of_probabilities("cross_entropy", input)
     axis = 1 if input.array.ndim > 1 else 0
