@@ -126,7 +126,6 @@ _INSTEAD = {
         "svd_lowrank": "torch.linalg.svd",
         "pca_lowrank": "torch.linalg.svd",
         "lobpcg": "torch.linalg.eigh",
-        "gradient": "numpy.gradient(x.numpy()); torch.diff",
         "profiler": "%%prun, or the standard library's cProfile",
         "split_with_sizes": "torch.split",
         "unsafe_split": "torch.split",

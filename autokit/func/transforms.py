@@ -155,7 +155,8 @@ def _outputs(name: str, result: Any, has_aux: bool) -> tuple[Any, Any]:
     return result
 
 
-def _tensors_of(name: str, result: Any) -> tuple[list[Tensor], Any]:
+def tensors_of(name: str, result: Any) -> tuple[list[Tensor], Any]:
+    """The tensors that a function returned, and in what structure; ``name`` is the transform that asks."""
     leaves, structure = flatten(result)
     for leaf in leaves:
         if not isinstance(leaf, Tensor):
@@ -272,7 +273,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     with Level() as level:
         entered = Entered(level, primals, tuple(range(len(primals))), "vjp")
         result, aux = _outputs("vjp", func(*entered.args), has_aux)
-        outputs, structure = _tensors_of("vjp(f, *primals)", result)
+        outputs, structure = tensors_of("vjp(f, *primals)", result)
 
     def pull(*cotangents: Any, **ignored: Any) -> Any:
         given, form = flatten(cotangents[0] if len(cotangents) == 1 else cotangents)
@@ -356,7 +357,7 @@ def jvp(
                     f"primal, {list(primal.array.shape)}, got {list(getattr(direction, 'shape', ()))}"
                 )
         result, aux = _outputs("jvp", func(*entered.args), has_aux)
-        outputs, structure = _tensors_of("jvp(f, primals, tangents)", result)
+        outputs, structure = tensors_of("jvp(f, primals, tangents)", result)
         products = _Forward(level, outputs, entered.leaves).along(directions)
         found = level.leave((unflatten(outputs, structure), unflatten(products, structure)))
         return (*found, level.leave(aux)) if has_aux else found
@@ -458,7 +459,7 @@ def _jacobian(
         with Level() as level:
             entered = Entered(level, args, argnums, name)
             result, aux = _outputs(name, func(*entered.args, **kwargs), has_aux)
-            outputs, structure = _tensors_of(f"{name}(f, ...)(*args)", result)
+            outputs, structure = tensors_of(f"{name}(f, ...)(*args)", result)
             blocks = [unflatten(row, entered.structure) for row in parts(level, outputs, entered.leaves)]
             found = level.leave(unflatten(blocks, structure))
             return (found, level.leave(aux)) if has_aux else found

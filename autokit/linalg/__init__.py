@@ -15,8 +15,10 @@ from autokit.ops import (
     matrix_chains,
     matrix_exponential,
     matrix_norms,
+    series,
     solving,
     spectra,
+    tensor_equations,
 )
 from autokit.ops.matrices import LinAlgError
 from autokit.ops.names import public
@@ -52,6 +54,7 @@ _FUNCTIONS = {
     decompositions: {
         "cholesky": "linalg_cholesky",
         "cholesky_ex": "cholesky_ex",
+        "householder_product": "householder_product",
         "qr": "linalg_qr",
     },
     spectra: {
@@ -64,6 +67,13 @@ _FUNCTIONS = {
     },
     matrix_exponential: {
         "matrix_exp": "matrix_exp",
+    },
+    tensor_equations: {
+        "tensorinv": "tensorinv",
+        "tensorsolve": "tensorsolve",
+    },
+    series: {
+        "vander": "linalg_vander",
     },
     matrix_norms: {
         "cond": "cond",

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from autokit.devices import module_of
+from autokit.ops.errors import describe
 from autokit.ops.gpu import any_of
 from autokit.ops.matrices import (
     LinAlgError,
@@ -35,6 +36,7 @@ from autokit.tensor import Tensor, new_tensor
 
 CholeskyExResult = return_type("linalg_cholesky_ex", "L", "info")
 QrResult = return_type("linalg_qr", "Q", "R")
+GeqrfResult = return_type("geqrf", "a", "tau")
 OlderQrResult = return_type("qr", "Q", "R")
 
 # ---------------------------------------------------------------- Cholesky's
@@ -266,4 +268,66 @@ def qr(input: Tensor, some: bool = True) -> Any:
     return OlderQrResult(*linalg_qr(input, "reduced" if some else "complete"))
 
 
-NAMES = Names(both="cholesky qr")
+def geqrf(input: Tensor) -> Any:
+    """The QR decomposition as reflections: R above, and the vectors of the reflections below the diagonal.
+
+    PyTorch gives it no derivative either; ``torch.linalg.qr`` has one.
+    """
+    require_floating("geqrf", input)
+    require_matrices("geqrf", input)
+    vectors, factors = np.linalg.qr(input.array, mode="raw")
+    return GeqrfResult(new_tensor(np.ascontiguousarray(np.swapaxes(vectors, -2, -1))), new_tensor(factors))
+
+
+def householder_product(input: Tensor, tau: Tensor) -> Tensor:
+    """The first columns of the product of the reflections 1 − τ v vᵀ.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of shape (..., m, n) with m ≥ n: below its diagonal stand the vectors v, which have a 1 there and
+        zeros above.
+    tau : Tensor
+        Of shape (..., k) with k ≤ n.
+
+    Raises
+    ------
+    RuntimeError
+        If the shapes do not fit.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> A = torch.tensor([[3.0, 1.0], [4.0, 2.0]])
+    >>> torch.allclose(torch.linalg.householder_product(*torch.geqrf(A)), torch.linalg.qr(A).Q, atol=1e-6)
+    True
+    """
+    name = "torch.linalg.householder_product"
+    if input.array.ndim < 2:
+        raise RuntimeError(f"{name}: input must have at least 2 dimensions.")
+    (rows, columns), count = input.array.shape[-2:], tau.array.shape[-1]
+    if rows < columns:
+        raise RuntimeError(f"{name}: input.shape[-2] must be greater than or equal to input.shape[-1]")
+    if columns < count:
+        raise RuntimeError(f"{name}: input.shape[-1] must be greater than or equal to tau.shape[-1]")
+    if input.array.shape[:-2] != tau.array.shape[:-1] or input.array.dtype != tau.array.dtype:
+        raise RuntimeError(
+            f"{name}: {describe(input)} and {describe(tau)} are of different batches or dtypes"
+        )
+    require_floating("orgqr_cpu", input)
+    one = new_tensor(np.eye(rows, columns, dtype=input.array.dtype))
+    vectors = input.tril(-1) + one
+    product = one.expand(input.shape)
+    for place in reversed(range(count)):
+        vector = vectors[..., place : place + 1]
+        factor = tau[..., place : place + 1].unsqueeze(-1)
+        product = product - factor * vector @ (vector.transpose(-2, -1) @ product)
+    return product
+
+
+def orgqr(input: Tensor, input2: Tensor) -> Tensor:
+    """The first columns of a product of reflections: ``torch.linalg.householder_product``."""
+    return householder_product(input, input2)
+
+
+NAMES = Names(both="cholesky geqrf orgqr qr")

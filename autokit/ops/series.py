@@ -155,6 +155,20 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     return on(plain_pow, x[:, None], new_tensor(exponents.astype(x.array.dtype)))
 
 
+def linalg_vander(x: Tensor, N: int | None = None) -> Tensor:
+    """The powers 0 to N − 1 of each element of one vector or several, as a row each."""
+    from autokit.ops.operators import plain_pow
+
+    if x.array.dtype.kind == "b":
+        raise RuntimeError(
+            "linalg.vander supports floating point, complex, and integer tensors, but got Bool"
+        )
+    count = N if N is not None else x.array.shape[-1] if x.array.ndim else 1
+    if count <= 1:
+        raise RuntimeError("N must be greater than 1.")
+    return on(plain_pow, x.unsqueeze(-1), new_tensor(np.arange(count).astype(x.array.dtype)))
+
+
 # ---------------------------------------------------------------- windows
 
 

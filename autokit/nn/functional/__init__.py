@@ -24,6 +24,7 @@ from autokit.nn.functional.dropout import (
     feature_alpha_dropout,
 )
 from autokit.nn.functional.embedding import embedding, embedding_bag
+from autokit.nn.functional.grids import affine_grid, grid_sample
 from autokit.nn.functional.linear import bilinear, linear
 from autokit.nn.functional.loss import (
     binary_cross_entropy,
@@ -78,6 +79,7 @@ for _name in (
     globals()[_name] = by_samples_else(globals()[_name])
 
 __all__ = [
+    "affine_grid",
     "alpha_dropout",
     "batch_norm",
     "bilinear",
@@ -94,6 +96,7 @@ __all__ = [
     "embedding_bag",
     "feature_alpha_dropout",
     "gaussian_nll_loss",
+    "grid_sample",
     "group_norm",
     "gumbel_softmax",
     "hinge_embedding_loss",

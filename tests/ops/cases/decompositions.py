@@ -34,6 +34,24 @@ HALF = np.tril(np.ones((3, 3), int))
 SIZES = ((3, 3), (2, 2, 2), (1, 1))
 
 CASES = [
+    *(
+        otherwise(
+            "linalg.householder_product",
+            lambda T, a, t: T.linalg.householder_product(a, t),
+            R(*lead, 4, 3),
+            R(*lead, count) / 2,
+        )
+        for lead in ((), (2,))
+        for count in (3, 2)
+    ),
+    otherwise("orgqr", lambda T, a, t: T.orgqr(a, t), R(3, 3), R(3)),
+    c("geqrf", lambda T, a: T.geqrf(a.detach()), R(4, 3)),
+    otherwise("linalg.tensorinv", lambda T, a: T.linalg.tensorinv(a), R(2, 3, 6)),
+    otherwise("linalg.tensorinv", lambda T, a: T.linalg.tensorinv(a, ind=1), R(4, 2, 2)),
+    otherwise("linalg.tensorsolve", lambda T, a, b: T.linalg.tensorsolve(a, b), R(2, 3, 6), R(2, 3)),
+    otherwise(
+        "linalg.tensorsolve", lambda T, a, b: T.linalg.tensorsolve(a, b, dims=(0,)), R(6, 2, 3), R(2, 3)
+    ),
     *(c("linalg.inv", lambda T, a: T.linalg.inv(a), R(*size)) for size in (*SIZES, (0, 0))),
     c("linalg.inv_ex", lambda T, a: T.linalg.inv_ex(a), R(2, 2, 2)),
     *(c("linalg.det", lambda T, a: T.linalg.det(a), R(*size)) for size in (*SIZES, (0, 0))),

@@ -35,6 +35,28 @@ CASES = [
     otherwise("vander", lambda T, x: T.vander(x.detach()), P(3)),
     otherwise("vander", lambda T, x: T.vander(x.detach(), N=2, increasing=True), P(3)),
     c("vander", lambda T, x: T.vander(x), np.array([1, 2, 3])),
+    otherwise("linalg.vander", lambda T, x: T.linalg.vander(x.detach()), P(2, 3)),
+    otherwise("linalg.vander", lambda T, x: T.linalg.vander(x.detach(), N=2), P(3)),
+    *(
+        otherwise("gradient", lambda T, x, e=edge, s=spacing: T.gradient(x, spacing=s, edge_order=e), P(4, 5))
+        for edge in (1, 2)
+        for spacing in (1, 0.5, [2.0, 3.0])
+    ),
+    *(
+        otherwise(
+            "gradient",
+            lambda T, x, e=edge: T.gradient(
+                x,
+                spacing=[T.tensor([0, 1, 3], dtype=x.dtype), T.tensor([0, 0.5, 2, 2.25], dtype=x.dtype)],
+                edge_order=e,
+            ),
+            P(3, 4),
+        )
+        for edge in (1, 2)
+    ),
+    otherwise("gradient", lambda T, x: T.gradient(x, dim=-1), P(2, 2, 3)),
+    otherwise("gradient", lambda T, x: T.gradient(x, dim=(2, 0)), P(2, 2, 3)),
+    c("gradient", lambda T, x: T.gradient(x), np.array([1, 4, 9, 17])),
     *(
         c(name, lambda T, name=name, length=length: getattr(T, name)(length, periodic=length % 2 == 0))
         for name in ("hann_window", "hamming_window", "bartlett_window", "blackman_window")

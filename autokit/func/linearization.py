@@ -1,0 +1,69 @@
+"""The best linear approximation of a function at a point: :func:`linearize`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autokit.func.calls import zeros
+from autokit.func.forward import Tape
+from autokit.func.transforms import Entered, Level, tensors_of
+from autokit.func.trees import flatten, unflatten
+from autokit.tensor import Tensor
+
+
+def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
+    """``func(*primals)``, and the function that multiplies its Jacobian there with a vector.
+
+    That function computes what :func:`jvp` does, without computing ``func`` anew.
+
+    Parameters
+    ----------
+    func : callable
+        Returns a tensor, or nested containers of tensors.
+    *primals
+        Where it is linearized: tensors, or nested containers of them.
+
+    Returns
+    -------
+    output, jvp_fn
+        ``jvp_fn`` takes a tangent for each of ``primals``.
+
+    Raises
+    ------
+    RuntimeError
+        If ``func`` returns something else, or a tangent is of another shape than its primal.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> value, slope = torch.func.linearize(torch.sin, torch.tensor(0.0))
+    >>> value, slope(torch.tensor(2.0)), slope(torch.tensor(-1.0))
+    (tensor(0.), tensor(2.), tensor(-1.))
+    """
+    if not primals:
+        func()  # says that there is nothing to linearize by
+    with Level() as level:
+        entered = Entered(level, primals, tuple(range(len(primals))), "linearize")
+        outputs, structure = tensors_of("linearize(f, *primals)", func(*entered.args))
+    tape = Tape(outputs, entered.leaves)
+
+    def along(*tangents: Any) -> Any:
+        given, form = flatten(tangents)
+        if form != entered.structure:
+            raise RuntimeError(
+                "Expected the tangents to have the same structure as the primals: there are "
+                f"{len(entered.leaves)} primals and {len(given)} tangents"
+            )
+        for place, (tangent, primal) in enumerate(zip(given, entered.leaves)):
+            if not isinstance(tangent, Tensor) or tangent.shape != primal.shape:
+                raise RuntimeError(
+                    f"tangent:{place} with shape {getattr(tangent, 'shape', ())} in flattened pytree doesn't "
+                    f"match the shape {primal.shape} of the corresponding primal."
+                )
+        with Level() as calling:
+            found = tape.along(given, calling.is_watched([*outputs, *given]))
+            moved = [zeros(output) if one is None else one for one, output in zip(found, outputs)]
+            return calling.leave(unflatten(moved, structure))
+
+    return level.leave(unflatten(outputs, structure)), along
