@@ -111,7 +111,7 @@ class RandomCrop:
 
 
 class RandomRotation:
-    """A PIL image turned by an angle from ``degrees``, a range or the largest either way."""
+    """The picture turned by an angle from ``degrees``, a range or the largest either way."""
 
     def __init__(
         self,

@@ -20,6 +20,7 @@ from autokit.transforms.conversion import (
     to_pil_image,
     to_tensor,
 )
+from autokit.transforms.rotation import rotated
 
 __all__ = [
     "InterpolationMode",
@@ -308,13 +309,21 @@ def rotate(
     center: Sequence[int] | None = None,
     fill: Any = None,
 ) -> Any:
-    """The PIL image turned by ``angle`` degrees against the clock, about its middle or ``center``."""
+    """The picture turned by ``angle`` degrees against the clock, about its middle or ``center`` (x, y).
+
+    ``expand`` makes room for all of it; ``fill`` is what comes to lie outside.
+    """
+    mode = interpolation_mode(interpolation)
     if isinstance(img, Tensor):
-        raise TypeError("rotate turns PIL images: put it before ToTensor, or use ToPILImage first")
+        if mode not in (InterpolationMode.NEAREST, InterpolationMode.BILINEAR):
+            raise ValueError(f"Interpolation mode '{mode.value}' is unsupported with Tensor input")
+        get_dimensions(img)
+        smooth = mode is InterpolationMode.BILINEAR
+        return new_tensor(rotated(img.detach().array, angle, smooth, expand, center, fill))
     get_dimensions(img)
     return img.rotate(
         angle,
-        _PIL_NUMBERS[interpolation_mode(interpolation)],
+        _PIL_NUMBERS[mode],
         expand,
         center,
         fillcolor=None if fill is None else colour(img, fill),

@@ -23,6 +23,35 @@ COLOURS = (np.arange(48).reshape(4, 4, 3) * 5).astype(np.uint8)
 RGB = Image.fromarray(COLOURS)
 GREY = RGB.convert("L")  # [[4, 19, 34, 49], [64, 79, 94, 109], [124, 139, 154, 169], [184, 199, 214, 229]]
 
+TURNED = {
+    "nearest": [
+        [0.0, 34.0, 49.0, 0.0],
+        [4.0, 79.0, 94.0, 169.0],
+        [64.0, 139.0, 154.0, 229.0],
+        [0.0, 184.0, 199.0, 0.0],
+    ],
+    "bilinear": [
+        [8.656, 28.706, 71.303, 26.51],
+        [29.784, 72.774, 115.764, 143.343],
+        [68.249, 117.236, 160.226, 203.216],
+        [30.757, 161.697, 182.885, 48.611],
+    ],
+    "expanded": [
+        [0.0, 0.0, 0.0, 14.922, 7.657, 0.0],
+        [0.625, 7.537, 24.961, 56.931, 49.203, 0.0],
+        [4.668, 38.949, 73.566, 108.183, 130.186, 0.0],
+        [0.0, 84.046, 124.817, 159.434, 194.051, 70.307],
+        [0.0, 85.339, 176.069, 189.271, 127.005, 35.785],
+        [0.0, 28.753, 60.052, 0.0, 0.0, 0.0],
+    ],
+    "about a corner": [
+        [4.0, 64.0, 139.0, 154.0],
+        [1.0, 124.0, 124.0, 199.0],
+        [1.0, 1.0, 184.0, 1.0],
+        [1.0, 1.0, 1.0, 1.0],
+    ],
+}
+
 
 def plain(image: Any) -> Any:
     return image.tolist() if isinstance(image, ak.Tensor) else np.array(image).tolist()
@@ -210,6 +239,19 @@ def test_the_same_seed_changes_pictures_as_in_torchvision():
     assert ak.rand(1).item() == pytest.approx(0.3488934636116028)
 
 
+def test_tensors_turn_as_in_torchvision():
+    nearest, bilinear = transforms.InterpolationMode.NEAREST, transforms.InterpolationMode.BILINEAR
+
+    def turn(angle: float, mode: Any = nearest, **options: Any) -> Any:
+        return transforms.functional.rotate(as_tensor(), angle, mode, **options)[0].tolist()
+
+    assert turn(90) == np.rot90(np.array(GREY)).tolist()
+    assert turn(30) == TURNED["nearest"]
+    np.testing.assert_allclose(turn(30, bilinear, fill=[9.0]), TURNED["bilinear"], atol=2e-3)
+    np.testing.assert_allclose(turn(20, bilinear, expand=True), TURNED["expanded"], atol=2e-3)
+    assert turn(45, center=(0, 0), fill=[1.0]) == TURNED["about a corner"]
+
+
 def test_flips_are_the_same_for_pictures_and_tensors():
     for kind, axis in ((transforms.RandomHorizontalFlip, 1), (transforms.RandomVerticalFlip, 0)):
         expected = np.flip(np.array(GREY), axis)
@@ -298,7 +340,11 @@ def test_reprs():
         (lambda: transforms.Pad(1, padding_mode="odd"), ValueError, "constant, edge, reflect or symmetric"),
         (lambda: transforms.Lambda(3), TypeError, "should be callable, got 'int'"),
         (lambda: transforms.RandomRotation(-1), ValueError, "must be positive"),
-        (lambda: transforms.RandomRotation(9)(ak.ones(1, 2, 2)), TypeError, "put it before ToTensor"),
+        (
+            lambda: transforms.RandomRotation(9, transforms.InterpolationMode.BICUBIC)(ak.ones(1, 2, 2)),
+            ValueError,
+            "'bicubic' is unsupported with Tensor input",
+        ),
         (
             lambda: transforms.RandomHorizontalFlip(1.0)([1]),
             TypeError,

@@ -159,7 +159,7 @@ class Workers:
                 f"DataLoader timed out after {self.timeout} seconds. A worker takes longer than that for a "
                 "batch, or hangs; what it does is seen best with num_workers=0."
             )
-        arrived = [each for each in ready if isinstance(each, Connection)]
+        arrived = [connection for connection in connections if connection in ready]
         if not arrived:  # what a worker sent before its end is still read
             gone = [ends[each] for each in ready]
             arrived = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import gc
 import logging
 import os
@@ -53,6 +54,11 @@ def children() -> set[int]:
     return {int(pid) for pid in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()}
 
 
+def left() -> tuple[set[int], int, set[str]]:
+    """Processes, open files and blocks of shared memory."""
+    return children(), len(os.listdir("/proc/self/fd")), set(os.listdir("/dev/shm"))
+
+
 @pytest.fixture(autouse=True)
 def nothing_is_left():
     """No process, open file or shared memory block outlives a test."""
@@ -62,12 +68,11 @@ def nothing_is_left():
     from multiprocessing import resource_tracker
 
     resource_tracker.ensure_running()  # spawn leaves one running until the program ends
-    gc.collect()
-    before = children(), len(os.listdir("/proc/self/fd")), set(os.listdir("/dev/shm"))
+    before = left()
     yield
-    gc.collect()
-    after = children(), len(os.listdir("/proc/self/fd")), set(os.listdir("/dev/shm"))
-    assert after == before
+    if left() != before:
+        gc.collect()
+    assert left() == before
 
 
 # ---------------------------------------------------------------- the same batches
@@ -334,6 +339,7 @@ def test_persistent_workers_go_on_after_an_exception_and_a_break():
 def test_a_worker_killed_by_a_signal(number: signal.Signals):
     def die(index: int) -> None:
         if index == 2:
+            faulthandler.disable()  # which pytest has set up to write a page
             os.kill(os.getpid(), number)
 
     before = children()
