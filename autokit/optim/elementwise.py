@@ -75,7 +75,7 @@ class ElementwiseOptimizer(Optimizer):
                 if array.dtype.kind in "cV":
                     self._change_copies(array, gradient, arrays, numbers, group)
                 else:
-                    for part in _pieces(array):
+                    for part in pieces(array):
                         slope = -gradient[part] if maximize else gradient[part]
                         state_of_part = {name: value[part] for name, value in arrays.items()}
                         self._change(array[part], slope, {**numbers, **state_of_part}, group)
@@ -138,7 +138,7 @@ def average_square(average: Any, gradient: Any, kept: float) -> None:
     average += square
 
 
-def _pieces(array: Any) -> Iterator[Any]:
+def pieces(array: Any) -> Iterator[Any]:
     """Indices that together cover ``array``, each of about :data:`PIECE` elements or of one row."""
     if not array.ndim:
         yield None  # one element: in one dimension, operations on it give arrays too

@@ -6,6 +6,7 @@ from typing import Any
 
 from autokit.devices import module_of
 from autokit.ops.recording import storage_of
+from autokit.optim.elementwise import PIECE, pieces
 from autokit.optim.optimizer import (
     Line,
     Optimizer,
@@ -126,7 +127,11 @@ class SGD(Optimizer):
                 change = change + (weight_decay * array).astype(array.dtype, copy=False)
             if momentum:
                 change = self._velocity(param, change, group)
-            array += change * scale
+            if array.size <= PIECE:
+                array += change * scale
+            else:  # without another array as large as the parameter
+                for part in pieces(array):
+                    array[part] += change[part] * scale
             storage_of(param).change(*line)
 
     def _velocity(self, param: Any, gradient: Any, group: dict[str, Any]) -> Any:

@@ -94,6 +94,10 @@ def _for_samples(draw: Callable[..., Any]) -> Callable[..., Any]:
     return apply
 
 
+_SWAPS = 4096
+"""How many elements a permutation exchanges before it draws again."""
+
+
 class Generator:
     """A stream of random numbers that depends on its seed alone.
 
@@ -246,12 +250,16 @@ class Generator:
     @_for_samples
     def permutation(self, n: int) -> Array:
         """The numbers 0 to n - 1 in random order; equal to PyTorch's ``randperm``."""
-        order = list(range(n))
-        places = np.arange(max(n - 1, 0))
-        partners = places + self._words(len(places)) % (n - places)
-        for place, partner in enumerate(partners.tolist()):
-            order[place], order[partner] = order[partner], order[place]
-        return np.array(order, np.int64)
+        order = np.arange(n)
+        elements = memoryview(
+            order
+        )  # reads and writes single elements as fast as a list, in a fifth of its memory
+        for start in range(0, n - 1, _SWAPS):
+            places = np.arange(start, min(start + _SWAPS, n - 1))
+            partners = places + self._words(len(places)) % (n - places)
+            for place, partner in enumerate(partners.tolist(), start):
+                elements[place], elements[partner] = elements[partner], elements[place]
+        return order
 
     def bernoulli(
         self, p: npt.ArrayLike, shape: Shape | None = None, dtype: npt.DTypeLike | None = None

@@ -95,12 +95,23 @@ class RandomSampler(Sampler[int]):
                 yield from generator.integers(0, total, count).tolist()
         else:
             for _ in range(self.num_samples // total):
-                yield from generator.permutation(total).tolist()
+                yield from _as_ints(generator.permutation(total))
             # PyTorch shuffles once more even where nothing is left to take: the stream must go on alike.
-            yield from generator.permutation(total)[: self.num_samples % total].tolist()
+            yield from _as_ints(generator.permutation(total)[: self.num_samples % total])
 
     def __len__(self) -> int:
         return self.num_samples
+
+
+def _as_ints(order: Any) -> Iterator[int]:
+    """Python's integers of an array, of which few stand in memory at a time."""
+    if len(order) and order.max() < 1 << 31:
+        order = order.astype(np.int32)
+    for start in range(0, len(order), _LISTED_AT_ONCE):
+        yield from order[start : start + _LISTED_AT_ONCE].tolist()
+
+
+_LISTED_AT_ONCE = 1024
 
 
 class SubsetRandomSampler(Sampler[int]):
