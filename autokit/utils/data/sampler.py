@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence, Sized
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+
 from autokit import dtypes, random
 from autokit.ops import create, sampling
 
