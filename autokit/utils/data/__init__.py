@@ -21,7 +21,7 @@ from autokit.utils.data.dataset import (
     TensorDataset,
     random_split,
 )
-from autokit.utils.data.loader import DataLoader
+from autokit.utils.data.dataloader import DataLoader
 from autokit.utils.data.sampler import (
     BatchSampler,
     RandomSampler,

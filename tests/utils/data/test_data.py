@@ -395,3 +395,10 @@ def test_streams_samplers_and_lengths():
 def test_wrong_use_says_what_is_wrong(call: Any, error: type[Exception], words: str):
     with pytest.raises(error, match=words):
         call()
+
+
+def test_modules_have_pytorchs_names():
+    from autokit.utils.data import dataloader, dataset, sampler
+
+    assert dataloader.DataLoader is data.DataLoader and dataloader.default_collate is data.default_collate
+    assert dataset.random_split is data.random_split and sampler.RandomSampler is data.RandomSampler
