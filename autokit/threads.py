@@ -86,11 +86,11 @@ def each(work: Callable[[Any], object], pieces: Sequence[Any]) -> None:
         while (place := next(places)) < len(pieces):
             work(pieces[place])
 
-    tasks = []
+    tasks: list[Any] = []
     try:
         pool = _started()
-        # Each thread has the settings of the asking one, such as np.errstate.
-        tasks = [pool.submit(copy_context().run, take) for _ in range(helpers)]
+        for _ in range(helpers):  # each with the settings of the asking thread, such as np.errstate
+            tasks.append(pool.submit(copy_context().run, take))
     except RuntimeError:  # no threads here, or none any more as the program ends: what there is does it
         pass
     try:

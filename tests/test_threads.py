@@ -138,3 +138,32 @@ def test_no_thread_is_started_before_one_is_needed():
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert run.stdout == "1\n", run.stderr
+
+
+def test_a_pool_that_closes_while_it_is_asked_leaves_no_piece_undone(monkeypatch: pytest.MonkeyPatch):
+    threads.set_count(4)
+    threads.each(lambda piece: None, range(8))
+    begun = threading.Event()
+    submit = threads._started().submit
+    given: list[object] = []
+
+    def once(*task: object) -> object:
+        if given:
+            raise RuntimeError("cannot schedule new futures after shutdown")
+        given.append(task)
+        made = submit(*task)
+        assert begun.wait(30)
+        return made
+
+    monkeypatch.setattr(threads._started(), "submit", once)
+    done: list[int] = []
+
+    def work(piece: int) -> None:
+        begun.set()
+        if piece == 0:  # taken by the one helper, while the asking thread does the rest
+            while len(done) < 7:
+                pass
+        done.append(piece)
+
+    threads.each(work, range(8))
+    assert sorted(done) == list(range(8))
