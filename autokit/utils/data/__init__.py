@@ -11,6 +11,7 @@ tensor([2., 3.]) tensor([2, 3])
 
 from autokit.missing import names_of
 from autokit.utils.data.collate import default_collate, default_convert
+from autokit.utils.data.dataloader import DataLoader
 from autokit.utils.data.dataset import (
     ChainDataset,
     ConcatDataset,
@@ -21,7 +22,6 @@ from autokit.utils.data.dataset import (
     TensorDataset,
     random_split,
 )
-from autokit.utils.data.dataloader import DataLoader
 from autokit.utils.data.sampler import (
     BatchSampler,
     RandomSampler,
