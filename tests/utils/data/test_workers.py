@@ -404,6 +404,21 @@ def test_locks_that_other_threads_hold_upset_no_worker():
             thread.join()
 
 
+def test_threads_of_operations_start_anew_in_a_worker():
+    large = ak.rand(2048, 512)
+    expected = large.softmax(1).sum().item()  # the program's own threads have started
+
+    def compute(index: int) -> None:
+        assert ak.get_num_threads() == 1  # several workers share the cores
+        assert large.softmax(1).sum().item() == expected
+        ak.set_num_threads(3)
+        assert large.softmax(1).sum().item() == expected
+
+    before = ak.get_num_threads()
+    assert len(list(data.DataLoader(Squares(4, compute), num_workers=2, timeout=60))) == 4
+    assert ak.get_num_threads() == before
+
+
 # ---------------------------------------------------------------- the end of a loop, and of the program
 
 
