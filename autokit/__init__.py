@@ -45,6 +45,7 @@ from autokit.version import __version__
 if TYPE_CHECKING:
     from autokit.func import vmap
     from autokit.graphs.capture import graph
+    from autokit.graphs.failure import graph_of_error
     from autokit.graphs.layers import summary
     from autokit.graphs.story import record
     from autokit.serialization import load, save
@@ -104,6 +105,7 @@ _LAZY = {
     "is_anomaly_enabled": "autokit.debug.anomaly",
     "compile": "autokit.func.compiling",
     "graph": "autokit.graphs.capture",
+    "graph_of_error": "autokit.graphs.failure",
     "summary": "autokit.graphs.layers",
     "load": "autokit.serialization",
     "record": "autokit.graphs.story",
@@ -168,6 +170,7 @@ __all__ = [
     "get_printoptions",
     "get_rng_state",
     "graph",
+    "graph_of_error",
     "iinfo",
     "inf",
     "inference_mode",

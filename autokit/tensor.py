@@ -556,6 +556,7 @@ class Tensor:
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         from autokit import draw
         from autokit.graphs.capture import graph
+        from autokit.graphs.model import NOT_COMPUTED
 
         pictured = graph(self)
         if self.grad_fn is not None:
@@ -563,7 +564,8 @@ class Tensor:
         else:
             (alone,) = pictured.nodes
             assert alone.value is not None
-            picture = draw.tensor_html(alone.value, alone.label)
+            gradient = alone.gradient.text if alone.gradient else NOT_COMPUTED if self.requires_grad else ""
+            picture = draw.tensor_html(alone.value, alone.label, gradient)
         return {"text/plain": repr(self), "text/html": picture}
 
 

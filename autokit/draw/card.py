@@ -119,7 +119,7 @@ def card(
     fields: dict[str, Field] = {}
     thumbnails = []
     size = 12.0 if node.shape else SIZES["value"]  # a range is a longer text than a number
-    asked = (*show, "saved") if node.kind in WAY_BACK else show
+    asked = {*show, *({"saved"} if node.kind in WAY_BACK else {"source"} if node.kind == "failed" else ())}
     details = [(name, words) for name, words in facts(node, arriving) if name in asked]
     label = _LONG_LABEL if details else _LABEL
     rows = _rows(node, shown, show)
@@ -144,6 +144,13 @@ def card(
             top = baseline - 5 - (picture.height / 2 if picture else 0)
             thumbnails.append(Thumbnail(f"{name}-heatmap", edge + label, top, picture, marks))
         y += 4
+    if not rows:
+        for words in node.marks:
+            told = line(edge, y + 12, words, "marks", WIDEST)
+            lines.append(told)
+            right = max(right, edge + text_width(told.text, "marks"))
+            y += 15
+        y += 4 if node.marks else 0
     for name, words in details:
         lines.append(TextLine(edge, y + 15, LABELS[name], "label"))
         detail = line(edge + label, y + 15, words, "detail", WIDEST)
@@ -158,7 +165,9 @@ def card(
         pending = Badge(right - plate, middle - 9, plate, 18.0)
         fields["pending"] = Field(right - plate / 2, middle + 3.5, plate, SIZES["pending"], "middle")
     lines.append(replace(order, x=right))
-    bottom = y - (0 if details else 4) + PAD_Y if rows or details else PAD_Y + _HEADER + 6 + PAD_Y
+    bottom = (
+        y - (0 if details else 4) + PAD_Y if rows or details or node.marks else PAD_Y + _HEADER + 6 + PAD_Y
+    )
     wide = right + PAD_X
     if down and names:
         wide = max(wide, len(names) * (reach + 8) + 2 * PAD_X)
@@ -168,7 +177,7 @@ def card(
 def _rows(
     node: Node, shown: Mapping[str, Iterable[str]], show: Collection[str]
 ) -> list[tuple[str, Summary | None]]:
-    rows = [("value", node.value)] if "value" in show and node.kind not in WAY_BACK else []
+    rows = [("value", node.value)] if "value" in show and node.kind not in (*WAY_BACK, "failed") else []
     if "gradient" in show and (
         node.requires_grad or node.gradient is not None or any(shown.get("gradient", ()))
     ):
@@ -210,7 +219,7 @@ def describe(node: Node, show: Collection[str] = SHOWN) -> str:
     if node.kind in WAY_BACK:
         words = [node.formula]
     else:
-        words = [node.kind if node.kind in ("leaf", "constant") else node.operation]
+        words = [node.kind if node.kind in ("leaf", "constant", "failed") else node.operation]
     if words[0] == node.symbol:
         words = []
     if node.shape and "shape" in show:

@@ -61,8 +61,11 @@ def tensor_text(summary: Summary, label: str) -> str:
     return f"{name}{isolate(summary.text)} ({', '.join(facts)})"
 
 
-def tensor_html(summary: Summary, label: str) -> str:
-    """A small table for a tensor that has no history: name, shape, dtype, value, and a heatmap."""
+def tensor_html(summary: Summary, label: str, gradient: str = "") -> str:
+    """A small table for a tensor that has no history: name, shape, dtype, value, and a heatmap.
+
+    ``gradient`` is that of a tensor that collects one, in one line.
+    """
     rows = [("name", isolate(label))] if label else []
     if summary.shape:
         rows.append(("shape", shape_text(summary.shape)))
@@ -71,6 +74,8 @@ def tensor_html(summary: Summary, label: str) -> str:
         rows.append(("mean", f"{summary.mean:.4g}"))
     if marks_text(summary):
         rows.append(("not finite", marks_text(summary)))
+    if gradient:
+        rows.append(("grad", isolate(gradient)))
     body = "".join(
         f'<tr><th align="left">{name}</th><td align="left">{markup(cell)}</td></tr>' for name, cell in rows
     )

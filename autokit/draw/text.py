@@ -91,7 +91,7 @@ def _row(node: Node, inputs: list[str]) -> tuple[str, ...]:
         ", ".join(inputs),
         shape_text(node.shape),
         _shown(node.dtype),
-        _content(node.value, NOT_KEPT),
+        _content(node.value, "failed" if node.kind == "failed" else NOT_KEPT),
         _content(node.gradient, NOT_COMPUTED if node.requires_grad else ""),
     )
 
@@ -113,6 +113,8 @@ def _sentence(node: Node, inputs: list[str]) -> str:
         saves = f", saves {_shown(', '.join(node.saved))}" if node.saved else ""
         takes = f", takes from {' and '.join(inputs)}" if inputs else ""
         return f"{_shown(node.name)}: {what}{takes}{saves}, gradient {_content(node.gradient, NOT_COMPUTED)}."
+    if node.kind == "failed":
+        return f"{_shown(node.operation)} of {' and '.join(inputs)} failed: {isolate(' '.join(node.marks))}"
     if node.kind == "operation" and inputs:
         what = f"{_shown(node.operation)} of {' and '.join(inputs)}"
         what += f", shape {shape_text(node.shape)}" if node.shape else ""

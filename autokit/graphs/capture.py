@@ -363,7 +363,11 @@ def _in_letters(template: str, operation: Any) -> str:
 
 
 def _source(made: EngineNode) -> Source | None:
-    line = source_line(made.code, made.instruction)
+    return shown_source(source_line(made.code, made.instruction))
+
+
+def shown_source(line: tuple[str, int, str] | None) -> Source | None:
+    """A line of the learner's program, with a name for its file that is the same on every run."""
     if line is None or not line[2]:  # such as a program that was typed into a prompt
         return None
     file, number, text = line

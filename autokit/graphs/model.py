@@ -443,6 +443,16 @@ class Timeline:
         return draw.mimebundle(self)
 
 
+@dataclass(frozen=True)
+class Table:
+    """What has no graph, in rows: all of them as long as ``head``; ``notes`` stand below."""
+
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
+
+
 def _json(data: Graph | Timeline) -> str:
     # Infinity and NaN are no JSON: they are written as the strings that a reader sees.
     return json.dumps(_finite(asdict(data)), ensure_ascii=False, allow_nan=False)

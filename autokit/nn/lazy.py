@@ -46,6 +46,9 @@ class _Uninitialized(Tensor):
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
 
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        return {"text/plain": repr(self)}
+
 
 def _nothing(device: Any, dtype: Any) -> Tensor:
     kind = dtypes.as_dtype(dtype) if dtype is not None else dtypes.get_default_dtype()

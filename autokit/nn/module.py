@@ -590,6 +590,12 @@ class Module:
         lines = [*extra.split("\n"), *children] if extra else children
         return f"{self._get_name()}(\n" + "".join(f"  {line}\n" for line in lines) + ")"
 
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        from autokit.draw.table import table_bundle
+        from autokit.graphs.tables import module_table
+
+        return table_bundle(module_table(self), repr(self))
+
     def _children_text(self) -> list[str]:
         return [f"({name}): {indented(child)}" for name, child in self._modules.items()]
 

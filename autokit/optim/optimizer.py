@@ -375,6 +375,12 @@ class Optimizer:
             lines += [f"    {name}: {group[name]}" for name in sorted(group) if name != "params"]
         return "\n".join([*lines, ")"])
 
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        from autokit.draw.table import table_bundle
+        from autokit.graphs.tables import optimizer_table
+
+        return table_bundle(optimizer_table(self), repr(self))
+
 
 def calling_line() -> Line:
     """The line of the learner's program that asked for a step."""

@@ -249,6 +249,12 @@ class DataLoader(Generic[Sample]):
                 )
             yield batch
 
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        from autokit.draw.table import table_bundle
+        from autokit.graphs.tables import loader_table
+
+        return table_bundle(loader_table(self))
+
     def __len__(self) -> int:
         """How many batches an epoch has."""
         if isinstance(self.dataset, IterableDataset):

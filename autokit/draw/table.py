@@ -1,0 +1,48 @@
+"""A table, for a notebook and in plain text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autokit.draw.escape import isolate, markup
+from autokit.draw.metrics import columns
+from autokit.graphs.model import Table
+
+_WIDEST = 60
+
+
+def table_html(table: Table) -> str:
+    """The table as HTML that no viewer strips: without style or script."""
+    head = "".join(f'<th align="left" scope="col">{_cell(word)}</th>' for word in table.head)
+    rows = "".join(
+        f'<tr><th align="left" scope="row">{_cell(row[0])}</th>'
+        + "".join(f'<td align="left">{_cell(cell)}</td>' for cell in row[1:])
+        + "</tr>"
+        for row in table.rows
+    )
+    header = f"<thead><tr>{head}</tr></thead>" if any(table.head) else ""
+    notes = "".join(f"<div>{_cell(note)}</div>" for note in table.notes)
+    title = f"<caption>{_cell(table.title)}</caption>"
+    return f"<div><table>{title}{header}<tbody>{rows}</tbody></table>{notes}</div>"
+
+
+def table_text(table: Table) -> str:
+    """The table in plain text."""
+    cells = [[_shown(cell) for cell in row] for row in (table.head, *table.rows) if any(row)]
+    widths = [max(map(columns, column)) for column in zip(*cells, strict=True)]
+    lines = ["  ".join(c + " " * (w - columns(c)) for c, w in zip(row, widths)).rstrip() for row in cells]
+    return "\n".join([isolate(table.title), *lines, *map(isolate, table.notes)])
+
+
+def table_bundle(table: Table, plain: str | None = None) -> dict[str, Any]:
+    """The forms that a notebook asks for; ``plain`` where the text is to be another."""
+    return {"text/plain": table_text(table) if plain is None else plain, "text/html": table_html(table)}
+
+
+def _shown(words: str) -> str:
+    return isolate(words if len(words) <= _WIDEST else f"{words[: _WIDEST // 2]}…{words[1 - _WIDEST // 2 :]}")
+
+
+def _cell(words: str) -> str:
+    inner = words.lstrip(" ")
+    return "&nbsp;" * (len(words) - len(inner)) + markup(_shown(inner))

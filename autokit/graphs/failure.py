@@ -1,0 +1,198 @@
+"""The graph of a computation that failed: what there was until the error, and the operation that raised it.
+
+Nothing is noted while a program computes.  An error carries its traceback,
+and the frames of that still hold the tensors that the operation was given.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import textwrap
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Any
+
+from autokit.autograd.node import Node as EngineNode
+from autokit.autograd.node import source_line
+from autokit.graphs.capture import OPERATIONS_DRAWN, Builder, make_view, shown_source
+from autokit.graphs.model import Edge, Graph, Node, Source
+from autokit.graphs.names import Names, namespaces_in_sight
+from autokit.ops.operation import Operation
+from autokit.ops.recording import OUR_FILES
+from autokit.tensor import Tensor
+
+_WIDTH, _LINES = 44, 6
+_PASSED_ON = {"apply", "recovered", "wrapper", "__call__", "forward"}
+"""Functions that only hand on what the learner wrote."""
+_OUR_LAYERS = str(Path(__file__).parent.parent / "nn") + os.sep
+_OUR_FUNCTIONS = str(Path(__file__).parent.parent / "nn" / "functional")
+
+
+def graph_of_error(error: BaseException | None = None, **view: Any) -> Graph:
+    """How the operands of a failed operation came about, with their shapes marked.
+
+    Parameters
+    ----------
+    error : exception, optional
+        The one to explain; left out, the one being handled, or else the last that nobody handled.
+    **view
+        ``depth``, ``show`` and ``direction``, as for ``ak.graph``.
+
+    Returns
+    -------
+    Graph
+        Its last node, of the kind ``"failed"``, is the operation that raised the error.
+
+    Raises
+    ------
+    RuntimeError
+        If there was no error, or no tensor had to do with it.
+
+    Examples
+    --------
+    >>> import autokit as ak
+    >>> h, w = ak.ones(2, 3), ak.ones(4, 5)
+    >>> try:
+    ...     h @ w
+    ... except RuntimeError as error:
+    ...     [(node.name, node.kind, node.shape) for node in ak.graph_of_error(error).nodes]
+    [('h', 'constant', (2, 3)), ('w', 'constant', (4, 5)), ('matmul', 'failed', ())]
+    """
+    checked = make_view(view.pop("depth", None), view.pop("show", None), view.pop("direction", "auto"))
+    if view:
+        raise TypeError(f"graph_of_error() got an unexpected keyword argument {next(iter(view))!r}")
+    if error is None:
+        error = sys.exc_info()[1] or getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
+    if error is None:
+        raise RuntimeError("there was no error so far: run what fails, and then ask again")
+    looked: BaseException | None = error
+    while looked is not None:
+        found = _explained(looked)
+        if found is not None:
+            return replace(found, view=checked)
+        looked = looked.__cause__ or looked.__context__
+    raise RuntimeError(f"no operation on tensors raised this {type(error).__name__}: {error}")
+
+
+def _explained(error: BaseException) -> Graph | None:
+    frames = list(_frames(error.__traceback__))
+    theirs = [place for place, frame in enumerate(frames) if not OUR_FILES[frame.f_code.co_filename]]
+    if not theirs:
+        return None
+    learner, ours = frames[theirs[-1]], frames[theirs[-1] + 1 :]
+    names = Names((learner.f_locals, learner.f_globals, *namespaces_in_sight()))
+    if (way_back := _way_back(ours)) is not None:
+        return _marked(names, *way_back, error)
+    operands = next(filter(None, map(_operands, ours)), None)
+    if operands is None:
+        return None
+    taken = Builder(names).build([tensor for _, tensor in operands], OPERATIONS_DRAWN)
+    graph = taken.graph
+    wrong = [taken.ids[tensor.grad_fn or tensor] for _, tensor in operands]
+    nodes = [
+        replace(node, marks=(f"shape {_shape(node.shape)}", *node.marks)) if node.id in wrong else node
+        for node in graph.nodes
+    ]
+    failed = Node(
+        id=len(nodes),
+        kind="failed",
+        operation=_name(ours),
+        symbol="!",
+        formula="",
+        backward="",
+        label=_name(ours),
+        shape=(),
+        dtype="",
+        value=None,
+        gradient=None,
+        requires_grad=False,
+        source=_source(learner),
+        marks=_words(error),
+    )
+    edges = [
+        Edge(len(graph.edges) + slot, id, failed.id, slot, letter, "", False)
+        for slot, (id, (letter, _)) in enumerate(zip(wrong, operands))
+    ]
+    return replace(graph, nodes=(*nodes, failed), edges=(*graph.edges, *edges), outputs=(failed.id,))
+
+
+def _frames(traceback: TracebackType | None) -> Iterator[FrameType]:
+    while traceback is not None:
+        yield traceback.tb_frame
+        traceback = traceback.tb_next
+
+
+def _operands(frame: FrameType) -> list[tuple[str, Tensor]] | None:
+    """The tensors among a function's arguments, with the arguments' names."""
+    code = frame.f_code
+    if _is_layer(frame):
+        return None  # it hands its input on with its weights
+    count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 4)
+    found = [
+        (name, each)
+        for name in code.co_varnames[:count]
+        for item in _listed(frame.f_locals.get(name))
+        for each in _listed(item)
+        if isinstance(each, Tensor) and hasattr(each.array, "shape")
+    ]
+    if code.co_name in ("apply", "recovered"):  # what stands in its arguments has no names of its own
+        found = [("ab"[place] if len(found) == 2 else name, each) for place, (name, each) in enumerate(found)]
+    return found or None
+
+
+def _is_layer(frame: FrameType) -> bool:
+    file = frame.f_code.co_filename
+    return file.startswith(_OUR_LAYERS) and not file.startswith(_OUR_FUNCTIONS)
+
+
+def _listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def _name(ours: list[FrameType]) -> str:
+    """The name of the operation, as the learner knows it."""
+    for frame in ours:
+        operation = frame.f_locals.get("operation")
+        if isinstance(operation, Operation):
+            return operation.name
+        name = frame.f_code.co_name
+        if name not in _PASSED_ON and not _is_layer(frame):
+            return name.strip("_")
+    return "operation"
+
+
+def _way_back(ours: list[FrameType]) -> tuple[Tensor, EngineNode] | None:
+    """Where the error came on the way back: the tensor it began at, and the node that it came to."""
+    begun = [frame for frame in ours if frame.f_code.co_name.startswith(("_backward", "backward", "grad"))]
+    root = next((tensor for frame in begun for _, tensor in _operands(frame) or ()), None)
+    nodes = [node for frame in ours if isinstance(node := frame.f_locals.get("node"), EngineNode)]
+    return (root, nodes[-1]) if root is not None and nodes else None
+
+
+def _marked(names: Names, root: Tensor, at: EngineNode, error: BaseException) -> Graph | None:
+    taken = Builder(names).build([root], OPERATIONS_DRAWN)
+    if at not in taken.ids:
+        return None
+    place = taken.ids[at]
+    nodes = [
+        replace(node, kind="failed", marks=_words(error)) if node.id == place else node
+        for node in taken.graph.nodes
+    ]
+    return replace(taken.graph, nodes=tuple(nodes))
+
+
+def _words(error: BaseException) -> tuple[str, ...]:
+    """What the error says, in a few lines."""
+    lines = textwrap.wrap(f"{type(error).__name__}: {error}", _WIDTH) or [type(error).__name__]
+    return tuple(lines[:_LINES]) + (("…",) if len(lines) > _LINES else ())
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return f"[{', '.join(map(str, shape))}]"
+
+
+def _source(frame: FrameType) -> Source | None:
+    return shown_source(source_line(frame.f_code, frame.f_lasti))
