@@ -415,7 +415,7 @@ def test_threads_of_operations_start_anew_in_a_worker():
         assert large.softmax(1).sum().item() == expected
 
     before = ak.get_num_threads()
-    assert len(list(data.DataLoader(Squares(4, compute), num_workers=2, timeout=60))) == 4
+    assert len(list(data.DataLoader(Squares(2, compute), num_workers=2, timeout=60))) == 2
     assert ak.get_num_threads() == before
 
 
