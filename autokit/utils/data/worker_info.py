@@ -30,7 +30,8 @@ def get_worker_info() -> WorkerInfo | None:
     ...     def __iter__(self):
     ...         worker = get_worker_info()
     ...         return iter(range(worker.id, 8, worker.num_workers))
-    >>> [batch.tolist() for batch in DataLoader(Numbers(), batch_size=2, num_workers=2)]
+    >>> loader = DataLoader(Numbers(), batch_size=2, num_workers=2, multiprocessing_context="fork")
+    >>> [batch.tolist() for batch in loader]
     [[0, 2], [1, 3], [4, 6], [5, 7]]
     >>> get_worker_info() is None
     True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,8 +15,8 @@ from tests.support import require
 require("jupyter_client")
 require("ipykernel")
 
-if not hasattr(os, "fork"):
-    pytest.skip("needs a system that can fork", allow_module_level=True)
+if sys.platform != "linux":
+    pytest.skip("needs Linux, where workers are forked", allow_module_level=True)
 
 ROOT = Path(__file__).parents[3]
 PATIENCE = 120
