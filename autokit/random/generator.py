@@ -251,9 +251,7 @@ class Generator:
     def permutation(self, n: int) -> Array:
         """The numbers 0 to n - 1 in random order; equal to PyTorch's ``randperm``."""
         order = np.arange(n)
-        elements = memoryview(
-            order
-        )  # reads and writes single elements as fast as a list, in a fifth of its memory
+        elements = order.data  # reads and writes single elements as fast as a list, in a fifth of its memory
         for start in range(0, n - 1, _SWAPS):
             places = np.arange(start, min(start + _SWAPS, n - 1))
             partners = places + self._words(len(places)) % (n - places)
