@@ -3,6 +3,9 @@
 from autokit.missing import names_of
 from autokit.ops.elementwise import sigmoid as expit
 from autokit.ops.exponential import exp2, expm1, log1p, logit, xlog1py, xlogy
+from autokit.ops.incomplete_gamma import igamma as gammainc
+from autokit.ops.incomplete_gamma import igammac as gammaincc
+from autokit.ops.polynomials import FUNCTIONS as POLYNOMIALS
 from autokit.ops.rounding import round
 from autokit.ops.signatures import looked_at
 from autokit.ops.soft_extremes import log_softmax, logsumexp, softmax
@@ -31,6 +34,8 @@ from autokit.ops.trigonometry import sinc
 for _name in ("logit", "log_softmax", "logsumexp", "multigammaln", "polygamma", "round", "softmax"):
     globals()[_name] = looked_at(f"special_{_name}", globals()[_name])
 
+globals().update(POLYNOMIALS)
+
 __getattr__ = names_of("torch.special")
 
 __all__ = [
@@ -43,6 +48,8 @@ __all__ = [
     "exp2",
     "expit",
     "expm1",
+    "gammainc",
+    "gammaincc",
     "gammaln",
     "i0",
     "i0e",
@@ -64,4 +71,5 @@ __all__ = [
     "xlog1py",
     "xlogy",
     "zeta",
+    *POLYNOMIALS,
 ]

@@ -203,4 +203,8 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, al
     return _add(plain_addbmm, shape, (input, batch1, batch2), beta, alpha)
 
 
-NAMES = Names(both="addbmm addmm addmv addr baddbmm", in_place="addbmm addmm addmv addr baddbmm")
+NAMES = Names(
+    both="addbmm addmm addmv addr baddbmm",
+    in_place="addbmm addmm addmv addr baddbmm",
+    in_place_functions="addmv",
+)

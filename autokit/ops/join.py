@@ -426,7 +426,13 @@ NAMES = Names(
     both="chunk dsplit hsplit split tensor_split unbind vsplit",
     functions="atleast_1d atleast_2d atleast_3d block_diag cartesian_prod cat column_stack combinations "
     "dstack hstack meshgrid stack vstack",
-    aliases={"concat": "cat", "concatenate": "cat", "row_stack": "vstack"},
+    aliases={
+        "concat": "cat",
+        "concatenate": "cat",
+        "row_stack": "vstack",
+        "unsafe_chunk": "chunk",
+        "unsafe_split": "split",
+    },
     numpy={
         np.concatenate: lambda arrays, axis=0: cat(arrays, axis),
         np.stack: lambda arrays, axis=0: stack(arrays, axis),

@@ -6,10 +6,14 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
+from autokit.dtypes import FLOATS
 from autokit.ops import inplace, join, reduce, shape, strides
 from autokit.ops.dims import sizes_of
 from autokit.ops.names import Names
-from autokit.tensor import Size, Tensor
+from autokit.ops.return_types import return_type
+from autokit.tensor import Size, Tensor, new_tensor
 
 
 def ndimension(input: Tensor) -> int:
@@ -92,6 +96,50 @@ def split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Ten
     return join.split(input, list(split_sizes), dim)
 
 
+def fill(input: Tensor, value: Any) -> Tensor:
+    """A tensor like ``input`` in which every element is ``value``."""
+    return input.clone().fill_(value)
+
+
+def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tensor:
+    """Set the elements whose indices are all equal; with ``wrap`` a tall matrix begins again below.
+
+    Raises
+    ------
+    RuntimeError
+        If the tensor has fewer than two dimensions, or more than two of different lengths.
+    """
+    sizes = self.array.shape
+    if len(sizes) < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    if len(sizes) > 2 and len(set(sizes)) > 1:
+        raise RuntimeError("all dimensions of input must be of equal length")
+    rows = range(sizes[0] if wrap and len(sizes) == 2 else min(sizes))
+    chosen = [row for row in rows if row % (sizes[1] + 1) < sizes[1]] if wrap else list(rows)
+    columns = [row % (sizes[1] + 1) for row in chosen] if wrap else chosen
+    if chosen:
+        self[(chosen, *[columns] * (len(sizes) - 1))] = fill_value
+    return self
+
+
+def frexp(input: Tensor) -> Any:
+    """Each element as a mantissa from ½ to 1 and a power of 2: ``mantissa · 2 ** exponent``."""
+    if input.array.dtype.kind not in FLOATS:
+        raise RuntimeError("torch.frexp() only supports floating-point dtypes")
+    mantissa, exponent = np.frexp(input.array)
+    if input.requires_grad:
+        scale = new_tensor(np.ldexp(np.ones_like(input.array), -exponent))
+        return FrexpResult(input * scale, new_tensor(exponent))
+    return FrexpResult(new_tensor(mantissa), new_tensor(exponent))
+
+
+def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
+    """The first ``size`` rows of :func:`nonzero`, filled up with ``fill_value``."""
+    found = input.nonzero()[:size]
+    rest = found.new_full((size - found.array.shape[0], found.array.shape[1]), fill_value)
+    return join.cat([found, rest])
+
+
 def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
     """Replace each element by what ``callable`` makes of it, one after the other: slow, and not recorded."""
     return map_(self, self, lambda value, _: callable(value), "apply_")
@@ -111,8 +159,10 @@ def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any], _nam
     return self
 
 
+FrexpResult = return_type("frexp", "mantissa", "exponent")
+
 NAMES = Names(
-    both="get_device is_same_size narrow_copy split_with_sizes",
-    functions="typename",
-    methods="apply_ map_ ndimension resize resize_as_ sum_to_size",
+    both="frexp get_device is_same_size narrow_copy nonzero_static split_with_sizes",
+    functions="fill typename",
+    methods="apply_ fill_diagonal_ map_ ndimension resize resize_as_ sum_to_size",
 )

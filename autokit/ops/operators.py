@@ -317,6 +317,7 @@ def remainder(a, b, /):
 NAMES = Names(
     both="add div floor_divide mul neg pow remainder sub",
     in_place="add div floor_divide mul neg pow remainder sub",
+    in_place_functions="neg",
     aliases={
         "divide": "div",
         "multiply": "mul",

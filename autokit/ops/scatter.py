@@ -332,6 +332,62 @@ def scatter_reduce(
     return plain_scatter_reduce(input, src, dim=axis, index=places, reduce=reduce, include_self=include_self)
 
 
+def index_reduce(
+    input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
+) -> Tensor:
+    """A copy in which the slices that a vector names hold what slices of ``source`` bring to them.
+
+    Parameters
+    ----------
+    dim : int
+    index : Tensor
+        For each slice of ``source`` along ``dim``, which slice of ``input`` it goes to.
+    source : Tensor
+    reduce : {"prod", "mean", "amax", "amin"}
+    include_self : bool
+        Let the elements that stand there take part.
+
+    Raises
+    ------
+    RuntimeError, IndexError
+        If there is no such reduction, or the shapes or indices do not fit.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> torch.ones(2).index_reduce(0, torch.tensor([0, 0]), torch.tensor([2.0, 3.0]), "prod")
+    tensor([6., 1.])
+    """
+    if reduce not in ("prod", "mean", "amax", "amin"):
+        raise RuntimeError(
+            f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}."
+        )
+    require("index_reduce", "index", 2, index)
+    require("index_reduce", "source", 3, source)
+    axis = place_of(dim, input.array.ndim, "index_reduce")
+    count = source.array.shape[axis] if source.array.ndim else 1
+    if index.array.ndim > 1 or index.array.size != count:
+        raise RuntimeError(
+            "index_reduce(): Number of indices should be equal to source.size(dim), in a vector: there are "
+            f"{list(index.shape)} of them for {describe(source)}"
+        )
+    if source.array.dtype != input.array.dtype:
+        raise RuntimeError("index_reduce(): self and source must have the same scalar type")
+    others = [shape[:axis] + shape[axis + 1 :] for shape in (input.array.shape, source.array.shape)]
+    if others[0] != others[1]:
+        raise RuntimeError(
+            f"index_reduce(): {describe(input)} and {describe(source)} may differ along dimension "
+            f"{axis} alone"
+        )
+    if index.array.size and not 0 <= index.array.min() <= index.array.max() < input.array.shape[axis]:
+        raise IndexError("index out of range in self")
+    along = [1] * source.array.ndim
+    along[axis] = -1
+    return scatter_reduce(
+        input, dim, index.reshape(along).expand(source.shape), source, reduce, include_self=include_self
+    )
+
+
 _UFUNCS = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
 
 
@@ -425,7 +481,7 @@ def plain_scatter_reduce(a, src, /, dim, index, reduce, include_self=True):
 
 
 NAMES = Names(
-    both="gather scatter scatter_add scatter_reduce take_along_dim",
-    in_place="scatter scatter_add scatter_reduce",
+    both="gather index_reduce scatter scatter_add scatter_reduce take_along_dim",
+    in_place="index_reduce scatter scatter_add scatter_reduce",
     numpy={np.take_along_axis: lambda arr, indices, axis: take_along_dim(arr, indices, axis)},
 )

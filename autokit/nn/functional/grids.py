@@ -174,6 +174,10 @@ def grid_sample(
 def _check(input: Tensor, grid: Tensor, mode: str) -> None:
     ndim = input.array.ndim - 2
     told = f"input {describe(input)} and grid {describe(grid)}"
+    if grid.array.ndim and grid.array.shape[-1] != ndim:
+        raise RuntimeError(
+            f"grid_sampler(): expected grid to have size {ndim} in last dimension, but got {told}"
+        )
     if ndim not in (2, 3) or grid.array.ndim != ndim + 2:
         raise RuntimeError(
             f"grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, but got {told}"
@@ -184,10 +188,6 @@ def _check(input: Tensor, grid: Tensor, mode: str) -> None:
         )
     if input.array.shape[0] != grid.array.shape[0]:
         raise RuntimeError(f"grid_sampler(): expected grid and input to have same batch size, but got {told}")
-    if grid.array.shape[-1] != ndim:
-        raise RuntimeError(
-            f"grid_sampler(): expected grid to have size {ndim} in last dimension, but got {told}"
-        )
     if not all(input.array.shape[2:]):
         raise RuntimeError(
             f"grid_sampler(): expected input to have non-empty spatial dimensions, but got {told}"

@@ -8,6 +8,7 @@ from tests.ops.case import B, I, P, R, otherwise
 from tests.ops.case import case as c
 
 UNIT = np.array([-0.9, -0.3, 0.1, 0.5, 0.95])
+ENDS = np.array([0.0, 0.5, 3.0, 40.0, np.inf, -1.0])
 AWKWARD = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 0.5, -2.0, 30.0])
 
 
@@ -173,7 +174,28 @@ SPECIAL = [
     otherwise("zeta", lambda T, a, b: T.special.zeta(a.detach(), b.detach()), P(3) + 1, P(3)),
 ]
 
-CASES = [*EXPONENTIAL, *TRIGONOMETRY, *ROUNDING, *MORE_ARITHMETIC, *SPECIAL]
+GAMMA_AND_POLYNOMIALS = [
+    *(
+        otherwise(name, lambda T, a, x, n=name: getattr(T, n)(a.detach(), x), P(3, 1) * scale, P(4) * scale)
+        for name in ("igamma", "igammac")
+        for scale in (1, 8)
+    ),
+    *(
+        c(name, lambda T, a, x, n=name: getattr(T, n)(a.detach(), x.detach()), ENDS[:, None], ENDS)
+        for name in ("igamma", "igammac")
+    ),
+    otherwise("igamma", lambda T, x: (x * 1).igamma_(T.tensor(0.5, dtype=x.dtype)).detach(), P(3)),
+    *(
+        c(name, lambda T, x, n, f=name: getattr(T.special, f)(x.detach(), n), R(3, 1), np.arange(-1, 6))
+        for name in (
+            *(f"{shifted}chebyshev_polynomial_{kind}" for shifted in ("", "shifted_") for kind in "tuvw"),
+            *("hermite_polynomial_h", "hermite_polynomial_he", "laguerre_polynomial_l"),
+            "legendre_polynomial_p",
+        )
+    ),
+]
+
+CASES = [*GAMMA_AND_POLYNOMIALS, *EXPONENTIAL, *TRIGONOMETRY, *ROUNDING, *MORE_ARITHMETIC, *SPECIAL]
 CASES += [  # some nodes of in-place forms have a number of their own in PyTorch
     otherwise(f"{name}_", lambda T, a, name=name: getattr(T, f"{name}_")(a * 1), P(2, 3) / 3)
     for name in [

@@ -7,6 +7,21 @@ import numpy as np
 from tests.ops.case import R, case, otherwise
 
 CASES = [
+    otherwise("frexp", lambda T, a: T.frexp(a), np.array([1.0, -2.5, 8.0, 0.3])),
+    case("nonzero_static", lambda T, a: T.nonzero_static(a, size=2), np.array([[1, 0], [2, 3]])),
+    case(
+        "nonzero_static", lambda T, a: T.nonzero_static(a, size=5, fill_value=9), np.array([[1, 0], [2, 3]])
+    ),
+    *(
+        case("fill_diagonal_", lambda T, s=shape, w=wrap: T.zeros(s).fill_diagonal_(2.0, wrap=w))
+        for shape in ((3, 3), (2, 4), (5, 2), (8, 2), (2, 2, 2))
+        for wrap in (False, True)
+    ),
+    otherwise("fill", lambda T, a: T.fill(a, 3), np.array([1.0, 2.0])),
+    case("unsafe_split", lambda T, a: T.unsafe_split(a, 2), np.arange(5)),
+    case("unsafe_chunk", lambda T, a: a.unsafe_chunk(2), np.arange(5)),
+    case("negative_", lambda T: T.negative_(T.ones(2))),
+    case("addmv_", lambda T: T.addmv_(T.ones(2), T.ones(2, 2), T.ones(2))),
     case("ndimension", lambda T, x: x.ndimension(), R(2, 3)),
     case("get_device", lambda T, x: T.get_device(x), R(2)),
     case("get_device", lambda T, x: x.get_device(), R(2)),

@@ -15,6 +15,25 @@ COLUMNS = np.array([[0, 0], [2, 1]])
 TWICE = np.array([1, 0, 1])
 
 CASES = [
+    *(
+        otherwise(
+            "index_reduce",
+            lambda T, a, s, d=dim, r=reduce, i=own: T.index_reduce(
+                a, d, T.tensor([0, 1, 0]), s, r, include_self=i
+            ),
+            R(*((4, 2) if dim else (2, 4))),
+            R(*((4, 3) if dim else (3, 4))),
+        )
+        for dim in (0, 1)
+        for reduce in ("prod", "mean", "amax", "amin")
+        for own in (True, False)
+    ),
+    otherwise(
+        "index_reduce",
+        lambda T, a, s: (a * 1).index_reduce_(0, T.tensor([1, 1]), s, "amax"),
+        R(3),
+        R(2),
+    ),
     c("gather", lambda T, a, i: a.gather(1, i), R(2, 3), np.array([[0, 0], [2, 1]])),
     c("gather", lambda T, a, i: T.gather(a, 0, i), R(2, 3), np.array([[0, 1, 1]])),
     c("gather", lambda T, a, i: T.gather(a, dim=-1, index=i), R(3), np.array([2, 2, 0, 1])),
