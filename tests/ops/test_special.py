@@ -122,3 +122,15 @@ def test_the_error_function_of_float32_is_exact_to_four_units_in_the_last_place(
     exact = torch.erf(torch.tensor(x.astype(np.float64))).numpy()
     ours = autokit.erf(autokit.tensor(x)).numpy()
     assert (np.abs(ours - exact) <= 4 * np.spacing(np.abs(exact).astype(np.float32))).all()
+
+
+@pytest.mark.parametrize("count", [1, 7, 40, 200])
+def test_the_incomplete_gamma_function_of_a_whole_number_is_a_finite_sum(count: int):
+    """Above x lies e⁻ˣ Σ xᵏ / k! over k < a; PyTorch loses seven digits where a and x are large and equal."""
+    for x in (0.1 * count, float(count), 2.0 * count):
+        above = math.fsum(math.exp(k * math.log(x) - x - math.lgamma(k + 1)) for k in range(count))
+        a = autokit.tensor(float(count), dtype=autokit.float64)
+        found = autokit.igammac(a, autokit.tensor(x, dtype=autokit.float64)).item()
+        assert math.isclose(found, above, rel_tol=1e-11)
+        below = autokit.special.gammainc(a, autokit.tensor(x, dtype=autokit.float64)).item()
+        assert math.isclose(below + found, 1, rel_tol=1e-13)

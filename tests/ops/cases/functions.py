@@ -8,7 +8,7 @@ from tests.ops.case import B, I, P, R, otherwise
 from tests.ops.case import case as c
 
 UNIT = np.array([-0.9, -0.3, 0.1, 0.5, 0.95])
-ENDS = np.array([0.0, 0.5, 3.0, 40.0, np.inf, -1.0])
+ENDS = np.array([0.0, 0.5, 3.0, 15.0, np.inf, -1.0])
 AWKWARD = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 0.5, -2.0, 30.0])
 
 
