@@ -15,7 +15,7 @@ from autokit.draw.shapes import Point
 Bounds = tuple[float, float, float, float]
 """Left, top, right and bottom of a rectangle."""
 
-_NEAR, _LEVEL = 9.0, 16.0
+_NEAR, _BESIDE = 9.0, 42.0
 _ALONG = [i / 40 for i in range(41)]
 
 
@@ -67,14 +67,22 @@ def _ways(
         yield halfway, route(start, end, [])
     if not carries:
         yield station, route(start, end, bends[0] + bends[1])
+        turns = [point for _, point, _ in bends[0] + bends[1]]
+        for straight in (turns[-1:], turns[:1] + turns[-1:]) if turns else ():
+            yield station, route(start, end, _turning_late(start, end, straight))
     yield station, route(start, end, [*bends[0], (None, station, None), *bends[1]])
-    yield station, [*along((start, *to[1:]), (*onward[:-1], (end[0] - _LEVEL, end[1]))), end, end, end]
     yield station, along((start, *to[1:]), (*onward[:-1], end))
     # From where the engine leaves the one box to where it meets the other, short of their corners.
     first, last = (
         (x, _between(y, home)) for (x, _), (_, y), home in zip((start, end), (to[0], onward[-1]), homes)
     )
     yield station, along((first, *to[1:]), (*onward[:-1], last))
+
+
+def _turning_late(start: Point, end: Point, straight: Sequence[Point]) -> list[Bend]:
+    """Bends that leave the one box, and come to the other, in an S just beside it; straight between them."""
+    ahead = (start[0] + _BESIDE, straight[0][1]), (end[0] - _BESIDE, straight[-1][1])
+    return [(None, point, None) for point in ahead]
 
 
 def _between(y: float, home: Bounds) -> float:

@@ -1,12 +1,17 @@
-"""In a real browser, by measurement: every text lies inside its box."""
+"""In a real browser: every text lies inside its box, by measurement, and the pictures look as approved."""
 
 from __future__ import annotations
 
 import pytest
 
+import autokit as ak
 from autokit.draw import html, svg
+from autokit.graphs.model import FACTS
 from tests.draw import graphs
+from tests.draw.approve import APPROVED, difference, pictures, shot
 from tests.draw.graphs import EXAMPLES, timeline
+from tests.draw.standard import STANDARD
+from tests.draw.test_standard import LAYOUTS, skip_without
 from tests.support import chromium_path, require
 
 require("playwright")
@@ -31,7 +36,7 @@ def page():
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium_path(), args=["--no-sandbox"])
-        yield browser.new_page()
+        yield browser.new_page(viewport={"width": 3200, "height": 2400})
         browser.close()
 
 
@@ -44,6 +49,52 @@ def test_every_text_lies_inside_its_box(page, name: str, font: str) -> None:
         page.set_content(style + drawn)
         assert page.locator("svg text").count() > 3
         assert page.evaluate(OUTSIDE) == []
+
+
+OVERLAPPING = """() => {
+  const boxes = [...document.querySelectorAll('svg [data-part="box"]')].map((b) => b.getBoundingClientRect());
+  return boxes.some((a, i) => boxes.some((b, j) => i < j
+    && a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom));
+}"""
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_the_standard_graphs_hold_their_texts_by_every_layout(page, layout: str) -> None:
+    skip_without(layout)
+    for name, make in STANDARD.items():
+        graph = make()
+        for drawn in (svg(graph, layout=layout), svg(graph, layout=layout, show=FACTS, direction="TB")):
+            page.set_content(drawn)
+            assert page.evaluate(OUTSIDE) == [], name
+            assert not page.evaluate(OVERLAPPING), name
+
+
+def test_what_folds_fails_or_goes_back_holds_its_texts(page) -> None:
+    x = ak.tensor([[1.0, -2.0]], requires_grad=True)
+    try:
+        x @ x
+    except RuntimeError as error:
+        failed = ak.graph_of_error(error)
+    for drawn in (svg(failed), svg(graphs.blocks(100)), svg(ak.graph(x.exp().sum(), backward=True))):
+        page.set_content(drawn)
+        assert page.locator("svg text").count() > 3
+        assert page.evaluate(OUTSIDE) == []
+
+
+def test_the_standard_graphs_look_as_approved(page) -> None:
+    require("matplotlib")  # which brings Pillow
+    from PIL import Image
+
+    shown = {name: shot(page, drawn) for name, drawn in pictures().items()}
+    assert {path.stem for path in APPROVED.glob("*.png")} == set(shown)
+    approved = {name: Image.open(APPROVED / f"{name}.png") for name in shown}
+    away = {name: difference(shown[name], approved[name]) for name in shown}
+    assert {name: part for name, part in away.items() if part > 0.015} == {}
+    # The measure sees what it is to see: another theme, another order, a value that is another.
+    assert difference(shown["diamond"], approved["diamond_dark"]) > 0.5
+    moved = shot(page, svg(STANDARD["conv_net"](), layout="layered", direction="TB"))
+    assert difference(moved, approved["conv_net"]) > 0.015
+    assert sum(path.stat().st_size for path in APPROVED.glob("*.png")) < 600_000
 
 
 def test_the_still_is_an_image_that_loads(page) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 
 import pytest
@@ -29,6 +30,8 @@ def test_every_layout_keeps_boxes_texts_and_arrows_apart(name: str, layout: str,
     assert apart(picture)
     assert texts_fit(picture)
     assert crossed(picture) == []
+    for line in picture.lines:  # an arrow's head points somewhere
+        assert math.dist(line.points[-2], line.points[-1]) > 1
 
 
 def across(picture: Scene, direction: str) -> list[int]:
