@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,10 @@ UNTOLD = {
 
 
 def text() -> str:
-    """The file's whole text: a line for each form of a call, the name first; a dot for methods."""
+    """The file's whole text: a line for each form of a call, the name first; a dot for methods.
+
+    ``+3`` at the end of a form says that it has three more keywords.
+    """
     import torch
 
     stubs = Path(torch.__file__).parent / "_C"
@@ -95,7 +99,13 @@ def _public(functions: Any, neural: Any, methods: Any) -> list[tuple[str, list[s
                 found[prefix + name] = _forms_of_schemas(stub_prefix + name)
             elif stub_prefix + name in stubs:
                 found[prefix + name] = sorted(set(stubs[stub_prefix + name]) | set(UNTOLD.get(name, [])))
-    return sorted((name, forms) for name, forms in found.items() if forms)
+    return sorted((name, _different(forms)) for name, forms in found.items() if forms)
+
+
+def _different(forms: list[str]) -> list[str]:
+    """One form of several that differ only in how many keywords are not written."""
+    by_rest = {re.sub(r", \+\d+$", "", form): form for form in sorted(forms)}
+    return sorted(by_rest.values())
 
 
 def _forms_of_schemas(name: str) -> list[str]:
@@ -171,7 +181,9 @@ def _form(arguments: ast.arguments) -> str:
         for each, default in zip(arguments.kwonlyargs, arguments.kw_defaults)
         if each.arg not in NOT_WRITTEN
     ]
-    return ", ".join([*parts, *(["*", *later] if later and not arguments.vararg else later)])
+    unwritten = len(arguments.kwonlyargs) - len(later)
+    parts += ["*", *later] if later and not arguments.vararg else later
+    return ", ".join([*parts, *([f"+{unwritten}"] if unwritten else [])])
 
 
 def _parameter(each: ast.arg, default: ast.expr | None) -> str:

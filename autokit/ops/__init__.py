@@ -216,7 +216,9 @@ def _looked_at(name: str, function: Any) -> Any:
     """``function`` with a look at the types of its arguments; tensors alone are looked at by the rules."""
     rule = getattr(function, "operation", None)
     takes_tensors_alone = rule is not None and not rule.defaults and len(rule.operands) < 3
-    return function if takes_tensors_alone else looked_at(name, function)
+    if takes_tensors_alone and name.rpartition(".")[2] not in OF_TWO_TENSORS:
+        return function
+    return looked_at(name, function)
 
 
 for _family in FAMILIES:

@@ -12,6 +12,7 @@ from autokit.ops.errors import describe
 from autokit.ops.index import add_at, plain_getitem, plain_index, spread_out, writable_copy
 from autokit.ops.index import put as put_at
 from autokit.ops.names import Names
+from autokit.ops.operands import fitting
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.scatter import beyond, kind_of, require, within, zero
 from autokit.tensor import Tensor, new_tensor
@@ -218,7 +219,7 @@ def single(name: str, input: Tensor, value: Any) -> tuple[Tensor, bool]:
         return value.to(input.dtype), True
     if not isinstance(value, int | float | complex | np.generic):
         raise TypeError(f"{name}: the value must be a number or a Tensor, not {type(value).__name__}")
-    return new_tensor(np.full_like(input.array, value, shape=())), False
+    return new_tensor(np.full_like(input.array, fitting(value, input.array.dtype), shape=())), False
 
 
 # ---------------------------------------------------------------- any index, or the flattened tensor

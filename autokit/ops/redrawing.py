@@ -108,7 +108,7 @@ def random_(self: Tensor, *ends: Any, generator: Generator = None, **named: Any)
     low = whole_number("random_", "from", low)
     if high is None:
         largest = (
-            int(finfo(self.dtype).max)
+            round(2 / finfo(self.dtype).eps)  # up to which it holds all integers
             if kind.kind in FLOATS
             else 1
             if kind.kind == "b"

@@ -18,6 +18,7 @@ from autokit.ops.errors import broadcast_message, describe
 from autokit.ops.gpu import any_of, combine_at, is_on_cpu
 from autokit.ops.index import add_at, out_of_bounds, spread_out, writable_copy
 from autokit.ops.names import Names
+from autokit.ops.operands import fitting
 from autokit.ops.operation import derivative, on, operation
 from autokit.tensor import Tensor, new_tensor
 
@@ -282,6 +283,8 @@ def scatter(
         _source("scatter", input, axis, places, src)
     elif not isinstance(src, int | float | complex | np.generic):
         raise TypeError(f"scatter() takes a Tensor or a number to write, not {type(src).__name__}")
+    else:
+        src = fitting(src, input.array.dtype)
     if reduce is not None:
         if reduce not in ("add", "multiply"):
             raise RuntimeError("reduce argument must be either add or multiply.")

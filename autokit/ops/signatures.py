@@ -27,7 +27,10 @@ ELSEWHERE = {"out", "layout", "device", "pin_memory", "requires_grad", "memory_f
 
 
 class Parameter(NamedTuple):
-    """One parameter: what it takes, in words, and whether it must be given, by keyword or as all the rest."""
+    """One parameter: what it takes, in words, and whether it must be given, by keyword or as all the rest.
+
+    What is looked at elsewhere has no name.
+    """
 
     name: str
     kinds: tuple[str, ...]
@@ -106,6 +109,9 @@ def _parsed(form: str) -> list[Parameter]:
         if part == "*":
             by_keyword = True
             continue
+        if part[0] == "+":
+            found += [Parameter("", ("any",), False, True, False)] * int(part)
+            continue
         name, _, kinds = part.partition(": ")
         rest = name[0] == "*"
         plain = name.strip("*?")
@@ -147,7 +153,7 @@ def _wrong_kind(name: str, parameter: Parameter, place: int | None, value: Any) 
     if parameter.kinds[0] == "tensors" and isinstance(value, tuple | list):
         at, other = next((n, each) for n, each in enumerate(value) if not isinstance(each, Tensor))
         return f"expected Tensor as element {at} in argument {place or 0}, but got {type(other).__name__}"
-    kinds = [kind for kind in parameter.kinds if kind != "None"]
+    kinds = [kind for kind in parameter.kinds if kind != "None"] or ["None"]
     wanted = WORDS.get(kinds[-1], kinds[-1]) if kinds[0] == "int" else WORDS.get(kinds[0], kinds[0])
     where = f"'{parameter.name}'" + (f" (position {place + 1})" if place is not None else "")
     hint = "; make one with torch.tensor(...)" if wanted == "Tensor" else ""
@@ -167,12 +173,12 @@ def fitting_form(name: str, arguments: tuple[Any, ...], settings: dict[str, Any]
         If no way to call ``name`` fits.
     """
     ways = forms(name)
-    for form in ways:
-        if not misfit(form, name, arguments, settings):
-            return form
-    if ways:
+    fitting = [form for form in ways if not misfit(form, name, arguments, settings)]
+    if ways and not fitting:
         raise _error(name, ways, arguments, settings)
-    return None
+    # A tensor stands for a number only where no way takes it as a tensor.
+    as_tensors = [form for form in fitting if not plain_numbers(form, arguments, settings)[2]]
+    return next(iter(as_tensors or fitting), None)
 
 
 def plain_numbers(
@@ -227,17 +233,13 @@ def _error(
 ) -> TypeError:
     """What does not fit the only way that takes so many arguments, or all ways, where several do."""
     called = name.rpartition(".")[2]
-    known = dict.fromkeys(parameter.name for form in ways for parameter in form)
+    known = dict.fromkeys(parameter.name for form in ways for parameter in form if parameter.name)
     for each in settings:
         if each not in known and each not in ELSEWHERE and SPELLINGS.get(each) not in known:
             return unknown_keyword(called, each, list(known))
     count = len(arguments) + len(settings)
     ways = [form for form in ways if not any(each.rest for each in form) or count > len(form)] or ways
-    wrong = [
-        misfit(form, called, arguments, settings)
-        for form in ways
-        if _takes(form, count) and (_most(form) >= len(arguments) or form[-1].rest)
-    ]
+    wrong = [misfit(form, called, arguments, settings) for form in ways if _takes(form, count)]
     if len(wrong) == 1 or len(ways) == 1:
         return TypeError(wrong[0] if wrong else misfit(ways[0], called, arguments, settings))
     got = ", ".join([*map(_kind_of, arguments), *(f"{each}={_kind_of(settings[each])}" for each in settings)])
@@ -254,8 +256,8 @@ def _most(form: list[Parameter]) -> int:
 
 
 def _takes(form: list[Parameter], count: int) -> bool:
-    """Whether so many arguments may be right, ``out`` among them."""
-    return sum(parameter.required for parameter in form) <= count <= len(form) + 1
+    """Whether so many arguments may be right."""
+    return sum(parameter.required for parameter in form) <= count <= len(form)
 
 
 def _kind_of(value: Any) -> str:
@@ -269,6 +271,7 @@ def _shown(form: list[Parameter]) -> str:
         f"{'*' * each.rest}{' or '.join(WORDS.get(kind, kind) for kind in each.kinds)} {each.name}"
         f"{' = ...' * (not each.required and not each.rest)}"
         for each in form
+        if each.name
     )
 
 

@@ -12,7 +12,7 @@ from random import Random
 from typing import NamedTuple
 
 from tests.fuzz.recipes import ALTERNATIVES, BY_NAME, PLAIN, RECIPES
-from tests.fuzz.signatures import HOMES, Parameter, Target, signatures
+from tests.fuzz.signatures import HOMES, Parameter, Target, results_written, signatures
 
 DTYPES = {"float32": 10, "float64": 4, "float16": 2, "int64": 4, "int32": 1, "uint8": 1, "bool": 2}
 """How often each dtype is drawn."""
@@ -375,6 +375,9 @@ def draw_call(random: Random, target: Target) -> Call:
         else:
             positional = False
             arguments.append(f"{name}={values[parameter.name]}")
+    outs = results_written(target)
+    if outs and drawing.chance(0.08):
+        arguments.append(f"out={_out(drawing, outs)}")
     if drawing.wrong and drawing.chance(0.6):
         _spoil(drawing, arguments)
     home = f"{HOMES[target.home]}." if target.home != "functions" else ""
@@ -384,6 +387,21 @@ def draw_call(random: Random, target: Target) -> Call:
         return draw_call(random, target)
     used = {name: source for name, source in drawing.tensors.items() if _uses(expression, name)}
     return Call(used, expression)
+
+
+def _out(drawing: Drawing, count: int) -> str:
+    """Tensors to write results into: of the shape of the first operand, or empty, to be resized."""
+    learns, drawing.learns = drawing.learns, drawing.learns and drawing.chance(0.1)
+    shape = drawing.shape if drawing.chance(0.7) else (0,) if drawing.chance(0.8) else drawing.free_shape()
+    names = []
+    for _ in range(count):
+        name = chr(ord("a") + len(drawing.tensors))
+        learns_too = ", requires_grad=True" if drawing.learns else ""
+        dtype = drawing.tensor_dtype()
+        drawing.tensors[name] = f"T.zeros({shape}, dtype=T.{dtype}{learns_too * dtype.startswith('float')})"
+        names.append(name)
+    drawing.learns = learns
+    return names[0] if count == 1 else f"({', '.join(names)})"
 
 
 def _spoil(drawing: Drawing, arguments: list[str]) -> None:

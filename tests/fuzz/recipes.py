@@ -283,7 +283,20 @@ ALTERNATIVES = {
 ALTERNATIVES["linalg_matmul"] = ALTERNATIVES["matmul"]
 
 PLAIN = (
-    *("std", "var", "margin", "pool", "sinc", "lerp", "loss", "entropy", "bucketize", "searchsorted"),
+    *(
+        "std",
+        "sum",
+        "mean",
+        "var",
+        "margin",
+        "pool",
+        "sinc",
+        "lerp",
+        "loss",
+        "entropy",
+        "bucketize",
+        "searchsorted",
+    ),
     *(
         "mm",
         "mv",

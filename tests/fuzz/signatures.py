@@ -136,6 +136,19 @@ def signatures(target: Target) -> list[list[Parameter]]:
     return [form for n, form in enumerate(forms) if form not in forms[:n]]
 
 
+@cache
+def results_written(target: Target) -> int:
+    """How many tensors the function writes into where ``out=`` names them; 0 where it takes none."""
+    if target.home not in ("functions", "linalg", "special") or target.name.endswith("_"):
+        return 0
+    name = target.base if target.home != "functions" else target.name
+    schemas = map(str, torch._C._jit_get_schemas_for_operator("aten::" + name))
+    written = [
+        len(re.findall(r"\([a-z]!\)", schema.partition("->")[0])) for schema in schemas if "*, " in schema
+    ]
+    return max(written, default=0)
+
+
 def _is_dispatcher(function: Any) -> bool:
     return "kwargs" in inspect.signature(function).parameters
 

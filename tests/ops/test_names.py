@@ -41,7 +41,7 @@ def test_numpys_keywords_mean_pytorchs():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda x: torch.maximum(x), r"missing 1 .*'other'; call it as maximum\(input, other"),
+        (lambda x: torch.maximum(x), r"missing 1 .*.other.; call it as maximum\(input, other"),
         (lambda x: torch.cat([x], 0, 1), r"3 were given; call it as cat\(tensors, dim=0\)"),
         (lambda x: x.sum(0, True, None, 3), r"call it as sum\(input, dim=None, keepdim=False"),
         (lambda x: torch.zeros(), "zeros"),

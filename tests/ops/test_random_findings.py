@@ -108,6 +108,10 @@ FOUND: list[Callable[[Any], Any]] = [
         for input in ("float32", "float64")
         for target in ("float32", "float64")
     ),
+    lambda T: T.masked_fill(T.tensor([3, 2], dtype=T.uint8), T.tensor([True, False]), -1),
+    lambda T: T.scatter(T.tensor([3, 2], dtype=T.uint8), 0, T.tensor([1]), -1),
+    lambda T: T.zeros(0, dtype=T.result_type(0, T.tensor(4, dtype=T.int32))),
+    lambda T: (T.manual_seed(0), a(T, 5).random_(-2, None))[1],
     lambda T: a(T, 3).double().cauchy_(T.tensor(2.0)).isfinite(),
 ]
 
@@ -125,6 +129,13 @@ def test_the_answer_is_pytorchs(call: Callable[[Any], Any]):
     [
         lambda T: T.nn.functional.dropout(T.tensor([3, -4])),
         lambda T: T.rsub(T.tensor([1]), 1, alpha=1.0),
+        lambda T: T.sum(a(T, 2).requires_grad_(), dtype=T.int64),
+        lambda T: T.cumsum(a(T, 2).requires_grad_(), 0, dtype=T.int32),
+        lambda T: T.masked_fill(T.tensor([3]), T.tensor([True]), INF),
+        lambda T: T.floor(T.tensor([True])),
+        lambda T: T.abs(T.tensor([True])),
+        lambda T: T.cross(a(T, 3), a(T, 3).double()),
+        lambda T: T.allclose(a(T, 3), a(T, 3).double()),
     ],
 )
 def test_what_once_gave_an_answer_is_refused(call: Callable[[Any], Any]):
