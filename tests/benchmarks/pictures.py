@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import random
 import subprocess
 import sys
 import tempfile
 
+import autokit as ak
 from tests.benchmarks.measure import best_process_times, best_times
 
 _HUNDRED_NODES = """
@@ -30,6 +32,26 @@ def still_times() -> dict[str, float]:
     exec(_HUNDRED_NODES, scope)
     later = best_times({"still": lambda: scope["draw"].html(scope["graph"])})["still"]
     return {"first ever": first_ever, "first of a process": first, "later": later}
+
+
+def large_times() -> dict[str, float]:
+    """Seconds to show 10,000 nodes, from tensor to notebook: of what repeats, and of what does not."""
+    x = ak.ones(4, requires_grad=True)
+    y = x
+    for _ in range(3333):
+        y = (y * x).tanh() + x
+    lots = random.Random(0)
+    values = [x, x + 1]
+    while len(values) < 9_000:
+        first, second = lots.choices(values[-30:], k=2)
+        values.append(lots.choice((ak.mul, ak.add, ak.sub, ak.maximum))(first, second))
+    ends = values[-30:]
+    return best_times(
+        {
+            "repeating": lambda: ak.graph(y)._repr_mimebundle_(),
+            "without repetition": lambda: ak.graph(*ends)._repr_mimebundle_(),
+        }
+    )
 
 
 def _first_still_with_an_empty_cache() -> float:
