@@ -94,7 +94,7 @@ def _for_samples(draw: Callable[..., Any]) -> Callable[..., Any]:
     return apply
 
 
-_SWAPS = 4096
+_SWAPS = 512
 """How many elements a permutation exchanges before it draws again."""
 
 
