@@ -143,16 +143,19 @@ def _made(library: str, training: Training) -> Callable[[], Any]:
 
 @contextmanager
 def threads(count: int) -> Iterator[None]:
-    """Give NumPy's products and PyTorch ``count`` threads each."""
+    """Give autokit, NumPy's products and PyTorch ``count`` threads each."""
     from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(count), suppress(ImportError):
-        import torch
-
-        before = torch.get_num_threads()
-        torch.set_num_threads(count)
+    libraries = [importlib.import_module("autokit")]
+    with suppress(ImportError):
+        libraries.append(importlib.import_module("torch"))
+    before = [library.get_num_threads() for library in libraries]
+    with threadpool_limits(count):
+        for library in libraries:
+            library.set_num_threads(count)
         yield
-        torch.set_num_threads(before)
+    for library, own in zip(libraries, before):
+        library.set_num_threads(own)
 
 
 # ---------------------------------------------------------------- the same networks elsewhere
