@@ -86,7 +86,7 @@ def _checked_threads(function: str, count: int) -> int:
 
 
 def set_num_threads(num: int) -> None:
-    """Set how many threads an operation on large tensors may use; the numbers it gives do not depend on it.
+    """Set how many threads a function of each element of a large tensor may use; its numbers stay the same.
 
     How many NumPy's matrix products take is decided when it is loaded, by the environment:
     ``OMP_NUM_THREADS=1 python program.py``.

@@ -18,10 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from autokit.threads import each
+from autokit.threads import each, get_count
 
 BLOCK = 65_536
 """Elements in a piece: few enough for the cache, and enough to make up for NumPy's calls."""
+
+BLOCKS_OF_THREADS = 4
+"""Pieces that are one piece where several threads take part."""
 
 _INTEGERS: dict[int, np.dtype] = {2: np.dtype(np.int16), 4: np.dtype(np.int32), 8: np.dtype(np.int64)}
 
@@ -56,7 +59,8 @@ def in_blocks(plain: Callable[..., Any], of_block: Callable[..., Any]) -> Callab
             parts = [line[piece] for line in lines]  # type: ignore[index]
             of_block(*parts, into[piece], *positional, **settings)
 
-        each(work, pieces(into.size, BLOCK))
+        # A thread that computes for a few microseconds at a time waits for its turn more than it computes.
+        each(work, pieces(into.size, BLOCK if get_count() == 1 else BLOCKS_OF_THREADS * BLOCK))
         return result
 
     return apply
@@ -94,10 +98,8 @@ def in_rows(plain: Callable[..., Any], of_rows: Callable[..., Any]) -> Callable[
         result = np.empty(first.shape, first.dtype)
         matrices = [array.reshape(-1, first.shape[-1]) for array in (*arrays, result)]
 
-        def work(piece: slice) -> None:
+        for piece in pieces_of_rows(matrices[0]):
             of_rows(*[matrix[piece] for matrix in matrices])
-
-        each(work, pieces_of_rows(matrices[0]))
         return result
 
     return apply
@@ -156,12 +158,12 @@ def ones(count: int, dtype: np.dtype) -> np.ndarray:
 
 def zeros_like(piece: Any) -> Any:
     """Zeros to compare a piece with: NumPy's maximum with an array is five times as fast as with a number."""
-    return _constants_of(piece.dtype, 0, BLOCK)[: piece.size]
+    return _constants_of(piece.dtype, 0, BLOCKS_OF_THREADS * BLOCK)[: piece.size]
 
 
 def constants_like(piece: Any, value: float) -> Any:
     """``value`` as often as ``piece`` has elements; for the same reason as :func:`zeros_like`."""
-    return _constants_of(piece.dtype, value, BLOCK)[: piece.size]
+    return _constants_of(piece.dtype, value, BLOCKS_OF_THREADS * BLOCK)[: piece.size]
 
 
 def keep(mask: Any, a: Any, into: Any) -> None:

@@ -20,7 +20,6 @@ from autokit.ops.index import read_at
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.soft_extremes import exponentials_of_rows
 from autokit.tensor import Tensor
-from autokit.threads import each
 
 
 def _reduced(losses: Any, reduction: str) -> Any:
@@ -273,12 +272,10 @@ def shift_of(input: Any) -> Shift:
     """The shift of each row of ``input``, with no array as large as it."""
     top, total, largest = np.empty((3, len(input), 1), input.dtype)
 
-    def work(piece: slice) -> None:
+    for piece in pieces_of_rows(input):
         rows = input[piece]
         top[piece], total[piece] = exponentials_of_rows(rows, np.empty_like(rows))
         rows.max(axis=1, keepdims=True, out=largest[piece])
-
-    each(work, pieces_of_rows(input))
     return Shift(top, total, largest)
 
 
@@ -298,12 +295,10 @@ def _cross_entropy_gradient_on_arrays(g: Any, input: Any, target: Any, shift: Sh
     factors = share / shift.total
     slope = np.empty_like(input)
 
-    def work(piece: slice) -> None:
+    for piece in pieces_of_rows(input):
         rows, part, top = input[piece], slope[piece], shift.top[piece]
         np.exp(np.subtract(rows, top, out=part) if top.any() else rows, out=part)
         part *= factors[piece]
-
-    each(work, pieces_of_rows(input))
     slope[np.arange(len(target)), target] -= share[:, 0]
     return slope
 

@@ -29,7 +29,6 @@ import numpy as np
 from autokit.ops.blocks import pieces_of_rows
 from autokit.ops.operation import derivative, operation
 from autokit.tensor import Tensor
-from autokit.threads import each
 
 
 class Groups(NamedTuple):
@@ -109,14 +108,12 @@ def _statistics_of_rows(a: Any, groups: Groups) -> Statistics:
     mean = np.empty((len(rows), 1), a.dtype) if groups.centred else None
     squares, ones = np.empty(len(rows), a.dtype), np.ones(length, a.dtype)
 
-    def work(piece: slice) -> None:
+    for piece in pieces_of_rows(rows):
         centred = rows[piece]
         if mean is not None:
             np.divide(np.vecdot(centred, ones)[:, None], length, out=mean[piece])
             centred = centred - mean[piece]
         squares[piece] = np.vecdot(centred, centred)
-
-    each(work, pieces_of_rows(rows))
     scale = 1 / np.sqrt(squares / length + groups.eps)
     return Statistics(None if mean is None else mean.reshape(shape), scale.reshape(shape))
 
@@ -133,7 +130,7 @@ def _normalized_rows(input: Any, weight: Any, bias: Any, groups: Groups, statist
     scale = statistics.scale.reshape(-1, 1)
     mean = None if statistics.mean is None else statistics.mean.reshape(-1, 1)
 
-    def work(piece: slice) -> None:
+    for piece in pieces_of_rows(rows):
         part = into[piece]
         if mean is None:
             np.multiply(rows[piece], scale[piece], out=part)
@@ -144,8 +141,6 @@ def _normalized_rows(input: Any, weight: Any, bias: Any, groups: Groups, statist
             part *= weight.reshape(length)
         if bias.ndim:
             part += bias.reshape(length)
-
-    each(work, pieces_of_rows(rows))
     return out
 
 
@@ -164,7 +159,7 @@ def _gradients_of_rows(
     ones, pieces = np.ones(length, input.dtype), pieces_of_rows(rows)
     by_weight, by_bias = np.zeros((2, len(pieces), length), input.dtype)
 
-    def work(place: int) -> None:
+    for place in range(len(pieces)):
         piece = pieces[place]
         arrived, part, factor = arriving[piece], into[piece], scale[piece]
         centred = rows[piece] if mean is None else rows[piece] - mean[piece]
@@ -184,8 +179,6 @@ def _gradients_of_rows(
         if mean is not None:
             part -= together[:, None] / length
         part *= factor
-
-    each(work, range(len(pieces)))
     by_weight, by_bias = by_weight.sum(axis=0), by_bias.sum(axis=0)
     lined = input.shape[input.ndim - len(groups.axes) :]
     return by_input, by_weight.reshape(lined) if learned else None, by_bias.reshape(lined)

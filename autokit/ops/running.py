@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from autokit.ops.blocks import BLOCK, pieces
-from autokit.threads import each
 
 _FEWEST = 16_384
 """Elements from which this pays."""
@@ -72,7 +71,7 @@ def _by_runs(ufunc: Any, rows: Any, out: Any) -> None:
     length = rows.shape[1]
     whole = length // _RUN * _RUN
 
-    def work(piece: slice) -> None:
+    for piece in pieces(len(rows), max(BLOCK // length, 1)):
         part, into = rows[piece], out[piece]
         runs = part[:, :whole].reshape(len(part), -1, _RUN)
         # The first elements of all runs, then the second ones, and so on.
@@ -88,5 +87,3 @@ def _by_runs(ufunc: Any, rows: Any, out: Any) -> None:
         if whole < length:
             rest = np.concatenate([ends[:, -1:], part[:, whole:]], axis=1)
             into[:, whole:] = ufunc.accumulate(rest, axis=1)[:, 1:]
-
-    each(work, pieces(len(rows), max(BLOCK // length, 1)))
