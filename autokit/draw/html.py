@@ -89,7 +89,7 @@ def _thumbnail_image(thumb: Heatmap | Histogram, summary: Summary) -> str:
     if isinstance(thumb, Heatmap):
         words = f"Heatmap of {len(thumb.values):,} values, {thumb.rows} rows of {thumb.columns}"
     else:
-        words = f"Histogram of {sum(thumb.counts):,} values"
+        words = "Histogram of the values"
     words += f": {visible(summary.text)}"
     drawn = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{w:g}" height="{h:g}" viewBox="0 0 {w:g} {h:g}"'

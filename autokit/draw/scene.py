@@ -7,7 +7,7 @@ scene only writes down what stands in it.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Iterable
 from dataclasses import replace
 
 from autokit.draw.arrange import Arrangement
@@ -15,7 +15,7 @@ from autokit.draw.card import line, text_width
 from autokit.draw.part import LIMIT, Part, part
 from autokit.draw.shapes import Box, Frame, Line, Scene
 from autokit.draw.text import story
-from autokit.graphs.model import NOT_COMPUTED, NOT_KEPT, Graph, State, Timeline
+from autokit.graphs.model import NOT_COMPUTED, NOT_KEPT, Graph, State, Timeline, make_view
 
 MARGIN = 28.0
 """From the edge of the paper to what is drawn, in px."""
@@ -31,7 +31,7 @@ def scene(
     direction: str | None = None,
     limit: int = LIMIT,
     depth: int | None = None,
-    show: Collection[str] | None = None,
+    show: str | Iterable[str] | None = None,
 ) -> Scene:
     """Compute the picture of a graph or of a timeline.
 
@@ -48,29 +48,25 @@ def scene(
         newest operations stay, and the rest is counted.
     depth : int, optional
         How many levels of modules to draw open; left out, as the graph's own view says.
-    show : collection of str, optional
-        Which of ``FACTS`` a box shows; left out, as the graph's own view says.
+    show : str or iterable of str, optional
+        What a box shows, as for ``ak.graph``; left out, as the graph's own view says.
 
     Raises
     ------
     ValueError
-        For a layout or a direction that there is not, or a limit below 1.
+        For a layout, a direction or something to show that there is not, a limit below 1, a depth below 0.
     RuntimeError
         Where the layout asked for cannot be had on this machine.
     """
     graph = data.graph if isinstance(data, Timeline) else data
     direction = graph.view.direction if direction is None else direction
-    facts = graph.view.show if show is None else show
-    if direction not in ("auto", "LR", "TB"):
-        raise ValueError(
-            f"direction is 'LR' (left to right), 'TB' (top to bottom) or 'auto', got {direction!r}"
-        )
+    asked = make_view(depth, graph.view.show if show is None else show, direction)
     drawn = part(graph, limit, depth)
     state = still(data, drawn)
     texts = _texts(data, state)
 
     def arranged(direction: str) -> Scene:
-        boxes, lines, frames = Arrangement(graph, drawn, texts, direction, facts).build(layout)
+        boxes, lines, frames = Arrangement(graph, drawn, texts, direction, asked.show).build(layout)
         return _on_paper(boxes, lines, frames, _notes(graph, drawn), story(graph, drawn), state)
 
     if direction != "auto":

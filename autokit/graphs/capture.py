@@ -17,7 +17,7 @@ from autokit import dtypes
 from autokit.autograd.node import Node as EngineNode
 from autokit.autograd.node import source_line
 from autokit.devices import to_numpy
-from autokit.graphs.model import FACTS, Edge, Graph, Group, Node, Source, Summary, View
+from autokit.graphs.model import Edge, Graph, Group, Node, Source, Summary, make_view
 from autokit.graphs.names import Names, namespaces_in_sight
 from autokit.graphs.summary import summarize
 from autokit.graphs.way_back import way_back
@@ -109,23 +109,6 @@ def capture(*outputs: Tensor, most: int = OPERATIONS_SHOWN) -> Capture:
         if not isinstance(output, Tensor):
             raise TypeError(f"graph() shows the history of a Tensor, and got {type(output).__name__}")
     return Builder(Names(namespaces_in_sight())).build(outputs, most)
-
-
-def make_view(depth: int | None, show: str | Iterable[str] | None, direction: str) -> View:
-    """A view, checked."""
-    if depth is not None and (isinstance(depth, bool) or not isinstance(depth, int) or depth < 0):
-        raise ValueError(f"depth is how many levels of modules to open, 0 or more, got {depth!r}")
-    if direction not in ("auto", "LR", "TB"):
-        raise ValueError(
-            f"direction is 'LR' (left to right), 'TB' (top to bottom) or 'auto', got {direction!r}"
-        )
-    if show is None:
-        return View(depth=depth, direction=direction)
-    wanted = FACTS if show == "all" else (show,) if isinstance(show, str) else tuple(show)
-    for fact in wanted:
-        if fact not in FACTS:
-            raise ValueError(f"show knows {', '.join(map(repr, FACTS))} and 'all', got {fact!r}")
-    return View(depth, tuple(fact for fact in FACTS if fact in wanted), direction)
 
 
 class Builder:

@@ -14,7 +14,7 @@ JSON and drawn long after the arrays are gone.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from os import PathLike
 from typing import Any
@@ -46,7 +46,7 @@ class Summary:
         How many elements are NaN, and how many are infinite.
     histogram : tuple of int
         Where there are too many values to hold: how many finite elements lie in each
-        of equal parts between minimum and maximum.
+        of equal parts between minimum and maximum, of 100,000 at most that stand evenly among all.
     """
 
     text: str
@@ -191,6 +191,23 @@ class View:
     depth: int | None = None
     show: tuple[str, ...] = SHOWN
     direction: str = "auto"
+
+
+def make_view(depth: int | None, show: str | Iterable[str] | None, direction: str) -> View:
+    """A view, checked."""
+    if depth is not None and (isinstance(depth, bool) or not isinstance(depth, int) or depth < 0):
+        raise ValueError(f"depth is how many levels of modules to open, 0 or more, got {depth!r}")
+    if direction not in ("auto", "LR", "TB"):
+        raise ValueError(
+            f"direction is 'LR' (left to right), 'TB' (top to bottom) or 'auto', got {direction!r}"
+        )
+    if show is None:
+        return View(depth=depth, direction=direction)
+    wanted = FACTS if show == "all" else (show,) if isinstance(show, str) else tuple(show)
+    for fact in wanted:
+        if fact not in FACTS:
+            raise ValueError(f"show knows {', '.join(map(repr, FACTS))} and 'all', got {fact!r}")
+    return View(depth, tuple(fact for fact in FACTS if fact in wanted), direction)
 
 
 @dataclass(frozen=True)

@@ -199,7 +199,9 @@ def test_what_is_wider_than_a_notebook_is_turned_downward() -> None:
     assert seen == {True, False}
 
 
-@pytest.mark.parametrize("options", [{"direction": "RL"}, {"layout": "neato"}, {"limit": 0}])
+@pytest.mark.parametrize(
+    "options", [{"direction": "RL"}, {"layout": "neato"}, {"limit": 0}, {"depth": -1}, {"show": "colour"}]
+)
 def test_an_option_that_there_is_not_is_refused(options: dict) -> None:
     with pytest.raises(ValueError, match=next(iter(options))):
         scene(graphs.product(), **options)
