@@ -2,9 +2,9 @@
 
 Each file there is a module of its own that says what it takes from which
 other.  A notebook takes one file, so they are put one after the other, each
-after those that it imports; their imports of one another stay behind, and so do
-comments and indents, which are for the readers of the source.  No two files
-may give the same name to what stands at their top level.
+after those that it imports.  What they import of one another and export for
+that stays behind, and so do comments and indents, which are for the readers of
+the source.  No two files may give one name to what stands at their top level.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from pathlib import Path
 FOLDER = Path(__file__).parent / "browser"
 
 _IMPORT = re.compile(r'^import \{[^}]*\} from "\./([a-z]+\.js)";\n', re.MULTILINE)
-_COMMENT = re.compile(r"/\*\*.*?\*/ ?|(?:^|[ \t])// [^\n\"'`]*$", re.MULTILINE | re.DOTALL)
+_COMMENT = re.compile(r"/\*\*.*?\*/ ?|(?:^|[ \t])// [^\n]*", re.MULTILINE | re.DOTALL)
+_EXPORT = re.compile(r"^export (?=const|function)", re.MULTILINE)
 _INDENT = re.compile(r"\n\s+")
 
 
@@ -40,4 +41,4 @@ def _collect(name: str, files: dict[str, str]) -> None:
         if needed not in files:
             _collect(needed, files)
     # No text in these files spans lines, so that what a line begins with is for readers too.
-    files[name] = _INDENT.sub("\n", _COMMENT.sub("", _IMPORT.sub("", source))).lstrip()
+    files[name] = _INDENT.sub("\n", _EXPORT.sub("", _COMMENT.sub("", _IMPORT.sub("", source)))).lstrip()

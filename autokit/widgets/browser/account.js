@@ -4,7 +4,7 @@
  * @import { Timeline } from "./story.js"
  */
 
-import { h } from "./dom.js";
+import { h, tableOf } from "./dom.js";
 import { nameOf } from "./story.js";
 
 const TERMS = 6;
@@ -27,6 +27,5 @@ export function accountTable({ graph: { nodes, edges }, accounts, troubles }, on
   });
   const head = ["Leaf", "Contributions", "Sum: its .grad", "Central differences", "With = for +="];
   const list = h("ul", {}, ...(troubles ?? []).map((trouble) => h("li", {}, "⚠ ", trouble.sentence, " ", jump(trouble.node))));
-  return h("div", {}, h("table", {}, h("caption", {}, "Where each gradient came from"),
-    h("thead", {}, h("tr", {}, ...head.map((name) => h("th", { scope: "col" }, name)))), h("tbody", {}, ...rows)), list);
+  return h("div", {}, tableOf("Where each gradient came from", head, rows), list);
 }

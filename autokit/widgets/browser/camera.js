@@ -9,9 +9,9 @@ const LARGEST = 1.25; // how far a small picture is blown up to fit
  * @param {SVGSVGElement} svg @param {HTMLElement} node the frame around it
  * @param {{ left: number, top: number, width: number, height: number }} paper
  * @param {() => string[]} lit the elements that the step at hand touches
- * @param {(name: string) => Element | undefined} find @param {(element: string) => void} onSelect @param {AbortSignal} signal
+ * @param {(name: string) => Element | undefined} find @param {(element: string) => void} onSelect @param {Listen} on
  */
-export function makeCamera(svg, node, { left, top, width, height }, lit, find, onSelect, signal) {
+export function makeCamera(svg, node, { left, top, width, height }, lit, find, onSelect, on) {
   const camera = { x: left, y: top, scale: 1 };
   let placed = false; // before its first look there is nothing to follow
   let untouched = true; // until the reader moves the camera, it looks after itself
@@ -68,6 +68,8 @@ export function makeCamera(svg, node, { left, top, width, height }, lit, find, o
     const frame = svg.getBoundingClientRect();
     const boxes = names.flatMap((name) => find(name)?.getBoundingClientRect() ?? []);
     if (!boxes.length || !frame.width) return;
+    const span = (/** @type {"left" | "top"} */ low, /** @type {"right" | "bottom"} */ high) => Math.max(...boxes.map((b) => b[high])) - Math.min(...boxes.map((b) => b[low]));
+    while (boxes.length > 1 && (span("left", "right") > frame.width || span("top", "bottom") > frame.height)) boxes.pop(); // the first matters most
     const margin = 12;
     const shift = (/** @type {number} */ low, /** @type {number} */ high, /** @type {number} */ room) =>
       low >= margin && high <= room - margin ? 0 : (low + high) / 2 - room / 2;
@@ -93,10 +95,10 @@ export function makeCamera(svg, node, { left, top, width, height }, lit, find, o
   // -- the hand: drag to pan, ctrl and wheel to zoom, click to select
 
   let drag = /** @type {{ x: number, y: number, id: number, moving: boolean } | null} */ (null);
-  node.addEventListener("pointerdown", (event) => {
+  on(node, "pointerdown", (event) => {
     if (event.button === 0) drag = { x: event.clientX, y: event.clientY, id: event.pointerId, moving: false };
-  }, { signal });
-  node.addEventListener("pointermove", (event) => {
+  });
+  on(node, "pointermove", (event) => {
     if (!drag || event.pointerId !== drag.id) return;
     const [dx, dy] = [event.clientX - drag.x, event.clientY - drag.y];
     if (!drag.moving && Math.hypot(dx, dy) < 4) return;
@@ -107,22 +109,22 @@ export function makeCamera(svg, node, { left, top, width, height }, lit, find, o
     camera.x -= dx / camera.scale;
     camera.y -= dy / camera.scale;
     look();
-  }, { signal });
+  });
   const drop = () => (drag = null);
-  node.addEventListener("pointerup", (event) => {
+  on(node, "pointerup", (event) => {
     if (drag && !drag.moving) {
-      const hit = /** @type {Element} */ (event.target).closest('[data-element^="n"]');
-      onSelect(hit?.getAttribute("data-element") ?? "");
+      const hit = /** @type {Element} */ (event.target).closest('[data-element^="n"], [data-node]');
+      onSelect(hit?.getAttribute("data-node") ?? hit?.getAttribute("data-element") ?? "");
     }
     drop();
-  }, { signal });
-  node.addEventListener("pointercancel", drop, { signal });
-  node.addEventListener("wheel", (event) => {
+  });
+  on(node, "pointercancel", drop);
+  on(node, "wheel", (event) => {
     if (!event.ctrlKey && !event.metaKey) return; // the page's to scroll
     event.preventDefault();
     const frame = svg.getBoundingClientRect();
     zoom(Math.exp(-event.deltaY / 300), { x: event.clientX - frame.left, y: event.clientY - frame.top });
-  }, { signal, passive: false });
+  }, { passive: false });
 
   return {
     zoom,

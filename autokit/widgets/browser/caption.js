@@ -1,6 +1,7 @@
 /**
  * The caption: what happens at this step in words, symbols and numbers; or the question that stands before the next.
  *
+ * @import { Listen } from "./dom.js"
  * @import { Question, Timeline, View } from "./story.js"
  */
 
@@ -8,8 +9,8 @@ import { accountTable } from "./account.js";
 import { h } from "./dom.js";
 import { isRight, KINDS, PHASES, told } from "./story.js";
 
-/** @param {Timeline} timeline @param {(element: string) => void} onSelect @param {AbortSignal} signal */
-export function makeCaption(timeline, onSelect, signal) {
+/** @param {Timeline} timeline @param {(element: string) => void} onSelect @param {Listen} on */
+export function makeCaption(timeline, onSelect, on) {
   const phase = h("span", { className: "ak-phase" });
   const kind = h("span", { className: "ak-kind" });
   const score = h("span", { className: "ak-score" });
@@ -64,7 +65,7 @@ export function makeCaption(timeline, onSelect, signal) {
     score.textContent = tried ? `Predicted ${right} / ${tried}` : "";
   }
 
-  form.addEventListener("submit", (/** @type {Event} */ event) => {
+  on(form, "submit", (/** @type {Event} */ event) => {
     event.preventDefault();
     if (!open || !answer.value.trim()) return;
     if (isRight(answer.value, open.question.answer)) return close(true, `✓ Right: ${open.question.answer}`);
@@ -73,8 +74,8 @@ export function makeCaption(timeline, onSelect, signal) {
     first = false;
     score.textContent = `Predicted ${right} / ${tried}`;
     answer.select();
-  }, { signal });
-  form.querySelector(".ak-reveal").addEventListener("click", () => close(false, `It is ${open?.question.answer}.`), { signal });
+  });
+  on(form.querySelector(".ak-reveal"), "click", () => close(false, `It is ${open?.question.answer}.`));
 
   return {
     node,

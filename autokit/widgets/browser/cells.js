@@ -3,6 +3,7 @@
  *
  * Small tensors come with the story. Of others Python is asked, as long as it is there to answer.
  *
+ * @import { Listen } from "./dom.js"
  * @import { Cells, Node } from "./story.js"
  */
 
@@ -10,14 +11,12 @@ import { h } from "./dom.js";
 import { shapeText } from "./story.js";
 
 const PATIENCE = 4000; // milliseconds until a kernel is taken for dead
-const AT_ONCE = 1024;
 
 /**
  * Questions to Python, answered by a promise.
  * @param {any} model @param {Cells} known @param {(element: string) => boolean} isGiven whether a value is not computed
- * @param {AbortSignal} signal
  */
-export function makeElements(model, known, isGiven, signal) {
+export function makeElements(model, known, isGiven) {
   /** @type {Map<string, (answer: any) => void>} */ const waiting = new Map();
   const key = (/** @type {any} */ q) => [q.element, q.field, q.place, Boolean(q.sum)].join();
   const hear = (/** @type {any} */ answer) => {
@@ -25,7 +24,6 @@ export function makeElements(model, known, isGiven, signal) {
     waiting.delete(key(answer));
   };
   model.on("msg:custom", hear);
-  signal.addEventListener("abort", () => model.off("msg:custom", hear));
 
   /** @param {{ element: string, field: string, place: number, sum?: boolean }} question @returns {Promise<{ values?: string[], told: string }>} */
   function ask(question) {
@@ -42,6 +40,7 @@ export function makeElements(model, known, isGiven, signal) {
   }
 
   return {
+    close: () => model.off("msg:custom", hear),
     /** @param {string} element @param {string} field */
     values: (element, field) => known[element]?.[field]?.values,
     /** @param {string} element @param {string} field @param {number} place */
@@ -55,9 +54,9 @@ export function makeElements(model, known, isGiven, signal) {
 
 /**
  * The grid of one tensor, and below it the sum of the element under the pointer or in focus.
- * @param {Elements} elements @param {Node} of @param {string} field @param {string} title
+ * @param {Elements} elements @param {Listen} on @param {Node} of @param {string} field @param {string} title
  */
-export function makeGrid(elements, of, field, title) {
+export function makeGrid(elements, on, of, field, title) {
   const element = `n${of.id}`;
   const shape = of.shape ?? [];
   const count = shape.reduce((product, size) => product * size, 1);
@@ -94,18 +93,18 @@ export function makeGrid(elements, of, field, title) {
   }
 
   const cellOf = (/** @type {Event} */ event) => /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest("td"));
-  table.addEventListener("pointerover", (/** @type {Event} */ event) => {
+  on(table, "pointerover", (/** @type {Event} */ event) => {
     const cell = cellOf(event);
     if (cell) tell(cell);
   });
-  table.addEventListener("focusin", (/** @type {Event} */ event) => {
+  on(table, "focusin", (/** @type {Event} */ event) => {
     const cell = cellOf(event);
     if (!cell) return;
     table.querySelector("[tabindex='0']")?.setAttribute("tabindex", "-1");
     cell.tabIndex = 0;
     tell(cell);
   });
-  table.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+  on(table, "keydown", (/** @type {KeyboardEvent} */ event) => {
     const cell = cellOf(event);
     const by = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: columns, ArrowUp: -columns }[event.key];
     if (!cell || !by || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -113,9 +112,9 @@ export function makeGrid(elements, of, field, title) {
     event.stopPropagation();
     table.querySelector(`[data-place="${Number(cell.dataset.place) + by}"]`)?.focus();
   });
-  more.addEventListener("click", async () => {
+  on(more, "click", async () => {
     const { values, told: why } = await elements.more(element, field, shown);
-    add((values ?? []).slice(0, AT_ONCE));
+    add(values ?? []);
     if (!values?.length) told.textContent = why;
   });
   add(elements.values(element, field) ?? []);
@@ -124,9 +123,9 @@ export function makeGrid(elements, of, field, title) {
 
 /**
  * The sum of the element under the pointer, beside its place in the picture's heatmap.
- * @param {HTMLElement} stage @param {Elements} elements @param {AbortSignal} signal
+ * @param {HTMLElement} stage @param {Elements} elements @param {Listen} on
  */
-export function makeTip(stage, elements, signal) {
+export function makeTip(stage, elements, on) {
   const tip = h("div", { className: "ak-tip ak-code", hidden: true, "aria-hidden": "true" }); // the grid says it too
   stage.append(tip);
   let over = "";
@@ -134,9 +133,9 @@ export function makeTip(stage, elements, signal) {
     over = "";
     tip.hidden = true;
   };
-  stage.addEventListener("pointerleave", hide, { signal });
-  stage.addEventListener("pointerdown", hide, { signal });
-  stage.addEventListener("pointermove", async (event) => {
+  on(stage, "pointerleave", hide);
+  on(stage, "pointerdown", hide);
+  on(stage, "pointermove", async (event) => {
     const heat = /** @type {SVGGElement | null} */ (/** @type {Element} */ (event.target).closest("[data-columns]"));
     const element = heat?.closest("[data-element]")?.getAttribute("data-element");
     if (!heat || !element) return hide();
@@ -156,5 +155,5 @@ export function makeTip(stage, elements, signal) {
     const beside = (/** @type {number} */ at, /** @type {number} */ own, /** @type {number} */ room) => Math.max(4, Math.min(at, room - own - 4));
     tip.style.left = `${beside(frame.right - ground.left + 8, tip.offsetWidth, ground.width)}px`;
     tip.style.top = `${beside(event.clientY - ground.top + 12, tip.offsetHeight, ground.height)}px`;
-  }, { signal });
+  });
 }

@@ -1,6 +1,7 @@
 /**
  * The controls: scrubber, buttons and choices.
  *
+ * @import { Listen } from "./dom.js"
  * @import { Grain, Timeline, View } from "./story.js"
  */
 
@@ -19,9 +20,9 @@ function choice(name, options) {
  * Scrubber, buttons and choices.
  * @param {Timeline} timeline
  * @param {Record<"first" | "back" | "play" | "next" | "last" | "predict" | "table" | "program", () => void> & { seek: (step: number) => void, speed: (speed: number) => void, grain: (grain: Grain) => void }} act
- * @param {AbortSignal} signal
+ * @param {Listen} on
  */
-export function makeControls(timeline, act, signal) {
+export function makeControls(timeline, act, on) {
   const count = timeline.steps.length;
   const place = (/** @type {number} */ step) => `${count > 1 ? (100 * Math.max(0, Math.min(step, count - 1))) / (count - 1) : 0}%`;
   const track = h("div", { className: "ak-track" });
@@ -65,14 +66,14 @@ export function makeControls(timeline, act, signal) {
       h("span", { className: "ak-space" }), speed.label, grain.label, predict, program, table));
 
   for (const [name, button] of Object.entries(buttons)) {
-    button.addEventListener("click", () => button.getAttribute("aria-disabled") !== "true" && act[/** @type {"play"} */ (name)](), { signal });
+    on(button, "click", () => button.getAttribute("aria-disabled") !== "true" && act[/** @type {"play"} */ (name)]());
   }
-  range.addEventListener("input", () => act.seek(Number(range.value)), { signal });
-  speed.select.addEventListener("change", () => act.speed(Number(speed.select.value)), { signal });
-  grain.select.addEventListener("change", () => act.grain(grain.select.value), { signal });
-  predict.addEventListener("click", act.predict, { signal });
-  table.addEventListener("click", act.table, { signal });
-  program.addEventListener("click", act.program, { signal });
+  on(range, "input", () => act.seek(Number(range.value)));
+  on(speed.select, "change", () => act.speed(Number(speed.select.value)));
+  on(grain.select, "change", () => act.grain(grain.select.value));
+  on(predict, "click", act.predict);
+  on(table, "click", act.table);
+  on(program, "click", act.program);
 
   let playing = /** @type {boolean | null} */ (null);
   return {

@@ -1,6 +1,7 @@
 /**
  * The details of a node, and what can be asked about it.
  *
+ * @import { Listen } from "./dom.js"
  * @import { Elements } from "./cells.js"
  * @import { Node, Timeline, View } from "./story.js"
  */
@@ -11,9 +12,9 @@ import { nameOf, shapeText, whyNot } from "./story.js";
 
 /**
  * @param {Timeline} timeline @param {Elements} elements @param {ReturnType<typeof import("./paths.js").makePaths>} paths
- * @param {(node: Node) => void} onSource go to where it was computed @param {() => void} onClose @param {AbortSignal} signal
+ * @param {(node: Node) => void} onSource go to where it was computed @param {() => void} onClose @param {Listen} on
  */
-export function makePanel(timeline, elements, paths, onSource, onClose, signal) {
+export function makePanel(timeline, elements, paths, onSource, onClose, on) {
   const title = h("p", { className: "ak-title" });
   const close = iconButton(ICONS.close, "Close the details", "Esc");
   const list = h("dl");
@@ -21,7 +22,7 @@ export function makePanel(timeline, elements, paths, onSource, onClose, signal) 
   const node = h("aside", { className: "ak-panel", hidden: true, "aria-label": "Details of the selected node" }, h("div", { tabIndex: 0, role: "group", "aria-label": "Details" }, h("header", {}, title, close), list));
   /** @type {Map<string, HTMLElement>} */ let grids = new Map();
   let opened = "";
-  close.addEventListener("click", onClose, { signal });
+  on(close, "click", onClose);
 
   /** @param {string} name @param {string | string[] | undefined} content @param {boolean} [code] */
   function row(name, content, code = true) {
@@ -32,7 +33,7 @@ export function makePanel(timeline, elements, paths, onSource, onClose, signal) 
   /** @param {Node} of @param {"value" | "gradient"} field @param {string} text */
   function grid(of, field, text) {
     const key = `${field} ${text}`;
-    const made = grids.get(key) ?? makeGrid(elements, of, field, `${field === "value" ? "Value" : "Gradient"} of ${nameOf(of)}`);
+    const made = grids.get(key) ?? makeGrid(elements, on, of, field, `${field === "value" ? "Value" : "Gradient"} of ${nameOf(of)}`);
     grids.set(key, made);
     list.append(h("dd", {}, made));
   }
@@ -79,7 +80,7 @@ export function makePanel(timeline, elements, paths, onSource, onClose, signal) 
     row("Module", chosen.module);
     if (chosen.source) {
       const button = h("button", { type: "button", className: "ak-link" }, chosen.source.text);
-      button.addEventListener("click", () => onSource(chosen));
+      on(button, "click", () => onSource(chosen));
       list.append(h("dt", {}, "Source"), h("dd", { className: "ak-code" }, button), h("dd", { className: "ak-code" }, `${chosen.source.file}, line ${chosen.source.line}`));
     }
     if (focused && !focused.isConnected) {

@@ -13,6 +13,10 @@ export function h(tag, props = {}, ...children) {
   return made;
 }
 
+/** A table, with rows of its body. @param {string | Element} caption @param {string[]} names of the columns @param {Element[]} rows @returns {any} */
+export const tableOf = (caption, names, rows) => h("table", {}, h("caption", {}, caption),
+  h("thead", {}, h("tr", {}, ...names.map((name) => h("th", { scope: "col" }, name)))), h("tbody", {}, ...rows));
+
 /** @param {string} tag @param {Record<string, string | number>} attributes @param {...any} children @returns {any} */
 export function s(tag, attributes, ...children) {
   const made = document.createElementNS(SVG, tag);
@@ -20,6 +24,12 @@ export function s(tag, attributes, ...children) {
   made.append(...children);
   return made;
 }
+
+/**
+ * Listening that ends with a view. @typedef {(target: EventTarget, event: string, call: (event: any) => void, options?: any) => void} Listen
+ * @param {AbortSignal} signal @returns {Listen}
+ */
+export const listening = (signal) => (target, event, call, options) => target.addEventListener(event, call, { signal, ...options });
 
 /** @param {string} path */
 export const icon = (path) => s("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" }, s("path", { d: path, fill: "currentColor" }));

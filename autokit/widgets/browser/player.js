@@ -19,11 +19,11 @@ import { makeControls } from "./controls.js";
 import { makeElements, makeTip } from "./cells.js";
 import { makeCollapse } from "./collapse.js";
 import { makePanel } from "./details.js";
-import { h, iconButton, ICONS } from "./dom.js";
-import { makePaths } from "./paths.js";
+import { h, iconButton, ICONS, listening } from "./dom.js";
+import { makePaths, productAlong } from "./paths.js";
 import { linesOf, makeProgram } from "./program.js";
 import { makeStage } from "./stage.js";
-import { nameOf, neighbour, questions, stop, walker } from "./story.js";
+import { flowOf, isRight, nameOf, neighbour, pathsTo, questions, stop, walker, whyNot } from "./story.js";
 import { makeTable } from "./table.js";
 
 /** How long a step is shown: the time to read its sentence. @param {string} sentence */
@@ -34,7 +34,7 @@ function render({ model, el }) {
   /** @type {Timeline} */ const timeline = model.get("_timeline");
   const count = timeline.steps.length;
   const listeners = new AbortController();
-  const { signal } = listeners;
+  const on = listening(listeners.signal);
   const asked = questions(timeline);
   const states = walker(timeline);
   let predicting = false;
@@ -129,12 +129,12 @@ function render({ model, el }) {
     },
   };
 
-  const stage = makeStage(timeline, model.get("_svg"), model.get("_shortened"), act.select, signal);
-  const elements = makeElements(model, model.get("_cells") ?? {}, (name) => timeline.graph.nodes.some((n) => `n${n.id}` === name && n.kind !== "operation"), signal);
-  const caption = makeCaption(timeline, act.select, signal);
-  const controls = makeControls(timeline, act, signal);
+  const stage = makeStage(timeline, model.get("_svg"), model.get("_shortened"), act.select, on);
+  const elements = makeElements(model, model.get("_cells") ?? {}, (name) => timeline.graph.nodes.some((n) => `n${n.id}` === name && n.kind !== "operation"));
+  const caption = makeCaption(timeline, act.select, on);
+  const controls = makeControls(timeline, act, on);
   const paths = makePaths(timeline, stage.element);
-  const panel = makePanel(timeline, elements, paths, (n) => act.jump(`n${n.id}`), () => act.select(""), signal);
+  const panel = makePanel(timeline, elements, paths, (n) => act.jump(`n${n.id}`), () => act.select(""), on);
   const program = makeProgram(timeline, act.jump);
   const table = makeTable(timeline, act.select);
 
@@ -154,22 +154,21 @@ function render({ model, el }) {
     h("div", { className: "ak-find" }, search, options),
     h("div", { className: "ak-zoom", role: "group", "aria-label": "Zoom" }, zoomOut, zoomIn, zoomFit, full));
   const collapse = makeCollapse(picture);
-  makeTip(picture, elements, signal);
+  makeTip(picture, elements, on);
   const parts = [stage, caption, controls, panel, table, program, collapse];
   const nodes = timeline.graph.nodes.length;
   const root = h("div", { className: "ak-player", tabIndex: 0, role: "group", "data-lm-suppress-shortcuts": "true",
     "aria-label": `Animation of a computation: ${nodes} node${nodes === 1 ? "" : "s"}, ${count} step${count === 1 ? "" : "s"}. Left and right step, up and down go from node to node, Space plays.` },
   h("div", { className: "ak-main" }, program.node, picture, table.node, panel.node), caption.node, controls.node, panel.said);
 
-  zoomIn.addEventListener("click", () => stage.zoom(1.25), { signal });
-  zoomOut.addEventListener("click", () => stage.zoom(0.8), { signal });
-  zoomFit.addEventListener("click", () => stage.fit(), { signal });
-  full.addEventListener("click", act.full, { signal });
-  document.addEventListener("fullscreenchange", () => {
-    const on = document.fullscreenElement === root;
-    full.setAttribute("aria-label", on ? "Leave full screen" : "Full screen");
+  on(zoomIn, "click", () => stage.zoom(1.25));
+  on(zoomOut, "click", () => stage.zoom(0.8));
+  on(zoomFit, "click", () => stage.fit());
+  on(full, "click", act.full);
+  on(document, "fullscreenchange", () => {
+    full.setAttribute("aria-label", document.fullscreenElement === root ? "Leave full screen" : "Full screen");
     full.title = `${full.getAttribute("aria-label")} (F)`;
-  }, { signal });
+  });
 
   let sought = "";
   function findNode() {
@@ -183,22 +182,22 @@ function render({ model, el }) {
     act.select(element);
     stage.find(element);
   }
-  search.addEventListener("change", () => search.value !== sought && findNode(), { signal }); // else Enter has been there
-  search.addEventListener("input", (/** @type {InputEvent} */ event) => {
+  on(search, "change", () => search.value !== sought && findNode()); // else Enter has been there
+  on(search, "input", (/** @type {InputEvent} */ event) => {
     search.removeAttribute("aria-invalid");
     if (places.has(search.value) && event.inputType !== "insertText") findNode(); // picked from the list
-  }, { signal });
+  });
 
   // JupyterLab asks the root whether keys are its own before the root hears of them: running and saving are.
-  window.addEventListener("keydown", (event) => {
+  on(window, "keydown", (event) => {
     const { target } = event;
     if (!(target instanceof Element && root.contains(target))) return;
     const labs = event.ctrlKey || event.metaKey || event.altKey || (event.shiftKey && event.key === "Enter");
     if (labs && !target.matches("input:not([type=range])")) root.removeAttribute("data-lm-suppress-shortcuts");
     else root.setAttribute("data-lm-suppress-shortcuts", "true");
-  }, { signal, capture: true });
+  }, { capture: true });
 
-  root.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+  on(root, "keydown", (/** @type {KeyboardEvent} */ event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const target = /** @type {HTMLElement} */ (event.target);
     const typing = target.matches("select, textarea, input:not([type=range])");
@@ -226,7 +225,7 @@ function render({ model, el }) {
     event.preventDefault();
     event.stopPropagation();
     action();
-  }, { signal });
+  });
 
   /** Show what the model says. */
   function update() {
@@ -266,6 +265,7 @@ function render({ model, el }) {
   return () => {
     for (const event of events) model.off(event, update);
     listeners.abort();
+    elements.close();
     clearTimeout(timer);
     stage.close();
     collapse.close();
@@ -273,4 +273,5 @@ function render({ model, el }) {
   };
 }
 
+export { flowOf, isRight, pathsTo, productAlong, questions, walker, whyNot };
 export default { render };

@@ -5,7 +5,6 @@
  */
 
 import { h } from "./dom.js";
-import { nameOf } from "./story.js";
 
 /** The lines in their order, each with the nodes that it made. @param {Timeline} timeline */
 export function linesOf({ graph: { nodes } }) {
@@ -24,8 +23,7 @@ export function linesOf({ graph: { nodes } }) {
 export function makeProgram(timeline, onJump) {
   const lines = linesOf(timeline);
   const buttons = lines.map((line) => {
-    const made = nameOf(timeline.graph.nodes[line.nodes.at(-1) ?? 0]);
-    const button = h("button", { type: "button", className: "ak-line", title: `To where ${made} is computed` },
+    const button = h("button", { type: "button", className: "ak-line" },
       h("span", { className: "ak-number" }, String(line.line)), h("code", {}, line.text));
     button.addEventListener("click", () => onJump(`n${line.nodes.at(-1)}`));
     return button;
@@ -39,12 +37,9 @@ export function makeProgram(timeline, onJump) {
     /** @param {View} view */
     show(view) {
       if (node.hidden) return;
-      const touched = new Set(view.lit.flatMap((step) => [...(step.touches ?? []).slice(0, 1), ...(step.changes ?? []).map((c) => c.element)]));
       const first = view.lit.at(-1)?.touches?.find((name) => name.startsWith("n"));
-      const wanted = first ? new Set([first]) : touched;
       lines.forEach((line, k) => {
-        const here = view.lit.length > 0 && view.lit[0].phase !== "turn" && line.nodes.some((id) => wanted.has(`n${id}`));
-        if (here) buttons[k].setAttribute("aria-current", "step");
+        if (line.nodes.some((id) => first === `n${id}`)) buttons[k].setAttribute("aria-current", "step");
         else buttons[k].removeAttribute("aria-current");
       });
     },

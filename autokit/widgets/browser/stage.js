@@ -1,19 +1,20 @@
 /**
  * The stage: the picture at a step, and what moves on it.
  *
+ * @import { Listen } from "./dom.js"
  * @import { Step, Timeline, View } from "./story.js"
  */
 
 import { makeCamera } from "./camera.js";
 import { glide, h, prefersStillness, s } from "./dom.js";
-import { flowOf, told } from "./story.js";
+import { flowOf, nameOf, told } from "./story.js";
 
 /**
  * @param {Timeline} timeline @param {string} markup
  * @param {Record<string, Record<string, Record<string, string>>>} shortened what to show of texts that have not the room, by element and field
- * @param {(element: string) => void} onSelect @param {AbortSignal} signal
+ * @param {(element: string) => void} onSelect @param {Listen} on
  */
-export function makeStage(timeline, markup, shortened, onSelect, signal) {
+export function makeStage(timeline, markup, shortened, onSelect, on) {
   const parsed = new DOMParser().parseFromString(markup, "image/svg+xml");
   if (parsed.querySelector("parsererror") || parsed.documentElement.localName !== "svg") throw new Error("autokit: the picture is no well-formed SVG");
   const svg = /** @type {SVGSVGElement} */ (document.importNode(/** @type {any} */ (parsed.documentElement), true));
@@ -36,9 +37,38 @@ export function makeStage(timeline, markup, shortened, onSelect, signal) {
     if (flow) flow.before(plate(flow));
     if (line) line.after(returning(line, group.querySelector('[data-part="arrow"]')));
   }
+  // A folded box stands for many nodes: it shows how far they are, and which of them the story is at.
+  const folds = [.../** @type {NodeListOf<SVGGElement>} */ (svg.querySelectorAll('[data-part="fold"]'))].map((group) => {
+    const held = (group.dataset.holds ?? "").split(" ").flatMap((run) => {
+      const [first, last = first] = run.split("-").map(Number);
+      return Array.from({ length: last - first + 1 }, (_, k) => `n${first + k}`);
+    });
+    const detail = group.querySelector("text:last-of-type");
+    return { group, held, detail, count: detail?.textContent ?? "" };
+  });
+  /** @type {Map<string, SVGGElement>} */ const home = new Map();
+  for (const { group, held } of folds) for (const name of held) home.set(name, group);
+  for (const edge of folds.length ? timeline.graph.edges : []) {
+    const around = home.get(`n${edge.target}`) ?? home.get(`n${edge.source}`);
+    if (around && !elements.has(`e${edge.id}`)) home.set(`e${edge.id}`, around);
+  }
+  const groupOf = (/** @type {string} */ name) => elements.get(name)?.group ?? home.get(name);
+
+  /** @param {View} view @param {string[]} touches */
+  function showFolds({ state, selected }, touches) {
+    for (const { group, held, detail, count } of folds) {
+      const now = [...touches, selected].find((name) => held.includes(name));
+      const node = now && timeline.graph.nodes[Number(now.slice(1))];
+      const open = held.map((name) => state[name]?.status).find((status) => !["dim", "final", "computed"].includes(String(status)));
+      group.dataset.status = String(open ?? state[held[0]]?.status);
+      group.dataset.node = now ?? held.at(-1);
+      if (detail) detail.textContent = node ? `${node.symbol ?? ""} ${nameOf(node)}` : count;
+    }
+  }
+
   const strongest = Math.max(0, ...timeline.steps.flatMap((step) => step.changes ?? []).filter((c) => c.field === "flow").map((c) => flowOf(c.value).magnitude).filter(Number.isFinite));
   const marks = (timeline.troubles ?? []).flatMap((trouble) => {
-    const group = elements.get(`n${trouble.node}`)?.group;
+    const group = groupOf(`n${trouble.node}`);
     const mark = s("g", { class: "ak-trouble", display: "none" }, s("title", {}, trouble.sentence),
       s("circle", { r: 9 }), s("text", { "text-anchor": "middle", y: 5 }, "!"));
     group?.append(mark);
@@ -93,7 +123,7 @@ export function makeStage(timeline, markup, shortened, onSelect, signal) {
     else part?.setAttribute("display", "none");
   }
 
-  const camera = makeCamera(svg, node, { left, top, width, height }, () => lit, (name) => elements.get(name)?.group, onSelect, signal);
+  const camera = makeCamera(svg, node, { left, top, width, height }, () => lit, groupOf, onSelect, on);
 
   // -- motion: values go along the edges, contributions come back along them
 
@@ -143,7 +173,7 @@ export function makeStage(timeline, markup, shortened, onSelect, signal) {
   return {
     node,
     /** @param {string} name */
-    element: (name) => elements.get(name)?.group,
+    element: groupOf,
     zoom: camera.zoom,
     fit: camera.fit,
     /** @param {View} view */
@@ -151,12 +181,13 @@ export function makeStage(timeline, markup, shortened, onSelect, signal) {
       const touches = view.lit.flatMap((step) => step.touches ?? []);
       for (const [name, fields] of Object.entries(view.state)) showElement(name, fields);
       svg.setAttribute("aria-label", `The graph. ${told(view)}`);
-      for (const name of lit) elements.get(name)?.group.removeAttribute("data-touched");
-      for (const name of touches) elements.get(name)?.group.setAttribute("data-touched", "");
+      for (const name of lit) groupOf(name)?.removeAttribute("data-touched");
+      for (const name of touches) groupOf(name)?.setAttribute("data-touched", "");
       lit = touches;
+      showFolds(view, touches);
       if (marked !== view.selected) {
-        elements.get(marked)?.group.removeAttribute("data-selected");
-        elements.get(view.selected)?.group.setAttribute("data-selected", "");
+        groupOf(marked)?.removeAttribute("data-selected");
+        groupOf(view.selected)?.setAttribute("data-selected", "");
         marked = view.selected;
       }
       const over = view.step === timeline.steps.length - 1;

@@ -5,24 +5,23 @@
  */
 
 import { accountTable } from "./account.js";
-import { h } from "./dom.js";
+import { h, tableOf } from "./dom.js";
 import { nameOf, shapeText, STATUSES, told } from "./story.js";
 
 /** @param {Timeline} timeline @param {(element: string) => void} onSelect */
 export function makeTable(timeline, onSelect) {
-  const body = h("tbody");
-  const caption = h("caption");
+  const caption = h("span");
   const rows = timeline.graph.nodes.map((n) => {
     const cells = { value: h("td", { className: "ak-code" }), gradient: h("td", { className: "ak-code" }), status: h("td") };
     const name = h("button", { type: "button", className: "ak-link" }, nameOf(n));
     name.addEventListener("click", () => onSelect(`n${n.id}`));
     const made = n.operation ? `${n.symbol || n.operation}  ${n.formula ?? ""}` : n.kind;
-    body.append(h("tr", {}, h("th", { scope: "row" }, name), h("td", { className: "ak-code" }, made), h("td", {}, shapeText(n.shape)), ...Object.values(cells)));
-    return { element: `n${n.id}`, cells };
+    const row = h("tr", {}, h("th", { scope: "row" }, name), h("td", { className: "ak-code" }, made), h("td", {}, shapeText(n.shape)), ...Object.values(cells));
+    return { element: `n${n.id}`, cells, row };
   });
   const account = accountTable(timeline, onSelect);
-  const head = h("thead", {}, h("tr", {}, ...["Node", "Made by", "Shape", "Value", "Gradient", "Status"].map((name) => h("th", { scope: "col" }, name))));
-  const node = h("div", { className: "ak-table", hidden: true, tabIndex: 0, role: "region", "aria-label": "Table of the nodes" }, h("table", {}, caption, head, body), account);
+  const nodes = tableOf(caption, ["Node", "Made by", "Shape", "Value", "Gradient", "Status"], rows.map(({ row }) => row));
+  const node = h("div", { className: "ak-table", hidden: true, tabIndex: 0, role: "region", "aria-label": "Table of the nodes" }, nodes, account);
   return {
     node,
     /** @param {View} view */
