@@ -8,7 +8,6 @@ forms: the method ``x.exp()``, the operator ``x + y`` with its reflection
 from __future__ import annotations
 
 import warnings
-from functools import wraps
 from types import ModuleType
 from typing import Any
 
@@ -79,7 +78,7 @@ from autokit.ops import (
     variance,
 )
 from autokit.ops.errors import require_tensor
-from autokit.ops.names import Names, public
+from autokit.ops.names import Names, in_place_of, public
 from autokit.ops.operands import common_dtype
 from autokit.ops.signatures import looked_at
 from autokit.tensor import Tensor
@@ -175,7 +174,7 @@ def of_tensors(name: str, function: Any) -> Any:
     """``function`` of two operands, which refuses a second one that is no tensor."""
     of_floats = name.rstrip("_") in ("hypot", "logaddexp", "logaddexp2", "nextafter")
 
-    @wraps(function)
+    @in_place_of(function)
     def apply(*operands: Any, **settings: Any) -> Any:
         if len(operands) == 2 and not isinstance(operands[1], Tensor):
             require_tensor(name, operands[1])

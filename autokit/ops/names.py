@@ -9,7 +9,6 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable
-from functools import wraps
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,6 +61,19 @@ class Names(NamedTuple):
     numpy: dict[Callable[..., Any], Callable[..., Any]] = {}  # noqa: RUF012
 
 
+def in_place_of(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """What ``functools.wraps`` does, in a third of the time: importing autokit does it two thousand times."""
+
+    def dress(apply: Any) -> Callable[..., Any]:
+        apply.__name__, apply.__qualname__ = function.__name__, function.__qualname__
+        apply.__doc__, apply.__module__ = function.__doc__, function.__module__
+        apply.__dict__.update(function.__dict__)
+        apply.__wrapped__ = function
+        return apply
+
+    return dress
+
+
 def public(function: Callable[..., Any]) -> Callable[..., Any]:
     """``function`` as a program may call it: with NumPy's keywords too, and with ``out=``."""
     code = function.__code__
@@ -69,7 +81,7 @@ def public(function: Callable[..., Any]) -> Callable[..., Any]:
         return function
     known: Any = None
 
-    @wraps(function)
+    @in_place_of(function)
     def apply(*arguments: Any, **settings: Any) -> Any:
         nonlocal known
         if HALVES and thread.state.autocast is not None:
@@ -105,7 +117,7 @@ def public(function: Callable[..., Any]) -> Callable[..., Any]:
 def by_samples_else(function: Callable[..., Any]) -> Callable[..., Any]:
     """``function``, which a ``vmap`` runs on one sample after the other where it cannot on all."""
 
-    @wraps(function)
+    @in_place_of(function)
     def apply(*arguments: Any, **settings: Any) -> Any:
         try:
             return function(*arguments, **settings)

@@ -9,18 +9,18 @@ calling it again with values of the same types costs one look into a set.
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable
-from functools import cache, wraps
-from pathlib import Path
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from autokit.dtypes import dtype as Dtype
-from autokit.ops.names import SPELLINGS, unknown_keyword, wrong_count
+from autokit.ops.names import SPELLINGS, in_place_of, unknown_keyword, wrong_count
 from autokit.tensor import Tensor
 
-FILE = Path(__file__).with_name("signatures.txt")
+FILE = os.path.join(os.path.dirname(__file__), "signatures.txt")
 
 ELSEWHERE = {"out", "layout", "device", "pin_memory", "requires_grad", "memory_format", "generator", "names"}
 """Keywords of many functions that each looks at itself."""
@@ -89,7 +89,9 @@ WORDS = {
 @cache
 def _lines() -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for line in FILE.read_text("utf-8").splitlines():
+    with open(FILE, encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    for line in lines:
         name, parenthesis, form = line.removesuffix(")").partition("(")
         if parenthesis and name[0] != "#":
             found.setdefault(name, []).append(form)
@@ -310,7 +312,7 @@ def looked_at(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
             good.add(key)
         return arguments, settings
 
-    @wraps(function)
+    @in_place_of(function)
     def apply(*arguments: Any, **settings: Any) -> Any:
         key = tuple(map(type, arguments))
         if settings:
