@@ -32,6 +32,7 @@ from autokit.nn.activation import (
     Tanhshrink,
     Threshold,
 )
+from autokit.nn.adaptive_softmax import AdaptiveLogSoftmaxWithLoss
 from autokit.nn.container import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from autokit.nn.convolution import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from autokit.nn.distance import CosineSimilarity, PairwiseDistance
@@ -46,6 +47,9 @@ from autokit.nn.lazy import (
     LazyConvTranspose1d,
     LazyConvTranspose2d,
     LazyConvTranspose3d,
+    LazyInstanceNorm1d,
+    LazyInstanceNorm2d,
+    LazyInstanceNorm3d,
     LazyLinear,
     UninitializedBuffer,
     UninitializedParameter,
@@ -160,6 +164,7 @@ __all__ = [
     "AdaptiveAvgPool1d",
     "AdaptiveAvgPool2d",
     "AdaptiveAvgPool3d",
+    "AdaptiveLogSoftmaxWithLoss",
     "AdaptiveMaxPool1d",
     "AdaptiveMaxPool2d",
     "AdaptiveMaxPool3d",
@@ -229,6 +234,9 @@ __all__ = [
     "LazyConvTranspose1d",
     "LazyConvTranspose2d",
     "LazyConvTranspose3d",
+    "LazyInstanceNorm1d",
+    "LazyInstanceNorm2d",
+    "LazyInstanceNorm3d",
     "LazyLinear",
     "LeakyReLU",
     "Linear",

@@ -254,9 +254,13 @@ class _LazyNorm(LazyModuleMixin, normalization._OfChannels):
             self.running_var = UninitializedBuffer(device=device, dtype=dtype)
             self.num_batches_tracked = new_tensor(np.zeros((), np.int64))
 
+    def _channels_of(self, input: Tensor) -> int:
+        return 1
+
     def initialize_parameters(self, input: Tensor) -> None:
         """Take the input's channels."""
-        self.num_features = input.shape[1]
+        self._check_dimensions(input)
+        self.num_features = input.shape[self._channels_of(input)]
         shape = (self.num_features,)
         self._fit(dict.fromkeys(("weight", "bias", "running_mean", "running_var"), shape))
         self.reset_parameters()
@@ -278,3 +282,26 @@ class LazyBatchNorm3d(_LazyNorm, normalization.BatchNorm3d):
     """A :class:`BatchNorm3d` of as many channels as the first input has."""
 
     cls_to_become = normalization.BatchNorm3d
+
+
+class _LazyInstanceNorm(_LazyNorm):
+    def _channels_of(self, input: Tensor) -> int:
+        return input.dim() - self.dims[0] if len(self.dims) > 1 else 1  # there may be no batch
+
+
+class LazyInstanceNorm1d(_LazyInstanceNorm, normalization.InstanceNorm1d):
+    """An :class:`InstanceNorm1d` of as many channels as the first input has."""
+
+    cls_to_become = normalization.InstanceNorm1d
+
+
+class LazyInstanceNorm2d(_LazyInstanceNorm, normalization.InstanceNorm2d):
+    """An :class:`InstanceNorm2d` of as many channels as the first input has."""
+
+    cls_to_become = normalization.InstanceNorm2d
+
+
+class LazyInstanceNorm3d(_LazyInstanceNorm, normalization.InstanceNorm3d):
+    """An :class:`InstanceNorm3d` of as many channels as the first input has."""
+
+    cls_to_become = normalization.InstanceNorm3d

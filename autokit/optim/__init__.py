@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from autokit.missing import error
 from autokit.optim import lr_scheduler
 from autokit.optim.adadelta import Adadelta
+from autokit.optim.adafactor import Adafactor
 from autokit.optim.adagrad import Adagrad
 from autokit.optim.adam import Adam, AdamW
 from autokit.optim.adamax import Adamax
@@ -33,6 +34,7 @@ __all__ = [
     "LBFGS",
     "SGD",
     "Adadelta",
+    "Adafactor",
     "Adagrad",
     "Adam",
     "AdamW",

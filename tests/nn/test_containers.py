@@ -86,6 +86,9 @@ LAZY = {
     "LazyConvTranspose2d(4, 2)": (2, 3, 5, 5), "LazyConvTranspose3d(2, 2)": (1, 3, 2, 2, 2),
     "LazyBatchNorm1d()": (4, 3), "LazyBatchNorm2d(affine=False)": (2, 3, 4, 4),
     "LazyBatchNorm3d()": (2, 3, 2, 2, 2),
+    "LazyInstanceNorm1d(track_running_stats=False)": (2, 3, 7),
+    "LazyInstanceNorm2d(affine=False)": (2, 3, 4, 4),
+    "LazyInstanceNorm3d(affine=False)": (2, 3, 2, 2, 2),
 }  # fmt: skip
 
 

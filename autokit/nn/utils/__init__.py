@@ -10,6 +10,13 @@ from autokit.nn.utils.clip_grad import (
     get_total_norm,
 )
 from autokit.nn.utils.convert_parameters import parameters_to_vector, vector_to_parameters
+from autokit.nn.utils.fusion import (
+    fuse_conv_bn_eval,
+    fuse_conv_bn_weights,
+    fuse_linear_bn_eval,
+    fuse_linear_bn_weights,
+    skip_init,
+)
 from autokit.nn.utils.older_norms import (
     remove_spectral_norm,
     remove_weight_norm,
@@ -24,6 +31,10 @@ __all__ = [
     "clip_grad_norm_",
     "clip_grad_value_",
     "clip_grads_with_norm_",
+    "fuse_conv_bn_eval",
+    "fuse_conv_bn_weights",
+    "fuse_linear_bn_eval",
+    "fuse_linear_bn_weights",
     "get_total_norm",
     "parameters_to_vector",
     "parametrizations",
@@ -31,6 +42,7 @@ __all__ = [
     "remove_spectral_norm",
     "remove_weight_norm",
     "rnn",
+    "skip_init",
     "spectral_norm",
     "vector_to_parameters",
     "weight_norm",
