@@ -121,6 +121,14 @@ class Tensor:
         return self.device.type == "cuda"
 
     @property
+    def is_cpu(self) -> bool:
+        """Whether the elements are in the computer's main memory."""
+        return self.device.type == "cpu"
+
+    is_meta = False
+    output_nr = 0
+
+    @property
     def itemsize(self) -> int:
         """The bytes of one element."""
         return self.array.dtype.itemsize
@@ -257,7 +265,7 @@ class Tensor:
                 f"this one is {self.dtype.name}: convert it with .float(), or write 1.0 in place of 1"
             )
         if wanted and self.is_inference():
-            from autokit.autograd.modes import thread
+            from autokit.thread_state import thread
 
             if not thread.state.inference:
                 raise RuntimeError(
@@ -404,7 +412,7 @@ class Tensor:
         RuntimeError
             If the tensor requires grad: ``.detach().numpy()`` says that the graph ends here.
         """
-        from autokit.autograd.modes import thread
+        from autokit.thread_state import thread
 
         if self._requires_grad and not force and thread.state.grad_enabled:
             raise RuntimeError(

@@ -29,6 +29,7 @@ LAYERS = (
         "handles",
         "size",
         "memory",
+        "thread_state",
     },
     {"", "nn", "optim", "static", "utils", "datasets", "transforms"}
     | {"accelerator", "amp", "backends", "cuda", "debug", "linalg", "serialization", "special"},

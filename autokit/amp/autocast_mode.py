@@ -11,10 +11,10 @@ from functools import wraps
 from typing import Any
 
 from autokit import cuda, dtypes
-from autokit.autograd.modes import thread
 from autokit.devices import device as _device
 from autokit.ops.autocast import WAYS, Region
 from autokit.tensor import Tensor
+from autokit.thread_state import thread
 
 _DEFAULT = {"cpu": "bfloat16", "cuda": "float16"}
 _chosen: dict[str, dtypes.dtype] = {}

@@ -25,10 +25,10 @@ from typing import Any
 import numpy as np
 
 from autokit import dtypes
-from autokit.autograd.modes import thread
 from autokit.autograd.node import FREED, Hooks, Node, source_line
 from autokit.ops.recording import INFERENCE_SAVED, release
 from autokit.tensor import Tensor, new_tensor
+from autokit.thread_state import thread
 
 Listener = Callable[..., None]
 """Called while gradients flow, as

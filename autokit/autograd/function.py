@@ -14,12 +14,13 @@ from functools import wraps
 from inspect import signature
 from typing import Any
 
-from autokit.autograd.modes import no_grad, thread
+from autokit.autograd.modes import no_grad
 from autokit.autograd.node import Node
 from autokit.ops.custom import held
 from autokit.ops.custom_call import check_dirty, nothing, record_call
 from autokit.ops.operation import Operation
 from autokit.tensor import Tensor
+from autokit.thread_state import thread
 
 
 class FunctionCtx:

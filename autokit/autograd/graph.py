@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from autokit.autograd.modes import thread
 from autokit.autograd.node import Node, accumulator
 from autokit.ops.elementwise import plain_clone
 from autokit.ops.inplace import mark_changed
 from autokit.ops.recording import record_all
 from autokit.tensor import RemovableHandle, Tensor
+from autokit.thread_state import thread
 
 __all__ = [
     "GradientEdge",

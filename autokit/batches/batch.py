@@ -336,7 +336,7 @@ class Batch(NDArrayOperatorsMixin):
 
     # ------------------------------------------------------------ no single value is to be had
 
-    def _agreed(self) -> Any:
+    def agreed(self) -> Any:
         """The one element, where all samples have the same: for the checks that rules make.
 
         A program asks by ``item``.
@@ -360,18 +360,18 @@ class Batch(NDArrayOperatorsMixin):
         )
 
     def __bool__(self) -> bool:
-        return bool(self._agreed())
+        return bool(self.agreed())
 
     def __int__(self) -> int:
-        return int(self._agreed())
+        return int(self.agreed())
 
     def __float__(self) -> float:
-        return float(self._agreed())
+        return float(self.agreed())
 
     def __index__(self) -> int:
         if self.ndim or self.dtype.kind not in "ui":
             raise TypeError("only integers of no dimensions are an index")
-        return self._agreed().__index__()
+        return self.agreed().__index__()
 
     def tolist(self) -> Any:
         """Raise: each sample has another value."""

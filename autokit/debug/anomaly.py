@@ -13,13 +13,13 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from autokit.autograd.modes import thread
 from autokit.autograd.node import Node, source_line
 from autokit.devices import module_of, to_numpy
 from autokit.ops.custom import Parts
 from autokit.ops.errors import describe
 from autokit.ops.recording import OUR_FILES
 from autokit.tensor import Tensor
+from autokit.thread_state import thread
 
 _STACKS: WeakKeyDictionary[Node, traceback.StackSummary] = WeakKeyDictionary()
 """The program's lines, outermost first, that made each node."""

@@ -29,13 +29,13 @@ def vmap(
     them together.  A few have no rule for that, and run on one example after
     the other: ``apply_``, ``as_strided``, ``bernoulli``, ``bincount``,
     ``binomial``, ``bucketize``, ``cov``, ``ctc_loss``, ``embedding_bag``,
-    ``histc``, ``histogram``, an ``index`` of bools, ``index_fill``, ``map_``,
-    ``masked_scatter``, ``masked_select``, ``matrix_exp``, ``max_unpool``,
-    ``multilabel_margin_loss``, ``multinomial``, ``nanmedian``, ``nll_loss``
-    where classes are ignored, ``nonzero``, ``poisson``, ``polygamma``,
-    ``repeat_interleave``, ``scatter_reduce``, ``searchsorted``,
-    ``solve_triangular``, ``unique`` and ``zeta``.  Where their results differ
-    in shape, they raise.
+    ``geqrf``, ``histc``, ``histogram``, ``igamma``, ``igammac``, an ``index``
+    of bools, ``index_fill``, ``map_``, ``masked_scatter``, ``masked_select``,
+    ``matrix_exp``, ``max_unpool``, ``multilabel_margin_loss``,
+    ``multinomial``, ``nanmedian``, ``nll_loss`` where classes are ignored,
+    ``nonzero``, ``poisson``, ``polygamma``, ``repeat_interleave``,
+    ``scatter_reduce``, ``searchsorted``, ``solve_triangular``, ``unique`` and
+    ``zeta``.  Where their results differ in shape, they raise.
 
     Parameters
     ----------

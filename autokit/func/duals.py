@@ -21,6 +21,15 @@ from autokit.func.transforms import reaches_open_leaf
 from autokit.ops.convert import clone
 from autokit.tensor import Tensor
 
+__all__ = [
+    "UnpackedDualTensor",
+    "dual_level",
+    "enter_dual_level",
+    "exit_dual_level",
+    "make_dual",
+    "unpack_dual",
+]
+
 
 class _Thread(local):
     level: dual_level | None = None

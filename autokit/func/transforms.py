@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from autokit import autograd
-from autokit.autograd.modes import inference_mode, thread
+from autokit.autograd.modes import inference_mode
 from autokit.autograd.node import Node
 from autokit.func.calls import basis, own, zeros
 from autokit.func.forward import Tape
@@ -30,6 +30,7 @@ from autokit.ops.join import stack
 from autokit.ops.names import by_samples_else
 from autokit.ops.samples import for_each_sample
 from autokit.tensor import Tensor, new_tensor
+from autokit.thread_state import thread
 
 Argnums = int | tuple[int, ...]
 

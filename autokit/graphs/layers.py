@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from autokit import random
-from autokit.autograd.modes import enable_grad, thread
+from autokit.autograd.modes import enable_grad
 from autokit.nn.module import Module
 from autokit.ops.filled import zeros
 from autokit.tensor import Tensor
+from autokit.thread_state import thread
 
 Shapes = tuple[tuple[int, ...], ...]
 

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from autokit.autograd.function import Function
-from autokit.autograd.modes import thread
 from autokit.tensor import RemovableHandle, Tensor
+from autokit.thread_state import thread
 
 if TYPE_CHECKING:
     from autokit.nn.module import Module

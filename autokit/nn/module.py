@@ -13,13 +13,14 @@ from typing import Any, TypeVar
 from weakref import ref
 
 from autokit import dtypes, missing
-from autokit.autograd.modes import no_grad, thread
+from autokit.autograd.modes import no_grad
 from autokit.nn.hooks import Hooks, call_with_hooks, hooks_of, of_all_modules
 from autokit.nn.parameter import Buffer, Parameter
 from autokit.nn.scope import name_layer
 from autokit.nn.state import IncompatibleKeys, load_state, save_state
 from autokit.ops.filled import empty_like
 from autokit.tensor import RemovableHandle, Tensor
+from autokit.thread_state import thread
 
 Self = TypeVar("Self", bound="Module")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autokit.autograd.modes import thread
+from autokit.thread_state import thread
 
 
 def path_in_model() -> str:

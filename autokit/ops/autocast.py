@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autokit import dtypes
-from autokit.autograd.modes import thread
 from autokit.dtypes import HALVES
 from autokit.tensor import Tensor
+from autokit.thread_state import thread
 
 _FLOAT32 = np.dtype(np.float32)
 

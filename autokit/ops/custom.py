@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from autokit.autograd.modes import thread
 from autokit.autograd.node import FREED, Node
 from autokit.devices import to_numpy
 from autokit.ops.operation import Operation, derivative
 from autokit.ops.recording import record
 from autokit.tensor import Tensor
+from autokit.thread_state import thread
 
 
 def custom_operation(

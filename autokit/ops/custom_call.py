@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 from autokit.autograd.engine import ChangedSince
-from autokit.autograd.modes import thread
 from autokit.devices import module_for
 from autokit.dtypes import DIFFERENTIABLE
 from autokit.ops.custom import Parts, custom_operation, hold, join, output_of
@@ -20,6 +19,7 @@ from autokit.ops.inplace import noted_change, overwrite
 from autokit.ops.operation import Operation
 from autokit.ops.recording import INFERENCE_SAVED
 from autokit.tensor import Tensor, new_tensor
+from autokit.thread_state import thread
 
 if TYPE_CHECKING:
     from autokit.autograd.function import Function, FunctionCtx

@@ -11,11 +11,11 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import Any
 
-from autokit.autograd.modes import thread
 from autokit.dtypes import HALVES
 from autokit.ops.operation import get_array, recovered
 from autokit.ops.recording import record_all
 from autokit.tensor import Tensor, new_tensor
+from autokit.thread_state import thread
 
 learns_of = attrgetter("_requires_grad")
 

@@ -30,8 +30,8 @@ def any_of(condition: Any) -> bool:
 
 
 def ask(value: Any) -> Any:
-    """The one element of ``value`` as a number of Python."""
-    return value.item()
+    """The one element of ``value`` as a number of Python; of samples the one that all agree on."""
+    return (value.agreed() if value.__class__ is Batch else value).item()
 
 
 def known(condition: Any) -> Any:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from autokit import dtypes
-from autokit.autograd.modes import no_grad, thread
+from autokit.autograd.modes import no_grad
 from autokit.autograd.node import Node
 from autokit.devices import beside
 from autokit.memory import INFERENCE, next_sequence
@@ -30,6 +30,7 @@ from autokit.ops.operands import fitting
 from autokit.ops.recording import OUR_FILES, record_all, storage_of
 from autokit.ops.regions import places_in_base, read_region, write_region
 from autokit.tensor import Tensor, new_tensor
+from autokit.thread_state import thread
 
 
 def in_place(function: Callable[..., Tensor]) -> Callable[..., Tensor]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from autokit.dtypes import FLOATS
 from autokit.ops import inplace, join, reduce, shape, strides
+from autokit.ops import pad as padding
 from autokit.ops.dims import sizes_of
 from autokit.ops.names import Names
 from autokit.ops.return_types import return_type
@@ -140,6 +141,36 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
     return join.cat([found, rest])
 
 
+def constant_pad_nd(input: Tensor, pad: Any, value: float = 0) -> Tensor:
+    """``input`` with ``value`` around it: ``torch.nn.functional.pad``."""
+    return padding.pad(input, pad, "constant", value)
+
+
+def is_inference(input: Tensor) -> bool:
+    """Whether it was made in :class:`autokit.inference_mode`."""
+    return input.is_inference()
+
+
+def detach(input: Tensor) -> Tensor:
+    """The same memory, outside of the graph: :meth:`Tensor.detach`."""
+    return input.detach()
+
+
+def detach_(input: Tensor) -> Tensor:
+    """Take the tensor itself out of the graph: :meth:`Tensor.detach_`."""
+    return input.detach_()
+
+
+def zero_(input: Tensor) -> Tensor:
+    """Set each element to 0: :meth:`Tensor.zero_`."""
+    return inplace.zero_(input)
+
+
+def fill_(input: Tensor, value: Any) -> Tensor:
+    """Set each element to ``value``: :meth:`Tensor.fill_`."""
+    return inplace.fill_(input, value)
+
+
 def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
     """Replace each element by what ``callable`` makes of it, one after the other: slow, and not recorded."""
     return map_(self, self, lambda value, _: callable(value), "apply_")
@@ -163,6 +194,6 @@ FrexpResult = return_type("frexp", "mantissa", "exponent")
 
 NAMES = Names(
     both="frexp get_device is_same_size narrow_copy nonzero_static split_with_sizes",
-    functions="fill typename",
+    functions="constant_pad_nd detach detach_ fill fill_ is_inference typename zero_",
     methods="apply_ fill_diagonal_ map_ ndimension resize resize_as_ sum_to_size",
 )

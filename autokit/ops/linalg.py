@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from autokit.autograd.modes import thread
 from autokit.devices import module_of
 from autokit.dtypes import DIFFERENTIABLE, HALVES
 from autokit.ops.autocast import autocasted
@@ -23,6 +22,7 @@ from autokit.ops.operation import derivative, operation
 from autokit.ops.operators import mul
 from autokit.ops.triangle import diagonal
 from autokit.tensor import Tensor
+from autokit.thread_state import thread
 
 
 @operation(

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autokit import dtypes
-from autokit.autograd.modes import thread
 from autokit.batches.batch import NotBatched
 from autokit.dtypes import HALVES
 from autokit.ops.autocast import autocasted
 from autokit.tensor import Tensor
+from autokit.thread_state import thread
 
 SPELLINGS = {"axis": "dim", "keepdims": "keepdim"}
 """NumPy's keyword for PyTorch's."""

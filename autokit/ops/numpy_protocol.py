@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from autokit.autograd.modes import thread
 from autokit.devices import on_a_gpu
 from autokit.ops import FAMILIES
 from autokit.ops.create import as_tensor
 from autokit.ops.inplace import mark_changed, refuse_change
 from autokit.ops.names import public
 from autokit.tensor import Tensor, new_tensor
+from autokit.thread_state import thread
 
 KNOWN = {numpys: public(ours) for family in FAMILIES for numpys, ours in family.NAMES.numpy.items()}
 """NumPy's functions, and ours in their place."""

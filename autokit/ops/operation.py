@@ -35,7 +35,6 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from autokit import dtypes
-from autokit.autograd.modes import thread
 from autokit.autograd.node import Node, offer_saved
 from autokit.dtypes import HALVES
 from autokit.memory import INFERENCE
@@ -46,6 +45,7 @@ from autokit.ops.names import SPELLINGS, unknown_keyword, write_out
 from autokit.ops.operands import as_operands, with_number
 from autokit.ops.recording import OUTPUT, record, record_all, refuse_inference, settle, share_storage
 from autokit.tensor import Tensor, new_tensor
+from autokit.thread_state import thread
 
 get_array = attrgetter("array")
 SHAPE = "shape"

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autokit.autograd.modes import SMALL, State, thread
 from autokit.autograd.node import Node
 from autokit.batches.batch import Batch
 from autokit.dtypes import HALVES
 from autokit.memory import INFERENCE, Storage, next_sequence
 from autokit.tensor import Tensor
+from autokit.thread_state import SMALL, State, thread
 
 if TYPE_CHECKING:
     from autokit.ops.operation import Operation, Way

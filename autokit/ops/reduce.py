@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from autokit import dtypes
-from autokit.autograd.modes import thread
 from autokit.ops.convert import cast
 from autokit.ops.dims import place_of, places_of
 from autokit.ops.expansion import expand_to
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
 from autokit.tensor import Tensor
+from autokit.thread_state import thread
 
 Dim = int | Sequence[int] | None
 

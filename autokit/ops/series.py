@@ -208,7 +208,25 @@ blackman_window = _window(
     lambda t: 0.42 - 0.5 * np.cos(2 * np.pi * t) + 0.08 * np.cos(4 * np.pi * t),
 )
 
+
+def kaiser_window(
+    window_length: int,
+    periodic: bool = True,
+    beta: float = 12.0,
+    *,
+    dtype: Dtype = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """The window I₀(β √(1 − (2t − 1)²)) / I₀(β) of t from 0 to 1; ``periodic`` as for :func:`hann_window`."""
+    length = whole(window_length, "window_length", "kaiser_window")
+    if length < 0:
+        raise RuntimeError(f"kaiser_window requires non-negative window_length, got window_length={length}")
+    array = np.kaiser(length + 1, beta)[:-1] if periodic and length > 1 else np.kaiser(length, beta)
+    return finished(array.astype(numpy_dtype(dtype)), requires_grad, device)
+
+
 NAMES = Names(
-    functions="arange bartlett_window blackman_window hamming_window hann_window linspace logspace range "
-    "vander"
+    functions="arange bartlett_window blackman_window hamming_window hann_window kaiser_window linspace "
+    "logspace range vander"
 )

@@ -17,13 +17,14 @@ from weakref import ref
 
 from autokit import random
 from autokit.autograd.engine import ChangedSince, run_backward
-from autokit.autograd.modes import enable_grad, no_grad, thread
+from autokit.autograd.modes import enable_grad, no_grad
 from autokit.autograd.node import Node
 from autokit.func.calls import zeros
 from autokit.func.trees import flatten, unflatten
 from autokit.memory import next_sequence
 from autokit.ops.custom import Parts, custom_operation, held, hold, join
 from autokit.tensor import Tensor
+from autokit.thread_state import thread
 
 __all__ = ["CheckpointError", "checkpoint", "checkpoint_sequential"]
 

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 import autokit
-from autokit.autograd.modes import thread
 from autokit.ops.autocast import WAYS, Region
+from autokit.thread_state import thread
 from tests.ops.case import Case
 from tests.ops.cases import CASES
 from tests.ops.test_cases import flat

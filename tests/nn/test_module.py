@@ -10,7 +10,7 @@ import pytest
 
 import autokit as ak
 from autokit import nn
-from autokit.autograd.modes import thread
+from autokit.thread_state import thread
 from tests.support import require
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from autokit.autograd.modes import thread
 from autokit.devices import module_of
 from autokit.dtypes import HALVES
 from autokit.ops.autocast import autocasted
@@ -19,6 +18,7 @@ from autokit.ops.redrawing import exponential_
 from autokit.ops.soft_extremes import log_softmax as _log_softmax
 from autokit.ops.soft_extremes import softmax as _softmax
 from autokit.tensor import Tensor, new_tensor
+from autokit.thread_state import thread
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:

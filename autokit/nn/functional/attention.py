@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from autokit.autograd.modes import thread
 from autokit.devices import module_of
 from autokit.dtypes import FLOATS, HALVES
 from autokit.nn.functional.dropout import dropout
@@ -23,6 +22,7 @@ from autokit.ops.linalg import matmul
 from autokit.ops.pad import pad
 from autokit.ops.soft_extremes import softmax
 from autokit.tensor import Tensor, new_tensor
+from autokit.thread_state import thread
 
 
 def scaled_dot_product_attention(

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from autokit.autograd.modes import thread
 from autokit.devices import module_of, to_numpy
 from autokit.dtypes import HALVES
 from autokit.nn.functional.loss import chosen_reduction, reduced, require_tensors
@@ -15,6 +14,7 @@ from autokit.ops import ctc as rules
 from autokit.ops.autocast import autocasted
 from autokit.ops.errors import describe
 from autokit.tensor import Tensor, new_tensor
+from autokit.thread_state import thread
 
 
 def ctc_loss(

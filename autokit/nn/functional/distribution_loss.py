@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 
-from autokit.autograd.modes import no_grad, thread
+from autokit.autograd.modes import no_grad
 from autokit.dtypes import DIFFERENTIABLE, HALVES
 from autokit.nn.functional.advice import warn_of_probabilities
 from autokit.nn.functional.loss import chosen_reduction, reduced, require_tensors
@@ -18,6 +18,7 @@ from autokit.ops.filled import ones_like
 from autokit.ops.gpu import any_of
 from autokit.ops.loss import negative_entropy
 from autokit.tensor import Tensor
+from autokit.thread_state import thread
 
 
 def kl_div(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from autokit.autograd.modes import thread
 from autokit.dtypes import DIFFERENTIABLE, HALVES
 from autokit.nn.functional.loss import require_tensors
 from autokit.ops.affine import affine
@@ -13,6 +12,7 @@ from autokit.ops.direct import direct
 from autokit.ops.errors import describe
 from autokit.ops.linalg import matmul
 from autokit.tensor import Tensor
+from autokit.thread_state import thread
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from autokit.autograd.modes import thread
 from autokit.dtypes import DIFFERENTIABLE, FLOATS, HALVES
 from autokit.nn.functional.advice import warn_of_probabilities
 from autokit.ops.autocast import autocasted
@@ -26,6 +25,7 @@ from autokit.ops.loss import nll_loss as _nll_loss
 from autokit.ops.loss import smooth_l1_loss as _smooth_l1_loss
 from autokit.ops.soft_extremes import plain_log_softmax
 from autokit.tensor import Tensor, new_tensor
+from autokit.thread_state import thread
 
 _REDUCTIONS = ("mean", "sum", "none")
 

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from autokit.autograd.modes import thread
 from autokit.dtypes import FLOATS, HALVES
 from autokit.nn.functional.loss import chosen_reduction, reduced, require_tensors
 from autokit.ops import margin_loss as rules
@@ -19,6 +18,7 @@ from autokit.ops.gpu import any_of
 from autokit.ops.loss import binary_cross_entropy_with_logits as _binary_cross_entropy_with_logits
 from autokit.ops.norm import pairwise_distance
 from autokit.tensor import Tensor
+from autokit.thread_state import thread
 
 
 def hinge_embedding_loss(

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from autokit.autograd.modes import thread
 from autokit.dtypes import FLOATS, HALVES
 from autokit.limits import finfo
 from autokit.nn.functional.loss import require_tensors
@@ -23,6 +22,7 @@ from autokit.ops.operands import literal
 from autokit.ops.pad import pad
 from autokit.ops.shape import reshape
 from autokit.tensor import Tensor, new_tensor
+from autokit.thread_state import thread
 
 
 def layer_norm(

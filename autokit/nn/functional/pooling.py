@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from autokit.autograd.modes import thread
 from autokit.dtypes import HALVES
 from autokit.ops.autocast import autocasted
 from autokit.ops.conv import Size
@@ -16,6 +15,7 @@ from autokit.ops.elementwise import relu, sign
 from autokit.ops.pool import avg_pool1d, avg_pool2d, avg_pool3d
 from autokit.ops.pooling import counted_through, put_places
 from autokit.tensor import Tensor
+from autokit.thread_state import thread
 
 
 def _norm_pool(

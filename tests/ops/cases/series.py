@@ -62,4 +62,9 @@ CASES = [
         for name in ("hann_window", "hamming_window", "bartlett_window", "blackman_window")
         for length in (0, 1, 6, 7)
     ),
+    *(
+        c("kaiser_window", lambda T, n=length: T.kaiser_window(n, n % 2 == 0, 3.0, dtype=T.float64))
+        for length in (0, 1, 6, 7)
+    ),
+    c("kaiser_window", lambda T: T.kaiser_window(5)),
 ]
