@@ -276,7 +276,7 @@ def geqrf(input: Tensor) -> Any:
     require_floating("geqrf", input)
     require_matrices("geqrf", input)
     vectors, factors = np.linalg.qr(input.array, mode="raw")
-    return GeqrfResult(new_tensor(np.ascontiguousarray(np.swapaxes(vectors, -2, -1))), new_tensor(factors))
+    return GeqrfResult(new_tensor(np.swapaxes(vectors, -2, -1).copy()), new_tensor(factors))
 
 
 def householder_product(input: Tensor, tau: Tensor) -> Tensor:
@@ -315,7 +315,7 @@ def householder_product(input: Tensor, tau: Tensor) -> Tensor:
             f"{name}: {describe(input)} and {describe(tau)} are of different batches or dtypes"
         )
     require_floating("orgqr_cpu", input)
-    one = new_tensor(np.eye(rows, columns, dtype=input.array.dtype))
+    one = new_tensor(np.eye(rows, columns, dtype=input.array.dtype)).to(input.device)
     vectors = input.tril(-1) + one
     product = one.expand(input.shape)
     for place in reversed(range(count)):

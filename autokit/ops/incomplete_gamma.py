@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from autokit.ops.approximations import lgamma as log_gamma
+from autokit.ops.gpu import any_of
 from autokit.ops.inplace import in_place
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
@@ -30,7 +31,7 @@ def _series(a: Any, x: Any) -> Any:
     for n in range(1, _MANY):
         term = term * x / (a + n)
         total = total + term
-        if not (np.abs(term) > np.abs(total) * 1e-17).any():
+        if not any_of(np.abs(term) > np.abs(total) * 1e-17):
             break
     return total
 
@@ -46,15 +47,15 @@ def _fraction(a: Any, x: Any) -> Any:
         d = 1 / (step * d + b)
         c = b + step / c
         total = total * c * d
-        if not (np.abs(c * d - 1) > 1e-16).any():
+        if not any_of(np.abs(c * d - 1) > 1e-16):
             break
     return total
 
 
 def _shares(a: Any, x: Any) -> tuple[Any, Any]:
     """The shares below x and above it."""
-    own = np.result_type(a, x)
-    a, x = np.broadcast_arrays(np.asarray(a, np.float64), np.asarray(x, np.float64))
+    own = x.dtype
+    a, x = a.astype(np.float64), x.astype(np.float64)
     inside = (a > 0) & (x > 0) & np.isfinite(a) & np.isfinite(x)
     below = inside & (x < a + 1)
     a_low, x_low = np.where(below, a, 1.0), np.where(below, x, 1.0)

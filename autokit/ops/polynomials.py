@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.ops.gpu import ask
 from autokit.ops.operation import operation
 
 FUNCTIONS: dict[str, Any] = {}
@@ -36,10 +37,10 @@ def _polynomial(
 
 
 def _evaluated(x: Any, n: Any, first: Callable[[Any], Any], following: Recurrence) -> Any:
-    x, degrees = np.broadcast_arrays(x, np.trunc(n))
+    degrees = np.trunc(n)
     before, now = np.ones_like(x), first(x)
     found = np.where(degrees == 0, before, np.where(degrees == 1, now, np.zeros_like(x)))
-    for degree in range(1, int(degrees.max(initial=0))):
+    for degree in range(1, int(ask(degrees.max())) if degrees.size else 0):
         before, now = now, following(x, degree, now, before)
         found = np.where(degrees == degree + 1, now, found)
     return found
