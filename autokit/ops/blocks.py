@@ -87,13 +87,12 @@ def in_rows(plain: Callable[..., Any], of_rows: Callable[..., Any]) -> Callable[
         The same for a matrix of some rows; its last argument is where to write the result.
     """
 
-    def apply(*arguments: Any, dim: Any = None) -> Any:
-        if dim is None:
-            *arrays, dim = arguments
-        else:
-            arrays = list(arguments)
-        first = arrays[0]
-        if first.size < BLOCK or not _are_rows(arrays, dim):
+    def apply(*arguments: Any, **settings: Any) -> Any:
+        first = arguments[0]
+        if first.size < BLOCK:
+            return plain(*arguments, **settings)
+        *arrays, dim = (*arguments, *settings.values())
+        if not _are_rows(arrays, dim):
             return plain(*arrays, dim)
         result = np.empty(first.shape, first.dtype)
         matrices = [array.reshape(-1, first.shape[-1]) for array in (*arrays, result)]

@@ -119,7 +119,10 @@ def plain_softmax(a, /, dim):
 
 
 def _log_softmax(a: Any, dim: int) -> Any:
-    shifted = np.subtract(a, _top(a, dim), out=np.empty_like(a))
+    # The ufunc itself begins sooner than the method max().
+    quick = a.__class__ is np.ndarray and a.size
+    top = np.maximum.reduce(a, axis=dim, keepdims=True) if quick else _top(a, dim)
+    shifted = np.subtract(a, top, out=np.empty_like(a))
     shifted -= np.log(_added(np.exp(shifted), dim))
     return shifted
 
