@@ -1,7 +1,7 @@
 """What training needs beside layers: gradients clipped, parameters as a vector, sequences of all lengths."""
 
 from autokit.missing import names_of
-from autokit.nn.utils import parametrizations, parametrize, rnn
+from autokit.nn.utils import parametrizations, parametrize, prune, rnn
 from autokit.nn.utils.clip_grad import (
     clip_grad_norm,
     clip_grad_norm_,
@@ -39,6 +39,7 @@ __all__ = [
     "parameters_to_vector",
     "parametrizations",
     "parametrize",
+    "prune",
     "remove_spectral_norm",
     "remove_weight_norm",
     "rnn",
