@@ -14,12 +14,12 @@ from weakref import ref
 
 from autokit import dtypes, missing
 from autokit.autograd.modes import no_grad
-from autokit.nn.hooks import Hooks, call_with_hooks, hooks_of, of_all_modules
+from autokit.nn.hooks import Hookable, call_with_hooks, hooks_of, of_all_modules
 from autokit.nn.parameter import Buffer, Parameter
 from autokit.nn.scope import name_layer
 from autokit.nn.state import IncompatibleKeys, load_state, save_state
 from autokit.ops.filled import empty_like
-from autokit.tensor import RemovableHandle, Tensor
+from autokit.tensor import Tensor
 from autokit.thread_state import thread
 
 Self = TypeVar("Self", bound="Module")
@@ -27,7 +27,7 @@ Self = TypeVar("Self", bound="Module")
 _REGISTERS = ("_modules", "_parameters", "_buffers")
 
 
-class Module:
+class Module(Hookable):
     """What all layers and models are made from.
 
     Subclasses call ``super().__init__()``, assign layers and parameters to
@@ -62,7 +62,6 @@ class Module:
     _parameters: dict[str, Parameter | None]
     _buffers: dict[str, Tensor | None]
     _modules: dict[str, Module | None]
-    _hooks: Hooks | None
 
     def __init__(self) -> None:
         plain = self.__dict__  # past __setattr__, which needs the registers that are made here
@@ -485,94 +484,6 @@ class Module:
             "Reached a code path in Module.set_extra_state() that should never be called. A module that "
             "defines get_extra_state() defines this method too."
         )
-
-    # ------------------------------------------------------------ hooks
-
-    def register_state_dict_pre_hook(self, hook: Callable[..., None]) -> RemovableHandle:
-        """Call ``hook(module, prefix, keep_vars)`` before this module's part of a :meth:`state_dict`."""
-        return self._all_hooks().add("saving", hook)
-
-    def register_state_dict_post_hook(self, hook: Callable[..., None]) -> RemovableHandle:
-        """Call ``hook(module, state_dict, prefix, local_metadata)`` after its part, to change it."""
-        return self._all_hooks().add("saved", hook)
-
-    def register_load_state_dict_pre_hook(self, hook: Callable[..., None]) -> RemovableHandle:
-        """Call a hook before anything is loaded; it may change ``state_dict`` in place, as to rename keys.
-
-        The call is ``hook(module, state_dict, prefix, local_metadata, strict, missing_keys,
-        unexpected_keys, error_msgs)``; what it adds to the lists, :meth:`load_state_dict` reports.
-        """
-        return self._all_hooks().add("loading", hook, with_kwargs=True)
-
-    def _register_load_state_dict_pre_hook(
-        self, hook: Callable[..., None], with_module: bool = False
-    ) -> RemovableHandle:
-        return self._all_hooks().add("loading", hook, with_kwargs=with_module)
-
-    def register_load_state_dict_post_hook(self, hook: Callable[..., None]) -> RemovableHandle:
-        """Call ``hook(module, incompatible_keys)`` after all was loaded; it may change the lists in place."""
-        return self._all_hooks().add("loaded", hook)
-
-    def register_forward_pre_hook(
-        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
-    ) -> RemovableHandle:
-        """Call ``hook(module, args)`` before every ``forward``; it may return other arguments.
-
-        ``with_kwargs`` makes that ``hook(module, args, kwargs)``, which may
-        return both; ``prepend`` puts it before the other hooks.
-        """
-        return self._all_hooks().add("before", hook, prepend, with_kwargs)
-
-    def register_forward_hook(
-        self,
-        hook: Callable[..., Any],
-        *,
-        prepend: bool = False,
-        with_kwargs: bool = False,
-        always_call: bool = False,
-    ) -> RemovableHandle:
-        """Call ``hook(module, args, output)`` after every ``forward``; it may return another output.
-
-        ``with_kwargs`` makes that ``hook(module, args, kwargs, output)``;
-        ``always_call`` calls it even if ``forward`` fails.
-        """
-        hooks = self._all_hooks()
-        handle = hooks.add("after", hook, prepend, with_kwargs)
-        if always_call:
-            hooks.always.add(handle.id)
-        return handle
-
-    def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """Call ``hook(module, grad_input, grad_output)`` when the gradients by the inputs are known.
-
-        It may return other gradients in place of ``grad_input``.
-        """
-        return self._backward_hooks("leaving", "last_node").add("leaving", hook, prepend)
-
-    def register_full_backward_pre_hook(
-        self, hook: Callable[..., Any], prepend: bool = False
-    ) -> RemovableHandle:
-        """Call ``hook(module, grad_output)`` when gradients arrive; it may return others."""
-        return self._all_hooks().add("arriving", hook, prepend)
-
-    def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call ``hook`` at the last node of the module alone; use :meth:`register_full_backward_hook`."""
-        return self._backward_hooks("last_node", "leaving").add("last_node", hook)
-
-    def _backward_hooks(self, kind: str, other: str) -> Hooks:
-        hooks = self._all_hooks()
-        if getattr(hooks, other):
-            raise RuntimeError(
-                "Cannot use both regular backward hooks and full backward hooks on a single Module. Please "
-                "use only one of them."
-            )
-        return hooks
-
-    def _all_hooks(self) -> Hooks:
-        hooks = self._hooks
-        if hooks is None:
-            hooks = self.__dict__["_hooks"] = Hooks()
-        return hooks
 
     # ------------------------------------------------------------ as text
 
