@@ -261,13 +261,16 @@ def nest(graph: Graph, drawn: Part) -> list[_Nested]:
     """The groups as a tree, outer before inner; each box belongs to the innermost group that names it."""
     labels: dict[str, str] = {}
     for group in graph.groups:
-        labels.setdefault(group.path, group.label)
+        if drawn.depth is None or group.path.count(".") < drawn.depth:
+            labels.setdefault(group.path, group.label)
     paths = sorted(labels, key=lambda path: (path.count(".") + 1 if path else 0, path))
     index = {node.id: i for i, node in enumerate(drawn.nodes)}
     home: dict[int, str] = {}
-    for group in sorted(graph.groups, key=lambda group: paths.index(group.path)):
+    opened = [group for group in graph.groups if group.path in labels]
+    for group in sorted(opened, key=lambda group: paths.index(group.path)):
         home.update({index[node]: group.path for node in group.nodes if node in index})
-    home.update({i: fold.path for i, fold in enumerate(drawn.folds, len(drawn.nodes))})
+    for i, folded in enumerate(drawn.folds, len(drawn.nodes)):
+        home[i] = next((path for path in reversed(paths) if lies_in(folded.path, path)), "")
     paths = [path for path in paths if any(lies_in(other, path) for other in home.values())]
     nested = []
     for path in paths:

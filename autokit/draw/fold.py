@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, takewhile
 
 import numpy as np
 
 from autokit.graphs.model import Edge, Graph, Node
 
-_LONGEST, _FEWEST = 256, 3
-"""A pattern of up to so many operations is found where it repeats at least so often."""
+_LONGEST, _FEWEST, _WORTH = 256, 3, 10
+"""A pattern of up to so many operations is found where it repeats at least so often, over so many boxes."""
 
 _PAGE = 50
 """What has to fold folds until so many boxes remain: some screens full, not a roll of paper."""
@@ -56,23 +56,26 @@ _Unit = tuple[int, ...]
 """Operations that stand together, by their ids: one, or those of a folded module."""
 
 
-def fold(graph: Graph, edges: Sequence[Edge], limit: int, depth: int | None) -> list[Fold]:
-    """What to fold where there are more than ``limit`` nodes, for one page; or as ``depth`` says."""
+def fold(graph: Graph, edges: Sequence[Edge], limit: int, depth: int | None) -> tuple[list[Fold], int | None]:
+    """What to fold where there are more than ``limit`` nodes, for one page; or as ``depth`` says.
+
+    Also how many levels of modules stay open, None for all.
+    """
     if depth is None and len(graph.nodes) <= limit:
-        return []
+        return [], None
     folder = _Folder(graph, edges)
     enough = limit if depth is not None else min(limit, _PAGE)
     deepest = max((len(_parts(node)) for node in folder.operations), default=0)
     levels = range(deepest, -1, -1) if depth is None else [depth]
-    folds: list[Fold] = []
+    # The first and the last turn of what repeats stay open, where the page has room for them.
     for level in levels:
         units = folder.modules(level)
-        # The first and the last turn of what repeats stay open, where the page has room for them.
-        for repeated, times in ((units, {}), folder.repeats(units, 1), folder.repeats(units, 0)):
+        for repeated, times in ((units, {}), folder.repeats(units, 1)):
             folds = folder.folds(repeated, level, times)
             if folder.boxes(folds) <= enough:
-                return folds
-    return folds
+                return folds, level
+    repeated, times = folder.repeats(units, 0)
+    return folder.folds(repeated, level, times), level
 
 
 class _Folder:
@@ -107,7 +110,8 @@ class _Folder:
         times: dict[_Unit, tuple[int, int]] = {}
         signs = _numbered([tuple(map(self._sign, unit)) for unit in units])
         place = 0
-        for start, period, turns in _runs(signs):
+        for start, period, length in _runs(signs):
+            start, turns = self._aligned(units, start, period, length)
             first, last = start + ends * period, start + (turns - ends) * period
             together += units[place:first]
             folded = tuple(id for unit in units[first:last] for id in unit)
@@ -115,6 +119,25 @@ class _Folder:
             together.append(folded)
             place = last
         return together + units[place:], times
+
+    def _aligned(self, units: list[_Unit], start: int, period: int, length: int) -> tuple[int, int]:
+        """Where the turns of a pattern begin, and how many there are.
+
+        A pattern has no first place of its own: let each of its turns be a module's, where it can.
+        """
+
+        def shared(first: int) -> int:
+            return len(self._common(units[first][0], units[first + period - 1][-1]))
+
+        first = max(range(start, start + period), key=shared)
+        if shared(first) == shared(start) or start + length - first < _FEWEST * period:
+            first = start
+        return first, (start + length - first) // period
+
+    def _common(self, one: int, other: int) -> list[str]:
+        """The modules, outermost first, that hold both of two nodes."""
+        pairs = zip(_parts(self.nodes[one]), _parts(self.nodes[other]))
+        return [name for name, _ in takewhile(lambda pair: pair[0] == pair[1], pairs)]
 
     def _sign(self, id: int) -> tuple[object, ...]:
         node = self.nodes[id]
@@ -139,9 +162,7 @@ class _Folder:
 
     def _module(self, unit: _Unit) -> str:
         """The innermost module that holds all operations of ``unit``."""
-        paths = [_parts(self.nodes[id]) for id in (unit[0], unit[-1])]
-        shared = [one for one, other in zip(*paths) if one == other]
-        return ".".join(shared)
+        return ".".join(self._common(unit[0], unit[-1]))
 
     def _fold(self, unit: _Unit, inputs: list[int], times: tuple[int, int] | None) -> Fold:
         path = self._module(unit)
@@ -149,7 +170,10 @@ class _Folder:
         if times:
             count, length = times
             turn = unit[:length]
+            whole = self._module(turn)
             names = list(dict.fromkeys(self._names(turn)))
+            if whole != path and whole in self.labels:
+                names = [self.labels[whole]]
             title = f"{count:,} times"
             caption = ", ".join(names[:_NAMED] + ["…"] * (len(names) > _NAMED))
         else:
@@ -190,21 +214,22 @@ def _numbered(signs: Sequence[object]) -> np.ndarray:
 
 
 def _runs(signs: np.ndarray) -> list[tuple[int, int, int]]:
-    """Where a pattern repeats: start, period, turns; from the left, each time the longest stretch."""
+    """Where a pattern repeats: start, period, length; from the left, each time the longest stretch."""
     count = len(signs)
     covered, best = np.zeros(count, np.int64), np.zeros(count, np.int64)
     for period in range(1, min(_LONGEST, count // _FEWEST) + 1):
         # How far from each place on everything equals what comes a period later.
         ends = np.append(np.flatnonzero(signs[:-period] != signs[period:]), count - period)
         starts = np.arange(count - period)
-        turns = (ends[np.searchsorted(ends, starts)] - starts) // period + 1
-        longer = np.flatnonzero((turns >= _FEWEST) & (turns * period > covered[:-period]))
-        covered[longer], best[longer] = turns[longer] * period, period
+        length = ends[np.searchsorted(ends, starts)] - starts + period
+        worth = np.maximum(covered[:-period], _WORTH - 1)
+        longer = np.flatnonzero((length >= _FEWEST * period) & (length > worth))
+        covered[longer], best[longer] = length[longer], period
     runs = []
     place = 0
     while place < count:
         if best[place]:
-            runs.append((place, int(best[place]), int(covered[place] // best[place])))
+            runs.append((place, int(best[place]), int(covered[place])))
         place += int(covered[place]) or 1
     return runs
 

@@ -25,7 +25,8 @@ class Part:
 
     ``edges`` are those between the ``nodes``; ``bundles`` those that touch a
     fold, one for each pair of boxes; ``cut`` holds one edge for each box that
-    reads something left out; ``left_out`` says how much that is.
+    reads something left out; ``left_out`` says how much that is.  ``depth``
+    is how many levels of modules stand open, None for all.
     """
 
     nodes: tuple[Node, ...]
@@ -34,6 +35,7 @@ class Part:
     left_out: str
     folds: tuple[Fold, ...] = ()
     bundles: tuple[Edge, ...] = ()
+    depth: int | None = None
 
     def boxes(self) -> dict[int, int]:
         """For the id of each node that is drawn, or folded, the place of its box: nodes first, then folds."""
@@ -49,7 +51,7 @@ def part(graph: Graph, limit: int = LIMIT, depth: int | None = None) -> Part:
         raise ValueError(f"limit is how many boxes to draw, at least 1, got {limit}")
     known = {node.id: node for node in graph.nodes}
     edges = [edge for edge in graph.edges if edge.source in known and edge.target in known]
-    folds = fold(graph, edges, limit, graph.view.depth if depth is None else depth)
+    folds, depth = fold(graph, edges, limit, graph.view.depth if depth is None else depth)
     home = {id: box for box, folded in enumerate(folds) for id in folded.nodes}
     count = len(known) - len(home) + len(folds)
     kept = set(known) if count <= limit else _newest(graph, edges, limit, home)
@@ -70,7 +72,13 @@ def part(graph: Graph, limit: int = LIMIT, depth: int | None = None) -> Part:
     nodes = tuple(node for node in graph.nodes if node.id in kept and node.id not in home)
     lost = [node for node in graph.nodes if node.id not in kept]
     return Part(
-        nodes, tuple(inside), tuple(cut.values()), _count(lost), tuple(kept_folds), tuple(bundles.values())
+        nodes,
+        tuple(inside),
+        tuple(cut.values()),
+        _count(lost),
+        tuple(kept_folds),
+        tuple(bundles.values()),
+        depth,
     )
 
 

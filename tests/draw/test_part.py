@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import autokit as ak
+from autokit import draw, nn
 from autokit.draw.part import LIMIT, part
 from tests.draw.graphs import blocks, chain, diamond, drawn_graphs, layers, tangle
 
@@ -81,7 +83,7 @@ def test_modules_fold_to_the_depth_asked_for() -> None:
 def test_the_page_decides_how_deep_to_fold_and_what_repeats() -> None:
     assert part(blocks(40)).folds == ()
     (middle,) = part(blocks(400)).folds
-    assert (middle.title, middle.caption) == ("398 times", "Scale, Tanh")
+    assert (middle.title, middle.caption) == ("398 times", "Block")
     assert middle.holds == "796 operations, 398 inputs"
     first, *_, last = part(layers(1000)).nodes
     (repeated,) = part(layers(1000)).folds
@@ -89,9 +91,25 @@ def test_the_page_decides_how_deep_to_fold_and_what_repeats() -> None:
     assert first.id == 0 and last.id == 999 and part(layers(1000)).left_out == ""
 
 
-def test_a_million_operations() -> None:
-    drawn = part(chain(200_000))
-    assert [fold.holds for fold in drawn.folds] == ["199,997 operations"] and len(drawn.nodes) == 3
+def test_turns_begin_where_a_module_does() -> None:
+    net = nn.Sequential(nn.Tanh(), *(nn.Sequential(nn.Linear(2, 2), nn.Tanh()) for _ in range(40)))
+    drawn = part(ak.graph(net(ak.ones(3, 2, requires_grad=True)).sum()), limit=40)
+    (middle,) = drawn.folds
+    assert (middle.title, middle.caption) == ("38 times", "Sequential")
+    opened = {node.module.split(".")[0] for node in drawn.nodes if node.module}
+    assert opened == {"0", "1", "40"}  # the Tanh before them is part of no turn
+
+
+def test_modules_that_are_closed_have_no_frames_and_their_weights_no_place_in_one() -> None:
+    cell = nn.Sequential(nn.Linear(2, 2), nn.Tanh())
+    outer = nn.Sequential(nn.Sequential(cell, cell, cell))
+    picture = draw.scene(ak.graph(outer(ak.ones(3, 2)).sum(), depth=1))
+    assert [frame.path for frame in picture.frames] == ["0"]
+
+
+def test_very_many_operations() -> None:
+    drawn = part(chain(40_000))
+    assert [fold.holds for fold in drawn.folds] == ["39,997 operations"] and len(drawn.nodes) == 3
 
 
 def test_a_limit_below_one_is_refused() -> None:
