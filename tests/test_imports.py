@@ -15,7 +15,7 @@ PACKAGE = ROOT / "autokit"
 
 # From the ground up: a room may import from its own layer and from those below.
 LAYERS = (
-    {"version", "missing", "settings", "threads", "batches", "dtypes", "devices", "formats"}
+    {"version", "loading", "missing", "settings", "threads", "batches", "dtypes", "devices", "formats"}
     | {"limits", "printing"},
     {
         "ops",
@@ -173,3 +173,13 @@ def test_importing_autokit_loads_numpy_and_nothing_heavier():
     assert not heavy
     rooms = {room_of(name) for name in loaded if name.split(".")[0] == "autokit"}
     assert not {room for room in rooms if LEVEL[room] > LEVEL["graphs"]}
+
+
+@pytest.mark.parametrize("searching", [True, False])
+def test_importing_autokit_leaves_the_search_for_garbage_as_it_was(searching: bool):
+    before = "" if searching else "gc.disable(); "
+    program = f"import gc; {before}import autokit; print(gc.isenabled())"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == str(searching)
