@@ -27,7 +27,6 @@ KINDS = {
 """A word for each kind of argument in PyTorch's stubs, none for what autokit has not; the rest is ``any``."""
 
 NOT_WRITTEN = {
-    "out",
     "layout",
     "device",
     "pin_memory",
@@ -110,7 +109,7 @@ def _different(forms: list[str]) -> list[str]:
 
 def _forms_of_schemas(name: str) -> list[str]:
     """How an operator is called that the stubs do not tell of, from its own schemas."""
-    from tests.fuzz.signatures import Target, signatures
+    from tests.fuzz.signatures import Target, results_written, signatures
 
     home, _, plain = name.partition("_")
     forms = []
@@ -125,6 +124,8 @@ def _forms_of_schemas(name: str) -> list[str]:
             none = "|None" * each.kind.endswith("?")
             called = "input" if each.name == "self" else each.name
             parts.append(f"{called}{'?' * each.optional}: {words}{none}")
+        if results_written(Target(home, plain)):
+            parts += ["out?: any"] if by_keyword else ["*", "out?: any"]
         forms.append(", ".join(parts))
     return sorted(set(forms))
 
@@ -161,7 +162,7 @@ def _body(file: Path) -> list[ast.stmt]:
 def _forms(body: list[ast.stmt]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for each in body:
-        if isinstance(each, ast.FunctionDef):
+        if isinstance(each, ast.FunctionDef) and "names" not in {arg.arg for arg in each.args.kwonlyargs}:
             form = _form(each.args)
             if form not in found.setdefault(each.name, []):
                 found[each.name].append(form)

@@ -213,10 +213,13 @@ def in_our_words(
     form: list[Parameter], function: Callable[..., Any], settings: dict[str, Any]
 ) -> dict[str, Any]:
     """The settings with our names of parameters where PyTorch has others for the same places."""
-    if not settings or hasattr(function, "operation"):
+    if not settings:
         return settings
-    ours = inspect.signature(function).parameters
-    if any(each.kind is each.VAR_KEYWORD for each in ours.values()):
+    rule = getattr(function, "operation", None)
+    ours = (
+        {**dict.fromkeys(rule.operands), **rule.defaults} if rule else inspect.signature(function).parameters
+    )
+    if any(each.kind is each.VAR_KEYWORD for each in ours.values() if isinstance(each, inspect.Parameter)):
         return settings
     places = {
         theirs.name: mine

@@ -44,7 +44,130 @@ EMPTY = r"zeros\(\(?[\d, ]*\b0\b|\[\]|T\.zeros\(\(\)"
 """A call of which a tensor has no elements."""
 
 _ROWS = r"""
-"""
+(acosh|asinh|atanh|arccosh|arcsinh|arctanh)_ / backward / inplace version /
+    PyTorch has no derivative of these in place.
+    a = T.tensor([0.5], requires_grad=True); T.asinh_((a * 1))
+
+.* / backward / where PyTorch: RuntimeError: (Subtraction|Negation) /
+    PyTorch's way back subtracts or negates an operand of bools, and refuses that.
+    a = T.tensor([1.5], requires_grad=True); b = T.tensor([True]); T.logaddexp(a, b)
+
+.* / backward / derivative for aten::(remainder|bernoulli|binomial) /
+    PyTorch has no derivative there; autokit's is that of the rule, or 0 of what is drawn.
+    a = T.tensor([2.0], requires_grad=True); T.remainder(-7, a)
+
+addcdiv_?|addcmul_? / backward / can't be cast|cannot be converted /
+    PyTorch's way back computes in the dtype of an operand of integers.
+    a = T.tensor([1.0], requires_grad=True); b = T.tensor([2.0]); c = T.tensor([1, 2]); T.addcdiv(b, a, c, value=1.5)
+
+dist / backward / proper Tensor / p=0
+    PyTorch has no gradient of the distance that counts differences: it is 0.
+    a = T.tensor(1.0, requires_grad=True); b = T.tensor(2.0, requires_grad=True); T.dist(a, b, p=0.0)
+
+scatter(_add|_reduce)?_? / backward / invalid gradient|The size of tensor /
+    PyTorch's gradient by src has the shape of the index where that is smaller.
+    a = T.zeros((3, 3, 0), requires_grad=True); b = T.zeros((2, 3, 0), dtype=T.int64); c = T.zeros((3, 3, 0), requires_grad=True); T.scatter_add(a, -2, b, c)
+
+i1e? / backward / _backward" not implemented for 'Half' / float16
+    PyTorch has no derivative in half precision.
+    a = T.tensor([0.5], dtype=T.float16, requires_grad=True); T.special.i1(a)
+
+group_norm / backward / does not have a device /
+    PyTorch's way back fails where the input learns and the weights do not.
+    a = T.tensor([[[2.25], [-2.5]]], requires_grad=True); b = T.tensor([1.5, 1.0], requires_grad=True); T.nn.functional.group_norm(a, 1, bias=b)
+
+leaky_relu_ / backward / In-place leakyReLu /
+    PyTorch reads the slope off the result, which a slope below 0 does not tell; autokit keeps the input.
+    a = T.tensor([-2.0, 3.0], requires_grad=True); T.nn.functional.leaky_relu_((a * 1), -1.0)
+
+huber_loss / backward / Found dtype /
+    PyTorch's way back does not meet a target of integers.
+    a = T.tensor([2.0], requires_grad=True); b = T.tensor([2]); T.nn.functional.huber_loss(a, b)
+
+vander|cond / backward / modified by an inplace operation /
+    PyTorch changes what it saved for the way back.
+    a = T.tensor([0.5], requires_grad=True); T.vander(a, 3)
+
+.* / type / ^TypeError: .* where PyTorch: AttributeError /
+    PyTorch trips over an argument of a wrong type where autokit names it.
+    T.nn.functional.tanh(99)
+
+.* / type / Low precision dtypes not supported.* where PyTorch: NotImplementedError: .*'Half' / float16
+    PyTorch refuses half precision with one of two errors, autokit always with the first.
+    a = T.tensor([[1.5]], dtype=T.float16); T.svd(a)
+
+.* / refused / not implemented for|Low precision|floating point|data type|dtype / EMPTY
+    A wrong dtype is refused where there are no elements, too.
+    a = T.zeros((0, 3), dtype=T.bool); T.softmax(a, 0)
+
+.* / refused / more than one element of the written-to tensor / expand
+    Nothing is written into elements that share their memory, not even one number for all.
+    a = T.tensor([1.0]); a.expand(3).zero_()
+
+ldexp_? / gradient / for .*0\.0 /
+    PyTorch's gradient takes 2 to the power of integers as an integer: 0 below 1.
+    a = T.tensor([3.0], requires_grad=True); b = T.tensor([-2]); T.ldexp(a, b)
+
+narrow_copy / gradient /  / -\d
+    PyTorch's way back counts a negative start from the wrong end.
+    a = T.tensor([[1.0, 2.0]], requires_grad=True); T.narrow_copy(a, 1, -1, 1)
+
+.* / gradient /  / uint8
+    PyTorch negates a byte in its way back, which wraps around.
+    a = T.tensor([2], dtype=T.uint8); b = T.tensor([1.75], requires_grad=True); T.atan2(a, b)
+
+kthvalue|topk|mode|sort|argsort|msort|median|nanmedian / result|gradient / \d /
+    Which of equal elements comes first is free where the sort is not stable.
+    a = T.tensor([1, 1, -5, 4]); T.kthvalue(a, 2)
+
+bincount|cummax|cummin|trapezoid|trapz|vander|lu_unpack|lstsq|cond|cholesky_ex|combinations / result|gradient / requires_grad /
+    What has no gradient, or no elements, is not marked as having one.
+    a = T.tensor([3]); b = T.tensor([0.5], requires_grad=True); T.bincount(a, b)
+
+(linalg_)?cholesky_(inverse|solve) / gradient /  /
+    PyTorch's gradient depends on the triangle that is not read.
+    a = T.tensor([[2.0, 0.75], [-2.5, 2.0]], requires_grad=True); T.cholesky_inverse(a)
+
+cholesky_ex|inv_ex|solve_ex / result|gradient / nan /
+    A matrix that failed is all NaN; PyTorch leaves it half done.
+    a = T.tensor([[-0.5]]); T.linalg.cholesky_ex(a)
+
+eig|eigvals / result / complex /
+    autokit has no complex numbers: real eigenvalues are real, complex ones an error.
+    a = T.tensor([[2.0]]); T.linalg.eigvals(a)
+
+eigh|svd|qr|lu / result|gradient / \d /
+    The signs of the vectors are free.
+    a = T.tensor([[0.9375, -1.25], [-1.25, -2.5], [2.875, 1.75]], dtype=T.float64); T.svd(a.transpose(-1, -2))
+
+unique_consecutive / result /  / T.unique_consecutive\(\w+, (True|False)|\.unique_consecutive\((True|False)
+    PyTorch takes the second argument by place for return_counts.
+    a = T.tensor([-2.75, 1.0]); T.unique_consecutive(a, True)
+
+adaptive_max_pool\dd|max_pool\dd / result|gradient /  / nan|inf
+    Which of several NaN is free.
+    a = T.tensor([[[nan, nan]]]); T.nn.functional.adaptive_max_pool1d(a, 1, True)
+
+pixel_unshuffle|pixel_shuffle / result / shape /
+    PyTorch leaves images without channels as they are.
+    a = T.zeros((1, 0, 4, 4)); T.nn.functional.pixel_unshuffle(a, 2)
+
+bucketize|searchsorted / result /  /
+    Boundaries that are not sorted have no answer.
+    a = T.tensor([5, 1, 0], dtype=T.uint8); T.bucketize(-1, a, right=True)
+
+multilabel_margin_loss|multi_margin_loss / result /  / EMPTY
+    PyTorch gives what was in memory for an empty batch.
+    a = T.zeros((0, 1), dtype=T.float64); b = T.zeros((0,), dtype=T.int64); T.nn.functional.multi_margin_loss(a, b, margin=0.5)
+
+batch_norm|instance_norm / operand / nan / EMPTY
+    PyTorch leaves running statistics alone where a batch is empty; autokit makes them NaN, as their mean is.
+    a = T.zeros((0, 3, 4)); b = T.ones(3); T.nn.functional.batch_norm(a, b, None, training=True)
+
+hardsigmoid / gradient /  / float64
+    PyTorch's sixth is that of float32.
+    a = T.tensor([0.5, 0.5], dtype=T.float64, requires_grad=True); T.nn.functional.hardsigmoid(a)
+"""  # noqa: E501 - a call is one line
 
 
 def _rows(text: str) -> list[Difference]:
@@ -52,7 +175,7 @@ def _rows(text: str) -> list[Difference]:
     found = []
     for block in filter(None, text.strip("\n").split("\n\n")):
         head, reason, shown_by = block.split("\n")
-        names, kind, words, within = (part.strip() for part in head.split(" / "))
+        names, kind, words, within = (part.strip() for part in re.split(r" /(?: |$)", head))
         found.append(
             Difference(names, kind, words, within.replace("EMPTY", EMPTY), reason.strip(), shown_by.strip())
         )

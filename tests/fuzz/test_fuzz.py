@@ -1,32 +1,36 @@
-"""No crash, no hang, no silent wrong answer: random calls of every public function, beside PyTorch.
+"""No crash, no hang, no silent wrong answer, no other error: random calls of every function, beside PyTorch.
 
-Each run here makes the same few calls; ``python -m tests.fuzz`` makes thousands, and compares errors too.
+Each run here makes the same few calls; ``python -m tests.fuzz`` makes thousands.
 """
 
 from __future__ import annotations
 
-import random
-
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from tests.support import require
 
 require("torch")
-from tests.fuzz.calls import draw_call  # noqa: E402
-from tests.fuzz.compare import DAMAGE, finding  # noqa: E402
+from tests.fuzz.calls import draw_call  # noqa: E402, F401
+from tests.fuzz.compare import difference, finding  # noqa: E402
+from tests.fuzz.differences import DIFFERENCES, Difference  # noqa: E402
+from tests.fuzz.running import call_of  # noqa: E402
 from tests.fuzz.signatures import Target, targets  # noqa: E402
 
-EXAMPLES = 4
+SEED = 2026
+CALLS = 5
+"""How many calls of each function are made."""
 
 
 @pytest.mark.parametrize("target", targets(), ids=lambda target: f"{target.home}.{target.name}")
-def test_random_calls_do_no_damage(target: Target):
-    @settings(max_examples=EXAMPLES, derandomize=True, database=None, deadline=None)
-    @given(st.integers(0, 2**32))
-    def try_calls(seed: int) -> None:
-        found = finding(target.name, target.home, draw_call(random.Random(seed), target))
-        assert found is None or found.kind not in DAMAGE, f"{found.kind}: {found.words}\n{found.call}"
+def test_random_calls_answer_as_in_pytorch(target: Target):
+    for number in range(CALLS):
+        found = finding(target.name, target.home, call_of(target, SEED, number))
+        assert found is None, f"{found.kind}: {found.words}\n{found.call}"
 
-    try_calls()
+
+@pytest.mark.parametrize("known", DIFFERENCES, ids=lambda known: known.shown_by)
+def test_a_known_difference_still_occurs(known: Difference):
+    name, call = known.call()
+    found = difference(name, call)
+    assert found is not None, f"{name} answers as in PyTorch now: {known.reason} Take it off the table."
+    assert known.covers(name, *found, str(call)), found
