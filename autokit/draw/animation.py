@@ -22,6 +22,7 @@ def gif(
     *,
     grain: str = "coarse",
     seconds: float = 1.6,
+    frames: int = 120,
     scale: float = 1.0,
     theme: str = "light",
     **options: Any,
@@ -35,6 +36,8 @@ def gif(
         A frame for each chapter, or for each step.
     seconds : float
         How long a frame stands; the last one stands three times as long.
+    frames : int
+        How many to draw at most: of a longer story so many, evenly chosen, the last one included.
     scale : float
         Pixels to a px.
     theme : "light", "dark" or "print"
@@ -49,30 +52,32 @@ def gif(
         )
     if not 0.02 <= seconds <= 60:
         raise ValueError(f"seconds is how long a frame stands, from 0.02 to 60, got {seconds!r}")
+    if frames < 1:
+        raise ValueError(f"frames is how many to draw at most, at least 1, got {frames!r}")
     picture = scene(timeline, **options)
     if grain == "coarse":
         told = [(chapter.last, chapter.sentence) for chapter in timeline.chapters]
     else:
         told = [(k, step.sentence) for k, step in enumerate(timeline.steps)]
+    if len(told) > frames:
+        told = [told[(k + 1) * len(told) // frames - 1] for k in range(frames)]
     room = int((picture.width - 56) / (0.55 * _SIZE))
     lines = [textwrap.wrap(sentence, max(20, room)) or [""] for _, sentence in told]
-    deep = max((len(lines_) for lines_ in lines), default=1) * _LINE + 16
-    frames = []
+    deep = max((len(words) for words in lines), default=1) * _LINE + 16
+    images: list[Any] = []
     for (step, _), words in zip(told, lines, strict=True):
         drawn = _captioned(svg(picture, timeline.state(step)), words, picture.height, deep)
-        frame = Image.open(io.BytesIO(png(recolour(drawn, theme), scale)))
-        frames.append(
-            frame.convert("RGB").convert("P", palette=Image.Palette.ADAPTIVE, dither=Image.Dither.NONE)
-        )
-    if not frames:
+        image = Image.open(io.BytesIO(png(recolour(drawn, theme), scale))).convert("RGB")
+        images.append(image.quantize(128, dither=Image.Dither.NONE))
+    if not images:
         raise ValueError("a story without steps has no frames")
     file = io.BytesIO()
-    stand = [round(1000 * seconds)] * (len(frames) - 1) + [round(3000 * seconds)]
-    frames[0].save(
+    stand = [round(1000 * seconds)] * (len(images) - 1) + [round(3000 * seconds)]
+    images[0].save(
         file,
         "GIF",
         save_all=True,
-        append_images=frames[1:],
+        append_images=images[1:],
         duration=stand,
         loop=0,
         comment=picture.title.encode(),

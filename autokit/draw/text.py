@@ -14,6 +14,7 @@ _STORY = 12
 
 _HEAD = ("#", "name", "operation", "inputs", "shape", "dtype", "value", "gradient")
 _WIDEST = 40
+_NO_VALUE = {"failed": "failed", **dict.fromkeys(WAY_BACK, "")}
 _INPUTS = 4
 
 
@@ -91,7 +92,7 @@ def _row(node: Node, inputs: list[str]) -> tuple[str, ...]:
         ", ".join(inputs),
         shape_text(node.shape),
         _shown(node.dtype),
-        _content(node.value, "failed" if node.kind == "failed" else NOT_KEPT),
+        _content(node.value, _NO_VALUE.get(node.kind, NOT_KEPT)),
         _content(node.gradient, NOT_COMPUTED if node.requires_grad else ""),
     )
 

@@ -50,6 +50,8 @@ def test_what_cannot_be_saved_so_is_refused(tmp_path: Path) -> None:
         graphs.diamond().save(tmp_path / "a.svg", theme="pink")
     with pytest.raises(ValueError, match="grain"):
         timeline(graphs.product()).save(tmp_path / "a.gif", grain="raw")
+    with pytest.raises(ValueError, match="frames"):
+        timeline(graphs.product()).save(tmp_path / "a.gif", frames=0)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -113,6 +115,8 @@ def test_a_gif_has_a_frame_for_each_chapter_or_step(tmp_path: Path) -> None:
             image.seek(frame)
             stands += image.info["duration"]
         assert stands == 500 * (count + 2)
+    image = Image.open(io.BytesIO(saved(story, tmp_path, "gif", grain="fine", seconds=0.5, frames=3)))
+    assert image.n_frames <= 3
     assert b"Computation graph of 2 nodes" in (tmp_path / "flow.gif").read_bytes()
 
 

@@ -92,6 +92,7 @@ def test_the_way_back_is_that_of_the_engine():
         walked
     )
     assert [node.gradient.text for node in back.nodes if node.gradient] == ["2.0", "2.0"]
+    assert "not kept" not in draw.text(back)
     drawn = draw.svg(back)
     assert "AccumulateGrad" in drawn and ">saves<" in drawn and "Way back of 4 nodes" in drawn
 
