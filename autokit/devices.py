@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from types import ModuleType
 from typing import Any
 
@@ -28,7 +29,9 @@ class device:
     type: str
     index: int | None
 
-    def __init__(self, type: str | device, index: int | None = None) -> None:
+    def __init__(self, type: str | int | device, index: int | None = None) -> None:
+        if type.__class__ is int:
+            type = f"cuda:{type}"
         name, colon, number = str(type).partition(":")
         if name not in ("cpu", "cuda") or (colon and not number.isdigit()):
             raise RuntimeError(
@@ -62,6 +65,10 @@ class device:
 CPU = device("cpu")
 _default = [CPU]
 _before: list[device] = []
+
+
+class OutOfMemoryError(RuntimeError):
+    """The memory of a GPU does not suffice; the program can go on with less."""
 
 
 class NoGPU(AssertionError, RuntimeError):
@@ -113,7 +120,7 @@ def beside(array: Any, values: Any) -> Any:
     return values if values.__class__ is Batch else module_of(array).asarray(values)
 
 
-def put_on(where: device | str, array: Any) -> Any:
+def put_on(where: device | str | int, array: Any) -> Any:
     """``array`` on the device ``where``: itself where it is there already.
 
     Raises
@@ -124,11 +131,33 @@ def put_on(where: device | str, array: Any) -> Any:
     where = device(where)
     if where.type == "cpu":
         return to_numpy(array)
-    module = module_for(where)
-    if where.index is None or isinstance(array, module.ndarray) and array.device.id == where.index:
-        return module.asarray(array)
-    with module.cuda.Device(where.index):
-        return module.asarray(array)
+    with computing_on(where):
+        return module_for(where).asarray(array)
+
+
+def computing_on(where: device | str | int | None) -> Any:
+    """A context in which new arrays of :func:`module_for` are made on the very GPU that ``where`` names.
+
+    Raises
+    ------
+    RuntimeError
+        If there is no GPU of that number.
+    """
+    where = device("cpu" if where is None else where)
+    if where.type == "cpu" or where.index is None:
+        return nullcontext()
+    cuda = module_for(where).cuda
+    if where.index >= cuda.runtime.getDeviceCount():
+        raise RuntimeError(
+            f"CUDA error: invalid device ordinal: there is no {where}, as this machine has "
+            f"{cuda.runtime.getDeviceCount()} GPU(s), counted from cuda:0"
+        )
+    return cuda.Device(where.index)
+
+
+def address_of(array: Any) -> int:
+    """Where in memory the first element of ``array`` lies."""
+    return array.ctypes.data if isinstance(array, np.ndarray) else array.data.ptr
 
 
 def contiguous(array: Any) -> Any:
@@ -136,7 +165,7 @@ def contiguous(array: Any) -> Any:
     return array if array.flags.c_contiguous else array.copy()
 
 
-def module_for(where: device | str | None) -> ModuleType:
+def module_for(where: device | str | int | None) -> ModuleType:
     """The array module of the device ``where``.
 
     Raises

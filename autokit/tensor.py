@@ -15,7 +15,7 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.batches.batch import Batch
-from autokit.devices import device_of, to_numpy
+from autokit.devices import address_of, device_of, put_on, to_numpy
 from autokit.handles import RemovableHandle
 from autokit.size import Size
 
@@ -236,7 +236,7 @@ class Tensor:
 
     def data_ptr(self) -> int:
         """The address of the first element."""
-        return self.array.ctypes.data
+        return address_of(self.array)
 
     @property
     def layout(self) -> Any:
@@ -477,7 +477,8 @@ class Tensor:
     def __reduce_ex__(self, protocol: Any) -> Any:
         if self.grad_fn is not None:
             raise RuntimeError("a tensor inside a graph cannot be pickled: pickle its .detach()")
-        return _unpickled, (type(self), to_numpy(self.array), self._requires_grad, self.name)
+        array = to_numpy(self.array)
+        return _unpickled, (type(self), array, self._requires_grad, self.name, str(self.device))
 
     # ------------------------------------------------------------ as a Python value
 
@@ -613,9 +614,11 @@ def storage_of_new_tensors(give: Callable[[], Any] | None) -> None:
     _storage_of_new = give
 
 
-def _unpickled(kind: type[Tensor], array: np.ndarray, requires_grad: bool, name: str) -> Tensor:
+def _unpickled(
+    kind: type[Tensor], array: np.ndarray, requires_grad: bool, name: str, where: str = "cpu"
+) -> Tensor:
     tensor = object.__new__(kind)
-    tensor.array = array
+    tensor.array = array if where == "cpu" else put_on(where, array)
     tensor.grad_fn = tensor._grad = tensor._storage = None
     tensor._requires_grad = requires_grad
     if name:

@@ -15,12 +15,13 @@ settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     marked = [item for item in items if item.get_closest_marker("gpu")]
-    if marked and not _gpu_works():
+    if marked and not gpu_works():
         for item in marked:
             item.add_marker(pytest.mark.skip(reason="needs a GPU that CuPy can use: pip install -e '.[gpu]'"))
 
 
-def _gpu_works() -> bool:
+def gpu_works() -> bool:
+    """Whether CuPy finds a GPU."""
     try:
         import cupy
 

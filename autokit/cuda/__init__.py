@@ -7,10 +7,12 @@ and what needs one says how to get it.
 from __future__ import annotations
 
 from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 
+from autokit.cuda.streams import Event, Stream, current_stream, default_stream, stream
+from autokit.devices import OutOfMemoryError, module_for
 from autokit.devices import device as _device
-from autokit.devices import module_for
 from autokit.missing import error
 
 
@@ -21,12 +23,18 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
+    "Event",
+    "OutOfMemoryError",
+    "Stream",
     "current_device",
+    "current_stream",
+    "default_stream",
     "device",
     "device_count",
     "empty_cache",
     "get_device_capability",
     "get_device_name",
+    "get_device_properties",
     "is_available",
     "is_bf16_supported",
     "is_initialized",
@@ -38,6 +46,7 @@ __all__ = [
     "memory_reserved",
     "reset_peak_memory_stats",
     "set_device",
+    "stream",
     "synchronize",
 ]
 
@@ -101,6 +110,18 @@ def get_device_capability(device: Any = None) -> tuple[int, int]:
     """The version of what the GPU can do, as ``(9, 0)``."""
     digits = _gpu(device).compute_capability
     return int(digits[:-1]), int(digits[-1])
+
+
+def get_device_properties(device: Any = None) -> Any:
+    """What a GPU is: its ``name``, ``total_memory`` in bytes, ``major`` and ``minor`` version, processors."""
+    found = module_for("cuda").cuda.runtime.getDeviceProperties(_gpu(device).id)
+    return SimpleNamespace(
+        name=found["name"].decode(),
+        total_memory=int(found["totalGlobalMem"]),
+        major=int(found["major"]),
+        minor=int(found["minor"]),
+        multi_processor_count=int(found["multiProcessorCount"]),
+    )
 
 
 def synchronize(device: Any = None) -> None:

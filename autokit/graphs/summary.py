@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from numbers import Number
 from typing import Any
 
 import numpy as np
 
+from autokit.devices import to_numpy
 from autokit.dtypes import DIFFERENTIABLE
 from autokit.graphs.model import Summary
 
@@ -41,8 +43,13 @@ def number(value: Any) -> str:
 
 
 def summarize(array: Any, limit: int = VALUES_SHOWN) -> Summary:
-    """The summary of a NumPy array or scalar, with all values where there are at most ``limit``."""
-    array = np.asarray(array)
+    """The summary of an array or scalar, with all values where there are at most ``limit``.
+
+    A larger array on a GPU is summarized there; only the numbers are copied.
+    """
+    array = np.asarray(array) if isinstance(array, Number | np.generic) else array
+    if array.size <= limit:
+        array = to_numpy(array)
     # bfloat16 and the like know no statistics: their float32 equals do.
     numeric = array if array.dtype.kind in "biufc" else array.astype(np.float32)
     finite = numeric[np.isfinite(numeric)] if numeric.dtype.kind in DIFFERENTIABLE else numeric
@@ -82,8 +89,8 @@ def _one_line(array: np.ndarray, extent: dict[str, float | None]) -> str:
         return _nested(array)
     if not extent:
         return "no finite values" if array.dtype.kind != "c" else "complex"
-    if extent["minimum"] == extent["maximum"] and np.isfinite(array).all():
-        return f"[all {number(array.flat[0])}]"
+    if extent["minimum"] == extent["maximum"] and bool(np.isfinite(array).all()):
+        return f"[all {number(array.reshape(-1)[:1].tolist()[0])}]"
     return f"[{number(extent['minimum'])} … {number(extent['maximum'])}]"
 
 

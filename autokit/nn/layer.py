@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from autokit import dtypes
-from autokit.devices import get_default_device, module_for
+from autokit.devices import computing_on, get_default_device, module_for
 from autokit.nn.module import Module
 from autokit.nn.parameter import Parameter
 from autokit.tensor import Tensor, new_tensor
@@ -15,8 +15,9 @@ from autokit.tensor import Tensor, new_tensor
 def unset(shape: tuple[int, ...], device: Any = None, dtype: Any = None) -> Parameter:
     """A parameter of ``shape`` whose values are still to be drawn."""
     kind = dtypes.as_dtype(dtype) if dtype is not None else dtypes.get_default_dtype()
-    module = module_for(get_default_device() if device is None else device)
-    return Parameter(new_tensor(module.empty(shape, kind.numpy)))
+    where = get_default_device() if device is None else device
+    with computing_on(where):
+        return Parameter(new_tensor(module_for(where).empty(shape, kind.numpy)))
 
 
 def per_dimension(value: Any, ndim: int) -> tuple[int, ...]:

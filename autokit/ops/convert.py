@@ -50,6 +50,9 @@ def cast(input: Tensor, dtype: np.dtype, order: Any = "K", asked: bool = False) 
 # ---------------------------------------------------------------- to(...)
 
 
+_device = device
+
+
 def to(
     input: Tensor,
     *target: Any,
@@ -150,10 +153,6 @@ def _is_on(place: device, wanted: device) -> bool:
     return place.type == wanted.type and wanted.index in (None, place.index)
 
 
-def _device(name: Any) -> device:
-    return device(name) if not isinstance(name, int) else device("cuda", name)
-
-
 def _order(memory_format: Any, tensor: Tensor) -> str:
     """NumPy's letter for the order in memory that a copy of ``tensor`` gets."""
     if memory_format is None:
@@ -187,6 +186,16 @@ def in_format(input: Tensor, memory_format: Any, copy: bool = True) -> Tensor:
     if not copy and input.array.transpose(order).flags.c_contiguous:
         return input
     return plain_in_format(input, order=order)
+
+
+def pin_memory(input: Tensor, device: Any = None) -> Tensor:
+    """``input`` itself: a copy to a GPU is always waited for, so page-locked memory would change nothing."""
+    return input
+
+
+def is_pinned(input: Tensor, device: Any = None) -> bool:
+    """Whether the memory is page-locked: never."""
+    return False
 
 
 def clone(input: Tensor, *, memory_format: Any = None) -> Tensor:
@@ -390,6 +399,6 @@ def result_type(tensor: Any, other: Any) -> dtypes.dtype:
 NAMES = Names(
     both="clone is_complex is_conj is_floating_point is_neg is_nonzero is_signed",
     functions="result_type",
-    methods="contiguous cpu cuda to type_as",
+    methods="contiguous cpu cuda is_pinned pin_memory to type_as",
     other_methods={**CONVERSIONS, "type": tensor_type},
 )

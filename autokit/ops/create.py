@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autokit import dtypes
-from autokit.devices import get_default_device, module_for, on_a_gpu
+from autokit.devices import CPU, get_default_device, on_a_gpu, put_on
 from autokit.ops.dims import sizes_of
 from autokit.ops.names import Names
 from autokit.ops.operands import common_dtype
@@ -24,8 +24,8 @@ def finished(array: Any, requires_grad: bool, device: Any = None) -> Tensor:
             "Only Tensors of floating point and complex dtype can require gradients: this one is "
             f"{array.dtype.name}; write 1.0 in place of 1, or give it dtype=torch.float32"
         )
-    module = module_for(get_default_device() if device is None else device)
-    result = new_tensor(array if module is np else module.asarray(array))
+    where = get_default_device() if device is None else device
+    result = new_tensor(array if where is CPU else put_on(where, array))
     if requires_grad:
         result.requires_grad = True
     return result

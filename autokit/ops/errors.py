@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from itertools import combinations
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from autokit.devices import OutOfMemoryError
 
 if TYPE_CHECKING:
     from autokit.ops.operation import Operation
@@ -59,7 +62,9 @@ def explain(
 ) -> Exception:
     """What PyTorch would raise where NumPy raised ``error``, with shapes and names added."""
     if isinstance(error, MemoryError):
-        return error
+        return (
+            error if all([not operand.is_cuda for operand in operands]) else _out_of_memory(operands, error)
+        )
     shapes = [tuple(operand.shape) for operand in operands]
     described = ", ".join(describe(operand) for operand in operands)
     if isinstance(error, np.exceptions.AxisError):
@@ -89,6 +94,33 @@ def explain(
     else:
         kind = RuntimeError
     return kind(f"{error} [{operation.name}: {described}]" if described else str(error))
+
+
+def _out_of_memory(operands: tuple[Tensor, ...], error: MemoryError) -> OutOfMemoryError:
+    """The error for a GPU that is full: what was asked for, and what the graph keeps for the way back."""
+    held = sum(array.nbytes for array in arrays_behind(operands).values())
+    return OutOfMemoryError(
+        f"CUDA out of memory. {error}. The graph behind {', '.join(map(describe, operands))} holds "
+        f"{held / 2**20:,.1f} MiB. Smaller batches, `with torch.no_grad():` where nothing is learned, and "
+        "utils.checkpoint need less; del loss and outputs of earlier steps frees their graphs"
+    )
+
+
+def arrays_behind(tensors: Sequence[Tensor]) -> dict[int, Any]:
+    """The arrays that the graph of ``tensors`` keeps alive, leaves and results, each once."""
+    found: dict[int, Any] = {}
+    seen: set[Any] = set()
+    stack: list[Any] = [tensor.grad_fn or tensor for tensor in tensors]
+    while stack:
+        one = stack.pop()
+        if one is None or one in seen:
+            continue
+        seen.add(one)
+        array = one.array if hasattr(one, "array") else one.output
+        if array is not None:
+            found[id(array)] = array
+        stack += getattr(one, "sources", ())
+    return found
 
 
 _OF_NUMBERS_ONLY = {

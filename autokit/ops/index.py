@@ -51,6 +51,11 @@ def _entry(tensor: Tensor, entry: Any) -> Any:
             raise ValueError("step must be greater than zero: PyTorch knows no backward slices; use .flip(0)")
         return slice(*parts)
     if isinstance(entry, Tensor):
+        if entry.is_cuda and not tensor.is_cuda:
+            raise RuntimeError(
+                "indices should be either on cpu or on the same device as the indexed tensor (cpu): this one "
+                f"is on {entry.device}; bring it back with .cpu()"
+            )
         entry = beside(tensor.array, entry.array) if tensor.is_cuda else entry.array
         if entry.dtype.kind == "u":
             warnings.warn(

@@ -15,7 +15,7 @@ from autokit.autograd.node import Node
 from autokit.devices import module_of
 from autokit.ops.blocks import pieces_of_rows
 from autokit.ops.elementwise import sigmoid
-from autokit.ops.gpu import any_of
+from autokit.ops.gpu import any_of, ask
 from autokit.ops.index import read_at
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.soft_extremes import exponentials_of_rows
@@ -151,9 +151,9 @@ def class_factors(target: Any, classes: int, weight: Any, ignore_index: int) -> 
     chosen = np.where(counts, target, 0)
     outside = (chosen < 0) | (chosen >= classes)
     if any_of(outside):
-        wrong = chosen[outside]
+        wrong = ask(chosen[outside].reshape(-1)[0])
         raise IndexError(
-            f"Target {wrong.flat[0]} is out of bounds. There are {classes} classes, from 0 to {classes - 1}"
+            f"Target {wrong} is out of bounds. There are {classes} classes, from 0 to {classes - 1}"
         )
     return counts.astype(np.float32) if weight is None else counts * read_at(weight, (chosen,))
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.devices import beside
+from autokit.devices import address_of, beside
 from autokit.ops.index import writable_copy, zero_like
 from autokit.ops.operation import derivative, on, operation
 from autokit.tensor import Tensor
@@ -52,7 +52,7 @@ def places_in_base(view: Tensor, base: Tensor) -> np.ndarray:
     Both are looked at as memory: where an element lies is the sum of its
     indices, each times its stride.
     """
-    inside = _offsets(view.array) + (_address(view.array) - _address(base.array))
+    inside = _offsets(view.array) + (address_of(view.array) - address_of(base.array))
     if base.array.flags.c_contiguous:
         return inside // base.array.itemsize
     memory = _offsets(base.array)
@@ -68,7 +68,3 @@ def _offsets(array: Any) -> np.ndarray:
     for size, stride in zip(array.shape, array.strides):
         offsets = np.add.outer(offsets, np.arange(size) * stride)
     return offsets
-
-
-def _address(array: Any) -> int:
-    return array.ctypes.data if isinstance(array, np.ndarray) else array.data.ptr

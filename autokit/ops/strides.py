@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autokit.batches import Batch
-from autokit.devices import beside, module_of
+from autokit.devices import address_of, beside, module_of
 from autokit.ops.dims import place_of, sizes_of, whole
 from autokit.ops.gpu import add_at
 from autokit.ops.names import Names
@@ -37,12 +37,8 @@ def strided(a: Any, shape: tuple[int, ...], strides: tuple[int, ...], offset: in
         owner = owner.T
         if not owner.flags.c_contiguous:
             return np.lib.stride_tricks.as_strided(a, shape, strides)
-    start = 0 if 0 in shape else _address(a) - _address(owner) + offset  # no element, no place
+    start = 0 if 0 in shape else address_of(a) - address_of(owner) + offset  # no element, no place
     return np.ndarray(shape, a.dtype, owner, start, strides)
-
-
-def _address(a: np.ndarray) -> int:
-    return a.__array_interface__["data"][0]
 
 
 def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -62,9 +58,7 @@ def storage_offset(input: Tensor) -> int:
     owner = a.base
     if not isinstance(owner, type(a)):
         return 0
-    if isinstance(a, np.ndarray):
-        return (_address(a) - _address(owner)) // a.itemsize
-    return (a.data.ptr - owner.data.ptr) // a.itemsize
+    return (address_of(a) - address_of(owner)) // a.itemsize
 
 
 def _positions(shape: tuple[int, ...], strides: tuple[int, ...], offset: int = 0) -> np.ndarray:

@@ -104,7 +104,8 @@ class Generator:
     Parameters
     ----------
     device : str
-        Only ``"cpu"``: the stream is made on the CPU.
+        Where the numbers are wanted.  The stream is made on the CPU all the same, so that one seed
+        gives the same numbers everywhere; on a GPU PyTorch has another stream.
 
     Examples
     --------
@@ -117,8 +118,7 @@ class Generator:
 
     def __init__(self, device: str | devices.device = "cpu") -> None:
         self.device = devices.device(device)
-        if self.device.type != "cpu":
-            raise RuntimeError(f"a Generator makes its numbers on the CPU, not on {str(device)!r}")
+        devices.module_for(self.device)
         self.manual_seed(_DEFAULT_SEED)
 
     # ------------------------------------------------------------ where the stream stands

@@ -24,6 +24,7 @@ from __future__ import annotations
 import functools
 import json
 import sys
+import time
 import unittest.mock
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -36,8 +37,14 @@ import numpy as np
 from autokit.ops import approximations, gpu
 
 NAMES = json.loads((Path(__file__).parent / "cupy_names.json").read_text("utf-8"))
+MEMORY = 1 << 24
+"""An array of more bytes than that is refused, as by a GPU that is full."""
+
 copies: list[str] = []
 """How the elements were read on the CPU, one entry a copy."""
+
+sizes: list[int] = []
+"""How many elements each copy had."""
 
 _SCALARS = (bool, int, float, complex, np.generic)
 _UFUNC_KEYWORDS = {"out", "dtype", "casting", "where"}
@@ -61,6 +68,49 @@ class Device:
     def use(self) -> None: ...
 
     def synchronize(self) -> None: ...
+
+
+PROPERTIES = {
+    "name": b"a stand-in",
+    "totalGlobalMem": 1 << 30,
+    "major": 9,
+    "minor": 0,
+    "multiProcessorCount": 1,
+}
+
+
+class Event:
+    """A mark in the work of the GPU, which here is always done."""
+
+    done = True
+    time = 0.0
+
+    def __init__(self, block: bool = False, disable_timing: bool = False) -> None: ...
+
+    def record(self, stream: Any = None) -> None:
+        self.time = time.perf_counter() * 1000
+
+    def synchronize(self) -> None: ...
+
+
+class Stream:
+    """A queue of work, which here is always empty."""
+
+    null: Stream
+
+    def __init__(self, non_blocking: bool = False) -> None: ...
+
+    def __enter__(self) -> Stream:
+        return self
+
+    def __exit__(self, *error: object) -> None: ...
+
+    def synchronize(self) -> None: ...
+
+    def wait_event(self, event: Event) -> None: ...
+
+
+Stream.null = Stream()
 
 
 class Pointer(int):
@@ -89,6 +139,8 @@ class ndarray:
             host, base = np.ndarray(host, base, owner.reshape(-1).view(np.uint8), offset, strides), None
         self.host = host if isinstance(host, np.ndarray) else np.asarray(host)
         self.base = base
+        if base is None and self.host.nbytes > MEMORY:
+            raise MemoryError(f"Out of memory allocating {self.host.nbytes:,} bytes")
 
     # ------------------------------------------------------------ what CuPy's arrays tell of themselves
 
@@ -164,6 +216,7 @@ class ndarray:
 
     def _copied(self, how: str) -> np.ndarray:
         frame = sys._getframe(2)
+        sizes.append(self.size)
         if frame.f_code is not gpu.ask.__code__:
             copies.append(f"{how} in {Path(frame.f_code.co_filename).name}, line {frame.f_lineno}")
         return self.host
@@ -375,9 +428,13 @@ def module() -> ModuleType:
         Device=Device,
         runtime=SimpleNamespace(
             getDeviceCount=lambda: 1,
-            getDeviceProperties=lambda number: {"name": b"a stand-in"},
+            getDeviceProperties=lambda number: PROPERTIES,
             memGetInfo=lambda: (0, 0),
         ),
+        Event=Event,
+        Stream=Stream,
+        get_current_stream=lambda: Stream.null,
+        get_elapsed_time=lambda start, end: end.time - start.time,
     )
     return cupy
 

@@ -1,0 +1,22 @@
+"""What the tests of this folder compute with: the stand-in for CuPy, and CuPy itself where there is a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.conftest import gpu_works
+from tests.gpu import standin
+
+ARRAYS = ["stand-in", *(["CuPy"] if gpu_works() else [])]
+
+
+@pytest.fixture(scope="module", params=ARRAYS)
+def gpu(request: pytest.FixtureRequest) -> Iterator[str]:
+    """``device="cuda"`` works; the value says through which arrays."""
+    if request.param == "CuPy":
+        yield request.param
+        return
+    with standin.installed():
+        yield request.param
