@@ -322,7 +322,7 @@ def test_shapes_and_dtypes():
         ),
         (lambda g: g.set_state(autokit.zeros(5056)), TypeError, "ByteTensor"),
         (lambda g: g.set_state(5), TypeError, "ByteTensor, .* but got int"),
-        (lambda g: Generator("cuda"), RuntimeError, "CPU"),
+        (lambda g: Generator("cuda"), RuntimeError, "No CUDA GPU is available"),
     ],
 )
 def test_wrong_use_says_what_is_wrong(call, error, words: str):
