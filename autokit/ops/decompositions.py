@@ -315,7 +315,7 @@ def householder_product(input: Tensor, tau: Tensor) -> Tensor:
             f"{name}: {describe(input)} and {describe(tau)} are of different batches or dtypes"
         )
     require_floating("orgqr_cpu", input)
-    one = new_tensor(np.eye(rows, columns, dtype=input.array.dtype)).to(input.device)
+    one = new_tensor(module_of(input).eye(rows, columns, dtype=input.array.dtype))
     vectors = input.tril(-1) + one
     product = one.expand(input.shape)
     for place in reversed(range(count)):

@@ -151,4 +151,4 @@ def test_large_arrays_take_the_plain_way(gpu: str, name: str) -> None:
         assert not standin.copies
         found.append((made.detach().cpu().numpy(), x.grad.cpu().numpy()))
     for ours, theirs in zip(*found):
-        np.testing.assert_allclose(theirs, ours, rtol=2e-4, atol=2e-4 * np.abs(ours).max())
+        np.testing.assert_allclose(theirs, ours, rtol=1e-3, atol=1e-3 * np.abs(ours).max())

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from itertools import count
+from pathlib import Path
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import numpy as np
 
@@ -19,28 +22,36 @@ class Case(NamedTuple):
     """Whether the result's node has PyTorch's name; where PyTorch takes several steps it may not."""
 
 
-_seeds = count(1).__next__
+_counters: dict[str, Iterator[int]] = {}
+
+
+def _random() -> np.random.RandomState:
+    """A generator of its own for each array: a new case leaves those of other files as they were."""
+    file = Path(sys._getframe(2).f_code.co_filename).stem
+    if file not in _counters:
+        _counters[file] = count(crc32(file.encode()))
+    return np.random.RandomState(next(_counters[file]) % 2**32)
 
 
 def R(*shape: int) -> np.ndarray:
     """Real numbers of both signs, none near 0."""
-    random = np.random.RandomState(_seeds())
+    random = _random()
     return np.where(random.uniform(size=shape) < 0.5, -1, 1) * random.uniform(0.2, 2, shape)
 
 
 def P(*shape: int) -> np.ndarray:
     """Positive numbers."""
-    return np.random.RandomState(_seeds()).uniform(0.3, 2, shape)
+    return _random().uniform(0.3, 2, shape)
 
 
 def I(*shape: int) -> np.ndarray:  # noqa: E743 - beside R, P and B
     """Integers."""
-    return np.random.RandomState(_seeds()).randint(-4, 5, shape)
+    return _random().randint(-4, 5, shape)
 
 
 def B(*shape: int) -> np.ndarray:
     """Bools."""
-    return np.random.RandomState(_seeds()).uniform(size=shape) < 0.5
+    return _random().uniform(size=shape) < 0.5
 
 
 def case(name: str, call: Callable[..., Any], *arrays: Any) -> Case:

@@ -16,6 +16,7 @@ CASES = [
     c("to", lambda T, a: a.to(T.float64, copy=True), R(3)),
     c("to", lambda T, a: a.to(T.float64, memory_format=T.contiguous_format), R(3, 2)),
     c("clone", lambda T, a: a.t().clone(memory_format=T.contiguous_format).view(-1), R(3, 2)),
+    c("is_pinned", lambda T, a: a.is_pinned(), R(3)),
     c("contiguous", lambda T, a: a.transpose(1, 2).contiguous().view(2, -1), R(2, 3, 2)),
     c("contiguous", lambda T, a: a.contiguous(memory_format=T.channels_last).stride(), R(2, 3, 2, 2)),
     c(
