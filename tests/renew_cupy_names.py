@@ -17,7 +17,8 @@ FILE = Path(__file__).parent / "gpu" / "cupy_names.json"
 def parameters(function: Any) -> list[str]:
     """The names of what ``function`` takes; compiled functions tell it in the first line of their text."""
     try:
-        names = inspect.signature(function).parameters
+        found = inspect.signature(function).parameters.values()
+        names = [f"*{p.name}" if p.kind is p.VAR_POSITIONAL else p.name for p in found]
     except (TypeError, ValueError):
         first = (function.__doc__ or "").partition("\n")[0]
         inside = first[first.find("(") + 1 : first.rfind(")")]

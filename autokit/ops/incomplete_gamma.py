@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from autokit.ops.approximations import lgamma as log_gamma
-from autokit.ops.gpu import any_of
+from autokit.ops.gpu import any_of, is_on_cpu, special
 from autokit.ops.inplace import in_place
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
@@ -56,6 +56,8 @@ def _shares(a: Any, x: Any) -> tuple[Any, Any]:
     """The shares below x and above it."""
     own = x.dtype
     a, x = a.astype(np.float64), x.astype(np.float64)
+    if not is_on_cpu(a):
+        return special("gammainc", a, x).astype(own), special("gammaincc", a, x).astype(own)
     inside = (a > 0) & (x > 0) & np.isfinite(a) & np.isfinite(x)
     below = inside & (x < a + 1)
     a_low, x_low = np.where(below, a, 1.0), np.where(below, x, 1.0)

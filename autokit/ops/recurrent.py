@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.devices import beside
 from autokit.ops.elementwise import relu, sigmoid, tanh
 from autokit.ops.operation import derivative, on, operation
 from autokit.tensor import Tensor
@@ -109,7 +110,7 @@ def _halves(width: int, dtype: np.dtype) -> tuple[Any, Any]:
 
 def _open_gates(gates: Any) -> None:
     """Apply the functions of an LSTM's gates in place: σ(x) = tanh(x/2)/2 + 1/2, so one tanh does."""
-    factor, shift = _halves(gates.shape[1] // 4, gates.dtype)
+    factor, shift = (beside(gates, each) for each in _halves(gates.shape[1] // 4, gates.dtype))
     gates *= factor
     np.tanh(gates, out=gates)
     gates *= factor

@@ -382,7 +382,7 @@ def index_reduce(
             f"index_reduce(): {describe(input)} and {describe(source)} may differ along dimension "
             f"{axis} alone"
         )
-    if any_of((index.array < 0) | (index.array >= input.array.shape[axis])):
+    if beyond(index.array, input.array.shape[axis]) is not None:
         raise IndexError("index out of range in self")
     along = [1] * source.array.ndim
     along[axis] = -1

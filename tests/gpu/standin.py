@@ -34,7 +34,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.ops import approximations, gpu
+from autokit.ops import approximations, gpu, incomplete_gamma
 
 NAMES = json.loads((Path(__file__).parent / "cupy_names.json").read_text("utf-8"))
 MEMORY = 1 << 24
@@ -354,7 +354,7 @@ def call(owner: str, name: str, function: Any, arguments: Any, keywords: Any) ->
             raise TypeError(f"{owner}.{name} takes no {keywords.keys() - _UFUNC_KEYWORDS}")
     elif "kwargs" not in takes and not keywords.keys() <= set(takes):
         raise TypeError(f"{owner}.{name} takes no {keywords.keys() - set(takes)}, only {takes}")
-    elif "kwargs" not in takes and len(arguments) > len(takes):
+    elif len(arguments) > len(takes) and not any(name.startswith("*") for name in takes):
         raise TypeError(f"{owner}.{name} takes {takes}")
     bare = tuple(map(_bare, arguments)), {key: _bare(value) for key, value in keywords.items()}
     if name in ("put_along_axis", "copyto", "place", "fill_diagonal"):
@@ -444,6 +444,8 @@ def _special(name: str, *arrays: Any) -> ndarray:
     name = {"gammaln": "lgamma"}.get(name, name)
     if name == "polygamma":
         name, arrays = "trigamma", arrays[1:]
+    if name in ("gammainc", "gammaincc"):
+        return ndarray(incomplete_gamma._shares(*map(_bare, arrays))[name == "gammaincc"])
     return ndarray(getattr(approximations, name)(*map(_bare, arrays)))
 
 
@@ -452,7 +454,7 @@ def _extra() -> dict[str, ModuleType]:
     cupyx, scipy, special = (ModuleType(n) for n in ("cupyx", "cupyx.scipy", "cupyx.scipy.special"))
     for name in (
         *("erf", "erfc", "erfcx", "erfinv", "log_ndtr", "ndtri", "gammaln", "digamma", "polygamma", "zeta"),
-        *("i0", "i1", "i0e", "i1e"),
+        *("i0", "i1", "i0e", "i1e", "gammainc", "gammaincc"),
     ):
         setattr(special, name, functools.partial(_special, name))
     scipy.special, cupyx.scipy = special, scipy  # type: ignore[attr-defined]
