@@ -33,6 +33,9 @@ HALF = np.tril(np.ones((3, 3), int))
 
 SIZES = ((3, 3), (2, 2, 2), (1, 1))
 
+_SPREAD = R(3, 4) + np.eye(3, 4) * [1, 3, 6, 0]
+"""Singular values far apart, near which the vectors hardly turn."""
+
 CASES = [
     *(
         otherwise(
@@ -130,13 +133,17 @@ CASES = [
     c("qr", lambda T, a: T.qr(a), R(3, 2)),
     c("qr", lambda T, a: a.qr(), R(2, 2)),
     *(
-        c("linalg.svd", lambda T, a: _signless(T.linalg.svd(a, full_matrices=False)), R(*size) + np.eye(*size[-2:]))
+        c(
+            "linalg.svd",
+            lambda T, a: _signless(T.linalg.svd(a, full_matrices=False)),
+            R(*size) + 2 * np.eye(*size[-2:]),
+        )
         for size in ((3, 3), (4, 2), (2, 4), (2, 3, 2))
     ),
     c("linalg.svd", lambda T, a: T.linalg.svd(a)[1], R(3, 2)),
     c("linalg.svd", lambda T, a: _signless(T.linalg.svd(a)), R(2, 2) + np.diag([2, 4])),
     c("linalg.svd", lambda T, a: [each.shape for each in T.linalg.svd(a)], R(3, 2)),
-    otherwise("linalg.svd", lambda T, a: _low_rank(*T.linalg.svd(a, full_matrices=False)), R(3, 4)),
+    otherwise("linalg.svd", lambda T, a: _low_rank(*T.linalg.svd(a, full_matrices=False)), _SPREAD),
     c("svd", lambda T, a: _signless(T.svd(a)), R(3, 2)),
     c("svd", lambda T, a: _signless(a.svd()), R(2, 3)),
     *(c("linalg.svdvals", lambda T, a: T.linalg.svdvals(a), R(*size)) for size in ((3, 2), (2, 2, 3))),

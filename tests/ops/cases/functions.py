@@ -184,7 +184,14 @@ GAMMA_AND_POLYNOMIALS = [
         c(name, lambda T, a, x, n=name: getattr(T, n)(a.detach(), x.detach()), ENDS[:, None], ENDS)
         for name in ("igamma", "igammac")
     ),
-    otherwise("igamma", lambda T, x: (x * 1).igamma_(T.tensor(0.5, dtype=x.dtype)).detach(), P(3)),
+    *(
+        otherwise(
+            name,
+            lambda T, x, name=name: getattr(x * 1, name)(T.tensor(0.5, dtype=x.dtype)).detach(),
+            P(3),
+        )
+        for name in ("igamma_", "igammac_")
+    ),
     *(
         c(name, lambda T, x, n, f=name: getattr(T.special, f)(x.detach(), n), R(3, 1), np.arange(-1, 6))
         for name in (

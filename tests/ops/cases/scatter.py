@@ -15,6 +15,11 @@ COLUMNS = np.array([[0, 0], [2, 1]])
 TWICE = np.array([1, 0, 1])
 
 CASES = [
+    otherwise(
+        "index_reduce_",
+        lambda T, a, i, b: a.detach().index_reduce_(0, i, b.detach(), "prod"),
+        *(R(2, 3), np.array([0, 1, 0]), R(3, 3)),
+    ),
     *(
         otherwise(
             "index_reduce",
