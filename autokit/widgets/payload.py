@@ -27,22 +27,23 @@ _WHOLE = (Change, Graph, Timeline)
 """Of these, what is empty counts: an empty text is one to show."""
 
 
-def payload(timeline: Timeline) -> dict[str, Any]:
+def payload(timeline: Timeline, **picture: Any) -> dict[str, Any]:
     """What ``player.js`` finds in its model, as plain JSON.
 
     ``_timeline`` is the story; ``_svg`` the picture before the first step,
     which the player then keeps up to date; ``_shortened`` holds, by element
     and field, the texts that the picture has no room for, and what it shows;
     ``_cells`` holds the elements of small tensors, and how each came about.
+    The options are those of :func:`autokit.draw.scene`.
     """
-    picture = draw.scene(timeline)
+    drawn = draw.scene(timeline, **picture)
     before: State = {}
     for change in timeline.initial:
         before.setdefault(change.element, {})[change.field] = change.value
     return {
         "_timeline": _lean(timeline),
-        "_svg": draw.svg(picture, state=before),
-        "_shortened": _shortened(picture, timeline),
+        "_svg": draw.svg(drawn, state=before),
+        "_shortened": _shortened(drawn, timeline),
         "_cells": _cells(timeline),
     }
 

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from autokit.tensor import Tensor
 
 
+PICTURE = ("depth", "direction", "limit", "show")
+"""What of the picture can be asked for, as in :func:`autokit.draw.scene`."""
+
 ELEMENTS_AT_ONCE = 1024
 """How many elements of a tensor a browser is told when it asks."""
 
@@ -39,7 +42,8 @@ class Player(anywidget.AnyWidget):
     cells : Cells, optional
         Tells of the elements of large tensors, as long as their arrays are alive; ``ak.animate`` brings it.
     **traits
-        Any of the attributes below, to begin with.
+        Any of the attributes below, to begin with; and of the picture ``depth``, ``direction``,
+        ``limit`` and ``show``, as in ``draw.scene``.
 
     Attributes
     ----------
@@ -89,7 +93,8 @@ class Player(anywidget.AnyWidget):
         self._source = cells
         super().__init__()
         self.on_msg(self._answer)
-        for name, value in payload(timeline).items():
+        self._picture = {name: traits.pop(name) for name in PICTURE if name in traits}
+        for name, value in payload(timeline, **self._picture).items():
             self.set_trait(name, value)
         for name, value in traits.items():
             setattr(self, name, value)
@@ -129,7 +134,7 @@ class Player(anywidget.AnyWidget):
         """
         from IPython.display import display
 
-        display(draw.mimebundle(self.timeline), raw=True)  # type: ignore[no-untyped-call]
+        display(draw.mimebundle(self.timeline, **self._picture), raw=True)  # type: ignore[no-untyped-call]
         live, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
         display({**live, "text/plain": repr(self)}, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]
 
@@ -193,7 +198,8 @@ def animate(tensor: Tensor | Timeline, **traits: Any) -> Player:
     tensor : Tensor or Timeline
         A tensor with a history, or the story of one, as made by ``ak.record``.
     **traits
-        Of the :class:`Player`, such as ``speed=2``.
+        Of the :class:`Player`, such as ``speed=2``; and of the picture ``depth``, ``direction``,
+        ``limit`` and ``show``, as ``limit=400`` to draw up to 400 boxes before any fold.
     """
     if isinstance(tensor, Timeline):
         return Player(tensor, **traits)

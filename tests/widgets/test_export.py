@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import autokit as ak
 from autokit.graphs.model import Timeline
 from autokit.widgets import save_html
 from tests.widgets import timelines
@@ -31,6 +32,28 @@ def test_hostile_names_are_text(open_page: Callable[..., Any], tmp_path: Path) -
     assert page.locator(".ak-panel .ak-title").inner_text() == HOSTILE
     page.get_by_role("button", name="Show as table").click()
     assert page.locator(".ak-table tbody th").first.inner_text() == HOSTILE
+    assert page.locator("main img").count() == 0 and page.locator("main script").count() == 0
+
+
+def test_hostile_names_are_text_in_all_that_can_be_asked(
+    open_page: Callable[..., Any], tmp_path: Path
+) -> None:
+    page = open_page(reduced_motion="reduce")
+    page.on("dialog", lambda dialog: pytest.fail("a name ran as a script"))
+    x, w = ak.tensor([[1.0, -2.0]]), ak.tensor([3.0, 4.0], requires_grad=True)
+    x.name, w.name = HOSTILE, '"><img src=x onerror=alert(1)>'
+    loss = (x * w).relu().sum()  # "</script><img src=x onerror=alert(2)>"
+    loss.name = "]]>--><svg onload=alert(3)>"
+    open_file(page, ak.record(loss), tmp_path)
+    page.get_by_role("button", name="Code").click()
+    assert "onerror=alert(2)" in page.locator(".ak-line").first.inner_text()
+    press(page, "End", "ArrowDown", "ArrowDown")
+    page.locator(".ak-grid td").last.focus()
+    assert w.name in page.locator(".ak-sum").last.inner_text()
+    assert w.name in page.locator(".ak-way").first.inner_text()
+    page.get_by_text("The account").click()
+    assert w.name in page.locator(".ak-account").inner_text()
+    page.get_by_role("button", name="Show as table").click()
     assert page.locator("main img").count() == 0 and page.locator("main script").count() == 0
 
 

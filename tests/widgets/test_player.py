@@ -14,6 +14,7 @@ import traitlets
 from autokit import draw
 from autokit.graphs.model import Timeline
 from autokit.widgets import Player
+from autokit.widgets.payload import payload
 from tests.widgets import timelines
 
 
@@ -36,6 +37,12 @@ def test_output_is_the_still_and_the_widget(
     assert still == draw.mimebundle(story)
     assert live.pop("application/vnd.jupyter.widget-view+json")["model_id"] == player.model_id
     assert live == {"text/plain": "Player(3 nodes, 20 steps)"}, "so that no viewer shows the still twice"
+
+
+def test_the_picture_can_be_asked_for(story: Timeline) -> None:
+    player = Player(story, direction="TB", limit=2, step=3)
+    assert player.step == 3
+    assert player._svg == payload(story, direction="TB", limit=2)["_svg"] != Player(story)._svg
 
 
 def test_play_pause_seek(player: Player) -> None:

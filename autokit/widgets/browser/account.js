@@ -22,8 +22,8 @@ export function accountTable({ graph: { nodes, edges }, accounts, troubles }, on
     const shown = parts.length > TERMS ? [...parts.slice(0, TERMS - 1), `${parts.length - TERMS + 1} more`] : parts;
     const check = account.difference ? `${account.agrees ? "✓" : "≠"} ${account.difference}` : "not tried";
     const wrong = !account.assigned ? "" : account.assigned === account.gradient ? "the same" : `✗ ${account.assigned}`;
-    return h("tr", {}, h("th", { scope: "row" }, jump(account.node)), h("td", { className: "ak-code" }, shown.join(" + ")),
-      h("td", { className: "ak-code" }, account.gradient), h("td", { className: "ak-code" }, check), h("td", { className: "ak-code" }, wrong));
+    const cells = [shown.join(" + "), account.gradient, check, wrong].map((text) => h("td", { className: "ak-code" }, text));
+    return h("tr", {}, h("th", { scope: "row" }, jump(account.node)), ...cells);
   });
   const head = ["Leaf", "Contributions", "Sum: its .grad", "Central differences", "With = for +="];
   const list = h("ul", {}, ...(troubles ?? []).map((trouble) => h("li", {}, "⚠ ", trouble.sentence, " ", jump(trouble.node))));

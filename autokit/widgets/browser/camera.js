@@ -16,22 +16,20 @@ export function makeCamera(svg, node, { left, top, width, height }, lit, find, o
   let placed = false; // before its first look there is nothing to follow
   let untouched = true; // until the reader moves the camera, it looks after itself
   let gliding = 0;
-  const size = () => {
-    const frame = svg.getBoundingClientRect();
-    return { w: Math.max(frame.width, 1), h: Math.max(frame.height, 1) };
-  };
+  let frame = { w: 1, h: 1 }; // of the stage in pixels: asking for it would lay the page out anew
+  /** @type {Map<string, DOMRect>} */ const boxes = new Map(); // what stands where never changes
   const projected = () => Boolean(document.fullscreenElement?.contains(svg));
   const readable = () => (projected() ? 1.2 : READABLE);
-  const fitting = () => Math.min(size().w / width, size().h / height, projected() ? 3 : LARGEST);
+  const fitting = () => Math.min(frame.w / width, frame.h / height, projected() ? 3 : LARGEST);
 
   function look() {
-    const { w, h: tall } = size();
+    const { w, h: tall } = frame;
     svg.setAttribute("viewBox", `${camera.x} ${camera.y} ${w / camera.scale} ${tall / camera.scale}`);
   }
 
   /** Stand at `scale` with the picture's point (x, y) in the middle. @param {number} x @param {number} y @param {number} scale */
   function center(x, y, scale) {
-    const { w, h: tall } = size();
+    const { w, h: tall } = frame;
     Object.assign(camera, { scale, x: x - w / scale / 2, y: y - tall / scale / 2 });
     look();
   }
@@ -41,7 +39,7 @@ export function makeCamera(svg, node, { left, top, width, height }, lit, find, o
     placed = true;
     cancelAnimationFrame(gliding);
     if (fitting() >= readable()) return whole();
-    const { w, h: tall } = size();
+    const { w, h: tall } = frame;
     const scale = readable();
     center(left + Math.min(width, w / scale) / 2, top + Math.min(height, tall / scale) / 2, scale);
     follow(lit(), 0);
@@ -54,7 +52,7 @@ export function makeCamera(svg, node, { left, top, width, height }, lit, find, o
   /** @param {number} factor @param {{ x: number, y: number }} [at] in the stage's pixels */
   function zoom(factor, at) {
     untouched = false;
-    const { w, h: tall } = size();
+    const { w, h: tall } = frame;
     const { x, y } = at ?? { x: w / 2, y: tall / 2 };
     const scale = Math.max(Math.min(fitting(), 0.2), Math.min(4, camera.scale * factor));
     camera.x += x / camera.scale - x / scale;
@@ -63,24 +61,36 @@ export function makeCamera(svg, node, { left, top, width, height }, lit, find, o
     look();
   }
 
+  /** Where an element stands on the paper. @param {string} name */
+  function boxOf(name) {
+    const group = /** @type {SVGGElement | undefined} */ (find(name));
+    if (group && !boxes.has(name)) {
+      const { x, y, width: w, height: tall } = group.getBBox();
+      const { e, f } = group.transform.baseVal.consolidate()?.matrix ?? { e: 0, f: 0 };
+      boxes.set(name, new DOMRect(x + e, y + f, w, tall));
+    }
+    return boxes.get(name) ?? [];
+  }
+
   /** Bring elements into view if they are not. @param {string[]} names @param {number} duration */
   function follow(names, duration) {
-    const frame = svg.getBoundingClientRect();
-    const boxes = names.flatMap((name) => find(name)?.getBoundingClientRect() ?? []);
-    if (!boxes.length || !frame.width) return;
-    const span = (/** @type {"left" | "top"} */ low, /** @type {"right" | "bottom"} */ high) => Math.max(...boxes.map((b) => b[high])) - Math.min(...boxes.map((b) => b[low]));
-    while (boxes.length > 1 && (span("left", "right") > frame.width || span("top", "bottom") > frame.height)) boxes.pop(); // the first matters most
-    const margin = 12;
-    const shift = (/** @type {number} */ low, /** @type {number} */ high, /** @type {number} */ room) =>
-      low >= margin && high <= room - margin ? 0 : (low + high) / 2 - room / 2;
-    const dx = shift(Math.min(...boxes.map((b) => b.left)) - frame.left, Math.max(...boxes.map((b) => b.right)) - frame.left, frame.width) / camera.scale;
-    const dy = shift(Math.min(...boxes.map((b) => b.top)) - frame.top, Math.max(...boxes.map((b) => b.bottom)) - frame.top, frame.height) / camera.scale;
+    const wanted = names.flatMap(boxOf);
+    if (!wanted.length || frame.w < 2) return;
+    const [wide, tall] = [frame.w / camera.scale, frame.h / camera.scale];
+    const low = (/** @type {"left" | "top"} */ side) => Math.min(...wanted.map((b) => b[side]));
+    const high = (/** @type {"right" | "bottom"} */ side) => Math.max(...wanted.map((b) => b[side]));
+    while (wanted.length > 1 && (high("right") - low("left") > wide || high("bottom") - low("top") > tall)) wanted.pop(); // the first matters most
+    const margin = 12 / camera.scale;
+    const shift = (/** @type {number} */ from, /** @type {number} */ to, /** @type {number} */ room) =>
+      from >= margin && to <= room - margin ? 0 : (from + to - room) / 2;
+    const dx = shift(low("left") - camera.x, high("right") - camera.x, wide);
+    const dy = shift(low("top") - camera.y, high("bottom") - camera.y, tall);
     if (!dx && !dy) return;
     // Where the reader has not moved it, the camera stays on the picture.
     const kept = (/** @type {number} */ at, /** @type {number} */ low, /** @type {number} */ length, /** @type {number} */ room) =>
       !untouched ? at : room >= length ? low + (length - room) / 2 : Math.max(low, Math.min(at, low + length - room));
     const from = { x: camera.x, y: camera.y };
-    const to = { x: kept(from.x + dx, left, width, frame.width / camera.scale), y: kept(from.y + dy, top, height, frame.height / camera.scale) };
+    const to = { x: kept(from.x + dx, left, width, wide), y: kept(from.y + dy, top, height, tall) };
     cancelAnimationFrame(gliding);
     gliding = glide(duration, (t) => {
       camera.x = from.x + (to.x - from.x) * t;
@@ -89,7 +99,11 @@ export function makeCamera(svg, node, { left, top, width, height }, lit, find, o
     }, (id) => (gliding = id));
   }
 
-  const resized = new ResizeObserver(() => (untouched ? home() : look()));
+  const resized = new ResizeObserver(() => {
+    const { width: w, height: tall } = svg.getBoundingClientRect();
+    frame = { w: Math.max(w, 1), h: Math.max(tall, 1) };
+    untouched ? home() : look();
+  });
   resized.observe(node);
 
   // -- the hand: drag to pan, ctrl and wheel to zoom, click to select
@@ -122,8 +136,8 @@ export function makeCamera(svg, node, { left, top, width, height }, lit, find, o
   on(node, "wheel", (event) => {
     if (!event.ctrlKey && !event.metaKey) return; // the page's to scroll
     event.preventDefault();
-    const frame = svg.getBoundingClientRect();
-    zoom(Math.exp(-event.deltaY / 300), { x: event.clientX - frame.left, y: event.clientY - frame.top });
+    const { left: x, top: y } = svg.getBoundingClientRect();
+    zoom(Math.exp(-event.deltaY / 300), { x: event.clientX - x, y: event.clientY - y });
   }, { passive: false });
 
   return {

@@ -27,7 +27,7 @@ export function makeElements(model, known, isGiven) {
 
   /** @param {{ element: string, field: string, place: number, sum?: boolean }} question @returns {Promise<{ values?: string[], told: string }>} */
   function ask(question) {
-    const silent = { told: "Ask again while the notebook's kernel is running: it holds the numbers." };
+    const silent = { told: "The kernel holds the numbers, and does not answer." };
     return new Promise((resolve) => {
       waiting.set(key(question), resolve);
       setTimeout(() => resolve(silent), PATIENCE);
@@ -63,7 +63,7 @@ export function makeGrid(elements, on, of, field, title) {
   const columns = shape.at(-1) || 1;
   const told = h("p", { className: "ak-sum", role: "status" });
   const body = h("tbody");
-  const table = h("table", { role: "grid", "aria-label": `${title}, shape ${shapeText(shape)}: arrow keys go from element to element` }, body);
+  const table = h("table", { role: "grid", "aria-label": `${title}, ${shapeText(shape)}: arrow keys walk` }, body);
   const frame = h("div", { className: "ak-grid" }, table);
   const more = h("button", { type: "button", className: "ak-button" });
   const node = h("div", {}, frame, more, told);
@@ -73,8 +73,8 @@ export function makeGrid(elements, on, of, field, title) {
   /** @param {string[]} values */
   function add(values) {
     for (const value of values) {
-      if (shown % columns === 0) body.append(h("tr", { role: "row" }));
-      const cell = h("td", { role: "gridcell", tabIndex: shown ? -1 : 0 }, value);
+      if (shown % columns === 0) body.append(h("tr"));
+      const cell = h("td", { tabIndex: shown ? -1 : 0 }, value);
       const number = Number(value);
       cell.dataset.sign = number < 0 ? "−" : number > 0 ? "+" : number === 0 ? "" : "!";
       cell.dataset.place = String(shown);

@@ -57,7 +57,7 @@ export function makeControls(timeline, act, on) {
   };
   const speed = choice("Speed", SPEEDS.map((x) => [String(x), `${x}×`]));
   const grain = choice("Detail", [["fine", "Every step"], ["coarse", "Chapters"]]);
-  const predict = h("button", { type: "button", className: "ak-button ak-toggle", "aria-pressed": "false", title: "Be asked for each number before it is shown" }, "Predict");
+  const predict = h("button", { type: "button", className: "ak-button ak-toggle", "aria-pressed": "false", title: "Guess each number before it is shown" }, "Predict");
   const table = h("button", { type: "button", className: "ak-button ak-toggle", "aria-pressed": "false" }, "Show as table");
   const program = h("button", { type: "button", className: "ak-button ak-toggle", "aria-pressed": "false" }, "Code");
   const node = h("div", { className: "ak-controls" }, scrubber,

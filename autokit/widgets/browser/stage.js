@@ -16,7 +16,7 @@ import { flowOf, nameOf, told } from "./story.js";
  */
 export function makeStage(timeline, markup, shortened, onSelect, on) {
   const parsed = new DOMParser().parseFromString(markup, "image/svg+xml");
-  if (parsed.querySelector("parsererror") || parsed.documentElement.localName !== "svg") throw new Error("autokit: the picture is no well-formed SVG");
+  if (parsed.querySelector("parsererror") || parsed.documentElement.localName !== "svg") throw new Error("autokit: no well-formed SVG");
   const svg = /** @type {SVGSVGElement} */ (document.importNode(/** @type {any} */ (parsed.documentElement), true));
   const [left, top, width, height] = (svg.getAttribute("viewBox") ?? `0 0 ${parseFloat(svg.getAttribute("width") ?? "300")} ${parseFloat(svg.getAttribute("height") ?? "150")}`).split(/[\s,]+/).map(Number);
   for (const name of ["width", "height", "role", "aria-label", "aria-labelledby", "aria-describedby"]) svg.removeAttribute(name);
@@ -66,6 +66,7 @@ export function makeStage(timeline, markup, shortened, onSelect, on) {
     }
   }
 
+  node.classList.toggle("ak-large", elements.size > 400);
   const strongest = Math.max(0, ...timeline.steps.flatMap((step) => step.changes ?? []).filter((c) => c.field === "flow").map((c) => flowOf(c.value).magnitude).filter(Number.isFinite));
   const marks = (timeline.troubles ?? []).flatMap((trouble) => {
     const group = groupOf(`n${trouble.node}`);
@@ -132,7 +133,8 @@ export function makeStage(timeline, markup, shortened, onSelect, on) {
   /** @param {string} name @param {"forward" | "backward"} direction @param {string} text @param {number} duration */
   function travel(name, direction, text, duration) {
     const element = elements.get(name);
-    const path = /** @type {SVGPathElement | undefined} */ (element?.group.querySelector('[data-part="line"]') ?? undefined);
+    // A copy outside of the page: asking the line itself would lay the whole picture out anew, once a frame.
+    const path = /** @type {SVGPathElement | undefined} */ (element?.group.querySelector('[data-part="line"]')?.cloneNode());
     const length = path?.getTotalLength() ?? 0;
     if (!element || !path || !length) return;
     const traveller = s("g", { class: "ak-traveller", "data-direction": direction });
