@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from autokit.graphs.story import record
     from autokit.serialization import load, save
     from autokit.widgets import animate
+    from autokit.widgets.playground import playground
 
 globals().update(ops.FUNCTIONS)
 globals().update(dtypes.BY_NAME)
@@ -108,6 +109,7 @@ _LAZY = {
     "compile": "autokit.func.compiling",
     "graph": "autokit.graphs.capture",
     "graph_of_error": "autokit.graphs.failure",
+    "playground": "autokit.widgets.playground",
     "summary": "autokit.graphs.layers",
     "load": "autokit.serialization",
     "record": "autokit.graphs.story",
@@ -133,6 +135,7 @@ _PACKAGES = (
     "linalg",
     "nn",
     "optim",
+    "plot",
     "serialization",
     "special",
     "transforms",
@@ -186,6 +189,7 @@ __all__ = [
     "nan",
     "no_grad",
     "pi",
+    "playground",
     "promote_types",
     "random",
     "record",

@@ -35,6 +35,7 @@ LAYERS = (
     | {"accelerator", "amp", "backends", "cuda", "debug", "linalg", "serialization", "special"},
     {"graphs"},
     {"draw"},
+    {"plot"},
     {"widgets"},
     {"classroom", "cli", "__main__"},
 )

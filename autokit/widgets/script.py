@@ -21,11 +21,16 @@ _EXPORT = re.compile(r"^export (?=const|function)", re.MULTILINE)
 _INDENT = re.compile(r"\n\s+")
 
 
-@cache
 def player_js() -> str:
     """The source of the player, one ES module that imports nothing."""
+    return bundle("player.js")
+
+
+@cache
+def bundle(name: str) -> str:
+    """The file ``name`` and all that it imports, as one ES module."""
     files: dict[str, str] = {}
-    _collect("player.js", files)
+    _collect(name, files)
     return "".join(files.values())
 
 

@@ -1,0 +1,205 @@
+"""A function of a few numbers, evaluated again and again: what a playground shows for each choice of them.
+
+:class:`Evaluation` runs the function at a point, forward and backward, and gives the graph with its values
+and gradients as plain data; along a line and over a grid it gives the function's values alone.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from autokit.autograd.engine import run_backward
+from autokit.autograd.modes import enable_grad, no_grad, recording
+from autokit.autograd.node import Node as EngineNode
+from autokit.devices import to_numpy
+from autokit.dtypes import get_default_dtype
+from autokit.func import vmap
+from autokit.graphs.capture import OPERATIONS_SHOWN, Builder, Capture
+from autokit.graphs.model import Graph, Summary
+from autokit.graphs.names import Names, namespaces_in_sight
+from autokit.graphs.summary import summarize
+from autokit.ops.create import tensor
+from autokit.ops.errors import describe
+from autokit.tensor import Tensor
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A function at one point.
+
+    Attributes
+    ----------
+    graph : Graph
+        How the value was computed; its nodes hold values and gradients.
+    flows : mapping of int to Summary
+        For each edge, by its id, the contribution that came back along it.
+    value : float
+    gradients : mapping of str to float
+        By the names of the inputs; 0 for one that the value does not depend on.
+    """
+
+    graph: Graph
+    flows: Mapping[int, Summary]
+    value: float
+    gradients: Mapping[str, float]
+
+
+class Evaluation:
+    """A function from numbers to one number.
+
+    Parameters
+    ----------
+    function : callable
+        Takes a 0-dimensional tensor for each of ``names``, and returns a tensor of one element.
+    names : sequence of str
+
+    Examples
+    --------
+    >>> square = Evaluation(lambda a: a * a, ["a"])
+    >>> moment = square.at({"a": 3.0})
+    >>> moment.value, moment.gradients
+    (9.0, {'a': 6.0})
+    >>> square.along("a", [1.0, 2.0], {}).tolist()
+    [1.0, 4.0]
+    """
+
+    def __init__(self, function: Callable[..., Any], names: Sequence[str]) -> None:
+        self.function, self.names = function, list(names)
+        self._by_name = _takes(function, self.names)
+
+    def at(self, values: Mapping[str, float]) -> Moment:
+        """The function at ``values``, forward and backward; no ``.grad`` of anything changes."""
+        leaves = {name: tensor(float(values[name]), requires_grad=True) for name in self.names}
+        for name, leaf in leaves.items():
+            leaf.name = name
+        with enable_grad(), recording():
+            output, inside = self._call_and_look(leaves)
+            _check(output)
+            if output.grad_fn is None and not output.requires_grad:
+                raise RuntimeError(
+                    f"the result, {describe(output)}, does not depend on {', '.join(self.names)} by "
+                    "operations of autokit: compute it from the arguments, without .item() or .detach()"
+                )
+            taken = Builder(Names([inside, *namespaces_in_sight()])).build([output], OPERATIONS_SHOWN)
+            seen = _Listener(taken)
+            root = output.grad_fn or output
+            found = run_backward(
+                [root],
+                [np.ones_like(output.array)],
+                listener=seen,
+                rehearsal=True,
+                into_leaves=False,
+            )
+        nodes = tuple(
+            replace(node, gradient=summarize(to_numpy(seen.gradients[node.id])))
+            if node.id in seen.gradients
+            else node
+            for node in taken.graph.nodes
+        )
+        return Moment(
+            graph=replace(taken.graph, nodes=nodes),
+            flows={edge: summarize(to_numpy(made)) for edge, made in seen.flows.items()},
+            value=float(to_numpy(output.array).reshape(())),
+            gradients={name: float(found[leaf]) if leaf in found else 0.0 for name, leaf in leaves.items()},
+        )
+
+    def along(self, name: str, points: Sequence[float], others: Mapping[str, float]) -> np.ndarray:
+        """The values of the function where ``name`` goes through ``points``, and the others stand still."""
+        columns = {
+            each: np.asarray(points, float) if each == name else np.full(len(points), others[each])
+            for each in self.names
+        }
+        return self._values(columns)
+
+    def over(self, across: Sequence[float], up: Sequence[float]) -> np.ndarray:
+        """The values of a function of two numbers over a grid: one row for each of ``up``."""
+        x, y = np.meshgrid(np.asarray(across, float), np.asarray(up, float))
+        first, second = self.names
+        return self._values({first: x.ravel(), second: y.ravel()}).reshape(x.shape)
+
+    # ------------------------------------------------------------ inside
+
+    def _call(self, tensors: Mapping[str, Tensor]) -> Any:
+        return self.function(**tensors) if self._by_name else self.function(*tensors.values())
+
+    def _call_and_look(self, tensors: Mapping[str, Tensor]) -> tuple[Any, dict[str, Any]]:
+        """The result, and the variables of the function as it returned: their names are the learner's own."""
+        code, inside = getattr(self.function, "__code__", None), {}
+        before = sys.getprofile()
+
+        def look(frame: FrameType, event: str, _: Any) -> None:
+            if event == "return" and frame.f_code is code:
+                inside.update(frame.f_locals)
+
+        if code is None or before is not None:
+            return self._call(tensors), {}
+        sys.setprofile(look)
+        try:
+            return self._call(tensors), inside
+        finally:
+            sys.setprofile(before)
+
+    def _values(self, columns: Mapping[str, np.ndarray]) -> np.ndarray:
+        """All points in one call where the function allows that, else one by one."""
+        dtype = get_default_dtype()
+        with no_grad():
+            whole = {name: tensor(column, dtype=dtype) for name, column in columns.items()}
+            try:
+                together = vmap(lambda *each: self._call(dict(zip(whole, each))))(*whole.values())
+                return np.asarray(to_numpy(together.array), float).reshape(-1)
+            except Exception:  # it asks for single values, as an `if` does
+                pass
+            values = []
+            for point in zip(*columns.values()):
+                try:
+                    output = self._call({n: tensor(float(p), dtype=dtype) for n, p in zip(columns, point)})
+                    values.append(float(output))
+                except ArithmeticError:  # a point where the function is not defined
+                    values.append(float("nan"))
+            return np.asarray(values)
+
+
+class _Listener:
+    """Collects what arrives at each node and what goes along each edge."""
+
+    def __init__(self, taken: Capture) -> None:
+        self.ids = taken.ids
+        self.edges = {(edge.target, edge.slot): edge.id for edge in taken.graph.edges}
+        self.gradients: dict[int, Any] = {}
+        self.flows: dict[int, Any] = {}
+
+    def __call__(self, event: str, node: EngineNode | Tensor, *details: Any) -> None:
+        if event == "contribution":
+            place, _, made, _, _ = details
+            self.flows[self.edges[self.ids[node], place]] = made
+        elif node in self.ids:
+            self.gradients[self.ids[node]] = details[0]
+
+
+def _takes(function: Callable[..., Any], names: Sequence[str]) -> bool:
+    """Whether the function takes these arguments by their names."""
+    if not callable(function):
+        raise TypeError(f"playground() needs a function, and got {type(function).__name__}")
+    try:
+        inspect.signature(function).bind(**dict.fromkeys(names))
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _check(output: Any) -> None:
+    if not isinstance(output, Tensor):
+        raise TypeError(
+            f"the function should return a Tensor of one element, and gave {type(output).__name__}"
+        )
+    if output.array.size != 1:
+        raise RuntimeError(
+            f"the function should return one number, and gave {describe(output)}: reduce it, as with .sum()"
+        )

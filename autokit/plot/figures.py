@@ -1,0 +1,97 @@
+"""How charts look, and how a notebook shows one: an image with its content in words."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from autokit.draw.escape import visible
+from autokit.draw.image import image
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+INK, QUIET, FAINT, PAPER = "#1f2933", "#5b6673", "#d5dae0", "#fcfcfb"
+BLUE, ORANGE, ALARM = "#2563a8", "#a8440a", "#b42318"
+SERIES = ("#2563a8", "#a8440a", "#1a6b2d", "#7a35b0", "#0b6e99", "#b0306a", "#7a5c00", "#3f5560")
+"""Colours that are told apart in light, and by most who see colours otherwise; lines differ in dashes too."""
+
+DASHES: tuple[Any, ...] = ("solid", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+
+_STYLE: Any = {
+    "figure.facecolor": PAPER,
+    "axes.facecolor": PAPER,
+    "axes.edgecolor": QUIET,
+    "axes.labelcolor": INK,
+    "axes.titlecolor": INK,
+    "axes.titlesize": 11,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.labelsize": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": False,
+    "text.color": INK,
+    "text.parse_math": False,
+    "xtick.color": QUIET,
+    "ytick.color": QUIET,
+    "xtick.labelsize": 9,
+    "ytick.labelsize": 9,
+    "legend.frameon": False,
+    "legend.fontsize": 9,
+    "lines.linewidth": 1.6,
+    "font.family": ["DejaVu Sans"],
+    "svg.hashsalt": "autokit",
+    "svg.fonttype": "path",
+}
+
+
+def require_matplotlib() -> None:
+    """Raise an error that says how to get matplotlib, where there is none."""
+    try:
+        import matplotlib  # noqa: F401
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            "a chart that stands still is drawn by matplotlib: pip install matplotlib, or the extra 'lab'"
+        ) from None
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Inside, matplotlib draws as autokit's pictures look; afterwards as before."""
+    require_matplotlib()
+    from matplotlib import rc_context
+
+    with rc_context(_STYLE):
+        yield
+
+
+def figure(width: float, height: float, rows: int = 1, columns: int = 1) -> tuple[Figure, list[Axes]]:
+    """A figure of our own that no global list holds, and its axes in reading order."""
+    from matplotlib.figure import Figure
+
+    made = Figure(figsize=(width, height), dpi=96, layout="constrained")
+    return made, [*made.subplots(rows, columns, squeeze=False).ravel()]
+
+
+def axes_for(given: Axes | None, width: float = 6.4, height: float = 4.0) -> Axes:
+    """The axes that the caller passed in, or new ones, of a figure that a notebook shows."""
+    if given is not None:
+        return given
+    require_matplotlib()
+    from matplotlib import pyplot
+
+    with style():
+        return pyplot.subplots(figsize=(width, height), layout="constrained")[1]
+
+
+def figure_html(made: Figure, words: str) -> str:
+    """The figure as an ``<img>`` that holds the whole SVG, with ``words`` for who does not see it."""
+    file = io.StringIO()
+    with style():
+        made.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
+    return image(file.getvalue(), visible(words), made.get_figwidth() * 96)

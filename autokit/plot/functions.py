@@ -1,0 +1,95 @@
+"""A function of one number as a curve with its tangent, and of two as a contour with its gradient."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from autokit.graphs.summary import number
+from autokit.plot.figures import BLUE, FAINT, INK, ORANGE, QUIET
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_LEVELS = 14
+
+
+def levels(values: np.ndarray, count: int = _LEVELS) -> list[float]:
+    """Where the lines of a contour run: evenly, or by powers where the values lie far apart.
+
+    >>> levels(np.array([0.0, 1.0, 2.0, 3.0]), 2)
+    [1.0, 2.0]
+    """
+    finite = values[np.isfinite(values)]
+    if not finite.size or not finite.max() > finite.min():
+        return []
+    low, high = float(finite.min()), float(finite.max())
+    inner = np.arange(1, count + 1) / (count + 1)
+    typical = float(np.median(finite)) - low
+    if typical * 8 < high - low and typical > 0:
+        # Most of the picture lies low: steps that grow show the valley as well as its walls.
+        return [low + float(step) for step in (high - low) * inner**4]
+    return [low + float(step) for step in (high - low) * inner]
+
+
+def curve(
+    axes: Axes, points: Sequence[float], values: Sequence[float], name: str, at: tuple[float, float, float]
+) -> None:
+    """Draw values over points, and at ``at``, a place with its value and slope, the tangent."""
+    place, value, slope = at
+    axes.plot(points, values, color=BLUE, zorder=2)
+    axes.set(xlabel=name, ylabel=f"f({name})", xlim=(min(points), max(points)))
+    limits = axes.get_ylim()
+    if math.isfinite(value) and math.isfinite(slope):
+        ends = np.array([min(points), max(points)])
+        axes.plot(ends, value + slope * (ends - place), color=ORANGE, dashes=(5, 3), linewidth=1.4, zorder=3)
+        axes.plot([place], [value], "o", color=INK, zorder=4)
+        axes.set_title(f"slope {number(slope)} at {name} = {number(place)}")
+    axes.set_ylim(limits)
+
+
+def contour(
+    axes: Axes, across: Sequence[float], up: Sequence[float], values: np.ndarray, names: Sequence[str]
+) -> None:
+    """Draw the lines on which a function of two numbers has one value each."""
+    if lines := levels(values):
+        axes.contour(across, up, values, levels=lines, cmap="Blues_r", linewidths=1.0, zorder=1)
+    axes.set(xlabel=names[0], ylabel=names[1])
+    axes.set_facecolor("#ffffff")
+    for spine in axes.spines.values():
+        spine.set(visible=True, color=FAINT)
+    axes.tick_params(color=QUIET)
+
+
+def arrow(axes: Axes, place: tuple[float, float], gradient: tuple[float, float]) -> None:
+    """Draw the gradient's direction at ``place``, of one length: a sixth of the picture."""
+    (x0, x1), (y0, y1) = axes.get_xlim(), axes.get_ylim()
+    axes.plot([place[0]], [place[1]], "o", color=INK, zorder=4)
+    end = arrow_end(place, gradient, (x0, x1), (y0, y1))
+    if end is not None:
+        axes.annotate("", end, place, arrowprops={"arrowstyle": "-|>", "color": ORANGE, "lw": 2.0}, zorder=5)
+    axes.set(xlim=(x0, x1), ylim=(y0, y1))
+
+
+def arrow_end(
+    place: tuple[float, float],
+    gradient: tuple[float, float],
+    across: tuple[float, float],
+    up: tuple[float, float],
+) -> tuple[float, float] | None:
+    """Where the arrow ends; None where the gradient is zero or not finite.
+
+    >>> arrow_end((0.0, 0.0), (2.0, 0.0), (-3.0, 3.0), (-3.0, 3.0))
+    (1.0, 0.0)
+    """
+    # The same direction in the plane of a and b, and as long as a sixth of the picture where it points.
+    wide, high = (across[1] - across[0]) / 6, (up[1] - up[0]) / 6
+    length = math.hypot(gradient[0] / wide, gradient[1] / high)
+    reach = math.hypot(gradient[0], gradient[1])
+    if not math.isfinite(length) or not length or not reach:
+        return None
+    scale = 1 / math.hypot(gradient[0] / wide, gradient[1] / high)
+    return place[0] + gradient[0] * scale, place[1] + gradient[1] * scale

@@ -1,0 +1,112 @@
+/**
+ * The graph's picture where it is not played but followed: it shows the state that Python sends.
+ *
+ * @typedef {Record<string, Record<string, string | number | null>>} Shown for each element, the value of each field
+ */
+
+import { makeCamera } from "./camera.js";
+import { h, iconButton, ICONS, listening, s } from "./dom.js";
+
+/** The nodes that a folded box stands for, of "3-9 12". @param {string} text */
+export function heldBy(text) {
+  return text.split(" ").filter(Boolean).flatMap((run) => {
+    const [first, last = first] = run.split("-").map(Number);
+    return Array.from({ length: last - first + 1 }, (_, k) => first + k);
+  });
+}
+
+/**
+ * @param {string} markup an SVG @param {string} name what the picture is, for who does not see it
+ * @param {(element: string) => void} onSelect called with an element's name, or with "" @param {AbortSignal} signal
+ */
+export function makePicture(markup, name, onSelect, signal) {
+  const stage = h("div", { className: "ak-stage" });
+  const zooms = [iconButton(ICONS.minus, "Zoom out"), iconButton(ICONS.plus, "Zoom in"), iconButton(ICONS.fit, "Fit the whole graph")];
+  const node = h("div", { className: "ak-picture" }, stage, h("div", { className: "ak-zoom", role: "group", "aria-label": "Zoom" }, ...zooms));
+  /** @type {Map<string, Element>} */ let elements = new Map();
+  /** @type {any} */ let camera = null;
+  /** @type {AbortController | null} */ let listeners = null;
+  /** @type {Map<string, string>} */ const drawn = new Map();
+
+  /** @param {string} next */
+  function replace(next) {
+    listeners?.abort();
+    camera?.close();
+    listeners = new AbortController();
+    const parsed = new DOMParser().parseFromString(next, "image/svg+xml");
+    if (parsed.querySelector("parsererror") || parsed.documentElement.localName !== "svg") throw new Error("autokit: the picture is no well-formed SVG");
+    const svg = /** @type {SVGSVGElement} */ (document.importNode(/** @type {any} */ (parsed.documentElement), true));
+    const [left, top, width, height] = (svg.getAttribute("viewBox") ?? "0 0 300 150").split(" ").map(Number);
+    for (const gone of ["width", "height"]) svg.removeAttribute(gone);
+    svg.setAttribute("role", "img");
+    svg.setAttribute("aria-label", name);
+    svg.querySelector(":scope > title")?.remove();
+    stage.style.setProperty("--ak-width", String(width));
+    stage.style.setProperty("--ak-height", String(height));
+    stage.replaceChildren(svg);
+    drawn.clear();
+    for (const flow of svg.querySelectorAll('[data-field="flow"]')) {
+      // A ground for the number on a line, so that the line does not run through its gaps.
+      flow.before(s("rect", { class: "ak-plate", y: Number(flow.getAttribute("y")) - 12, height: 16, rx: 4 }));
+    }
+    elements = new Map([...svg.querySelectorAll("[data-element]")].map((group) => [group.getAttribute("data-element") ?? "", group]));
+    camera = makeCamera(svg, stage, { left, top, width, height }, () => [], (element) => elements.get(element), onSelect, listening(listeners.signal));
+  }
+
+  zooms[0].addEventListener("click", () => camera.zoom(0.8), { signal });
+  zooms[1].addEventListener("click", () => camera.zoom(1.25), { signal });
+  zooms[2].addEventListener("click", () => camera.fit(), { signal });
+  replace(markup);
+
+  return {
+    node,
+    replace,
+    /** Show values, gradients and what flows. @param {Shown} state @param {Record<string, Record<string, string>>} thumbnails SVG elements, by element and part */
+    show(state, thumbnails) {
+      const flows = Object.values(state).map((fields) => Math.abs(Number(fields.flow || 0))).filter(Number.isFinite);
+      const strongest = Math.max(0, ...flows);
+      for (const [element, fields] of Object.entries(state)) {
+        const group = elements.get(element);
+        if (!group) continue;
+        group.setAttribute("data-status", String(fields.status ?? ""));
+        for (const text of group.querySelectorAll("[data-field]")) {
+          const value = fields[text.getAttribute("data-field") ?? ""];
+          if (value === undefined) continue;
+          text.textContent = String(value ?? "");
+          const plate = text.previousElementSibling;
+          if (!plate?.matches(".ak-plate")) continue;
+          const wide = text.textContent ? 6.6 * text.textContent.length + 6 : 0;
+          plate.setAttribute("x", String(Number(text.getAttribute("x")) - wide / 2));
+          plate.setAttribute("width", String(wide));
+        }
+        for (const part of group.querySelectorAll('g[data-part$="-heatmap"]')) part.removeAttribute("display");
+        const flow = Number(fields.flow);
+        if (!fields.flow || !Number.isFinite(flow)) continue;
+        group.setAttribute("data-sign", flow > 0 ? "+" : flow < 0 ? "−" : "");
+        /** @type {any} */ (group).style.setProperty("--ak-thickness", `${1.25 + 2.25 * Math.sqrt(strongest ? Math.abs(flow) / strongest : 0)}px`);
+      }
+      for (const [element, parts] of Object.entries(thumbnails)) {
+        for (const [part, source] of Object.entries(parts)) {
+          const place = elements.get(element)?.querySelector(`g[data-part="${part}"]`);
+          if (!place || drawn.get(element + part) === source) continue;
+          drawn.set(element + part, source);
+          const parsed = new DOMParser().parseFromString(`<svg xmlns="http://www.w3.org/2000/svg">${source}</svg>`, "image/svg+xml");
+          place.replaceChildren(...[...parsed.documentElement.childNodes].map((child) => document.importNode(child, true)));
+        }
+      }
+    },
+    /** Mark nodes, and the folded boxes that stand for some of them. @param {Set<string>} marked */
+    mark(marked) {
+      for (const [element, group] of elements) group.toggleAttribute("data-selected", marked.has(element));
+      for (const fold of stage.querySelectorAll("[data-holds]")) {
+        fold.toggleAttribute("data-selected", heldBy(fold.getAttribute("data-holds") ?? "").some((id) => marked.has(`n${id}`)));
+      }
+    },
+    /** Bring elements into view. @param {string[]} names */
+    find: (names) => camera.follow(names, 0),
+    close() {
+      listeners?.abort();
+      camera?.close();
+    },
+  };
+}

@@ -1,0 +1,34 @@
+"""What all live widgets share: two outputs, a still and the widget that steps into its place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anywidget
+
+from autokit.widgets.script import FOLDER, player_css
+
+
+def live_css() -> str:
+    """The style sheet of the live widgets: the player's, and what they add."""
+    return player_css() + (FOLDER / "live.css").read_text(encoding="utf-8")
+
+
+class Live(anywidget.AnyWidget):
+    """A widget with a still: a subclass says what the still is, and how it prints."""
+
+    def still(self) -> dict[str, Any]:
+        """What stands in the widget's place where there is no kernel: ``text/plain`` and ``text/html``."""
+        raise NotImplementedError
+
+    def _ipython_display_(self, **kwargs: Any) -> None:
+        """Show the still, and the widget, which hides the still as long as it is alive.
+
+        These are two outputs: a notebook that is opened without its kernel looks in vain for the
+        widget of an output, and shows nothing else of it.
+        """
+        from IPython.display import display
+
+        display(self.still(), raw=True)  # type: ignore[no-untyped-call]
+        live, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
+        display({**live, "text/plain": repr(self)}, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]

@@ -1,0 +1,382 @@
+"""The playground: a function of a few numbers under a learner's hand, and its graph alive beside it."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+import traitlets
+
+from autokit import draw
+from autokit.draw.card import BOLD
+from autokit.draw.escape import visible, xml
+from autokit.draw.image import image
+from autokit.draw.metrics import fit
+from autokit.draw.part import part
+from autokit.draw.scene import still as everything_known
+from autokit.draw.shapes import Scene
+from autokit.draw.thumbnail import picture as thumbnail_picture
+from autokit.draw.thumbnail import thumbnail
+from autokit.graphs.evaluation import Evaluation, Moment
+from autokit.graphs.model import Change, State, Timeline
+from autokit.graphs.summary import number
+from autokit.plot.functions import levels
+from autokit.widgets.live import Live, live_css
+from autokit.widgets.script import bundle
+
+POINTS, GRID = 121, 41
+"""How many points a curve has, and a contour along each side."""
+
+_ROOM_FOR_NUMBER, _ROOM_FOR_FLOW, _ROOM_FOR_TENSOR = "-888.8888", "-88.8888", "[-8.8888 … -8.8888]"
+"""What a box has room for, beside what the corners of the ranges show."""
+
+
+@dataclass(frozen=True)
+class _Range:
+    low: float
+    high: float
+    step: float
+    start: float
+
+
+class _Input(traitlets.Float[float, float]):
+    """A number that stays within a slider's ends: a linked widget may overshoot them."""
+
+    def __init__(self, bounds: _Range) -> None:
+        super().__init__(bounds.start)
+        self.bounds = bounds
+
+    def validate(self, obj: Any, value: Any) -> float:
+        checked = super().validate(obj, value)
+        if checked is None or math.isnan(checked):
+            raise traitlets.TraitError(
+                f"{self.name} must be a number from {self.bounds.low:g} to {self.bounds.high:g}, not {value}"
+            )
+        return float(max(self.bounds.low, min(checked, self.bounds.high)))
+
+
+class Playground(Live):
+    """Sliders on the inputs of a function; its value and its gradients follow.  Made by :func:`playground`.
+
+    Each input is a trait by its own name, so ``board.a = 1.5`` moves a slider, ``observe`` tells of a hand
+    that does, and ``jslink`` joins it with another widget's.
+
+    Attributes
+    ----------
+    value : float
+        The function's value; read only.
+    gradients : dict of str to float
+        Its derivative by each input; read only.
+    selected : str
+        The element name of the node that is marked, as ``"n3"``, or ``""``.
+    """
+
+    _esm = bundle("playground.js")
+    _css = live_css()
+
+    value = traitlets.Float(0.0, read_only=True).tag(sync=True)
+    gradients = traitlets.Dict(read_only=True).tag(sync=True)
+    selected = traitlets.Unicode("").tag(sync=True)
+    _inputs: traitlets.List[Any] = traitlets.List(read_only=True).tag(sync=True)
+    _svg = traitlets.Unicode(read_only=True).tag(sync=True)
+    _shown = traitlets.Dict(read_only=True).tag(sync=True)
+    _chart = traitlets.Dict(read_only=True).tag(sync=True)
+
+    def __init__(self, function: Callable[..., Any], ranges: Mapping[str, _Range]) -> None:
+        self._ranges = dict(ranges)
+        self._evaluation = Evaluation(function, [*ranges])
+        self._moment = self._evaluation.at({name: bounds.start for name, bounds in ranges.items()})
+        self._scene = self._drawn()
+        self._along = next(iter(ranges))
+        super().__init__()
+        self.add_traits(**{name: _Input(bounds).tag(sync=True) for name, bounds in ranges.items()})
+        sliders = [
+            {"name": name, "low": bounds.low, "high": bounds.high, "step": bounds.step}
+            for name, bounds in ranges.items()
+        ]
+        with self.hold_sync():
+            self.set_trait("_inputs", sliders)
+            self.set_trait("_svg", draw.svg(self._scene, state={}))
+            self.set_trait("_chart", self._charted())
+            self._show("")
+        self.observe(self._follow, [*ranges])
+
+    @property
+    def inputs(self) -> dict[str, float]:
+        """The inputs as they stand."""
+        return {name: float(getattr(self, name)) for name in self._ranges}
+
+    def still(self) -> dict[str, Any]:
+        """The graph and the chart as they stand now, as images, and in words."""
+        drawn = draw.svg(self._scene, state=self._state())
+        words = self._sentence()
+        graph = image(drawn, f"{words} {self._scene.title}", self._scene.width)
+        return {
+            "text/plain": f"{words}\n{draw.text(self._moment.graph)}",
+            "text/html": f"<div><div>{graph}</div>{self._chart_html(words)}<p>{xml(words)}</p></div>",
+        }
+
+    def __repr__(self) -> str:
+        return f"Playground({', '.join(f'{name}={number(at)}' for name, at in self.inputs.items())})"
+
+    # ------------------------------------------------------------ following the hand
+
+    def _follow(self, change: Any) -> None:
+        problem, form = "", _form(self._moment)
+        try:
+            self._moment = self._evaluation.at(self.inputs)
+        except Exception as error:  # the learner's function: what it says belongs on the screen
+            problem = f"{type(error).__name__}: {error}"
+        with self.hold_sync():
+            if _form(self._moment) != form:
+                # The function took another branch: another graph, another picture.
+                self._scene = self._drawn()
+                self.set_trait("_svg", draw.svg(self._scene, state={}))
+            if len(self._ranges) > 2:
+                self._along = change["name"]
+                self.set_trait("_chart", self._charted())
+            self._show(problem)
+
+    def _show(self, problem: str) -> None:
+        self.set_trait("value", self._moment.value)
+        self.set_trait("gradients", dict(self._moment.gradients))
+        self.set_trait(
+            "_shown",
+            {
+                "at": self.inputs,
+                "value": number(self._moment.value),
+                "gradients": {name: number(each) for name, each in self._moment.gradients.items()},
+                "sentence": self._sentence(),
+                "problem": problem,
+                "state": self._fitted(),
+                "thumbnails": self._thumbnails(),
+            },
+        )
+
+    def _sentence(self) -> str:
+        point = ", ".join(f"{name} = {number(at)}" for name, at in self.inputs.items())
+        slopes = [
+            f"∂f/∂{name} = {number(gradient)}, so a little more {name} {_effect(gradient)}"
+            for name, gradient in self._moment.gradients.items()
+        ]
+        return f"At {point} the value is {number(self._moment.value)}. {'; '.join(slopes)}."
+
+    # ------------------------------------------------------------ the graph
+
+    def _drawn(self) -> Scene:
+        """The picture, with room for what it shows here, in the corners and in the middle of the ranges."""
+        ends = [(bounds.low, (bounds.low + bounds.high) / 2, bounds.high) for bounds in self._ranges.values()]
+        moments = [self._moment]
+        for corner in list(product(*ends))[:27]:
+            try:
+                moments.append(self._evaluation.at(dict(zip(self._ranges, corner))))
+            except Exception:  # no value there: the hand that goes there is told
+                continue
+        form = _form(self._moment)
+        texts = {
+            Change(element, name, str(value))
+            for moment in moments
+            if _form(moment) == form
+            for element, fields in _state(moment).items()
+            for name, value in fields.items()
+            if name in ("value", "gradient", "flow") and value
+        }
+        for node in self._moment.graph.nodes:
+            if node.kind != "constant":
+                room = _ROOM_FOR_TENSOR if node.shape else _ROOM_FOR_NUMBER
+                texts |= {Change(node.element, "value", room), Change(node.element, "gradient", room)}
+        texts |= {Change(f"e{edge}", "flow", _ROOM_FOR_FLOW) for edge in self._moment.flows}
+        told = sorted(texts, key=lambda change: (change.element, change.field, str(change.value)))
+        return draw.scene(Timeline(self._moment.graph, (), (), tuple(told)))
+
+    def _state(self) -> State:
+        return _state(self._moment)
+
+    def _fitted(self) -> State:
+        """The state with every text cut to the room that the picture has for it."""
+        state = self._state()
+        rooms = {box.node.element: box.card.fields for box in self._scene.boxes if box.node}
+        rooms |= {line.edge.element: {"flow": line.flow} for line in self._scene.lines}
+        for element, fields in rooms.items():
+            shown = state.get(element, {})
+            for name, room in fields.items():
+                if isinstance(text := shown.get(name), str):
+                    shown[name] = fit(visible(text), room.size, room.width + 0.01, name in BOLD)
+        return {element: state[element] for element in rooms if element in state}
+
+    def _thumbnails(self) -> dict[str, dict[str, str]]:
+        """The small pictures of tensors, as they are now."""
+        nodes = {node.element: node for node in self._moment.graph.nodes}
+        drawn: dict[str, dict[str, str]] = {}
+        for box in self._scene.boxes:
+            node = nodes.get(box.node.element) if box.node else None
+            if node is None or not node.shape:
+                continue
+            for place in box.card.thumbnails:
+                summary = node.value if place.part.startswith("value") else node.gradient
+                thumb = thumbnail(summary)
+                if thumb is not None:
+                    drawn.setdefault(node.element, {})[place.part] = thumbnail_picture(
+                        thumb, place.x, place.y
+                    )
+        return drawn
+
+    # ------------------------------------------------------------ the chart
+
+    def _charted(self) -> dict[str, Any]:
+        if len(self._ranges) == 2:
+            across, up = self._grid()
+            values = self._evaluation.over(across, up)
+            return {
+                "kind": "contour",
+                "names": [*self._ranges],
+                "values": [_json(row) for row in values],
+                "levels": levels(values),
+            }
+        points = self._points()
+        values = self._evaluation.along(self._along, points, self.inputs)
+        return {"kind": "curve", "names": [self._along], "values": _json(values)}
+
+    def _points(self) -> list[float]:
+        bounds = self._ranges[self._along]
+        return [float(x) for x in np.linspace(bounds.low, bounds.high, POINTS)]
+
+    def _grid(self) -> list[list[float]]:
+        return [[float(x) for x in np.linspace(b.low, b.high, GRID)] for b in self._ranges.values()]
+
+    def _chart_html(self, words: str) -> str:
+        try:
+            from autokit.plot import figures, functions
+
+            figures.require_matplotlib()
+        except ModuleNotFoundError:  # the graph stands alone
+            return ""
+        place, slopes = self.inputs, self._moment.gradients
+        with figures.style():
+            made, (axes,) = figures.figure(5.2, 3.6)
+            if self._chart["kind"] == "contour":
+                first, second = self._ranges
+                values = np.array(self._chart["values"], dtype=float)
+                across, up = self._grid()
+                functions.contour(axes, across, up, values, (first, second))
+                functions.arrow(axes, (place[first], place[second]), (slopes[first], slopes[second]))
+            else:
+                name = self._along
+                at = place[name], self._moment.value, slopes[name]
+                functions.curve(axes, self._points(), self._chart["values"], name, at)
+        return f"<div>{figures.figure_html(made, f'Chart of the function. {words}')}</div>"
+
+
+def playground(function: Callable[..., Any], **ranges: tuple[float, ...]) -> Playground:
+    """Play with the inputs of ``function``: its graph, its value and its gradients follow the sliders.
+
+    The kernel runs the function forward and backward whenever a slider moves.  For one input there is its
+    curve with the tangent beside the graph; for two a contour, on which the gradient is an arrow; for more
+    the curve along the input that was moved last.  Nobody's ``.grad`` changes.
+
+    Parameters
+    ----------
+    function : callable
+        Takes a 0-dimensional tensor for each input, and returns a tensor of one element.
+    **ranges : tuple of float
+        For each input ``(low, high)`` or ``(low, high, step)``.  A slider begins at the default that the
+        function has for it, else in the middle.
+
+    Returns
+    -------
+    Playground
+        A widget with a trait for each input.
+
+    Raises
+    ------
+    TypeError
+        If there is no input, a range is no pair of numbers, or the function gives no tensor.
+    ValueError
+        If a range is empty or not finite, or an input is called like a trait that every widget has.
+    RuntimeError
+        If the function gives more than one number, or one that does not depend on the inputs.
+
+    Examples
+    --------
+    >>> board = playground(lambda a, b: a * b, a=(-2, 2), b=(0, 10))
+    >>> board
+    Playground(a=0.0, b=5.0)
+    >>> board.a = 1.5
+    >>> board.value, board.gradients
+    (7.5, {'a': 5.0, 'b': 1.5})
+    """
+    if not callable(function):
+        raise TypeError(f"playground() needs a function, and got {type(function).__name__}")
+    if not ranges:
+        raise TypeError("playground() needs an input to move, as in playground(f, a=(-2, 2))")
+    for name in ranges:
+        if hasattr(Playground, name) or name == "inputs":
+            raise ValueError(f"every widget has a {name!r} of its own: call the function's input otherwise")
+    starts = _defaults(function)
+    return Playground(function, {name: _range(name, given, starts) for name, given in ranges.items()})
+
+
+def _defaults(function: Callable[..., Any]) -> dict[str, float]:
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return {}
+    return {each.name: each.default for each in parameters if isinstance(each.default, int | float)}
+
+
+def _range(name: str, given: Any, starts: Mapping[str, float]) -> _Range:
+    numbers = isinstance(given, tuple | list) and all(isinstance(each, int | float) for each in given)
+    if not numbers or len(given) not in (2, 3):
+        raise TypeError(f"{name} is (low, high) or (low, high, step), as in {name}=(-2, 2); got {given!r}")
+    low, high = float(given[0]), float(given[1])
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise ValueError(f"{name} goes from a low number to a higher one, got {given!r}")
+    step = float(given[2]) if len(given) == 3 else _nice_step(high - low)
+    if not 0 < step <= high - low:
+        raise ValueError(f"the step of {name} must lie between 0 and {high - low:g}, got {step:g}")
+    start = starts.get(name, math.nan)
+    if not low <= start <= high:
+        start = min(high, low + round((high - low) / 2 / step) * step)
+    return _Range(low, high, step, float(f"{start:.12g}"))
+
+
+def _nice_step(length: float) -> float:
+    """A hundredth of a range, more or less, that reads well: 1, 2 or 5 and zeros.
+
+    >>> _nice_step(4), _nice_step(10)
+    (0.05, 0.1)
+    """
+    power = 10.0 ** math.floor(math.log10(length / 80))
+    return float(f"{max(m * power for m in (1, 2, 5) if m * power <= length / 80):.6g}")
+
+
+def _effect(gradient: float) -> str:
+    if math.isnan(gradient):
+        return "does what nobody can say"
+    return "changes nothing" if gradient == 0 else "raises it" if gradient > 0 else "lowers it"
+
+
+def _form(moment: Moment) -> tuple[Any, ...]:
+    """What two moments have in common if one picture can show both."""
+    graph = moment.graph
+    nodes = tuple((node.kind, node.operation, node.shape) for node in graph.nodes)
+    return nodes, tuple((edge.source, edge.target) for edge in graph.edges)
+
+
+def _state(moment: Moment) -> State:
+    state = everything_known(moment.graph, part(moment.graph))
+    for edge, sent in moment.flows.items():
+        if (fields := state.get(f"e{edge}")) is not None:
+            fields["flow"] = sent.text
+            fields["status"] = "backward"
+    return state
+
+
+def _json(values: Any) -> list[float | None]:
+    """Numbers as JSON has them: none for NaN and infinity."""
+    return [float(f"{value:.6g}") if math.isfinite(value) else None for value in map(float, values)]

@@ -1,0 +1,205 @@
+"""The playground: what a hand moves, the kernel computes; what is on the screen is what Python says."""
+
+from __future__ import annotations
+
+import base64
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import traitlets
+
+import autokit as ak
+from autokit.graphs.summary import number
+from autokit.widgets.playground import Playground
+from tests.widgets.live import show
+from tests.widgets.pages import violations
+from tests.widgets.test_looks import CONTRAST
+
+
+def bowl(a: Any, b: Any = 2.0) -> Any:
+    c = a * b
+    d = ak.sin(a)
+    return c + d * d
+
+
+def make() -> Playground:
+    return ak.playground(bowl, a=(-2, 2), b=(-1, 3))
+
+
+def pictures(widget: Any) -> list[tuple[str, str]]:
+    """Alternative text and SVG of each image of the still; broken XML raises."""
+    found = re.findall(r'<img alt="([^"]*)".*?base64,([^"]*)"', widget.still()["text/html"])
+    drawn = [(alt, base64.b64decode(data).decode()) for alt, data in found]
+    for _, source in drawn:
+        ET.fromstring(source)
+    return drawn
+
+
+def test_a_slider_begins_at_the_functions_default_or_in_the_middle() -> None:
+    assert repr(make()) == "Playground(a=0.0, b=2.0)"
+
+
+def test_value_and_gradients_follow_and_stay_in_range() -> None:
+    board = make()
+    told: list[float] = []
+    board.observe(lambda change: told.append(change["new"]), "value")
+    board.a = 1.5
+    board.b = 99
+    assert board.b == 3.0 and len(told) == 2
+    leaf = ak.tensor(1.5, requires_grad=True)
+    value = bowl(leaf, ak.tensor(3.0))
+    value.backward()
+    assert board.value == value.item() and board.gradients["a"] == leaf.grad.item()
+    with pytest.raises(traitlets.TraitError, match="a must be a number from -2 to 2"):
+        board.a = float("nan")
+    with pytest.raises(traitlets.TraitError):
+        board.value = 3.0
+
+
+def test_nobodys_gradient_changes() -> None:
+    weight = ak.tensor(2.0, requires_grad=True)
+    weight.grad = ak.tensor(7.0)
+    board = ak.playground(lambda a: a * weight, a=(0, 1))
+    board.a = 0.25
+    assert weight.grad.item() == 7.0 and board.gradients == {"a": 2.0}
+
+
+@pytest.mark.parametrize(
+    ("ranges", "error", "words"),
+    [
+        ({}, TypeError, "needs an input to move"),
+        ({"a": (-2, 2), "b": 3}, TypeError, r"b is \(low, high\)"),
+        ({"a": (2, -2), "b": (0, 1)}, ValueError, "a low number to a higher one"),
+        ({"a": (0, 1, 3), "b": (0, 1)}, ValueError, "the step of a must lie between"),
+        ({"layout": (0, 1)}, ValueError, "every widget has a 'layout' of its own"),
+    ],
+)
+def test_what_cannot_be_played_with_is_told(ranges: dict[str, Any], error: type, words: str) -> None:
+    with pytest.raises(error, match=words):
+        ak.playground(bowl, **ranges)
+
+
+def test_a_function_of_many_numbers_or_of_none_is_told() -> None:
+    with pytest.raises(RuntimeError, match="reduce it, as with"):
+        ak.playground(lambda a: a * ak.ones(3), a=(0, 1))
+    with pytest.raises(RuntimeError, match="does not depend on a"):
+        ak.playground(lambda a: ak.tensor(1.0), a=(0, 1))
+    with pytest.raises(TypeError, match="gave float"):
+        ak.playground(lambda a: a.item(), a=(0, 1))
+
+
+def test_the_still_shows_graph_and_chart_in_pictures_and_words() -> None:
+    board = make()
+    board.a = 0.5
+    told = "At a = 0.5, b = 2.0 the value is"
+    assert board.still()["text/plain"].startswith(told)
+    (graph, drawn), (chart, _) = pictures(board)
+    assert graph.startswith(told) and told in chart
+    assert {"c", "d", number(board.value)} <= {text.text for text in ET.fromstring(drawn).iter() if text.text}
+    assert board.still() == board.still(), "the same on every run"
+
+
+def test_another_branch_is_another_picture() -> None:
+    board = ak.playground(lambda a: a.exp() if a > 0 else a * a, a=(-1, 1))
+    board.a = 0.5
+    assert ">exp<" in board._svg
+    board.a = -0.5
+    assert ">exp<" not in board._svg and board.gradients == {"a": -1.0}
+
+
+def test_an_error_in_the_function_is_shown_and_passes() -> None:
+    def picky(a: Any) -> Any:
+        if a > 0.75:
+            raise ValueError("too far")
+        return a * a
+
+    board = ak.playground(picky, a=(0, 0.7))
+    assert board._chart["values"][0] == 0.0
+    board._ranges["a"] = board.traits()["a"].bounds = type(board._ranges["a"])(0, 1, 0.1, 0)
+    board.a = 0.8
+    assert board._shown["problem"] == "ValueError: too far" and board._shown["at"] == {"a": 0.8}
+    board.a = 0.5
+    assert board._shown["problem"] == "" and board.value == 0.25
+
+
+def test_three_inputs_have_the_curve_of_the_last_moved() -> None:
+    board = ak.playground(lambda a, b, c: a * b + c, a=(0, 1), b=(0, 1), c=(0, 1))
+    board.b = 0.25
+    assert board._chart["names"] == ["b"] and len(board._chart["values"]) == 121
+
+
+# ---------------------------------------------------------------- in the browser
+
+
+NUMBERS = """(root) => Object.fromEntries([...root.querySelectorAll("[data-element] [data-field]")].map((t) =>
+  [t.closest("[data-element]").dataset.element + "." + t.dataset.field, t.textContent]))"""
+
+
+def test_sliders_and_keys_reach_python_and_its_numbers_the_screen(open_page: Callable[..., Any]) -> None:
+    board = make()
+    (shown,) = show(open_page(), board)
+    page, place = shown.page, shown.locator
+    place.get_by_label("a", exact=True).focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("End")
+    place.get_by_label("b, as a number").fill("1.25")
+    page.keyboard.press("Enter")
+    page.wait_for_timeout(100)
+    assert board.inputs == {"a": 2.0, "b": 1.25}
+    shown.update()
+    numbers = place.evaluate(NUMBERS)
+    for node in board._moment.graph.nodes:
+        assert numbers[f"{node.element}.value"] == node.value.text
+        assert numbers[f"{node.element}.gradient"] == node.gradient.text
+    for edge, sent in board._moment.flows.items():
+        assert numbers[f"e{edge}.flow"] == sent.text
+    assert place.locator(".ak-result").inner_text() == number(board.value)
+    assert place.locator(".ak-slope").all_inner_texts() == [number(g) for g in board.gradients.values()]
+    page.wait_for_selector("[aria-live]:text('At a = 2.0, b = 1.25 the value is')", state="attached")
+
+
+def test_a_click_selects_and_the_arrow_follows_the_gradient(open_page: Callable[..., Any]) -> None:
+    board = make()
+    (shown,) = show(open_page(), board)
+    shown.locator.locator("[data-element=n2]").click()
+    shown.page.wait_for_timeout(50)
+    assert board.selected == "n2" and shown.locator.locator("[data-element=n2][data-selected]").count() == 1
+    before = shown.locator.locator(".ak-shaft").get_attribute("d")
+    board.a = -1.5
+    shown.update()
+    assert shown.locator.locator(".ak-shaft").get_attribute("d") != before
+
+
+def test_without_a_kernel_it_says_what_the_numbers_are_of(open_page: Callable[..., Any]) -> None:
+    (shown,) = show(open_page(), make())
+    shown.page.evaluate("window.dead = true")
+    shown.locator.get_by_label("a", exact=True).fill("1")
+    shown.page.wait_for_selector("text=The kernel does not answer: these are the numbers at a = 0, b = 2.")
+
+
+def test_two_share_nothing_and_leave_nothing(open_page: Callable[..., Any]) -> None:
+    boards = make(), ak.playground(lambda x: x.tanh() * x, x=(-4, 4))
+    one, two = show(open_page(), *boards)
+    two.locator.get_by_label("x", exact=True).fill("1")
+    two.page.wait_for_timeout(50)
+    assert boards[1].x == 1.0 and boards[0].inputs == {"a": 0.0, "b": 2.0}
+    assert one.close() == 0 and one.locator.inner_html() == ""
+    assert two.locator.locator(".ak-tangent").get_attribute("d")
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1000), ("dark", 360)])
+def test_everyone_can_read_and_reach_it(open_page: Callable[..., Any], scheme: str, width: int) -> None:
+    page = open_page(color_scheme=scheme, reduced_motion="reduce", viewport={"width": width, "height": 900})
+    show(page, make())
+    assert violations(page) == [] and page.evaluate(CONTRAST) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    places = set()
+    for _ in range(8):
+        page.keyboard.press("Tab")
+        places.add(page.evaluate("document.activeElement.ariaLabel || document.activeElement.textContent"))
+        assert page.evaluate("getComputedStyle(document.activeElement).outlineWidth") == "2px"
+    assert {"a", "b", "a, as a number", "Back to the start"} <= places
