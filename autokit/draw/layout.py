@@ -94,7 +94,7 @@ def _auto(plan: Plan) -> Placement:
         return _layered(plan)
 
 
-_LONG, _TANGLED = 2500, 6000
+_LONG, _TANGLED = 600, 9000
 """From such a :func:`_reach` on Graphviz would take its time: it is asked to hurry, or not at all."""
 
 

@@ -45,6 +45,16 @@ class Part:
         return place
 
 
+def longest_path(drawn: Part) -> int:
+    """How many boxes stand behind each other."""
+    box = drawn.boxes()
+    behind: dict[int, int] = {}
+    for edge in sorted((*drawn.edges, *drawn.bundles), key=lambda edge: edge.target):
+        source, target = box[edge.source], box[edge.target]
+        behind[target] = max(behind.get(target, 1), behind.get(source, 1) + 1)
+    return max(behind.values(), default=1)
+
+
 def part(graph: Graph, limit: int = LIMIT, depth: int | None = None) -> Part:
     """The part of ``graph`` that fits into ``limit`` boxes, with ``depth`` levels of modules open."""
     if limit < 1:

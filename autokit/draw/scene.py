@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from autokit.draw.arrange import Arrangement
 from autokit.draw.card import line, text_width
-from autokit.draw.part import LIMIT, Part, part
+from autokit.draw.part import LIMIT, Part, longest_path, part
 from autokit.draw.shapes import Box, Frame, Line, Scene
 from autokit.draw.text import story
 from autokit.graphs.model import NOT_COMPUTED, NOT_KEPT, Graph, State, Timeline, make_view
@@ -22,6 +22,9 @@ MARGIN = 28.0
 
 _WIDE = 1200.0
 """A picture that is wider is turned downward."""
+
+_COLUMN = 160.0
+"""No column of boxes takes less, with what is between it and the next."""
 
 
 def scene(
@@ -71,10 +74,16 @@ def scene(
 
     if direction != "auto":
         return arranged(direction)
+    at_least = longest_path(drawn) * _COLUMN
+    if at_least > _WIDE:
+        down = arranged("TB")
+        return down if down.width <= at_least else min(arranged("LR"), down, key=_width)
     across = arranged("LR")
-    if across.width <= _WIDE:
-        return across
-    return min(across, arranged("TB"), key=lambda picture: picture.width)
+    return across if across.width <= _WIDE else min(across, arranged("TB"), key=_width)
+
+
+def _width(picture: Scene) -> float:
+    return picture.width
 
 
 def still(data: Graph | Timeline, drawn: Part) -> State:
