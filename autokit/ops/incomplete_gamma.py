@@ -83,7 +83,7 @@ def _density(a: Any, x: Any) -> Any:
 @operation(
     "P",
     "the share of Γ({a}) below {x}",
-    a=no_derivative("igamma"),
+    a=no_derivative("igamma", has_slope=True),
     x=derivative("{x}^({a} − 1) · exp(−{x}) / Γ({a})", lambda g, a, x: g * _density(a, x)),
     floating=True,
 )
@@ -95,7 +95,7 @@ def igamma(a, x, /):
 @operation(
     "Q",
     "the share of Γ({a}) above {x}",
-    a=no_derivative("igammac"),
+    a=no_derivative("igammac", has_slope=True),
     x=derivative("−{x}^({a} − 1) · exp(−{x}) / Γ({a})", lambda g, a, x: -g * _density(a, x)),
     floating=True,
 )

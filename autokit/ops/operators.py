@@ -260,10 +260,14 @@ def pow(input: Any, exponent: Any) -> Tensor:
     return plain_pow(input, exponent)
 
 
-def no_derivative(name: str) -> Derivative:
+def no_derivative(name: str, has_slope: bool = False) -> Derivative:
     """The derivative of a rule for which PyTorch, too, has none: it raises when it is asked for."""
 
     def refuse(g: Any) -> Any:
+        if has_slope:
+            raise NotImplementedError(
+                f"the derivative for '{name}: input' is not implemented: detach() the first argument"
+            )
         raise RuntimeError(
             f"derivative for aten::{name} is not implemented: its slope is 0 wherever it has one; detach() "
             "the result"

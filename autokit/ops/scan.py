@@ -244,7 +244,8 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = 
     """The integral of ``y`` along ``dim`` by the trapezoid rule, at points ``x`` or in steps of ``dx``."""
     areas, place = _areas("trapezoid", y, x, dx, dim)
     if not y.shape[place]:
-        return new_tensor(np.zeros(areas.shape[:place] + areas.shape[place + 1 :], y.array.dtype))
+        shape = tuple(y.shape)
+        return new_tensor(np.zeros(shape[:place] + shape[place + 1 :], y.array.dtype))
     return areas.sum(place) / 2.0
 
 

@@ -166,6 +166,8 @@ def linalg_vander(x: Tensor, N: int | None = None) -> Tensor:
     count = N if N is not None else x.array.shape[-1] if x.array.ndim else 1
     if count <= 1:
         raise RuntimeError("N must be greater than 1.")
+    if x.array.dtype.kind in "ui":
+        x = x.long()
     exponents = new_tensor(module_of(x).arange(count).astype(x.array.dtype)).to(x.device)
     return on(plain_pow, x.unsqueeze(-1), exponents)
 

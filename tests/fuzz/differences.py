@@ -164,6 +164,18 @@ batch_norm|instance_norm / operand / nan / EMPTY
     PyTorch leaves running statistics alone where a batch is empty; autokit makes them NaN, as their mean is.
     a = T.zeros((0, 3, 4)); b = T.ones(3); T.nn.functional.batch_norm(a, b, None, training=True)
 
+hardshrink|softshrink|hardswish / gradient / \d / nan|inf
+    PyTorch's long vectors and its last elements answer a NaN differently.
+    a = T.tensor([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5], requires_grad=True); T.nn.functional.hardshrink(a, nan)
+
+(lt|le|gt|ge|eq|ne|less|less_equal|greater|greater_equal|not_equal)_ / backward / isDifferentiableType /
+    PyTorch's way back fails where a tensor of integers is compared in place with one that learns.
+    a = T.tensor([True]); b = T.tensor([2.0], requires_grad=True); a.less_equal_(b)
+
+.* / accepted|type|refused / argument 'out'|out=Tensor|out=... arguments|Expected out|Found dtype|desired output type|output values|output indices|non-boolean outputs|scalar_type / out=
+    Every function takes out=, by one rule for all: results are cast to its dtype if they keep their kind.
+    a = T.tensor([1.0]); b = T.zeros((1,), dtype=T.bool); T.isnan(a, out=b)
+
 hardsigmoid / gradient /  / float64
     PyTorch's sixth is that of float32.
     a = T.tensor([0.5, 0.5], dtype=T.float64, requires_grad=True); T.nn.functional.hardsigmoid(a)
