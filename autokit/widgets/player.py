@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 PICTURE = ("depth", "direction", "limit", "show")
 """What of the picture can be asked for, as in :func:`autokit.draw.scene`."""
 
+STILL = "ak-still-of-player"
+"""By this class the style sheet knows the still that a living player hides."""
+
 ELEMENTS_AT_ONCE = 1024
 """How many elements of a tensor a browser is told when it asks."""
 
@@ -134,7 +137,9 @@ class Player(anywidget.AnyWidget):
         """
         from IPython.display import display
 
-        display(draw.mimebundle(self.timeline, **self._picture), raw=True)  # type: ignore[no-untyped-call]
+        still = draw.mimebundle(self.timeline, **self._picture)
+        still["text/html"] = f'<div class="{STILL}">{still["text/html"]}</div>'
+        display(still, raw=True)  # type: ignore[no-untyped-call]
         live, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
         display({**live, "text/plain": repr(self)}, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]
 

@@ -34,7 +34,8 @@ def test_output_is_the_still_and_the_widget(
     monkeypatch.setattr("IPython.display.display", lambda data, **_: shown.append(data))
     player._ipython_display_()
     still, live = shown
-    assert still == draw.mimebundle(story)
+    bundle = draw.mimebundle(story)
+    assert still == {**bundle, "text/html": f'<div class="ak-still-of-player">{bundle["text/html"]}</div>'}
     assert live.pop("application/vnd.jupyter.widget-view+json")["model_id"] == player.model_id
     assert live == {"text/plain": "Player(3 nodes, 20 steps)"}, "so that no viewer shows the still twice"
 
