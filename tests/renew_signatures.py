@@ -88,7 +88,7 @@ def _public(functions: Any, neural: Any, methods: Any) -> list[tuple[str, list[s
     for prefix, names, home, stubs, stub_prefix in tables:
         for name in names:
             function = getattr(home, name, None)
-            if name.startswith("_") or not inspect.isroutine(function):
+            if name.startswith("_") or name == "type" or not inspect.isroutine(function):
                 continue
             if inspect.isfunction(function):
                 form = _form_of_python(function)

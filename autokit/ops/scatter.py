@@ -108,7 +108,7 @@ def _checked_index(name: str, input: Tensor, dim: Any, index: Any, what: str) ->
             f"and the other {len(shape)}"
         )
     within(places, axis, shape[axis] if shape else 1, RuntimeError)
-    return axis, places
+    return axis, places.reshape(1) if shape and not places.ndim else places
 
 
 def within(places: np.ndarray, dim: int, size: int, kind: type[Exception], least: int = 0) -> None:
@@ -148,7 +148,8 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
                 f"Size does not match at dimension {other} expected index {list(places.shape)} to be no "
                 f"larger than self {list(input.array.shape)} apart from dimension {axis}"
             )
-    return plain_gather(input, dim=axis, index=places)
+    found = plain_gather(input, dim=axis, index=places)
+    return found if index.array.ndim or not input.array.ndim else found.reshape(())
 
 
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
@@ -302,6 +303,7 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     axis, places = _checked_index("scatter_add", input, dim, index, "self")
     require("scatter_add", "src", 3, src)
     _source("scatter", input, axis, places, src)
+    src = src.reshape(1) if places.ndim > src.array.ndim else src
     return plain_scatter_add(input, src, dim=axis, index=places)
 
 
@@ -326,6 +328,7 @@ def scatter_reduce(
     if reduce not in _REDUCTIONS:
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
     _source("scatter", input, axis, places, src)
+    src = src.reshape(1) if places.ndim > src.array.ndim else src
     shape = input.array.shape
     if not shape:
         whole = scatter_reduce(
