@@ -108,7 +108,12 @@ def _checked_index(name: str, input: Tensor, dim: Any, index: Any, what: str) ->
             f"and the other {len(shape)}"
         )
     within(places, axis, shape[axis] if shape else 1, RuntimeError)
-    return axis, places.reshape(1) if shape and not places.ndim else places
+    return axis, _along(places, shape)
+
+
+def _along(value: Any, shape: tuple[int, ...]) -> Any:
+    """``value``, a vector of one where it has no dimensions and ``shape`` has one."""
+    return value.reshape(1) if len(shape) == 1 and not value.ndim else value
 
 
 def within(places: np.ndarray, dim: int, size: int, kind: type[Exception], least: int = 0) -> None:
@@ -148,8 +153,8 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
                 f"Size does not match at dimension {other} expected index {list(places.shape)} to be no "
                 f"larger than self {list(input.array.shape)} apart from dimension {axis}"
             )
-    found = plain_gather(input, dim=axis, index=places)
-    return found if index.array.ndim or not input.array.ndim else found.reshape(())
+    taken = plain_gather(input, dim=axis, index=places)
+    return taken if index.array.ndim == places.ndim else taken.reshape(())
 
 
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
@@ -235,8 +240,8 @@ def plain_scatter_add(a, src, /, dim, index):
     return _add_along(writable_copy(a), dim, index, src)
 
 
-def _source(name: str, input: Tensor, axis: int, places: np.ndarray, src: Tensor) -> None:
-    """Raise unless ``src`` has an element for each index, of the dtype of ``input``."""
+def _source(name: str, input: Tensor, axis: int, places: np.ndarray, src: Tensor) -> Tensor:
+    """``src``, checked: it has an element for each index, of the dtype of ``input``."""
     own, given = input.array.shape or (1,), src.array.shape or (1,)
     sizes = places.shape or (1,)
     if len(given) != len(sizes):
@@ -254,6 +259,7 @@ def _source(name: str, input: Tensor, axis: int, places: np.ndarray, src: Tensor
             f"{name}(): Expected self.dtype to be equal to src.dtype: they are {input.dtype.name} and "
             f"{src.dtype.name}"
         )
+    return _along(src, input.array.shape)
 
 
 def scatter(
@@ -281,7 +287,7 @@ def scatter(
         src = value
     axis, places = _checked_index("scatter", input, dim, index, "self")
     if isinstance(src, Tensor):
-        _source("scatter", input, axis, places, src)
+        src = _source("scatter", input, axis, places, src)
     elif not isinstance(src, int | float | complex | np.generic):
         raise TypeError(f"scatter() takes a Tensor or a number to write, not {type(src).__name__}")
     else:
@@ -302,8 +308,7 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     """A copy in which ``src[i, j]`` is added to ``input[i, index[i, j]]`` for ``dim=1``; repeats add up."""
     axis, places = _checked_index("scatter_add", input, dim, index, "self")
     require("scatter_add", "src", 3, src)
-    _source("scatter", input, axis, places, src)
-    src = src.reshape(1) if places.ndim > src.array.ndim else src
+    src = _source("scatter", input, axis, places, src)
     return plain_scatter_add(input, src, dim=axis, index=places)
 
 
@@ -327,8 +332,7 @@ def scatter_reduce(
     require("scatter_reduce", "src", 3, src)
     if reduce not in _REDUCTIONS:
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
-    _source("scatter", input, axis, places, src)
-    src = src.reshape(1) if places.ndim > src.array.ndim else src
+    src = _source("scatter", input, axis, places, src)
     shape = input.array.shape
     if not shape:
         whole = scatter_reduce(

@@ -45,6 +45,12 @@ CASES = [
     c("gather", lambda T, a, i: a.gather(0, i), R(2, 3), np.array([[1, 0], [1, 1], [0, 1]])),
     c("gather", lambda T, a, i: a.gather(0, i), R(), np.array([0, 0])),
     c("gather", lambda T, a, i: a.gather(0, i), R(3), np.zeros(0, np.int64)),
+    # One place, without dimensions, in a vector.
+    otherwise("gather", lambda T, a, i: a.gather(0, i), R(3), np.array(2)),
+    c("scatter", lambda T, a, i: a.scatter(0, i, 5.0), R(3), np.array(2)),
+    c("scatter", lambda T, a, i, b: a.scatter(0, i, b), R(3), np.array(2), R()),
+    c("scatter_add", lambda T, a, i, b: a.scatter_add(0, i, b), R(3), np.array(1), R()),
+    otherwise("scatter_reduce", lambda T, a, i, b: a.scatter_reduce(0, i, b, "mean"), R(3), np.array(1), R()),
     c("take_along_dim", lambda T, a, i: T.take_along_dim(a, i, 1), R(2, 3), np.array([[0, 2]])),
     c("take_along_dim", lambda T, a, i: a.take_along_dim(i), R(2, 3), np.array([5, 0])),
     c("index_select", lambda T, a, i: a.index_select(1, i), R(2, 3), np.array([2, 0, 2])),
