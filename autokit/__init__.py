@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from autokit.graphs.story import record
     from autokit.serialization import load, save
     from autokit.widgets import animate
+    from autokit.widgets.monitor import monitor
     from autokit.widgets.playground import playground
 
 globals().update(ops.FUNCTIONS)
@@ -109,6 +110,7 @@ _LAZY = {
     "compile": "autokit.func.compiling",
     "graph": "autokit.graphs.capture",
     "graph_of_error": "autokit.graphs.failure",
+    "monitor": "autokit.widgets.monitor",
     "playground": "autokit.widgets.playground",
     "summary": "autokit.graphs.layers",
     "load": "autokit.serialization",
@@ -186,6 +188,7 @@ __all__ = [
     "load",
     "manual_seed",
     "memory_format",
+    "monitor",
     "nan",
     "no_grad",
     "pi",

@@ -48,7 +48,7 @@ export function makeChart({ width, height, x, y, names, label, power, plain }) {
   for (const at of ticks(...x, Math.max(2, Math.floor((width - left) / 70)))) {
     axes.append(s("path", { d: `M${px(at)},${height - bottom}v4`, class: "ak-axis" }), s("text", { x: px(at), y: height - bottom + 16, "text-anchor": "middle" }, tickText(at)));
   }
-  const rows = power ? ticks(...y, 4).filter(Number.isInteger) : ticks(...y, Math.max(2, Math.floor((height - top - bottom) / 40)));
+  const rows = power ? ticks(...y, 6).filter(Number.isInteger) : ticks(...y, Math.max(2, Math.floor((height - top - bottom) / 40)));
   for (const at of rows) {
     axes.append(s("path", { d: plain ? `M${left - 4},${py(at)}h4` : `M${left},${py(at)}H${width - right}`, class: plain ? "ak-axis" : "ak-rule" }), s("text", { x: left - 7, y: py(at) + 4, "text-anchor": "end" }, power ? (at === 0 ? "1" : `1e${at}`.replace("-", "−")) : tickText(at)));
   }

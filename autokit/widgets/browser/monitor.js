@@ -1,0 +1,165 @@
+/**
+ * The monitor of a training run: progress, four charts, and a row for each layer.
+ *
+ * Python sends what it measured some times a second, as 4-byte floats; here it is drawn. When the run ends
+ * nothing more comes, and what was drawn last stays.
+ *
+ * @typedef {{ sentence: string, loss: string, rate: string, powers: boolean, rows: string[][] }} Told
+ */
+
+import { extent, linePath, makeChart } from "./chart.js";
+import { h, s } from "./dom.js";
+
+const READ_OUT = 5000; // milliseconds between two sentences for who listens
+const COLOURS = 6;
+const DASHES = ["", "6 3", "2 2.5"];
+
+/** The rows of a table of 4-byte floats. @param {DataView | null | undefined} view @param {number} columns @returns {number[][]} */
+export function rowsOf(view, columns) {
+  const rows = [];
+  for (let at = 0; view && at + 4 * columns <= view.byteLength; at += 4 * columns) {
+    rows.push(Array.from({ length: columns }, (_, k) => view.getFloat32(at + 4 * k, true)));
+  }
+  return rows;
+}
+
+/** @param {{ model: any, el: HTMLElement }} context @returns {() => void} what takes it all down again */
+function render({ model, el }) {
+  const listeners = new AbortController();
+  const { signal } = listeners;
+  /** @type {string[]} */ const layers = model.get("_layers");
+  let read = -Infinity;
+  let frame = 0;
+
+  /** @param {string} layer */
+  function select(layer) {
+    model.set("selected", model.get("selected") === layer ? "" : layer);
+    try {
+      model.save_changes();
+    } catch {
+      // The kernel is gone; the marks are not.
+    }
+  }
+
+  const alarm = h("p", { className: "ak-alarm", role: "alert", hidden: true });
+  const bar = h("div", { className: "ak-bar" }, h("div", {}));
+  const facts = ["Step", "Loss", "Learning rate"].map((name) => ({ name, value: h("b", {}, "—") }));
+  const state = h("span", { className: "ak-phase" });
+  const sentence = h("p", { className: "ak-unseen", "aria-live": "polite" });
+  const charts = ["Loss", "Learning rate", "Gradient norm per layer", "Update ÷ weights per layer"].map((title) => {
+    const seat = h("div", { className: "ak-seat" });
+    return { title, seat, node: h("section", { "aria-label": title }, h("h4", {}, title), seat) };
+  });
+  const body = h("tbody", {});
+  const table = h("table", {}, h("caption", { className: "ak-unseen" }, "Layers at the step measured last"),
+    h("thead", {}, h("tr", {}, ...["Layer", "Gradient norm", "Update ÷ weights", "Dead units"].map((name) => h("th", { scope: "col" }, name)))), body);
+  const root = h("div", { className: "ak-player ak-live ak-monitor", role: "group", "aria-label": "Monitor of a training run", "data-lm-suppress-shortcuts": "true" },
+    alarm,
+    h("div", { className: "ak-progress" }, state, ...facts.map(({ name, value }) => h("span", { className: "ak-fact" }, h("span", {}, name), value))),
+    bar,
+    h("div", { className: "ak-charts" }, ...charts.map((chart) => chart.node)),
+    h("div", { className: "ak-layers", tabIndex: 0, role: "region", "aria-label": "Layers" }, table), sentence);
+
+  /** The colour and the dashes of a layer's line. @param {number} k */
+  const look = (k) => ({ "data-way": String(k % COLOURS), "stroke-dasharray": DASHES[Math.floor(k / COLOURS) % DASHES.length] || "none" });
+
+  /** @param {HTMLElement} seat @param {string} title @param {number[][]} rows a step and its values @param {boolean} powers @param {number | null} guide */
+  function draw(seat, title, rows, powers, guide) {
+    const shown = rows.map(([step, ...values]) => [step, ...values.map((v) => (!Number.isFinite(v) || (powers && v <= 0) ? null : powers ? Math.log10(v) : v))]);
+    const values = shown.flatMap((row) => row.slice(1));
+    if (!values.some((v) => v !== null)) return seat.replaceChildren(h("p", { className: "ak-note" }, "Nothing was measured so far."));
+    const [first, last] = [Number(shown[0][0]), Number(shown[shown.length - 1][0])];
+    let [low, high] = extent(values);
+    if (title === "Learning rate") low = Math.min(0, low);
+    if (powers && high - low < 1) [low, high] = [Math.floor(low), Math.ceil(high)];
+    const chart = makeChart({ width: 420, height: 200, x: [first, Math.max(last, first + 1)], y: [low, high], names: ["step", ""], label: title, power: powers });
+    if (guide !== null) chart.inner.append(s("path", { class: "ak-guide", d: linePath([[first, guide], [last, guide]], chart.px, chart.py) }));
+    const many = shown[0].length - 1;
+    for (let k = 0; k < many; k += 1) {
+      const line = s("path", { class: many > 1 || layers.length === 1 && title.includes("layer") ? "ak-line-of" : "ak-curve", d: linePath(shown.map((row) => [Number(row[0]), row[k + 1]]), chart.px, chart.py) });
+      if (title.includes("layer")) {
+        for (const [name, value] of Object.entries(look(k))) line.setAttribute(name, value);
+        line.dataset.layer = layers[k];
+        line.append(s("title", {}, layers[k]));
+      }
+      chart.inner.append(line);
+    }
+    seat.replaceChildren(chart.svg);
+  }
+
+  function tell() {
+    /** @type {Told} */ const told = model.get("_told");
+    const [steps, total] = [model.get("steps"), model.get("total")];
+    const wrong = model.get("alarm");
+    alarm.hidden = !wrong;
+    if (alarm.textContent !== (wrong && `✗ ${wrong}`)) alarm.textContent = wrong && `✗ ${wrong}`;
+    state.textContent = model.get("running") ? "Running" : "Done";
+    root.dataset.phase = model.get("running") ? "forward" : "turn";
+    const of = total ? ` of ${total.toLocaleString("en")}` : "";
+    [`${steps.toLocaleString("en")}${of}`, told.loss, told.rate].forEach((text, k) => (facts[k].value.textContent = text));
+    bar.hidden = !total;
+    bar.setAttribute("role", "progressbar");
+    bar.setAttribute("aria-label", "Steps");
+    bar.setAttribute("aria-valuemax", String(total || 1));
+    bar.setAttribute("aria-valuenow", String(Math.min(steps, total)));
+    bar.firstElementChild.style.width = `${total ? Math.min(100, (100 * steps) / total) : 0}%`;
+    const now = performance.now();
+    if (now - read > READ_OUT || !model.get("running")) {
+      read = now;
+      sentence.textContent = told.sentence;
+    }
+    draw(charts[0].seat, charts[0].title, rowsOf(model.get("_losses"), 2), told.powers, null);
+    draw(charts[1].seat, charts[1].title, rowsOf(model.get("_rates"), 2), false, null);
+    draw(charts[2].seat, charts[2].title, rowsOf(model.get("_norms"), 1 + layers.length), true, null);
+    draw(charts[3].seat, charts[3].title, rowsOf(model.get("_ratios"), 1 + layers.length), true, -3);
+    list(told.rows);
+    mark();
+  }
+
+  /** The table: its buttons stay, so that the keyboard keeps its place. @param {string[][]} rows */
+  function list(rows) {
+    if ([...body.rows].map((row) => row.dataset.layer).join("\n") !== rows.map((row) => row[0]).join("\n")) {
+      body.replaceChildren(...rows.map(([name]) => {
+        const k = layers.indexOf(name);
+        const swatch = s("svg", { class: "ak-swatch", viewBox: "0 0 24 8", width: 24, height: 8, "aria-hidden": "true" });
+        if (k >= 0) swatch.append(s("path", { class: "ak-line-of", d: "M0,4H24", ...look(k) }));
+        const button = h("button", { type: "button", className: "ak-link", "aria-pressed": "false" }, name);
+        button.addEventListener("click", () => select(name), { signal });
+        const row = h("tr", {}, h("th", { scope: "row" }, swatch, k >= 0 ? button : name), h("td", {}), h("td", {}), h("td", {}));
+        row.dataset.layer = name;
+        return row;
+      }));
+    }
+    rows.forEach((cells, k) => cells.slice(1).forEach((text, column) => (body.rows[k].cells[column + 1].textContent = text)));
+    rows.forEach(([, , , dead], k) => body.rows[k].cells[3].toggleAttribute("data-wrong", Boolean(dead) && !dead.startsWith("0 ")));
+  }
+
+  function mark() {
+    const chosen = model.get("selected");
+    root.toggleAttribute("data-chosen", layers.includes(chosen));
+    for (const each of root.querySelectorAll("[data-layer]")) {
+      each.toggleAttribute("data-mark", each.dataset.layer === chosen);
+      each.querySelector("button")?.setAttribute("aria-pressed", String(each.dataset.layer === chosen));
+    }
+  }
+
+  const later = () => {
+    cancelAnimationFrame(frame); // the traits of one message come one by one
+    frame = requestAnimationFrame(tell);
+  };
+  const events = ["steps", "total", "running", "alarm", "_told", "_losses", "_norms", "_ratios", "_rates"].map((name) => `change:${name}`);
+  for (const event of events) model.on(event, later);
+  model.on("change:selected", mark);
+  el.append(root);
+  tell();
+
+  return () => {
+    for (const event of events) model.off(event, later);
+    model.off("change:selected", mark);
+    cancelAnimationFrame(frame);
+    listeners.abort();
+    root.remove();
+  };
+}
+
+export default { render };

@@ -1,0 +1,121 @@
+"""The monitor: the numbers on the screen are those of the run, and it stands still when the run ends."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import autokit as torch
+from autokit import nn, optim
+from autokit.graphs.summary import number
+from autokit.widgets.monitor import POINTS, Monitor, _lines
+from tests.widgets.live import show
+from tests.widgets.pages import violations
+from tests.widgets.test_looks import CONTRAST
+from tests.widgets.test_playground import pictures
+
+
+def run(steps: int = 40, poison: int = -1, total: int | None = None) -> Monitor:
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(3, 16), nn.ReLU(), nn.Linear(16, 1))
+    optimizer = optim.SGD(model.parameters(), lr=0.05)
+    x = torch.randn(8, 3)
+    watch = torch.monitor(model, optimizer, total=steps if total is None else total, every=4)
+    with watch:
+        for step in range(steps):
+            optimizer.zero_grad()
+            loss = (model(x) - 1).pow(2).mean()
+            if step == poison:
+                loss = (loss - 100).log()
+            loss.backward()
+            optimizer.step()
+            watch.step(loss)
+    return watch
+
+
+def test_the_traits_stand_exactly_at_the_end() -> None:
+    watch = run()
+    assert (watch.steps, watch.total, watch.running, watch.alarm) == (40, 40, False, "")
+    assert watch.loss == watch._watch.history.losses[-1] and watch.learning_rate == 0.05
+    assert repr(watch) == "Monitor(40 steps, 2 layers)"
+
+
+def test_the_still_is_a_figure_and_a_table_and_the_same_on_every_run() -> None:
+    watch = run()
+    ((alt, drawn),) = pictures(watch)
+    assert alt.startswith("After 40 steps of 40 the loss is") and "<path" in drawn
+    lines = watch.still()["text/plain"].splitlines()
+    assert [line.split()[0] for line in lines[3:]] == ["0", "1", "2"]
+    assert watch.still() == run().still()
+    assert len(watch.figure().axes) == 4
+
+
+def test_a_run_that_fails_still_has_its_still() -> None:
+    model = nn.Linear(1, 1)
+    watch = torch.monitor(model, optim.SGD(model.parameters()))
+    with pytest.raises(ZeroDivisionError), watch:
+        _ = 1 / 0
+    assert not watch.running and watch.still()["text/plain"].startswith("No step was taken so far.")
+
+
+def test_a_long_run_is_sent_as_means() -> None:
+    sent = _lines(range(10_000), [(float(k),) for k in range(10_000)])
+    assert len(sent) <= POINTS * 8 and _lines([], []) == b""
+
+
+def test_what_is_on_the_screen_is_what_python_says(open_page: Callable[..., Any]) -> None:
+    watch = run()
+    (shown,) = show(open_page(), watch)
+    place, history = shown.locator, watch._watch.history
+    facts = place.locator(".ak-fact b").all_inner_texts()
+    assert facts == ["40 of 40", number(history.losses[-1]), "0.05"]
+    rows = [row.locator("th, td").all_inner_texts() for row in place.locator("tbody tr").all()]
+    assert [row[0] for row in rows] == ["0 · Linear", "1 · ReLU", "2 · Linear"]
+    assert [rows[0][1], rows[2][1]] == [f"{norm:.3g}" for norm in history.norms[-1]]
+    assert [rows[0][2], rows[2][2]] == [f"{ratio:.3g}" for ratio in history.ratios[-1]]
+    assert rows[1][3] == "{} of {}".format(*history.dead["1 · ReLU"])
+    curve = place.locator(".ak-charts section").first.locator(".ak-curve").get_attribute("d")
+    assert len(re.findall("[ML]", curve)) == 40
+    assert place.locator("[role=progressbar]").get_attribute("aria-valuenow") == "40"
+
+
+def test_the_alarm_is_told_and_a_layer_chosen(open_page: Callable[..., Any]) -> None:
+    watch = run(poison=9)
+    (shown,) = show(open_page(), watch)
+    alarm = shown.page.get_by_role("alert").inner_text()
+    assert alarm == f"✗ {watch.alarm}" and "from log" in alarm
+    shown.page.get_by_role("button", name="2 · Linear").focus()
+    shown.page.keyboard.press("Enter")
+    shown.page.wait_for_selector(".ak-charts [data-mark]")
+    shown.page.wait_for_timeout(50)
+    assert watch.selected == "2 · Linear"
+    assert shown.close() == 0
+
+
+def test_it_follows_the_run(open_page: Callable[..., Any]) -> None:
+    model = nn.Linear(1, 1)
+    optimizer = optim.SGD(model.parameters(), lr=0.1)
+    watch = torch.monitor(model, optimizer, every=1)
+    (shown,) = show(open_page(), watch)
+    assert shown.locator.locator(".ak-phase").inner_text() == "Running"
+    for _ in range(3):
+        loss = model(torch.ones(2, 1)).pow(2).mean()
+        loss.backward()
+        optimizer.step()
+        watch.step(loss)
+    watch.finish()
+    shown.update()
+    shown.page.wait_for_function("document.querySelector('.ak-fact b').textContent === '3'")
+    assert shown.locator.locator(".ak-phase").inner_text() == "Done"
+    assert shown.locator.locator("[role=progressbar]").is_hidden(), "nobody said how many steps there will be"
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1000), ("dark", 360)])
+def test_everyone_can_read_and_reach_it(open_page: Callable[..., Any], scheme: str, width: int) -> None:
+    page = open_page(color_scheme=scheme, reduced_motion="reduce", viewport={"width": width, "height": 900})
+    show(page, run(poison=30))
+    assert violations(page) == [] and page.evaluate(CONTRAST) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
