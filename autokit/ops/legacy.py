@@ -82,9 +82,11 @@ def sum_to_size(self: Tensor, *size: Any) -> Tensor:
     pairs = list(zip(target, self.array.shape[max(lead, 0) :]))
     if lead < 0 or any(small not in (1, large) for small, large in pairs):
         raise RuntimeError(f"size {{{list(target)}}} is not expandable to size {{{list(self.shape)}}}.")
-    kept = [lead + place for place, (small, large) in enumerate(pairs) if small != large]
-    result = self if not kept else reduce.sum(self, tuple(kept), keepdim=True)
-    return reduce.sum(result, tuple(range(lead))) if lead else result
+    repeated = [lead + place for place, (small, large) in enumerate(pairs) if small != large]
+    if not lead and not repeated:
+        return self
+    total = reduce.sum(self, (*range(lead), *repeated), keepdim=True)  # at once, so that it is rounded once
+    return total.view(target) if lead else total
 
 
 def narrow_copy(input: Tensor, dim: int, start: int, length: int) -> Tensor:
