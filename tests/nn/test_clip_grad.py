@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from inspect import signature
+from inspect import ismodule, signature
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from tests.support import require
 require("torch")
 import torch  # noqa: E402
 
-NAMES = [name for name in utils.__all__ if name != "rnn"]
+NAMES = [name for name in utils.__all__ if not ismodule(getattr(utils, name))]
 
 
 def with_gradients(module: Any, dtype: str = "float64") -> list[Any]:
