@@ -20,6 +20,7 @@ from autokit.ops.errors import describe
 from autokit.ops.gpu import is_on_cpu
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
+from autokit.ops.recording import share_storage
 from autokit.tensor import Tensor, new_tensor
 
 # An index is kept as arrays, numbers, slices, None and Ellipsis: what NumPy understands.
@@ -283,6 +284,13 @@ def getitem(input: Tensor, index: Any) -> Tensor:
     IndexError
         If there is no such place, or there are too many indices.
     """
+    array = input.array
+    if index.__class__ is int and not input._requires_grad and array.__class__ is np.ndarray:
+        # A row of data, as datasets and loops read them: nothing to record, nothing to look at.
+        try:
+            return share_storage(input, new_tensor(array[index, ...]))
+        except IndexError:
+            pass  # what follows says why
     entries = plain_index(input, index)
     try:
         return plain_getitem(input, index=entries)

@@ -105,13 +105,16 @@ def _stack_gradients(g: Any, tensors: Sequence[Any], dim: int) -> list[Any]:
 @operation("stack", "the tensors, stacked", joint=derivative("its own part", _stack_gradients), name="stack")
 def plain_stack(*tensors, dim=0):
     """See :func:`stack`."""
+    shape = tensors[0].shape
     for place, tensor in enumerate(tensors):
-        if tensor.shape != tensors[0].shape:
+        if tensor.shape != shape:
             raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {list(tensors[0].shape)} at entry 0 "
+                f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 "
                 f"and {list(tensor.shape)} at entry {place}"
             )
-    return np.stack(tensors, axis=place_of(dim, tensors[0].ndim + 1, "stack"))
+    if dim.__class__ is int and dim == 0 and shape:  # twice as fast as np.stack
+        return np.concatenate(tensors).reshape(len(tensors), *shape)
+    return np.stack(tensors, axis=place_of(dim, len(shape) + 1, "stack"))
 
 
 def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:

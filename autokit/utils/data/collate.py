@@ -102,12 +102,18 @@ def _numbers(batch: Sequence[Any]) -> np.ndarray:
 def _stack(tensors: Sequence[Tensor], kind: str) -> Tensor:
     from autokit.ops.join import stack
 
-    expected = tensors[0].array.shape
-    for place, tensor in enumerate(tensors):
-        if tensor.array.shape != expected:
+    arrays = [tensor.array for tensor in tensors]
+    expected, dtype = arrays[0].shape, arrays[0].dtype
+    alike = bool(expected)
+    for place, array in enumerate(arrays):
+        if array.shape != expected:
             raise RuntimeError(
                 f"stack expects each tensor to be equal size, but got {list(expected)} at entry 0 and "
-                f"{list(tensor.array.shape)} at entry {place}. A batch is one {kind} of all its samples: "
+                f"{list(array.shape)} at entry {place}. A batch is one {kind} of all its samples: "
                 "give them one shape, as by padding or cropping, or give the DataLoader a collate_fn."
             )
+        if array.dtype is not dtype:
+            alike = False
+    if alike and not any([tensor._requires_grad for tensor in tensors]):
+        return new_tensor(np.concatenate(arrays).reshape(len(arrays), *expected))
     return stack(list(tensors))

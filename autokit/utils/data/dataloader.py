@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from itertools import repeat
+from itertools import count, repeat
 from typing import TYPE_CHECKING, Any, Generic
 
-from autokit import random
+from autokit import cuda, random
 from autokit.utils.data.collate import default_collate, default_convert
 from autokit.utils.data.dataset import IterableDataset, Sample
 from autokit.utils.data.fetch import fetcher
@@ -19,6 +19,26 @@ if TYPE_CHECKING:
 
 _SETTLED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
 """What cannot be set any more once a loader is made, as others were made from it."""
+
+
+class Batches(map):  # type: ignore[type-arg]
+    """One pass through the data: each batch is made when it is asked for.
+
+    A ``map`` goes on after an exception, with the next batch, as PyTorch does;
+    and no frame of its own keeps it, and with it the workers, in a traceback.
+    """
+
+    def __new__(cls, make: Callable[[Any], Any], each: Iterable[Any], loader: DataLoader[Any]) -> Batches:
+        """The results of ``make`` of ``each``."""
+        batches = super().__new__(cls, make, each)
+        batches._loader = loader
+        return batches
+
+    _loader: DataLoader[Any]
+
+    def __len__(self) -> int:
+        """How many batches the whole pass has."""
+        return len(self._loader)
 
 
 class DataLoader(Generic[Sample]):
@@ -55,7 +75,8 @@ class DataLoader(Generic[Sample]):
     in_order : bool
         Give batches in the sampler's order, and not in that in which workers get them done.
     pin_memory, pin_memory_device
-        Accepted for PyTorch's sake: a copy to the GPU takes the same time from all memory here.
+        Accepted for PyTorch's sake: a copy to the GPU takes the same time from all memory here.  Without a
+        GPU it is warned of.
 
     Raises
     ------
@@ -176,6 +197,12 @@ class DataLoader(Generic[Sample]):
         self._context = context_of(given)
 
     def __iter__(self) -> Iterator[Any]:
+        if self.pin_memory and not cuda.is_available():
+            warnings.warn(
+                "'pin_memory' argument is set as true but no accelerator is found, then device pinned memory "
+                "won't be used.",
+                stacklevel=2,
+            )
         if self.num_workers:
             return self._in_parallel()
         if self.timeout:
@@ -189,21 +216,13 @@ class DataLoader(Generic[Sample]):
     def _draw_seed(self) -> int:
         return draw_seed(self.generator or random.default_generator)
 
-    def _one_by_one(self) -> Iterator[Any]:
+    def _one_by_one(self) -> Batches:
         fetch = fetcher(self.dataset, self.collate_fn, self.batch_sampler is not None, self.drop_last)
-        if not isinstance(self.dataset, IterableDataset):
-            yield from map(fetch, self._indices())
-            return
-        for indices in self._indices():
-            try:
-                batch = fetch(indices)
-            except StopIteration:
-                return
-            yield batch
+        return Batches(fetch, self._indices(), self)
 
     def _in_parallel(self) -> Iterator[Any]:
         from autokit.utils.data.worker import Cargo
-        from autokit.utils.data.workers import Workers, context_of
+        from autokit.utils.data.workers import Workers, batch_of, context_of
 
         indices = self._indices()
         workers = self._workers
@@ -225,7 +244,8 @@ class DataLoader(Generic[Sample]):
                 self.timeout,
             )
             self._workers = workers if self.persistent_workers else None
-        return self._held_to_its_length(workers.batches(indices, self.persistent_workers))
+        results = workers.results(indices, self.persistent_workers)
+        return self._held_to_its_length(Batches(batch_of, results, self))
 
     def _indices(self) -> Iterator[Any]:
         """What each batch is to be made of; of a stream only how many samples."""
@@ -233,21 +253,24 @@ class DataLoader(Generic[Sample]):
             return repeat(None if self.batch_size is None else range(self.batch_size))
         return iter(self.sampler if self.batch_sampler is None else self.batch_sampler)
 
-    def _held_to_its_length(self, batches: Iterator[Any]) -> Iterator[Any]:
+    def _held_to_its_length(self, batches: Batches) -> Batches:
         """The same batches; a stream that gives more of them than ``len(loader)`` said is warned of."""
-        return batches if self._promised is None else self._warned(batches, self._promised)
+        promised, counted = self._promised, count(1)
+        if promised is None:
+            return batches
 
-    def _warned(self, batches: Iterator[Any], promised: int) -> Iterator[Any]:
-        for count, batch in enumerate(batches, 1):
-            if count > promised:
+        def watched(batch: Any) -> Any:
+            if (given := next(counted)) > promised:
                 more = "each worker goes through all of it unless it asks get_worker_info() for its part. "
                 warnings.warn(
                     f"Length of IterableDataset {type(self.dataset).__name__} was reported to be {promised} "
-                    f"batches (when accessing len(dataloader)), but {count} have been fetched. "
+                    f"batches (when accessing len(dataloader)), but {given} have been fetched. "
                     + (f"With num_workers={self.num_workers}, {more}" if self.num_workers else ""),
                     stacklevel=2,
                 )
-            yield batch
+            return batch
+
+        return Batches(watched, batches, self)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         from autokit.draw.table import table_bundle

@@ -108,7 +108,7 @@ class Workers:
 
     # ------------------------------------------------------------ one pass through the data
 
-    def batches(self, indices: Iterator[Any], persistent: bool) -> Iterator[Any]:
+    def results(self, indices: Iterator[Any], persistent: bool) -> Iterator[Result]:
         """What the workers make of ``indices``, in this order unless the loader said otherwise.
 
         They begin at once, and unless they are ``persistent`` end when this has been gone through.
@@ -116,15 +116,12 @@ class Workers:
         self.epoch += 1
         return self._received(_Deal(self, indices, self.epoch), persistent)
 
-    def _received(self, deal: _Deal, persistent: bool) -> Iterator[Any]:
+    def _received(self, deal: _Deal, persistent: bool) -> Iterator[Result]:
         try:
             while deal.is_anything_out():
                 result = deal.next_result()
-                if result is None:
-                    continue
-                if result.failure is not None:
-                    raise result.failure.as_error()
-                yield result.batch
+                if result is not None:
+                    yield result
         except GeneratorExit:  # a break
             raise
         except BaseException as error:
@@ -186,6 +183,13 @@ class Workers:
             return _Lost(why)
         why = f"DataLoader worker (pid(s) {process.pid}) exited unexpectedly with exit code {code}. "
         return _Lost(why + (_HERE if self._forks else _MAIN))
+
+
+def batch_of(result: Result) -> Any:
+    """The batch, or the exception that a worker met in its place."""
+    if result.failure is not None:
+        raise result.failure.as_error()
+    return result.batch
 
 
 class _Lost(RuntimeError):

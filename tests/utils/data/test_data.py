@@ -286,6 +286,85 @@ def test_streams_samplers_and_lengths():
     assert list(data.DataLoader([])) == []
 
 
+class Holed:
+    """Six numbers, of which the third cannot be read."""
+
+    def __len__(self) -> int:
+        return 6
+
+    def __getitem__(self, index: int) -> int:
+        if index == 2:
+            raise KeyError("lost")
+        return index
+
+
+@pytest.mark.parametrize("num_workers", [0, 1])
+def test_a_pass_has_a_length_and_goes_on_after_an_exception_as_in_pytorch(num_workers: int):
+    require("torch")
+    import torch
+
+    found = []
+    for T in (ak, torch):
+        batches = iter(T.utils.data.DataLoader(Holed(), batch_size=2, num_workers=num_workers))
+        given: list[Any] = [len(batches)]
+        for _ in range(4):
+            try:
+                given.append(next(batches).tolist())
+            except (KeyError, StopIteration) as error:
+                given.append(type(error).__name__)
+        found.append([*given, len(batches)])
+    assert found[0] == found[1] == [3, [0, 1], "KeyError", [4, 5], "StopIteration", 3]
+
+
+def test_memory_that_no_gpu_can_be_given_is_warned_of_as_in_pytorch():
+    require("torch")
+    import torch
+
+    if torch.cuda.is_available() or ak.cuda.is_available():
+        pytest.skip("there is a GPU")
+    said = []
+    for T in (ak, torch):
+        loader = T.utils.data.DataLoader(range(2), pin_memory=True)
+        with pytest.warns(UserWarning, match="no accelerator is found") as caught:
+            assert [batch.tolist() for batch in loader] == [[0], [1]]
+        said.append([str(each.message) for each in caught])
+    assert said[0] == said[1]
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 3)])
+@pytest.mark.parametrize("dtypes", [("float32",), ("int64", "float32"), ("bool", "float64"), ("bfloat16",)])
+def test_tensors_are_stacked_as_pytorch_stacks_them(shape: tuple[int, ...], dtypes: tuple[str, ...]):
+    require("torch")
+    import torch
+
+    batches = []
+    for T in (ak, torch):
+        samples = [T.ones(shape, dtype=getattr(T, dtype)) for dtype in dtypes * 3]
+        batches.append(T.utils.data.default_collate(samples))
+    ours, theirs = batches
+    assert str(ours.dtype) == str(theirs.dtype) and tuple(ours.shape) == tuple(theirs.shape)
+    assert ours.tolist() == theirs.tolist()
+
+
+def test_a_batch_of_samples_that_learn_learns():
+    samples = [ak.ones(2), ak.ones(2, requires_grad=True)]
+    data.default_collate(samples).sum().backward()
+    assert samples[1].grad.tolist() == [1, 1]
+
+
+def test_rows_are_views_that_notice_changes():
+    table = ak.zeros(3, 2)
+    row, again = table[1], table[-2]
+    table[1, 0] = 5
+    assert row.tolist() == again.tolist() == [5, 0]
+    row += 1
+    assert table.tolist() == [[0, 0], [6, 1], [0, 0]] and table._version == row._version == 2
+    with pytest.raises(IndexError, match="index 3 is out of bounds for dimension 0 with size 3"):
+        table[3]
+    with pytest.raises(IndexError, match="invalid index of a 0-dim tensor"):
+        ak.tensor(1.0)[0]
+
+
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [

@@ -433,6 +433,18 @@ def test_a_break_ends_the_workers():
     assert children() == before
 
 
+def test_an_exception_from_a_worker_ends_the_loop_and_the_workers_though_its_traceback_is_kept():
+    def fail(index: int) -> None:
+        if index == 3:
+            raise ValueError(index)
+
+    before = children()
+    with pytest.raises(ValueError, match="Caught") as caught:
+        for _ in data.DataLoader(Squares(1000, fail), num_workers=2):
+            pass
+    assert children() == before and caught.tb is not None
+
+
 def test_loaders_inside_each_other():
     outer = data.DataLoader(Squares(3), num_workers=1)
     pairs = [(a[0].item(), b[0].item()) for a in outer for b in data.DataLoader(Squares(2), num_workers=2)]
