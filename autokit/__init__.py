@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from autokit.graphs.story import record
     from autokit.serialization import load, save
     from autokit.widgets import animate
+    from autokit.widgets.descent import descent
     from autokit.widgets.monitor import monitor
     from autokit.widgets.playground import playground
 
@@ -108,6 +109,7 @@ _LAZY = {
     "is_anomaly_check_nan_enabled": "autokit.debug.anomaly",
     "is_anomaly_enabled": "autokit.debug.anomaly",
     "compile": "autokit.func.compiling",
+    "descent": "autokit.widgets.descent",
     "graph": "autokit.graphs.capture",
     "graph_of_error": "autokit.graphs.failure",
     "monitor": "autokit.widgets.monitor",
@@ -168,6 +170,7 @@ __all__ = [
     "can_cast",
     "compile",
     "default_generator",
+    "descent",
     "device",
     "dtype",
     "e",

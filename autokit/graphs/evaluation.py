@@ -124,6 +124,12 @@ class Evaluation:
         first, second = self.names
         return self._values({first: x.ravel(), second: y.ravel()}).reshape(x.shape)
 
+    def loss(self, tensors: Sequence[Tensor]) -> Tensor:
+        """The result itself, for these tensors in the order of the names, checked to be one number."""
+        output = self._call(dict(zip(self.names, tensors)))
+        _check(output)
+        return output  # type: ignore[no-any-return]
+
     # ------------------------------------------------------------ inside
 
     def _call(self, tensors: Mapping[str, Tensor]) -> Any:

@@ -31,7 +31,7 @@ def levels(values: np.ndarray, count: int = _LEVELS) -> list[float]:
     typical = float(np.median(finite)) - low
     if typical * 8 < high - low and typical > 0:
         # Most of the picture lies low: steps that grow show the valley as well as its walls.
-        return [low + float(step) for step in (high - low) * inner**4]
+        return [low + float(step) for step in (high - low) * inner**2.5]
     return [low + float(step) for step in (high - low) * inner]
 
 
@@ -56,7 +56,7 @@ def contour(
 ) -> None:
     """Draw the lines on which a function of two numbers has one value each."""
     if lines := levels(values):
-        axes.contour(across, up, values, levels=lines, cmap="Blues_r", linewidths=1.0, zorder=1)
+        axes.contour(across, up, values, levels=lines, cmap="Blues_r", linewidths=1.0, alpha=0.6, zorder=1)
     axes.set(xlabel=names[0], ylabel=names[1])
     axes.set_facecolor("#ffffff")
     for spine in axes.spines.values():

@@ -6,12 +6,20 @@ from typing import Any
 
 import anywidget
 
+from autokit.draw.escape import xml
+from autokit.widgets.player import STILL
 from autokit.widgets.script import FOLDER, player_css
 
 
 def live_css() -> str:
     """The style sheet of the live widgets: the player's, and what they add."""
     return player_css() + (FOLDER / "live.css").read_text(encoding="utf-8")
+
+
+def still_bundle(plain: str, words: str, *pictures: str) -> dict[str, Any]:
+    """A still in the forms that a notebook asks for: ``pictures`` in HTML, and below them ``words``."""
+    shown = "".join(f"<div>{picture}</div>" for picture in pictures if picture)
+    return {"text/plain": plain, "text/html": f'<div class="{STILL}">{shown}<p>{xml(words)}</p></div>'}
 
 
 class Live(anywidget.AnyWidget):

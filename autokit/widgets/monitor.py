@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import traitlets
 
-from autokit.draw.escape import xml
 from autokit.draw.table import table_text
 from autokit.graphs.model import Table
 from autokit.graphs.summary import number
 from autokit.graphs.training import Watch
 from autokit.plot.training import spreads
-from autokit.widgets.live import Live, live_css
+from autokit.widgets.live import Live, live_css, still_bundle
 from autokit.widgets.script import bundle
 
 if TYPE_CHECKING:
@@ -115,7 +114,7 @@ class Monitor(Live):
                 picture = figure_html(self.figure(), words)
             except ModuleNotFoundError:  # the words stand alone
                 picture = ""
-        return {"text/plain": plain, "text/html": f"<div><div>{picture}</div><p>{xml(words)}</p></div>"}
+        return still_bundle(plain, words, picture)
 
     def close(self) -> None:
         """Take the widget away, and stop watching."""

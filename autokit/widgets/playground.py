@@ -14,7 +14,7 @@ import traitlets
 
 from autokit import draw
 from autokit.draw.card import BOLD
-from autokit.draw.escape import visible, xml
+from autokit.draw.escape import visible
 from autokit.draw.image import image
 from autokit.draw.metrics import fit
 from autokit.draw.part import part
@@ -26,7 +26,7 @@ from autokit.graphs.evaluation import Evaluation, Moment
 from autokit.graphs.model import Change, State, Timeline
 from autokit.graphs.summary import number
 from autokit.plot.functions import levels
-from autokit.widgets.live import Live, live_css
+from autokit.widgets.live import Live, live_css, still_bundle
 from autokit.widgets.script import bundle
 
 POINTS, GRID = 121, 41
@@ -116,10 +116,9 @@ class Playground(Live):
         drawn = draw.svg(self._scene, state=self._state())
         words = self._sentence()
         graph = image(drawn, f"{words} {self._scene.title}", self._scene.width)
-        return {
-            "text/plain": f"{words}\n{draw.text(self._moment.graph)}",
-            "text/html": f"<div><div>{graph}</div>{self._chart_html(words)}<p>{xml(words)}</p></div>",
-        }
+        return still_bundle(
+            f"{words}\n{draw.text(self._moment.graph)}", words, graph, self._chart_html(words)
+        )
 
     def __repr__(self) -> str:
         return f"Playground({', '.join(f'{name}={number(at)}' for name, at in self.inputs.items())})"
@@ -269,7 +268,7 @@ class Playground(Live):
                 name = self._along
                 at = place[name], self._moment.value, slopes[name]
                 functions.curve(axes, self._points(), self._chart["values"], name, at)
-        return f"<div>{figures.figure_html(made, f'Chart of the function. {words}')}</div>"
+        return figures.figure_html(made, f"Chart of the function. {words}")
 
 
 def playground(function: Callable[..., Any], **ranges: tuple[float, ...]) -> Playground:

@@ -143,8 +143,9 @@ def test_sliders_and_keys_reach_python_and_its_numbers_the_screen(open_page: Cal
     (shown,) = show(open_page(), board)
     page, place = shown.page, shown.locator
     place.get_by_label("a", exact=True).focus()
-    for _ in range(3):
-        page.keyboard.press("ArrowRight")
+    for key in ("ArrowRight", "ArrowUp", "PageUp", "ArrowLeft"):
+        page.keyboard.press(key)
+    assert place.get_by_label("a, as a number").input_value() == "0.55"
     page.keyboard.press("End")
     place.get_by_label("b, as a number").fill("1.25")
     page.keyboard.press("Enter")

@@ -27,7 +27,20 @@ function makeSlider(input, onMove, signal) {
   const node = h("div", { className: "ak-input" }, h("span", { className: "ak-input-name" }, name), range, field,
     h("span", { className: "ak-slope-label" }, `∂f/∂${name}`), gradient);
   range.addEventListener("input", () => onMove(Number(range.value)), { signal });
-  field.addEventListener("change", () => field.value !== "" && onMove(Math.max(low, Math.min(high, Number(field.value)))), { signal });
+  const kept = (/** @type {number} */ value) => Math.max(low, Math.min(high, value));
+  const enter = () => field.value !== "" && onMove(kept(Number(field.value)));
+  field.addEventListener("change", enter, { signal });
+  // JupyterLab takes these keys from the browser, so that they are ours to answer.
+  node.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    /** @type {Record<string, number>} */ const moves = { ArrowUp: 1, ArrowDown: -1, ...(event.target === range ? { ArrowRight: 1, ArrowLeft: -1, PageUp: 10, PageDown: -10 } : {}) };
+    const move = moves[event.key];
+    if (move) onMove(Number((low + step * Math.round((kept(Number(range.value) + move * step) - low) / step)).toPrecision(12)));
+    else if (event.key === "Enter" && event.target === field && !event.shiftKey) enter();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }, { signal });
   return {
     node, range, field,
     /** @param {number} value @param {string} slope */

@@ -1,0 +1,204 @@
+"""Several optimizers on their way down one loss, step by step."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import traitlets
+
+from autokit.draw.table import table_text
+from autokit.graphs.descents import USUAL, Descents, descend
+from autokit.graphs.model import Table
+from autokit.graphs.summary import number
+from autokit.plot.functions import levels
+from autokit.widgets.live import Live, live_css, still_bundle
+from autokit.widgets.script import bundle
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class Descent(Live):
+    """Plays how optimizers descend.  Made by :func:`descent`; it runs in the browser, without the kernel.
+
+    Attributes
+    ----------
+    step : int
+        The step that is shown, from 0, the start; kept within those taken.
+    playing : bool
+    speed : float
+        How many times as fast as the normal pace, from 0.1 to 10.
+    selected : str
+        The optimizer whose way is marked, by its name, or ``""``.
+    """
+
+    _esm = bundle("descent.js")
+    _css = live_css()
+
+    step = traitlets.Int(0).tag(sync=True)
+    playing = traitlets.Bool(False).tag(sync=True)
+    speed = traitlets.Float(1.0, min=0.1, max=10.0).tag(sync=True)
+    selected = traitlets.Unicode("").tag(sync=True)
+    _descents = traitlets.Dict(read_only=True).tag(sync=True)
+
+    def __init__(self, descents: Descents, **traits: Any) -> None:
+        self.descents = descents
+        super().__init__()
+        self.set_trait("_descents", self._payload())
+        for name, value in traits.items():
+            setattr(self, name, value)
+
+    def seek(self, step: int) -> None:
+        """Show ``step``; a negative one counts from the end."""
+        step, count = operator.index(step), self.descents.steps + 1
+        if not -count <= step < count:
+            raise IndexError(f"step {step} is out of range for ways of {self.descents.steps} steps")
+        self.step = step % count
+
+    def figure(self, step: int = -1) -> Figure:
+        """The ways up to ``step`` as a matplotlib figure."""
+        from autokit.plot.descents import descents
+
+        return descents(self.descents, step % (self.descents.steps + 1))
+
+    def still(self) -> dict[str, Any]:
+        """The whole ways as a figure, and where they end as a table."""
+        words = self._sentence(self.descents.steps)
+        plain = f"{words}\n{table_text(self._table(self.descents.steps))}"
+        try:
+            from autokit.plot.figures import figure_html
+
+            picture = figure_html(self.figure(), words)
+        except ModuleNotFoundError:  # the words stand alone
+            picture = ""
+        return still_bundle(plain, words, picture)
+
+    def __repr__(self) -> str:
+        names = ", ".join(path.name for path in self.descents.paths)
+        return f"Descent({names}; {self.descents.steps} steps)"
+
+    def _payload(self) -> dict[str, Any]:
+        made = self.descents
+        return {
+            "names": list(made.names),
+            "ends": [list(side) for side in made.ends],
+            "values": [_json(row) for row in made.values],
+            "levels": levels(np.asarray(made.values)),
+            "paths": [
+                {
+                    "name": path.name,
+                    "x": _json(point[0] for point in path.points),
+                    "y": _json(point[1] for point in path.points),
+                    "losses": _json(path.losses),
+                }
+                for path in made.paths
+            ],
+            "told": [[list(row[1:]) for row in self._table(step).rows] for step in range(made.steps + 1)],
+            "sentences": [self._sentence(step) for step in range(made.steps + 1)],
+        }
+
+    def _table(self, step: int) -> Table:
+        rows = []
+        for path in self.descents.paths:
+            (x, y), slopes = path.points[step], path.gradients[step]
+            rows.append(
+                (path.name, number(x), number(y), number(path.losses[step]), number(math.hypot(*slopes)))
+            )
+        head = ("optimizer", *self.descents.names, "loss", "gradient norm")
+        return Table(f"Step {step} of {self.descents.steps}", head, tuple(rows))
+
+    def _sentence(self, step: int) -> str:
+        losses = [(path.losses[step], path.name) for path in self.descents.paths]
+        where = "At the start" if step == 0 else f"After {step} step{'' if step == 1 else 's'}"
+        finite = [each for each in losses if math.isfinite(each[0])]
+        gone = [name for loss, name in losses if not math.isfinite(loss)]
+        told = f"{where} "
+        if step == 0:
+            told += f"the loss is {number(losses[0][0])}."
+        elif finite:
+            told += f"{min(finite)[1]} is lowest, at {number(min(finite)[0])}"
+            told += f"; {max(finite)[1]} is highest, at {number(max(finite)[0])}." if len(finite) > 1 else "."
+        return told + (f" {', '.join(gone)} ran away." if gone else "")
+
+    @traitlets.validate("step")
+    def _stay_within(self, proposal: Any) -> int:
+        # A linked slider may overshoot, so a step out of range is taken to the nearest end.
+        return int(max(0, min(proposal["value"], self.descents.steps)))
+
+    @traitlets.validate("selected")
+    def _select_a_way(self, proposal: Any) -> str:
+        name: str = proposal["value"]
+        known = [path.name for path in self.descents.paths]
+        if name and name not in known:
+            raise traitlets.TraitError(f"selected names no optimizer: {name!r}; there are {', '.join(known)}")
+        return name
+
+
+def descent(
+    loss_fn: Callable[..., Any],
+    optimizers: Iterable[Any] | Mapping[str, Any] | None = None,
+    start: Sequence[float] = (-1.5, 1.5),
+    steps: int = 60,
+    ends: Sequence[Sequence[float]] | None = None,
+    **traits: Any,
+) -> Descent:
+    """Compare optimizers on a loss of two numbers: their ways from one start, step by step.
+
+    Parameters
+    ----------
+    loss_fn : callable
+        Takes two 0-dimensional tensors, and returns a tensor of one element.
+    optimizers : list or dict
+        Each a class, as ``optim.Adam``, a pair ``(optim.SGD, {"lr": 0.1})``, or a function that makes one of
+        a list of parameters; in a dict by the names to show.  Left out: SGD, SGD with momentum, and Adam.
+    start : pair of float
+        Where each begins.
+    steps : int
+        How many steps each takes.
+    ends : pair of pairs, optional
+        The lowest and highest of each number in the picture; left out, what the ways need.
+    **traits
+        Of the :class:`Descent`, such as ``speed=2``.
+
+    Returns
+    -------
+    Descent
+        A widget; ``descent.descents`` holds the numbers.
+
+    Raises
+    ------
+    TypeError
+        If an optimizer is neither a class of them nor a function that makes one.
+    ValueError
+        If there are no optimizers or no steps, or the start is not two finite numbers.
+
+    Examples
+    --------
+    >>> from autokit import optim
+    >>> plain = {"SGD": (optim.SGD, {"lr": 0.1})}
+    >>> race = descent(lambda x, y: x * x + 5 * y * y, plain, start=(1, 1), steps=2)
+    >>> race
+    Descent(SGD; 2 steps)
+    >>> [(round(x, 2), round(y, 2)) for x, y in race.descents.paths[0].points]
+    [(1.0, 1.0), (0.8, 0.0), (0.64, 0.0)]
+    """
+    chosen = USUAL if optimizers is None else optimizers
+    return Descent(descend(loss_fn, chosen, start, steps, _names(loss_fn), ends), **traits)
+
+
+def _names(function: Callable[..., Any]) -> tuple[str, str]:
+    try:
+        names = [*inspect.signature(function).parameters]
+    except (TypeError, ValueError):
+        names = []
+    return (names[0], names[1]) if len(names) == 2 else ("x", "y")
+
+
+def _json(values: Iterable[float]) -> list[float | None]:
+    """Numbers as JSON has them: none for NaN and infinity."""
+    return [float(f"{value:.6g}") if math.isfinite(value) else None for value in values]
