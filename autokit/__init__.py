@@ -133,6 +133,7 @@ _PACKAGES = (
     "classroom",
     "datasets",
     "debug",
+    "distributions",
     "draw",
     "func",
     "graphs",

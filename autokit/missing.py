@@ -103,7 +103,6 @@ _INSTEAD = {
     },
     "torch": {
         "hub": "the model's own code and weights",
-        "distributions": "torch.normal, torch.rand, torch.multinomial, torch.bernoulli and torch.poisson",
         "fft": "numpy.fft, where no gradient is needed",
         "stft": "numpy.fft",
         "istft": "numpy.fft",

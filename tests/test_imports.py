@@ -31,7 +31,7 @@ LAYERS = (
         "memory",
         "thread_state",
     },
-    {"", "nn", "optim", "static", "utils", "datasets", "transforms"}
+    {"", "nn", "optim", "static", "utils", "datasets", "transforms", "distributions"}
     | {"accelerator", "amp", "backends", "cuda", "debug", "linalg", "serialization", "special"},
     {"graphs"},
     {"draw"},

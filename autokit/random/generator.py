@@ -350,6 +350,15 @@ class Generator:
         """How many of the ``counts`` trials succeed; equal to PyTorch's ``binomial``."""
         return self._one_by_one(rejection.binomial, counts, chances)
 
+    def gamma(self, shapes: Array) -> Array:
+        """Numbers from gamma distributions of rate 1; equal to PyTorch's."""
+        drawn = rejection.gamma(
+            lambda: float(self._uniform(1, FLOAT64)[0]),
+            lambda: float(self._normal_pairs(1)[0]),
+            shapes.ravel().tolist(),
+        )
+        return np.array(list(drawn), FLOAT64).reshape(shapes.shape)
+
     def choice(self, weights: Array, count: int) -> Array:
         """``count`` places of each row, with replacement; equal to PyTorch's ``multinomial``."""
         rows = weights.reshape(-1, weights.shape[-1])

@@ -132,6 +132,42 @@ def _binomial_by_rejection(draw: Draw, count: float, chance: float) -> float:
             return k
 
 
+def gamma(draw: Draw, normal: Draw, shapes: list[float]) -> Iterator[float]:
+    """Numbers from gamma distributions of rate 1, by Marsaglia and Tsang's cube of a normal number.
+
+    Shapes below 1 are raised by 1, and the number is multiplied by a power of an even one.  The constants
+    are rounded as PyTorch's are.
+
+    References
+    ----------
+    G. Marsaglia and W. W. Tsang, "A simple method for generating gamma variables", ACM Transactions on
+    Mathematical Software 26, 2000.
+    """
+    for shape in shapes:
+        if shape == 0:
+            yield 0.0
+            continue
+        scale = (1 - draw()) ** (1 / shape) if shape < 1 else 1.0
+        d = shape + (shape < 1) - _THIRD
+        yield scale * d * _gamma_cube(draw, normal, d)
+
+
+_THIRD = 0.3333333432674408
+_SQUEEZE = 0.03310000151395798
+
+
+def _gamma_cube(draw: Draw, normal: Draw, d: float) -> float:
+    c = 1 / math.sqrt(9 * d)
+    while True:
+        x = normal()
+        if 1 + c * x <= 0:
+            continue
+        v = (1 + c * x) ** 3
+        u = 1 - draw()
+        if u < 1 - _SQUEEZE * x**4 or _log(u) < 0.5 * x * x + d * (1 - v + math.log(v)):
+            return v
+
+
 _TAILS = (
     0.0810614667953272, 0.0413406959554092, 0.0276779256849983, 0.02079067210376509, 0.0166446911898211,
     0.0138761288230707, 0.0118967099458917, 0.0104112652619720, 0.00925546218271273, 0.00833056343336287,

@@ -1,0 +1,82 @@
+"""Yes or no."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import autokit
+from autokit.distributions import constraints
+from autokit.distributions.distribution import (
+    Distribution,
+    broadcast_all,
+    lazy_property,
+    one_of,
+    probs_to_logits,
+)
+from autokit.nn import functional as F
+from autokit.tensor import Tensor
+
+
+class Bernoulli(Distribution):
+    """1 with probability ``probs``, else 0; in place of ``probs`` its log-odds ``logits`` may be given.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit.distributions import Bernoulli
+    >>> Bernoulli(torch.tensor([0.5, 0.25])).log_prob(torch.tensor([1.0, 1.0])).exp()
+    tensor([0.5000, 0.2500])
+    """
+
+    arg_constraints: ClassVar = {"probs": constraints.unit_interval, "logits": constraints.real}
+    support = constraints.boolean
+    has_enumerate_support = True
+    _mean_carrier_measure = 0
+
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+        self._given = one_of(probs=probs, logits=logits)
+        (value,) = broadcast_all(probs if logits is None else logits)
+        setattr(self, self._given, value)
+        super().__init__(value.shape, validate_args=validate_args)
+
+    @lazy_property
+    def logits(self) -> Tensor:
+        return probs_to_logits(self.probs, is_binary=True)
+
+    @lazy_property
+    def probs(self) -> Tensor:
+        return autokit.sigmoid(self.logits)
+
+    @property
+    def param_shape(self) -> Any:
+        return getattr(self, self._given).size()
+
+    @property
+    def mean(self) -> Tensor:
+        return self.probs
+
+    @property
+    def mode(self) -> Tensor:
+        likelier = (self.probs >= 0.5).to(self.probs)
+        return autokit.where(self.probs == 0.5, autokit.nan, likelier)
+
+    @property
+    def variance(self) -> Tensor:
+        return self.probs * (1 - self.probs)
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        with autokit.no_grad():
+            return autokit.bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
+        logits, value = broadcast_all(self.logits, value)
+        return -F.binary_cross_entropy_with_logits(logits, value, reduction="none")
+
+    def entropy(self) -> Tensor:
+        return F.binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
+
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        values = autokit.arange(2, dtype=getattr(self, self._given).dtype)
+        values = values.view((-1,) + (1,) * len(self._batch_shape))
+        return values.expand((-1, *self._batch_shape)) if expand else values

@@ -1,0 +1,59 @@
+"""Chances that are themselves uncertain."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import autokit
+from autokit.distributions import constraints
+from autokit.distributions.dirichlet import Dirichlet
+from autokit.distributions.distribution import Distribution, broadcast_all
+from autokit.tensor import Tensor
+
+
+class Beta(Distribution):
+    """What is known of a chance after ``concentration1`` - 1 successes and ``concentration0`` - 1 failures.
+
+    No gradient flows through its draws: PyTorch's ``rsample`` has one, this has none yet.
+    """
+
+    arg_constraints: ClassVar = {
+        "concentration1": constraints.positive,
+        "concentration0": constraints.positive,
+    }
+    support = constraints.unit_interval
+
+    def __init__(self, concentration1: Any, concentration0: Any, validate_args: bool | None = None) -> None:
+        both = autokit.stack(broadcast_all(concentration1, concentration0), -1)
+        self._dirichlet = Dirichlet(both, validate_args=validate_args)
+        super().__init__(both.shape[:-1], validate_args=validate_args)
+
+    @property
+    def concentration1(self) -> Tensor:
+        return self._dirichlet.concentration[..., 0]
+
+    @property
+    def concentration0(self) -> Tensor:
+        return self._dirichlet.concentration[..., 1]
+
+    @property
+    def mean(self) -> Tensor:
+        return self.concentration1 / (self.concentration1 + self.concentration0)
+
+    @property
+    def variance(self) -> Tensor:
+        total = self.concentration1 + self.concentration0
+        return self.concentration1 * self.concentration0 / (total.pow(2) * (total + 1))
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        return self._dirichlet.sample(sample_shape)[..., 0]
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
+        return self._dirichlet.log_prob(autokit.stack([value, 1.0 - value], -1))
+
+    def entropy(self) -> Tensor:
+        return self._dirichlet.entropy()
+
+    def __repr__(self) -> str:
+        return "Beta()"

@@ -1,0 +1,89 @@
+"""How many of several trials succeed."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import autokit
+from autokit.distributions import constraints
+from autokit.distributions.constraints import Constraint
+from autokit.distributions.distribution import (
+    Distribution,
+    broadcast_all,
+    lazy_property,
+    one_of,
+    probs_to_logits,
+)
+from autokit.tensor import Tensor
+
+
+class Binomial(Distribution):
+    """How many of ``total_count`` trials succeed, each with probability ``probs`` or log-odds ``logits``."""
+
+    arg_constraints: ClassVar = {
+        "total_count": constraints.nonnegative_integer,
+        "probs": constraints.unit_interval,
+        "logits": constraints.real,
+    }
+    has_enumerate_support = True
+
+    def __init__(
+        self, total_count: Any = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        self._given = one_of(probs=probs, logits=logits)
+        self.total_count, value = broadcast_all(total_count, probs if logits is None else logits)
+        self.total_count = self.total_count.type_as(value)
+        setattr(self, self._given, value)
+        super().__init__(value.shape, validate_args=validate_args)
+
+    @lazy_property
+    def logits(self) -> Tensor:
+        return probs_to_logits(self.probs, is_binary=True)
+
+    @lazy_property
+    def probs(self) -> Tensor:
+        return autokit.sigmoid(self.logits)
+
+    @property
+    def support(self) -> Constraint:
+        return constraints.integer_interval(0, self.total_count)
+
+    @property
+    def mean(self) -> Tensor:
+        return self.total_count * self.probs
+
+    @property
+    def mode(self) -> Tensor:
+        return ((self.total_count + 1) * self.probs).floor().clamp(max=self.total_count)
+
+    @property
+    def variance(self) -> Tensor:
+        return self.total_count * self.probs * (1 - self.probs)
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        shape = self._extended_shape(sample_shape)
+        with autokit.no_grad():
+            return autokit.binomial(self.total_count.expand(shape), self.probs.expand(shape))
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
+        ways = (
+            autokit.lgamma(self.total_count + 1)
+            - autokit.lgamma(value + 1)
+            - autokit.lgamma(self.total_count - value + 1)
+        )
+        # log(1 + exp(logits)), kept from overflow
+        softplus = self.logits.clamp(min=0) + autokit.log1p(autokit.exp(-self.logits.abs()))
+        return ways + value * self.logits - self.total_count * softplus
+
+    def entropy(self) -> Tensor:
+        logs = self.log_prob(self.enumerate_support(False))
+        return -(autokit.exp(logs) * logs).sum(0)
+
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        count = int(self.total_count.max())
+        if not self.total_count.min() == count:
+            raise NotImplementedError("Inhomogeneous total count not supported by `enumerate_support`.")
+        values = autokit.arange(1 + count, dtype=self.total_count.dtype)
+        values = values.view((-1,) + (1,) * len(self._batch_shape))
+        return values.expand((-1, *self._batch_shape)) if expand else values

@@ -1,0 +1,200 @@
+"""Where the parameters and the values of a distribution may lie."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import autokit
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """A set of numbers; ``check`` says of each number, or vector, of a tensor whether it is in it."""
+
+    def check(self, value: Any) -> Any:
+        raise NotImplementedError
+
+    @property
+    def event_dim(self) -> int:
+        """How many of the last dimensions are looked at together."""
+        return 0
+
+
+class Real(Constraint):
+    """All numbers but NaN."""
+
+    def check(self, value: Any) -> Any:
+        return value == value
+
+
+class Boolean(Constraint):
+    """0 and 1."""
+
+    def check(self, value: Any) -> Any:
+        return (value == 0) | (value == 1)
+
+
+@dataclass(frozen=True)
+class GreaterThan(Constraint):
+    """The numbers above a bound."""
+
+    lower_bound: Any
+
+    def check(self, value: Any) -> Any:
+        return self.lower_bound < value
+
+
+@dataclass(frozen=True)
+class GreaterThanEq(Constraint):
+    """The numbers from a bound upwards."""
+
+    lower_bound: Any
+
+    def check(self, value: Any) -> Any:
+        return self.lower_bound <= value
+
+
+@dataclass(frozen=True)
+class LessThan(Constraint):
+    """The numbers below a bound."""
+
+    upper_bound: Any
+
+    def check(self, value: Any) -> Any:
+        return value < self.upper_bound
+
+
+@dataclass(frozen=True)
+class Interval(Constraint):
+    """The numbers from one bound to another."""
+
+    lower_bound: Any
+    upper_bound: Any
+
+    def check(self, value: Any) -> Any:
+        return (self.lower_bound <= value) & (value <= self.upper_bound)
+
+
+@dataclass(frozen=True)
+class IntegerInterval(Constraint):
+    """The whole numbers from one bound to another."""
+
+    lower_bound: Any
+    upper_bound: Any
+
+    def check(self, value: Any) -> Any:
+        return (value % 1 == 0) & (self.lower_bound <= value) & (value <= self.upper_bound)
+
+
+@dataclass(frozen=True)
+class IntegerGreaterThan(Constraint):
+    """The whole numbers from a bound upwards."""
+
+    lower_bound: Any
+
+    def check(self, value: Any) -> Any:
+        return (value % 1 == 0) & (value >= self.lower_bound)
+
+
+class Vectors(Constraint):
+    """A set of vectors."""
+
+    @property
+    def event_dim(self) -> int:
+        return 1
+
+
+class Simplex(Vectors):
+    """Vectors of chances, which sum to 1."""
+
+    def check(self, value: Any) -> Any:
+        return (value >= 0).all(-1) & ((value.sum(-1) - 1).abs() < 1e-6)
+
+
+class OneHot(Vectors):
+    """Vectors of one 1 among zeros."""
+
+    def check(self, value: Any) -> Any:
+        return ((value == 0) | (value == 1)).all(-1) & value.sum(-1).eq(1)
+
+
+@dataclass(frozen=True)
+class Multinomial(Vectors):
+    """Vectors of counts, which sum to at most a bound."""
+
+    upper_bound: Any
+
+    def check(self, value: Any) -> Any:
+        return (value >= 0).all(-1) & (value.sum(-1) <= self.upper_bound)
+
+
+@dataclass(frozen=True)
+class IndependentConstraint(Constraint):
+    """A constraint that all numbers of the last dimensions have to fulfil."""
+
+    base: Constraint
+    count: int
+
+    @property
+    def event_dim(self) -> int:
+        return self.base.event_dim + self.count
+
+    def check(self, value: Any) -> Any:
+        return self.base.check(value).flatten(-self.count).all(-1)
+
+    def __repr__(self) -> str:
+        return f"IndependentConstraint({self.base!r}, {self.count})"
+
+
+class Matrices(Constraint):
+    """A set of matrices."""
+
+    @property
+    def event_dim(self) -> int:
+        return 2
+
+
+class LowerCholesky(Matrices):
+    """Lower triangular matrices with a positive diagonal."""
+
+    def check(self, value: Any) -> Any:
+        return (value.tril() == value).flatten(-2).all(-1) & (value.diagonal(0, -2, -1) > 0).all(-1)
+
+
+class PositiveDefinite(Matrices):
+    """Symmetric matrices with positive eigenvalues."""
+
+    def check(self, value: Any) -> Any:
+        symmetric = autokit.isclose(value, value.mT, atol=1e-6).all(-2).all(-1)
+        if not symmetric.all():
+            return symmetric
+        return autokit.linalg.cholesky_ex(value).info.eq(0)
+
+
+class Dependent(Constraint):
+    """A set that depends on other parameters."""
+
+    def check(self, value: Any) -> Any:
+        raise ValueError("Cannot determine validity of dependent constraint")
+
+
+boolean = Boolean()
+real = Real()
+dependent = Dependent()
+positive = GreaterThan(lower_bound=0.0)
+nonnegative = GreaterThanEq(lower_bound=0.0)
+nonnegative_integer = IntegerGreaterThan(lower_bound=0)
+unit_interval = Interval(lower_bound=0.0, upper_bound=1.0)
+real_vector = IndependentConstraint(real, 1)
+simplex = Simplex()
+one_hot = OneHot()
+lower_cholesky = LowerCholesky()
+positive_definite = PositiveDefinite()
+greater_than = GreaterThan
+greater_than_eq = GreaterThanEq
+less_than = LessThan
+interval = Interval
+integer_interval = IntegerInterval
+multinomial = Multinomial
+independent = IndependentConstraint

@@ -1,0 +1,63 @@
+"""Vectors of chances."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+import autokit
+from autokit.devices import beside, to_numpy
+from autokit.distributions import constraints
+from autokit.distributions.distribution import Distribution
+from autokit.random import default_generator
+from autokit.tensor import Tensor, new_tensor
+
+
+class Dirichlet(Distribution):
+    """Vectors that sum to 1, the closer to the shares of ``concentration`` the larger that is.
+
+    No gradient flows through its draws: PyTorch's ``rsample`` has one, this has none yet.
+    """
+
+    arg_constraints: ClassVar = {"concentration": constraints.independent(constraints.positive, 1)}
+    support = constraints.simplex
+
+    def __init__(self, concentration: Tensor, validate_args: bool | None = None) -> None:
+        if concentration.dim() < 1:
+            raise ValueError("`concentration` parameter must be at least one-dimensional.")
+        self.concentration = concentration
+        super().__init__(concentration.shape[:-1], concentration.shape[-1:], validate_args)
+
+    @property
+    def mean(self) -> Tensor:
+        return self.concentration / self.concentration.sum(-1, True)
+
+    @property
+    def variance(self) -> Tensor:
+        total = self.concentration.sum(-1, True)
+        return self.concentration * (total - self.concentration) / (total.pow(2) * (total + 1))
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        own = self.concentration.detach().expand(self._extended_shape(sample_shape)).array
+        drawn = default_generator.gamma(to_numpy(own))
+        shares = drawn / drawn.sum(-1, keepdims=True)
+        limits = np.finfo(own.dtype)
+        return new_tensor(beside(own, np.clip(shares.astype(own.dtype), limits.tiny, 1 - limits.epsneg)))
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
+        return (
+            autokit.xlogy(self.concentration - 1.0, value).sum(-1)
+            + autokit.lgamma(self.concentration.sum(-1))
+            - autokit.lgamma(self.concentration).sum(-1)
+        )
+
+    def entropy(self) -> Tensor:
+        size, total = self.concentration.size(-1), self.concentration.sum(-1)
+        return (
+            autokit.lgamma(self.concentration).sum(-1)
+            - autokit.lgamma(total)
+            - (size - total) * autokit.digamma(total)
+            - ((self.concentration - 1.0) * autokit.digamma(self.concentration)).sum(-1)
+        )

@@ -1,0 +1,71 @@
+"""One of several categories, as a vector of one 1 among zeros."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import autokit
+from autokit.distributions import constraints
+from autokit.distributions.categorical import Categorical
+from autokit.distributions.distribution import Distribution
+from autokit.nn import functional as F
+from autokit.tensor import Tensor
+
+
+class OneHotCategorical(Distribution):
+    """As :class:`Categorical`, with each draw a one-hot vector."""
+
+    arg_constraints: ClassVar = {"probs": constraints.simplex, "logits": constraints.real_vector}
+    support = constraints.one_hot
+    has_enumerate_support = True
+
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+        self._categorical = Categorical(probs, logits, validate_args)
+        batch = self._categorical.batch_shape
+        super().__init__(batch, self._categorical.param_shape[-1:], validate_args)
+
+    @property
+    def probs(self) -> Tensor:
+        return self._categorical.probs
+
+    @property
+    def logits(self) -> Tensor:
+        return self._categorical.logits
+
+    @property
+    def mean(self) -> Tensor:
+        return self.probs
+
+    @property
+    def mode(self) -> Tensor:
+        return F.one_hot(self._categorical.mode, self._event_shape[0]).to(self.probs)
+
+    @property
+    def variance(self) -> Tensor:
+        return self.probs * (1 - self.probs)
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        places = self._categorical.sample(sample_shape)
+        return F.one_hot(places, self._event_shape[0]).to(self.probs.dtype)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
+        return self._categorical.log_prob(value.max(-1).indices)
+
+    def entropy(self) -> Tensor:
+        return self._categorical.entropy()
+
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        size = self._event_shape[0]
+        values = autokit.eye(size, dtype=self.probs.dtype)
+        values = values.view((size,) + (1,) * len(self._batch_shape) + (size,))
+        return values.expand((size, *self._batch_shape, size)) if expand else values
+
+
+class OneHotCategoricalStraightThrough(OneHotCategorical):
+    """As its base; :meth:`rsample` hands the gradient to the chances as if it were they."""
+
+    has_rsample = True
+
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
+        return self.sample(sample_shape) + (self.probs - self.probs.detach())

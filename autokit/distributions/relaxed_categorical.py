@@ -1,0 +1,56 @@
+"""One-hot vectors made soft, so that gradients flow: the Gumbel softmax."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import autokit
+from autokit.distributions import constraints
+from autokit.distributions.categorical import Categorical
+from autokit.distributions.distribution import Distribution, clamp_probs
+from autokit.tensor import Tensor
+
+
+class RelaxedOneHotCategorical(Distribution):
+    """Vectors that sum to 1 and come close to one-hot ones as ``temperature`` falls.
+
+    References
+    ----------
+    C. J. Maddison, A. Mnih and Y. W. Teh, "The concrete distribution", ICLR 2017.
+    E. Jang, S. Gu and B. Poole, "Categorical reparameterization with Gumbel-softmax", ICLR 2017.
+    """
+
+    arg_constraints: ClassVar = {"probs": constraints.simplex, "logits": constraints.real_vector}
+    support = constraints.simplex
+    has_rsample = True
+
+    def __init__(
+        self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        self._categorical = Categorical(probs, logits)
+        self.temperature = autokit.as_tensor(temperature)
+        batch = self._categorical.batch_shape
+        super().__init__(batch, self._categorical.param_shape[-1:], validate_args)
+
+    @property
+    def probs(self) -> Tensor:
+        return self._categorical.probs
+
+    @property
+    def logits(self) -> Tensor:
+        return self._categorical.logits
+
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
+        shape = self._extended_shape(sample_shape)
+        even = clamp_probs(autokit.rand(shape, dtype=self.logits.dtype, device=self.logits.device))
+        scores = (self.logits - (-even.log()).log()) / self.temperature
+        return (scores - scores.logsumexp(dim=-1, keepdim=True)).exp()
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
+        logits, logs = autokit.broadcast_tensors(self.logits, value.log())
+        count = self._event_shape[0]
+        scale = math.lgamma(count) + (count - 1) * self.temperature.log()
+        score = logits - logs * self.temperature
+        return (score - score.logsumexp(dim=-1, keepdim=True)).sum(-1) + scale - logs.sum(-1)

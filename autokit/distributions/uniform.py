@@ -1,0 +1,63 @@
+"""Uniform distributions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import autokit
+from autokit.distributions import constraints
+from autokit.distributions.constraints import Constraint
+from autokit.distributions.distribution import Distribution, broadcast_all
+from autokit.tensor import Tensor
+
+
+class Uniform(Distribution):
+    """All numbers from ``low`` up to ``high``, equally likely."""
+
+    has_rsample = True
+    low: Any
+    high: Any
+
+    def __init__(self, low: Any, high: Any, validate_args: bool | None = None) -> None:
+        self.low, self.high = broadcast_all(low, high)
+        super().__init__(self.low.shape, validate_args=validate_args)
+
+    @property
+    def arg_constraints(self) -> dict[str, Constraint]:  # type: ignore[override]
+        return {"low": constraints.less_than(self.high), "high": constraints.greater_than(self.low)}
+
+    @property
+    def support(self) -> Constraint:
+        return constraints.interval(self.low, self.high)
+
+    @property
+    def mean(self) -> Tensor:
+        return (self.high + self.low) / 2
+
+    @property
+    def stddev(self) -> Tensor:
+        return (self.high - self.low) / 12**0.5
+
+    @property
+    def variance(self) -> Tensor:
+        return (self.high - self.low).pow(2) / 12
+
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
+        shape = self._extended_shape(sample_shape)
+        drawn = autokit.rand(shape, dtype=self.low.dtype, device=self.low.device)
+        return self.low + drawn * (self.high - self.low)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
+        inside = (self.low <= value) & (self.high > value)
+        return autokit.log(inside.type_as(self.low)) - autokit.log(self.high - self.low)
+
+    def cdf(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
+        return ((value - self.low) / (self.high - self.low)).clamp(min=0, max=1)
+
+    def icdf(self, value: Tensor) -> Tensor:
+        return value * (self.high - self.low) + self.low
+
+    def entropy(self) -> Tensor:
+        return autokit.log(self.high - self.low)

@@ -1,0 +1,271 @@
+"""The distributions are PyTorch's: draws for the same seed, densities, moments, gradients, errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autokit
+import autokit.distributions
+from tests.support import require
+
+require("torch")
+import torch  # noqa: E402
+
+MATRIX = [[2.0, 0.5], [0.5, 1.0]]
+
+MAKERS: dict[str, Any] = {
+    "Normal": lambda T, D: D.Normal(T.tensor([0.0, 1.0]), T.tensor([1.0, 2.0])),
+    "Normal of numbers": lambda T, D: D.Normal(0, 1),
+    "LogNormal": lambda T, D: D.LogNormal(T.tensor([0.0, 1.0]), 0.5),
+    "HalfNormal": lambda T, D: D.HalfNormal(T.tensor([1.0, 2.0])),
+    "Uniform": lambda T, D: D.Uniform(T.tensor([0.0, 1.0]), T.tensor([1.0, 4.0])),
+    "Bernoulli": lambda T, D: D.Bernoulli(T.tensor([0.2, 0.9])),
+    "Bernoulli by logits": lambda T, D: D.Bernoulli(logits=T.tensor([0.2, -0.9])),
+    "Binomial": lambda T, D: D.Binomial(10, T.tensor([0.2, 0.7])),
+    "Categorical": lambda T, D: D.Categorical(T.tensor([[0.2, 0.3, 0.5], [1.0, 1.0, 2.0]])),
+    "Categorical by logits": lambda T, D: D.Categorical(logits=T.tensor([0.2, -0.3, 0.5])),
+    "OneHotCategorical": lambda T, D: D.OneHotCategorical(T.tensor([0.2, 0.3, 0.5])),
+    "Multinomial": lambda T, D: D.Multinomial(10, T.tensor([0.2, 0.3, 0.5])),
+    "MultivariateNormal": lambda T, D: D.MultivariateNormal(T.tensor([0.0, 1.0]), T.tensor(MATRIX)),
+    "MultivariateNormal by precision": lambda T, D: D.MultivariateNormal(
+        T.zeros(3, 2), precision_matrix=T.tensor(MATRIX)
+    ),
+    "MultivariateNormal by factor": lambda T, D: D.MultivariateNormal(
+        T.zeros(2), scale_tril=T.tensor(MATRIX).tril()
+    ),
+    "Exponential": lambda T, D: D.Exponential(T.tensor([0.5, 3.0])),
+    "Laplace": lambda T, D: D.Laplace(T.tensor([0.0, 1.0]), 2.0),
+    "Gumbel": lambda T, D: D.Gumbel(T.tensor([0.0, 1.0]), 2.0),
+    "Cauchy": lambda T, D: D.Cauchy(T.tensor([0.0, 1.0]), 2.0),
+    "Geometric": lambda T, D: D.Geometric(T.tensor([0.3, 0.6])),
+    "Poisson": lambda T, D: D.Poisson(T.tensor([0.5, 30.0])),
+    "Gamma": lambda T, D: D.Gamma(T.tensor([0.5, 1.0, 30.0]), T.tensor([1.0, 0.5, 2.0])),
+    "Chi2": lambda T, D: D.Chi2(T.tensor([1.0, 4.0])),
+    "StudentT": lambda T, D: D.StudentT(T.tensor([3.0, 5.0]), 1.0, 2.0),
+    "Dirichlet": lambda T, D: D.Dirichlet(T.tensor([0.5, 1.0, 4.0])),
+    "Beta": lambda T, D: D.Beta(T.tensor([0.5, 2.0]), 3.0),
+    "Independent": lambda T, D: D.Independent(D.Normal(T.zeros(2, 3), T.ones(2, 3)), 1),
+    "MixtureSameFamily": lambda T, D: D.MixtureSameFamily(
+        D.Categorical(T.tensor([0.3, 0.7])), D.Normal(T.tensor([-1.0, 1.0]), 0.5)
+    ),
+    "MixtureSameFamily of vectors": lambda T, D: D.MixtureSameFamily(
+        D.Categorical(T.ones(2)), D.Independent(D.Normal(T.tensor(MATRIX), T.ones(2, 2)), 1)
+    ),
+    "RelaxedOneHotCategorical": lambda T, D: D.RelaxedOneHotCategorical(
+        T.tensor(0.5), T.tensor([0.2, 0.3, 0.5])
+    ),
+    "TransformedDistribution": lambda T, D: D.TransformedDistribution(
+        D.Normal(T.zeros(2), T.ones(2)), [D.AffineTransform(1.0, 0.5), D.TanhTransform(cache_size=1)]
+    ),
+    "SigmoidTransform": lambda T, D: D.TransformedDistribution(
+        D.Normal(T.zeros(2), 1.0), [D.SigmoidTransform(), D.ExpTransform().inv]
+    ),
+}
+
+QUESTIONS = ("mean", "mode", "variance", "stddev", "entropy", "perplexity", "batch_shape", "event_shape")
+
+
+def both(name: str) -> tuple[Any, Any]:
+    make = MAKERS[name]
+    return make(autokit, autokit.distributions), make(torch, torch.distributions)
+
+
+def answer(distribution: Any, question: str) -> Any:
+    try:
+        found = getattr(distribution, question)
+        return found() if callable(found) else found
+    except NotImplementedError:
+        return "not known"
+
+
+def agree(ours: Any, theirs: Any) -> None:
+    assert str(ours.dtype).replace("autokit", "torch") == str(theirs.dtype)
+    np.testing.assert_allclose(ours.detach().numpy(), theirs.detach().numpy(), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.parametrize("shape", [(), (3,), (20, 2)])
+def test_draws_are_pytorchs(name: str, shape: tuple[int, ...]):
+    ours, theirs = both(name)
+    autokit.manual_seed(5)
+    torch.manual_seed(5)
+    agree(ours.sample(shape), theirs.sample(shape))
+    agree(autokit.rand(3), torch.rand(3))  # the same stream goes on
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_densities_are_pytorchs(name: str):
+    ours, theirs = both(name)
+    values = theirs.sample((4,))
+    mine = autokit.from_numpy(values.numpy())
+    agree(ours.log_prob(mine), theirs.log_prob(values))
+    try:
+        expected = theirs.cdf(values)
+    except (NotImplementedError, ValueError):
+        return
+    if type(ours).cdf is not autokit.distributions.Distribution.cdf:
+        agree(ours.cdf(mine), expected)
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("name", MAKERS)
+def test_what_is_known_of_a_distribution(name: str, question: str):
+    ours, theirs = (answer(each, question) for each in both(name))
+    if isinstance(ours, autokit.Tensor):
+        agree(ours, theirs)
+    elif not isinstance(theirs, torch.Tensor):
+        assert ours == theirs
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_a_larger_batch(name: str):
+    ours, theirs = both(name)
+    if type(ours).__name__ == "TransformedDistribution":
+        pytest.skip("its transforms are not expanded")
+    shape = (3, *theirs.batch_shape)
+    ours, theirs = ours.expand(shape), theirs.expand(shape)
+    assert ours.batch_shape == theirs.batch_shape
+    assert ours.event_shape == theirs.event_shape
+    autokit.manual_seed(1)
+    torch.manual_seed(1)
+    values = theirs.sample((2,))
+    agree(ours.sample((2,)), values)
+    agree(ours.log_prob(autokit.from_numpy(values.numpy())), theirs.log_prob(values))
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in MAKERS if "Mixture" not in name and "Transform" not in name]
+)
+def test_the_text(name: str):
+    ours, theirs = both(name)
+    assert repr(ours) == repr(theirs)
+
+
+REPARAMETRIZED: dict[str, Any] = {
+    "Normal": lambda D, a, b: D.Normal(a, b),
+    "LogNormal": lambda D, a, b: D.LogNormal(a, b),
+    "Uniform": lambda D, a, b: D.Uniform(a - 5, b),
+    "Exponential": lambda D, a, b: D.Exponential(b),
+    "Laplace": lambda D, a, b: D.Laplace(a, b),
+    "Gumbel": lambda D, a, b: D.Gumbel(a, b),
+    "Cauchy": lambda D, a, b: D.Cauchy(a, b),
+    "Gamma": lambda D, a, b: D.Gamma(a.exp(), b),
+    "StudentT": lambda D, a, b: D.StudentT(b * 3, a, b),
+    "RelaxedOneHotCategorical": lambda D, a, b: D.RelaxedOneHotCategorical(b[0], logits=a),
+    "straight through": lambda D, a, b: D.OneHotCategoricalStraightThrough(logits=a * b),
+    "MultivariateNormal": lambda D, a, b: D.MultivariateNormal(a, scale_tril=b.diag()),
+}
+
+
+@pytest.mark.parametrize("name", REPARAMETRIZED)
+def test_gradients_flow_through_draws(name: str):
+    gradients = []
+    for T, D in ((autokit, autokit.distributions), (torch, torch.distributions)):
+        T.manual_seed(3)
+        a = T.tensor([0.5, -0.3, 1.2], requires_grad=True)
+        b = T.tensor([0.7, 1.0, 2.0], requires_grad=True)
+        drawn = REPARAMETRIZED[name](D, a, b).rsample((4,))
+        (drawn * T.arange(1.0, 1 + drawn.shape[-1])).sum().backward()
+        gradients.append([None if leaf.grad is None else leaf.grad.numpy() for leaf in (a, b)])
+    for ours, theirs in zip(*gradients, strict=True):
+        assert (ours is None) == (theirs is None)
+        if theirs is not None:
+            np.testing.assert_allclose(ours, theirs, rtol=2e-3 if name in ("Gamma", "StudentT") else 1e-5)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_gradients_of_log_prob(name: str):
+    gradients = []
+    theirs = both(name)[1]
+    values = theirs.sample()
+    for T, D in ((autokit, autokit.distributions), (torch, torch.distributions)):
+        weight = T.tensor(1.0, requires_grad=True)
+
+        class Weighted:
+            """Every tensor that the maker asks for is multiplied by the weight."""
+
+            ones, zeros = T.ones, T.zeros
+
+            @staticmethod
+            def tensor(data: Any, T: Any = T, weight: Any = weight) -> Any:
+                return T.tensor(data) * weight
+
+        distribution = MAKERS[name](Weighted, D)
+        log_prob = distribution.log_prob(T.from_numpy(values.numpy().copy()))
+        if log_prob.requires_grad:
+            log_prob.sum().backward()
+        gradients.append(np.nan if weight.grad is None else weight.grad.item())
+    assert gradients[0] == pytest.approx(gradients[1], rel=1e-4, abs=1e-5, nan_ok=True)
+
+
+OTHERS: dict[str, Any] = {
+    "Normal": lambda T, D: D.Normal(0.5, T.tensor([3.0, 1.0])),
+    "LogNormal": lambda T, D: D.LogNormal(0.5, T.tensor([3.0, 1.0])),
+    "Uniform": lambda T, D: D.Uniform(-1.0, T.tensor([3.0, 2.0])),
+    "Bernoulli": lambda T, D: D.Bernoulli(T.tensor([0.5, 0.0])),
+    "Categorical": lambda T, D: D.Categorical(T.tensor([0.3, 0.3, 0.4])),
+    "OneHotCategorical": lambda T, D: D.OneHotCategorical(T.tensor([0.3, 0.3, 0.4])),
+    "MultivariateNormal": lambda T, D: D.MultivariateNormal(T.ones(2), T.eye(2) * 3),
+    "Exponential": lambda T, D: D.Exponential(T.tensor([2.5, 2.0])),
+    "Laplace": lambda T, D: D.Laplace(T.tensor([1.0, -1.0]), 1.5),
+    "Poisson": lambda T, D: D.Poisson(T.tensor([1.5, 20.0])),
+    "Gamma": lambda T, D: D.Gamma(T.tensor([2.5, 1.5, 3.0]), T.tensor([1.0, 2.5, 2.0])),
+    "Dirichlet": lambda T, D: D.Dirichlet(T.tensor([1.5, 1.0, 2.0])),
+    "Beta": lambda T, D: D.Beta(T.tensor([1.5, 2.5]), 1.0),
+    "Independent": lambda T, D: D.Independent(D.Normal(T.ones(2, 3), 2 * T.ones(2, 3)), 1),
+}
+
+
+@pytest.mark.parametrize("name", [name for name in MAKERS if name.split()[0] in OTHERS])
+def test_the_divergence_of_two(name: str):
+    ours, theirs = both(name)
+    make = OTHERS[name.split()[0]]
+    mine = make(autokit, autokit.distributions)
+    yours = make(torch, torch.distributions)
+    found = autokit.distributions.kl_divergence(ours, mine)
+    agree(found, torch.distributions.kl_divergence(theirs, yours))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda T, D: D.Normal(T.zeros(2), T.tensor([1.0, -1.0])),
+        lambda T, D: D.Normal(T.tensor(T.nan), 1.0),
+        lambda T, D: D.Normal("a", 1.0),
+        lambda T, D: D.Bernoulli(T.tensor([0.5, 1.5])),
+        lambda T, D: D.Bernoulli(),
+        lambda T, D: D.Bernoulli(0.5, logits=0.0),
+        lambda T, D: D.Bernoulli(0.5).log_prob(T.tensor(2.0)),
+        lambda T, D: D.Categorical(T.tensor([0.5, -0.5])),
+        lambda T, D: D.Categorical(T.tensor(0.5)),
+        lambda T, D: D.Categorical(logits=T.tensor([0.5, T.nan])),
+        lambda T, D: D.Categorical(T.ones(3)).log_prob(T.tensor(3)),
+        lambda T, D: D.Categorical(T.ones(4, 3)).log_prob(T.tensor([0, 1])),
+        lambda T, D: D.Categorical(T.ones(3)).log_prob(1),
+        lambda T, D: D.Categorical(T.ones(3)).rsample(),
+        lambda T, D: D.Uniform(1.0, 0.0),
+        lambda T, D: D.Uniform(0.0, 1.0).log_prob(T.tensor(2.0)),
+        lambda T, D: D.MultivariateNormal(T.zeros(2), T.tensor([[1.0, 2.0], [2.0, 1.0]])),
+        lambda T, D: D.MultivariateNormal(T.zeros(2)),
+        lambda T, D: D.MultivariateNormal(T.zeros(2), T.eye(2)).log_prob(T.zeros(3)),
+        lambda T, D: D.Exponential(-1.0),
+        lambda T, D: D.kl_divergence(D.Normal(0.0, 1.0), D.Poisson(1.0)),
+        lambda T, D: D.Independent(D.Normal(0.0, 1.0), 1),
+        lambda T, D: D.Normal(0.0, 1.0).sample(3),
+    ],
+)
+def test_errors(wrong: Any):
+    with pytest.raises(Exception) as theirs:
+        wrong(torch, torch.distributions)
+    with pytest.raises(theirs.type) as ours:
+        wrong(autokit, autokit.distributions)
+    if theirs.type is ValueError:
+        assert str(ours.value).split()[:4] == str(theirs.value).split()[:4]
+
+
+def test_values_are_not_looked_at_where_that_is_not_wanted():
+    normal = autokit.distributions.Normal(0.0, -1.0, validate_args=False)
+    assert normal.scale.item() == -1
