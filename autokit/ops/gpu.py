@@ -64,7 +64,9 @@ def special(name: str, *arrays: Any) -> Any:
 
     if name == "trigamma":
         return special.polygamma(1, *arrays)
-    return getattr(special, _SPECIAL.get(name, name))(*arrays)
+    function = getattr(special, _SPECIAL.get(name, name))
+    through = getattr(arrays[0], "through", None)  # of what stands for an array while a kernel is traced
+    return function(*arrays) if through is None else through(function, *arrays)
 
 
 # ------------------------------------------------------------ the methods of ufuncs

@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autokit.autograd.node import Node
-from autokit.devices import module_of
+from autokit.devices import module_of, on_a_gpu
 from autokit.ops.blocks import pieces_of_rows
 from autokit.ops.elementwise import sigmoid
 from autokit.ops.gpu import any_of, ask
+from autokit.ops.gpu_kernels import counting, fused
 from autokit.ops.index import read_at
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.soft_extremes import exponentials_of_rows
@@ -163,7 +164,25 @@ def _are_classes(target: Any, classes: int) -> bool:
     if target.__class__ is np.ndarray and target.dtype == np.int64 and target.size:
         unsigned = target.view(np.uint64)  # where negative ones are the largest
         return unsigned.item(unsigned.argmax()) < classes  # in a third of the time that max() takes
+    if on_a_gpu(target):
+        return not ask(_any_outside(target, classes))
     return not any_of((target < 0) | (target >= classes))
+
+
+@fused
+def _any_outside(target, /, classes):
+    return np.any((target < 0) | (target >= classes))
+
+
+@fused
+def _mean_of_negatives(likelihoods, /, count):
+    return np.sum(likelihoods) / -count
+
+
+@fused
+def _slope_at_targets(g, target, classes, /, divisor):
+    """Where each row's class is its target −g, divided by the number of rows for a mean; else 0."""
+    return np.where(target == classes, g / -divisor, 0)
 
 
 def _class_of_each(target: Any, factors: Any) -> Any:
@@ -197,6 +216,12 @@ def _likelihood_gradient_on_arrays(
     g: Any, target: Any, shape: tuple[int, ...], factors: Any, reduction: str
 ) -> Any:
     if len(shape) != 2 or factors is not None or not g.__class__ is target.__class__ is np.ndarray:
+        if len(shape) == 2 and factors is None and on_a_gpu(g) and on_a_gpu(target) and len(target):
+            slope = g.reshape((-1, 1))
+            classes = counting(target, shape[1])[None]
+            return _slope_at_targets(
+                slope, target[:, None], classes, divisor=len(target) if reduction == "mean" else 1
+            )
         return _likelihood_gradient(g, target, shape, factors, reduction)
     slope = np.zeros(shape, g.dtype)
     count = len(target)
@@ -225,7 +250,12 @@ def nll_loss(input, target, /, factors=None, reduction="mean"):
     ``factors`` says what each sample counts, as :func:`class_factors` finds it.
     """
     chosen = _class_of_each(target, factors)
-    likelihoods = _rows(input)[module_of(chosen).arange(chosen.size), chosen]
+    if on_a_gpu(chosen):
+        likelihoods = _rows(input)[counting(chosen, chosen.size), chosen]
+        if factors is None and reduction == "mean" and chosen.size:
+            return _mean_of_negatives(likelihoods, chosen.size)
+    else:
+        likelihoods = _rows(input)[np.arange(chosen.size), chosen]
     if factors is not None:
         each = factors.reshape(-1)
         likelihoods = np.where(each == 0, 0, likelihoods * each).astype(input.dtype, copy=False)

@@ -26,7 +26,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from autokit.devices import on_a_gpu
 from autokit.ops.blocks import pieces_of_rows
+from autokit.ops.gpu_kernels import fused
 from autokit.ops.operation import derivative, operation
 from autokit.tensor import Tensor
 
@@ -69,6 +71,9 @@ def statistics_of(a: Any, groups: Groups) -> Statistics:
         return _statistics_of_channels(a, groups)
     a = a.reshape(groups.shape)
     mean = a.mean(axis=groups.axes, keepdims=True) if groups.centred else None
+    if a.__class__ is not np.ndarray and on_a_gpu(a):
+        scale = _scale_of(a, mean, groups.axes, _row_length(groups), groups.eps)
+        return Statistics(mean, np.expand_dims(scale, groups.axes))
     centred = a if mean is None else a - mean
     return Statistics(
         mean, 1 / np.sqrt((centred * centred).mean(axis=groups.axes, keepdims=True) + groups.eps)
@@ -246,6 +251,69 @@ def _gradients_of_channels(
     return by_input, by_weight if weight.ndim else None, by_bias
 
 
+# ---------------------------------------------------------------- on a GPU, in a few kernels
+
+
+@fused
+def _scale_of(a, mean, /, axes, count, eps):
+    centred = a if mean is None else a - mean
+    return 1 / np.sqrt(np.sum(centred * centred, axis=axes) / count + eps)
+
+
+@fused
+def _normalized(input, weight, bias, mean, scale, /):
+    out = (input if mean is None else input - mean) * scale
+    out = out if weight is None else out * weight
+    return out if bias is None else out + bias
+
+
+@fused
+def _along(g, input, weight, mean, scale, /, axes, count):
+    """The mean of ĝ · x̂ over each group."""
+    standard = (input if mean is None else input - mean) * scale
+    return np.sum((g if weight is None else g * weight) * standard, axis=axes) / count
+
+
+@fused
+def _arrived(g, weight, /, axes, count):
+    """The mean of ĝ over each group."""
+    return np.sum(g if weight is None else g * weight, axis=axes) / count
+
+
+@fused
+def _by_input(g, input, weight, mean, scale, along, arrived, /):
+    standard = (input if mean is None else input - mean) * scale
+    by_input = g if weight is None else g * weight
+    if along is not None:
+        by_input = by_input - standard * along
+    return (by_input if arrived is None else by_input - arrived) * scale
+
+
+@fused
+def _by_weight(g, input, mean, scale, /, axes):
+    return np.sum(g * ((input if mean is None else input - mean) * scale), axis=axes)
+
+
+def _gradients_in_kernels(
+    g: Any, input: Any, weight: Any, groups: Groups, statistics: Statistics
+) -> tuple[Any, Any, Any]:
+    """:func:`_gradients` where the groups lie in the input's own dimensions."""
+    mean, scale, fixed = statistics
+    factors = weight.reshape(groups.lined) if weight.ndim else None
+    along = arrived = None
+    if not fixed:
+        axes, count = groups.axes, _row_length(groups)
+        along = np.expand_dims(_along(g, input, factors, mean, scale, axes, count), axes)
+        if groups.centred:
+            arrived = np.expand_dims(_arrived(g, factors, axes, count), axes)
+    by_input = _by_input(g, input, factors, mean, scale, along, arrived)
+    if factors is None:
+        return by_input, None, _summed(g, groups)
+    if groups.over:
+        return by_input, _by_weight(g, input, mean, scale, groups.over), _summed(g, groups)
+    return by_input, g * _normalized(input, None, None, mean, scale), g
+
+
 # ---------------------------------------------------------------- any arrays, and tensors
 
 
@@ -269,6 +337,8 @@ def _gradients(
             return _gradients_of_rows(g, input, weight, groups, statistics)
         if not statistics.fixed and _in_channels(input, groups) and g.flags.c_contiguous:
             return _gradients_of_channels(g, input, weight, groups, statistics)
+        if input.__class__ is not np.ndarray and on_a_gpu(input) and groups.shape == input.shape:
+            return _gradients_in_kernels(g, input, weight, groups, statistics)
     elif not statistics.fixed:  # the statistics depend on the input, and so must be found by tensors
         statistics = statistics_of(input, groups)
     standard = _standardized(input, groups, statistics)
@@ -306,6 +376,13 @@ def _normalization(name: str, symbol: str, backward: str) -> Callable[..., Tenso
         """Each group of ``input`` standardized, times ``weight``, plus ``bias``."""
         if _one_row_of_weights(input, groups) and weight.dtype == bias.dtype == input.dtype:
             return _normalized_rows(input, weight, bias, groups, statistics)
+        if input.__class__ is not np.ndarray and on_a_gpu(input) and groups.shape == input.shape:
+            return _normalized(
+                wide(input),
+                weight.reshape(groups.lined) if weight.ndim else None,
+                bias.reshape(groups.lined) if bias.ndim else None,
+                *statistics[:2],
+            ).astype(input.dtype, copy=False)
         out = _standardized(wide(input), groups, statistics).reshape(input.shape)
         if weight.ndim:
             out *= weight.reshape(groups.lined)

@@ -12,6 +12,7 @@ from autokit.ops import approximations as by
 from autokit.ops.blocks import in_blocks, select, zeros_like
 from autokit.ops.elementwise import logistic_of_block, sigmoid, tanh
 from autokit.ops.errors import require_floats
+from autokit.ops.gpu_kernels import fused
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.operators import div, plain_sub
@@ -117,7 +118,7 @@ _PHI = 1 / math.sqrt(2 * math.pi)
 _BEND = 0.044715
 
 
-def _gelu_slope(g: Any, a: Any, approximate: str) -> Any:
+def _gelu_slope(g: Any, a: Any, /, approximate: str) -> Any:
     if approximate == "none":
         return g * ((on(_erf_of_gelu, a) + 1) * 0.5 + a * (np.exp(a * a * -0.5) * _PHI))
     inner = np.tanh(2 * _PHI * (a + _BEND * a * a * a))
@@ -159,7 +160,7 @@ def _gelu_slope_of_block(g: Any, a: Any, into: Any, /, approximate: str) -> None
     into *= g
 
 
-def _gelu(a: Any, approximate: str) -> Any:
+def _gelu(a: Any, /, approximate: str) -> Any:
     require_floats("GeluKernelImpl", a)
     if approximate == "tanh":
         part = np.tanh(2 * _PHI * (a + _BEND * a * a * a))
@@ -191,9 +192,9 @@ def _erf_of_gelu(a, /):
 @operation(
     "gelu",
     "{a} · Φ({a})",
-    a=derivative("Φ({a}) + {a} · φ({a})", _gelu_slope, in_blocks(_gelu_slope, _gelu_slope_of_block)),
+    a=derivative("Φ({a}) + {a} · φ({a})", _gelu_slope, in_blocks(fused(_gelu_slope), _gelu_slope_of_block)),
     name="gelu",
-    on_arrays=in_blocks(_gelu, _gelu_of_block),
+    on_arrays=in_blocks(fused(_gelu), _gelu_of_block),
     elementwise=True,
 )
 def plain_gelu(a, /, approximate="none"):
@@ -218,7 +219,7 @@ def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
     return plain_gelu(input, approximate)
 
 
-def _of_silu(g: Any, a: Any) -> Any:
+def _of_silu(g: Any, a: Any, /) -> Any:
     part = on(sigmoid, a)
     return g * (part * (1 + a * (1 - part)))
 
@@ -233,7 +234,7 @@ def _of_silu_of_block(g: Any, a: Any, into: Any, /) -> None:
     into *= g
 
 
-def _silu(a: Any) -> Any:
+def _silu(a: Any, /) -> Any:
     require_floats("silu_cpu", a)
     return a / (1 + np.exp(-a))
 
@@ -250,7 +251,7 @@ def _silu_of_block(a: Any, into: Any, /) -> None:
     "{a} · σ({a})",
     a=derivative("σ({a}) · (1 + {a} · (1 − σ({a})))", _of_silu, in_blocks(_of_silu, _of_silu_of_block)),
     name="silu",
-    on_arrays=in_blocks(_silu, _silu_of_block),
+    on_arrays=in_blocks(fused(_silu), _silu_of_block),
 )
 def plain_silu(a, /):
     """``x · sigmoid(x)``, also called swish.

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from autokit import dtypes
+from autokit.devices import on_a_gpu
 from autokit.ops.blocks import in_rows, ones
 from autokit.ops.dims import place_of
+from autokit.ops.gpu_kernels import fused
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
 from autokit.ops.reduce import Dim, added, axes, checked, kind_of, require_operand, restored
@@ -56,7 +58,14 @@ _FEW = 256
 
 
 def _softmax(a: Any, dim: int) -> Any:
-    exponentials = np.subtract(a, _top(a, dim), out=np.empty_like(a))
+    if a.__class__ is np.ndarray:
+        # The ufunc itself begins sooner than the method max().
+        top = np.maximum.reduce(a, axis=dim, keepdims=True) if a.size else _top(a, dim)
+    elif on_a_gpu(a) and a.size and a.ndim:
+        return _softmax_in_kernels(a, dim)
+    else:
+        top = _top(a, dim)
+    exponentials = np.subtract(a, top, out=np.empty_like(a))
     np.exp(exponentials, out=exponentials)
     exponentials /= _added(exponentials, dim)
     return exponentials
@@ -90,6 +99,8 @@ def _softmax_of_rows(a: Any, into: Any) -> None:
 
 def _softmax_gradient(g: Any, out: Any, dim: int) -> Any:
     """The softmax's gradient on arrays, with one array on the way instead of three."""
+    if out.__class__ is not np.ndarray and on_a_gpu(out) and out.ndim:
+        return _softmax_gradient_in_kernels(g, out, dim)
     weighted = np.multiply(g, out, out=np.empty_like(out))
     total = _added(weighted, dim)
     np.subtract(g, total, out=weighted)
@@ -119,9 +130,12 @@ def plain_softmax(a, /, dim):
 
 
 def _log_softmax(a: Any, dim: int) -> Any:
-    # The ufunc itself begins sooner than the method max().
-    quick = a.__class__ is np.ndarray and a.size
-    top = np.maximum.reduce(a, axis=dim, keepdims=True) if quick else _top(a, dim)
+    if a.__class__ is np.ndarray:
+        top = np.maximum.reduce(a, axis=dim, keepdims=True) if a.size else _top(a, dim)
+    elif on_a_gpu(a) and a.size and a.ndim:
+        return _log_softmax_in_kernels(a, dim)
+    else:
+        top = _top(a, dim)
     shifted = np.subtract(a, top, out=np.empty_like(a))
     shifted -= np.log(_added(np.exp(shifted), dim))
     return shifted
@@ -134,6 +148,8 @@ def _log_softmax_of_rows(a: Any, into: Any) -> None:
 
 
 def _log_softmax_gradient(g: Any, out: Any, dim: int) -> Any:
+    if out.__class__ is not np.ndarray and on_a_gpu(out):
+        return _less_share(g, out, _added(g, dim))
     result = np.exp(out, out=np.empty_like(out))
     result *= _added(g, dim)
     np.subtract(g, result, out=result)
@@ -160,6 +176,58 @@ def _log_softmax_gradient_of_rows(g: Any, out: Any, into: Any) -> None:
 def plain_log_softmax(a, /, dim):
     """See :func:`log_softmax`."""
     return _log_softmax(a, dim)
+
+
+# ---------------------------------------------------------------- on a GPU, in a few kernels
+
+
+@fused
+def _sum_of_exponentials(a, top, /, axis):
+    return np.sum(np.exp(a - top), axis=axis)
+
+
+@fused
+def _log_of_sum(a, top, /, axis):
+    return np.log(np.sum(np.exp(a - top), axis=axis))
+
+
+@fused
+def _sum_of_products(a, b, /, axis):
+    return np.sum(a * b, axis=axis)
+
+
+@fused
+def _quotient(a, top, total, /):
+    return np.exp(a - top) / total
+
+
+@fused
+def _difference(a, top, logarithm, /):
+    return a - top - logarithm
+
+
+@fused
+def _product_less(g, out, total, /):
+    return out * (g - total)
+
+
+@fused
+def _less_share(g, out, total, /):
+    return g - np.exp(out) * total
+
+
+def _softmax_in_kernels(a: Any, dim: int) -> Any:
+    top = _top(a, dim)
+    return _quotient(a, top, np.expand_dims(_sum_of_exponentials(a, top, axis=dim), dim))
+
+
+def _softmax_gradient_in_kernels(g: Any, out: Any, dim: int) -> Any:
+    return _product_less(g, out, np.expand_dims(_sum_of_products(g, out, axis=dim), dim))
+
+
+def _log_softmax_in_kernels(a: Any, dim: int) -> Any:
+    top = _top(a, dim)
+    return _difference(a, top, np.expand_dims(_log_of_sum(a, top, axis=dim), dim))
 
 
 def _floating(name: str, input: Tensor, dim: Any, dtype: dtypes.dtype | None) -> tuple[Tensor, int]:

@@ -80,14 +80,23 @@ class Adadelta(ElementwiseOptimizer):
     def _begin(self, param: Tensor, group: dict[str, Any]) -> dict[str, Tensor]:
         return zeros_for(param, "square_avg", "acc_delta")
 
-    def _change(self, array: Any, gradient: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
-        rho, eps = group["rho"], group["eps"]
-        if group["weight_decay"]:
-            gradient = gradient + group["weight_decay"] * array
-        average_square(state["square_avg"], gradient, rho)
-        change = np.sqrt(state["acc_delta"] + eps)
-        change /= np.sqrt(state["square_avg"] + eps)
+    def _numbers_of_step(self, state: dict[str, float], group: dict[str, Any]) -> dict[str, float | None]:
+        return {
+            "decay": group["weight_decay"] or None,
+            "kept": group["rho"],
+            "fresh": 1 - group["rho"],
+            "eps": group["eps"],
+            "rate": number_of(group["lr"]),
+        }
+
+    @staticmethod
+    def _change(array: Any, gradient: Any, state: dict[str, Any], by: dict[str, Any]) -> None:
+        if by["decay"] is not None:
+            gradient = gradient + by["decay"] * array
+        average_square(state["square_avg"], gradient, by["kept"], by["fresh"])
+        change = np.sqrt(state["acc_delta"] + by["eps"])
+        change /= np.sqrt(state["square_avg"] + by["eps"])
         change *= gradient
-        average_square(state["acc_delta"], change, rho)
-        change *= number_of(group["lr"])
+        average_square(state["acc_delta"], change, by["kept"], by["fresh"])
+        change *= by["rate"]
         array -= change

@@ -9,6 +9,7 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.limits import finfo
+from autokit.ops.gpu import is_on_cpu
 from autokit.ops.half import widened
 from autokit.ops.recording import storage_of
 from autokit.optim.elementwise import move_towards, scalar
@@ -119,7 +120,8 @@ class Adafactor(Optimizer):
         lr, step = number_of(group["lr"]), state["step"].array.item()
         share = step ** group["beta2_decay"]
         values, slope = widened(array), widened(-gradient if group["maximize"] else gradient)
-        size = max(smallest, _root_mean_square(values)) * min(lr, 1 / math.sqrt(step))
+        larger = max if is_on_cpu(array) else np.maximum  # which asks no GPU for a number
+        size = larger(smallest, _root_mean_square(values)) * min(lr, 1 / math.sqrt(step))
         if group["weight_decay"]:
             values = values * (1 - lr * group["weight_decay"])
         squares = slope * slope
@@ -134,9 +136,13 @@ class Adafactor(Optimizer):
             move_towards(variance, squares.astype(variance.dtype), share)
             estimate = widened(variance)
         change = slope / np.sqrt(np.maximum(estimate, least * least))
-        change *= size / max(1.0, _root_mean_square(change) / group["d"])
+        change *= size / larger(1.0, _root_mean_square(change) / group["d"])
         array[...] = values - change
 
 
-def _root_mean_square(values: Any) -> float:
-    return math.sqrt(float((values * values).mean())) if values.size else 0.0
+def _root_mean_square(values: Any) -> Any:
+    """A number; on a GPU an array without dimensions."""
+    if not values.size:
+        return 0.0
+    square = (values * values).mean()
+    return math.sqrt(float(square)) if is_on_cpu(values) else np.sqrt(square)

@@ -94,12 +94,21 @@ class Adagrad(ElementwiseOptimizer):
     def _begin(self, param: Tensor, group: dict[str, Any]) -> dict[str, Tensor]:
         return {"sum": full_for(param, self.defaults["initial_accumulator_value"])}
 
-    def _change(self, array: Any, gradient: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
-        if group["weight_decay"]:
-            gradient = gradient + group["weight_decay"] * array
-        state["sum"] += gradient * gradient
-        divisor = np.sqrt(state["sum"])
-        divisor += group["eps"]
+    def _numbers_of_step(self, state: dict[str, float], group: dict[str, Any]) -> dict[str, float | None]:
+        return {
+            "decay": group["weight_decay"] or None,
+            "eps": group["eps"],
+            "rate": number_of(group["lr"]) / (1 + (state["step"] - 1) * group["lr_decay"]),
+        }
+
+    @staticmethod
+    def _change(array: Any, gradient: Any, state: dict[str, Any], by: dict[str, Any]) -> None:
+        if by["decay"] is not None:
+            gradient = gradient + by["decay"] * array
+        total = state["sum"]
+        total += gradient * gradient
+        divisor = np.sqrt(total)
+        divisor += by["eps"]
         change = np.divide(gradient, divisor, out=divisor)
-        change *= number_of(group["lr"]) / (1 + (state["step"] - 1) * group["lr_decay"])
+        change *= by["rate"]
         array -= change

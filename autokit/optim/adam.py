@@ -126,26 +126,40 @@ class Adam(ElementwiseOptimizer):
         names = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq") if group["amsgrad"] else ("exp_avg", "exp_avg_sq")
         return zeros_for(param, *names)
 
-    def _change(self, array: Any, gradient: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
+    def _numbers_of_step(self, state: dict[str, float], group: dict[str, Any]) -> dict[str, float | None]:
         lr, weight_decay, step = number_of(group["lr"]), group["weight_decay"], state["step"]
         beta1, beta2 = map(number_of, group["betas"])
-        mean, mean_square = state["exp_avg"], state["exp_avg_sq"]
-        if weight_decay and group["decoupled_weight_decay"]:
-            array *= 1 - lr * weight_decay
-        elif weight_decay:
-            gradient = gradient + weight_decay * array
+        decoupled = group["decoupled_weight_decay"]
+        return {
+            "shrink": 1 - lr * weight_decay if weight_decay and decoupled else None,
+            "decay": weight_decay if weight_decay and not decoupled else None,
+            "way": 1 - beta1,
+            "kept": beta2,
+            "fresh": 1 - beta2,
+            # The corrections of both averages are single numbers, so they are applied where it costs least.
+            "correction": math.sqrt(1 - beta2**step),
+            "eps": group["eps"],
+            "rate": lr / (1 - beta1**step),
+        }
 
-        move_towards(mean, gradient, 1 - beta1)
-        average_square(mean_square, gradient, beta2)
-        if group["amsgrad"]:
+    @staticmethod
+    def _change(array: Any, gradient: Any, state: dict[str, Any], by: dict[str, Any]) -> None:
+        mean, mean_square = state["exp_avg"], state["exp_avg_sq"]
+        if by["shrink"] is not None:
+            array *= by["shrink"]
+        elif by["decay"] is not None:
+            gradient = gradient + by["decay"] * array
+
+        move_towards(mean, gradient, by["way"])
+        average_square(mean_square, gradient, by["kept"], by["fresh"])
+        if "max_exp_avg_sq" in state:
             mean_square = np.maximum(state["max_exp_avg_sq"], mean_square, out=state["max_exp_avg_sq"])
 
-        # The corrections of both averages are single numbers, so they are applied where it costs least.
         divisor = np.sqrt(mean_square)
-        divisor /= math.sqrt(1 - beta2**step)
-        divisor += group["eps"]
+        divisor /= by["correction"]
+        divisor += by["eps"]
         change = np.divide(mean, divisor, out=divisor)
-        change *= lr / (1 - beta1**step)
+        change *= by["rate"]
         array -= change
 
 

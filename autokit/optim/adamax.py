@@ -78,16 +78,26 @@ class Adamax(ElementwiseOptimizer):
     def _begin(self, param: Tensor, group: dict[str, Any]) -> dict[str, Tensor]:
         return zeros_for(param, "exp_avg", "exp_inf")
 
-    def _change(self, array: Any, gradient: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
+    def _numbers_of_step(self, state: dict[str, float], group: dict[str, Any]) -> dict[str, float | None]:
         beta1, beta2 = group["betas"]
+        return {
+            "decay": group["weight_decay"] or None,
+            "way": 1 - beta1,
+            "kept": beta2,
+            "eps": group["eps"],
+            "rate": number_of(group["lr"]) / (1 - beta1 ** state["step"]),
+        }
+
+    @staticmethod
+    def _change(array: Any, gradient: Any, state: dict[str, Any], by: dict[str, Any]) -> None:
         mean, largest = state["exp_avg"], state["exp_inf"]
-        if group["weight_decay"]:
-            gradient = gradient + group["weight_decay"] * array
-        move_towards(mean, gradient, 1 - beta1)
-        largest *= beta2
+        if by["decay"] is not None:
+            gradient = gradient + by["decay"] * array
+        move_towards(mean, gradient, by["way"])
+        largest *= by["kept"]
         size = np.abs(gradient)
-        size += group["eps"]
+        size += by["eps"]
         np.maximum(largest, size, out=largest)
         change = np.divide(mean, largest, out=size)
-        change *= number_of(group["lr"]) / (1 - beta1 ** state["step"])
+        change *= by["rate"]
         array -= change

@@ -81,15 +81,24 @@ class ASGD(ElementwiseOptimizer):
     def _begin(self, param: Tensor, group: dict[str, Any]) -> dict[str, Tensor]:
         return {"eta": scalar(number_of(group["lr"])), "mu": scalar(1.0), **zeros_for(param, "ax")}
 
-    def _change(self, array: Any, gradient: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
-        if group["weight_decay"]:
-            gradient = gradient + group["weight_decay"] * array
-        array *= 1 - group["lambd"] * state["eta"]
-        array -= state["eta"] * gradient
-        if state["mu"] == 1:
+    def _numbers_of_step(self, state: dict[str, float], group: dict[str, Any]) -> dict[str, float | None]:
+        return {
+            "decay": group["weight_decay"] or None,
+            "shrink": 1 - group["lambd"] * state["eta"],
+            "rate": state["eta"],
+            "way": None if state["mu"] == 1 else state["mu"],
+        }
+
+    @staticmethod
+    def _change(array: Any, gradient: Any, state: dict[str, Any], by: dict[str, Any]) -> None:
+        if by["decay"] is not None:
+            gradient = gradient + by["decay"] * array
+        array *= by["shrink"]
+        array -= by["rate"] * gradient
+        if by["way"] is None:
             state["ax"][...] = array
         else:
-            move_towards(state["ax"], array, state["mu"])
+            move_towards(state["ax"], array, by["way"])
 
     def _after(self, state: dict[str, Tensor], group: dict[str, Any]) -> None:
         lr, step = number_of(group["lr"]), state["step"].array.item()

@@ -3,19 +3,22 @@
 Adam and its relatives all do the same around their formulas: they skip the
 parameters without a gradient, remember some arrays of each parameter's shape
 and count the steps.  A method here is only its formulas: what it remembers
-(:meth:`ElementwiseOptimizer._begin`), and how one step changes the elements
-(:meth:`ElementwiseOptimizer._change`).
+(:meth:`ElementwiseOptimizer._begin`), the numbers of one step
+(:meth:`ElementwiseOptimizer._numbers_of_step`), and how with these it changes
+the elements (:meth:`ElementwiseOptimizer._change`).  On a GPU the last one is
+a single kernel.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
 
 from autokit import dtypes
 from autokit.devices import device_of
+from autokit.ops.gpu_kernels import fused
 from autokit.ops.half import FLOAT32
 from autokit.ops.recording import storage_of
 from autokit.optim.optimizer import Line, Optimizer
@@ -42,13 +45,27 @@ class ElementwiseOptimizer(Optimizer):
     def _begun(self, param: Tensor, group: dict[str, Any]) -> dict[str, Tensor]:
         return {"step": scalar(0.0), **self._begin(param, group)}
 
-    def _change(self, array: Any, gradient: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
-        """One step: change the elements in ``array``, and the arrays in ``state``, in place.
+    def _numbers_of_step(self, state: dict[str, float], group: dict[str, Any]) -> dict[str, float | None]:
+        """What :meth:`_change` needs to know besides arrays: None for what is left out of the formula.
 
-        ``state["step"]`` counts this step already; the ``gradient`` has the sign of a descent and must stay
-        as it is.
+        ``state["step"]`` counts this step already.
         """
         raise NotImplementedError
+
+    @staticmethod
+    def _change(array: Any, gradient: Any, state: dict[str, Any], by: dict[str, Any]) -> None:
+        """One step: change the elements in ``array``, and the arrays in ``state``, in place.
+
+        The ``gradient`` has the sign of a descent and must stay as it is; ``by`` are the numbers of the
+        step.  What may stand here is what :func:`autokit.ops.gpu_kernels.fused` takes.
+        """
+        raise NotImplementedError
+
+    _kernel: ClassVar[Callable[..., None]]
+
+    def __init_subclass__(cls) -> None:
+        if "_change" in cls.__dict__:
+            cls._kernel = staticmethod(fused(_in_a_row(cls._change)))
 
     def _before(self, state: dict[str, Tensor], group: dict[str, Any]) -> None:
         """Change the numbers of ``state`` for the step to come, where there are more than its count."""
@@ -57,7 +74,7 @@ class ElementwiseOptimizer(Optimizer):
         """Change the numbers of ``state`` for the step after this one."""
 
     def _update(self, group: dict[str, Any], line: Line) -> None:
-        maximize = group["maximize"]
+        maximize, change = group["maximize"], self._change
         with np.errstate(all="ignore"):  # infinities and NaN go their way, as in every operation
             for param in group["params"]:
                 if param._grad is None:
@@ -72,13 +89,17 @@ class ElementwiseOptimizer(Optimizer):
                 numbers = {name: state[name].array.item() for name in self._numbers}
                 arrays = {name: value.array for name, value in state.items() if name not in numbers}
                 array, gradient = param.array, param._grad.array
+                by = self._numbers_of_step(numbers, group)
                 if array.dtype.kind in "cV":
-                    self._change_copies(array, gradient, arrays, numbers, group)
+                    self._change_copies(array, gradient, arrays, by, maximize)
+                elif array.__class__ is not np.ndarray:
+                    slope = -gradient if maximize else gradient
+                    values = (*arrays.values(), *by.values())
+                    self._kernel(array, slope, *values, arrays=(*arrays,), numbers=(*by,))
                 else:
                     for part in pieces(array):
                         slope = -gradient[part] if maximize else gradient[part]
-                        state_of_part = {name: value[part] for name, value in arrays.items()}
-                        self._change(array[part], slope, {**numbers, **state_of_part}, group)
+                        change(array[part], slope, {name: value[part] for name, value in arrays.items()}, by)
                 self._after(state, group)
                 storage_of(param).change(*line)
 
@@ -87,14 +108,14 @@ class ElementwiseOptimizer(Optimizer):
         array: Any,
         gradient: Any,
         arrays: dict[str, Any],
-        numbers: dict[str, float],
-        group: dict[str, Any],
+        by: dict[str, float | None],
+        maximize: bool,
     ) -> None:
         """Step in float32 where the parameter is bfloat16, and in real pairs where it is complex."""
         works = [_as_real(each) for each in (array, gradient, *arrays.values())]
         changed, slope, *memories = works
-        state = {**numbers, **dict(zip(arrays, memories, strict=True))}
-        self._change(changed, -slope if group["maximize"] else slope, state, group)
+        state = dict(zip(arrays, memories, strict=True))
+        self._change(changed, -slope if maximize else slope, state, by)
         for target, work in zip((array, *arrays.values()), (changed, *memories), strict=True):
             target[...] = work.view(target.dtype)[..., 0] if target.dtype.kind == "c" else work
 
@@ -104,6 +125,17 @@ class ElementwiseOptimizer(Optimizer):
             for name in self._numbers:  # states that old versions of PyTorch saved have Python numbers
                 if name in remembered and not isinstance(remembered[name], Tensor):
                     remembered[name] = scalar(float(remembered[name]))
+
+
+def _in_a_row(change: Any) -> Any:
+    """``change`` with all of its arrays and numbers one after the other, and their names after them."""
+
+    def step(array: Any, gradient: Any, /, *values: Any, arrays: Any, numbers: Any) -> None:
+        count = len(arrays)
+        change(array, gradient, dict(zip(arrays, values[:count])), dict(zip(numbers, values[count:])))
+
+    step.__name__ = change.__qualname__.replace("._", "_")
+    return step
 
 
 def zeros_for(param: Tensor, *names: str) -> dict[str, Tensor]:
@@ -130,10 +162,10 @@ def move_towards(average: Any, value: Any, share: float) -> None:
     average += way
 
 
-def average_square(average: Any, gradient: Any, kept: float) -> None:
-    """Keep the part ``kept`` of ``average``, in place; the rest is the square of ``gradient``."""
+def average_square(average: Any, gradient: Any, kept: float, fresh: float) -> None:
+    """Keep the part ``kept`` of ``average``, in place, and take in a ``fresh`` part: ``gradient`` squared."""
     square = gradient * gradient
-    square *= 1 - kept
+    square *= fresh
     average *= kept
     average += square
 
@@ -142,7 +174,7 @@ def pieces(array: Any) -> Iterator[Any]:
     """Indices that together cover ``array``, each of about :data:`PIECE` elements or of one row."""
     if not array.ndim:
         yield None  # one element: in one dimension, operations on it give arrays too
-    elif array.size <= PIECE or not isinstance(array, np.ndarray):  # a GPU is quickest with all at once
+    elif array.size <= PIECE:
         yield ...
     else:
         rows = max(1, PIECE * len(array) // array.size)

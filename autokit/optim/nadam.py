@@ -95,25 +95,38 @@ class NAdam(ElementwiseOptimizer):
     def _before(self, state: dict[str, Tensor], group: dict[str, Any]) -> None:
         state["mu_product"].array *= _momentum(state["step"].array.item(), group)
 
-    def _change(self, array: Any, gradient: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
+    def _numbers_of_step(self, state: dict[str, float], group: dict[str, Any]) -> dict[str, float | None]:
         lr, weight_decay, step = number_of(group["lr"]), group["weight_decay"], state["step"]
         beta1, beta2 = group["betas"]
-        mean, mean_square = state["exp_avg"], state["exp_avg_sq"]
-        if weight_decay and group["decoupled_weight_decay"]:
-            array *= 1 - lr * weight_decay
-        elif weight_decay:
-            gradient = gradient + weight_decay * array
-        move_towards(mean, gradient, 1 - beta1)
-        average_square(mean_square, gradient, beta2)
-
-        divisor = mean_square / (1 - beta2**step)
-        np.sqrt(divisor, out=divisor)
-        divisor += group["eps"]
+        decoupled = group["decoupled_weight_decay"]
         product, next_momentum = state["mu_product"], _momentum(step + 1, group)
-        of_gradient = lr * (1 - _momentum(step, group)) / (1 - product)
-        of_mean = lr * next_momentum / (1 - product * next_momentum)
-        array -= of_gradient * gradient / divisor
-        array -= of_mean * mean / divisor
+        return {
+            "shrink": 1 - lr * weight_decay if weight_decay and decoupled else None,
+            "decay": weight_decay if weight_decay and not decoupled else None,
+            "way": 1 - beta1,
+            "kept": beta2,
+            "fresh": 1 - beta2,
+            "correction": 1 - beta2**step,
+            "eps": group["eps"],
+            "of_gradient": lr * (1 - _momentum(step, group)) / (1 - product),
+            "of_mean": lr * next_momentum / (1 - product * next_momentum),
+        }
+
+    @staticmethod
+    def _change(array: Any, gradient: Any, state: dict[str, Any], by: dict[str, Any]) -> None:
+        mean, mean_square = state["exp_avg"], state["exp_avg_sq"]
+        if by["shrink"] is not None:
+            array *= by["shrink"]
+        elif by["decay"] is not None:
+            gradient = gradient + by["decay"] * array
+        move_towards(mean, gradient, by["way"])
+        average_square(mean_square, gradient, by["kept"], by["fresh"])
+
+        divisor = mean_square / by["correction"]
+        np.sqrt(divisor, out=divisor)
+        divisor += by["eps"]
+        array -= by["of_gradient"] * gradient / divisor
+        array -= by["of_mean"] * mean / divisor
 
 
 def _momentum(step: float, group: dict[str, Any]) -> float:

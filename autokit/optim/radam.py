@@ -93,27 +93,43 @@ class RAdam(ElementwiseOptimizer):
     def _begin(self, param: Tensor, group: dict[str, Any]) -> dict[str, Tensor]:
         return zeros_for(param, "exp_avg", "exp_avg_sq")
 
-    def _change(self, array: Any, gradient: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
+    def _numbers_of_step(self, state: dict[str, float], group: dict[str, Any]) -> dict[str, float | None]:
         lr, weight_decay, step = number_of(group["lr"]), group["weight_decay"], state["step"]
         beta1, beta2 = group["betas"]
-        mean, mean_square = state["exp_avg"], state["exp_avg_sq"]
-        if weight_decay and group["decoupled_weight_decay"]:
-            array *= 1 - lr * weight_decay
-        elif weight_decay:
-            gradient = gradient + weight_decay * array
-        move_towards(mean, gradient, 1 - beta1)
-        average_square(mean_square, gradient, beta2)
-
-        change = mean * (lr / (1 - beta1**step))
+        decoupled = group["decoupled_weight_decay"]
         correction = 1 - beta2**step
         longest = 2 / (1 - beta2) - 1
         length = longest - 2 * step * beta2**step / correction  # of the average: as of how many gradients
+        rectification = None
         if length > 5:
             rectification = math.sqrt(
                 (length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)
-            )
+            ) * math.sqrt(correction)
+        return {
+            "shrink": 1 - lr * weight_decay if weight_decay and decoupled else None,
+            "decay": weight_decay if weight_decay and not decoupled else None,
+            "way": 1 - beta1,
+            "kept": beta2,
+            "fresh": 1 - beta2,
+            "rate": lr / (1 - beta1**step),
+            "eps": group["eps"],
+            "rectification": rectification,
+        }
+
+    @staticmethod
+    def _change(array: Any, gradient: Any, state: dict[str, Any], by: dict[str, Any]) -> None:
+        mean, mean_square = state["exp_avg"], state["exp_avg_sq"]
+        if by["shrink"] is not None:
+            array *= by["shrink"]
+        elif by["decay"] is not None:
+            gradient = gradient + by["decay"] * array
+        move_towards(mean, gradient, by["way"])
+        average_square(mean_square, gradient, by["kept"], by["fresh"])
+
+        change = mean * by["rate"]
+        if by["rectification"] is not None:
             divisor = np.sqrt(mean_square)
-            divisor += group["eps"]
+            divisor += by["eps"]
             change /= divisor
-            change *= rectification * math.sqrt(correction)
+            change *= by["rectification"]
         array -= change

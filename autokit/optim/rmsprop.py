@@ -93,21 +93,32 @@ class RMSprop(ElementwiseOptimizer):
             names.append("grad_avg")
         return zeros_for(param, *names)
 
-    def _change(self, array: Any, gradient: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
-        alpha, momentum = group["alpha"], group["momentum"]
-        if group["weight_decay"]:
-            gradient = gradient + group["weight_decay"] * array
-        average_square(state["square_avg"], gradient, alpha)
-        if group["centered"]:
-            move_towards(state["grad_avg"], gradient, 1 - alpha)
+    def _numbers_of_step(self, state: dict[str, float], group: dict[str, Any]) -> dict[str, float | None]:
+        return {
+            "decay": group["weight_decay"] or None,
+            "kept": group["alpha"],
+            "fresh": 1 - group["alpha"],
+            "eps": group["eps"],
+            "momentum": group["momentum"] if group["momentum"] > 0 else None,
+            "rate": number_of(group["lr"]),
+        }
+
+    @staticmethod
+    def _change(array: Any, gradient: Any, state: dict[str, Any], by: dict[str, Any]) -> None:
+        if by["decay"] is not None:
+            gradient = gradient + by["decay"] * array
+        average_square(state["square_avg"], gradient, by["kept"], by["fresh"])
+        if "grad_avg" in state:
+            move_towards(state["grad_avg"], gradient, by["fresh"])
             divisor = state["square_avg"] - state["grad_avg"] * state["grad_avg"]
         else:
             divisor = state["square_avg"].copy()
         np.sqrt(divisor, out=divisor)
-        divisor += group["eps"]
+        divisor += by["eps"]
         change = np.divide(gradient, divisor, out=divisor)
-        if momentum > 0:
-            state["momentum_buffer"] *= momentum
-            state["momentum_buffer"] += change
-            change = state["momentum_buffer"]
-        array -= number_of(group["lr"]) * change
+        if by["momentum"] is not None:
+            velocity = state["momentum_buffer"]
+            velocity *= by["momentum"]
+            velocity += change
+            change = velocity
+        array -= by["rate"] * change

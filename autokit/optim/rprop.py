@@ -84,14 +84,19 @@ class Rprop(ElementwiseOptimizer):
     def _begin(self, param: Tensor, group: dict[str, Any]) -> dict[str, Tensor]:
         return {**zeros_for(param, "prev"), "step_size": full_for(param, number_of(group["lr"]))}
 
-    def _change(self, array: Any, gradient: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
+    def _numbers_of_step(self, state: dict[str, float], group: dict[str, Any]) -> dict[str, float | None]:
         shrink, grow = group["etas"]
+        least, most = group["step_sizes"]
+        return {"shrink": shrink, "grow": grow, "least": least, "most": most}
+
+    @staticmethod
+    def _change(array: Any, gradient: Any, state: dict[str, Any], by: dict[str, Any]) -> None:
         previous, step_size = state["prev"], state["step_size"]
         agreement = gradient * previous
         turned = agreement < 0
-        step_size[agreement > 0] *= grow
-        step_size[turned] *= shrink
-        np.clip(step_size, *group["step_sizes"], out=step_size)
-        previous[...] = gradient
-        previous[turned] = 0
+        smaller = np.where(turned, step_size * by["shrink"], step_size)
+        step_size[...] = np.where(agreement > 0, step_size * by["grow"], smaller)
+        np.maximum(step_size, by["least"], out=step_size)
+        np.minimum(step_size, by["most"], out=step_size)
+        previous[...] = np.where(turned, 0, gradient)
         array -= np.sign(previous) * step_size

@@ -46,6 +46,9 @@ copies: list[str] = []
 sizes: list[int] = []
 """How many elements each copy had."""
 
+launches: list[str] = []
+"""What was computed, one entry for each call: CuPy launches one kernel for it, or for a few calls more."""
+
 _SCALARS = (bool, int, float, complex, np.generic)
 _UFUNC_KEYWORDS = {"out", "dtype", "casting", "where"}
 
@@ -250,6 +253,7 @@ class ndarray:
                 raise TypeError(f"Unsupported type {type(each)}")
             if not isinstance(each, ndarray | bool | int | float | complex | np.generic):
                 return NotImplemented
+        launches.append(ufunc.__name__)
         return _wrapped(ufunc(*map(_bare, inputs), **{k: _bare(v) for k, v in keywords.items()}), inputs)
 
     def __array_function__(self, function: Any, types: Any, arguments: Any, keywords: Any) -> Any:
@@ -261,12 +265,16 @@ class ndarray:
     # ------------------------------------------------------------ reading and writing
 
     def __getitem__(self, index: Any) -> ndarray:
-        return _view(self, np.asarray(self.host[_wrapped_around(self.host, index)]))
+        made = _view(self, np.asarray(self.host[_wrapped_around(self.host, index)]))
+        if made.base is None:
+            launches.append("take")
+        return made
 
     def __setitem__(self, index: Any, value: Any) -> None:
         host_index = _wrapped_around(self.host, index)
         if not isinstance(value, ndarray | bool | int | float | complex | np.generic):
             raise TypeError(f"Unsupported type {type(value)}")
+        launches.append("put")
         _write_first(self.host, host_index, _bare(value))
 
 
@@ -348,6 +356,8 @@ def _write_first(host: np.ndarray, index: Any, value: Any) -> None:
 
 def call(owner: str, name: str, function: Any, arguments: Any, keywords: Any) -> Any:
     """``function`` with what CuPy's function of that name takes."""
+    if any(isinstance(each, Traced) for each in arguments):
+        return _fused_call(name, function, arguments, keywords)
     takes = NAMES[owner][name]
     if takes == "ufunc":
         if not keywords.keys() <= _UFUNC_KEYWORDS:
@@ -358,12 +368,24 @@ def call(owner: str, name: str, function: Any, arguments: Any, keywords: Any) ->
         raise TypeError(f"{owner}.{name} takes {takes}")
     bare = tuple(map(_bare, arguments)), {key: _bare(value) for key, value in keywords.items()}
     if name in ("put_along_axis", "copyto", "place", "fill_diagonal"):
+        launches.append(name)
         return function(*bare[0], **bare[1])
     result = function(*bare[0], **bare[1])
     every = [part for each in arguments for part in (each if isinstance(each, list | tuple) else (each,))]
     if name in ("size", "ndim", "shape", "may_share_memory", "shares_memory"):
         return result
-    return _wrapped(result, (*every, *keywords.values()))
+    return _launched(name, _wrapped(result, (*every, *keywords.values())))
+
+
+def _launched(name: str, made: Any) -> Any:
+    """``made``, and a note of what computed it, where that is more than a view."""
+    parts = made if isinstance(made, tuple | list) else [made]
+    if name not in _NO_WORK and any(isinstance(each, ndarray) and each.base is None for each in parts):
+        launches.append(name)
+    return made
+
+
+_NO_WORK = {"empty", "empty_like"}
 
 
 _ON_THE_CPU = {"result_type", "promote_types", "can_cast", "min_scalar_type", "broadcast_shapes"}
@@ -397,7 +419,98 @@ def _from_host(value: Any, dtype: Any = None, copy: bool = True) -> ndarray:
     host = value.host if isinstance(value, ndarray) else value
     if isinstance(value, ndarray) and not copy and (dtype is None or host.dtype == dtype):
         return value
+    launches.append("copy to the GPU")
     return ndarray(np.array(host, dtype=dtype))
+
+
+# ------------------------------------------------------------ fused kernels
+
+
+def fuse(kernel_name: str) -> Any:
+    """``cupy.fuse``: one launch for a whole function, which sees placeholders and may do little with them."""
+
+    def decorate(function: Any) -> Any:
+        def run(*arguments: Any) -> Any:
+            launches.append(kernel_name)
+            fusion = Fusion()
+            result = function(*[None if each is None else Traced(_bare(each), fusion) for each in arguments])
+            return tuple(map(_made, result)) if isinstance(result, tuple) else _made(result)
+
+        return run
+
+    return decorate
+
+
+class Fusion:
+    """A function while it is traced: ``reduced`` once it has taken a sum."""
+
+    reduced = False
+
+
+class Traced:
+    """CuPy's placeholder: operators and CuPy's ufuncs take it, nothing else does."""
+
+    def __init__(self, host: Any, fusion: Fusion) -> None:
+        self.host = host
+        self.fusion = fusion
+        self.after = fusion.reduced
+
+    dtype = property(lambda self: np.asarray(self.host).dtype)
+    ndim = property(lambda self: self.host.ndim if isinstance(self.host, np.ndarray) else -1)
+    shape = property(lambda self: _refuse("`shape` is not supported, currently."))
+    __array_ufunc__ = property(lambda self: _refuse("NumPy's ufunc of a placeholder"))
+
+    def __bool__(self) -> bool:
+        raise TypeError("Cannot convert to Python scalar in cupy.fuse")
+
+    def __getitem__(self, index: Any) -> Any:
+        raise TypeError("an index in a function to fuse")
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        if index is not Ellipsis:
+            raise ValueError("The fusion supports `[...]` or `[:]`.")
+        self.host[...] = value.host if isinstance(value, Traced) else value
+
+    def astype(self, dtype: Any, copy: bool = True) -> Traced:
+        return Traced(self.host.astype(dtype), self.fusion)
+
+    def copy(self) -> Traced:
+        return Traced(self.host.copy(), self.fusion)
+
+
+def _refuse(what: str) -> Any:
+    raise NotImplementedError(what)
+
+
+def _made(result: Any) -> Any:
+    return None if result is None else ndarray(np.array(result.host))
+
+
+_REDUCTIONS = {"sum", "prod", "max", "min", "amax", "amin", "all", "any"}
+
+
+def _fused_call(name: str, function: Any, arguments: Any, keywords: Any) -> Traced:
+    """A call on placeholders, with the limits that CuPy sets."""
+    fusion = next(each.fusion for each in arguments if isinstance(each, Traced))
+    for each in (*arguments, *keywords.values()):
+        if isinstance(each, ndarray | np.ndarray):
+            raise TypeError("Concrete ndarray is not supported in fusion.")
+        if isinstance(each, Traced) and each.after != fusion.reduced:
+            raise TypeError("a placeholder from before a sum beside its result")
+    if not any(isinstance(each, Traced) and each.ndim >= 0 for each in arguments):
+        raise TypeError("two numbers in a kernel make one of float64: give it to the kernel instead")
+    bare = [each.host if isinstance(each, Traced) else each for each in arguments]
+    if name in _REDUCTIONS:
+        if fusion.reduced or keywords.keys() - {"axis"}:
+            raise NotImplementedError("two sums in one kernel, or keepdims")
+        fusion.reduced = True
+        return Traced(np.asarray(function(bare[0], **keywords)), fusion)
+    if name != "where" and (NAMES["cupy"][name] != "ufunc" or keywords):
+        raise TypeError(f"cupy.{name} with {list(keywords)} cannot be fused")
+    if name != "where" and len(bare) > function.nin:
+        function(*bare[:-1], out=bare[-1])
+        return arguments[-1]
+    return Traced(np.asarray(function(*bare)), fusion)
 
 
 def module() -> ModuleType:
@@ -422,6 +535,7 @@ def module() -> ModuleType:
         a if isinstance(a, ndarray) and a.host.flags.c_contiguous else ndarray(np.array(_bare(a), order="C"))
     )
     cupy.asnumpy = lambda array: array.get()
+    cupy.fuse = fuse
     pool = SimpleNamespace(used_bytes=lambda: 0, total_bytes=lambda: 0, free_all_blocks=lambda: None)
     cupy.get_default_memory_pool = lambda: pool
     cupy.cuda = SimpleNamespace(
@@ -441,6 +555,9 @@ def module() -> ModuleType:
 
 def _special(name: str, *arrays: Any) -> ndarray:
     """CuPy's special functions: autokit's own for the CPU, since it is the way to them that is tested."""
+    if isinstance(arrays[0], Traced):
+        return Traced(getattr(approximations, name)(arrays[0].host), arrays[0].fusion)
+    launches.append(name)
     name = {"gammaln": "lgamma"}.get(name, name)
     if name == "polygamma":
         name, arrays = "trigamma", arrays[1:]
@@ -478,7 +595,8 @@ def _method(name: str) -> Any:
             raise TypeError(f"cupy.ndarray.{name} takes {takes}, not {sorted(unknown) or arguments}")
         bare = {key: _bare(value) for key, value in keywords.items() if key != "casting" or value}
         result = getattr(self.host, name)(*map(_bare, arguments), **bare)
-        return _wrapped(result, (self, *keywords.values()))
+        made = _wrapped(result, (self, *keywords.values()))
+        return made if made is self else _launched(name, made)
 
     return apply
 
@@ -498,6 +616,7 @@ def _operator(name: str) -> Any:
                 if name in _UFUNCS and hasattr(other, "__array_ufunc__"):
                     return _UFUNCS[name](self, other)
                 return NotImplemented
+        launches.append(name.strip("_"))
         result = getattr(self.host, name)(*map(_bare, others))
         return self if name.startswith("__i") and name != "__invert__" else _wrapped(result)
 

@@ -179,26 +179,34 @@ def network() -> nn.Module:
 
 
 OPTIMIZERS = (
-    "SGD",
-    "Adam",
-    "AdamW",
-    "RMSprop",
-    "Adagrad",
-    "Adadelta",
-    "Adamax",
-    "NAdam",
-    "RAdam",
-    "Rprop",
-    "ASGD",
+    ("SGD", {}),
+    ("SGD", {"momentum": 0.9, "weight_decay": 0.1}),
+    ("SGD", {"momentum": 0.9, "nesterov": True, "maximize": True}),
+    ("SGD", {"momentum": 0.5, "dampening": 0.5}),
+    ("Adam", {}),
+    ("Adam", {"amsgrad": True, "weight_decay": 0.1}),
+    ("Adam", {"maximize": True}),
+    ("AdamW", {}),
+    ("RMSprop", {}),
+    ("RMSprop", {"momentum": 0.5, "centered": True}),
+    ("Adagrad", {"lr_decay": 0.1}),
+    ("Adadelta", {"weight_decay": 0.1}),
+    ("Adamax", {}),
+    ("NAdam", {"weight_decay": 0.1, "decoupled_weight_decay": True}),
+    ("RAdam", {"betas": (0.5, 0.6)}),
+    ("RAdam", {}),
+    ("Rprop", {}),
+    ("ASGD", {"t0": 1}),
+    ("Adafactor", {}),
 )
 
 
-@pytest.mark.parametrize("name", OPTIMIZERS)
-def test_a_step_stays_on_the_gpu_and_gives_the_cpus_numbers(gpu: str, name: str):
+@pytest.mark.parametrize(("name", "settings"), OPTIMIZERS)
+def test_a_step_stays_on_the_gpu_and_gives_the_cpus_numbers(gpu: str, name: str, settings: dict[str, Any]):
     losses = []
     for where in ("cpu", "cuda"):
         model = network().to(where)
-        optimizer = getattr(optim, name)(model.parameters(), lr=0.01)
+        optimizer = getattr(optim, name)(model.parameters(), lr=0.01, **settings)
         images = torch.arange(128.0).reshape(2, 1, 8, 8).to(where) / 128
         labels = torch.tensor([1, 3]).to(where)
         standin.copies.clear()

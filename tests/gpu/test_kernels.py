@@ -1,0 +1,192 @@
+"""Kernels made of several calls: CuPy can trace each, they compute what the calls compute, and they are few.
+
+Tracing needs CuPy but no GPU; that the kernels run on one is for the tests with the mark ``gpu``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autokit as torch
+from autokit import nn, optim
+from autokit.ops.gpu_kernels import FUSED, traced
+from tests.gpu import standin
+
+MATRIX, COLUMN, ROW = (4, 3), (4, 1), (1, 3)
+TARGETS = np.array([2, 0, 1, 1])
+STEP = {"decay": 0.1, "way": 0.1, "kept": 0.9, "fresh": 0.1, "eps": 1e-8, "rate": 0.01}
+
+OPTIMIZERS: dict[str, tuple[tuple[str, ...], dict[str, float | None]]] = {
+    "Adam": (
+        ("exp_avg", "exp_avg_sq", "max_exp_avg_sq"),
+        {"shrink": None, **STEP, "correction": 0.5},
+    ),
+    "Adadelta": (("square_avg", "acc_delta"), STEP),
+    "Adagrad": (("sum",), STEP),
+    "Adamax": (("exp_avg", "exp_inf"), STEP),
+    "ASGD": (("ax",), {**STEP, "shrink": 0.9}),
+    "NAdam": (
+        ("exp_avg", "exp_avg_sq"),
+        {**STEP, "shrink": None, "correction": 0.5, "of_gradient": 0.1, "of_mean": 0.2},
+    ),
+    "RAdam": (("exp_avg", "exp_avg_sq"), {**STEP, "shrink": None, "rectification": 0.5}),
+    "RMSprop": (("square_avg", "momentum_buffer", "grad_avg"), {**STEP, "momentum": 0.9}),
+    "Rprop": (("prev", "step_size"), {"shrink": 0.5, "grow": 1.2, "least": 1e-6, "most": 50.0}),
+}
+
+CALLS: dict[str, tuple[Any, ...]] = {
+    "soft_extremes._sum_of_exponentials": (MATRIX, COLUMN, {"axis": 1}),
+    "soft_extremes._log_of_sum": (MATRIX, ROW, {"axis": 0}),
+    "soft_extremes._sum_of_products": (MATRIX, MATRIX, {"axis": 1}),
+    "soft_extremes._quotient": (MATRIX, COLUMN, COLUMN, {}),
+    "soft_extremes._difference": (MATRIX, COLUMN, COLUMN, {}),
+    "soft_extremes._product_less": (MATRIX, MATRIX, COLUMN, {}),
+    "soft_extremes._less_share": (MATRIX, MATRIX, COLUMN, {}),
+    "smooth_activation._gelu": (MATRIX, {"approximate": "none"}),
+    "smooth_activation._gelu_slope": (MATRIX, MATRIX, {"approximate": "tanh"}),
+    "smooth_activation._silu": (MATRIX, {}),
+    "normalize._scale_of": (MATRIX, COLUMN, {"axes": (1,), "count": 3, "eps": 1e-5}),
+    "normalize._normalized": (MATRIX, ROW, ROW, COLUMN, COLUMN, {}),
+    "normalize._along": (MATRIX, MATRIX, ROW, COLUMN, COLUMN, {"axes": (1,), "count": 3}),
+    "normalize._arrived": (MATRIX, ROW, {"axes": (1,), "count": 3}),
+    "normalize._by_input": (MATRIX, MATRIX, ROW, COLUMN, COLUMN, COLUMN, COLUMN, {}),
+    "normalize._by_weight": (MATRIX, MATRIX, COLUMN, COLUMN, {"axes": (0,)}),
+    "loss._any_outside": (TARGETS, {"classes": 3}),
+    "loss._mean_of_negatives": ((4,), {"count": 4}),
+    "loss._slope_at_targets": (COLUMN, TARGETS[:, None], np.arange(3)[None], {"divisor": 4}),
+    "sgd._descend": (
+        *(MATRIX, MATRIX, MATRIX, 0.1, 0.01, 0.9, 0.5),
+        {"first": False, "nesterov": True, "maximize": True},
+    ),
+    **{
+        f"elementwise.{name}_change": (
+            *(MATRIX,) * (2 + len(arrays)),
+            *numbers.values(),
+            {"arrays": arrays, "numbers": tuple(numbers)},
+        )
+        for name, (arrays, numbers) in OPTIMIZERS.items()
+    },
+}
+"""For each kernel what it is called with: shapes, integers, numbers, and last what is fixed."""
+
+
+def operands(name: str, dtype: str) -> tuple[list[Any], dict[str, Any]]:
+    random = np.random.RandomState(0)
+    *given, fixed = CALLS[name]
+    made = [random.uniform(0.1, 1, each).astype(dtype) if isinstance(each, tuple) else each for each in given]
+    return made, fixed
+
+
+def test_the_table_names_every_kernel():
+    assert set(FUSED) == set(CALLS)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+@pytest.mark.parametrize("name", CALLS)
+def test_a_kernel_gives_what_its_lines_give(name: str, dtype: str):
+    """Placeholders that refuse what CuPy refuses stand for the operands."""
+    here, fixed = operands(name, dtype)
+    there, _ = operands(name, dtype)
+    expected = FUSED[name](*here, **fixed)
+    with standin.installed() as cupy:
+        arrays = [cupy.asarray(each) if isinstance(each, np.ndarray) else each for each in there]
+        kernel = cupy.fuse(kernel_name="kernel")(traced(FUSED[name], cupy, fixed))
+        standin.launches.clear()
+        found = kernel(*arrays)
+        assert standin.launches == ["kernel"]
+    changed = [each.host for each in arrays if isinstance(each, standin.ndarray)]
+    for ours, theirs in zip(changed, [each for each in here if isinstance(each, np.ndarray)]):
+        np.testing.assert_array_equal(ours, theirs)
+    if expected is None:
+        assert found is None
+    else:
+        assert found.dtype == expected.dtype
+        np.testing.assert_array_equal(found.host, expected)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+@pytest.mark.parametrize("name", CALLS)
+def test_cupy_makes_one_kernel_of_it(name: str, dtype: str):
+    """CuPy's own tracing, which needs no GPU: operands whose memory nobody looks at."""
+    cupy = pytest.importorskip("cupy", reason="needs CuPy, a GPU not: pip install cupy-cuda12x")
+    from cupy._core import _fusion_thread_local, fusion
+
+    memory = cupy.cuda.MemoryPointer(cupy.cuda.UnownedMemory(1 << 12, 1 << 12, None, 0), 0)
+    given, fixed = operands(name, dtype)
+    arrays = [
+        cupy.ndarray(each.shape, each.dtype, memory) if isinstance(each, np.ndarray) else each
+        for each in given
+    ]
+    expected = FUSED[name](*given, **fixed)
+    state = _fusion_thread_local.thread_local
+    state.history, state.is_old_fusing = fusion._FusionHistory(), True
+    try:
+        kernel, _ = state.history.get_fusion(traced(FUSED[name], cupy, fixed), arrays, "kernel")
+    finally:
+        state.history, state.is_old_fusing = None, False
+    assert [each.dtype for each in kernel.out_params] == ([] if expected is None else [expected.dtype])
+
+
+# ---------------------------------------------------------------- how many
+
+
+def launches_of(work: Callable[[], Any]) -> int:
+    """Of a step after the first one, in which memory is set up."""
+    with standin.installed():
+        step = work()
+        step()
+        standin.launches.clear()
+        standin.copies.clear()
+        step()
+        return len(standin.launches)
+
+
+def small_step(optimizer: str) -> Any:
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 10)).to("cuda")
+    updates = getattr(optim, optimizer)(model.parameters(), lr=0.01)
+    x, y = torch.randn(32, 64).cuda(), torch.randint(10, (32,)).cuda()
+
+    def step() -> None:
+        updates.zero_grad()
+        nn.functional.cross_entropy(model(x), y).backward()
+        updates.step()
+
+    return step
+
+
+def block_step() -> Any:
+    torch.manual_seed(0)
+    model = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, activation="gelu").to("cuda")
+    updates = optim.Adam(model.parameters(), lr=0.01)
+    x = torch.randn(5, 3, 8).cuda()
+
+    def step() -> None:
+        updates.zero_grad()
+        model(x).mean().backward()
+        updates.step()
+
+    return step
+
+
+STEPS = {
+    "a 64-32-10 network by SGD": (lambda: small_step("SGD"), 25),
+    "a 64-32-10 network by Adam": (lambda: small_step("Adam"), 25),
+    "a transformer's block by Adam": (block_step, 82),
+}
+"""With the most launches that each may take; call by call they would be 43, 86 and 305."""
+
+
+@pytest.mark.parametrize("title", STEPS)
+def test_a_training_step_launches_few_kernels(title: str):
+    work, most = STEPS[title]
+    assert launches_of(work) <= most and not standin.copies
+
+
+if __name__ == "__main__":  # python -m tests.gpu.test_kernels
+    for title, (work, _) in STEPS.items():
+        print(f"{title}: {launches_of(work)} launches")
