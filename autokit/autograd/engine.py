@@ -26,7 +26,7 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.autograd.node import FREED, Hooks, Node, source_line
-from autokit.ops.recording import INFERENCE_SAVED, release
+from autokit.ops.recording import INFERENCE_SAVED, OUTPUT, release, unchanged
 from autokit.tensor import Tensor, new_tensor
 from autokit.thread_state import thread
 
@@ -173,19 +173,23 @@ def flow(
                 target = sources[slot]
                 if useful is not None and target not in useful:
                     continue
-                # Most rules need nothing, or one operand: these go without a list of values.
+                # Most rules need nothing, or one value: these go without a list of values.
                 if fetch is None:
-                    made = vjp(gradient)
+                    made = gradient if vjp is unchanged else vjp(gradient)
                 elif only is None or create_graph:
                     made = vjp(gradient, *fetch_values(node, fetch, target))
                 else:
-                    source = sources[only] if saved is None or only not in saved else saved[only]
-                    if source.__class__ is Node:
-                        storage, value = source.storage, source.output
+                    if only is OUTPUT:
+                        storage = node.storage
+                        value = node.output if saved is None or OUTPUT not in saved else saved[OUTPUT].array
                     else:
-                        storage, value = source._storage, source.array
+                        source = sources[only] if saved is None or only not in saved else saved[only]
+                        if source.__class__ is Node:
+                            storage, value = source.storage, source.output
+                        else:
+                            storage, value = source._storage, source.array
                     if storage is not None and storage.modified > node.sequence:
-                        _refuse_changed(node, storage, node.operand(only))
+                        _refuse_changed(node, storage, None if only is OUTPUT else node.operand(only))
                     made = vjp(gradient, value)
                 raw = made
                 is_node = target.__class__ is Node

@@ -15,6 +15,7 @@ from autokit.ops.names import Names
 from autokit.ops.operands import fitting, taking_numbers
 from autokit.ops.operation import derivative, operation
 from autokit.ops.operators import is_number, mul, plain_pow, plain_sub, taken
+from autokit.ops.recording import unchanged
 from autokit.tensor import Tensor
 
 # ---------------------------------------------------------------- of one operand
@@ -43,7 +44,7 @@ def rsub(input: Tensor, other: Any, alpha: float = 1) -> Tensor:
 @operation(
     "fmod",
     "{a} fmod {b}",
-    a=derivative("1", lambda g: g),
+    a=derivative("1", unchanged),
     b=derivative("−trunc({a} / {b})", lambda g, a, b: -g * np.trunc(a / b)),
     backward=lambda node: f"FmodBackward{int(not is_number(node, 1))}",
 )
@@ -139,7 +140,7 @@ def fmin(a, b, /):
 @operation(
     "+ ×",
     "{a} + {b} · {c}",
-    a=derivative("1", lambda g: g),
+    a=derivative("1", unchanged),
     b=derivative("{c}", lambda g, c, value: g * (c * value)),
     c=derivative("{b}", lambda g, b, value: g * (b * value)),
     name="addcmul",
@@ -163,7 +164,7 @@ def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1
 @operation(
     "+ ÷",
     "{a} + {b} / {c}",
-    a=derivative("1", lambda g: g),
+    a=derivative("1", unchanged),
     b=derivative("1 / {c}", lambda g, c, value: g * (value / c)),
     c=derivative("−{b} / {c}²", lambda g, b, c, value: -g * (value * b / (c * c))),
     name="addcdiv",

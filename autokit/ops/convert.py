@@ -12,13 +12,14 @@ from autokit.ops.elementwise import plain_clone
 from autokit.ops.names import Names
 from autokit.ops.operands import common_dtype
 from autokit.ops.operation import derivative, on, operation
+from autokit.ops.recording import unchanged
 from autokit.tensor import Tensor, new_tensor
 
 
 @operation(
     "→",
     "{a}",
-    a=derivative("1", lambda g: g),
+    a=derivative("1", unchanged),
     name="cast",
     backward="ToCopyBackward0",
     own_precision=True,
@@ -168,7 +169,7 @@ def _order(memory_format: Any, tensor: Tensor) -> str:
 @operation(
     "⎘",
     "{a}",
-    a=derivative("1", lambda g: g),
+    a=derivative("1", unchanged),
     name="in_format",
     backward=lambda node: node.settings["node"],  # type: ignore[index]
     linear=True,

@@ -13,6 +13,7 @@ from autokit.ops.errors import refuse_bools_in
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.operators import flat
+from autokit.ops.recording import unchanged
 
 
 @operation(
@@ -157,7 +158,7 @@ def floor(a, /):
     return np.floor(a)
 
 
-@operation("⎘", "{a}", a=derivative("1", lambda g: g), name="clone")
+@operation("⎘", "{a}", a=derivative("1", unchanged), name="clone")
 def plain_clone(a, /):
     """A copy; gradients flow through it."""
     return a.copy("C" if 0 in a.strides else "K")  # in the same order in memory

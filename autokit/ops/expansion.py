@@ -10,6 +10,7 @@ from autokit.ops.dims import sizes_of
 from autokit.ops.errors import broadcast_message, require_tensor
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
+from autokit.ops.recording import unchanged
 from autokit.ops.strides import strided
 from autokit.tensor import Size, Tensor
 
@@ -29,7 +30,7 @@ _QUICKLY_FILLED = 4096
 """Up to this size filling an array is faster than setting up a view that repeats."""
 
 
-@operation("expand", "{a} repeated", a=derivative("1", lambda g: g), view=True, name="expand")
+@operation("expand", "{a} repeated", a=derivative("1", unchanged), view=True, name="expand")
 def plain_expand(a, /, size):
     """See :func:`expand`."""
     new = len(size) - a.ndim

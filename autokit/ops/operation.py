@@ -74,13 +74,13 @@ class Rule(NamedTuple):
 
     ``slot`` is the operand's place, or -1 where one rule serves all operands;
     ``vjp`` works on arrays; ``fetch`` says what it takes after ``g``: places
-    of operands, and names; ``only`` is that place where one operand is all.
+    of operands, and names; ``only`` is that place, or :data:`OUTPUT`, where one value is all.
     """
 
     slot: int
     vjp: Callable[..., Any]
     fetch: tuple[int | str, ...]
-    only: int | None
+    only: int | str | None
 
 
 class Way:
@@ -169,7 +169,11 @@ class Operation:
             raise TypeError(f"the rule of {self.name} by {name} asks for {needs}; there are {sorted(known)}")
         places = {operand: place for place, operand in enumerate(self.operands)} if not self.variadic else {}
         fetch = tuple(places.get(need, need) for need in needs)
-        only = fetch[0] if len(fetch) == 1 and isinstance(fetch[0], int) else None
+        only: int | str | None = None
+        if len(fetch) == 1 and isinstance(fetch[0], int):
+            only = fetch[0]
+        elif fetch == (OUTPUT,):
+            only = OUTPUT
         return Rule(places.get(name, -1), one.vjp, fetch, only)
 
     def backward_name(self, node: Node) -> str:

@@ -15,6 +15,7 @@ from autokit.ops.gpu import any_known, is_on_cpu, known
 from autokit.ops.names import Names
 from autokit.ops.operands import common_dtype, fitting
 from autokit.ops.operation import Derivative, derivative, operation
+from autokit.ops.recording import unchanged
 from autokit.tensor import Literal, Tensor
 
 flat = derivative("0", lambda g: np.zeros_like(g))
@@ -24,8 +25,8 @@ flat = derivative("0", lambda g: np.zeros_like(g))
 @operation(
     "+",
     "{a} + {b}",
-    a=derivative("1", lambda g: g),
-    b=derivative("1", lambda g: g),
+    a=derivative("1", unchanged),
+    b=derivative("1", unchanged),
     name="add",
     on_arrays=operator.add,
 )
@@ -75,7 +76,7 @@ def is_number(node: Node, place: int) -> bool:
 @operation(
     "−",
     "{a} − {b}",
-    a=derivative("1", lambda g: g),
+    a=derivative("1", unchanged),
     b=derivative("−1", lambda g: -g, operator.neg),
     name="sub",
     on_arrays=operator.sub,
@@ -304,7 +305,7 @@ def _refuse_bools_and_zeros(name: str, divisor: Any) -> None:
 @operation(
     "mod",
     "{a} mod {b}",
-    a=derivative("1", lambda g: g),
+    a=derivative("1", unchanged),
     b=derivative(
         "−⌊{a} / {b}⌋",
         lambda g, a, b: -g * np.floor(a / b),

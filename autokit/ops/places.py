@@ -14,6 +14,7 @@ from autokit.ops.index import put as put_at
 from autokit.ops.names import Names
 from autokit.ops.operands import fitting
 from autokit.ops.operation import derivative, on, operation
+from autokit.ops.recording import unchanged
 from autokit.ops.scatter import beyond, kind_of, require, within, zero
 from autokit.tensor import Tensor, new_tensor
 
@@ -74,7 +75,7 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
 @operation(
     "[ ]+=",
     "{a}, with {source} added at given places",
-    a=derivative("1", lambda g: g),
+    a=derivative("1", unchanged),
     source=derivative(
         "alpha at the places written",
         lambda g, dim, index, alpha: on(plain_index_select, g, dim=dim, index=index) * alpha,
@@ -228,7 +229,7 @@ def single(name: str, input: Tensor, value: Any) -> tuple[Tensor, bool]:
 @operation(
     "[ ]+=",
     "{a}, with {value} added at […]",
-    a=derivative("1", lambda g: g),
+    a=derivative("1", unchanged),
     value=derivative("1 at the places written", lambda g, index: on(plain_getitem, g, index=index)),
     name="index_put",
 )

@@ -14,6 +14,7 @@ from autokit.ops.names import Names
 from autokit.ops.operands import taking_numbers
 from autokit.ops.operation import derivative, operation
 from autokit.ops.operators import flat, is_number, no_derivative
+from autokit.ops.recording import unchanged
 from autokit.tensor import Tensor
 
 
@@ -31,7 +32,7 @@ def trunc(a, /):
     return np.trunc(a)
 
 
-@operation("frac", "{a} − trunc {a}", a=derivative("1", lambda g: g))
+@operation("frac", "{a} − trunc {a}", a=derivative("1", unchanged))
 def frac(a, /):
     """What is left of each element after the point, with its sign."""
     require_floats("frac_cpu", a)

@@ -20,6 +20,7 @@ from autokit.ops.index import add_at, out_of_bounds, spread_out, writable_copy
 from autokit.ops.names import Names
 from autokit.ops.operands import fitting
 from autokit.ops.operation import derivative, on, operation
+from autokit.ops.recording import unchanged
 from autokit.tensor import Tensor, new_tensor
 
 
@@ -228,7 +229,7 @@ def plain_scatter(a, src, /, dim, index, by_tensor=False):
 @operation(
     "scatter+",
     "{a}, with {src} added at given places",
-    a=derivative("1", lambda g: g),
+    a=derivative("1", unchanged),
     src=derivative(
         "1 at the places written",
         lambda g, shape, dim, index: _in_corner(on(plain_gather, g, dim=dim, index=index), shape),
