@@ -99,6 +99,7 @@ _AUTOCAST = (
     "is_autocast_enabled",
     "set_autocast_cache_enabled",
     "set_autocast_dtype",
+    "set_autocast_enabled",
 )
 """What of mixed precision PyTorch has here."""
 

@@ -141,6 +141,23 @@ def is_autocast_enabled(device_type: str | None = None) -> bool:
     return (device_type or "cuda") in (thread.state.autocast or {})
 
 
+def set_autocast_enabled(device_type: str | bool, enabled: bool | None = None) -> None:
+    """Turn autocasting on or off, outside of any block; for GPUs where no type of device is named.
+
+    >>> set_autocast_enabled("cpu", True)
+    >>> is_autocast_enabled("cpu")
+    True
+    >>> set_autocast_enabled("cpu", False)
+    """
+    where, enabled = ("cuda", device_type) if isinstance(device_type, bool) else (device_type, enabled)
+    if not isinstance(enabled, bool):
+        raise TypeError(
+            "set_autocast_enabled(): argument 'enabled' (position 2) must be bool, not "
+            f"{type(enabled).__name__}"
+        )
+    autocast(where, enabled=enabled).__enter__()
+
+
 def is_autocast_cpu_enabled() -> bool:
     """Whether autocasting is at work on the CPU."""
     return is_autocast_enabled("cpu")

@@ -15,7 +15,7 @@ from autokit.nn.parameter import Parameter
 from autokit.nn.utils.rnn import PackedSequence
 from autokit.ops.direct import direct
 from autokit.ops.join import cat, stack
-from autokit.ops.recurrent import GATES, recurrence, scan
+from autokit.ops.recurrent import GATES, recurrence, walk
 from autokit.tensor import Tensor, new_tensor
 
 
@@ -39,14 +39,23 @@ def _run(
     parameters: list[Any],
     sizes: tuple[int, ...],
     backwards: bool = False,
+    one_step: bool = False,
 ) -> tuple[Tensor, Tensor, Tensor | None]:
     """All states, the last state and the last cells of one layer in one direction."""
     from_input, from_state, input_bias, state_bias, projection = parameters
     given = functional.linear(rows, from_input, input_bias)
     none = new_tensor(np.zeros_like(given.array, shape=()))
-    operands = (given, h, none if c is None else c, from_state, none if state_bias is None else state_bias)
-    if projection is not None:
-        return scan(*operands, sizes, backwards, kind, projection)
+    cells = none if c is None else c
+    # Autocasting: on the CPU, PyTorch casts only the products in all but the layer LSTM.
+    mixed = given.dtype != h.dtype and not given.is_cuda and (one_step or kind != "LSTM")
+    if projection is not None or mixed:
+
+        def by_state(before: Tensor) -> Tensor:
+            return functional.linear(before, from_state, state_bias)
+
+        states, h, cells = walk(given, h, cells, by_state, sizes, backwards, kind, projection)
+        return cat(states), h, None if c is None else cells
+    operands = (given, h, cells, from_state, none if state_bias is None else state_bias)
     result = direct(recurrence, operands, {"sizes": sizes, "backwards": backwards, "kind": kind})
     count, batch = sum(sizes), h.shape[0]
     last = result[count : count + batch]
@@ -476,7 +485,7 @@ class RNNCellBase(_Drawn):
             None,
         ]
         c = each[1] if len(each) == 2 else None
-        _, h, c = _run(kind, rows, each[0], c, parameters, (rows.shape[0],))
+        _, h, c = _run(kind, rows, each[0], c, parameters, (rows.shape[0],), one_step=True)
         ends = (h,) if c is None else (h, c)
         return tuple(end.squeeze(0) for end in ends) if alone else ends
 

@@ -17,7 +17,7 @@ K. Cho et al., "Learning Phrase Representations using RNN Encoder-Decoder", EMNL
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import accumulate
 from typing import Any
@@ -61,6 +61,35 @@ def _renewed(state: Any, part: Any) -> Any:
     return part if len(part) == len(state) else np.concatenate([part, state[len(part) :]])
 
 
+def walk(
+    given: Any,
+    h: Any,
+    c: Any,
+    by_state: Callable[[Any], Any],
+    sizes: tuple[int, ...],
+    backwards: bool,
+    kind: str,
+    projection: Any = None,
+) -> tuple[list[Any], Any, Any]:
+    """The states of each time, the last ``h``, and for LSTM the last ``c``: of arrays or of tensors.
+
+    ``by_state`` gives what the state before has to say to the gates.
+    """
+    states = []
+    for rows in _times(sizes, backwards):
+        count = rows.stop - rows.start
+        before = h[:count]
+        new, cells = _step(kind, given[rows], by_state(before), before, c[:count] if c.ndim else c)
+        if projection is not None:
+            new = new @ projection.T
+        states.append(new)
+        h = _renewed(h, new)
+        c = _renewed(c, cells) if c.ndim else c
+    if backwards:
+        states.reverse()
+    return states, h, c
+
+
 def scan(
     given: Any,
     h: Any,
@@ -70,30 +99,14 @@ def scan(
     sizes: tuple[int, ...],
     backwards: bool,
     kind: str,
-    projection: Any = None,
 ) -> Any:
-    """All states in the order of time, then the last ``h``, and for LSTM the last ``c``.
-
-    Works on arrays and on tensors.  A ``projection`` makes each ``h`` narrower.
-    """
+    """All states in the order of time, then the last ``h``, and for LSTM the last ``c``."""
     turned = weight.T
-    states = []
-    for rows in _times(sizes, backwards):
-        count = rows.stop - rows.start
-        before = h[:count]
-        recurrent = before @ turned
-        if bias.ndim:
-            recurrent = recurrent + bias
-        new, cells = _step(kind, given[rows], recurrent, before, c[:count] if c.ndim else c)
-        if projection is not None:
-            new = new @ projection.T
-        states.append(new)
-        h = _renewed(h, new)
-        c = _renewed(c, cells) if c.ndim else c
-    if backwards:
-        states.reverse()
-    if projection is not None:
-        return np.concatenate(states), h, c
+
+    def by_state(before: Any) -> Any:
+        return before @ turned + bias if bias.ndim else before @ turned
+
+    states, h, c = walk(given, h, c, by_state, sizes, backwards, kind)
     return np.concatenate([*states, h, c] if c.ndim else [*states, h])
 
 

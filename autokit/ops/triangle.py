@@ -151,7 +151,7 @@ def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0,
             "expected src to have a size equal to the slice of self. src size = "
             f"{list(src.array.shape)}, slice size = {list(shape)}"
         )
-    return plain_diagonal_scatter(input, src, offset=offset, dim1=dim1, dim2=dim2)
+    return plain_diagonal_scatter(input, src.to(input.dtype), offset=offset, dim1=dim1, dim2=dim2)
 
 
 # ---------------------------------------------------------------- triangles

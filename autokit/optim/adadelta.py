@@ -62,7 +62,7 @@ class Adadelta(ElementwiseOptimizer):
     ) -> None:
         check_one_element(lr=lr)
         check_not_negative(lr=lr)
-        if not 0 <= rho <= 1:
+        if not 0.0 <= rho <= 1.0:
             raise ValueError(f"Invalid rho value: {rho}")
         check_not_negative(eps=eps, weight_decay=weight_decay)
         settings = {

@@ -70,13 +70,14 @@ class Adafactor(Optimizer):
         maximize: bool = False,
     ) -> None:
         check_one_element(lr=lr)
+        rate: Any = lr
         for words, value, right in (
-            ("Learning rate should be >= 0", lr, number_of(lr) >= 0),
-            ("beta2_decay should be <= 0", beta2_decay, beta2_decay <= 0),
-            ("epsilon1 should be >= 0", eps[0], eps[0] is None or eps[0] >= 0),
-            ("epsilon2 should be >= 0", eps[1], eps[1] >= 0),
-            ("Clipping threshold d should be >= 1", d, d >= 1),
-            ("weight_decay should be >= 0", weight_decay, weight_decay >= 0),
+            ("Learning rate should be >= 0", rate, rate >= 0.0),
+            ("beta2_decay should be <= 0", beta2_decay, beta2_decay <= 0.0),
+            ("epsilon1 should be >= 0", eps[0], eps[0] is None or eps[0] >= 0.0),
+            ("epsilon2 should be >= 0", eps[1], eps[1] >= 0.0),
+            ("Clipping threshold d should be >= 1", d, d >= 1.0),
+            ("weight_decay should be >= 0", weight_decay, weight_decay >= 0.0),
         ):
             if not right:
                 raise ValueError(f"{words} but is: {value}")

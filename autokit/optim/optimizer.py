@@ -407,7 +407,7 @@ def check_one_element(**settings: Any) -> None:
 def check_not_negative(**settings: Any) -> None:
     """Raise PyTorch's error for the first of ``settings`` that is below 0 or NaN."""
     for name, value in settings.items():
-        if not value >= 0:
+        if not value >= 0.0:
             raise ValueError(f"Invalid {_WORDS.get(name, f'{name} value')}: {value}")
 
 
@@ -417,7 +417,7 @@ _WORDS = {"lr": "learning rate", "eps": "epsilon value"}
 def check_betas(betas: tuple[Any, Any]) -> None:
     """Raise PyTorch's error where one of the two decay rates is not from 0 to below 1."""
     for place in (0, 1):
-        if not 0 <= betas[place] < 1:
+        if not 0.0 <= betas[place] < 1.0:
             raise ValueError(f"Invalid beta parameter at index {place}: {betas[place]}")
 
 

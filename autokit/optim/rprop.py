@@ -68,7 +68,7 @@ class Rprop(ElementwiseOptimizer):
     ) -> None:
         check_one_element(lr=lr)
         check_not_negative(lr=lr)
-        if not 0 < etas[0] < 1 < etas[1]:
+        if not 0.0 < etas[0] < 1.0 < etas[1]:
             raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
         settings = {
             "lr": lr,

@@ -73,6 +73,41 @@ def test_layers_give_pytorchs_dtypes(name: str):
     assert dtypes[0] == dtypes[1]
 
 
+@pytest.mark.parametrize("half", ["float16", "bfloat16"])
+@pytest.mark.parametrize("name", ["GRU", "GRU of both ways", "RNN", "GRUCell", "LSTMCell", "RNNCell"])
+def test_recurrent_layers_take_halves_where_pytorch_does(name: str, half: str):
+    """On the CPU PyTorch casts the products alone, but for the layer LSTM, which is one operation."""
+    found = []
+    for T in BOTH:
+        T.manual_seed(0)
+        kind, both_ways = name.split()[0], {"bidirectional": True} if "both" in name else {}
+        layer = getattr(T.nn, kind)(4, 3, **both_ways)
+        x = T.randn(2, 4) if "Cell" in name else T.randn(5, 2, 4)
+        with T.autocast("cpu", dtype=getattr(T, half)):
+            result = layer(x)
+        first = result[0] if isinstance(result, tuple) else result
+        (first.float() ** 2).sum().backward()
+        found.append([first, *(p.grad for p in layer.parameters())])
+    for ours, theirs in zip(*found, strict=True):
+        assert str(ours.dtype) == str(theirs.dtype)
+        tolerance = {"float16": 3e-3, "bfloat16": 3e-2}[half]
+        np.testing.assert_allclose(
+            ours.detach().float().numpy(), theirs.detach().float().numpy(), rtol=tolerance, atol=tolerance
+        )
+
+
+def test_autocasting_is_turned_on_without_a_block():
+    for T in BOTH:
+        T.set_autocast_enabled("cpu", True)
+        try:
+            assert T.is_autocast_enabled("cpu") and (T.ones(2, 2) @ T.ones(2, 2)).dtype == T.bfloat16
+        finally:
+            T.set_autocast_enabled("cpu", False)
+        assert not T.is_autocast_enabled("cpu") and (T.ones(2, 2) @ T.ones(2, 2)).dtype == T.float32
+        with pytest.raises(TypeError):
+            T.set_autocast_enabled("cpu", 1)
+
+
 def test_a_parameter_is_cast_once_and_forgotten_at_the_end():
     for T in BOTH:
         w = T.ones(2, 2, requires_grad=True)

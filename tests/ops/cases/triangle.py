@@ -19,6 +19,8 @@ CASES = [
     c("diagflat", lambda T, a: T.diagflat(a), R(2, 2)),
     c("diagflat", lambda T, a: T.diagflat(a, -1), R()),
     c("diagonal_scatter", lambda T, a, b: T.diagonal_scatter(a, b, 1), R(3, 3), R(2)),
+    c("diagonal_scatter", lambda T, a, b: T.diagonal_scatter(a.to(T.bfloat16), b.float()), R(3, 3), R(3)),
+    c("diagonal_scatter", lambda T, a, b: T.diagonal_scatter(a.float(), b.double(), -1), R(3, 2), R(2)),
     c("tril", lambda T, a: a.tril(), R(3, 3)),
     c("tril", lambda T, a: T.tril(a, -1), R(2, 3, 4)),
     c("tril", lambda T, a: T.tril(a, diagonal=1), B(3, 3)),
