@@ -14,9 +14,12 @@ import numpy as np
 
 from autokit import cuda
 from autokit.autograd.modes import no_grad
+from autokit.devices import device_of, module_of
 from autokit.dtypes import DIFFERENTIABLE
 from autokit.ops.create import tensor
-from autokit.tensor import Tensor, new_tensor
+from autokit.ops.gpu import any_of
+from autokit.ops.gpu_kernels import fused
+from autokit.tensor import Tensor
 
 _READY, _UNSCALED, _STEPPED = "ready", "unscaled", "stepped"
 
@@ -27,6 +30,20 @@ class _Progress:
     def __init__(self) -> None:
         self.stage = _READY
         self.found_inf: bool | None = None
+
+
+@fused
+def _any_infinite(gradient: Any, /) -> Any:
+    """Whether a gradient has an infinity or nan: an array without dimensions."""
+    return np.any(~np.isfinite(gradient))
+
+
+def _any_of(flags: list[Any]) -> bool:
+    """Whether one of the arrays without dimensions is true; each GPU is asked for a single number."""
+    places: dict[str, list[Any]] = {}
+    for flag in flags:
+        places.setdefault(str(device_of(flag)), []).append(flag)
+    return any([any_of(module_of(each[0]).stack(each)) for each in places.values()])
 
 
 class GradScaler:
@@ -147,7 +164,7 @@ class GradScaler:
         """Whether there was an infinity or nan among the gradients; None where there are none at all."""
         assert self._scale is not None
         inverse = np.float32(1.0 / np.float64(self._scale))
-        found = None
+        flags = []
         with no_grad():
             gradients = [
                 parameter.grad
@@ -160,9 +177,9 @@ class GradScaler:
                     raise ValueError("Attempting to unscale FP16 gradients.")
             for gradient in gradients:
                 if gradient.array.dtype.kind in DIFFERENTIABLE:
-                    found = bool(found) or not bool(new_tensor(gradient.array).isfinite().all())
+                    flags.append(_any_infinite(gradient.array))
                     gradient.mul_(float(inverse))
-        return found
+        return _any_of(flags) if flags else None
 
     def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
         """``optimizer.step(*args, **kwargs)``, unless a gradient is infinite or nan.

@@ -153,9 +153,9 @@ def reduceat(ufunc: np.ufunc, array: Any, starts: Any, axis: int = 0) -> Any:
     marks[starts] = 1
     runs = np.cumsum(marks) - 1
     rows = np.moveaxis(array, axis, 0)
-    if ufunc is np.add:
-        total = module.zeros((len(starts), *rows.shape[1:]), array.dtype)
-    else:
+    if ufunc is np.add or ufunc is np.multiply:
+        total = module.full((len(starts), *rows.shape[1:]), ufunc.identity, array.dtype)
+    else:  # the first of each run, which taken again changes nothing
         total = rows[starts].copy()
     of_numbers = np.maximum if ufunc is np.fmax else np.minimum if ufunc is np.fmin else ufunc
     combine_at(of_numbers, total, runs, rows)

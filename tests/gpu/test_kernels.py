@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import autokit as torch
+import autokit.amp.grad_scaler
 from autokit import nn, optim
 from autokit.ops.gpu_kernels import FUSED, traced
 from tests.gpu import standin
@@ -58,6 +59,7 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "loss._any_outside": (TARGETS, {"classes": 3}),
     "loss._mean_of_negatives": ((4,), {"count": 4}),
     "loss._slope_at_targets": (COLUMN, TARGETS[:, None], np.arange(3)[None], {"divisor": 4}),
+    "grad_scaler._any_infinite": (MATRIX, {}),
     "sgd._descend": (
         *(MATRIX, MATRIX, MATRIX, 0.1, 0.01, 0.9, 0.5),
         {"first": False, "nesterov": True, "maximize": True},

@@ -156,14 +156,18 @@ def test_a_full_gpu_says_what_the_graph_holds_and_goes_on(gpu: str):
     assert (a * 2).sum().item() == 2000
 
 
-def test_float16_under_autocast():
+def test_float16_under_autocast(gpu: str):
     model = nn.Linear(3, 2).to("cuda")
     scaler = torch.amp.GradScaler("cuda")
     optimizer = optim.SGD(model.parameters(), lr=0.1)
     with torch.autocast("cuda", dtype=torch.float16):
         loss = nn.functional.mse_loss(model(torch.ones(4, 3, device="cuda")).float(), torch.ones(4, 2).cuda())
     scaler.scale(loss).backward()
+    standin.sizes.clear()
+    standin.copies.clear()
     scaler.step(optimizer)
+    if gpu == "stand-in":
+        assert standin.sizes == [1] and not standin.copies, "one number a step, whatever the parameters"
     scaler.update()
     assert model.weight.dtype == torch.float32 and model.weight.grad is not None
 
