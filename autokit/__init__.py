@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from autokit.serialization import load, save
     from autokit.widgets import animate
     from autokit.widgets.descent import descent
+    from autokit.widgets.explorer import explore
     from autokit.widgets.monitor import monitor
     from autokit.widgets.playground import playground
 
@@ -111,6 +112,7 @@ _LAZY = {
     "is_anomaly_enabled": "autokit.debug.anomaly",
     "compile": "autokit.func.compiling",
     "descent": "autokit.widgets.descent",
+    "explore": "autokit.widgets.explorer",
     "graph": "autokit.graphs.capture",
     "graph_of_error": "autokit.graphs.failure",
     "monitor": "autokit.widgets.monitor",
@@ -177,6 +179,7 @@ __all__ = [
     "dtype",
     "e",
     "enable_grad",
+    "explore",
     "finfo",
     "get_default_dtype",
     "get_printoptions",

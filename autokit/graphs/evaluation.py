@@ -88,7 +88,7 @@ class Evaluation:
                     "operations of autokit: compute it from the arguments, without .item() or .detach()"
                 )
             taken = Builder(Names([inside, *namespaces_in_sight()])).build([output], OPERATIONS_SHOWN)
-            seen = _Listener(taken)
+            seen = Gradients(taken)
             root = output.grad_fn or output
             found = run_backward(
                 [root],
@@ -172,8 +172,8 @@ class Evaluation:
             return np.asarray(values)
 
 
-class _Listener:
-    """Collects what arrives at each node and what goes along each edge."""
+class Gradients:
+    """A listener of the engine: collects what arrives at each node, and what goes along each edge."""
 
     def __init__(self, taken: Capture) -> None:
         self.ids = taken.ids
@@ -184,7 +184,9 @@ class _Listener:
     def __call__(self, event: str, node: EngineNode | Tensor, *details: Any) -> None:
         if event == "contribution":
             place, _, made, _, _ = details
-            self.flows[self.edges[self.ids[node], place]] = made
+            edge = self.edges.get((self.ids.get(node, -1), place))  # not of what is left out
+            if edge is not None:
+                self.flows[edge] = made
         elif node in self.ids:
             self.gradients[self.ids[node]] = details[0]
 

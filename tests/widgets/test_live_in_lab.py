@@ -45,9 +45,12 @@ with ak.monitor(model, optimizer, total=30) as watch:
     """\
 race = ak.descent(lambda x, y: x * x + 4 * y * y, start=(1, 1), steps=20)
 race""",
+    """\
+explorer = ak.explore(model, x, selected="1")
+explorer""",
     "0",
 ]
-WIDGETS = (".ak-playground", ".ak-monitor", ".ak-descent")
+WIDGETS = (".ak-playground", ".ak-monitor", ".ak-descent", ".ak-explorer")
 
 
 @pytest.fixture(scope="module")
@@ -109,6 +112,15 @@ def test_the_descent_plays_and_python_hears(notebook: Notebook) -> None:
     notebook.wait_for("race.step", "2")
     notebook.run("race.seek(-1)")
     page.wait_for_function("document.querySelector('.ak-descent .ak-count').textContent === '20 / 20'")
+
+
+def test_the_explorer_and_python_choose_modules(notebook: Notebook) -> None:
+    page = notebook.page
+    page.locator(".ak-explorer [role=treeitem]").nth(2).click()
+    page.keyboard.press("ArrowDown")
+    notebook.wait_for("explorer.selected", "2")
+    notebook.run("explorer.selected = '0'")
+    page.wait_for_selector(".ak-explorer [role=treeitem][aria-selected=true] >> text=0")
 
 
 def test_what_is_saved_shows_the_stills_without_a_kernel(notebook: Notebook, lab: Lab) -> None:

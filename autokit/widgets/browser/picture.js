@@ -28,6 +28,12 @@ export function makePicture(markup, name, onSelect, signal) {
   /** @type {AbortController | null} */ let listeners = null;
   /** @type {Map<string, string>} */ const drawn = new Map();
 
+  /** What is marked; of much its beginning. */
+  function attended() {
+    const marked = [...stage.querySelectorAll("[data-selected]")].map((group) => group.getAttribute("data-element") ?? group.getAttribute("data-node") ?? "");
+    return marked.length > 6 ? marked.slice(0, 1) : marked;
+  }
+
   /** @param {string} next */
   function replace(next) {
     listeners?.abort();
@@ -43,6 +49,7 @@ export function makePicture(markup, name, onSelect, signal) {
     svg.querySelector(":scope > title")?.remove();
     stage.style.setProperty("--ak-width", String(width));
     stage.style.setProperty("--ak-height", String(height));
+    for (const fold of svg.querySelectorAll("[data-holds]")) fold.setAttribute("data-node", `n${heldBy(fold.getAttribute("data-holds") ?? "").at(-1)}`);
     stage.replaceChildren(svg);
     drawn.clear();
     for (const flow of svg.querySelectorAll('[data-field="flow"]')) {
@@ -50,7 +57,7 @@ export function makePicture(markup, name, onSelect, signal) {
       flow.before(s("rect", { class: "ak-plate", y: Number(flow.getAttribute("y")) - 12, height: 16, rx: 4 }));
     }
     elements = new Map([...svg.querySelectorAll("[data-element]")].map((group) => [group.getAttribute("data-element") ?? "", group]));
-    camera = makeCamera(svg, stage, { left, top, width, height }, () => [], (element) => elements.get(element), onSelect, listening(listeners.signal));
+    camera = makeCamera(svg, stage, { left, top, width, height }, attended, (element) => elements.get(element) ?? svg.querySelector(`[data-node="${element}"]`) ?? undefined, onSelect, listening(listeners.signal));
   }
 
   zooms[0].addEventListener("click", () => camera.zoom(0.8), { signal });
@@ -102,8 +109,8 @@ export function makePicture(markup, name, onSelect, signal) {
         fold.toggleAttribute("data-selected", heldBy(fold.getAttribute("data-holds") ?? "").some((id) => marked.has(`n${id}`)));
       }
     },
-    /** Bring elements into view. @param {string[]} names */
-    find: (names) => camera.follow(names, 0),
+    /** Bring what is marked into view. */
+    find: () => camera.follow(attended(), 0),
     close() {
       listeners?.abort();
       camera?.close();

@@ -1,0 +1,227 @@
+"""What a model does with one input, layer by layer: :func:`explore_layers`, as plain data.
+
+The model runs once, in evaluation, and a rehearsal of the way back tells the gradients; it stays as it was.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from autokit import random
+from autokit.autograd.engine import run_backward
+from autokit.autograd.modes import enable_grad, recording
+from autokit.devices import to_numpy
+from autokit.graphs.capture import OPERATIONS_SHOWN, Builder
+from autokit.graphs.evaluation import Gradients
+from autokit.graphs.layers import Layer, summary
+from autokit.graphs.model import Graph
+from autokit.graphs.names import Names, namespaces_in_sight
+from autokit.graphs.summary import summarize
+from autokit.nn.module import Module
+from autokit.ops.errors import describe
+from autokit.tensor import Tensor
+
+BINS = 24
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How the numbers of a tensor are spread.
+
+    ``counts`` of the finite ones lie in equal parts of the way from ``minimum`` to ``maximum``; ``zeros`` is
+    the share that is exactly 0, and ``bad`` how many are not finite.
+    """
+
+    shape: tuple[int, ...]
+    minimum: float
+    maximum: float
+    mean: float
+    deviation: float
+    zeros: float
+    bad: int
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Weights:
+    """A parameter of a layer: its shape, its norm, and that of its gradient, or None where it gets none."""
+
+    name: str
+    shape: tuple[int, ...]
+    norm: float
+    gradient_norm: float | None
+
+
+@dataclass(frozen=True)
+class Explored:
+    """A layer, what its first call gave, and the gradient that came back there; None where there is none."""
+
+    layer: Layer
+    activation: Spread | None
+    gradient: Spread | None
+    weights: tuple[Weights, ...]
+
+
+@dataclass(frozen=True)
+class Exploration:
+    """A model's layers in their order, and the graph of its run."""
+
+    layers: tuple[Explored, ...]
+    graph: Graph
+
+
+def explore_layers(
+    model: Module, inputs: tuple[Any, ...], loss: Callable[[Any], Tensor] | None = None
+) -> Exploration:
+    """Run ``model`` once on ``inputs``, and say what happens in each layer.
+
+    The gradients are those of ``loss(output)``, and of the sum of all outputs where no loss is given.
+
+    Raises
+    ------
+    TypeError
+        If ``model`` is no module, or there is no tensor to begin the way back with.
+    RuntimeError
+        If ``forward`` fails; names the layer and what it was given.
+    """
+    if not isinstance(model, Module):
+        raise TypeError(f"explore(): argument 'model' must be a Module, not {type(model).__name__}")
+    table = summary(model, *inputs)
+    outputs: dict[int, Tensor] = {}
+    with ExitStack() as stack:
+        for around in (
+            _evaluating(model),
+            _noting(model, outputs),
+            random.fork_rng(),
+            enable_grad(),
+            recording(),
+        ):
+            stack.enter_context(around)
+        output = model(*inputs)
+        end = _end(output, loss)
+        taken = Builder(Names([{"output": output}, *namespaces_in_sight()])).build([end], OPERATIONS_SHOWN)
+        seen, found = Gradients(taken), {}
+        if end.grad_fn is not None:
+            found = run_backward(
+                [end.grad_fn], [np.ones_like(end.array)], listener=seen, rehearsal=True, into_leaves=False
+            )
+    modules = dict(model.named_modules(remove_duplicate=False))
+    layers = []
+    for layer in table.layers:
+        module = modules[layer.path]
+        made = outputs.get(id(module))
+        place = None if made is None else taken.ids.get(made.grad_fn or made)
+        arrived = None if place is None else seen.gradients.get(place)
+        own = () if layer.shared else module._parameters.items()
+        layers.append(
+            Explored(
+                layer,
+                None if made is None else spread(to_numpy(made.array)),
+                None if arrived is None else spread(to_numpy(arrived)),
+                tuple(_weights(name, each, found) for name, each in own if each is not None),
+            )
+        )
+    nodes = tuple(
+        replace(node, gradient=summarize(to_numpy(seen.gradients[node.id])))
+        if node.id in seen.gradients
+        else node
+        for node in taken.graph.nodes
+    )
+    return Exploration(tuple(layers), replace(taken.graph, nodes=nodes))
+
+
+def spread(values: np.ndarray) -> Spread | None:
+    """How ``values`` are spread; None for complex numbers and for none at all.
+
+    >>> spread(np.array([0.0, 1.0, 3.0, 0.0])).zeros
+    0.5
+    """
+    if values.dtype.kind == "c" or not values.size:
+        return None
+    wide = values.astype(np.float64)
+    finite = wide[np.isfinite(wide)]
+    if not finite.size:
+        return Spread(values.shape, math.nan, math.nan, math.nan, math.nan, 0.0, int(wide.size), ())
+    low, high = float(finite.min()), float(finite.max())
+    counts = (
+        np.histogram(finite, BINS, (low, high))[0] if 0 < high - low < math.inf else np.array([finite.size])
+    )
+    return Spread(
+        tuple(values.shape),
+        low,
+        high,
+        float(finite.mean()),
+        float(finite.std()),
+        float((wide == 0).mean()),
+        int(wide.size - finite.size),
+        tuple(counts.tolist()),
+    )
+
+
+def _weights(name: str, parameter: Tensor, found: dict[Any, Any]) -> Weights:
+    gradient = found.get(parameter)
+    norm = None if gradient is None else float(np.linalg.norm(to_numpy(gradient).ravel()))
+    return Weights(
+        name, tuple(parameter.shape), float(np.linalg.norm(to_numpy(parameter.array).ravel())), norm
+    )
+
+
+def _end(output: Any, loss: Callable[[Any], Tensor] | None) -> Tensor:
+    """Where the way back begins."""
+    if loss is not None:
+        end = loss(output)
+        if not isinstance(end, Tensor) or end.array.size != 1:
+            what = describe(end) if isinstance(end, Tensor) else type(end).__name__
+            raise TypeError(f"explore(): loss(output) should be a Tensor of one element, and is {what}")
+        return end
+    first = output
+    while isinstance(first, tuple | list) and first:
+        first = first[0]
+    if not isinstance(first, Tensor):
+        raise TypeError(
+            f"explore(): the model gives {type(output).__name__}: say with loss= which number of it to follow"
+        )
+    return first if first.array.size == 1 else first.sum()
+
+
+@contextmanager
+def _evaluating(model: Module) -> Iterator[None]:
+    """Evaluate ``model``, and leave modes and buffers as they were found."""
+    modes = [(module, module.training) for module in model.modules()]
+    before = [(each, each.array.copy()) for each in model.buffers()]
+    model.eval()
+    try:
+        yield
+    finally:
+        for buffer, array in before:
+            buffer.array[...] = array
+        for module, training in modes:
+            module.training = training
+
+
+@contextmanager
+def _noting(model: Module, outputs: dict[int, Tensor]) -> Iterator[None]:
+    """Note the first tensor that each module gives."""
+
+    def note(module: Module, _: Any, output: Any) -> None:
+        while isinstance(output, tuple | list) and output:
+            output = output[0]
+        if isinstance(output, Tensor):
+            outputs.setdefault(id(module), output)
+
+    modules = [*model.modules()]
+    before = [module.__dict__["_hooks"] for module in modules]
+    handles = [module.register_forward_hook(note) for module in modules]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+        for module, hooks in zip(modules, before):
+            module.__dict__["_hooks"] = hooks
