@@ -1,3 +1,21 @@
-"""Charts that stand still, drawn by matplotlib on axes that the caller may pass in."""
+"""Charts that stand still, drawn by matplotlib on axes that the caller may pass in.
+
+====================================  ==========================================================
+:func:`gradient_flow`                 how large the gradients are, parameter by parameter
+:func:`activations`                   how the outputs of the layers are spread
+:func:`activation_gradients`          and the gradients that come back to them
+:func:`loss_landscape`                the loss around the weights, along random directions
+:func:`heatmap`                       a matrix, with zero in the middle
+====================================  ==========================================================
+
+Each returns the axes that it drew on, and draws the same picture on every run.  Importing this loads no
+matplotlib: that happens with the first chart.
+"""
 
 from __future__ import annotations
+
+from autokit.plot.heatmaps import heatmap
+from autokit.plot.landscape import loss_landscape
+from autokit.plot.models import activation_gradients, activations, gradient_flow
+
+__all__ = ["activation_gradients", "activations", "gradient_flow", "heatmap", "loss_landscape"]

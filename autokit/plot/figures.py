@@ -30,7 +30,6 @@ _STYLE: Any = {
     "axes.titlecolor": INK,
     "axes.titlesize": 11,
     "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
     "axes.labelsize": 10,
     "axes.spines.top": False,
     "axes.spines.right": False,

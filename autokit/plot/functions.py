@@ -52,11 +52,20 @@ def curve(
 
 
 def contour(
-    axes: Axes, across: Sequence[float], up: Sequence[float], values: np.ndarray, names: Sequence[str]
+    axes: Axes,
+    across: Sequence[float],
+    up: Sequence[float],
+    values: np.ndarray,
+    names: Sequence[str],
+    labelled: bool = False,
 ) -> None:
-    """Draw the lines on which a function of two numbers has one value each."""
+    """Draw the lines on which a function of two numbers has one value; ``labelled`` writes some of these."""
     if lines := levels(values):
-        axes.contour(across, up, values, levels=lines, cmap="Blues_r", linewidths=1.0, alpha=0.6, zorder=1)
+        drawn = axes.contour(
+            across, up, values, levels=lines, cmap="Blues_r", linewidths=1.0, alpha=0.6, zorder=1
+        )
+        if labelled:
+            axes.clabel(drawn, lines[::3], fontsize=7, fmt=lambda level: f"{level:.3g}", colors=INK)
     axes.set(xlabel=names[0], ylabel=names[1])
     axes.set_facecolor("#ffffff")
     for spine in axes.spines.values():
