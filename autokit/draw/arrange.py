@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from autokit.draw.card import SIZES, card, fold_card, left_out_card, line, text_width
+from autokit.draw.flows import make_room
 from autokit.draw.layout import Arrow, Cluster, Placement, Plan, place
 from autokit.draw.part import Part
 from autokit.draw.routes import Bounds, choose
@@ -13,7 +14,6 @@ from autokit.draw.shapes import Box, Field, Frame, Line, Point, TextLine
 from autokit.graphs.model import Edge, Graph
 
 _FLOW_WIDEST, _FLOW_HEIGHT, _FLOW_AIR = 150.0, 22.0, 14.0
-_DOT = (2.0, 6.0)
 _LETTERS = 6  # more of them would stand on each other's feet
 _FRAME_PAD = 22.0
 _ARRIVAL, _TWIN = 16.0, 14.0  # between arrows that end, or begin, at one box
@@ -54,9 +54,13 @@ class Arrangement:
 
     def build(self, engine: str) -> tuple[list[Box], list[Line], list[Frame]]:
         """Everything in its place."""
-        placement = place(self._plan(), engine)
-        if self._align(placement):
-            placement = place(self._plan(), engine)
+        placed = place(self._plan(), engine)
+        self._align(placed)
+        sizes = [self._size(i) for i in range(len(self.cards))]
+        arrows = [self._ends(edge) for edge in self.edges]
+        flows = [self._turn((flow + _FLOW_AIR, _FLOW_HEIGHT)) if flow else (0.0, 0.0) for flow in self.flows]
+        self.roomy = make_room(placed, sizes, arrows, flows, self._reaches())
+        placement = self.roomy.placement
         starts, ends = self._anchors(placement)
         lines = self._lines(placement, starts, ends)
         return self._boxes(placement, ends), lines, self._frames(placement)
@@ -71,59 +75,38 @@ class Arrangement:
         return self.index.get(edge.source, len(self.cards) - 1), self.index[edge.target]
 
     def _plan(self) -> Plan:
-        """Boxes first, then on each edge a small rectangle that keeps room for the gradient on its way.
-
-        A still has them too, as dots: so its boxes stand in the order that the player has.
-        """
-        sizes = [self._size(i) for i in range(len(self.cards))]
-        labelled = any(self.flows)
-        arrows = []
-        self.stations: list[int] = []
-        inside = [list(group.members) for group in self.groups]
-        home = {node: g for g, members in enumerate(inside) for node in members}
-        for edge, flow in zip(self.edges, self.flows, strict=True):
-            source, target = self._ends(edge)
-            station = len(sizes)
-            self.stations.append(station)
-            sizes.append(self._turn((flow + _FLOW_AIR, _FLOW_HEIGHT)) if flow else _DOT)
-            arrows += [Arrow(source, station), Arrow(station, target)]
-            common = self._common(home.get(source, -1), home.get(target, -1))
-            if common >= 0:
-                inside[common].append(station)
-        clusters = tuple(
-            Cluster(tuple(members), group.parent) for group, members in zip(self.groups, inside, strict=True)
-        )
-        self.inside, self._sizes = inside, sizes
-        gap = (22.0 if labelled else 32.0 if self.groups else 25.0, 24.0)
+        """The boxes, as the still and the player have them both: :mod:`autokit.draw.flows` opens the gaps."""
+        sizes = tuple(self._size(i) for i in range(len(self.cards)))
+        arrows = tuple(Arrow(*self._ends(edge)) for edge in self.edges)
+        clusters = tuple(Cluster(group.members, group.parent) for group in self.groups)
+        gap = (66.0 if self.groups else 52.0, 24.0)
         ordered = frozenset(i for i, content in enumerate(self.cards) if content.letters)
-        return Plan(tuple(sizes), tuple(arrows), clusters, gap, _FRAME_PAD, ordered)
+        return Plan(sizes, arrows, clusters, gap, _FRAME_PAD, ordered)
 
-    def _common(self, one: int, other: int) -> int:
-        """The innermost group that holds both of two groups, or -1."""
-        above = set()
-        while one >= 0:
-            above.add(one)
-            one = self.groups[one].parent
-        while other >= 0 and other not in above:
-            other = self.groups[other].parent
-        return other
+    def _reaches(self) -> list[tuple[list[int], float]]:
+        """For each frame the boxes in it, and how far it reaches out from them, around the frames in it."""
+        held = [list(group.members) for group in self.groups]
+        levels = [1] * len(self.groups)
+        for g in range(len(self.groups) - 1, -1, -1):  # parents come first
+            parent = self.groups[g].parent
+            if parent >= 0:
+                held[parent] += held[g]
+                levels[parent] = max(levels[parent], levels[g] + 1)
+        return [(members, level * _FRAME_PAD) for members, level in zip(held, levels, strict=True) if members]
 
-    def _align(self, placement: Placement) -> bool:
-        """Give the cards of one column one width; returns whether any changed."""
+    def _align(self, placement: Placement) -> None:
+        """Give the cards of one column one width: there is room, since the widest has it."""
         if self.down:
-            return False
+            return
         columns: dict[int, list[int]] = {}
         for i in range(len(self.cards)):
             x, _ = placement.centres[i]
             columns.setdefault(round(x), []).append(i)
-        changed = False
         for members in columns.values():
             widest = max(self.cards[i].width for i in members)
             for i in members:
                 if self.cards[i].width < widest:
                     self.cards[i] = self.cards[i].widened(widest)
-                    changed = True
-        return changed
 
     def _corner(self, placement: Placement, i: int) -> Point:
         (x, y), (w, h) = placement.centres[i], self._size(i)
@@ -162,7 +145,7 @@ class Arrangement:
         walls = [self._bounds(placement, i) for i in range(len(self.cards))]
         lines = []
         for i, edge in enumerate(self.edges):
-            middle, pieces = placement.centres[self.stations[i]], placement.curves[2 * i : 2 * i + 2]
+            middle, pieces = self.roomy.stations[i], self.roomy.pieces[i]
             source, target = self._ends(edge)
             homes = walls[source], walls[target]
             middle, points = choose(starts[i], ends[i], middle, bool(self.flows[i]), pieces, walls, homes)
@@ -184,7 +167,7 @@ class Arrangement:
         for i, edge in enumerate(self.edges):
             source, target = self._ends(edge)
             leaving.setdefault(source, []).append(i)
-            y = placement.centres[self.stations[i]][1]
+            y = self.roomy.stations[i][1]
             arriving.setdefault(target, []).append((round(y, 1), edge.slot, i))
         starts, ends = [(0.0, 0.0)] * len(self.edges), [(0.0, 0.0)] * len(self.edges)
         for target, comers in arriving.items():
@@ -209,9 +192,7 @@ class Arrangement:
         for g in range(len(self.groups) - 1, -1, -1):
             group = self.groups[g]
             held = [bound for k, bound in bounds.items() if self.groups[k].parent == g]
-            for i in self.inside[g]:
-                (x, y), (w, h) = placement.centres[i], self._sizes[i]
-                held.append((x - w / 2, y - h / 2, x + w / 2, y + h / 2))
+            held += [self._bounds(placement, i) for i in group.members]
             if not held:
                 continue
             left, top, right, bottom = zip(*held, strict=True)
@@ -238,7 +219,7 @@ class Arrangement:
         for k, group in enumerate(self.groups):  # parents come first
             if group.parent in family:
                 family.add(k)
-        own = {i for k in family for i in self.inside[k]}
+        own = {i for k in family for i in self.groups[k].members}
         for i in range(len(self.cards)):
             left, top, right, bottom = self._bounds(placement, i)
             apart = right < bound[0] or left > bound[2] or bottom < bound[1] or top > bound[3]

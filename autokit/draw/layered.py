@@ -117,12 +117,12 @@ def _slide(
                 mean = sum(y[n] for n in near) / len(near) if near else y[node]
                 wanted.append(mean - offset)
                 offsets.append(offset)
-            for node, base, offset in zip(column, _nondecreasing(wanted), offsets, strict=True):
+            for node, base, offset in zip(column, nondecreasing(wanted), offsets, strict=True):
                 y[node] = base + offset
     return y
 
 
-def _nondecreasing(wanted: list[float]) -> list[float]:
+def nondecreasing(wanted: list[float]) -> list[float]:
     """The nearest sequence, by squares, that never falls: neighbours that would cross share their mean."""
     blocks: list[tuple[float, int]] = []
     for value in wanted:

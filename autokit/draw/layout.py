@@ -94,7 +94,7 @@ def _auto(plan: Plan) -> Placement:
         return _layered(plan)
 
 
-_LONG, _TANGLED = 600, 9000
+_LONG, _TANGLED = 300, 4500
 """From such a :func:`_reach` on Graphviz would take its time: it is asked to hurry, or not at all."""
 
 
@@ -148,7 +148,7 @@ def to_dot(plan: Plan) -> str:
         'node[shape=box,fixedsize=true,label=""];edge[arrowhead=none];',
     ]
     if _reach(plan) > _LONG:
-        top.append("nslimit=1;nslimit1=1;mclimit=0.2;")
+        top.append("nslimit=1;nslimit1=1;mclimit=0.1;searchsize=10;")
     for i, (w, h) in enumerate(plan.sizes):
         order = ",ordering=in" if i in plan.ordered else ""
         top.append(f"{i}[width={w / _PX:.4f},height={h / _PX:.4f}{order}];")

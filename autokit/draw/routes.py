@@ -16,7 +16,8 @@ Bounds = tuple[float, float, float, float]
 """Left, top, right and bottom of a rectangle."""
 
 _NEAR, _BESIDE = 9.0, 42.0
-_ALONG = [i / 40 for i in range(41)]
+_CLEAR = 7.0  # from a box that an arrow passes, where that can be
+_FINE = 2.0
 
 
 def choose(
@@ -45,11 +46,13 @@ def choose(
     homes : pair of Bounds
         The two boxes at its ends.
     """
-    chosen = station, [start, end]
-    for chosen in _ways(start, end, station, carries, pieces, homes):
-        if not crosses(chosen[1], walls):
-            break
-    return chosen
+    ways: list[tuple[Point, list[Point]]] = []
+    passed = [wall for wall in walls if wall not in homes]
+    for way in _ways(start, end, station, carries, pieces, homes):
+        if not crosses(way[1], passed, _CLEAR) and not crosses(way[1], homes):
+            return way
+        ways.append(way)
+    return next((way for way in ways if not crosses(way[1], walls)), ways[-1])
 
 
 def _ways(
@@ -67,10 +70,11 @@ def _ways(
         yield halfway, route(start, end, [])
     if not carries:
         yield station, route(start, end, bends[0] + bends[1])
+    yield station, route(start, end, [*bends[0], (None, station, None), *bends[1]])
+    if not carries:
         turns = [point for _, point, _ in bends[0] + bends[1]]
         for straight in (turns[-1:], turns[:1] + turns[-1:]) if turns else ():
             yield station, route(start, end, _turning_late(start, end, straight))
-    yield station, route(start, end, [*bends[0], (None, station, None), *bends[1]])
     yield station, along((start, *to[1:]), (*onward[:-1], end))
     # From where the engine leaves the one box to where it meets the other, short of their corners.
     first, last = (
@@ -131,20 +135,44 @@ def along(to: Sequence[Point], onward: Sequence[Point]) -> list[Point]:
     return [*to, to[-1], onward[0], *onward]
 
 
-def crosses(points: Sequence[Point], walls: Sequence[Bounds]) -> bool:
-    """Whether a Bézier curve runs through the inside of a rectangle."""
-    for k in range(0, len(points) - 1, 3):
+def crosses(points: Sequence[Point], walls: Sequence[Bounds], air: float = -0.5) -> bool:
+    """Whether a Bézier curve runs through a rectangle, or comes as near to it as ``air``."""
+    walls = _near(points, walls, air)
+    for k in range(0, len(points) - 1 if walls else 0, 3):
         piece = points[k : k + 4]
-        (left, right), (top, bottom) = ((min(way), max(way)) for way in zip(*piece, strict=True))
-        near = [w for w in walls if w[0] < right and left < w[2] and w[1] < bottom and top < w[3]]
-        for t in _ALONG if near else ():
-            x, y = _at(piece, t)
-            if any(w[0] + 0.5 < x < w[2] - 0.5 and w[1] + 0.5 < y < w[3] - 0.5 for w in near):
+        for wall in _near(piece, walls, air):
+            if _enters(piece, (wall[0] - air, wall[1] - air, wall[2] + air, wall[3] + air)):
                 return True
     return False
 
 
-def _at(piece: Sequence[Point], t: float) -> Point:
-    weights = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3)
-    x, y = (sum(w * point[i] for w, point in zip(weights, piece, strict=True)) for i in (0, 1))
-    return x, y
+def _near(points: Sequence[Point], walls: Sequence[Bounds], air: float) -> list[Bounds]:
+    """The rectangles that the smallest rectangle around ``points`` reaches."""
+    xs, ys = [point[0] for point in points], [point[1] for point in points]
+    left, right, top, bottom = min(xs) - air, max(xs) + air, min(ys) - air, max(ys) + air
+    return [w for w in walls if w[0] < right and left < w[2] and w[1] < bottom and top < w[3]]
+
+
+def _enters(piece: Sequence[Point], wall: Bounds) -> bool:
+    """Whether a piece of a curve does: halves of it are looked at until they are clear of it, or tiny."""
+    left, top, right, bottom = wall
+    waiting = [tuple(piece)]
+    while waiting:
+        a, b, c, d = waiting.pop()
+        low, high = min(a[0], b[0], c[0], d[0]), max(a[0], b[0], c[0], d[0])
+        upper, lower = min(a[1], b[1], c[1], d[1]), max(a[1], b[1], c[1], d[1])
+        if low >= right or high <= left or upper >= bottom or lower <= top:
+            continue
+        if high - low < _FINE and lower - upper < _FINE:
+            return True
+        ab, bc, cd = _middle(a, b), _middle(b, c), _middle(c, d)
+        abc, bcd = _middle(ab, bc), _middle(bc, cd)
+        half = _middle(abc, bcd)
+        if left < half[0] < right and top < half[1] < bottom:
+            return True
+        waiting += [(a, ab, abc, half), (half, bcd, cd, d)]
+    return False
+
+
+def _middle(one: Point, other: Point) -> Point:
+    return (one[0] + other[0]) / 2, (one[1] + other[1]) / 2

@@ -96,8 +96,8 @@ def test_an_arrow_starts_at_its_source_and_ends_at_its_target(
         assert len(line.points) % 3 == 1
 
 
-def crossed(picture: Scene) -> list[tuple[str, int]]:
-    """The arrows that run through a box, by points a twentieth of each piece apart."""
+def crossed(picture: Scene, air: float = -1) -> list[tuple[str, int]]:
+    """The arrows that run through a box, or as near by as ``air``, by points a twentieth of a piece apart."""
     found = []
     for line in picture.lines:
         for k in range(0, len(line.points) - 1, 3):
@@ -109,8 +109,9 @@ def crossed(picture: Scene) -> list[tuple[str, int]]:
                     (line.edge.element, box.node.id)
                     for box in picture.boxes
                     if box.node
-                    and box.x + 1 < x < box.x + box.width - 1
-                    and box.y + 1 < y < box.y + box.height - 1
+                    and (air < 0 or box.node.id not in (line.edge.source, line.edge.target))
+                    and box.x - air < x < box.x + box.width + air
+                    and box.y - air < y < box.y + box.height + air
                 ]
     return found
 

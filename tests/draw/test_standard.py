@@ -34,19 +34,32 @@ def test_every_layout_keeps_boxes_texts_and_arrows_apart(name: str, layout: str,
         assert math.dist(line.points[-2], line.points[-1]) > 1
 
 
-def across(picture: Scene, direction: str) -> list[int]:
-    """The inputs, as they stand beside each other."""
-    boxes = [box for box in picture.boxes if box.node and box.node.kind != "operation"]
-    place = (lambda box: (round(box.y), box.x)) if direction == "LR" else (lambda box: (box.x, box.y))
-    return [box.node.id for box in sorted(boxes, key=place)]
+def columns(picture: Scene, direction: str) -> list[list[int]]:
+    """The boxes of each column, or row, in their order."""
+    found: dict[int, list[tuple[float, int]]] = {}
+    for box in picture.boxes:
+        x, y = box.x + box.width / 2, box.y + box.height / 2
+        along, beside = (x, y) if direction == "LR" else (y, x)
+        found.setdefault(round(along), []).append((beside, box.node.id))
+    return [[id for _, id in sorted(found[along])] for along in sorted(found)]
 
 
 @pytest.mark.parametrize("direction", ["LR", "TB"])
 @pytest.mark.parametrize("name", STANDARD)
-def test_the_leaves_of_the_player_stand_in_the_order_of_the_still(name: str, direction: str) -> None:
+def test_the_boxes_of_the_player_stand_in_the_order_of_the_still(name: str, direction: str) -> None:
     graph = STANDARD[name]()
     still, played = scene(graph, direction=direction), scene(timeline(graph), direction=direction)
-    assert across(still, direction) == across(played, direction)
+    assert columns(still, direction) == columns(played, direction)
+    for picture in (still, played):
+        flows = [line.flow for line in picture.lines if line.flow.width]
+        assert bool(flows) == (picture is played)
+
+
+@pytest.mark.parametrize("direction", ["LR", "TB"])
+@pytest.mark.parametrize("name", STANDARD)
+def test_arrows_pass_other_boxes_with_air_between(name: str, direction: str) -> None:
+    for data in (STANDARD[name](), timeline(STANDARD[name]())):
+        assert crossed(scene(data, direction=direction), air=5) == []
 
 
 @pytest.mark.parametrize("name", ["conv_net", "matmul_mlp", "diamond", "square", "broadcasting"])
