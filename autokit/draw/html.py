@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 from typing import Any
 
 from autokit.draw.card import marks_text, shape_text
 from autokit.draw.escape import isolate, markup, visible
 from autokit.draw.heatmap import Heatmap
 from autokit.draw.histogram import Histogram
+from autokit.draw.image import image
 from autokit.draw.scene import scene
 from autokit.draw.svg import svg
 from autokit.draw.text import text
@@ -17,9 +17,6 @@ from autokit.draw.thumbnail import picture as thumbnail_picture
 from autokit.draw.thumbnail import thumbnail
 from autokit.graphs.model import Graph, Summary, Timeline
 
-_LEAST = 0.75
-"""A picture wider than the notebook shrinks to this part of its size, and then scrolls."""
-
 
 def html(data: Graph | Timeline, *, theme: str = "light", **options: Any) -> str:
     """The still as HTML: an ``<img>`` that holds the whole SVG, with the story as its alternative text.
@@ -27,7 +24,7 @@ def html(data: Graph | Timeline, *, theme: str = "light", **options: Any) -> str
     Options are those of :func:`autokit.draw.scene`.
     """
     picture = scene(data, **options)
-    return _image(recolour(svg(picture), theme), picture.title, picture.width, picture.height)
+    return image(recolour(svg(picture), theme), picture.title, picture.width)
 
 
 def page(data: Graph | Timeline, **options: Any) -> str:
@@ -96,10 +93,4 @@ def _thumbnail_image(thumb: Heatmap | Histogram, summary: Summary) -> str:
         ' role="img">'
         f"<title>{markup(words)}</title>{thumbnail_picture(thumb, 1, 1)}</svg>"
     )
-    return _image(drawn, words, w, h)
-
-
-def _image(drawn: str, alt: str, width: float, height: float) -> str:
-    source = base64.b64encode(drawn.encode("utf-8")).decode("ascii")
-    least = f' style="min-width: {width * _LEAST:.0f}px"' if width > 640 else ""
-    return f'<img alt="{markup(alt)}" width="{width:.0f}"{least} src="data:image/svg+xml;base64,{source}">'
+    return image(drawn, words, w)

@@ -5,6 +5,7 @@ The model runs once, in evaluation, and a rehearsal of the way back tells the gr
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -17,7 +18,7 @@ from autokit import random
 from autokit.autograd.engine import run_backward
 from autokit.autograd.modes import enable_grad, recording
 from autokit.devices import to_numpy
-from autokit.graphs.capture import OPERATIONS_SHOWN, Builder
+from autokit.graphs.capture import OPERATIONS_DRAWN, Builder
 from autokit.graphs.evaluation import Gradients
 from autokit.graphs.layers import Layer, summary
 from autokit.graphs.model import Graph
@@ -92,6 +93,8 @@ def explore_layers(
     """
     if not isinstance(model, Module):
         raise TypeError(f"explore(): argument 'model' must be a Module, not {type(model).__name__}")
+    if any(getattr(each, "has_uninitialized_params", bool)() for each in model.modules()):
+        model = copy.deepcopy(model)  # running it would give the lazy layers their shapes
     table = summary(model, *inputs)
     outputs: dict[int, Tensor] = {}
     with ExitStack() as stack:
@@ -105,7 +108,7 @@ def explore_layers(
             stack.enter_context(around)
         output = model(*inputs)
         end = _end(output, loss)
-        taken = Builder(Names([{"output": output}, *namespaces_in_sight()])).build([end], OPERATIONS_SHOWN)
+        taken = Builder(Names([{"output": output}, *namespaces_in_sight()])).build([end], OPERATIONS_DRAWN)
         seen, found = Gradients(taken), {}
         if end.grad_fn is not None:
             found = run_backward(

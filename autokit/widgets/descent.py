@@ -16,7 +16,7 @@ from autokit.graphs.descents import USUAL, Descents, descend
 from autokit.graphs.model import Table
 from autokit.graphs.summary import number
 from autokit.plot.functions import levels
-from autokit.widgets.live import Live, live_css, still_bundle
+from autokit.widgets.live import Live, finite_numbers, live_css, still_bundle
 from autokit.widgets.script import bundle
 
 if TYPE_CHECKING:
@@ -87,14 +87,14 @@ class Descent(Live):
         return {
             "names": list(made.names),
             "ends": [list(side) for side in made.ends],
-            "values": [_json(row) for row in made.values],
+            "values": [finite_numbers(row) for row in made.values],
             "levels": levels(np.asarray(made.values)),
             "paths": [
                 {
                     "name": path.name,
-                    "x": _json(point[0] for point in path.points),
-                    "y": _json(point[1] for point in path.points),
-                    "losses": _json(path.losses),
+                    "x": finite_numbers(point[0] for point in path.points),
+                    "y": finite_numbers(point[1] for point in path.points),
+                    "losses": finite_numbers(path.losses),
                 }
                 for path in made.paths
             ],
@@ -197,8 +197,3 @@ def _names(function: Callable[..., Any]) -> tuple[str, str]:
     except (TypeError, ValueError):
         names = []
     return (names[0], names[1]) if len(names) == 2 else ("x", "y")
-
-
-def _json(values: Iterable[float]) -> list[float | None]:
-    """Numbers as JSON has them: none for NaN and infinity."""
-    return [float(f"{value:.6g}") if math.isfinite(value) else None for value in values]

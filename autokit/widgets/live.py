@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from typing import Any
 
 import anywidget
@@ -20,6 +22,18 @@ def still_bundle(plain: str, words: str, *pictures: str) -> dict[str, Any]:
     """A still in the forms that a notebook asks for: ``pictures`` in HTML, and below them ``words``."""
     shown = "".join(f"<div>{picture}</div>" for picture in pictures if picture)
     return {"text/plain": plain, "text/html": f'<div class="{STILL}">{shown}<p>{xml(words)}</p></div>'}
+
+
+def finite(value: Any, _: Any = None) -> Any:
+    """A number, or several by their names, as JSON has them: None for NaN and infinity."""
+    if isinstance(value, dict):
+        return {name: finite(each) for name, each in value.items()}
+    return value if math.isfinite(value) else None
+
+
+def finite_numbers(values: Iterable[float]) -> list[float | None]:
+    """Numbers for a chart: six digits, and None for NaN and infinity."""
+    return [None if finite(value) is None else float(f"{value:.6g}") for value in values]
 
 
 class Live(anywidget.AnyWidget):

@@ -15,7 +15,7 @@ from autokit.graphs.model import Table
 from autokit.graphs.summary import number
 from autokit.graphs.training import Watch
 from autokit.plot.training import spreads
-from autokit.widgets.live import Live, live_css, still_bundle
+from autokit.widgets.live import Live, finite, live_css, still_bundle
 from autokit.widgets.script import bundle
 
 if TYPE_CHECKING:
@@ -57,8 +57,8 @@ class Monitor(Live):
 
     steps = traitlets.Int(0, read_only=True).tag(sync=True)
     total = traitlets.Int(0, read_only=True).tag(sync=True)
-    loss = traitlets.Float(math.nan, read_only=True).tag(sync=True, to_json=lambda x, _: _or_none(x))
-    learning_rate = traitlets.Float(0.0, read_only=True).tag(sync=True, to_json=lambda x, _: _or_none(x))
+    loss = traitlets.Float(math.nan, read_only=True).tag(sync=True, to_json=finite)
+    learning_rate = traitlets.Float(0.0, read_only=True).tag(sync=True, to_json=finite)
     running = traitlets.Bool(False, read_only=True).tag(sync=True)
     alarm = traitlets.Unicode("", read_only=True).tag(sync=True)
     selected = traitlets.Unicode("").tag(sync=True)
@@ -239,10 +239,6 @@ def _count(steps: int) -> str:
 
 def _shown(value: float) -> str:
     return f"{value:.3g}"
-
-
-def _or_none(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 def _lines(steps: Any, rows: Any) -> bytes:

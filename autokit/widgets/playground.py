@@ -26,7 +26,7 @@ from autokit.graphs.evaluation import Evaluation, Moment
 from autokit.graphs.model import Change, State, Timeline
 from autokit.graphs.summary import number
 from autokit.plot.functions import levels
-from autokit.widgets.live import Live, live_css, still_bundle
+from autokit.widgets.live import Live, finite, finite_numbers, live_css, still_bundle
 from autokit.widgets.script import bundle
 
 POINTS, GRID = 121, 41
@@ -79,8 +79,8 @@ class Playground(Live):
     _esm = bundle("playground.js")
     _css = live_css()
 
-    value = traitlets.Float(0.0, read_only=True).tag(sync=True)
-    gradients = traitlets.Dict(read_only=True).tag(sync=True)
+    value = traitlets.Float(0.0, read_only=True).tag(sync=True, to_json=finite)
+    gradients = traitlets.Dict(read_only=True).tag(sync=True, to_json=finite)
     selected = traitlets.Unicode("").tag(sync=True)
     _inputs: traitlets.List[Any] = traitlets.List(read_only=True).tag(sync=True)
     _svg = traitlets.Unicode(read_only=True).tag(sync=True)
@@ -234,12 +234,12 @@ class Playground(Live):
             return {
                 "kind": "contour",
                 "names": [*self._ranges],
-                "values": [_json(row) for row in values],
+                "values": [finite_numbers(row) for row in values],
                 "levels": levels(values),
             }
         points = self._points()
         values = self._evaluation.along(self._along, points, self.inputs)
-        return {"kind": "curve", "names": [self._along], "values": _json(values)}
+        return {"kind": "curve", "names": [self._along], "values": finite_numbers(values)}
 
     def _points(self) -> list[float]:
         bounds = self._ranges[self._along]
@@ -314,7 +314,7 @@ def playground(function: Callable[..., Any], **ranges: tuple[float, ...]) -> Pla
     if not ranges:
         raise TypeError("playground() needs an input to move, as in playground(f, a=(-2, 2))")
     for name in ranges:
-        if hasattr(Playground, name) or name == "inputs":
+        if hasattr(Playground, name):
             raise ValueError(f"every widget has a {name!r} of its own: call the function's input otherwise")
     starts = _defaults(function)
     return Playground(function, {name: _range(name, given, starts) for name, given in ranges.items()})
@@ -374,8 +374,3 @@ def _state(moment: Moment) -> State:
             fields["flow"] = sent.text
             fields["status"] = "backward"
     return state
-
-
-def _json(values: Any) -> list[float | None]:
-    """Numbers as JSON has them: none for NaN and infinity."""
-    return [float(f"{value:.6g}") if math.isfinite(value) else None for value in map(float, values)]

@@ -71,6 +71,12 @@ def test_the_model_stays_as_it_was() -> None:
         assert torch.equal(each, before[name])
 
 
+def test_a_lazy_layer_stays_lazy() -> None:
+    model = nn.Sequential(nn.LazyLinear(2))
+    assert explore_layers(model, (torch.ones(1, 3),)).layers[1].weights[0].shape == (2, 3)
+    assert model[0].has_uninitialized_params()
+
+
 def test_nodes_know_their_modules() -> None:
     graph = explore_layers(Net(), (torch.ones(2, 3),)).graph
     assert {"body.0", "body.2", "head"} <= {node.module for node in graph.nodes}

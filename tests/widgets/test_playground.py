@@ -125,6 +125,17 @@ def test_an_error_in_the_function_is_shown_and_passes() -> None:
     assert board._shown["problem"] == "" and board.value == 0.25
 
 
+def test_where_the_function_is_not_finite(open_page: Callable[..., Any]) -> None:
+    board = ak.playground(lambda a: a.log(), a=(-1, 1))
+    (shown,) = show(open_page(), board)
+    assert shown.locator.locator(".ak-result").inner_text() == "-inf"
+    board.a = -0.5
+    shown.update()
+    assert shown.locator.locator(".ak-result").inner_text() == "nan"
+    assert board.get_state()["value"] is None and shown.locator.locator(".ak-dot").is_hidden()
+    assert len(pictures(board)) == 2
+
+
 def test_three_inputs_have_the_curve_of_the_last_moved() -> None:
     board = ak.playground(lambda a, b, c: a * b + c, a=(0, 1), b=(0, 1), c=(0, 1))
     board.b = 0.25
