@@ -37,6 +37,7 @@ from autokit.nn.container import ModuleDict, ModuleList, ParameterDict, Paramete
 from autokit.nn.convolution import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from autokit.nn.distance import CosineSimilarity, PairwiseDistance
 from autokit.nn.dropout import AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout
+from autokit.nn.fractional_pooling import FractionalMaxPool2d, FractionalMaxPool3d
 from autokit.nn.lazy import (
     LazyBatchNorm1d,
     LazyBatchNorm2d,
@@ -55,6 +56,7 @@ from autokit.nn.lazy import (
     UninitializedParameter,
 )
 from autokit.nn.linear import Bilinear, Flatten, Identity, Linear, Unflatten
+from autokit.nn.linear_loss import LinearCrossEntropyLoss
 from autokit.nn.loss import (
     BCELoss,
     BCEWithLogitsLoss,
@@ -72,6 +74,7 @@ from autokit.nn.loss import (
     MultiLabelSoftMarginLoss,
     MultiMarginLoss,
     NLLLoss,
+    NLLLoss2d,
     PoissonNLLLoss,
     SmoothL1Loss,
     SoftMarginLoss,
@@ -205,6 +208,8 @@ __all__ = [
     "FeatureAlphaDropout",
     "Flatten",
     "Fold",
+    "FractionalMaxPool2d",
+    "FractionalMaxPool3d",
     "GRUCell",
     "GaussianNLLLoss",
     "GroupNorm",
@@ -240,6 +245,7 @@ __all__ = [
     "LazyLinear",
     "LeakyReLU",
     "Linear",
+    "LinearCrossEntropyLoss",
     "LocalResponseNorm",
     "LogSigmoid",
     "LogSoftmax",
@@ -260,6 +266,7 @@ __all__ = [
     "MultiMarginLoss",
     "MultiheadAttention",
     "NLLLoss",
+    "NLLLoss2d",
     "PReLU",
     "PairwiseDistance",
     "Parameter",

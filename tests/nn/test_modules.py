@@ -67,6 +67,10 @@ LAYERS = {
     "AdaptiveAvgPool1d(4)": SIGNAL, "AdaptiveAvgPool2d(1)": IMAGE, "AdaptiveAvgPool2d((None, 3))": IMAGE,
     "AdaptiveAvgPool3d(2)": VOLUME, "AdaptiveMaxPool1d(4)": SIGNAL, "AdaptiveMaxPool2d((2, 3))": IMAGE,
     "AdaptiveMaxPool2d(2, return_indices=True)": IMAGE, "AdaptiveMaxPool3d(2)": VOLUME,
+    "FractionalMaxPool2d(2, output_size=(3, 4))": IMAGE, "FractionalMaxPool2d((3, 1), 2, None, True)": IMAGE,
+    "FractionalMaxPool2d(2, output_ratio=0.7)": (4, 6, 5), "FractionalMaxPool2d(2, output_size=1)": IMAGE,
+    "FractionalMaxPool3d(2, output_ratio=(0.5, 0.5, 0.6))": VOLUME,
+    "FractionalMaxPool3d((1, 2, 3), output_size=(3, 2, 3), return_indices=True)": VOLUME,
     # padding
     "ZeroPad1d(2)": SIGNAL, "ZeroPad2d((1, 0, 2, 3))": IMAGE, "ZeroPad3d(1)": VOLUME,
     "ConstantPad1d(1, 3.5)": SIGNAL,
@@ -198,6 +202,9 @@ WRONG = [
     "Embedding.from_pretrained(torch.ones(3))", "Bilinear(0, 1, 1)",
     "Unflatten(1, 3)", "Unflatten(1, (2.0, 1))", "MultiMarginLoss(3)",
     "MultiMarginLoss(weight=torch.ones(2, 2))",
+    "FractionalMaxPool2d(2)", "FractionalMaxPool2d(2, 3, 0.5)", "FractionalMaxPool2d(2, output_ratio=1.5)",
+    "FractionalMaxPool3d(0, 2)", "LinearCrossEntropyLoss(2, 3, weight=torch.ones(2))",
+    "LinearCrossEntropyLoss(2, 3, label_smoothing=2.0)",
     "TripletMarginLoss(0)", "TripletMarginWithDistanceLoss(margin=-1)", "HuberLoss(delta='1')",
 ]  # fmt: skip
 
@@ -220,6 +227,7 @@ WRONG_INPUTS = {
     "BatchNorm2d(3)": ak.ones(4, 3), "LayerNorm(3)": ak.ones(4, 5), "GroupNorm(2, 4)": ak.ones(2, 3, 2),
     "InstanceNorm2d(3, affine=True)": ak.ones(2, 4, 3, 3), "Embedding(3, 2)": ak.tensor([3]),
     "PReLU(3)": ak.ones(2, 4), "MaxPool2d(2)": ak.ones(3), "Softmax2d()": ak.ones(2, 3),
+    "FractionalMaxPool2d(3, 3)": ak.ones(1, 4, 4), "FractionalMaxPool3d(2, 2)": ak.ones(1, 2, 2, 4),
     "ReflectionPad2d(4)": ak.ones(1, 3, 3), "PixelShuffle(2)": ak.ones(1, 3, 2, 2),
 }  # fmt: skip
 

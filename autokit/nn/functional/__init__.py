@@ -24,8 +24,10 @@ from autokit.nn.functional.dropout import (
     feature_alpha_dropout,
 )
 from autokit.nn.functional.embedding import embedding, embedding_bag
+from autokit.nn.functional.fractional_pooling import fractional_max_pool2d, fractional_max_pool3d
 from autokit.nn.functional.grids import affine_grid, grid_sample
 from autokit.nn.functional.linear import bilinear, linear
+from autokit.nn.functional.linear_loss import linear_cross_entropy
 from autokit.nn.functional.loss import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
@@ -95,6 +97,8 @@ __all__ = [
     "embedding",
     "embedding_bag",
     "feature_alpha_dropout",
+    "fractional_max_pool2d",
+    "fractional_max_pool3d",
     "gaussian_nll_loss",
     "grid_sample",
     "group_norm",
@@ -106,6 +110,7 @@ __all__ = [
     "l1_loss",
     "layer_norm",
     "linear",
+    "linear_cross_entropy",
     "local_response_norm",
     "log_softmax",
     "lp_pool1d",

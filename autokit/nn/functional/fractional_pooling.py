@@ -1,0 +1,149 @@
+"""Max pooling of windows that chance lays out, so that a side shrinks by any ratio.
+
+References
+----------
+B. Graham, "Fractional Max-Pooling", arXiv:1412.6071, 2014.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from autokit.devices import module_of
+from autokit.ops.direct import direct
+from autokit.ops.pooling import counted_through, row_lengths, take_places
+from autokit.ops.sampling import rand
+from autokit.tensor import Tensor, new_tensor
+
+_SIDES = {2: ("height", "width"), 3: ("time", "height", "width")}
+
+
+def _each(value: Any, ndim: int) -> tuple[Any, ...]:
+    return tuple(value) if isinstance(value, Sequence) else (value,) * ndim
+
+
+def _begins(chance: Any, size: int, width: int, count: int) -> Any:
+    """Where ``count`` windows of ``width`` begin in a side of ``size``: almost evenly, up to its end."""
+    xp = module_of(chance)
+    if count == 1:
+        return xp.full((*chance.shape, 1), size - width)
+    apart = chance.dtype.type(size - width) / chance.dtype.type(count - 1)
+    numbers = xp.arange(count).astype(chance.dtype)
+    begins = ((numbers + chance[..., None]) * apart).astype(np.int64)
+    begins -= (chance * apart).astype(np.int64)[..., None]
+    begins[..., -1] = size - width
+    return begins
+
+
+def _fractional_max_pool(
+    input: Tensor,
+    kernel_size: Any,
+    output_size: Any,
+    output_ratio: Any,
+    return_indices: bool,
+    samples: Tensor | None,
+    ndim: int,
+) -> Any:
+    name = f"fractional_max_pool{ndim}d"
+    if output_size is None and output_ratio is None:
+        raise ValueError(f"{name} requires specifying either an output_size or an output_ratio")
+    channels, *sizes = (input.size(place) for place in range(-ndim - 1, 0))
+    if output_size is None:
+        output_size = [int(size * ratio) for size, ratio in zip(sizes, _each(output_ratio, ndim))]
+    widths, counts = _each(kernel_size, ndim), _each(output_size, ndim)
+    batch = 1 if input.dim() == ndim + 1 else input.size(0)
+    if samples is None:
+        samples = rand(batch, channels, ndim, dtype=input.dtype, device=input.device)
+    if samples.dtype != input.dtype:
+        raise RuntimeError("Expect _random_samples to have the same dtype as input")
+    if samples.size(1) != channels:
+        raise RuntimeError("Expect _random_samples.size(1) equals to input channel size.")
+    for side, size, width, count in zip(_SIDES[ndim], sizes, widths, counts):
+        if count + width - 1 > size - (ndim == 3):  # PyTorch wants one place to spare in volumes
+            raise RuntimeError(
+                f"{name}{'_out' * (ndim == 3)}(): pool {side} {width} too large relative to input {side} "
+                f"{size}"
+            )
+    images = input.array.reshape(batch, channels, -1)
+    chances = samples.array
+    corners: Any = 0
+    rows = row_lengths(tuple(sizes))
+    for axis, (size, width, count) in enumerate(zip(sizes, widths, counts)):
+        # PyTorch's draws for images are for the width first.
+        chance = chances[..., ndim - 1 - axis if ndim == 2 else axis]
+        begins = _begins(chance, size, width, count) * rows[axis]
+        corners = corners + begins.reshape(
+            *begins.shape[:2], *(count if axis == k else 1 for k in range(ndim))
+        )
+    xp = module_of(images)
+    offsets = [sum(at * row for at, row in zip(place, rows)) for place in product(*map(range, widths))]
+    places = corners.reshape(batch, channels, -1, 1) + xp.asarray(offsets)
+    seen = xp.take_along_axis(images[:, :, None], places, -1)
+    best = xp.take_along_axis(places, seen.argmax(-1)[..., None], -1)[..., 0]
+    shape = (*input.array.shape[:-ndim], *counts)
+    best = best.reshape(shape)
+    settings = {
+        "places": counted_through(best, shape[:-ndim] + tuple(sizes), ndim),
+        "overlap": True,
+        "node": f"FractionalMaxPool{ndim}DBackward0",
+    }
+    pooled = direct(take_places, (input,), settings)
+    return (pooled, new_tensor(best)) if return_indices else pooled
+
+
+def fractional_max_pool2d(
+    input: Tensor,
+    kernel_size: Any,
+    output_size: Any = None,
+    output_ratio: Any = None,
+    return_indices: bool = False,
+    _random_samples: Tensor | None = None,
+) -> Any:
+    """The largest elements of windows that chance lays out over images of shape (N, C, H, W) or (C, H, W).
+
+    Parameters
+    ----------
+    input : Tensor
+    kernel_size : int or (int, int)
+        Height and width of the window.
+    output_size : int or (int, int), optional
+        How many windows there are; or
+    output_ratio : float or (float, float), optional
+        how large the result is, between 0 and 1, beside the input.
+    return_indices : bool
+        Give back also where in the plane each element stood.
+
+    Raises
+    ------
+    ValueError
+        If neither the output's size nor a ratio is given.
+    RuntimeError
+        If so many windows of this size do not fit.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> fractional_max_pool2d(torch.rand(1, 3, 9, 9), 2, output_ratio=0.7).shape
+    torch.Size([1, 3, 6, 6])
+    """
+    return _fractional_max_pool(
+        input, kernel_size, output_size, output_ratio, return_indices, _random_samples, 2
+    )
+
+
+def fractional_max_pool3d(
+    input: Tensor,
+    kernel_size: Any,
+    output_size: Any = None,
+    output_ratio: Any = None,
+    return_indices: bool = False,
+    _random_samples: Tensor | None = None,
+) -> Any:
+    """The same over volumes of shape (N, C, D, H, W) or (C, D, H, W); see :func:`fractional_max_pool2d`."""
+    return _fractional_max_pool(
+        input, kernel_size, output_size, output_ratio, return_indices, _random_samples, 3
+    )
