@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from autokit.batches import Batch, levels_of
+from autokit.devices import to_numpy
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -211,7 +212,7 @@ def _body(array: Array, indent: int, options: Options) -> str:
     for axis, is_cut in enumerate(cut):
         if is_cut:
             shown = np.take(shown, [*range(edge), *range(-edge, 0)], axis=axis)
-    texts, width = _numbers(shown, options)
+    texts, width = _numbers(to_numpy(shown), options)  # of a GPU's tensor only what is shown
     if not cut:
         return texts[0]
     last = array.ndim - 1

@@ -546,7 +546,7 @@ class Tensor:
         from autokit.printing import format_array
 
         return format_array(
-            to_numpy(self.array),
+            self.array,
             grad_fn_name=self.grad_fn.kind if self.grad_fn is not None else None,
             requires_grad=self._requires_grad,
             device=str(self.device),

@@ -148,13 +148,15 @@ def _summary(tensor: Tensor | None) -> str:
     """The values themselves where they are few, else what there is to know of them."""
     if tensor is None:
         return "not kept"
-    array = np.asarray(to_numpy(tensor.array), dtype=float)
+    array = tensor.array.astype(float)
     if array.size <= _VALUES_SHOWN:
-        return np.array2string(array, separator=", ")
+        return np.array2string(to_numpy(array), separator=", ")
     finite = array[np.isfinite(array)]
-    ends = f"between {finite.min():.4g} and {finite.max():.4g}" if finite.size else "none finite"
-    odd = [(np.isnan(array).sum(), "nan"), (np.isinf(array).sum(), "infinite"), ((array == 0).sum(), "zero")]
-    counts = "".join(f", {count} of them {word}" for count, word in odd if count)
+    ends = (
+        f"between {float(finite.min()):.4g} and {float(finite.max()):.4g}" if finite.size else "none finite"
+    )
+    odd = [(np.isnan(array), "nan"), (np.isinf(array), "infinite"), (array == 0, "zero")]
+    counts = "".join(f", {count} of them {word}" for found, word in odd if (count := int(found.sum())))
     return f"{array.size} numbers {ends}{counts}"
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from autokit.autograd.node import Node as EngineNode
 from autokit.graphs.model import Change, Collapse, Edge, Node, Summary
 from autokit.graphs.script import Script
-from autokit.graphs.summary import summarize
+from autokit.graphs.summary import in_reach, summarize
 from autokit.graphs.words import Words, bracketed, counted, listed, shape_text
 
 _COLLAPSE_SHOWN = 256
@@ -64,7 +64,7 @@ class Backward:
 
     def _tell_ready(self, node: Node, gradient: Any) -> None:
         self.close_node()
-        self.gradients[node.id], self.arrived[node.id] = summarize(gradient), np.asarray(gradient)
+        self.gradients[node.id], self.arrived[node.id] = summarize(gradient), in_reach(gradient)
         self.node, self.sent = node, []
         text = self.gradients[node.id].text
         derivative = self.words.by(self.root, node)
@@ -122,7 +122,7 @@ class Backward:
     ) -> None:
         edge = next(edge for edge in self.words.operands[node.id] if edge.slot == slot)
         source = self.nodes[edge.source]
-        self.contributions.setdefault(source.id, []).append((edge, np.array(made)))
+        self.contributions.setdefault(source.id, []).append((edge, in_reach(made).copy()))
         self.pending[source.id] -= 1
         if self.script.brief:
             self._tell_in_one(node, edge, source, summarize(made).text, summarize(total).text, before)
@@ -169,7 +169,7 @@ class Backward:
         over = f"dimension{'' if len(axes) == 1 else 's'} {listed([str(axis) for axis in axes])}"
         seen = np.size(raw) <= _COLLAPSE_SHOWN
         before, after = (
-            tuple(np.ravel(a).astype(np.float64).tolist()) if seen else None for a in (raw, made)
+            tuple(np.ravel(in_reach(a)).astype(np.float64).tolist()) if seen else None for a in (raw, made)
         )
         self._step(
             "unbroadcast",
@@ -184,7 +184,7 @@ class Backward:
     def _tell_travel(self, node: Node, edge: Edge, source: Node, made: Any) -> None:
         text = summarize(made).text
         signs = {1.0: "positive", -1.0: "negative", 0.0: "zero"}
-        sign = signs.get(float(np.sign(made).item())) if np.size(made) == 1 else None
+        sign = signs.get(float(np.sign(in_reach(made)).item())) if np.size(made) == 1 else None
         self._step(
             "travel",
             f"The contribution {text} travels back along the edge to {source.name}.",

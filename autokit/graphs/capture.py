@@ -16,7 +16,6 @@ from typing import Any
 from autokit import dtypes
 from autokit.autograd.node import Node as EngineNode
 from autokit.autograd.node import source_line
-from autokit.devices import to_numpy
 from autokit.graphs.model import Edge, Graph, Group, Node, Source, Summary, make_view
 from autokit.graphs.names import Names, namespaces_in_sight
 from autokit.graphs.summary import summarize
@@ -214,7 +213,7 @@ class Builder:
                 shape=tuple(tensor.shape),
                 dtype=_dtype_name(tensor.array.dtype),
                 value=value,
-                gradient=summarize(to_numpy(gradient.array)) if gradient is not None else None,
+                gradient=summarize(gradient.array) if gradient is not None else None,
                 requires_grad=learns,
                 module=path if learns and user is not None and _owns(user.scope, tensor) else "",
             ),
@@ -252,7 +251,7 @@ class Builder:
     def _retained(self, made: EngineNode) -> Summary | None:
         tensor = self.names.tensor(made)
         gradient = tensor._grad if tensor is not None else None
-        return summarize(to_numpy(gradient.array)) if gradient is not None else None
+        return summarize(gradient.array) if gradient is not None else None
 
     # -------------------------------------------------------- modules
 
@@ -322,7 +321,7 @@ def _value(array: Any, storage: Any, moment: float) -> Summary | None:
     """The summary of a value, unless it was not kept, or was overwritten after ``moment``."""
     if array is None or (storage is not None and storage.modified > moment):
         return None
-    return summarize(to_numpy(array))
+    return summarize(array)
 
 
 _RECTIFIERS = {"relu", "relu6", "leaky_relu", "threshold", "hardtanh", "clamp"}
@@ -332,7 +331,7 @@ def _dead_units(operation: str, array: Any) -> tuple[str, ...]:
     """A rectifier's units that are 0 for every sample of the batch, in words."""
     if operation not in _RECTIFIERS or array is None or array.ndim < 2 or len(array) < 2:
         return ()
-    alive = to_numpy(array).any(axis=(0, *range(2, array.ndim)))
+    alive = array.any(axis=(0, *range(2, array.ndim)))
     dead = int(alive.size - alive.sum())
     return (f"{dead:,} of {alive.size:,} units dead",) if dead else ()
 

@@ -20,8 +20,8 @@ from autokit.devices import to_numpy
 from autokit.graphs.backward import Backward
 from autokit.graphs.capture import Capture
 from autokit.graphs.model import CellSums, Edge, Node
-from autokit.graphs.sending import contributions, may_run
-from autokit.graphs.summary import number
+from autokit.graphs.sending import array_on_a_gpu, contributions, may_run
+from autokit.graphs.summary import VALUES_SHOWN, in_reach, number
 from autokit.graphs.words import bracketed, listed
 
 ELEMENTS_TOLD = 64
@@ -71,10 +71,15 @@ class Cells:
             if node.id in self._arrived:
                 return self._arrived[node.id]
             parts = [sent for _, sent in self.contributions.get(node.id, ())]
-            return np.asarray(sum(parts)) if parts else None
+            return in_reach(sum(parts)) if parts else None
         origin = self.origins[node.id]
         found = origin.output if isinstance(origin, EngineNode) else getattr(origin, "array", None)
-        return None if found is None or node.value is None else np.asarray(to_numpy(found))
+        return None if found is None or node.value is None else in_reach(found)
+
+    def part(self, node: Node, field: str, place: int, count: int) -> np.ndarray | None:
+        """Up to ``count`` elements of :meth:`array` from ``place`` on, in row-major order, on the CPU."""
+        array = self.array(node, field)
+        return None if array is None else to_numpy(array.ravel()[place : place + count])
 
     # -------------------------------------------------------- one element
 
@@ -86,7 +91,7 @@ class Cells:
         told = self._gradient(node, place) if field == "gradient" else self._value(node, place)
         name = cell_name(node, place, array.shape)
         shown = self.words.by_text(self.root, name) if field == "gradient" else name
-        return f"{shown} = {number(array.flat[place])}{told}"
+        return f"{shown} = {number(_element(array, place))}{told}"
 
     def _gradient(self, node: Node, place: int) -> str:
         if node.id == self.root.id and node.id not in self.contributions:
@@ -123,7 +128,7 @@ class Cells:
             array = self.array(source, "value")
             if array is None or not _broadcasts(source.shape, node.shape):
                 return ""
-            numbers[edge.source] = bracketed(number(array.flat[_met(index, source.shape)]))
+            numbers[edge.source] = bracketed(number(_element(array, _met(index, source.shape))))
         filled = self.words.filled(node, lambda each: numbers.get(each.id, each.name))
         return f"\n= {filled}"
 
@@ -166,7 +171,7 @@ class Cells:
             sizes = [
                 int(np.prod(self.nodes[e.source].shape, dtype=int)) for e in self.words.operands[node.id]
             ]
-            if size * max(sizes) <= _LARGEST_MATRIX:
+            if size * max(sizes) <= _LARGEST_MATRIX and not _is_far(origin, max(size, *sizes)):
                 rows = []
                 for one in np.eye(size, dtype=origin.dtype):
                     self.runs += 1
@@ -222,8 +227,17 @@ def _sum(terms: list[_Term]) -> str:
     return "".join(f"\n{line}" for line in told)
 
 
+def _is_far(origin: EngineNode, size: int) -> bool:
+    """Whether rows of the Jacobian are computed on a GPU, and too long to be copied."""
+    return size > VALUES_SHOWN and array_on_a_gpu(origin) is not None
+
+
+def _element(array: Any, place: int) -> Any:
+    return to_numpy(array.reshape(-1)[place])[()]
+
+
 def _wide(array: Any) -> np.ndarray:
-    return np.asarray(array).astype(np.float64)
+    return np.asarray(to_numpy(array)).astype(np.float64)
 
 
 def _broadcasts(small: tuple[int, ...], large: tuple[int, ...]) -> bool:

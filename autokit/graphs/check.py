@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from autokit.autograd.node import Node as EngineNode
+from autokit.devices import beside, on_a_gpu
 from autokit.graphs.capture import Capture
+from autokit.graphs.summary import VALUES_SHOWN
 from autokit.tensor import Tensor
 
 STEP = 1e-6
@@ -39,16 +41,16 @@ def central_differences(taken: Capture, root: Any, seed: Any) -> dict[Tensor, np
         for origin, node in zip(taken.origins, taken.graph.nodes)
         if isinstance(origin, Tensor) and node.kind == "leaf" and node.value is not None
     ]
-    weight = np.asarray(seed, np.float64)
+    weight = seed.astype(np.float64)
     slopes = {}
     for leaf in leaves:
         size, step = leaf.array.size, _step(leaf.array)
-        if size * len(operations) <= _RUNS:
-            moves = step * np.eye(size).reshape(size, *leaf.array.shape)
+        if size * len(operations) <= _RUNS and (size <= VALUES_SHOWN or not on_a_gpu(leaf.array)):
+            moves = list(beside(leaf.array, step * np.eye(size).reshape(size, *leaf.array.shape)))
         else:
-            moves = np.full((1, *leaf.array.shape), step)
+            moves = [step]
         found = [
-            ((_replay(taken, root, leaf, move) - _replay(taken, root, leaf, -move)) * weight).sum()
+            float(((_replay(taken, root, leaf, move) - _replay(taken, root, leaf, -move)) * weight).sum())
             for move in moves
         ]
         slope = np.array(found, np.float64) / (2 * step)
@@ -62,7 +64,7 @@ def _step(array: Any) -> float:
     return min(STEP, 1e-4 * float(sizes.min())) if sizes.size else STEP
 
 
-def _replay(taken: Capture, root: Any, moved: Tensor, by: Any) -> np.ndarray:
+def _replay(taken: Capture, root: Any, moved: Tensor, by: Any) -> Any:
     """The output's value with the leaf ``moved`` larger by ``by``."""
     values: dict[Any, Any] = {}
     incoming: dict[int, list[int]] = {}
@@ -79,4 +81,4 @@ def _replay(taken: Capture, root: Any, moved: Tensor, by: Any) -> np.ndarray:
             array = origin.array
             wide = array.astype(np.float64) if array.dtype.kind == "f" else array
             values[node.id] = wide + by if origin is moved else wide
-    return np.asarray(values[taken.ids[root]])
+    return values[taken.ids[root]]

@@ -98,14 +98,12 @@ class Evaluation:
                 into_leaves=False,
             )
         nodes = tuple(
-            replace(node, gradient=summarize(to_numpy(seen.gradients[node.id])))
-            if node.id in seen.gradients
-            else node
+            replace(node, gradient=summarize(seen.gradients[node.id])) if node.id in seen.gradients else node
             for node in taken.graph.nodes
         )
         return Moment(
             graph=replace(taken.graph, nodes=nodes),
-            flows={edge: summarize(to_numpy(made)) for edge, made in seen.flows.items()},
+            flows={edge: summarize(made) for edge, made in seen.flows.items()},
             value=float(to_numpy(output.array).reshape(())),
             gradients={name: float(found[leaf]) if leaf in found else 0.0 for name, leaf in leaves.items()},
         )

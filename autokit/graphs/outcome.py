@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from autokit.devices import to_numpy
 from autokit.graphs.backward import Backward
 from autokit.graphs.check import STEP
 from autokit.graphs.model import Account, Edge, Node, Trouble
-from autokit.graphs.summary import number, summarize
+from autokit.graphs.summary import in_reach, number, summarize
 from autokit.graphs.words import bracketed, counted, listed
 
 _VANISHED = 1e-4
@@ -31,7 +32,7 @@ def accounts(
         parts = backward.contributions.get(id, [])
         difference, agrees = ("", None)
         if leaf in differences:
-            difference, agrees = _compared(np.asarray(gradient), differences[leaf])
+            difference, agrees = _compared(in_reach(gradient), differences[leaf])
         made.append(
             Account(
                 node=id,
@@ -52,7 +53,7 @@ def _compared(gradient: np.ndarray, slope: np.ndarray) -> tuple[str, bool]:
     own = gradient.astype(np.float64)
     of_sum = slope.shape != own.shape
     if of_sum:
-        own = own.sum()
+        own = to_numpy(own.sum())
     # What rounding leaves of a sum that is 0 is shown as 0.
     own, slope = (np.where(np.abs(each) <= noise, 0.0, each) for each in (own, slope))
     near = np.isclose(slope, own, rtol=1e-3, atol=max(noise, 1e-6), equal_nan=True)

@@ -9,12 +9,17 @@ import numpy as np
 
 from autokit.autograd.engine import fetch_arrays, unbroadcast
 from autokit.autograd.node import Node as EngineNode
+from autokit.devices import beside, on_a_gpu
 from autokit.graphs.model import Graph, Node
+from autokit.graphs.summary import in_reach
 
 
 def contributions(origin: EngineNode, gradient: Any) -> dict[int, np.ndarray]:
     """What the operation sends back along each of its slots when ``gradient`` arrives."""
     way, sent = origin.way, {}
+    there = array_on_a_gpu(origin)
+    if there is not None:
+        gradient = beside(there, gradient)
     for slot, vjp, fetch, _ in way.rules:
         target = None if way.joint else origin.sources[slot]
         made = vjp(gradient, *(fetch_arrays(origin, fetch, target) if fetch else ()))
@@ -24,8 +29,14 @@ def contributions(origin: EngineNode, gradient: Any) -> dict[int, np.ndarray]:
                 continue
             source = origin.sources[place]
             shape = (source if source.__class__ is EngineNode else source.array).shape
-            sent[place] = unbroadcast(np.asarray(one), tuple(shape))
+            sent[place] = in_reach(unbroadcast(one if on_a_gpu(one) else np.asarray(one), tuple(shape)))
     return sent
+
+
+def array_on_a_gpu(origin: EngineNode) -> Any:
+    """An array of a GPU that the operation made or was given, None where it computed on the CPU."""
+    arrays = [origin.output, *(operand.array for operand in origin.operands if operand is not None)]
+    return next(filter(on_a_gpu, arrays), None)
 
 
 def may_run(origin: Any) -> bool:
@@ -39,7 +50,7 @@ def by_assignment(graph: Graph, origins: Sequence[Any], root: Node, seed: Any) -
     Empty where an operation may not be run for that.
     """
     slots = {(edge.target, edge.slot): edge.source for edge in graph.edges if edge.requires_grad}
-    gradients = {root.id: np.asarray(seed)}
+    gradients = {root.id: in_reach(seed)}
     for node in reversed(graph.nodes):
         if node.kind != "operation" or node.id not in gradients or node.symbol == "…":
             continue

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.devices import to_numpy
+from autokit.devices import on_a_gpu, to_numpy
 from autokit.dtypes import DIFFERENTIABLE
 from autokit.graphs.model import Summary
 
@@ -40,6 +40,13 @@ def number(value: Any) -> str:
     whole, _, decimals = f"{value:.4f}".partition(".")
     text = f"{whole}.{decimals.rstrip('0') or '0'}"
     return "0.0" if text == "-0.0" else text
+
+
+def in_reach(array: Any) -> Any:
+    """What a picture keeps of an array or scalar: a small one on the CPU, a large one where it is."""
+    if on_a_gpu(array):
+        return to_numpy(array) if array.size <= VALUES_SHOWN else array
+    return np.asarray(array)
 
 
 def summarize(array: Any, limit: int = VALUES_SHOWN) -> Summary:

@@ -10,6 +10,7 @@ import numpy as np
 
 from autokit.autograd.engine import fetch_arrays
 from autokit.autograd.node import Node as EngineNode
+from autokit.devices import beside, on_a_gpu
 from autokit.graphs.model import NOT_KEPT, Edge, Graph, Node
 from autokit.graphs.summary import number
 
@@ -93,7 +94,9 @@ class Words:
         if rule is None:
             return Local(symbols, symbols, "", "")
         needed = fetch_arrays(origin, rule.fetch, origin.sources[edge.slot])
-        slope = rule.vjp(np.ones((), origin.dtype), *needed)
+        there = next(filter(on_a_gpu, needed), None)
+        seed = np.ones((), origin.dtype)
+        slope = rule.vjp(seed if there is None else beside(there, seed), *needed)
         value = number(slope)
         numbers = self._filled(node, self._local_template(node, edge), self._number)
         steps = [symbols] if numbers == symbols else [symbols, numbers]

@@ -155,11 +155,10 @@ class Player(anywidget.AnyWidget):
             return {"told": NOT_TOLD}
         if wants_sum:
             return {"told": self._source.explain(node, field, place) if self._source else NOT_TOLD}
-        array = self._source.array(node, field) if self._source else None
+        part = self._source.part(node, field, place, ELEMENTS_AT_ONCE) if self._source else None
         summary = node.value if field == "value" else node.gradient
         kept = summary.values if summary is not None else None
-        values = array.ravel() if array is not None else kept or ()
-        values = values[place : place + ELEMENTS_AT_ONCE]
+        values = part if part is not None else (kept or ())[place : place + ELEMENTS_AT_ONCE]
         return {"values": [number(value) for value in values], "told": "" if len(values) else NOT_TOLD}
 
     @traitlets.validate("step")
