@@ -161,6 +161,23 @@ def add_for_all(
     return RemovableHandle(of_all_modules, (when, (hook, with_kwargs), always))
 
 
+of_registration: dict[str, dict[int, Callable[..., Any]]] = {
+    "_parameters": {},
+    "_buffers": {},
+    "_modules": {},
+}
+"""Hooks of every module, by the register into which something is put."""
+
+
+def as_registered(module: Module, register: str, name: str, value: Any) -> Any:
+    """What a register of ``module`` gets under ``name``: ``value``, or what a hook gives in its place."""
+    for hook in tuple(of_registration[register].values()):
+        changed = hook(module, name, value)
+        if changed is not None:
+            value = changed
+    return value
+
+
 def hooks_of(module: Module) -> Hooks:
     """The hooks around a call of ``module``: those of every module, and then its own."""
     own = module._hooks

@@ -14,7 +14,7 @@ from weakref import ref
 
 from autokit import dtypes, missing
 from autokit.autograd.modes import no_grad
-from autokit.nn.hooks import Hookable, call_with_hooks, hooks_of, of_all_modules
+from autokit.nn.hooks import Hookable, as_registered, call_with_hooks, hooks_of, of_all_modules
 from autokit.nn.parameter import Buffer, Parameter
 from autokit.nn.scope import name_layer
 from autokit.nn.state import IncompatibleKeys, load_state, save_state
@@ -104,10 +104,10 @@ class Module(Hookable):
             object.__setattr__(self, name, value)
         elif isinstance(value, Parameter):
             self._forget(name, but_in="_parameters")
-            registers["_parameters"][name] = value
+            registers["_parameters"][name] = as_registered(self, "_parameters", name, value)
         elif isinstance(value, Module):
             self._forget(name, but_in="_modules")
-            registers["_modules"][name] = value
+            registers["_modules"][name] = as_registered(self, "_modules", name, value)
         elif isinstance(value, Buffer):
             self.register_buffer(name, value, value.persistent)
         elif name in registers["_parameters"]:
@@ -115,11 +115,11 @@ class Module(Hookable):
             registers["_parameters"][name] = None
         elif name in registers["_modules"]:
             _refuse_unless_none(f"child module '{name}' (torch.nn.Module", value)
-            registers["_modules"][name] = None
+            registers["_modules"][name] = as_registered(self, "_modules", name, None)
         elif name in registers["_buffers"]:
             if not isinstance(value, Tensor):
                 _refuse_unless_none(f"buffer '{name}' (torch.nn.Buffer, torch.Tensor", value)
-            registers["_buffers"][name] = value
+            registers["_buffers"][name] = as_registered(self, "_buffers", name, value)
         else:
             object.__setattr__(self, name, value)
 
@@ -173,7 +173,7 @@ class Module(Hookable):
                 "explicitly. "
                 "To express it as a function of another Tensor, compute the value in the forward() method."
             )
-        self._parameters[name] = param
+        self._parameters[name] = None if param is None else as_registered(self, "_parameters", name, param)
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Add a tensor that belongs to the module's state but is not trained.
@@ -186,7 +186,7 @@ class Module(Hookable):
                 f"cannot assign '{type(tensor).__name__}' object to buffer '{name}' (torch Tensor or None "
                 "required)"
             )
-        self._buffers[name] = tensor
+        self._buffers[name] = as_registered(self, "_buffers", name, tensor)
         if persistent:
             self._unsaved_buffers.discard(name)
         else:
@@ -197,7 +197,7 @@ class Module(Hookable):
         if module is not None and not isinstance(module, Module):
             raise TypeError(f"{type(module).__name__} is not a Module subclass")
         self._check_name(name, "module", self._modules)
-        self._modules[name] = module
+        self._modules[name] = as_registered(self, "_modules", name, module)
 
     register_module = add_module
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import copy
+from typing import Any
 
 import pytest
 
 import autokit as ak
 from autokit import nn
+from tests.support import require
 
 
 class Double(nn.Module):
@@ -53,3 +55,47 @@ def test_a_removed_hook_is_not_called_and_a_copy_has_hooks_of_its_own():
     assert calls == []
     twin(ak.tensor(1.0))
     assert calls == [1]
+
+
+def test_hooks_of_registration_are_called_as_in_pytorch_and_may_exchange():
+    require("torch")
+    import torch
+    import torch.nn.modules.module
+
+    seen = []
+    for T in (ak, torch):
+        calls: list[Any] = []
+        found = T.nn.modules.module
+
+        def tell(kind: str, calls: list[Any] = calls) -> Any:
+            return lambda module, name, value: calls.append(
+                (kind, type(module).__name__, name, None if value is None else type(value).__name__)
+            )
+
+        def doubled(module: Any, name: str, buffer: Any) -> Any:
+            return None if buffer is None or name != "mean" else buffer * 2
+
+        handles = [
+            found.register_module_parameter_registration_hook(tell("parameter")),
+            found.register_module_buffer_registration_hook(tell("buffer")),
+            found.register_module_buffer_registration_hook(doubled),
+            found.register_module_module_registration_hook(tell("module")),
+        ]
+        try:
+            model = T.nn.Sequential(T.nn.Linear(2, 3), T.nn.BatchNorm1d(3))
+            model.register_buffer("mean", T.ones(2))
+            model.mean = T.full((2,), 3.0)
+            model.mean = None
+            model.scale = T.nn.Parameter(T.ones(1))
+            model.scale = None
+            model.head = T.nn.Identity()
+            model.head = None
+            model.add_module("tail", T.nn.ReLU())
+            model.register_buffer("mean", T.ones(2))
+        finally:
+            for handle in handles:
+                handle.remove()
+        T.nn.Linear(1, 1)
+        seen.append([calls, model.mean.tolist()])
+    assert seen[0] == seen[1]
+    assert seen[0][1] == [2, 2] and len(seen[0][0]) > 15

@@ -192,3 +192,61 @@ def test_wrong_use():
             with pytest.raises(RuntimeError, match="Cannot register two weight_norm hooks"):
                 T.nn.utils.weight_norm(layer)
     assert said[0] == said[1]
+
+
+SHAPES = {"square": (3, 3), "tall": (2, 5), "wide": (5, 2)}
+
+
+@pytest.mark.parametrize("use_trivialization", [True, False])
+@pytest.mark.parametrize("orthogonal_map", [None, "matrix_exp", "cayley", "householder"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_orthogonal_weights_train_as_pytorchs(
+    shape: str, orthogonal_map: str | None, use_trivialization: bool
+):
+    models = twins(
+        lambda T: T.nn.utils.parametrizations.orthogonal(
+            T.nn.Linear(*SHAPES[shape]).double(),
+            orthogonal_map=orthogonal_map,
+            use_trivialization=use_trivialization,
+        )
+    )
+    ours, theirs = models
+    assert repr(ours) == repr(theirs)
+    assert_same_state(ours, theirs, exactly=False)
+    for T, model in zip(BOTH, models):
+        optimizer = T.optim.SGD(model.parameters(), lr=0.05)
+        x = T.linspace(-1, 1, 4 * SHAPES[shape][0], dtype=T.float64).reshape(4, -1)
+        for _ in range(4):
+            optimizer.zero_grad()
+            ((model(x) - 0.3) ** 2).sum().backward()
+            optimizer.step()
+    assert_close(ours.weight, theirs.weight, rtol=1e-8, atol=1e-9)
+    weight = ours.weight if shape == "tall" else ours.weight.T
+    if shape == "square" or weight.shape[0] > weight.shape[1]:
+        assert ak.allclose(weight.T @ weight, ak.eye(weight.shape[1], dtype=ak.float64))
+    new = twins(lambda T: T.nn.init.orthogonal_(T.empty(*ours.weight.shape, dtype=T.float64)))
+    if use_trivialization or "householder" in repr(ours.parametrizations.weight[0].orthogonal_map):
+        ours.weight, theirs.weight = new
+        assert_close(ours.weight, new[0].detach())
+        assert_close(theirs.weight, new[1].detach())
+
+
+def test_what_cannot_be_orthogonal_is_refused_as_in_pytorch():
+    for arguments in (("bias",), ("height",), ("weight", "polar")):
+        said = []
+        for T in BOTH:
+            with pytest.raises(ValueError) as caught:
+                T.nn.utils.parametrizations.orthogonal(T.nn.Linear(2, 3), *arguments)
+            said.append(str(caught.value))
+        assert said[0] == said[1]
+    for T in BOTH:
+        layer = T.nn.utils.parametrizations.orthogonal(
+            T.nn.Linear(2, 2), "weight", "cayley", use_trivialization=False
+        )
+        with pytest.raises(
+            NotImplementedError, match="It is not possible to assign to the matrix exponential"
+        ):
+            layer.weight = T.eye(2)
+        layer = T.nn.utils.parametrizations.orthogonal(T.nn.Linear(2, 2))
+        with pytest.raises(ValueError, match="Expected a matrix or batch of matrices of shape"):
+            layer.parametrizations.weight[0].right_inverse(T.eye(3))

@@ -1,18 +1,26 @@
-"""Well-known parametrizations: a weight as length times direction, or of largest singular value 1."""
+"""Well-known parametrizations: a weight as length and direction, of largest singular value 1, orthogonal."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from autokit.autograd.modes import no_grad
+from autokit.limits import finfo
 from autokit.nn import functional
 from autokit.nn.convolution import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from autokit.nn.module import Module
 from autokit.nn.utils.parametrize import register_parametrization
+from autokit.ops.compare import allclose
+from autokit.ops.decompositions import geqrf, householder_product
+from autokit.ops.filled import eye, zeros_like
+from autokit.ops.join import cat
+from autokit.ops.matrix_exponential import matrix_exp
 from autokit.ops.norm import norm
+from autokit.ops.sampling import randn
+from autokit.ops.solving import solve
 from autokit.tensor import Tensor
 
-__all__ = ["spectral_norm", "weight_norm"]
+__all__ = ["orthogonal", "spectral_norm", "weight_norm"]
 
 
 def lengths(weight: Tensor, dim: int | None) -> Tensor:
@@ -165,3 +173,154 @@ def spectral_norm(
     if dim is None:
         dim = 1 if isinstance(module, ConvTranspose1d | ConvTranspose2d | ConvTranspose3d) else 0
     return register_parametrization(module, name, _SpectralNorm(weight, n_power_iterations, dim, eps))
+
+
+# ---------------------------------------------------------------- orthogonal matrices
+
+_MAPS = ("matrix_exp", "cayley", "householder")
+
+
+def _nearest(matrix: Tensor) -> Tensor:
+    """The orthonormal columns of a QR decomposition whose R has a diagonal above 0."""
+    reflectors, factors = geqrf(matrix)
+    signs = reflectors.diagonal(0, -2, -1).sgn()
+    return householder_product(reflectors, factors) * signs.unsqueeze(-2)
+
+
+class _Orthogonal(Module):
+    """A tall matrix of orthonormal columns, or a wide one of orthonormal rows, from any matrix of its shape.
+
+    Attributes
+    ----------
+    base : Tensor
+        Where the weight stood at first: the map turns it from there.
+    """
+
+    base: Tensor
+
+    def __init__(self, weight: Tensor, orthogonal_map: str, use_trivialization: bool) -> None:
+        super().__init__()
+        if weight.is_complex() and orthogonal_map == "householder":
+            raise ValueError("The householder parametrization does not support complex tensors.")
+        self.shape = weight.shape
+        self.orthogonal_map = orthogonal_map
+        self.use_trivialization = use_trivialization
+        if use_trivialization:
+            self.register_buffer("base", None)
+
+    def forward(self, weight: Tensor) -> Tensor:
+        """The orthogonal matrix that ``weight`` stands for."""
+        wide = weight.size(-2) < weight.size(-1)
+        tall = weight.mT if wide else weight
+        turned = self._reflected(tall) if self.orthogonal_map == "householder" else self._rotated(tall)
+        if self.use_trivialization:
+            turned = self.base @ turned
+        return turned.mT if wide else turned
+
+    def _rotated(self, tall: Tensor) -> Tensor:
+        """The first columns of the rotation that a skew-symmetric matrix generates."""
+        rows, columns = tall.size(-2), tall.size(-1)
+        below = tall.tril()
+        if rows != columns:
+            zeros = below.new_zeros(*below.shape[:-2], rows, rows - columns)
+            below = cat([below, zeros], -1)
+        skew = below - below.mH
+        if self.orthogonal_map == "matrix_exp":
+            return matrix_exp(skew)[..., :columns]
+        one = eye(rows, dtype=skew.dtype, device=skew.device)
+        return solve(one - skew / 2, one + skew / 2)[..., :columns]
+
+    def _reflected(self, tall: Tensor) -> Tensor:
+        """The product of the reflections at the columns below the diagonal, which itself holds signs."""
+        below = tall.tril(-1)
+        factors = 2.0 / (1.0 + (below * below).sum(-2))
+        signs = tall.diagonal(0, -2, -1).int()
+        return householder_product(below, factors) * signs.unsqueeze(-2)
+
+    def right_inverse(self, value: Tensor) -> Tensor:
+        """The matrix that stands for ``value``, or where that is not orthogonal for one that is near it."""
+        if value.shape != self.shape:
+            raise ValueError(
+                f"Expected a matrix or batch of matrices of shape {self.shape}. Got a tensor of shape "
+                f"{value.shape}."
+            )
+        with no_grad():
+            wide = value.size(-2) < value.size(-1)
+            tall = value.mT if wide else value
+            if self.use_trivialization:
+                self.base = self._completed(tall)
+                start = zeros_like(value)
+                start.diagonal(0, -2, -1).fill_(-1.0)
+                return start
+            if self.orthogonal_map != "householder":
+                raise NotImplementedError(
+                    "It is not possible to assign to the matrix exponential or the Cayley parametrizations "
+                    "when use_trivialization=False."
+                )
+            reflectors, factors = geqrf(tall)
+            diagonal = reflectors.diagonal(0, -2, -1)
+            diagonal.sign_()
+            diagonal[factors == 0.0] *= -1
+            return reflectors.mT if wide else reflectors
+
+    def _completed(self, tall: Tensor) -> Tensor:
+        """A square orthogonal matrix that begins with the columns of ``tall``; chance draws the others."""
+        rows, columns = tall.size(-2), tall.size(-1)
+        if rows != columns:
+            others = randn(*tall.shape[:-2], rows, rows - columns, dtype=tall.dtype, device=tall.device)
+            return _nearest(cat([tall, others], -1))
+        one = eye(columns, dtype=tall.dtype, device=tall.device)
+        close = allclose(tall.mH @ tall, one, atol=10.0 * rows * finfo(tall.dtype).eps)
+        return tall.clone() if close else _nearest(tall)
+
+
+def orthogonal(
+    module: Module,
+    name: str = "weight",
+    orthogonal_map: str | None = None,
+    *,
+    use_trivialization: bool = True,
+) -> Module:
+    """Keep a weight orthogonal, whatever an optimizer does: it changes neither lengths nor angles.
+
+    Parameters
+    ----------
+    module : Module
+    name : str
+        Of the parameter, a matrix or a batch of matrices: tall ones get orthonormal columns, wide ones rows.
+    orthogonal_map : {"matrix_exp", "cayley", "householder"}, optional
+        How any matrix becomes an orthogonal one: by the exponential or the Cayley transform of a
+        skew-symmetric one, which square ones get by default, or as a product of reflections.
+    use_trivialization : bool
+        Start from the weight as it is, which a buffer ``base`` keeps.
+
+    Raises
+    ------
+    ValueError
+        If there is no such matrix or no such map.
+
+    References
+    ----------
+    M. Lezcano-Casado, "Trivializations for Gradient-Based Optimization on Manifolds", NeurIPS 2019.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> layer = orthogonal(torch.nn.Linear(3, 3, dtype=torch.float64))
+    >>> torch.allclose(layer.weight @ layer.weight.T, torch.eye(3, dtype=torch.float64))
+    True
+    """
+    weight = getattr(module, name, None)
+    if not isinstance(weight, Tensor):
+        raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")
+    if weight.ndim < 2:
+        raise ValueError(f"Expected a matrix or batch of matrices. Got a tensor of {weight.ndim} dimensions.")
+    if orthogonal_map is None:
+        square = weight.size(-2) == weight.size(-1)
+        orthogonal_map = "matrix_exp" if square or weight.is_complex() else "householder"
+    if orthogonal_map not in _MAPS:
+        raise ValueError(
+            f'orthogonal_map has to be one of "matrix_exp", "cayley", "householder". Got: {orthogonal_map}'
+        )
+    rule = _Orthogonal(weight, orthogonal_map, use_trivialization)
+    return register_parametrization(module, name, rule, unsafe=True)
