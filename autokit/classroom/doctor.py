@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 _LAB = 'pip install "autokit-edu[lab]"'
+_GPU = 'pip install "autokit-edu[gpu]" (or "autokit-edu[gpu-cuda13]" where nvidia-smi says CUDA 13)'
 _AGAIN = "pip install --force-reinstall autokit-edu"
 
 
@@ -131,9 +132,18 @@ def _dot() -> str:
 def _gpu() -> str:
     import cupy
 
-    count = cupy.cuda.runtime.getDeviceCount()
+    runtime, made_for = cupy.cuda.runtime, f"CuPy {cupy.__version__}"
+    driver, needed = runtime.driverGetVersion() // 1000, runtime.runtimeGetVersion() // 1000
+    if not driver:
+        raise LookupError(f"{made_for} is installed, but no NVIDIA driver, so that CUDA is not available")
+    if driver < needed:
+        raise LookupError(f"{made_for} is made for CUDA {needed}, and the driver knows CUDA {driver} at most")
+    try:
+        count = runtime.getDeviceCount()
+    except runtime.CUDARuntimeError:  # its way to say that there is none
+        count = 0
     if not count:
-        raise LookupError("CuPy finds no GPU")
+        raise LookupError(f"{made_for} and the driver find no GPU, so that CUDA is not available")
     float(cupy.arange(4.0).sum())  # compiles and runs: the driver alone proves little
     name = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
     return f"{name} (CuPy {cupy.__version__}, {count} device{'s' if count > 1 else ''})"
@@ -148,5 +158,5 @@ PARTS = (
     Part("Widgets in JupyterLab", _widgets, _LAB),
     Part("Lessons", _lessons, _AGAIN),
     Part("Graphviz program (optional)", _dot, "install graphviz from your system's packages"),
-    Part("GPU (optional)", _gpu, 'pip install "autokit-edu[gpu]", on a machine with an NVIDIA GPU'),
+    Part("GPU (optional)", _gpu, f"{_GPU}, on a machine with an NVIDIA GPU and its driver"),
 )
