@@ -1,15 +1,20 @@
-"""Run all benchmarks and print two tables: of the library, and of single operations on large tensors."""
+"""Run all benchmarks and print two tables: of the library, and of single operations on large tensors.
+
+With the argument ``gpu`` it prints another table, of a GPU.
+"""
 
 from __future__ import annotations
 
 import os
 import platform
+import sys
 from importlib import metadata
 
 from tests.benchmarks import (
     chain,
     convolution,
     elementwise,
+    gpu,
     indexing,
     memory,
     pictures,
@@ -71,4 +76,7 @@ def _versions(packages: tuple[str, ...]) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:] == ["gpu"]:
+        gpu.main()
+    else:
+        main()

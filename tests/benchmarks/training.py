@@ -47,9 +47,10 @@ def _classes(count: int, *shape: int) -> np.ndarray:
 
 
 def _step(torch: Any, model: Any, optimizer: Any, input: np.ndarray, target: np.ndarray) -> Callable[[], Any]:
-    """A step of training with the cross-entropy; it returns the loss."""
+    """A step of training with the cross-entropy, where the model is; it returns the loss."""
     criterion = torch.nn.CrossEntropyLoss()
-    inputs, targets = torch.from_numpy(input), torch.from_numpy(target)
+    where = next(model.parameters()).device
+    inputs, targets = torch.from_numpy(input).to(where), torch.from_numpy(target).to(where)
 
     def step() -> Any:
         optimizer.zero_grad()
@@ -61,7 +62,7 @@ def _step(torch: Any, model: Any, optimizer: Any, input: np.ndarray, target: np.
     return step
 
 
-def _perceptron(inputs: int, hidden: int, batch: int) -> Callable[[Any, Any], Callable[[], Any]]:
+def perceptron(inputs: int, hidden: int, batch: int) -> Callable[[Any, Any], Callable[[], Any]]:
     def make(torch: Any, nn: Any) -> Callable[[], Any]:
         model = nn.Sequential(nn.Linear(inputs, hidden), nn.ReLU(), nn.Linear(hidden, 10))
         optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
@@ -70,14 +71,17 @@ def _perceptron(inputs: int, hidden: int, batch: int) -> Callable[[Any, Any], Ca
     return make
 
 
-def _lenet(torch: Any, nn: Any) -> Callable[[], Any]:
-    model = nn.Sequential(
-        *(nn.Conv2d(1, 6, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2)),
-        *(nn.Conv2d(6, 16, 5), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten()),
-        *(nn.Linear(400, 120), nn.ReLU(), nn.Linear(120, 84), nn.ReLU(), nn.Linear(84, 10)),
-    )
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
-    return _step(torch, model, optimizer, _images(64, 1, 28, 28), _classes(10, 64))
+def lenet(batch: int) -> Callable[[Any, Any], Callable[[], Any]]:
+    def make(torch: Any, nn: Any) -> Callable[[], Any]:
+        model = nn.Sequential(
+            *(nn.Conv2d(1, 6, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2)),
+            *(nn.Conv2d(6, 16, 5), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten()),
+            *(nn.Linear(400, 120), nn.ReLU(), nn.Linear(120, 84), nn.ReLU(), nn.Linear(84, 10)),
+        )
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
+        return _step(torch, model, optimizer, _images(batch, 1, 28, 28), _classes(10, batch))
+
+    return make
 
 
 def _lstm(torch: Any, nn: Any) -> Callable[[], Any]:
@@ -96,8 +100,12 @@ def _lstm(torch: Any, nn: Any) -> Callable[[], Any]:
     return _step(torch, model, optimizer, _images(32, 32, 64), _classes(10, 32))
 
 
-def _transformer(torch: Any, nn: Any) -> Callable[[], Any]:
-    letters, length, width = 65, 64, 64
+def transformer(width: int) -> Callable[[Any, Any], Callable[[], Any]]:
+    return lambda torch, nn: _transformer(torch, nn, width)
+
+
+def _transformer(torch: Any, nn: Any, width: int) -> Callable[[], Any]:
+    letters, length = 65, 64
 
     class Writer(nn.Module):  # type: ignore[misc]
         def __init__(self) -> None:
@@ -121,15 +129,15 @@ def _transformer(torch: Any, nn: Any) -> Callable[[], Any]:
 
 
 TRAININGS = {
-    "small": Training("an SGD step of a 64-32-10 network, batch of 32", 1, _perceptron(64, 32, 32)),
-    "middle": Training("an SGD step of a 784-128-10 network, batch of 64", 2, _perceptron(784, 128, 64)),
-    "large": Training("an SGD step of a 784-512-10 network, batch of 256", 2, _perceptron(784, 512, 256)),
-    "lenet": Training("a step of LeNet on 28×28 pixels, batch of 64, momentum", 2, _lenet),
+    "small": Training("an SGD step of a 64-32-10 network, batch of 32", 1, perceptron(64, 32, 32)),
+    "middle": Training("an SGD step of a 784-128-10 network, batch of 64", 2, perceptron(784, 128, 64)),
+    "large": Training("an SGD step of a 784-512-10 network, batch of 256", 2, perceptron(784, 512, 256)),
+    "lenet": Training("a step of LeNet on 28×28 pixels, batch of 64, momentum", 2, lenet(64)),
     "lstm": Training("a step of an LSTM of 64, 32 times, batch of 32, Adam", 2, _lstm),
     "transformer": Training(
         "a step of a causal transformer of 4 layers, width 64, 4 heads, 64 letters, batch of 16, AdamW",
         2,
-        _transformer,
+        transformer(64),
     ),
 }
 
