@@ -25,12 +25,47 @@ require("torch")
 
 WHOLE = saved({"a": ak.arange(100.0), "b": [1, "text", (2.5,)]}).getvalue()
 CONTENTS = records(io.BytesIO(WHOLE))
+HARMLESS = (RuntimeError, pickle.UnpicklingError, ValueError, EOFError)
 
 
 @pytest.mark.parametrize("length", [1, 4, 29, 60, 500, 900, len(WHOLE) - 60, len(WHOLE) - 22, len(WHOLE) - 1])
 def test_a_file_that_was_cut_off(length: int):
     with pytest.raises((RuntimeError, pickle.UnpicklingError)):
         ak.load(io.BytesIO(WHOLE[:length]))
+
+
+STATE = saved(nn.Linear(2, 1).state_dict()).getvalue()
+
+
+@pytest.mark.parametrize("mapped", [False, True])
+def test_a_small_file_cut_off_at_every_byte_leaves_the_model_as_it_was(mapped: bool, tmp_path: Path):
+    model = nn.Linear(2, 1)
+    before = [each.tolist() for each in model.parameters()]
+    path = tmp_path / "state.pt"
+    for length in range(len(STATE)):
+        path.write_bytes(STATE[:length])
+        with pytest.raises((RuntimeError, pickle.UnpicklingError, EOFError)):
+            model.load_state_dict(ak.load(path, mmap=mapped))
+    assert [each.tolist() for each in model.parameters()] == before
+    path.write_bytes(STATE)
+    model.load_state_dict(ak.load(path, mmap=mapped))
+    assert [each.tolist() for each in model.parameters()] != before
+
+
+@FEW
+@given(st.lists(st.integers(0, 8 * len(STATE) - 1), min_size=1, max_size=3))
+def test_flipped_bits_give_an_error_or_the_very_state(bits: list[int]):
+    data = bytearray(STATE)
+    for bit in bits:
+        data[bit // 8] ^= 1 << bit % 8
+    model = nn.Linear(2, 1)
+    before = repr(list(model.parameters()))
+    try:
+        model.load_state_dict(ak.load(io.BytesIO(data)))
+    except HARMLESS:
+        assert repr(list(model.parameters())) == before
+    else:
+        assert equal(model.state_dict(), ak.load(io.BytesIO(STATE)))
 
 
 @pytest.mark.parametrize(
@@ -81,9 +116,6 @@ def test_names_that_lead_out_of_the_archive_touch_nothing(tmp_path: Path, monkey
     file = zipped({**CONTENTS, "archive/../../harm": b"x", "/tmp/harm": b"x", "..\\harm": b"x"})
     assert ak.load(file)["b"] == [1, "text", (2.5,)]
     assert os.listdir(tmp_path) == []
-
-
-HARMLESS = (RuntimeError, pickle.UnpicklingError, ValueError, EOFError)
 
 
 @FEW

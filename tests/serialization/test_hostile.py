@@ -93,6 +93,25 @@ def test_programs_that_no_file_of_tensors_has(program: bytes):
         ak.load(with_program(program))
 
 
+@pytest.mark.parametrize(
+    "identity",
+    [
+        b"X\x07\x00\x00\x00storage\x85",  # too short
+        b"(X\x05\x00\x00\x00othercTORCH\nFloatStorage\nX\x01\x00\x00\x000X\x03\x00\x00\x00cpuK\x06t",
+        b"(X\x07\x00\x00\x00storagecos\nsystem\nX\x01\x00\x00\x000X\x03\x00\x00\x00cpuK\x06t",
+        b"(X\x07\x00\x00\x00storage(X\x07\x00\x00\x00storagectorch\nFloatStorage\nX\x01\x00\x00\x000"
+        b"X\x03\x00\x00\x00cpuK\x06tQX\x01\x00\x00\x000X\x03\x00\x00\x00cpuK\x06t",  # one in another
+        b"(X\x07\x00\x00\x00storagectorch\nFloatStorage\n]X\x03\x00\x00\x00cpuK\x06t",
+        b"(X\x07\x00\x00\x00storagectorch\nFloatStorage\nX\x0d\x00\x00\x00../../harm.pyX\x03\x00\x00\x00cpuK\x06t",
+        b"(X\x07\x00\x00\x00storagectorch\nFloatStorage\nX\x01\x00\x00\x000X\x03\x00\x00\x00cpuJ\xff\xff\xff\xfft",
+    ],
+    ids=["short", "kind", "code", "nested", "list", "path", "negative"],
+)
+def test_identities_of_storages_that_no_file_has(identity: bytes):
+    with pytest.raises((pickle.UnpicklingError, RuntimeError)):
+        ak.load(with_program(b"\x80\x02" + identity + b"Q.", _0=SIX))
+
+
 def test_a_large_number_in_the_memo_takes_no_memory():
     assert ak.load(with_program(b"\x80\x02K\x07r\xff\xff\xff\x7f0j\xff\xff\xff\x7f.")) == 7
 

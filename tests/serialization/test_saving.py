@@ -92,6 +92,33 @@ def test_a_killed_save_leaves_the_old_file(tmp_path: Path):
     assert ak.load(path) == [1]
 
 
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_a_program_killed_while_it_saves_again_and_again_leaves_a_whole_file(tmp_path: Path):
+    path = tmp_path / "a.pt"
+    program = (
+        "import sys, autokit as ak\n"
+        "for number in range(100_000):\n"
+        "    ak.save({'number': number, 'rows': ak.full((200, 500), float(number))}, sys.argv[1])\n"
+        "    if number == 2: print('begun', flush=True)\n"
+    )
+    running = subprocess.Popen(
+        [sys.executable, "-c", program, path],
+        cwd=Path(__file__).parents[2],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert running.stdout is not None and running.stdout.readline() == "begun\n"
+        for _ in range(20):  # whenever one looks, there is a whole file
+            found = ak.load(path)
+            assert (found["rows"] == found["number"]).all()
+    finally:
+        running.kill()
+        running.communicate()
+    found = ak.load(path)
+    assert found["number"] >= 2 and (found["rows"] == found["number"]).all()
+
+
 @pytest.mark.skipif(os.name != "posix", reason="permissions and links of POSIX")
 def test_permissions_links_and_pipes(tmp_path: Path):
     path, link = tmp_path / "a.pt", tmp_path / "link.pt"

@@ -316,6 +316,29 @@ def test_a_pass_has_a_length_and_goes_on_after_an_exception_as_in_pytorch(num_wo
     assert found[0] == found[1] == [3, [0, 1], "KeyError", [4, 5], "StopIteration", 3]
 
 
+@pytest.mark.parametrize("num_workers", [0, 1])
+def test_tqdm_knows_how_far_a_pass_is(num_workers: int):
+    """As learners write it: around the loader, a pass, or ``enumerate`` with ``len(loader)``."""
+    require("tqdm")
+    import io
+
+    from tqdm.auto import tqdm
+
+    loader = data.DataLoader(pairs(10), batch_size=4, num_workers=num_workers)
+    for made in (
+        lambda file: tqdm(loader, file=file, desc="epoch 1"),
+        lambda file: tqdm(iter(loader), file=file, desc="epoch 1"),
+        lambda file: tqdm(enumerate(loader), total=len(loader), file=file, desc="epoch 1"),
+    ):
+        file = io.StringIO()
+        with made(file) as bar:
+            assert bar.total == 3
+            for _ in bar:
+                bar.set_postfix(loss=ak.tensor(0.25).item(), accuracy=f"{ak.tensor(0.5):.0%}")
+        last = file.getvalue().splitlines()[-1]
+        assert "epoch 1: 100%" in last and "3/3" in last and "loss=0.25" in last and "accuracy=50%" in last
+
+
 def test_memory_that_no_gpu_can_be_given_is_warned_of_as_in_pytorch():
     require("torch")
     import torch
