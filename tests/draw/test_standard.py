@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shutil
 
 import pytest
 
@@ -12,13 +11,14 @@ from autokit.draw.shapes import Scene
 from tests.draw.graphs import timeline
 from tests.draw.standard import STANDARD
 from tests.draw.test_scene import apart, crossed, texts_fit
+from tests.support import require
 
 LAYOUTS = ["embedded", "layered", "dot"]
 
 
 def skip_without(layout: str) -> None:
-    if layout == "dot" and shutil.which("dot") is None:
-        pytest.skip("needs Graphviz's program dot, from your system's packages")
+    if layout == "dot":
+        require("dot")
 
 
 @pytest.mark.parametrize("direction", ["LR", "TB"])
