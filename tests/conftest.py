@@ -1,11 +1,15 @@
-"""How the tests run: reproducible property tests, and GPU tests only where there is a GPU."""
+"""How the tests run: reproducible property tests, one browser, GPU tests only where there is a GPU."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import settings
+
+from tests.support import chromium_path, require
 
 # A test on a busy machine may be slow, so no example has a deadline; CI draws the same examples each time.
 settings.register_profile("local", deadline=None)
@@ -28,3 +32,16 @@ def gpu_works() -> bool:
         return cupy.cuda.runtime.getDeviceCount() > 0
     except Exception:  # no CuPy, no driver, no device: each raises a type of its own
         return False
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """The system's Chromium, one for the session: Playwright runs but once in a process."""
+    require("playwright")
+    path = chromium_path()
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()

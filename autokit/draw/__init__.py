@@ -33,6 +33,9 @@ def save(data: Graph | Timeline, path: str | PathLike[str], **options: Any) -> N
     ``.json``             the data
     ====================  =========================================================
 
+    matplotlib draws in DejaVu Sans, and what that lacks, as Japanese, in any installed face that has it;
+    where there is none an empty box stands for the character. An ``.svg`` has the fonts of who looks at it.
+
     Parameters
     ----------
     data : Graph or Timeline

@@ -7,11 +7,9 @@ import textwrap
 from typing import Any
 
 from autokit.draw.escape import xml
-from autokit.draw.metrics import FONT
-from autokit.draw.mpl import png
+from autokit.draw.mpl import Painter
 from autokit.draw.scene import scene
-from autokit.draw.svg import svg
-from autokit.draw.themes import recolour
+from autokit.draw.svg import paper, pieces
 from autokit.graphs.model import Timeline
 
 _LINE, _SIZE = 20.0, 14.0
@@ -61,16 +59,24 @@ def gif(
         told = [(k, step.sentence) for k, step in enumerate(timeline.steps)]
     if len(told) > frames:
         told = [told[(k + 1) * len(told) // frames - 1] for k in range(frames)]
+    if not told:
+        raise ValueError("a story without steps has no frames")
     room = int((picture.width - 56) / (0.55 * _SIZE))
     lines = [textwrap.wrap(sentence, max(20, room)) or [""] for _, sentence in told]
     deep = max((len(words) for words in lines), default=1) * _LINE + 16
-    images: list[Any] = []
-    for (step, _), words in zip(told, lines, strict=True):
-        drawn = _captioned(svg(picture, timeline.state(step)), words, picture.height, deep)
-        image = Image.open(io.BytesIO(png(recolour(drawn, theme), scale))).convert("RGB")
-        images.append(image.quantize(128, dither=Image.Dither.NONE))
-    if not images:
-        raise ValueError("a story without steps has no frames")
+    painter = Painter(picture.width, picture.height + deep, theme, scale)
+    ground = paper(picture.width, picture.height + deep)
+
+    def paint(frame: int) -> Any:
+        (step, _), words = told[frame], lines[frame]
+        shown = pieces(picture, timeline.state(step))
+        return painter.paint([ground, *shown, _caption(words, picture.height)])
+
+    colours = _palette(
+        [paint(frame) for frame in sorted({len(told) * k // 4 for k in range(4)} | {len(told) - 1})]
+    )
+    # Where all frames have the same colours, what differs between two is soon found, and all that is written.
+    images = [paint(frame).quantize(palette=colours, dither=Image.Dither.NONE) for frame in range(len(told))]
     file = io.BytesIO()
     stand = [round(1000 * seconds)] * (len(images) - 1) + [round(3000 * seconds)]
     images[0].save(
@@ -85,12 +91,20 @@ def gif(
     return file.getvalue()
 
 
-def _captioned(drawn: str, lines: list[str], height: float, deep: float) -> str:
-    """The picture made taller, with the sentence on the paper below it."""
-    taller = drawn.replace(f'height="{height:g}"', f'height="{height + deep:g}"', 1)
-    taller = taller.replace(f'height="{height - 1:.6g}"', f'height="{height + deep - 1:.6g}"', 1)
+def _palette(images: list[Any]) -> Any:
+    """The colours that stand for all that the images have."""
+    from PIL import Image
+
+    together = Image.new("RGB", (images[0].width, sum(image.height for image in images)))
+    for i, image in enumerate(images):
+        together.paste(image, (0, i * image.height))
+    return together.quantize(192, dither=Image.Dither.NONE)
+
+
+def _caption(lines: list[str], top: float) -> str:
+    """The sentence on the paper below the picture."""
     texts = "".join(
-        f'<text x="28" y="{height + 4 + _LINE * i:g}" font-size="{_SIZE:g}" fill="#1f2933">{xml(line)}</text>'
+        f'<text x="28" y="{top + 4 + _LINE * i:g}" font-size="{_SIZE:g}" fill="#1f2933">{xml(line)}</text>'
         for i, line in enumerate(lines)
     )
-    return taller.removesuffix("</svg>") + f'<g font-family="{xml(FONT)}">{texts}</g></svg>'
+    return f"<g>{texts}</g>"

@@ -47,6 +47,7 @@ _TITLE, _CAPTION, _SYMBOL = 220.0, 260.0, 160.0
 
 _HEADER, _SMALLEST, _BADGE, _ROW, _LABEL = 32.0, 112.0, 28.0, 20.0, 38.0
 _LONG_LABEL = 48.0
+_ABOVE = 7.0  # more air under the operands' letters where they stand at the top
 
 IN_ANY_ORDER = frozenset(
     ("add", "mul", "maximum", "minimum", "fmax", "fmin", "eq", "ne", "logical_and", "logical_or")
@@ -98,16 +99,17 @@ def card(
     names = letters(node, arriving)
     reach = max((text_width(name, "operand") for name in names.values()), default=0.0)
     edge = PAD_X + (0.0 if down else max(0.0, reach + 7 - PAD_X))
+    top = PAD_Y + (_ABOVE if down and names else 0.0)
     left, badge, lines = edge, None, []
     if node.symbol or node.kind == "operation":
-        symbol = line(0, PAD_Y + 21, node.symbol or node.operation, "symbol", _SYMBOL, "middle")
+        symbol = line(0, top + 21, node.symbol or node.operation, "symbol", _SYMBOL, "middle")
         plate = max(_BADGE, text_width(symbol.text, "symbol") + (10 if len(symbol.text) == 1 else 18))
-        badge = Badge(edge, PAD_Y + 2, plate, _BADGE)
+        badge = Badge(edge, top + 2, plate, _BADGE)
         lines.append(replace(symbol, x=edge + plate / 2))
         left += plate + 10
-    title = line(left, PAD_Y + 13, node.name, "title" if node.label else "unnamed", _TITLE)
-    caption = line(left, PAD_Y + 29, describe(node, show), "caption", _CAPTION)
-    order = TextLine(0, PAD_Y + 13, str(node.id) if "order" in show else "", "order", "end")
+    title = line(left, top + 13, node.name, "title" if node.label else "unnamed", _TITLE)
+    caption = line(left, top + 29, describe(node, show), "caption", _CAPTION)
+    order = TextLine(0, top + 13, str(node.id) if "order" in show else "", "order", "end")
     lines += [title, caption]
     right = max(
         left + text_width(title.text, title.role) + 14 + text_width(order.text, "order"),
@@ -115,7 +117,7 @@ def card(
         _SMALLEST - PAD_X,
     )
 
-    y = PAD_Y + _HEADER + 12
+    y = top + _HEADER + 12
     fields: dict[str, Field] = {}
     thumbnails = []
     size = 12.0 if node.shape else SIZES["value"]  # a range is a longer text than a number
@@ -141,8 +143,8 @@ def card(
             right = max(right, x + text_width(marks.text, "marks"))
             y += 16
         if picture or marks:
-            top = baseline - 5 - (picture.height / 2 if picture else 0)
-            thumbnails.append(Thumbnail(f"{name}-heatmap", edge + label, top, picture, marks))
+            upper = baseline - 5 - (picture.height / 2 if picture else 0)
+            thumbnails.append(Thumbnail(f"{name}-heatmap", edge + label, upper, picture, marks))
         y += 4
     if not rows:
         for words in node.marks:
@@ -161,13 +163,11 @@ def card(
     if any(shown.get("pending", ())):
         plate = max(18.0, *(text_width(t, "pending") + 10 for t in shown["pending"]))
         right += plate + 8
-        middle = fields["gradient" if "gradient" in fields else "value"].y - 5 if fields else PAD_Y + 24
+        middle = fields["gradient" if "gradient" in fields else "value"].y - 5 if fields else top + 24
         pending = Badge(right - plate, middle - 9, plate, 18.0)
         fields["pending"] = Field(right - plate / 2, middle + 3.5, plate, SIZES["pending"], "middle")
     lines.append(replace(order, x=right))
-    bottom = (
-        y - (0 if details else 4) + PAD_Y if rows or details or node.marks else PAD_Y + _HEADER + 6 + PAD_Y
-    )
+    bottom = y - (0 if details else 4) + PAD_Y if rows or details or node.marks else top + _HEADER + 6 + PAD_Y
     wide = right + PAD_X
     if down and names:
         wide = max(wide, len(names) * (reach + 8) + 2 * PAD_X)
@@ -220,7 +220,7 @@ def describe(node: Node, show: Collection[str] = SHOWN) -> str:
         words = [node.formula]
     else:
         words = [node.kind if node.kind in ("leaf", "constant", "failed") else node.operation]
-    if words[0] == node.symbol:
+    if words[0].replace("_", " ") == node.symbol.replace("_", " "):
         words = []
     if node.shape and "shape" in show:
         words.append(shape_text(node.shape))

@@ -3,10 +3,15 @@
 What is drawn is our own SVG, element by element, so that every form shows the
 same.  That SVG uses few elements and none by reference, see
 :mod:`autokit.draw.svg`; this file knows just those.
+
+Letters are DejaVu Sans, which comes with matplotlib; a character that it
+lacks is drawn in the first installed face that has it, and as an empty box
+where no face of the machine does.
 """
 
 from __future__ import annotations
 
+import contextlib
 import io
 import re
 import warnings
@@ -19,28 +24,88 @@ from typing import Any
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties, get_font_names
+from matplotlib.font_manager import FontProperties, fontManager, get_font
 from matplotlib.patches import FancyBboxPatch, PathPatch
 from matplotlib.path import Path as Outline
+
+from autokit.draw.themes import recolour
 
 _NAMESPACE = "{http://www.w3.org/2000/svg}"
 _DPI = 96.0
 _TOKEN = re.compile(r"[MCmlhvz]|-?\d+\.?\d*(?:e-?\d+)?")
-_OTHER_SCRIPTS = ("Noto Sans CJK JP", "Hiragino Sans", "Yu Gothic", "Microsoft YaHei", "PingFang SC")
 _ALIGNED = {"start": "left", "middle": "center", "end": "right"}
 
 
 def figure(drawn: str) -> Figure:
     """The SVG ``drawn`` as a matplotlib figure of its size."""
     root = ET.fromstring(drawn.encode("utf-8"))
-    width, height = float(root.get("width", 0)), float(root.get("height", 0))
+    made, axes = _sheet(float(root.get("width", 0)), float(root.get("height", 0)))
+    _draw(axes, root)
+    return made
+
+
+def _sheet(width: float, height: float) -> tuple[Figure, Any]:
+    """An empty figure with a scale of px, downwards."""
     made = Figure(figsize=(width / _DPI, height / _DPI), dpi=_DPI)
     axes = made.add_axes((0, 0, 1, 1))
     axes.set(xlim=(0, width), ylim=(height, 0))
     axes.axis("off")
+    return made, axes
+
+
+def _draw(axes: Any, root: ET.Element) -> None:
     for order, (element, x, y) in enumerate(_shown(root, 0.0, 0.0)):
         _DRAW[element.tag.removeprefix(_NAMESPACE)](axes, element, x, y, order)
-    return made
+
+
+class Painter:
+    """Paints pictures of one size that have much in common: a piece that was drawn once is laid in its place.
+
+    Parameters
+    ----------
+    width, height : float
+        Of the pictures, in px.
+    theme : "light", "dark" or "print"
+    scale : float
+        Pixels to a px.
+    """
+
+    def __init__(self, width: float, height: float, theme: str, scale: float) -> None:
+        made, self._axes = _sheet(width, height)
+        made.set_dpi(_DPI * scale)
+        self._canvas = FigureCanvasAgg(made)
+        self._theme = theme
+        self._drawn: dict[str, tuple[Any, tuple[int, int]] | None] = {}
+
+    def paint(self, pieces: Sequence[str]) -> Any:
+        """One picture, of its ``pieces`` of SVG from bottom to top, as an image of Pillow's."""
+        from PIL import Image
+
+        image = Image.new("RGBA", self._canvas.get_width_height(), "#ffffff")
+        for piece in pieces:
+            if piece not in self._drawn:
+                self._drawn[piece] = self._piece(piece)
+            if laid := self._drawn[piece]:
+                image.alpha_composite(*laid)
+        return image.convert("RGB")
+
+    def _piece(self, piece: str) -> tuple[Any, tuple[int, int]] | None:
+        """The image of a piece alone, and where its corner goes; None where nothing of it is seen."""
+        from PIL import Image
+
+        source = f'<svg xmlns="http://www.w3.org/2000/svg">{recolour(piece, self._theme)}</svg>'
+        _draw(self._axes, ET.fromstring(source.encode("utf-8")))
+        renderer = self._canvas.get_renderer()
+        renderer.clear()
+        artists = [*self._axes.patches, *self._axes.texts]
+        with _no_word_on_glyphs():
+            for artist in sorted(artists, key=lambda artist: artist.zorder):
+                artist.draw(renderer)
+        for artist in artists:
+            artist.remove()
+        image = Image.frombuffer("RGBA", self._canvas.get_width_height(), self._canvas.buffer_rgba())
+        bounds = image.getchannel("A").getbbox()
+        return (image.crop(bounds), bounds[:2]) if bounds else None
 
 
 def png(drawn: str, scale: float = 2.0) -> bytes:
@@ -84,11 +149,32 @@ def _shown(element: ET.Element, x: float, y: float) -> Iterator[tuple[ET.Element
             yield child, x, y
 
 
+_FIRST = "DejaVu Sans"
+"""The face that comes with matplotlib, so that a picture is the same on every machine as far as it goes."""
+
+
 @cache
-def _families() -> list[str]:
-    """The face that comes with matplotlib, and what this machine has for what that lacks."""
-    known = set(get_font_names())
-    return ["DejaVu Sans", *(name for name in _OTHER_SCRIPTS if name in known)]
+def _fallback(character: str) -> str:
+    """The first installed face by name that has ``character``; empty where DejaVu Sans has it, or none."""
+    for name, path in faces().items():
+        with contextlib.suppress(Exception):  # a face that is listed, and broken or gone
+            if get_font(path).get_char_index(ord(character)):
+                return "" if name == _FIRST else name
+    return ""
+
+
+@cache
+def faces() -> dict[str, str]:
+    """The files of this machine's faces: DejaVu Sans, then sans serifs; none that holds but boxes."""
+    files = {font.name: font.fname for font in reversed(fontManager.ttflist)}
+    known = [name for name in files if not name.replace(" ", "").startswith("LastResort")]
+    return {name: files[name] for name in sorted(known, key=lambda n: (n != _FIRST, "Sans" not in n, n))}
+
+
+def _families(words: str) -> list[str]:
+    """DejaVu Sans, and for the characters that it lacks the faces that have them."""
+    strange = dict.fromkeys(_fallback(character) for character in words if ord(character) > 0x24F)
+    return [_FIRST, *filter(None, strange)]
 
 
 def _style(element: ET.Element) -> dict[str, Any]:
@@ -166,7 +252,7 @@ def _text(axes: Any, element: ET.Element, x: float, y: float, order: int) -> Non
     if not words:
         return
     font = FontProperties(
-        family=_families(),
+        family=_families(words),
         size=float(element.get("font-size", 12)) * 72 / _DPI,
         weight="bold" if element.get("font-weight") else "normal",
     )

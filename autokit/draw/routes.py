@@ -15,7 +15,7 @@ from autokit.draw.shapes import Point
 Bounds = tuple[float, float, float, float]
 """Left, top, right and bottom of a rectangle."""
 
-_NEAR, _BESIDE = 9.0, 42.0
+_NEAR, _BESIDE = 7.0, 42.0
 _CLEAR = 7.0  # from a box that an arrow passes, where that can be
 _FINE = 2.0
 

@@ -68,19 +68,30 @@ def svg(data: Graph | Timeline | Scene, state: State | None = None, **options: A
     picture = data if isinstance(data, Scene) else scene(data, **options)
     shown = picture.state if state is None else state
     w, h = picture.width, picture.height
-    parts = [
+    head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{w:g}" height="{h:g}" viewBox="0 0 {w:g} {h:g}"'
-        f' role="img" font-family="{xml(FONT)}">',
-        f"<title>{markup(picture.title)}</title>",
-        f'<rect data-part="paper" x="0.5" y="0.5" width="{w - 1:.6g}" height="{h - 1:.6g}" rx="12"'
-        f' fill="{PAPER}" stroke="{PAPER_EDGE}"/>',
+        f' role="img" font-family="{xml(FONT)}">'
+    )
+    title = f"<title>{markup(picture.title)}</title>"
+    return "\n".join([head, title, paper(w, h), *pieces(picture, shown), "</svg>"])
+
+
+def paper(width: float, height: float) -> str:
+    """What a picture is drawn on."""
+    return (
+        f'<rect data-part="paper" x="0.5" y="0.5" width="{width - 1:.6g}" height="{height - 1:.6g}" rx="12"'
+        f' fill="{PAPER}" stroke="{PAPER_EDGE}"/>'
+    )
+
+
+def pieces(picture: Scene, state: State) -> list[str]:
+    """What stands on the paper, an element for each frame, arrow, box and note, in the order to draw them."""
+    return [
         *map(_frame, picture.frames),
-        *(_line(line, shown) for line in picture.lines),
-        *(_box(box, shown) for box in picture.boxes),
-        *(_text(note) for note in picture.notes),
-        "</svg>",
+        *(_line(line, state) for line in picture.lines),
+        *(_box(box, state) for box in picture.boxes),
+        *map(_text, picture.notes),
     ]
-    return "\n".join(parts)
 
 
 def _frame(frame: Frame) -> str:

@@ -12,7 +12,7 @@ from tests.draw.approve import APPROVED, difference, pictures, shot
 from tests.draw.graphs import EXAMPLES, timeline
 from tests.draw.standard import STANDARD
 from tests.draw.test_standard import LAYOUTS, skip_without
-from tests.support import chromium_path, require
+from tests.support import require
 
 require("playwright")
 
@@ -31,13 +31,10 @@ OUTSIDE = """() => {
 
 
 @pytest.fixture(scope="module")
-def page():
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium_path(), args=["--no-sandbox"])
-        yield browser.new_page(viewport={"width": 3200, "height": 2400})
-        browser.close()
+def page(chromium):
+    page = chromium.new_page(viewport={"width": 3200, "height": 2400})
+    yield page
+    page.close()
 
 
 @pytest.mark.parametrize("font", ["", "DejaVu Sans"])

@@ -120,6 +120,42 @@ def test_a_gif_has_a_frame_for_each_chapter_or_step(tmp_path: Path) -> None:
     assert b"Computation graph of 2 nodes" in (tmp_path / "flow.gif").read_bytes()
 
 
+def test_a_frame_laid_together_is_the_picture_drawn_at_once() -> None:
+    require("matplotlib")
+    import numpy as np
+    from PIL import Image
+
+    from autokit.draw.mpl import Painter, png
+    from autokit.draw.svg import paper, pieces
+
+    story = timeline(graphs.mlp())
+    picture = scene(story)
+    painter = Painter(picture.width, picture.height, "dark", 1)
+    for step in (3, len(story) - 1, 3):
+        state = story.state(step)
+        laid = painter.paint([paper(picture.width, picture.height), *pieces(picture, state)])
+        whole = Image.open(io.BytesIO(png(recolour(svg(picture, state), "dark"), 1))).convert("RGB")
+        away = np.abs(np.asarray(laid, np.float64) - np.asarray(whole, np.float64)).max(-1)
+        assert away.max() < 200 and (away > 24).mean() < 2e-3
+
+
+def test_a_letter_that_the_first_face_lacks_is_drawn_in_one_that_has_it() -> None:
+    require("matplotlib")
+    from matplotlib.font_manager import get_font
+
+    from autokit.draw.mpl import _families, faces
+
+    (first, *others) = faces()
+    assert first == "DejaVu Sans" and len(others) > 5
+    assert _families("loss ∂ Σ ж") == [first]
+    assert _families("\U0010fffd") == [first]  # which no face has
+    lacked = {code for name in others for code in get_font(faces()[name]).get_charmap()}
+    lacked -= set(get_font(faces()[first]).get_charmap())
+    for code in sorted(code for code in lacked if code > 0x24F)[:20]:
+        _, other = _families(f"a{chr(code)}")
+        assert get_font(faces()[other]).get_char_index(code)
+
+
 # ------------------------------------------------------------ themes
 
 

@@ -19,6 +19,7 @@ from autokit.draw.shapes import Scene
 from autokit.graphs.model import Graph
 from tests.draw import graphs
 from tests.draw.graphs import EXAMPLES, drawn_graphs, timeline
+from tests.draw.standard import STANDARD
 
 LAYOUTS = ["embedded", "layered"]
 
@@ -144,9 +145,12 @@ def test_a_box_holds_every_text_of_its_timeline() -> None:
         assert width(visible(str(change.value)), field.size) <= field.width
 
 
-def test_flows_keep_clear_of_boxes_and_of_each_other() -> None:
+@pytest.mark.parametrize("direction", ["LR", "TB"])
+@pytest.mark.parametrize("name", [*EXAMPLES, *STANDARD])
+def test_flows_keep_clear_of_boxes_and_of_each_other(name: str, direction: str) -> None:
+    graph = (EXAMPLES | STANDARD)[name]()
     for layout in LAYOUTS:
-        picture = scene(timeline(graphs.mlp()), layout=layout)
+        picture = scene(timeline(graph), layout=layout, direction=direction)
         flows = [line.flow for line in picture.lines if line.flow.width]
         room = [(f.x - f.width / 2, f.y - 12, f.x + f.width / 2, f.y + 3) for f in flows]
         boxes = [(b.x, b.y, b.x + b.width, b.y + b.height) for b in picture.boxes]

@@ -1,4 +1,4 @@
-"""A real browser for the tests of the widgets: one Chromium, and a fresh context for each page."""
+"""A real browser for the tests of the widgets: a fresh context for each page, and a JupyterLab."""
 
 from __future__ import annotations
 
@@ -10,22 +10,10 @@ import pytest
 
 from autokit.graphs.model import Timeline
 from autokit.widgets.script import player_js
-from tests.support import chromium_path, require
+from tests.support import require
 from tests.widgets import timelines
 from tests.widgets.lab import Lab, running_lab
 from tests.widgets.pages import open_file
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Any]:
-    require("playwright")
-    path = chromium_path()
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="session")
