@@ -23,6 +23,15 @@ from IPython.display import display
 players = [ak.animate(a * float(k), step=k % 5) for k in range(20)]
 display(*players)"""
 
+LIVE = """\
+from autokit import nn, optim
+board = ak.playground(lambda a: a * a, a=(-2, 2))
+race = ak.descent(lambda x, y: x * x + y * y, [optim.SGD], steps=5)
+model = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
+watch = ak.monitor(model, optim.SGD(model.parameters()))
+explorer = ak.explore(model, ak.ones(1, 2))
+display(board, race, watch, explorer)"""
+
 
 @pytest.fixture(scope="module")
 def notebook(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Notebook]:
@@ -62,6 +71,10 @@ def test_keys_are_the_players(notebook: Notebook) -> None:
     assert page.locator(".ak-panel .ak-title").inner_text() == "a"
     assert page.evaluate("window.jupyterapp.shell.currentWidget.content.activeCellIndex") == active
     page.keyboard.press("Escape")
+    page.locator(".ak-player").get_by_role("button", name="Step forward").focus()
+    page.keyboard.press("ArrowDown")
+    assert page.locator(".ak-panel .ak-title").inner_text() == "a", "also where a button has the focus"
+    page.keyboard.press("Escape")
     notebook.wait_for("player.step, repr(player.selected)", "1 ''")
 
 
@@ -82,6 +95,27 @@ def test_twenty_players_share_nothing(notebook: Notebook) -> None:
     assert page.locator(".jp-OutputArea-child img:visible").count() == 0
     ids = page.evaluate("[...document.querySelectorAll('[id]')].map((e) => e.id)")
     assert len(ids) == len(set(ids)), "no two elements have one id"
+
+
+def test_the_live_widgets_have_their_keys_too(notebook: Notebook) -> None:
+    page = notebook.page
+    notebook.run(LIVE)
+    page.wait_for_selector(".ak-explorer")
+    for name in (".ak-playground", ".ak-monitor", ".ak-descent", ".ak-explorer"):
+        assert page.locator(name).count() == 1
+    page.locator(".ak-playground").get_by_label("a", exact=True).focus()
+    active = page.evaluate("window.jupyterapp.shell.currentWidget.content.activeCellIndex")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowUp")
+    page.locator(".ak-descent").focus()
+    page.keyboard.press("ArrowRight")
+    page.locator(".ak-explorer [role=treeitem]").first.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    page.wait_for_selector(".ak-explorer [role=treeitem][aria-selected=true] >> text=1")
+    assert page.evaluate("window.jupyterapp.shell.currentWidget.content.activeCellIndex") == active
+    notebook.wait_for("board.a, race.step, explorer.selected", "0.1 1 1")
+    assert violations(page) == []
 
 
 def test_a_restart_in_mid_play_leaves_it_playing(notebook: Notebook) -> None:

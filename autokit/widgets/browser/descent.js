@@ -10,6 +10,7 @@
 
 import { contourLines, extent, linePath, makeChart } from "./chart.js";
 import { h, icon, iconButton, ICONS, s, setEnabled } from "./dom.js";
+import { ownKeys } from "./keys.js";
 
 const PACE = 220; // milliseconds a step
 const COLOURS = 6;
@@ -89,7 +90,7 @@ function render({ model, el }) {
   const range = h("input", { type: "range", min: 0, max: last, step: 1, className: "ak-slide", "aria-label": "Step" });
   const count = h("span", { className: "ak-count" });
   const sentence = h("p", { className: "ak-sentence", "aria-live": "polite" });
-  const root = h("div", { className: "ak-player ak-live ak-descent", tabIndex: 0, role: "group", "data-lm-suppress-shortcuts": "true",
+  const root = h("div", { className: "ak-player ak-live ak-descent", tabIndex: 0, role: "group",
     "aria-label": `Descent of ${data.paths.length} optimizer${data.paths.length === 1 ? "" : "s"}, ${last} steps. Left and right step, Space plays.` },
   h("div", { className: "ak-desk" }, h("div", { className: "ak-seat" }, field.svg),
     h("div", { className: "ak-seat ak-side" }, fall.svg, h("div", { className: "ak-layers", tabIndex: 0, role: "region", "aria-label": "Optimizers" }, table))),
@@ -100,14 +101,6 @@ function render({ model, el }) {
     button.addEventListener("click", () => button.getAttribute("aria-disabled") !== "true" && act[/** @type {"play"} */ (name)](), { signal });
   }
   range.addEventListener("input", () => set({ step: Number(range.value) }), { signal });
-  // Saving and running are JupyterLab's; it asks before this hears of the key.
-  window.addEventListener("keydown", (event) => {
-    const { target } = event;
-    if (!(target instanceof Element && root.contains(target))) return;
-    const labs = event.ctrlKey || event.metaKey || event.altKey || (event.shiftKey && event.key === "Enter");
-    if (labs) root.removeAttribute("data-lm-suppress-shortcuts");
-    else root.setAttribute("data-lm-suppress-shortcuts", "true");
-  }, { signal, capture: true });
   root.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === " " && /** @type {Element} */ (event.target).matches("button")) return;
@@ -167,6 +160,7 @@ function render({ model, el }) {
 
   const events = ["step", "playing", "speed", "selected"].map((name) => `change:${name}`);
   for (const event of events) model.on(event, update);
+  ownKeys(root, signal);
   el.append(root);
   update();
 

@@ -6,6 +6,7 @@
  */
 
 import { h, s, tableOf } from "./dom.js";
+import { ownKeys } from "./keys.js";
 import { makePicture } from "./picture.js";
 
 /** Whether the module at `path` is the one at `outer`, or inside of it. @param {string} path @param {string} outer */
@@ -95,7 +96,7 @@ function render({ model, el }) {
   const spreads = h("div", { className: "ak-spreads" });
   const weights = h("div", { className: "ak-layers", tabIndex: 0, role: "region", "aria-label": "Parameters" });
   const sentence = h("p", { className: "ak-unseen", "aria-live": "polite" });
-  const root = h("div", { className: "ak-player ak-live ak-explorer", role: "group", "data-lm-suppress-shortcuts": "true", "aria-label": `Explorer of a model with ${layers.length} modules` },
+  const root = h("div", { className: "ak-player ak-live ak-explorer", role: "group", "aria-label": `Explorer of a model with ${layers.length} modules` },
     h("div", { className: "ak-main" }, tree, picture.node),
     h("div", { className: "ak-desk" }, h("div", { className: "ak-facts" }, title, facts), spreads, weights), sentence);
 
@@ -127,6 +128,7 @@ function render({ model, el }) {
   }
 
   model.on("change:selected", follow);
+  ownKeys(root, signal);
   el.append(root);
   follow();
 

@@ -9,6 +9,7 @@
 
 import { extent, linePath, makeChart } from "./chart.js";
 import { h, s } from "./dom.js";
+import { ownKeys } from "./keys.js";
 
 const READ_OUT = 5000; // milliseconds between two sentences for who listens
 const COLOURS = 6;
@@ -53,7 +54,7 @@ function render({ model, el }) {
   const body = h("tbody", {});
   const table = h("table", {}, h("caption", { className: "ak-unseen" }, "Layers at the step measured last"),
     h("thead", {}, h("tr", {}, ...["Layer", "Gradient norm", "Update ÷ weights", "Dead units"].map((name) => h("th", { scope: "col" }, name)))), body);
-  const root = h("div", { className: "ak-player ak-live ak-monitor", role: "group", "aria-label": "Monitor of a training run", "data-lm-suppress-shortcuts": "true" },
+  const root = h("div", { className: "ak-player ak-live ak-monitor", role: "group", "aria-label": "Monitor of a training run" },
     alarm,
     h("div", { className: "ak-progress" }, state, ...facts.map(({ name, value }) => h("span", { className: "ak-fact" }, h("span", {}, name), value))),
     bar,
@@ -150,6 +151,7 @@ function render({ model, el }) {
   const events = ["steps", "total", "running", "alarm", "_told", "_losses", "_norms", "_ratios", "_rates"].map((name) => `change:${name}`);
   for (const event of events) model.on(event, later);
   model.on("change:selected", mark);
+  ownKeys(root, signal);
   el.append(root);
   tell();
 

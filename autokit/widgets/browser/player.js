@@ -20,6 +20,7 @@ import { makeElements, makeTip } from "./cells.js";
 import { makeCollapse } from "./collapse.js";
 import { makePanel } from "./details.js";
 import { h, iconButton, ICONS, listening } from "./dom.js";
+import { ownKeys } from "./keys.js";
 import { makePaths, productAlong } from "./paths.js";
 import { linesOf, makeProgram } from "./program.js";
 import { makeStage } from "./stage.js";
@@ -157,7 +158,7 @@ function render({ model, el }) {
   makeTip(picture, elements, on);
   const parts = [stage, caption, controls, panel, table, program, collapse];
   const nodes = timeline.graph.nodes.length;
-  const root = h("div", { className: "ak-player", tabIndex: 0, role: "group", "data-lm-suppress-shortcuts": "true",
+  const root = h("div", { className: "ak-player", tabIndex: 0, role: "group",
     "aria-label": `Animation of a computation: ${nodes} node${nodes === 1 ? "" : "s"}, ${count} step${count === 1 ? "" : "s"}. Left and right step, up and down go from node to node, Space plays.` },
   h("div", { className: "ak-main" }, program.node, picture, table.node, panel.node), caption.node, controls.node, panel.said);
 
@@ -188,14 +189,7 @@ function render({ model, el }) {
     if (places.has(search.value) && event.inputType !== "insertText") findNode(); // picked from the list
   });
 
-  // JupyterLab asks the root whether keys are its own before the root hears of them: running and saving are.
-  on(window, "keydown", (event) => {
-    const { target } = event;
-    if (!(target instanceof Element && root.contains(target))) return;
-    const labs = event.ctrlKey || event.metaKey || event.altKey || (event.shiftKey && event.key === "Enter");
-    if (labs && !target.matches("input:not([type=range])")) root.removeAttribute("data-lm-suppress-shortcuts");
-    else root.setAttribute("data-lm-suppress-shortcuts", "true");
-  }, { capture: true });
+  ownKeys(root, listeners.signal);
 
   on(root, "keydown", (/** @type {KeyboardEvent} */ event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;

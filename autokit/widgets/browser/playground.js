@@ -13,6 +13,7 @@
 
 import { contourLines, extent, linePath, makeChart } from "./chart.js";
 import { h, s } from "./dom.js";
+import { ownKeys } from "./keys.js";
 import { makePicture } from "./picture.js";
 
 const PATIENCE = 2500; // milliseconds until the kernel is said not to answer
@@ -89,7 +90,7 @@ function render({ model, el }) {
   const note = h("p", { className: "ak-note", role: "status" });
   const sentence = h("p", { className: "ak-unseen", "aria-live": "polite" });
   const seat = h("div", { className: "ak-seat" });
-  const root = h("div", { className: "ak-player ak-live ak-playground", role: "group", "aria-label": `Playground with ${inputs.length === 1 ? "an input" : `${inputs.length} inputs`}: ${inputs.map((i) => i.name).join(", ")}`, "data-lm-suppress-shortcuts": "true" },
+  const root = h("div", { className: "ak-player ak-live ak-playground", role: "group", "aria-label": `Playground with ${inputs.length === 1 ? "an input" : `${inputs.length} inputs`}: ${inputs.map((i) => i.name).join(", ")}` },
     h("div", { className: "ak-main" }, picture.node),
     h("div", { className: "ak-desk" },
       h("div", { className: "ak-sliders" },
@@ -186,6 +187,7 @@ function render({ model, el }) {
     ...inputs.map((input) => /** @type {[string, () => void]} */ ([input.name, update])),
   ];
   for (const [trait, call] of events) model.on(`change:${trait}`, call);
+  ownKeys(root, signal);
   el.append(root);
   drawChart();
   follow();
