@@ -63,7 +63,7 @@ _NEVER = (
     ),
     (r"nested|jagged|is_nested|to_padded_tensor|narrow_nested.*", "it has no nested tensors", "padding"),
     (
-        r".*[sS]torage.*|set_|record_stream|is_set_to|resize_as_sparse_|(is_)?pin(ned|_memory)?",
+        r".*Storage|storage_type|is_shared_storage|set_|record_stream|is_set_to|resize_as_sparse_|(is_)?pin(ned|_memory)?",
         "a tensor's elements are a NumPy array",
         "x.array, or x.numpy()",
     ),
@@ -126,7 +126,6 @@ _INSTEAD = {
         "lstm": "torch.nn.LSTM",
         "gru": "torch.nn.GRU",
         "dsmm": "torch.mm",
-        "is_storage": "torch.is_tensor",
         "conv_tbc": "torch.conv1d",
         "convolution": "torch.conv2d",
         "grid_sampler": "torch.nn.functional.grid_sample",

@@ -54,7 +54,7 @@ def test_the_file_holds_the_names_of_the_pytorch_that_we_compare_with():
         ("torch.nn.SGD", "torch.nn has no 'SGD': it is torch.optim.SGD"),
         ("torch.array", "torch has no 'array': use torch.tensor"),
         ("x.astype", "'Tensor' object has no attribute 'astype': use x.to(torch.float64), or x.double()"),
-        ("x.storage", "PyTorch has it, autokit has not: a tensor's elements are a NumPy array; use x.array"),
+        ("x.set_", "PyTorch has it, autokit has not: a tensor's elements are a NumPy array; use x.array"),
         ("x.values", "use the .values and .indices of x.max(dim=0)"),
         ("x.stft", "PyTorch has it, autokit has not yet"),
         ("x.backwards", "use x.backward()"),

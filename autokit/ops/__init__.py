@@ -70,6 +70,7 @@ from autokit.ops import (
     sort,
     special,
     spectra,
+    storage,
     strides,
     tensor_equations,
     triangle,
@@ -85,6 +86,10 @@ from autokit.tensor import Tensor
 
 # An overflow or a division by zero gives inf or nan in silence, as in PyTorch.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"autokit\.")
+# NumPy's sum, product and mean are Python that warns in its own name.
+warnings.filterwarnings(
+    "ignore", "(invalid value|overflow) encountered in reduce", RuntimeWarning, r"numpy\._core\._methods"
+)
 
 
 FAMILIES = (
@@ -107,6 +112,7 @@ FAMILIES = (
     soft_extremes,
     shape,
     expansion,
+    storage,
     strides,
     join,
     repeat,

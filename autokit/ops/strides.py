@@ -46,7 +46,7 @@ def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(accumulate((max(size, 1) for size in shape[:0:-1]), mul, initial=1))[::-1] if shape else ()
 
 
-def _owner_size(a: Any) -> int:
+def owner_size(a: Any) -> int:
     """How many elements of its dtype the memory that ``a`` lies in has room for."""
     owner = a if a.base is None or not hasattr(a.base, "nbytes") else a.base
     return owner.nbytes // a.itemsize
@@ -145,7 +145,7 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
     a = input.array
     own_offset = _storage_offset(input)
     offset = own_offset if storage_offset is None else whole(storage_offset, "storage_offset", "as_strided")
-    extent = _owner_size(a)
+    extent = owner_size(a)
     last = offset + sum((n - 1) * step for n, step in zip(size, stride)) + 1
     if 0 not in size and (last > extent or offset < 0):
         raise RuntimeError(
@@ -237,7 +237,7 @@ def resize_(self: Tensor, *sizes: Any) -> Tensor:
         raise RuntimeError(f"Trying to create tensor with negative dimension {min(size)}: {list(size)}")
     a = self.array
     count = Size(size).numel()
-    room = _owner_size(a) - storage_offset(self)
+    room = owner_size(a) - storage_offset(self)
     if count <= room:
         self.array = strided(a, size, tuple([step * a.itemsize for step in row_major(size)]))
     else:

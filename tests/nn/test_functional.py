@@ -286,6 +286,11 @@ Y = ak.tensor([0, 1, 2, 0])
         (lambda: F.binary_cross_entropy(X, X[:, 0]), ValueError, "different to the input size"),
         (lambda: F.binary_cross_entropy(X, X.long()), RuntimeError, "Found dtype int64 but expected float32"),
         (
+            lambda: F.binary_cross_entropy_with_logits(X, X.long()),
+            RuntimeError,
+            "result type float32 can't be cast to the desired output type int64",
+        ),
+        (
             lambda: F.binary_cross_entropy_with_logits(X, X[:, 0]),
             ValueError,
             "must be the same as input size",
@@ -352,3 +357,12 @@ def test_the_older_spelling_of_reduction():
 )
 def test_backward_nodes_are_called_as_in_pytorch(call: Any, name: str):
     assert call(ak.zeros(4, 3, requires_grad=True)).grad_fn.name() == name
+
+
+@pytest.mark.parametrize("name", ["binary_cross_entropy", "binary_cross_entropy_with_logits"])
+@pytest.mark.parametrize("dtype", [ak.int64, ak.bool, ak.float64])
+def test_a_weight_keeps_the_dtype_of_the_losses(name: str, dtype: ak.dtype):
+    probabilities = ak.full((2, 3), 0.5, requires_grad=True)
+    loss = getattr(F, name)(probabilities, ak.ones(2, 3), ak.ones(2, 3, dtype=dtype))
+    loss.backward()
+    assert loss.dtype == probabilities.grad.dtype == ak.float32

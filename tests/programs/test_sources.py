@@ -186,6 +186,8 @@ print((x * 1e38).float().mul(1e10).tolist(), torch.tensor([1e300]).tolist(), x.s
 for y in (x.log(), x.sqrt(), 1 / x, x.exp(), x**0.5, x.softmax(0), x.var(), (-x).sigmoid(), x / (x - x)):
     y.sum().backward()
 torch.tensor([1e30]).pow(2).half().int()
+both = torch.tensor([[torch.inf, -torch.inf], [1e38, 3e38]])
+print(both.sum(1), both.mean(), both.prod(0), both.var(1))
 with torch.no_grad():
     x.div_(0)
 """

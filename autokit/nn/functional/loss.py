@@ -469,7 +469,7 @@ def binary_cross_entropy(
         )
     _refuse_improbable("input", input, "put a sigmoid before, or use binary_cross_entropy_with_logits")
     _refuse_improbable("target", target, "0 stands for no, 1 for yes")
-    factors = None if weight is None else weight.array
+    factors = None if weight is None else weight.array.astype(input.array.dtype, copy=False)
     return _binary_cross_entropy(input, target, factors, chosen_reduction(reduction, size_average, reduce))
 
 
@@ -490,6 +490,8 @@ def binary_cross_entropy_with_logits(
     ------
     ValueError
         If the shapes differ.
+    RuntimeError
+        If ``target`` is of whole numbers or bools.
     """
     if HALVES and thread.state.autocast is not None:
         return autocasted("binary_cross_entropy_with_logits", binary_cross_entropy_with_logits, (), locals())
@@ -497,12 +499,17 @@ def binary_cross_entropy_with_logits(
     warn_of_probabilities("binary_cross_entropy_with_logits", input)
     if input.array.shape != target.array.shape:
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
-    if input.array.dtype is not target.array.dtype and target.array.dtype.kind in FLOATS:
+    if target.array.dtype.kind not in FLOATS:
+        raise RuntimeError(
+            f"result type {input.dtype.name} can't be cast to the desired output type {target.dtype.name}: "
+            "convert the target with .float()"
+        )
+    if input.array.dtype is not target.array.dtype:
         input = input.to(target.dtype)  # which decides here
     return _binary_cross_entropy_with_logits(
         input,
         target,
-        None if weight is None else weight.array,
+        None if weight is None else weight.array.astype(input.array.dtype, copy=False),
         None if pos_weight is None else pos_weight.array.astype(input.array.dtype),
         chosen_reduction(reduction, size_average, reduce),
     )
