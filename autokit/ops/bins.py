@@ -101,7 +101,7 @@ _histogram = return_type("histogram", "hist", "bin_edges")
 
 def histogram(
     input: Tensor,
-    bins: int | Tensor,
+    bins: int | Tensor = 100,
     *,
     range: tuple[float, float] | None = None,
     weight: Tensor | None = None,

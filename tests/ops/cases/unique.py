@@ -46,6 +46,7 @@ CASES = [
     ),
     c("histogram", lambda T, a, w: a.detach().histogram(3, weight=w.detach()), R(5), R(5)),
     c("histogram", lambda T, a, e: T.histogram(a.detach(), e.detach()), R(9), EDGES),
+    c("histogram", lambda T, a: T.histogram(a.detach(), density=True), R(5)),
     c("histogram", lambda T, a: T.histogram(a.detach(), 2), np.ones(3)),
     c("histogram", lambda T, a: T.histogram(a.detach(), 2), np.zeros(0)),
     *(
