@@ -7,7 +7,8 @@ what the windows saw.  Each of these is linear in both of its operands again,
 with derivatives among the same three, and so there is a derivative of every
 order.
 
-The array code is in :mod:`autokit.ops.correlate`; :mod:`autokit.ops.conv` checks what a program passes.
+The array code is in :mod:`autokit.ops.correlate`, and for a GPU in
+:mod:`autokit.ops.correlate_gpu`; :mod:`autokit.ops.conv` checks what a program passes.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from autokit.devices import on_a_gpu
+from autokit.ops import correlate_gpu
 from autokit.ops.correlate import (
     correlate,
     correlate_input_gradient,
@@ -26,6 +29,8 @@ from autokit.ops.operation import derivative, on, operation
 
 def _run(function: Any, a: Any, b: Any, *rest: Any) -> Any:
     """Half precision is computed in single precision, and rounded once at the end, as PyTorch does."""
+    if a.__class__ is not np.ndarray and on_a_gpu(a):
+        function = getattr(correlate_gpu, function.__name__)
     if a.dtype != np.float16:
         return function(a, b, *rest)
     wider = [each.astype(np.float32) if getattr(each, "dtype", None) == np.float16 else each for each in rest]

@@ -13,11 +13,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autokit.devices import module_of
+from autokit.devices import module_of, on_a_gpu
 from autokit.dtypes import FLOATS
 from autokit.ops.gpu import add_at
+from autokit.ops.gpu_kernels import counting, fused
 from autokit.ops.index import read_at
 from autokit.ops.operation import derivative, on, operation
+from autokit.ops.strides import strided
 
 
 class Pooling(NamedTuple):
@@ -81,8 +83,9 @@ def places_of_maxima(a: Any, pooling: Pooling) -> Any:
     """Where in its image each window's first largest element is, counted row by row; NaN is the largest."""
     lowest = -np.inf if a.dtype.kind in FLOATS else np.iinfo(a.dtype).min
     padded = _padded(a, pooling, lowest)
-    xp = module_of(a)
-    corners, first_inside, offsets = map(xp.asarray, _corners(pooling))
+    if a.__class__ is not np.ndarray and on_a_gpu(a):
+        return _places_on_gpu(padded, pooling)
+    corners, first_inside, offsets = _corners(pooling)
     best: Any = None
     for number, seen in enumerate(pooling.places()):
         value = padded[seen]
@@ -98,6 +101,35 @@ def places_of_maxima(a: Any, pooling: Pooling) -> Any:
         # small numbers is many times faster here than a masked copy, which guesses wrong at every maximum.
         np.maximum(chosen, larger * first_inside.dtype.type(number), out=chosen)
     return read_at(offsets, (chosen,)) + corners
+
+
+def _places_on_gpu(padded: Any, pooling: Pooling) -> Any:
+    """All windows side by side in one copy, and of each the place of its largest element."""
+    ndim = len(pooling.sizes)
+    lead, steps = padded.strides[:-ndim], padded.strides[-ndim:]
+    of_window = [step * skip for step, skip in zip(steps, pooling.stride)]
+    inside = [step * apart for step, apart in zip(steps, pooling.dilation)]
+    shape = (*padded.shape[:-ndim], *pooling.output)
+    seen = strided(padded, (*shape, *pooling.kernel), (*lead, *of_window, *inside))
+    seen = seen.reshape((*shape, math.prod(pooling.kernel)))
+    corners, first_inside, offsets = _corners_on_gpu(pooling, module_of(padded), padded.device.id)
+    # A window of nothing but the lowest number finds it in the padding first.
+    chosen = np.maximum(seen.argmax(axis=-1), first_inside)
+    if padded.dtype.kind in FLOATS:
+        np.maximum(chosen, _last_nan(seen, counting(padded, seen.shape[-1]), axis=seen.ndim - 1), out=chosen)
+    return offsets[chosen] + corners
+
+
+@fused
+def _last_nan(seen, numbers, /, axis):
+    return np.max(np.where(seen != seen, numbers, -1), axis=axis)
+
+
+@lru_cache(maxsize=64)
+def _corners_on_gpu(pooling: Pooling, module: Any, device: int) -> list[Any]:
+    """As :func:`_corners`, sent there once."""
+    with module.cuda.Device(device):
+        return [module.asarray(each) for each in _corners(pooling)]
 
 
 def row_lengths(sizes: tuple[int, ...]) -> list[int]:

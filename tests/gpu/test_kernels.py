@@ -15,6 +15,7 @@ import autokit as torch
 import autokit.amp.grad_scaler
 from autokit import nn, optim
 from autokit.ops.gpu_kernels import FUSED, traced
+from tests.benchmarks.training import lenet
 from tests.gpu import standin
 
 MATRIX, COLUMN, ROW = (4, 3), (4, 1), (1, 3)
@@ -59,6 +60,7 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "loss._any_outside": (TARGETS, {"classes": 3}),
     "loss._mean_of_negatives": ((4,), {"count": 4}),
     "loss._slope_at_targets": (COLUMN, TARGETS[:, None], np.arange(3)[None], {"divisor": 4}),
+    "pooling._last_nan": (MATRIX, np.arange(3), {"axis": 1}),
     "grad_scaler._any_infinite": (MATRIX, {}),
     "sgd._descend": (
         *(MATRIX, MATRIX, MATRIX, 0.1, 0.01, 0.9, 0.5),
@@ -175,12 +177,19 @@ def block_step() -> Any:
     return step
 
 
+def lenet_step() -> Any:
+    torch.manual_seed(0)
+    with torch.device("cuda"):
+        return lenet(2)(torch, nn)
+
+
 STEPS = {
+    "LeNet by SGD": (lenet_step, 98),
     "a 64-32-10 network by SGD": (lambda: small_step("SGD"), 25),
     "a 64-32-10 network by Adam": (lambda: small_step("Adam"), 25),
     "a transformer's block by Adam": (block_step, 82),
 }
-"""With the most launches that each may take; call by call they would be 43, 86 and 305."""
+"""With the most launches that each may take; call by call they would be 341, 43, 86 and 305."""
 
 
 @pytest.mark.parametrize("title", STEPS)
