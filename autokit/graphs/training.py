@@ -152,8 +152,10 @@ class Watch:
             return
         ratios = []
         for (_, own), before in zip(self._layers, self._before):
-            moved = math.sqrt(sum(_squares(each.array - old) for each, old in zip(own, before)))
             size = math.sqrt(sum(map(_squares, before)))
+            for each, old in zip(own, before):
+                old -= each.array  # in the copy's own memory
+            moved = math.sqrt(sum(map(_squares, before)))
             ratios.append(moved / size if size else _NOTHING)
         self._ratios, self._before = tuple(ratios), []
 
