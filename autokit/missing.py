@@ -133,7 +133,12 @@ _INSTEAD = {
     },
     "torch.nn.functional": {"upsample_bilinear": "interpolate", "upsample_nearest": "interpolate"},
     "torch.utils.data": {"DistributedSampler": "RandomSampler"},
-    "torch.nn": {"DataParallel": "the module as it is", "Container": "torch.nn.Module"},
+    "torch.nn": {
+        "DataParallel": "the module as it is",
+        "Container": "torch.nn.Module",
+        "CrossMapLRN2d": "torch.nn.LocalResponseNorm",
+    },
+    "torch.optim": {"SparseAdam": "torch.optim.Adam, as gradients are dense here"},
 }
 """What to use in place of what PyTorch has and autokit has not."""
 

@@ -40,7 +40,11 @@ def test_the_file_holds_the_names_of_the_pytorch_that_we_compare_with():
         ("torch.linalg.norms", "did you mean 'norm'?"),
         ("torch.optim.Sgd", "did you mean 'SGD'?"),
         ("torch.autograd.gard", "did you mean 'grad'?"),
-        ("torch.nn.CrossMapLRN2d", "PyTorch has torch.nn.CrossMapLRN2d, autokit has not yet"),
+        (
+            "torch.nn.CrossMapLRN2d",
+            "PyTorch has torch.nn.CrossMapLRN2d, autokit has not yet; use torch.nn.LocalResponseNorm",
+        ),
+        ("torch.optim.SparseAdam", "autokit has not yet; use torch.optim.Adam"),
         ("torch.xyzzy", "module 'autokit' has no attribute 'xyzzy'"),
         ("torch.stft", "PyTorch has torch.stft, autokit has not yet; use numpy.fft"),
         ("torch.sparse_coo_tensor", "autokit has not: it has no sparse tensors; use a dense tensor"),

@@ -54,7 +54,12 @@ class _Numbered(Module):
 
     def extend(self, modules: Iterable[Module]) -> Any:
         """Add all ``modules`` at the end."""
-        for module in modules:
+        if not isinstance(modules, Iterable):
+            raise TypeError(
+                f"{type(self).__name__}.extend should be called with an iterable, but got "
+                f"{type(modules).__name__}"
+            )
+        for module in list(modules):
             self.append(module)
         return self
 
@@ -104,6 +109,47 @@ class Sequential(_Numbered):
         for module in self._modules.values():
             input = module(input)  # type: ignore[misc]
         return input
+
+    def insert(self, index: int, module: Module) -> Sequential:
+        """Put ``module`` before the one at ``index``."""
+        if not isinstance(module, Module):
+            raise AssertionError(f"module should be of type: {Module}")
+        if not -len(self) <= index <= len(self):
+            raise IndexError(f"Index out of range: {index}")
+        super().insert(index, module)
+        return self
+
+    def __add__(self, other: Sequential) -> Sequential:
+        self._check_row(other)
+        return Sequential(*self, *other)
+
+    def __iadd__(self, other: Sequential) -> Sequential:
+        self._check_row(other)
+        self.extend(other)
+        return self
+
+    def __mul__(self, other: int) -> Sequential:
+        self._check_times(other)
+        return Sequential(*list(self) * other)
+
+    __rmul__ = __mul__
+
+    def __imul__(self, other: int) -> Sequential:
+        self._check_times(other)
+        self.extend(list(self) * (other - 1))
+        return self
+
+    def _check_row(self, other: Any) -> None:
+        if not isinstance(other, Sequential):
+            raise ValueError(
+                f"add operator supports only objects of Sequential class, but {type(other)} is given."
+            )
+
+    def _check_times(self, other: Any) -> None:
+        if not isinstance(other, int):
+            raise TypeError(f"unsupported operand type(s) for *: {type(self)} and {type(other)}")
+        if other <= 0:
+            raise ValueError(f"Non-positive multiplication factor {other} for {type(self)}")
 
 
 class ModuleList(_Numbered):

@@ -12,6 +12,7 @@ from autokit.optim.adam import Adam, AdamW
 from autokit.optim.adamax import Adamax
 from autokit.optim.asgd import ASGD
 from autokit.optim.lbfgs import LBFGS
+from autokit.optim.muon import Muon
 from autokit.optim.nadam import NAdam
 from autokit.optim.optimizer import Optimizer
 from autokit.optim.radam import RAdam
@@ -39,6 +40,7 @@ __all__ = [
     "Adam",
     "AdamW",
     "Adamax",
+    "Muon",
     "NAdam",
     "Optimizer",
     "RAdam",

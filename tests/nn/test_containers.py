@@ -114,3 +114,42 @@ def test_a_lazy_model_can_be_copied_converted_and_loaded():
     twin.load_state_dict(model.state_dict())
     x = ak.randn(2, 3, dtype=ak.float64)
     assert twin(x).tolist() == model(x).tolist()
+
+
+ROWS = [
+    "a + b", "a + a", "b + a[:1]", "a * 2", "3 * b", "a.insert(0, nn.Tanh())", "a.insert(-1, nn.Tanh())",
+    "a.insert(2, nn.Tanh())", "a.extend(b)", "a.extend([nn.Tanh()])", "a.append(nn.Tanh())",
+    "a.__iadd__(b)", "a.__imul__(3)", "nn.ModuleList(a) + b", "nn.ModuleList(a) + nn.ModuleList(b)",
+    "nn.ModuleList(a).__iadd__(b)", "nn.ModuleList(a).extend(x for x in b)", "a[::-1]", "a[-1]",
+    # wrong
+    "a + [1]", "a + 1", "a * 0", "a * 1.5", "a * -1", "a.insert(4, nn.Tanh())", "a.insert(0, 3)",
+    "a.append(3)",
+    "nn.ModuleList(a).extend(3)", "nn.ModuleList(a).append(3)", "a[5]", "a.__iadd__(1)", "a.__imul__(0)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ROWS)
+def test_rows_are_joined_repeated_and_changed_as_in_pytorch(text: str):
+    require("torch")
+    import torch
+
+    found = []
+    for T in (ak, torch):
+        a, b = T.nn.Sequential(T.nn.ReLU(), T.nn.Linear(2, 2)), T.nn.Sequential(T.nn.Sigmoid())
+        try:
+            result = eval(text, {"nn": T.nn, "a": a, "b": b})
+        except Exception as error:
+            found.append([type(error).__name__, str(error).split("torch.")[0].split("autokit.")[0][:14]])
+        else:
+            found.append([repr(result), len(list(result.parameters())), repr(a)])
+    assert found[0] == found[1]
+
+
+def test_no_method_of_a_container_is_left_out():
+    require("torch")
+    import torch
+
+    for name in ("Sequential", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict"):
+        theirs = {each for each in vars(getattr(torch.nn, name)) if each.startswith("__") or each[0] != "_"}
+        lacking = {each for each in theirs if not hasattr(getattr(nn, name), each)}
+        assert lacking <= {"__parameters__", "__constants__"}

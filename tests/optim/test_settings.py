@@ -18,8 +18,8 @@ from tests.support import require
 require("torch")
 import torch  # noqa: E402
 
-METHODS = ["Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "ASGD", "LBFGS", "NAdam", "RAdam",
-           "RMSprop", "Rprop", "SGD"]  # fmt: skip
+METHODS = ["Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "ASGD", "LBFGS", "Muon", "NAdam",
+           "RAdam", "RMSprop", "Rprop", "SGD"]  # fmt: skip
 
 VALUES: dict[str, Callable[[Any], Any]] = {
     **{repr(value): lambda T, value=value: value for value in (
@@ -36,7 +36,7 @@ def said(T: Any, name: str, setting: str, value: Any) -> tuple[str, str]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            getattr(T.optim, name)([T.zeros(2, requires_grad=True)], **{setting: value})
+            getattr(T.optim, name)([T.zeros(2, 2, requires_grad=True)], **{setting: value})
         except Exception as error:
             words = re.sub("^.* (?=not supported between)| of '.*", "", str(error)).split(" or `tensor")[0]
             return type(error).__name__, words
@@ -91,8 +91,11 @@ def train(T: Any, model: Any, method: Any, steps: int) -> list[float]:
     return [method.step(closure).item() for _ in range(steps)]
 
 
+FILED = [name for name in METHODS if name != "Muon"]  # which rounds to bfloat16, so has tests of its own
+
+
 @pytest.mark.parametrize("direction", ["to PyTorch", "from PyTorch", "to ourselves"])
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", FILED)
 def test_training_goes_on_equally_from_a_file_of_the_other(name: str, direction: str, tmp_path: Path):
     here, there = {"to PyTorch": (ak, torch), "from PyTorch": (torch, ak), "to ourselves": (ak, ak)}[
         direction
