@@ -97,7 +97,8 @@ def _along(input: Tensor, dim: int, spacing: Any, edge_order: int) -> Tensor:
         bends = (after - before) / (left + right)
         reach = (lengths.narrow(0, 0, 1), lengths.narrow(0, size - 2, 1))
     else:
-        inside, bends, reach = (before + after) / 2, (after - before) / 2, (1, 1)
+        around = input.narrow(dim, 2, size - 2) - input.narrow(dim, 0, size - 2)
+        inside, bends, reach = around / (lengths * 2), (after - before) / 2, (1, 1)
     if edge_order == 2:
         first = first - bends.narrow(dim, 0, 1) * reach[0]
         last = last + bends.narrow(dim, size - 3, 1) * reach[1]

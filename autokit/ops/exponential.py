@@ -143,7 +143,8 @@ def xlog1py(a, b, /):
 
 
 def _of_logit(g: Any, a: Any, eps: float | None) -> Any:
-    slope = g / (a * (1 - a))
+    edge = (a == 0) | (a == 1)
+    slope = np.where(edge, g * np.inf, g / np.where(edge, 1, a * (1 - a)))
     if eps is None:
         return np.where((a < 0) | (a > 1), np.nan, slope)
     return np.where((a < eps) | (a > 1 - eps), 0.0, slope)
@@ -159,7 +160,7 @@ def _of_logit(g: Any, a: Any, eps: float | None) -> Any:
 def logit(a, /, eps=None):
     """log(x / (1 − x)), the inverse of :func:`sigmoid`; with ``eps``, of x held inside [eps, 1 − eps]."""
     if eps is not None:
-        a = np.clip(a, eps, 1 - eps)
+        a = np.where(a < eps, eps, np.where(a > 1 - eps, 1 - eps, a)).astype(a.dtype, copy=False)
     return np.log(a / (1 - a))
 
 

@@ -54,6 +54,8 @@ def taken(input: Any, other: Any, alpha: Any) -> Any:
             "For integral input tensors, argument alpha must not be a floating point number: it is "
             f"{alpha}, and the result {common.name}"
         )
+    if isinstance(other, bool):  # it is taken whole or not at all
+        return other and (alpha if common.kind != "b" else bool(alpha))
     if isinstance(other, Tensor) and other.array.dtype != common:  # so that a byte does not wrap around
         other = with_dtype(other, common)
     return other * (fitting(alpha, common) if common.kind in "bui" else alpha)
@@ -89,7 +91,13 @@ def plain_sub(a, b, /):
 
 def sub(input: Any, other: Any, alpha: float = 1) -> Tensor:
     """The difference, element by element, with ``other`` taken ``alpha`` times."""
+    if isinstance(other, bool) or _is_of_bools(other):
+        return plain_sub(input, other)  # which refuses bools
     return plain_sub(input, taken(input, other, alpha))
+
+
+def _is_of_bools(value: Any) -> bool:
+    return isinstance(value, Tensor) and value.array.dtype.kind == "b"
 
 
 @operation(

@@ -220,12 +220,16 @@ def diff(
 
 
 def _areas(name: str, y: Tensor, x: Tensor | None, dx: Any, dim: int) -> tuple[Tensor, int]:
-    """Twice the area under each step of ``y``, and the place of ``dim``."""
+    """The area under each step of ``y``, and the place of ``dim``."""
     require_operand(name, y)
     place = place_of(dim, y.array.ndim, name)
+    for each, value in {"y": y, "x": x, "dx": dx}.items():
+        is_bool = isinstance(value, bool) or isinstance(value, Tensor) and value.array.dtype.kind == "b"
+        if is_bool and y.shape[place]:
+            raise RuntimeError(f"{name}: received a bool input for `{each}`, but bool is not supported")
     heights = _part(y, place, 1, None) + _part(y, place, None, -1)
     if x is None:
-        return heights * (1.0 if dx is None else dx), place
+        return heights * (0.5 if dx is None else dx / 2), place
     if dx is not None:
         raise TypeError(f"{name}() received both x and dx; give one of them")
     if x.array.ndim == 1:
@@ -236,8 +240,8 @@ def _areas(name: str, y: Tensor, x: Tensor | None, dx: Any, dim: int) -> tuple[T
             )
         widths = diff(x).reshape([-1 if n == place else 1 for n in range(y.array.ndim)])
     else:
-        widths = diff(x, dim=place - y.array.ndim)
-    return heights * widths, place
+        widths = diff(x, dim=place if x.array.ndim > y.array.ndim else place - y.array.ndim)
+    return heights * widths / 2.0, place
 
 
 def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = -1) -> Tensor:
@@ -246,13 +250,16 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = 
     if not y.shape[place]:
         shape = tuple(y.shape)
         return new_tensor(np.zeros(shape[:place] + shape[place + 1 :], y.array.dtype))
-    return areas.sum(place) / 2.0
+    if x is None:
+        ends = y.select(place, 0) + y.select(place, -1)
+        return (y.sum(place) - ends * 0.5) * (1.0 if dx is None else dx)
+    return areas.sum(place)
 
 
 def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = -1) -> Tensor:
     """The integrals of :func:`trapezoid` up to each step."""
     areas, place = _areas("cumulative_trapezoid", y, x, dx, dim)
-    return cumsum(areas / 2.0, place)
+    return cumsum(areas, place)
 
 
 NAMES = Names(

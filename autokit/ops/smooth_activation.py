@@ -326,7 +326,8 @@ def _of_softplus_of_block(g: Any, a: Any, into: Any, /, beta: float, threshold: 
 def _softplus(a: Any, beta: float, threshold: float) -> Any:
     require_floats("softplus_cpu", a)
     scaled = a * beta
-    return np.where(scaled > threshold, a, np.log1p(np.exp(np.minimum(scaled, threshold))) / beta)
+    above = scaled > threshold
+    return np.where(above, a, np.log1p(np.exp(np.where(above, 0, scaled))) / beta)
 
 
 def _softplus_of_block(a: Any, into: Any, /, beta: float, threshold: float) -> None:

@@ -34,8 +34,11 @@ def _variance_gradient(
     freedom = count(shape, dim) - correction
     centre = a.mean(axis=axes(dim), keepdims=True)
     # Without a degree of freedom the variance itself is nan or inf, and so is its gradient.
-    factor = 2 / freedom if freedom > 0 else float("nan")
-    return restored(g, shape, dim, keepdim) * (a - centre) * factor
+    if freedom > 0 or dim is not None:
+        slope = (a - centre) * (2 / freedom if freedom else np.inf)
+    else:
+        slope = np.where(a == centre, np.nan, np.inf)
+    return restored(g, shape, dim, keepdim) * slope
 
 
 @operation(

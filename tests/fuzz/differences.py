@@ -108,6 +108,42 @@ ldexp_? / gradient / for .*0\.0 /
     PyTorch's gradient takes 2 to the power of integers as an integer: 0 below 1.
     a = T.tensor([3.0], requires_grad=True); b = T.tensor([-2]); T.ldexp(a, b)
 
+(float_)?pow_? / result|gradient / nan|inf / 0\.5
+    PyTorch takes a number 0.5 as a root, of which that of −∞ is NaN, and a tensor that holds it as a power.
+    a = T.tensor([-inf]); b = T.tensor(0.5); T.pow(a, b)
+
+(var|std)(_mean)? / gradient /  / dim=\(\)|\(\)|\[\]
+    PyTorch's way back counts one element where dim is empty, which stands for all.
+    a = T.tensor([1.5, 2.0], requires_grad=True); T.var(a, [])
+
+poisson / result / e\+18 / 1e30|inf
+    PyTorch's counts overflow.
+    a = T.tensor([1e30]); T.poisson(a)
+
+scatter_reduce_? / gradient /  / prod
+    PyTorch's gradient by src is multiplied by elements outside the index, and divides by zeros.
+    a = T.tensor([1.0, 2.0], requires_grad=True); b = T.tensor([0]); c = T.tensor([3.0, 4.0], requires_grad=True); T.scatter_reduce(a, 0, b, c, 'prod')
+
+scaled_dot_product_attention / result / shape / EMPTY
+    PyTorch does not broadcast batches where there are no keys.
+    a = T.tensor([[1.0]]); b = T.zeros((0, 1)); c = T.zeros((2, 0, 1)); T.nn.functional.scaled_dot_product_attention(a, b, c)
+
+log_ndtr / gradient / nan|inf / inf|1e30
+    PyTorch's gradient overflows far to the left.
+    a = T.tensor([-1e30], requires_grad=True); T.special.log_ndtr(a)
+
+i1e? / gradient / nan / nan
+    PyTorch's gradient at a NaN is a number.
+    a = T.tensor([nan], requires_grad=True); T.special.i1(a)
+
+pinverse / result|gradient / \d / expand|rcond
+    Of a matrix without full rank the rounding errors of its least singular values are inverted.
+    a = T.tensor([[-2.5, -2.8203125]]); T.pinverse(a.expand(2, 2))
+
+max_pool\dd(_with_indices)? / refused / nothing but padding /
+    PyTorch gives −∞, and a place that is outside of the input.
+    a = T.ones(1, 2); T.nn.functional.max_pool1d(a, 2, stride=3, padding=1, dilation=3)
+
 narrow_copy / gradient /  / -\d
     PyTorch's way back counts a negative start from the wrong end.
     a = T.tensor([[1.0, 2.0]], requires_grad=True); T.narrow_copy(a, 1, -1, 1)
@@ -120,7 +156,7 @@ kthvalue|topk|mode|sort|argsort|msort|median|nanmedian / result|gradient / \d /
     Which of equal elements comes first is free where the sort is not stable.
     a = T.tensor([1, 1, -5, 4]); T.kthvalue(a, 2)
 
-bincount|cummax|cummin|trapezoid|trapz|vander|lu_unpack|lstsq|cond|cholesky_ex|combinations / result|gradient / requires_grad /
+bincount|cummax|cummin|trapezoid|trapz|vander|lu_unpack|lstsq|cond|cholesky_ex|combinations|geqrf|histogram / result|gradient / requires_grad /
     What has no gradient, or no elements, is not marked as having one.
     a = T.tensor([3]); b = T.tensor([0.5], requires_grad=True); T.bincount(a, b)
 
@@ -140,7 +176,7 @@ eigh|svd|qr|lu / result|gradient / \d /
     The signs of the vectors are free.
     a = T.tensor([[0.9375, -1.25], [-1.25, -2.5], [2.875, 1.75]], dtype=T.float64); T.svd(a.transpose(-1, -2))
 
-unique_consecutive / result /  / T.unique_consecutive\(\w+, (True|False)|\.unique_consecutive\((True|False)
+unique_consecutive / result /  / T\.unique_consecutive\(\w[^;=]*, (True|False)|\.unique_consecutive\((True|False)
     PyTorch takes the second argument by place for return_counts.
     a = T.tensor([-2.75, 1.0]); T.unique_consecutive(a, True)
 

@@ -284,6 +284,7 @@ ALTERNATIVES["linalg_matmul"] = ALTERNATIVES["matmul"]
 
 PLAIN = (
     *(
+        "polynomial",  # PyTorch gives what was in memory at a NaN
         "std",
         "sum",
         "mean",

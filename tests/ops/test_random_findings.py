@@ -73,6 +73,39 @@ FOUND: list[Callable[[Any], Any]] = [
         a(T, 2), a(T, 2), pos_weight=a(T, 2, dtype=T.float64)
     ),
     lambda T: T.svd(a(T, 2, 3), compute_uv=False),
+    lambda T: T.add(T.tensor([True, False]), True, alpha=2),
+    lambda T: T.nn.functional.l1_loss(T.tensor(1.5, dtype=T.float64), T.tensor([1.0, 2.0])),
+    lambda T: T.nn.functional.mse_loss(T.tensor([1.0, 2.0]), T.tensor(1.5, dtype=T.float64)),
+    lambda T: T.nn.functional.smooth_l1_loss(T.tensor(1.5, dtype=T.float64), T.tensor([1.0, 2.0])),
+    lambda T: T.nn.functional.hinge_embedding_loss(
+        T.tensor([1, -2]), T.tensor([1, -1]), margin=0.5, reduction="none"
+    ),
+    lambda T: T.nn.functional.cross_entropy(T.zeros(3, 0), T.zeros(3, 0), label_smoothing=0.1),
+    lambda T: T.nn.functional.cross_entropy(T.zeros(0, 0), T.zeros(0, dtype=T.int64), label_smoothing=0.1),
+    lambda T: T.nn.functional.softplus(T.tensor([-1.0, 1.0, 30.0]), threshold=NAN),
+    lambda T: T.nn.functional.scaled_dot_product_attention(T.ones(2, 0), T.ones(2, 0), a(T, 2, 3)),
+    lambda T: T.trapezoid(a(T, 3, 1), dx=NAN),
+    lambda T: T.trapezoid(a(T, 2), a(T, 4, 3)),
+    lambda T: T.trapz(a(T, 3), a(T, 3, 2)),
+    lambda T: T.cumulative_trapezoid(T.tensor([4, 2], dtype=T.uint8), dx=-1),
+    lambda T: T.gradient(T.tensor([1.0, 5.0, 3.0, 2.0]), spacing=0),
+    lambda T: T.gradient(T.tensor([1.0, -INF, 2.0])),
+    lambda T: T.logit(T.tensor([0.3, 1.5, -1.0]), 1.0),
+    lambda T: slope(T, T.logit, [-0.0, 0.0, 1.0, 0.5]),
+    lambda T: slope(T, lambda x: x.var(0, correction=3), [1.0, 2.0]),
+    lambda T: slope(T, lambda x: x.var(0, correction=2), [1.0, 2.0]),
+    lambda T: slope(T, lambda x: x.var(correction=3), [1.0, 2.0, 1.5]),
+    lambda T: slope(T, lambda x: T.var_mean(x, 0, correction=2), [[1.0, 2.0]]),
+    # Polynomials of a degree that is no number, and of one so high that the recurrence took minutes.
+    lambda T: T.special.chebyshev_polynomial_t(T.tensor([0.5, 2.0]), T.tensor([[INF], [NAN], [-INF]])),
+    lambda T: T.special.chebyshev_polynomial_t(T.tensor([1.0, -1.0, 2.0]), 10**9),
+    *[
+        lambda T, kind=kind, letter=letter: getattr(T.special, f"{kind}chebyshev_polynomial_{letter}")(
+            T.tensor([-2.0, -1.0, -0.625, 0.25, 0.5, 1.0, 1.5], dtype=T.float64), T.tensor([[8], [9], [40]])
+        )
+        for kind in ("", "shifted_")
+        for letter in "tuvw"
+    ],
     # The extreme of a NaN shares nothing; but max() gives the NaN all.
     lambda T: slope(T, lambda x: x.amax(), [1.0, NAN, 2.0]),
     lambda T: slope(T, lambda x: x.amin(0), [[1.0, NAN], [3.0, 1.0]]),
@@ -145,6 +178,9 @@ def test_the_answer_is_pytorchs(call: Callable[[Any], Any]):
         lambda T: T.abs(T.tensor([True])),
         lambda T: T.cross(a(T, 3), a(T, 3).double()),
         lambda T: T.allclose(a(T, 3), a(T, 3).double()),
+        lambda T: T.sub(T.tensor([1, 2]), True, alpha=2),
+        lambda T: T.trapezoid(T.tensor([True, False])),
+        lambda T: T.nn.functional.hinge_embedding_loss(T.tensor([1, -2]), T.tensor([1, -1])),
     ],
 )
 def test_what_once_gave_an_answer_is_refused(call: Callable[[Any], Any]):

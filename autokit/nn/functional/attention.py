@@ -78,7 +78,7 @@ def scaled_dot_product_attention(
     if enable_gqa:
         key, value = _for_all_heads(query, key), _for_all_heads(query, value)
     width = query.array.shape[-1]
-    factor = (1 / math.sqrt(width) if width else math.inf) if scale is None else scale
+    factor = 1 / math.sqrt(width or 1) if scale is None else scale
     scores = matmul(query, key.transpose(-2, -1)) * factor
     masks = [] if attn_mask is None else [attn_mask]
     if is_causal:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
@@ -14,6 +15,7 @@ from autokit.ops.choices import where
 from autokit.ops.direct import direct
 from autokit.ops.elementwise import abs as _abs
 from autokit.ops.errors import describe
+from autokit.ops.expansion import broadcast_tensors
 from autokit.ops.gpu import any_of
 from autokit.ops.loss import binary_cross_entropy as _binary_cross_entropy
 from autokit.ops.loss import binary_cross_entropy_with_logits as _binary_cross_entropy_with_logits
@@ -74,8 +76,8 @@ def reduced(losses: Tensor, reduction: str) -> Tensor:
     return losses if reduction == "none" else losses.mean() if reduction == "mean" else losses.sum()
 
 
-def _compare(name: str, input: Any, target: Any) -> None:
-    """Check the two sides of an element-by-element loss; warn where their shapes differ."""
+def _compare(name: str, input: Any, target: Any) -> tuple[Tensor, Tensor]:
+    """Check the two sides of an element-by-element loss; warn where their shapes differ, and expand them."""
     if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
         require_tensors(name, input=input, target=target)
     if input.array.shape != target.array.shape:
@@ -85,6 +87,9 @@ def _compare(name: str, input: Any, target: Any) -> None:
             "same size.",
             stacklevel=3,
         )
+        if input.array.dtype != target.array.dtype:  # none counts less for having no dimensions
+            input, target = broadcast_tensors(input, target)
+    return input, target
 
 
 def _weighted(losses: Tensor, weight: Tensor, input: Tensor, reduction: str) -> Tensor:
@@ -125,7 +130,7 @@ def mse_loss(
     """
     if HALVES and thread.state.autocast is not None:
         return autocasted("mse_loss", mse_loss, (), locals())
-    _compare("mse_loss", input, target)
+    input, target = _compare("mse_loss", input, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     if weight is not None:
         return _weighted((input - target) ** 2, weight, input, reduction)
@@ -145,7 +150,7 @@ def l1_loss(
     """The mean of the absolute differences; warns and weighs as :func:`mse_loss` does."""
     if HALVES and thread.state.autocast is not None:
         return autocasted("l1_loss", l1_loss, (), locals())
-    _compare("l1_loss", input, target)
+    input, target = _compare("l1_loss", input, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     losses = _abs(input - target)
     return reduced(losses, reduction) if weight is None else _weighted(losses, weight, input, reduction)
@@ -172,7 +177,7 @@ def smooth_l1_loss(
     """
     if HALVES and thread.state.autocast is not None:
         return autocasted("smooth_l1_loss", smooth_l1_loss, (), locals())
-    _compare("smooth_l1_loss", input, target)
+    input, target = _compare("smooth_l1_loss", input, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     if beta < 0:
         raise RuntimeError(f"smooth_l1_loss does not support negative values for beta: it is {beta}")
@@ -202,7 +207,7 @@ def huber_loss(
     """
     if HALVES and thread.state.autocast is not None:
         return autocasted("huber_loss", huber_loss, (), locals())
-    _compare("huber_loss", input, target)
+    input, target = _compare("huber_loss", input, target)
     reduction = chosen_reduction(reduction, None, None)
     if delta <= 0:
         raise RuntimeError(f"huber_loss does not support non-positive values for delta: it is {delta}")
@@ -381,7 +386,7 @@ def cross_entropy(
         return loss
     classes = input.array.shape[axis]
     smooth = _smooth_loss(logarithms, target, weight, axis, ignore_index, reduction)
-    return (1 - label_smoothing) * loss + label_smoothing / classes * smooth
+    return (1 - label_smoothing) * loss + (label_smoothing / classes if classes else math.nan) * smooth
 
 
 def _of_large(input: Tensor, target: Tensor, ignore_index: int, reduction: str) -> Tensor | None:
@@ -400,7 +405,7 @@ def _against_probabilities(
 ) -> Tensor:
     classes = logarithms.array.shape[axis]
     if smoothing:
-        target = target * (1 - smoothing) + smoothing / classes
+        target = target * (1 - smoothing) + smoothing / max(classes, 1)
     products = logarithms * target
     if weight is not None:
         products = products * _along(weight, axis, logarithms.array.ndim)

@@ -34,8 +34,8 @@ def hinge_embedding_loss(
         return autocasted("hinge_embedding_loss", hinge_embedding_loss, (), locals())
     require_tensors("hinge_embedding_loss", input=input, target=target)
     reduction = chosen_reduction(reduction, size_average, reduce)
-    far = where(ne(target, 1), clamp_min(margin - input, 0), 0.0)
-    return reduced(far + where(ne(target, -1), input, 0.0), reduction)
+    far = clamp_min(margin - input, 0).to(input.dtype)
+    return reduced(where(ne(target, 1), far, 0) + where(ne(target, -1), input, 0), reduction)
 
 
 def margin_ranking_loss(
