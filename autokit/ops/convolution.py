@@ -28,9 +28,12 @@ from autokit.ops.operation import derivative, on, operation
 
 
 def _run(function: Any, a: Any, b: Any, *rest: Any) -> Any:
-    """Half precision is computed in single precision, and rounded once at the end, as PyTorch does."""
+    """Half precision is computed in single precision, and rounded once at the end, as PyTorch does.
+
+    On a GPU the matrix product itself adds up in single precision.
+    """
     if a.__class__ is not np.ndarray and on_a_gpu(a):
-        function = getattr(correlate_gpu, function.__name__)
+        return getattr(correlate_gpu, function.__name__)(a, b, *rest)
     if a.dtype != np.float16:
         return function(a, b, *rest)
     wider = [each.astype(np.float32) if getattr(each, "dtype", None) == np.float16 else each for each in rest]

@@ -46,7 +46,8 @@ def correlate_input_gradient(g: Any, weight: Any, bias: Any, shape: tuple[int, .
     kernel, sizes, (count, outputs) = weight.shape[2:], shape[2:], g.shape[:2]
     reach = [(width - 1) * step for width, step in zip(kernel, windows.dilation)]
     apart = np.zeros_like(g, shape=(count, outputs, *map(sum, zip(sizes, reach))), order="C")
-    taken, into = [], []
+    taken: list[Any] = [...]
+    into: list[Any] = [...]
     for have, size, far, skip, pad in zip(g.shape[2:], sizes, reach, windows.stride, windows.padding):
         # Output q begins its window at q · skip − pad: it lies ``far`` behind that.
         low = max(0, -((far - pad) // skip))
@@ -54,7 +55,7 @@ def correlate_input_gradient(g: Any, weight: Any, bias: Any, shape: tuple[int, .
         first = low * skip - pad + far
         taken.append(slice(low, high))
         into.append(slice(first, first + (high - low - 1) * skip + 1 if high > low else first, skip))
-    apart[(..., *into)] = g[(..., *taken)]
+    apart[tuple(into)] = g[tuple(taken)]
     turned = weight.reshape((windows.groups, outputs // windows.groups, weight.shape[1], -1))[..., ::-1]
     matrix = turned.swapaxes(1, 2).reshape((windows.groups, weight.shape[1], -1))
     return _product(matrix, apart, kernel, sizes, windows._replace(stride=(1,) * len(kernel)), bias)
@@ -76,7 +77,8 @@ def _padded(x: Any, padding: tuple[int, ...]) -> Any:
         return x
     sizes = [size + 2 * pad for size, pad in zip(x.shape[2:], padding)]
     padded = np.zeros_like(x, shape=(*x.shape[:2], *sizes), order="C")
-    padded[(..., *(slice(pad, pad + size) for pad, size in zip(padding, x.shape[2:])))] = x
+    inside: Any = tuple([slice(pad, pad + size) for pad, size in zip(padding, x.shape[2:])])
+    padded[(..., *inside)] = x
     return padded
 
 

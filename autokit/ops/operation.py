@@ -138,8 +138,8 @@ class Operation:
         self.plain = forward
         self.forward = on_arrays or forward
         moves = view or own_precision
-        self.on_halves = self.forward if moves else in_float32(self.forward, mixed)
         self.name = name or forward.__name__
+        self.on_halves = self.forward if moves else in_float32(self.forward, mixed, self.name)
         self.symbol = symbol
         self.formula = formula
         self.function: Callable[..., Tensor]
@@ -193,7 +193,7 @@ class Operation:
             return way  # of samples, and of half precision already
         known = self._ways_of_halves.get(way.learns)
         if known is None:
-            wide = tuple(rule._replace(vjp=derivative_in_float32(rule.vjp)) for rule in self.rules)
+            wide = tuple(rule._replace(vjp=derivative_in_float32(rule.vjp, self.name)) for rule in self.rules)
             known = self._ways_of_halves[way.learns] = self._new_way(way.learns, wide)
         return known
 

@@ -25,7 +25,6 @@ import functools
 import json
 import sys
 import time
-import unittest.mock
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -582,8 +581,15 @@ def _extra() -> dict[str, ModuleType]:
 def installed() -> Iterator[ModuleType]:
     """``import cupy`` gives the stand-in in this block."""
     made = {"cupy": module(), **_extra()}
-    with unittest.mock.patch.dict(sys.modules, made):
+    before = {name: sys.modules.get(name) for name in made}
+    sys.modules.update(made)
+    try:
         yield made["cupy"]
+    finally:  # what was imported in the block for the first time stays
+        for name, module_before in before.items():
+            sys.modules.pop(name)
+            if module_before is not None:
+                sys.modules[name] = module_before
 
 
 def _method(name: str) -> Any:

@@ -172,6 +172,31 @@ def test_float16_under_autocast(gpu: str):
     assert model.weight.dtype == torch.float32 and model.weight.grad is not None
 
 
+@pytest.mark.parametrize(
+    ("product", "shapes"),
+    [
+        (lambda a, b: a @ b, [(3, 3), (3, 3)]),
+        (nn.functional.linear, [(2, 3), (4, 3), (4,)]),
+        (torch.bmm, [(2, 3, 3), (2, 3, 3)]),
+        (nn.functional.conv1d, [(2, 3, 5), (4, 3, 2)]),
+    ],
+)
+def test_products_of_float16_are_left_to_tensor_cores(product: Any, shapes: Any):
+    torch.manual_seed(0)
+    operands = [torch.rand(each, dtype=torch.float16, device="cuda", requires_grad=True) for each in shapes]
+    standin.launches.clear()
+    made = product(*operands)
+    made.backward(torch.ones_like(made))
+    assert "astype" not in standin.launches, "it was computed in float32"
+    here = [each.detach().cpu().float().requires_grad_() for each in operands]
+    wide = product(*here)
+    wide.backward(torch.ones_like(wide))
+    pairs = [(made, wide), *((a.grad, b.grad) for a, b in zip(operands, here))]
+    for half, single in pairs:
+        assert half.dtype == torch.float16
+        np.testing.assert_allclose(half.detach().cpu().numpy(), single.detach().numpy(), rtol=4e-3)
+
+
 # ---------------------------------------------------------------- training
 
 
