@@ -242,7 +242,7 @@ def nest(graph: Graph, drawn: Part) -> list[_Nested]:
     """The groups as a tree, outer before inner; each box belongs to the innermost group that names it."""
     labels: dict[str, str] = {}
     for group in graph.groups:
-        if drawn.depth is None or group.path.count(".") < drawn.depth:
+        if drawn.depth is None or group.path.count(".") < drawn.depth or group.path in drawn.opened:
             labels.setdefault(group.path, group.label)
     paths = sorted(labels, key=lambda path: (path.count(".") + 1 if path else 0, path))
     index = {node.id: i for i, node in enumerate(drawn.nodes)}

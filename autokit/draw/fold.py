@@ -7,8 +7,8 @@ constant goes with its users where all of them fold into the same box.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby, takewhile
 
 import numpy as np
@@ -52,6 +52,21 @@ class Fold:
     requires_grad: bool
 
 
+def ranges(ids: Iterable[int]) -> str:
+    """Numbers in order, runs of them cut short: ``3-9 12``.
+
+    >>> ranges((3, 4, 5, 9))
+    '3-5 9'
+    """
+    runs: list[list[int]] = []
+    for id in sorted(ids):
+        if runs and runs[-1][-1] == id - 1:
+            runs[-1][1:] = [id]
+        else:
+            runs.append([id])
+    return " ".join("-".join(map(str, run)) for run in runs)
+
+
 _Unit = tuple[int, ...]
 """Operations that stand together, by their ids: one, or those of a folded module."""
 
@@ -76,6 +91,35 @@ def fold(graph: Graph, edges: Sequence[Edge], limit: int, depth: int | None) -> 
                 return folds, level
     repeated, times = folder.repeats(units, 0)
     return folder.folds(repeated, level, times), level
+
+
+def unfold(graph: Graph, edges: Sequence[Edge], folds: list[Fold], opened: Collection[str]) -> list[Fold]:
+    """The folds, where those whose ids are ``opened``, as :func:`ranges` has them, are open for one page."""
+    left, waiting = [], list(folds)
+    while waiting:
+        one = waiting.pop()
+        if ranges(one.nodes) not in opened:
+            left.append(one)
+        elif len(one.nodes) > _PAGE:
+            ids = set(one.nodes)
+            inner = replace(graph, nodes=tuple(node for node in graph.nodes if node.id in ids))
+            between = [edge for edge in edges if edge.source in ids and edge.target in ids]
+            waiting += _inside(_Folder(inner, between), one)
+    return sorted(left, key=lambda one: one.nodes[-1])
+
+
+def _inside(folder: _Folder, outer: Fold) -> list[Fold]:
+    """What of an open fold stays folded: of what repeats, all but as many turns as fit at either end."""
+    deepest = max(len(_parts(node)) for node in folder.operations)
+    shallowest = min(outer.title.count(".") + 1 if outer.title in folder.labels else 0, deepest)
+    for level in range(deepest, shallowest - 1, -1):
+        units = folder.modules(level)
+        for ends in (None, 8, 4, 2, 1):
+            repeated, times = (units, {}) if ends is None else folder.repeats(units, ends)
+            folds = folder.folds(repeated, level, times)
+            if folder.boxes(folds) <= _PAGE:
+                return folds
+    return [one for one in folds if len(one.nodes) < len(outer.nodes)]
 
 
 class _Folder:
@@ -112,10 +156,11 @@ class _Folder:
         place = 0
         for start, period, length in _runs(signs):
             start, turns = self._aligned(units, start, period, length)
-            first, last = start + ends * period, start + (turns - ends) * period
+            open_turns = min(ends, (turns - 1) // 2)
+            first, last = start + open_turns * period, start + (turns - open_turns) * period
             together += units[place:first]
             folded = tuple(id for unit in units[first:last] for id in unit)
-            times[folded] = turns - 2 * ends, sum(map(len, units[start : start + period]))
+            times[folded] = turns - 2 * open_turns, sum(map(len, units[start : start + period]))
             together.append(folded)
             place = last
         return together + units[place:], times

@@ -10,9 +10,10 @@ alternative text and in the table.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
-from autokit.draw.fold import Fold, fold, is_end
+from autokit.draw.fold import Fold, fold, is_end, unfold
 from autokit.graphs.model import Edge, Graph, Node
 
 LIMIT = 150
@@ -26,7 +27,8 @@ class Part:
     ``edges`` are those between the ``nodes``; ``bundles`` those that touch a
     fold, one for each pair of boxes; ``cut`` holds one edge for each box that
     reads something left out; ``left_out`` says how much that is.  ``depth``
-    is how many levels of modules stand open, None for all.
+    is how many levels of modules stand open, None for all; ``opened`` names
+    those that stand open besides.
     """
 
     nodes: tuple[Node, ...]
@@ -36,6 +38,7 @@ class Part:
     folds: tuple[Fold, ...] = ()
     bundles: tuple[Edge, ...] = ()
     depth: int | None = None
+    opened: frozenset[str] = frozenset()
 
     def boxes(self) -> dict[int, int]:
         """For the id of each node that is drawn, or folded, the place of its box: nodes first, then folds."""
@@ -55,13 +58,22 @@ def longest_path(drawn: Part) -> int:
     return max(behind.values(), default=1)
 
 
-def part(graph: Graph, limit: int = LIMIT, depth: int | None = None) -> Part:
-    """The part of ``graph`` that fits into ``limit`` boxes, with ``depth`` levels of modules open."""
+def part(graph: Graph, limit: int = LIMIT, depth: int | None = None, opened: Collection[str] = ()) -> Part:
+    """The part of ``graph`` that fits into ``limit`` boxes, with ``depth`` levels of modules open.
+
+    The folds that are ``opened``, by their ids as :func:`autokit.draw.fold.ranges` has them, come on top.
+    """
     if limit < 1:
         raise ValueError(f"limit is how many boxes to draw, at least 1, got {limit}")
     known = {node.id: node for node in graph.nodes}
     edges = [edge for edge in graph.edges if edge.source in known and edge.target in known]
     folds, depth = fold(graph, edges, limit, graph.view.depth if depth is None else depth)
+    if opened:
+        closed, folds = folds, unfold(graph, edges, folds, opened)
+        limit += sum(len(one.nodes) - 1 for one in closed) - sum(len(one.nodes) - 1 for one in folds)
+        open_paths = {one.title for one in closed} - {one.title for one in folds}
+    else:
+        open_paths = set()
     home = {id: box for box, folded in enumerate(folds) for id in folded.nodes}
     count = len(known) - len(home) + len(folds)
     kept = set(known) if count <= limit else _newest(graph, edges, limit, home)
@@ -89,6 +101,7 @@ def part(graph: Graph, limit: int = LIMIT, depth: int | None = None) -> Part:
         tuple(kept_folds),
         tuple(bundles.values()),
         depth,
+        frozenset(open_paths),
     )
 
 

@@ -7,7 +7,7 @@ scene only writes down what stands in it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from autokit.draw.arrange import Arrangement
@@ -35,6 +35,7 @@ def scene(
     limit: int = LIMIT,
     depth: int | None = None,
     show: str | Iterable[str] | None = None,
+    opened: Collection[str] = (),
 ) -> Scene:
     """Compute the picture of a graph or of a timeline.
 
@@ -53,6 +54,8 @@ def scene(
         How many levels of modules to draw open; left out, as the graph's own view says.
     show : str or iterable of str, optional
         What a box shows, as for ``ak.graph``; left out, as the graph's own view says.
+    opened : collection of str
+        Folds to open, by the ids of their nodes as a drawn fold's ``data-holds`` has them.
 
     Raises
     ------
@@ -64,7 +67,7 @@ def scene(
     graph = data.graph if isinstance(data, Timeline) else data
     direction = graph.view.direction if direction is None else direction
     asked = make_view(depth, graph.view.show if show is None else show, direction)
-    drawn = part(graph, limit, depth)
+    drawn = part(graph, limit, depth, opened)
     state = still(data, drawn)
     texts = _texts(data, state)
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from autokit.draw.card import BOLD, SIZES, text_width
 from autokit.draw.escape import markup, visible, xml
+from autokit.draw.fold import ranges
 from autokit.draw.heatmap import Heatmap
 from autokit.draw.metrics import FONT, fit
 from autokit.draw.scene import scene
@@ -109,7 +110,7 @@ def _box(box: Box, state: State) -> str:
     if node is None:
         lines = "".join(map(_text, content.lines))
         if box.holds:
-            held = f'data-part="fold" data-holds="{_ranges(box.holds)}"'
+            held = f'data-part="fold" data-holds="{ranges(box.holds)}"'
             under = f'<rect x="4" y="4" {size} {_BOX["operation"]}/>'
             return f"<g {held} {at}>{under}<rect {size} {_BOX['operation']}/>{lines}</g>"
         return f'<g data-part="left-out" {at}><rect {size} {_LEFT_OUT}/>{lines}</g>'
@@ -132,17 +133,6 @@ def _box(box: Box, state: State) -> str:
     parts += [_thumbnail(thumb, bool(_known(fields, thumb))) for thumb in content.thumbnails]
     parts += [_field(name, content, fields.get(name)) for name in ("value", "gradient", "pending")]
     return "".join(parts) + "</g>"
-
-
-def _ranges(ids: tuple[int, ...]) -> str:
-    """Numbers in order, runs of them cut short: ``3-9 12``."""
-    runs: list[list[int]] = []
-    for id in sorted(ids):
-        if runs and runs[-1][-1] == id - 1:
-            runs[-1][1:] = [id]
-        else:
-            runs.append([id])
-    return " ".join("-".join(map(str, run)) for run in runs)
 
 
 def _shape(kind: str, status: str) -> str:

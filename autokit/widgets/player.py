@@ -81,6 +81,7 @@ class Player(anywidget.AnyWidget):
     selected = traitlets.Unicode("").tag(sync=True)
     speed = traitlets.Float(1.0, min=0.1, max=10.0).tag(sync=True)
     grain = traitlets.Enum(("fine", "coarse"), "fine").tag(sync=True)
+    _opened = traitlets.List(traitlets.Unicode(), read_only=True).tag(sync=True)
     _timeline = traitlets.Dict(read_only=True).tag(sync=True)
     _svg = traitlets.Unicode(read_only=True).tag(sync=True)
     _shortened = traitlets.Dict(read_only=True).tag(sync=True)
@@ -144,10 +145,21 @@ class Player(anywidget.AnyWidget):
         display({**live, "text/plain": repr(self)}, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]
 
     def _answer(self, _: Any, question: Any, buffers: Any) -> None:
-        """Tell the browser what it asks for: elements of a tensor, or how one of them came about."""
+        """Tell the browser what it asks for: an open fold, elements of a tensor, or how one came about."""
+        if "opened" in question:
+            self._open([str(held) for held in question["opened"]])
+            return
         element, field = str(question.get("element")), str(question.get("field"))
         place = int(question.get("place", 0))
         self.send({**question, **self._told(element, field, place, bool(question.get("sum")))})
+
+    def _open(self, folds: list[str]) -> None:
+        """Draw the picture with these folds open, and all others closed."""
+        drawn = payload(self.timeline, **self._picture, opened=folds)
+        with self.hold_sync():
+            self.set_trait("_opened", folds)
+            self.set_trait("_shortened", drawn["_shortened"])
+            self.set_trait("_svg", drawn["_svg"])
 
     def _told(self, element: str, field: str, place: int, wants_sum: bool) -> dict[str, Any]:
         node = next((node for node in self.timeline.graph.nodes if node.element == element), None)

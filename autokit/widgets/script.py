@@ -19,6 +19,11 @@ _IMPORT = re.compile(r'^import \{[^}]*\} from "\./([a-z]+\.js)";\n', re.MULTILIN
 _COMMENT = re.compile(r"/\*\*.*?\*/ ?|(?:^|[ \t])// [^\n]*", re.MULTILINE | re.DOTALL)
 _EXPORT = re.compile(r"^export (?=const|function)", re.MULTILINE)
 _INDENT = re.compile(r"\n\s+")
+_SPACED = re.compile(
+    r" (=>|===|!==|&&|\|\||\?\?|<=|>=|\?\?=|\+=|-=) |(?<=\)) (?=\{$)|(?<=\bif) (?=\()|(?<=, \{) |(?<=\(\{) ",
+    re.MULTILINE,
+)
+_NAMED = re.compile(r"^(const|let) (\w+|[\[{][\w:, ]+[\]}]) = ", re.MULTILINE)
 
 
 def player_js() -> str:
@@ -46,4 +51,10 @@ def _collect(name: str, files: dict[str, str]) -> None:
         if needed not in files:
             _collect(needed, files)
     # No text in these files spans lines, so that what a line begins with is for readers too.
-    files[name] = _INDENT.sub("\n", _EXPORT.sub("", _COMMENT.sub("", _IMPORT.sub("", source)))).lstrip()
+    bare = _INDENT.sub("\n", _EXPORT.sub("", _COMMENT.sub("", _IMPORT.sub("", source)))).lstrip()
+    # Nor is any of these signs in a text: they stand in code alone, where nobody reads the air around them.
+    files[name] = _NAMED.sub(r"\1 \2=", _SPACED.sub(_without_air, bare))
+
+
+def _without_air(found: re.Match[str]) -> str:
+    return found[1] or ""

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 import autokit as ak
 from autokit import draw, nn
+from autokit.draw.fold import ranges
 from autokit.draw.part import LIMIT, part
 from tests.draw.graphs import blocks, chain, diamond, drawn_graphs, layers, tangle
 
@@ -115,3 +116,24 @@ def test_very_many_operations() -> None:
 def test_a_limit_below_one_is_refused() -> None:
     with pytest.raises(ValueError, match="at least 1"):
         part(diamond(), 0)
+
+
+def test_a_fold_of_a_module_opens_in_a_frame() -> None:
+    graph = blocks(3)
+    held = ranges(part(graph, depth=1).folds[0].nodes)
+    drawn = part(graph, depth=1, opened=[held])
+    assert [fold.title for fold in drawn.folds] == ["blocks.1", "blocks.2"]
+    assert {frame.path for frame in draw.scene(graph, depth=1, opened=[held]).frames} == {
+        "blocks",
+        "blocks.0",
+    }
+
+
+@pytest.mark.parametrize("make", [blocks, layers, chain])
+def test_what_repeats_opens_from_both_ends_until_all_is_open(make) -> None:
+    graph, opened, boxes = make(200), [], []
+    while (drawn := part(graph, opened=opened)).folds:
+        boxes.append(len(drawn.nodes))
+        opened += [ranges(fold.nodes) for fold in drawn.folds]
+        assert drawn.left_out == "" and len(boxes) < 20
+    assert boxes == sorted(set(boxes)) and len(drawn.nodes) == len(graph)

@@ -9,7 +9,7 @@ const LARGEST = 1.25; // how far a small picture is blown up to fit
  * @param {SVGSVGElement} svg @param {HTMLElement} node the frame around it
  * @param {{ left: number, top: number, width: number, height: number }} paper
  * @param {() => string[]} lit the elements that the step at hand touches
- * @param {(name: string) => Element | undefined} find @param {(element: string) => void} onSelect @param {Listen} on
+ * @param {(name: string) => Element | undefined} find @param {(element: string, holds: string) => void} onSelect @param {Listen} on
  */
 export function makeCamera(svg, node, { left, top, width, height }, lit, find, onSelect, on) {
   const camera = { x: left, y: top, scale: 1 };
@@ -128,7 +128,7 @@ export function makeCamera(svg, node, { left, top, width, height }, lit, find, o
   on(node, "pointerup", (event) => {
     if (drag && !drag.moving) {
       const hit = /** @type {Element} */ (event.target).closest('[data-element^="n"], [data-node]');
-      onSelect(hit?.getAttribute("data-node") ?? hit?.getAttribute("data-element") ?? "");
+      onSelect(hit?.getAttribute("data-node") ?? hit?.getAttribute("data-element") ?? "", hit?.getAttribute("data-holds") ?? "");
     }
     drop();
   });

@@ -18,6 +18,7 @@ import { makeCaption } from "./caption.js";
 import { makeControls } from "./controls.js";
 import { makeElements, makeTip } from "./cells.js";
 import { makeCollapse } from "./collapse.js";
+import { makeFolding } from "./folding.js";
 import { makePanel } from "./details.js";
 import { h, iconButton, ICONS, listening } from "./dom.js";
 import { ownKeys } from "./keys.js";
@@ -110,6 +111,11 @@ function render({ model, el }) {
       seek(grain() === "coarse" ? neighbour(timeline, "coarse", at, direction) : to);
     },
     select: (/** @type {string} */ element) => set({ selected: element }),
+    /** What is clicked on the stage: a node, or what a folded box is at, which opens. @param {string} element @param {string} holds */
+    hit(element, holds) {
+      act.select(element);
+      if (holds) folding.open(holds);
+    },
     /** To the step that computes a node. @param {string} element */
     jump(element) {
       const at = timeline.steps.findIndex((step) => step.phase === "forward" && step.changes?.some((c) => c.element === element && c.field === "value"));
@@ -130,11 +136,13 @@ function render({ model, el }) {
     },
   };
 
-  const stage = makeStage(timeline, model.get("_svg"), model.get("_shortened"), act.select, on);
+  let drawing = new AbortController();
+  const draw = () => makeStage(timeline, model.get("_svg"), model.get("_shortened"), act.hit, listening(drawing.signal));
+  let stage = draw();
   const elements = makeElements(model, model.get("_cells") ?? {}, (name) => timeline.graph.nodes.some((n) => `n${n.id}` === name && n.kind !== "operation"));
   const caption = makeCaption(timeline, act.select, on);
   const controls = makeControls(timeline, act, on);
-  const paths = makePaths(timeline, stage.element);
+  const paths = makePaths(timeline, (/** @type {string} */ name) => stage.element(name));
   const panel = makePanel(timeline, elements, paths, (n) => act.jump(`n${n.id}`), () => act.select(""), on);
   const program = makeProgram(timeline, act.jump);
   const table = makeTable(timeline, act.select);
@@ -156,7 +164,9 @@ function render({ model, el }) {
     h("div", { className: "ak-zoom", role: "group", "aria-label": "Zoom" }, zoomOut, zoomIn, zoomFit, full));
   const collapse = makeCollapse(picture);
   makeTip(picture, elements, on);
-  const parts = [stage, caption, controls, panel, table, program, collapse];
+  const folding = makeFolding(model, () => stage.foldOf([model.get("selected"), ...(timeline.steps[here()]?.touches ?? [])]), on);
+  picture.append(folding.node);
+  const parts = [stage, folding, caption, controls, panel, table, program, collapse];
   const nodes = timeline.graph.nodes.length;
   const root = h("div", { className: "ak-player", tabIndex: 0, role: "group",
     "aria-label": `Animation of a computation: ${nodes} node${nodes === 1 ? "" : "s"}, ${count} step${count === 1 ? "" : "s"}. Left and right step, up and down go from node to node, Space plays.` },
@@ -206,10 +216,11 @@ function render({ model, el }) {
       event.preventDefault(); // JupyterLab cancels the line break by which a browser sends a form or tells of a change
       return target === search ? findNode() : /** @type {HTMLInputElement} */ (target).form?.requestSubmit();
     }
-    if (typing || (event.key === " " && target.matches("button, summary"))) return;
+    if (typing || ([" ", "Enter"].includes(event.key) && target.matches("button, summary, a, [role=grid] *"))) return;
     /** @type {Record<string, () => unknown>} */
     const keys = {
       ArrowRight: act.next, ArrowLeft: act.back, " ": act.play, Home: act.first, End: act.last,
+      Enter: () => folding.open(), Backspace: () => folding.close(),
       ArrowDown: () => act.walk(1), ArrowUp: () => act.walk(-1), f: act.full,
       PageDown: () => act.chapter(1), PageUp: () => act.chapter(-1),
       "+": () => stage.zoom(1.25), "=": () => stage.zoom(1.25), "-": () => stage.zoom(0.8), 0: () => stage.fit(),
@@ -251,14 +262,32 @@ function render({ model, el }) {
     timer = window.setTimeout(advance, dwell(told) / model.get("speed"));
   }
 
+  /** The picture is drawn anew: with a fold open, or closed. */
+  function redraw() {
+    folding.arrived();
+    drawing.abort();
+    drawing = new AbortController();
+    stage.close();
+    const old = stage;
+    stage = parts[0] = draw();
+    old.node.replaceWith(stage.node);
+    before = -1;
+    update();
+    stage.find(model.get("selected"));
+  }
+
   const events = ["step", "playing", "selected", "speed", "grain"].map((name) => `change:${name}`);
   for (const event of events) model.on(event, update);
+  model.on("change:_svg", redraw);
   el.append(root);
   update();
 
   return () => {
     for (const event of events) model.off(event, update);
+    model.off("change:_svg", redraw);
     listeners.abort();
+    drawing.abort();
+    folding.arrived();
     elements.close();
     clearTimeout(timer);
     stage.close();

@@ -12,7 +12,7 @@ import { flowOf, nameOf, told } from "./story.js";
 /**
  * @param {Timeline} timeline @param {string} markup
  * @param {Record<string, Record<string, Record<string, string>>>} shortened what to show of texts that have not the room, by element and field
- * @param {(element: string) => void} onSelect @param {Listen} on
+ * @param {(element: string, holds: string) => void} onSelect @param {Listen} on
  */
 export function makeStage(timeline, markup, shortened, onSelect, on) {
   const parsed = new DOMParser().parseFromString(markup, "image/svg+xml");
@@ -176,6 +176,8 @@ export function makeStage(timeline, markup, shortened, onSelect, on) {
     node,
     /** @param {string} name */
     element: groupOf,
+    /** What the folded box holds that one of these nodes is in; else the first that there is, or "". @param {string[]} names */
+    foldOf: (names) => names.map((name) => home.get(name)).find(Boolean)?.dataset.holds ?? folds[0]?.group.dataset.holds ?? "",
     zoom: camera.zoom,
     fit: camera.fit,
     /** @param {View} view */
