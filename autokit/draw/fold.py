@@ -114,7 +114,7 @@ def _inside(folder: _Folder, outer: Fold) -> list[Fold]:
     shallowest = min(outer.title.count(".") + 1 if outer.title in folder.labels else 0, deepest)
     for level in range(deepest, shallowest - 1, -1):
         units = folder.modules(level)
-        for ends in (None, 8, 4, 2, 1):
+        for ends in (None, 4, 2, 1):
             repeated, times = (units, {}) if ends is None else folder.repeats(units, ends)
             folds = folder.folds(repeated, level, times)
             if folder.boxes(folds) <= _PAGE:

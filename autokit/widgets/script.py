@@ -19,8 +19,9 @@ _IMPORT = re.compile(r'^import \{[^}]*\} from "\./([a-z]+\.js)";\n', re.MULTILIN
 _COMMENT = re.compile(r"/\*\*.*?\*/ ?|(?:^|[ \t])// [^\n]*", re.MULTILINE | re.DOTALL)
 _EXPORT = re.compile(r"^export (?=const|function)", re.MULTILINE)
 _INDENT = re.compile(r"\n\s+")
-_SPACED = re.compile(
-    r" (=>|===|!==|&&|\|\||\?\?|<=|>=|\?\?=|\+=|-=) |(?<=\)) (?=\{$)|(?<=\bif) (?=\()|(?<=, \{) |(?<=\(\{) ",
+_AIR = re.compile(
+    r"[ ](=>|===|!==|&&|\|\||\?\?|<=|>=|\?\?=|\+=|-=)[ ]"
+    r"|(?<=[\w)])[ ](?=\{$)|(?<=\bif)[ ](?=\()|(?<=,[ ]\{)[ ]|(?<=\(\{)[ ]|\n(?=\})",
     re.MULTILINE,
 )
 _NAMED = re.compile(r"^(const|let) (\w+|[\[{][\w:, ]+[\]}]) = ", re.MULTILINE)
@@ -53,7 +54,7 @@ def _collect(name: str, files: dict[str, str]) -> None:
     # No text in these files spans lines, so that what a line begins with is for readers too.
     bare = _INDENT.sub("\n", _EXPORT.sub("", _COMMENT.sub("", _IMPORT.sub("", source)))).lstrip()
     # Nor is any of these signs in a text: they stand in code alone, where nobody reads the air around them.
-    files[name] = _NAMED.sub(r"\1 \2=", _SPACED.sub(_without_air, bare))
+    files[name] = _NAMED.sub(r"\1 \2=", _AIR.sub(_without_air, bare))
 
 
 def _without_air(found: re.Match[str]) -> str:

@@ -273,7 +273,7 @@ function render({ model, el }) {
     old.node.replaceWith(stage.node);
     before = -1;
     update();
-    stage.find(model.get("selected"));
+    requestAnimationFrame(() => requestAnimationFrame(() => stage.find(model.get("selected")))); // once it has its size
   }
 
   const events = ["step", "playing", "selected", "speed", "grain"].map((name) => `change:${name}`);
