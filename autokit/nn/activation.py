@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from autokit.nn import functional, init
@@ -134,7 +135,23 @@ class Hardtanh(FunctionLayer):
 
     function = staticmethod(functional.hardtanh)
 
-    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> None:
+    def __init__(
+        self,
+        min_val: float = -1.0,
+        max_val: float = 1.0,
+        inplace: bool = False,
+        min_value: float | None = None,
+        max_value: float | None = None,
+    ) -> None:
+        for older, given in (("min", min_value), ("max", max_value)):
+            if given is not None:
+                warnings.warn(
+                    f"keyword argument `{older}_value` is deprecated and renamed to `{older}_val`",
+                    FutureWarning,
+                    stacklevel=2,
+                )
+        min_val = min_val if min_value is None else min_value
+        max_val = max_val if max_value is None else max_value
         if not max_val > min_val:
             raise AssertionError(f"max_val ({max_val}) must be larger than min_val ({min_val})")
         super().__init__(min_val=min_val, max_val=max_val, inplace=inplace)

@@ -71,8 +71,10 @@ class UninitializedBuffer(_Uninitialized, Buffer):
     __slots__ = ()
     cls_to_become = Buffer
 
-    def __init__(self, requires_grad: bool = False, device: Any = None, dtype: Any = None) -> None:
-        Buffer.__init__(self, _nothing(device, dtype))
+    def __init__(
+        self, requires_grad: bool = False, device: Any = None, dtype: Any = None, persistent: bool = True
+    ) -> None:
+        Buffer.__init__(self, _nothing(device, dtype), persistent=persistent)
 
 
 class LazyModuleMixin(Module):

@@ -268,9 +268,9 @@ class Module(Hookable):
                 path = f"{prefix}.{name}" if prefix else name
                 yield from child.named_modules(memo, path, remove_duplicate)
 
-    def modules(self) -> Iterator[Module]:
-        """This module and all inside it."""
-        for _, module in self.named_modules():
+    def modules(self, remove_duplicate: bool = True) -> Iterator[Module]:
+        """This module and all inside it; one that is shared comes once."""
+        for _, module in self.named_modules(remove_duplicate=remove_duplicate):
             yield module
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
@@ -433,6 +433,12 @@ class Module(Hookable):
     def cuda(self: Self, device: int | None = None) -> Self:
         """All parameters and buffers on a GPU."""
         return self.to("cuda" if device is None else f"cuda:{device}")
+
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """Do nothing, and say so once: see :func:`torch.compile`."""
+        from autokit.func.compiling import compile
+
+        compile(self, *args, **kwargs)
 
     # ------------------------------------------------------------ saving and loading
 

@@ -266,3 +266,16 @@ def test_the_printed_model_literally():
         "Sequential(\n  (0): Linear(in_features=2, out_features=3, bias=True)\n"
         "  (1): Sequential(\n    (0): ReLU()\n  )\n)"
     )
+
+
+def test_a_model_that_is_compiled_computes_what_it_did(monkeypatch: pytest.MonkeyPatch):
+    from autokit.func import compiling
+
+    monkeypatch.setattr(compiling, "_told", False)
+    model, x = nn.Linear(2, 1), ak.ones(1, 2)
+    before = model(x).item()
+    with pytest.warns(UserWarning, match="returns what it is given"):
+        assert model.compile(mode="max-autotune") is None
+    assert model(x).item() == before
+    with pytest.raises(RuntimeError, match="Unrecognized mode=fast"):
+        model.compile(mode="fast")

@@ -66,15 +66,15 @@ def default_collate(batch: Sequence[Any]) -> Any:
     )
 
 
-def default_convert(sample: Any) -> Any:
+def default_convert(data: Any) -> Any:
     """A sample alone, without batching: NumPy arrays become tensors, containers are gone into."""
-    if isinstance(sample, np.ndarray | np.generic) and sample.dtype in dtypes.BY_NUMPY:
-        return new_tensor(np.asarray(sample))
-    if isinstance(sample, Mapping):
-        return _of_its_kind(sample, {key: default_convert(value) for key, value in sample.items()})
-    if isinstance(sample, Sequence) and not isinstance(sample, str | bytes):
-        return _of_its_kind(sample, [default_convert(item) for item in sample])
-    return sample
+    if isinstance(data, np.ndarray | np.generic) and data.dtype in dtypes.BY_NUMPY:
+        return new_tensor(np.asarray(data))
+    if isinstance(data, Mapping):
+        return _of_its_kind(data, {key: default_convert(value) for key, value in data.items()})
+    if isinstance(data, Sequence) and not isinstance(data, str | bytes):
+        return _of_its_kind(data, [default_convert(item) for item in data])
+    return data
 
 
 def _of_its_kind(sample: Any, content: Any) -> Any:
