@@ -53,7 +53,8 @@ _ON_CPU = {
     "float32": _LOSSES
     + """
     adaptive_avg_pool3d adaptive_max_pool3d avg_pool3d binary_cross_entropy cholesky cholesky_ex
-    cholesky_inverse cholesky_solve cond ctc_loss eig eigh eigvals eigvalsh grid_sample inv inv_ex inverse
+    cholesky_inverse cholesky_solve cond ctc_loss eig eigh eigvals eigvalsh fractional_max_pool2d
+    fractional_max_pool3d grid_sample inv inv_ex inverse
     linalg_cholesky linalg_lu_solve linalg_qr linalg_svd lp_pool3d lstsq lu_solve matrix_rank max_unpool1d
     max_unpool2d max_unpool3d nanquantile pinverse prod qr quantile solve svd svdvals trace triangular_solve
     """,

@@ -52,6 +52,20 @@ CASES = [
         for keywords in ({}, {"stride": 1}, {"padding": 1})
         for array in (TIES, LOW, np.where(TIES == 2, np.nan, TIES))
     ),
+    c(
+        "fractional_max_pool2d",
+        lambda T, a: T.nn.functional.fractional_max_pool2d(
+            a, (2, 1), output_size=(3, 4), _random_samples=T.full((2, 2, 2), 0.625, dtype=a.dtype)
+        ),
+        R(2, 2, 6, 5),
+    ),
+    c(
+        "fractional_max_pool3d",
+        lambda T, a: T.nn.functional.fractional_max_pool3d(
+            a, 2, output_ratio=0.5, _random_samples=T.full((1, 2, 3), 0.375, dtype=a.dtype)
+        ),
+        R(2, 5, 6, 7),
+    ),
     c("max_pool3d", lambda T, a: T.max_pool3d(a, 2), R(2, 2, 4, 3, 4)),
     c(
         "max_pool3d",
