@@ -138,6 +138,12 @@ def _bare(value: Any) -> Any:
     return value.inner if value.__class__ is Placeholder else value
 
 
+@fused
+def any_outside(places, least, size, /):
+    """Whether one of ``places`` is not from ``least`` up to ``size``: an array without dimensions."""
+    return np.any((places < least) | (places >= size))
+
+
 def counting(array: Any, count: int) -> Any:
     """0, 1, 2, … up to ``count``, on the GPU of ``array``; made once."""
     return _counting(module_of(array), array.device.id, count)

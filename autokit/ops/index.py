@@ -18,6 +18,7 @@ from autokit.dtypes import FLOATS
 from autokit.ops import gpu
 from autokit.ops.errors import describe
 from autokit.ops.gpu import is_on_cpu
+from autokit.ops.gpu_kernels import any_outside
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.recording import share_storage
@@ -98,6 +99,10 @@ def _check_bounds(shape: tuple[int, ...], index: tuple[Any, ...]) -> None:
             continue
         if hasattr(entry, "dtype") and entry.dtype.kind != "b" and entry.size and dim < len(shape):
             size = shape[dim]
+            far = entry.__class__ is not np.ndarray and on_a_gpu(entry)
+            if far and not gpu.ask(any_outside(entry, -size, size)):
+                dim += 1
+                continue
             outside = (entry < -size) | (entry >= size)
             if gpu.any_of(outside):
                 raise out_of_bounds(int(entry[outside].reshape(-1)[0]), dim, size)

@@ -16,7 +16,7 @@ from autokit.devices import module_of, on_a_gpu
 from autokit.ops.blocks import pieces_of_rows
 from autokit.ops.elementwise import sigmoid
 from autokit.ops.gpu import any_of, ask
-from autokit.ops.gpu_kernels import counting, fused
+from autokit.ops.gpu_kernels import any_outside, counting, fused
 from autokit.ops.index import read_at
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.soft_extremes import exponentials_of_rows
@@ -165,13 +165,8 @@ def _are_classes(target: Any, classes: int) -> bool:
         unsigned = target.view(np.uint64)  # where negative ones are the largest
         return unsigned.item(unsigned.argmax()) < classes  # in a third of the time that max() takes
     if on_a_gpu(target):
-        return not ask(_any_outside(target, classes))
+        return not ask(any_outside(target, 0, classes))
     return not any_of((target < 0) | (target >= classes))
-
-
-@fused
-def _any_outside(target, /, classes):
-    return np.any((target < 0) | (target >= classes))
 
 
 @fused

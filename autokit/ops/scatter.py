@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from autokit.devices import module_of
+from autokit.devices import module_of, on_a_gpu
 from autokit.dtypes import FLOATS
 from autokit.ops.dims import place_of
 from autokit.ops.errors import broadcast_message, describe
-from autokit.ops.gpu import any_of, combine_at, is_on_cpu
+from autokit.ops.gpu import any_of, ask, combine_at, is_on_cpu
+from autokit.ops.gpu_kernels import any_outside
 from autokit.ops.index import add_at, out_of_bounds, spread_out, writable_copy
 from autokit.ops.names import Names
 from autokit.ops.operands import fitting
@@ -128,6 +129,8 @@ def beyond(places: Any, size: int, least: int = 0) -> int | None:
     """The first of ``places`` that is not from ``least`` up to ``size``."""
     if is_on_cpu(places) and (not places.size or (places.min() >= least and places.max() < size)):
         return None  # a third of the time
+    if on_a_gpu(places) and not ask(any_outside(places, least, size)):
+        return None
     outside = (places < least) | (places >= size)
     return int(places[outside].reshape(-1)[0]) if any_of(outside) else None
 

@@ -57,7 +57,7 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "normalize._arrived": (MATRIX, ROW, {"axes": (1,), "count": 3}),
     "normalize._by_input": (MATRIX, MATRIX, ROW, COLUMN, COLUMN, COLUMN, COLUMN, {}),
     "normalize._by_weight": (MATRIX, MATRIX, COLUMN, COLUMN, {"axes": (0,)}),
-    "loss._any_outside": (TARGETS, {"classes": 3}),
+    "gpu_kernels.any_outside": (TARGETS, 0, 3, {}),
     "loss._mean_of_negatives": ((4,), {"count": 4}),
     "loss._slope_at_targets": (COLUMN, TARGETS[:, None], np.arange(3)[None], {"divisor": 4}),
     "pooling._last_nan": (MATRIX, np.arange(3), {"axis": 1}),

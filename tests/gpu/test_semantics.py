@@ -282,6 +282,29 @@ def test_layers_give_the_cpus_numbers(layer: Any):
     np.testing.assert_allclose(outputs[1], outputs[0], rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.parametrize("mask", ["causal", "given", "padding"])
+def test_attention_asks_nothing_of_the_gpu(mask: str):
+    torch.manual_seed(0)
+    layer = nn.TransformerEncoderLayer(4, 2, 8, dropout=0.0, batch_first=True)
+    x = torch.rand(2, 5, 4)
+    outputs = []
+    for where in ("cpu", "cuda"):
+        moved = copy.deepcopy(layer).to(where)
+        square = nn.Transformer.generate_square_subsequent_mask(5).to(where)
+        settings = {
+            "causal": {"src_mask": square, "is_causal": True},
+            "given": {"src_mask": square},
+            "padding": {"src_key_padding_mask": torch.tensor([[False] * 4 + [True]] * 2, device=where)},
+        }[mask]
+        given = x.to(where)
+        standin.copies.clear()
+        made = moved(given, **settings)
+        made.sum().backward()
+        assert not standin.copies
+        outputs.append(made.detach().cpu().numpy())
+    np.testing.assert_allclose(outputs[1], outputs[0], rtol=1e-4, atol=1e-6)
+
+
 @pytest.mark.gpu
 def test_on_a_gpu_this_folder_runs_twice(gpu: str):
     """Elsewhere this one test is skipped, and says what is missing."""

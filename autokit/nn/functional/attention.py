@@ -17,6 +17,7 @@ from autokit.ops.autocast import autocasted
 from autokit.ops.choices import where
 from autokit.ops.errors import describe
 from autokit.ops.filled import zeros
+from autokit.ops.gpu import any_known, is_on_cpu
 from autokit.ops.join import cat
 from autokit.ops.linalg import matmul
 from autokit.ops.pad import pad
@@ -85,9 +86,9 @@ def scaled_dot_product_attention(
         masks.append(new_tensor(module_of(scores.array).tri(*scores.array.shape[-2:], dtype=bool)))
     for mask in masks:
         scores = where(mask, scores, -math.inf) if mask.array.dtype.kind == "b" else scores + mask
-    if masks:
+    if masks and (attn_mask is not None or is_on_cpu(scores.array)):
         blocked = np.isneginf(scores.array).all(axis=-1, keepdims=True)
-        if blocked.any():
+        if any_known(blocked):
             nowhere = new_tensor(blocked)
             weights = where(nowhere, 0.0, softmax(where(nowhere, 0.0, scores), -1))
             return matmul(dropout(weights, dropout_p), value)
