@@ -146,7 +146,9 @@ _PACKAGES = (
     "plot",
     "serialization",
     "special",
+    "testing",
     "transforms",
+    "types",
     "utils",
     "widgets",
 )

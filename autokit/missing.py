@@ -50,7 +50,7 @@ _NEVER = (
         'device="cpu" or device="cuda"',
     ),
     (
-        r"distributed.*|Distributed.*|DataParallel|SyncBatchNorm|multiprocessing|is_distributed|(is_)?shared?_?memory_?"
+        r"distributed.*|Distributed.*|SyncBatchNorm|multiprocessing|is_distributed|(is_)?shared?_?memory_?"
         r"|is_shared|futures|contrib|fork|wait|prepare_multiprocessing.*",
         "it computes in one process",
         "",
@@ -119,7 +119,6 @@ _INSTEAD = {
         "profiler": "%%prun, or the standard library's cProfile",
         "split_with_sizes": "torch.split",
         "get_file_path": "pathlib",
-        "testing": "torch.allclose, or numpy.testing",
         "newaxis": "None, as in x[:, None]",
         "rnn_tanh": "torch.nn.RNN",
         "rnn_relu": "torch.nn.RNN",
@@ -133,11 +132,7 @@ _INSTEAD = {
     },
     "torch.nn.functional": {"upsample_bilinear": "interpolate", "upsample_nearest": "interpolate"},
     "torch.utils.data": {"DistributedSampler": "RandomSampler"},
-    "torch.nn": {
-        "DataParallel": "the module as it is",
-        "Container": "torch.nn.Module",
-        "CrossMapLRN2d": "torch.nn.LocalResponseNorm",
-    },
+    "torch.nn": {"Container": "torch.nn.Module", "CrossMapLRN2d": "torch.nn.LocalResponseNorm"},
     "torch.optim": {"SparseAdam": "torch.optim.Adam, as gradients are dense here"},
 }
 """What to use in place of what PyTorch has and autokit has not."""
@@ -301,6 +296,23 @@ class _Unknown(AttributeError):
 # A traceback calls it what it is to the learner.
 _Unknown.__name__ = _Unknown.__qualname__ = "AttributeError"
 _Unknown.__module__ = "builtins"
+
+
+class _Finder:
+    """Asked last for a module: says of one that PyTorch has why it is not here."""
+
+    @staticmethod
+    def find_spec(name: str, path: Any = None, target: Any = None) -> None:
+        room, _, last = name.rpartition(".")
+        if room.partition(".")[0] != "autokit" or path is not getattr(
+            sys.modules.get(room), "__path__", None
+        ):
+            return  # nobody imports it: a tool looks whether it is there
+        if said := explanation("torch" + room[7:], last):
+            raise ModuleNotFoundError(said, name=name)
+
+
+sys.meta_path.append(_Finder)
 
 
 def _said(space: str, name: str) -> str:

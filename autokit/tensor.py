@@ -125,7 +125,7 @@ class Tensor:
         """Whether the elements are in the computer's main memory."""
         return self.device.type == "cpu"
 
-    is_meta = False
+    is_meta = is_sparse = is_quantized = is_mps = False
     output_nr = 0
 
     @property

@@ -31,7 +31,7 @@ LAYERS = (
         "memory",
         "thread_state",
     },
-    {"", "nn", "optim", "static", "utils", "datasets", "transforms", "distributions"}
+    {"", "nn", "optim", "static", "utils", "datasets", "transforms", "distributions", "testing", "types"}
     | {"accelerator", "amp", "backends", "cuda", "debug", "linalg", "serialization", "special"},
     {"graphs"},
     {"draw"},

@@ -1,7 +1,7 @@
 """Networks: modules, their parameters, layers, activations and losses, named as in PyTorch."""
 
 from autokit.missing import names_of
-from autokit.nn import functional, init, modules, utils
+from autokit.nn import functional, init, modules, parallel, utils
 from autokit.nn.activation import (
     CELU,
     ELU,
@@ -111,6 +111,7 @@ from autokit.nn.padding import (
     ZeroPad2d,
     ZeroPad3d,
 )
+from autokit.nn.parallel import DataParallel
 from autokit.nn.parameter import Buffer, Parameter
 from autokit.nn.pooling import (
     AdaptiveAvgPool1d,
@@ -199,6 +200,7 @@ __all__ = [
     "CosineEmbeddingLoss",
     "CosineSimilarity",
     "CrossEntropyLoss",
+    "DataParallel",
     "Dropout",
     "Dropout1d",
     "Dropout2d",
@@ -322,5 +324,6 @@ __all__ = [
     "functional",
     "init",
     "modules",
+    "parallel",
     "utils",
 ]

@@ -101,6 +101,10 @@ class _Windowed(Module):
         return text
 
 
+_ConvNd = _Windowed
+"""PyTorch's name for the base of all convolutions."""
+
+
 class _Conv(_Windowed):
     def __init__(
         self,

@@ -45,6 +45,10 @@ class Dropout(FunctionLayer):
         return f"p={self.p}, inplace={self.inplace}"
 
 
+_DropoutNd = Dropout
+"""PyTorch's name for the base of these."""
+
+
 class Dropout1d(Dropout):
     """:class:`Dropout` of whole channels, of (N, C, L) or (C, L)."""
 

@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
-from autokit.nn import activation, container, dropout, linear, loss, padding, pooling, sparse, transformer
+import sys
+
+from autokit.nn import (
+    activation,
+    container,
+    distance,
+    dropout,
+    linear,
+    loss,
+    padding,
+    pooling,
+    sparse,
+    transformer,
+)
 from autokit.nn import convolution as conv
 from autokit.nn import normalization as batchnorm
 from autokit.nn import recurrent as rnn
+from autokit.nn import resampling as upsampling
 from autokit.nn.module import Module
-from autokit.nn.modules import module
+from autokit.nn.modules import module, utils
 
 instancenorm = batchnorm
 normalization = batchnorm
+flatten = linear
+fold = pixelshuffle = upsampling
 
 __all__ = [
     "Module",
@@ -18,15 +34,26 @@ __all__ = [
     "batchnorm",
     "container",
     "conv",
+    "distance",
     "dropout",
+    "flatten",
+    "fold",
     "instancenorm",
     "linear",
     "loss",
     "module",
     "normalization",
     "padding",
+    "pixelshuffle",
     "pooling",
     "rnn",
     "sparse",
     "transformer",
+    "upsampling",
+    "utils",
 ]
+
+vars(activation)["MultiheadAttention"] = transformer.MultiheadAttention  # PyTorch has it there
+# So that `from torch.nn.modules.conv import Conv2d` finds them.
+for _name in __all__[1:]:
+    sys.modules.setdefault(f"{__name__}.{_name}", globals()[_name])

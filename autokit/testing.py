@@ -1,0 +1,176 @@
+"""Comparisons for tests: :func:`assert_close`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from autokit.devices import to_numpy
+from autokit.missing import names_of
+from autokit.ops.create import tensor
+from autokit.tensor import Tensor
+
+_TOLERANCES = {
+    "float16": (1e-3, 1e-5),
+    "bfloat16": (1.6e-2, 1e-5),
+    "float32": (1.3e-6, 1e-5),
+    "float64": (1e-7, 1e-7),
+}
+"""How far apart, relatively and absolutely, numbers of a dtype may be; others must be equal."""
+
+
+def assert_close(
+    actual: Any,
+    expected: Any,
+    *,
+    allow_subclasses: bool = True,
+    rtol: float | None = None,
+    atol: float | None = None,
+    equal_nan: bool = False,
+    check_device: bool = True,
+    check_dtype: bool = True,
+    check_layout: bool = True,
+    check_stride: bool = False,
+    msg: Any = None,
+) -> None:
+    """Raise unless two tensors, numbers, or sequences or mappings of them, are near each other.
+
+    That is where ``|actual - expected| <= atol + rtol * |expected|``.
+
+    Parameters
+    ----------
+    rtol, atol : float, optional
+        Both or neither; PyTorch's for the dtype where they are left out.
+    equal_nan : bool
+        Take NaN for equal to NaN.
+    check_dtype, check_device, check_stride : bool
+        Raise where these differ.
+    msg : str or function, optional
+        What to say in place of the usual words, or a function of these.
+
+    Raises
+    ------
+    AssertionError
+        If something is not close, saying how far apart it is and where.
+    ValueError
+        If one of ``rtol`` and ``atol`` is given without the other.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> torch.testing.assert_close(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.0 + 1e-6]))
+    >>> torch.testing.assert_close(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.5]))
+    Traceback (most recent call last):
+    AssertionError: Tensor-likes are not close!
+    <BLANKLINE>
+    Mismatched elements: 1 / 2 (50.0%)
+    Greatest absolute difference: 0.5 at index (1,) (up to 1e-05 allowed)
+    Greatest relative difference: 0.2 at index (1,) (up to 1.3e-06 allowed)
+    """
+    if (rtol is None) != (atol is None):
+        raise ValueError(
+            f"rtol and atol must both be specified or both be unspecified, but got {rtol=} and {atol=}."
+        )
+    checks = {"device": check_device, "dtype": check_dtype, "stride": check_stride}
+    said = _difference(actual, expected, rtol, atol, equal_nan, checks)
+    if said:
+        raise AssertionError(said if msg is None else msg(said) if callable(msg) else msg)
+
+
+def _difference(
+    actual: Any,
+    expected: Any,
+    rtol: float | None,
+    atol: float | None,
+    equal_nan: bool,
+    checks: dict[str, bool],
+) -> str:
+    """What is not close, in words; empty where all is."""
+    settings = (rtol, atol, equal_nan, checks)
+    if isinstance(actual, Mapping) and isinstance(expected, Mapping):
+        if actual.keys() != expected.keys():
+            return f"The keys of the mappings do not match: {sorted(actual)} != {sorted(expected)}"
+        pairs = [(f"[{key!r}]", actual[key], expected[key]) for key in actual]
+    elif _is_sequence(actual) and _is_sequence(expected):
+        if len(actual) != len(expected):
+            return f"The length of the sequences mismatch: {len(actual)} != {len(expected)}"
+        pairs = [(f"[{place}]", a, b) for place, (a, b) in enumerate(zip(actual, expected, strict=True))]
+    else:
+        return _difference_of_tensors(actual, expected, *settings)
+    for where, a, b in pairs:
+        said = _difference(a, b, *settings)
+        if said:
+            return f"{said}\n\nThe failure occurred for item {where}"
+    return ""
+
+
+def _is_sequence(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str)
+
+
+def _difference_of_tensors(
+    actual: Any,
+    expected: Any,
+    rtol: float | None,
+    atol: float | None,
+    equal_nan: bool,
+    checks: dict[str, bool],
+) -> str:
+    are_tensors = isinstance(actual, Tensor) or isinstance(expected, Tensor)
+    if are_tensors and not (isinstance(actual, Tensor) and isinstance(expected, Tensor)):
+        return f"The types do not match: {type(actual).__name__} and {type(expected).__name__}"
+    ours, theirs = (each if are_tensors else tensor(each, dtype=_widest(each)) for each in (actual, expected))
+    for name in ("shape", *(name for name, wanted in checks.items() if wanted and are_tensors)):
+        a, b = getattr(ours, name), getattr(theirs, name)
+        a, b = (a(), b()) if name == "stride" else (a, b)
+        if a != b:
+            return f"The values for attribute '{name}' do not match: {a} != {b}."
+    if rtol is None or atol is None:
+        rtol, atol = max(_TOLERANCES.get(each.dtype.name, (0.0, 0.0)) for each in (ours, theirs))
+    a, b = (to_numpy(each.array).astype(np.float64) for each in (ours, theirs))
+    far = ~np.isclose(a, b, rtol, atol, equal_nan)
+    if not far.any():
+        return ""
+    with np.errstate(all="ignore"):
+        apart = np.where(far, np.abs(a - b), 0)
+        relative = np.where(far, apart / np.abs(b), 0)
+    kind = "close" if rtol or atol else "equal"
+    limits = [f" (up to {limit} allowed)" if rtol or atol else "" for limit in (atol, rtol)]
+    differences = list(zip(("absolute", "relative"), (apart, relative), limits, strict=True))
+    if not ours.array.ndim:
+        mine, other = ours.item(), theirs.item()
+        numbers = abs(mine - other), abs(mine - other) / abs(other) if other else np.inf
+        rows = [
+            f"{name.title()} difference: {number}{limit}"
+            for number, (name, _, limit) in zip(numbers, differences, strict=True)
+        ]
+        return "\n".join([f"Scalars are not {kind}!", "", f"Expected {other} but got {mine}.", *rows])
+    rows = [
+        f"Greatest {name} difference: {_short(values.max())}{_place(values)}{limit}"
+        for name, values, limit in differences
+    ]
+    share = f"{far.sum()} / {far.size} ({100 * far.mean():.1f}%)"
+    return "\n".join([f"Tensor-likes are not {kind}!", "", f"Mismatched elements: {share}", *rows])
+
+
+def _widest(number: Any) -> Any:
+    from autokit import dtypes
+
+    return dtypes.BY_NAME["float64" if isinstance(number, float) else "int64"]
+
+
+def _short(number: float) -> Any:
+    return float(f"{number:.8g}")
+
+
+def _place(values: np.ndarray) -> str:
+    if not values.ndim:
+        return ""
+    return f" at index {tuple(int(place) for place in np.unravel_index(values.argmax(), values.shape))}"
+
+
+__getattr__ = names_of("torch.testing")
+
+__all__ = ["assert_close"]
