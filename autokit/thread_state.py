@@ -9,6 +9,8 @@
   ``(outer scope, weak reference to the module)``, or None outside of all;
 * ``keep``: how many elements a value may have to be kept for the picture;
 * ``code``: the part of the learner's program that made the last node;
+* ``line``: while one of autokit's own modules runs, the line of the learner's program that called it, as
+  ``(code, instruction)``; else None;
 * ``watchers``: functions to call with each new node;
 * ``listener``: whom a backward pass tells what happens, where nobody else asks;
 * ``packers``: the ``saved_tensors_hooks`` that are at work, innermost last, and
@@ -37,6 +39,7 @@ class State:
         "code",
         "grad_enabled",
         "inference",
+        "line",
         "listener",
         "packers",
         "packing_refused",
@@ -48,6 +51,7 @@ class State:
         self.grad_enabled = True
         self.scope: tuple[Any, Any] | None = None
         self.code: Any = None
+        self.line: tuple[Any, int] | None = None
         self.inference = False
         self.autocast: dict[str, Any] | None = None
         self.listener: Any = None

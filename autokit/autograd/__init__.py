@@ -127,7 +127,12 @@ def _backward_of_a_tensor(
     >>> x.grad
     tensor([2., 4.])
     """
-    backward(self, gradient, retain_graph, create_graph, inputs)
+    if inputs is not None or not (gradient is None or isinstance(gradient, Tensor)):
+        backward(self, gradient, retain_graph, create_graph, inputs)
+        return
+    begin = _seed(0, self, gradient, create_graph)
+    retain = create_graph if retain_graph is None else retain_graph
+    run_backward((self.grad_fn or self,), (begin,), retain_graph=retain, create_graph=create_graph)
 
 
 _backward_of_a_tensor.__name__ = "backward"
@@ -220,34 +225,34 @@ def seeds(outputs: list[Tensor], given: Any, as_tensors: bool) -> list[Any]:
     each = [given] * len(outputs) if given is None or isinstance(given, Tensor) else list(given)
     if len(each) != len(outputs):
         raise RuntimeError(f"got {len(outputs)} tensors and {len(each)} gradients")
-    checked = []
-    for place, (output, seed) in enumerate(zip(outputs, each)):
-        if not isinstance(output, Tensor):
-            raise TypeError(f"backward() starts at tensors, and got {type(output).__name__}")
-        if not output._requires_grad:
+    return [_seed(place, output, seed, as_tensors) for place, (output, seed) in enumerate(zip(outputs, each))]
+
+
+def _seed(place: int, output: Tensor, seed: Any, as_tensor: bool) -> Any:
+    if not isinstance(output, Tensor):
+        raise TypeError(f"backward() starts at tensors, and got {type(output).__name__}")
+    if not output._requires_grad:
+        raise RuntimeError(
+            f"element {place} of tensors does not require grad and does not have a grad_fn: nothing that "
+            f"{describe(output)} was made from has requires_grad=True, or it was made under no_grad()"
+        )
+    if seed is None:
+        if output.array.size != 1:
             raise RuntimeError(
-                f"element {place} of tensors does not require grad and does not have a grad_fn: nothing that "
-                f"{describe(output)} was made from has requires_grad=True, or it was made under no_grad()"
+                "grad can be implicitly created only for scalar outputs: this one is "
+                f"{describe(output)}; reduce it, as with .sum(), or pass gradient= of that shape"
             )
-        if seed is None:
-            if output.array.size != 1:
-                raise RuntimeError(
-                    "grad can be implicitly created only for scalar outputs: this one is "
-                    f"{describe(output)}; reduce it, as with .sum(), or pass gradient= of that shape"
-                )
-            array = module_of(output.array).empty(output.array.shape, output.array.dtype)
-            array.fill(1)  # sooner done than by ones()
-        else:
-            if not isinstance(seed, Tensor):
-                raise TypeError(f"gradients can be either Tensors or None, but got {type(seed).__name__}")
-            if seed.array.shape != output.array.shape:
-                raise RuntimeError(
-                    f"Mismatch in shape: grad_output[{place}] has a shape of {seed.shape} and "
-                    f"output[{place}] has a shape of {output.shape}."
-                )
-            array = seed.array.astype(output.array.dtype, copy=False)
-        checked.append((seed if seed is not None else new_tensor(array)) if as_tensors else array)
-    return checked
+        array = module_of(output.array).empty(output.array.shape, output.array.dtype)
+        array.fill(1)  # sooner done than by ones()
+        return new_tensor(array) if as_tensor else array
+    if not isinstance(seed, Tensor):
+        raise TypeError(f"gradients can be either Tensors or None, but got {type(seed).__name__}")
+    if seed.array.shape != output.array.shape:
+        raise RuntimeError(
+            f"Mismatch in shape: grad_output[{place}] has a shape of {seed.shape} and "
+            f"output[{place}] has a shape of {output.shape}."
+        )
+    return seed if as_tensor else seed.array.astype(output.array.dtype, copy=False)
 
 
 def Variable(data: Tensor, requires_grad: bool = False) -> Tensor:

@@ -241,7 +241,10 @@ def flow(
 
         if into_leaves and not (watched or Hooks.on_leaves):
             for leaf, gradient in gradients.items():
-                leaf._accumulate(gradient)
+                if leaf._grad is None and not create_graph:
+                    leaf._grad = new_tensor(gradient)
+                else:
+                    leaf._accumulate(gradient)
         else:
             for leaf, gradient in gradients.items():
                 _finish_leaf(leaf, gradient, *leaves)

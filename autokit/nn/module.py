@@ -9,7 +9,7 @@ and all that walks over a model.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 from weakref import ref
 
 from autokit import dtypes, missing
@@ -19,6 +19,7 @@ from autokit.nn.parameter import Buffer, Parameter
 from autokit.nn.scope import name_layer
 from autokit.nn.state import IncompatibleKeys, load_state, save_state
 from autokit.ops.filled import empty_like
+from autokit.ops.recording import calling_line
 from autokit.tensor import Tensor
 from autokit.thread_state import thread
 
@@ -58,10 +59,17 @@ class Module(Hookable):
     _version: int = 1
     """The version of what a class saves: it stands in the file, for PyTorch to know older ones by."""
 
+    _is_ours: ClassVar[bool] = False
+    """Whether ``forward`` is autokit's own, so that what it does belongs to the line that calls it."""
+
     training: bool
     _parameters: dict[str, Parameter | None]
     _buffers: dict[str, Tensor | None]
     _modules: dict[str, Module | None]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls._is_ours = getattr(cls.forward, "__module__", "").startswith("autokit.nn.")
 
     def __init__(self) -> None:
         plain = self.__dict__  # past __setattr__, which needs the registers that are made here
@@ -79,17 +87,22 @@ class Module(Hookable):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         state = thread.state
-        outer = state.scope
+        outer, line = state.scope, state.line
         state.scope = (outer, ref(self))
         try:
             if self._hooks is None and not of_all_modules:
+                if not self._is_ours:
+                    state.line = None
+                elif line is None:
+                    state.line = calling_line()
                 return self.forward(*args, **kwargs)
+            state.line = None
             return call_with_hooks(self, hooks_of(self), args, kwargs)
         except (RuntimeError, TypeError, ValueError, IndexError, AssertionError) as error:
             name_layer(error, self)
             raise
         finally:
-            state.scope = outer
+            state.scope, state.line = outer, line
 
     # ------------------------------------------------------------ attributes
 

@@ -148,9 +148,17 @@ def _constants_of(kind: np.dtype, value: float, count: int) -> np.ndarray:
 
 
 @lru_cache(maxsize=64)
-def ones(count: int, dtype: np.dtype) -> np.ndarray:
+def ones(shape: int | tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     """Ones to add up with: a product with them is the quickest sum over rows or columns."""
-    made = np.ones(count, dtype)
+    made = np.ones(shape, dtype)
+    made.flags.writeable = False
+    return made
+
+
+@lru_cache(maxsize=16)
+def zero(dtype: np.dtype) -> np.ndarray:
+    """0 without dimensions, which NumPy's functions take sooner than a Python number."""
+    made = np.zeros((), dtype)
     made.flags.writeable = False
     return made
 

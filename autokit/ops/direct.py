@@ -8,22 +8,19 @@ then need none of that.
 
 from __future__ import annotations
 
-from operator import attrgetter
 from typing import Any
 
 from autokit.dtypes import HALVES
-from autokit.ops.operation import get_array, recovered
+from autokit.ops.operation import recovered
 from autokit.ops.recording import record_all
 from autokit.tensor import Tensor, new_tensor
 from autokit.thread_state import thread
-
-learns_of = attrgetter("_requires_grad")
 
 
 def direct(function: Any, operands: tuple[Tensor, ...], settings: dict[str, Any] | None = None) -> Tensor:
     """What ``function`` gives for tensors that need no promotion, with every setting given by name."""
     operation = function.operation
-    arrays = tuple(map(get_array, operands))
+    arrays = [each.array for each in operands]
     forward = operation.forward
     if HALVES and any([array.dtype in HALVES for array in arrays]):
         forward = operation.on_halves
@@ -33,7 +30,7 @@ def direct(function: Any, operands: tuple[Tensor, ...], settings: dict[str, Any]
         return recovered(function, operation, operands, settings or {}, error)
     state = thread.state
     if state.grad_enabled:
-        learns = tuple(map(learns_of, operands))
+        learns = [each._requires_grad for each in operands]
         if True in learns:
-            return record_all(state, operation, out, learns, operands, settings)
+            return record_all(state, operation, out, tuple(learns), operands, settings)
     return new_tensor(out)

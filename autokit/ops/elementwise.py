@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autokit.dtypes import FLOATS
-from autokit.ops.blocks import drop, in_blocks, zeros_like
+from autokit.ops.blocks import drop, in_blocks, zero, zeros_like
 from autokit.ops.errors import refuse_bools_in
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
@@ -91,10 +91,18 @@ def _of_relu(g: Any, out: Any) -> Any:
     return np.where(out <= 0, 0, g)  # a NaN passes the gradient on
 
 
+def _of_relu_on_arrays(g: Any, out: Any) -> Any:
+    if not g.__class__ is out.__class__ is np.ndarray:
+        return _of_relu(g, out)
+    made, none = g.copy(), zero(out.dtype)
+    np.putmask(made, out <= none, none)  # sooner done than a choice
+    return made
+
+
 def _relu(a: Any) -> Any:
     if a.dtype.kind == "b":
         raise RuntimeError("Boolean inputs not supported for relu: convert with .float()")
-    return np.maximum(a, 0)
+    return np.maximum(a, zero(a.dtype) if a.__class__ is np.ndarray else 0)
 
 
 def _relu_of_block(a: Any, into: Any, /) -> None:
@@ -107,7 +115,7 @@ def _relu_of_block(a: Any, into: Any, /) -> None:
     a=derivative(
         "1 where {a} > 0, else 0",
         _of_relu,
-        in_blocks(_of_relu, lambda g, out, into, /: drop(out <= 0, g, into)),
+        in_blocks(_of_relu_on_arrays, lambda g, out, into, /: drop(out <= 0, g, into)),
     ),
     on_arrays=in_blocks(_relu, _relu_of_block),
 )

@@ -77,15 +77,18 @@ def record(
     node.storage = None
     node.hooks = None
     node.freed = False
-    frame = get_frame(2)
-    code = frame.f_code
-    if code is not state.code:  # mostly the same part of the program goes on
-        while OUR_FILES[code.co_filename]:
-            frame = frame.f_back  # type: ignore[assignment]
-            code = frame.f_code
-        state.code = code
-    node.code = code
-    node.instruction = frame.f_lasti
+    if state.line is None:
+        frame = get_frame(2)
+        code = frame.f_code
+        if code is not state.code:  # mostly the same part of the program goes on
+            while OUR_FILES[code.co_filename]:
+                frame = frame.f_back  # type: ignore[assignment]
+                code = frame.f_code
+            state.code = code
+        node.code = code
+        node.instruction = frame.f_lasti
+    else:
+        node.code, node.instruction = state.line
     tensor = _allocate(Tensor)
     tensor.array = array
     tensor.grad_fn = node
@@ -105,15 +108,16 @@ def record_all(
 ) -> Tensor:
     """:func:`record` for any number of operands, of any size."""
     way = operation.ways.get(learns) or operation.way(learns)
-    made = record(state, operation, array, way, tuple([each.grad_fn or each for each in operands]), settings)
-    node, small = made.grad_fn, state.small
-    large = node.saved is not None  # type: ignore[union-attr]
+    small, sources, large = state.small, [], False
     for operand in operands:
+        sources.append(operand.grad_fn or operand)
         if operand._storage is INFERENCE:
             refuse_inference(way, operands)
         if operand.array.size > small:
             large = True
-    if large:
+    made = record(state, operation, array, way, tuple(sources), settings)
+    node = made.grad_fn
+    if large or node.saved is not None:  # type: ignore[union-attr]
         settle(state, node, operands)
     return made
 
@@ -143,7 +147,7 @@ def settle(state: State, node: Node | None, operands: tuple[Tensor, ...]) -> Non
     that need it and by nobody else, so that it can go when they are freed.
     """
     assert node is not None
-    way, limit = node.way, state.keep
+    way, limit = node.way, state._keep
     sources = list(node.sources)
     saved = {}
     any_large = node.output.size > limit
@@ -195,6 +199,14 @@ class _OurFiles(dict[str, bool]):
 
 OUR_FILES = _OurFiles()
 """Lines of files for which this is true are not the learner's."""
+
+
+def calling_line() -> tuple[Any, int]:
+    """The line of the learner's program that is running: its code, and the place in it."""
+    frame = get_frame(1)
+    while OUR_FILES[frame.f_code.co_filename]:
+        frame = frame.f_back  # type: ignore[assignment]
+    return frame.f_code, frame.f_lasti
 
 
 def share_storage(base: Tensor, result: Tensor) -> Tensor:

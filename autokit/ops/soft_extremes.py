@@ -15,6 +15,7 @@ from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
 from autokit.ops.reduce import Dim, added, axes, checked, kind_of, require_operand, restored
 from autokit.tensor import Tensor
+from autokit.thread_state import SMALL
 
 
 def _top(a: Any, dim: Dim) -> Any:
@@ -57,6 +58,16 @@ def _added(a: Any, dim: int) -> Any:
 _FEW = 256
 
 
+def _added_beside(a: Any, dim: int) -> Any:
+    """The same, beside each element of a small matrix: NumPy takes long to begin with rows of one number."""
+    if a.__class__ is np.ndarray and a.ndim == 2 and dim == 1 and a.shape[1] <= _VERY_FEW and a.size <= SMALL:
+        return a.dot(ones((a.shape[1], a.shape[1]), a.dtype))
+    return _added(a, dim)
+
+
+_VERY_FEW = 32
+
+
 def _softmax(a: Any, dim: int) -> Any:
     if a.__class__ is np.ndarray:
         # The ufunc itself begins sooner than the method max().
@@ -67,7 +78,7 @@ def _softmax(a: Any, dim: int) -> Any:
         top = _top(a, dim)
     exponentials = np.subtract(a, top, out=np.empty_like(a))
     np.exp(exponentials, out=exponentials)
-    exponentials /= _added(exponentials, dim)
+    exponentials /= _added_beside(exponentials, dim)
     return exponentials
 
 
@@ -102,7 +113,7 @@ def _softmax_gradient(g: Any, out: Any, dim: int) -> Any:
     if out.__class__ is not np.ndarray and on_a_gpu(out) and out.ndim:
         return _softmax_gradient_in_kernels(g, out, dim)
     weighted = np.multiply(g, out, out=np.empty_like(out))
-    total = _added(weighted, dim)
+    total = _added_beside(weighted, dim)
     np.subtract(g, total, out=weighted)
     weighted *= out
     return weighted
@@ -151,7 +162,7 @@ def _log_softmax_gradient(g: Any, out: Any, dim: int) -> Any:
     if out.__class__ is not np.ndarray and on_a_gpu(out):
         return _less_share(g, out, _added(g, dim))
     result = np.exp(out, out=np.empty_like(out))
-    result *= _added(g, dim)
+    result *= _added_beside(g, dim)
     np.subtract(g, result, out=result)
     return result
 

@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 from autokit.autograd.modes import enable_grad, no_grad
-from autokit.ops.recording import storage_of
+from autokit.ops.recording import calling_line, storage_of
 from autokit.optim.line_search import Place, strong_wolfe
 from autokit.optim.optimizer import (
     Line,
     Optimizer,
     Params,
-    calling_line,
     check_not_negative,
     check_one_element,
     number_of,

@@ -7,11 +7,10 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from functools import wraps
-from sys import _getframe as get_frame
 from typing import Any
 
 from autokit.autograd.modes import enable_grad
-from autokit.ops.recording import OUR_FILES
+from autokit.ops.recording import calling_line
 from autokit.tensor import RemovableHandle, Tensor
 
 Params = Iterable[Any]
@@ -380,14 +379,6 @@ class Optimizer:
         from autokit.graphs.tables import optimizer_table
 
         return table_bundle(optimizer_table(self), repr(self))
-
-
-def calling_line() -> Line:
-    """The line of the learner's program that asked for a step."""
-    frame = get_frame(1)
-    while OUR_FILES[frame.f_code.co_filename]:
-        frame = frame.f_back  # type: ignore[assignment]
-    return frame.f_code, frame.f_lasti
 
 
 def number_of(value: Any) -> Any:
