@@ -191,6 +191,7 @@ def flow(
                     if storage is not None and storage.modified > node.sequence:
                         _refuse_changed(node, storage, None if only is OUTPUT else node.operand(only))
                     made = vjp(gradient, value)
+                    source = value = None  # it may be large, and is not needed while other rules run
                 raw = made
                 is_node = target.__class__ is Node
                 like = target if is_node else target.array

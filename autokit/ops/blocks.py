@@ -23,6 +23,9 @@ from autokit.threads import each, get_count
 BLOCK = 65_536
 """Elements in a piece: few enough for the cache, and enough to make up for NumPy's calls."""
 
+FEW = 4096
+"""Fewer elements than this take no longer with branches."""
+
 BLOCKS_OF_THREADS = 4
 """Pieces that are one piece where several threads take part."""
 
@@ -46,7 +49,7 @@ def in_blocks(plain: Callable[..., Any], of_block: Callable[..., Any]) -> Callab
     @wraps(plain)
     def apply(*arguments: Any, **settings: Any) -> Any:
         first = arguments[0]
-        if first.size < BLOCK:
+        if first.size < FEW:
             return plain(*arguments, **settings)
         arrays, positional = arguments[:count], arguments[count:]
         lines = [_line(array, first) for array in arrays]
@@ -54,6 +57,9 @@ def in_blocks(plain: Callable[..., Any], of_block: Callable[..., Any]) -> Callab
             return plain(*arguments, **settings)
         result = np.empty(first.shape, first.dtype)
         into = result.reshape(-1)
+        if into.size <= BLOCK:
+            of_block(*lines, into, *positional, **settings)
+            return result
 
         def work(piece: slice) -> None:
             parts = [line[piece] for line in lines]  # type: ignore[index]
@@ -176,15 +182,19 @@ def constants_like(piece: Any, value: float) -> Any:
 def keep(mask: Any, a: Any, into: Any) -> None:
     """Write ``a`` where ``mask`` holds, else 0."""
     kind = _INTEGERS[a.dtype.itemsize]
-    np.bitwise_and(_bits(mask, kind), a.view(kind), out=into.view(kind))
+    bits = into.view(kind)
+    np.copyto(bits, np.negative(mask.view(np.int8)))
+    bits &= a.view(kind)
 
 
 def drop(mask: Any, a: Any, into: Any) -> None:
     """Write 0 where ``mask`` holds, else ``a``; ``mask`` is used up."""
     kind = _INTEGERS[a.dtype.itemsize]
-    bits = mask.view(np.int8)
-    bits -= 1
-    np.bitwise_and(bits.astype(kind), a.view(kind), out=into.view(kind))
+    kept = mask.view(np.int8)
+    kept -= 1
+    bits = into.view(kind)
+    np.copyto(bits, kept)
+    bits &= a.view(kind)
 
 
 def replace(mask: Any, value: Any, into: Any) -> None:

@@ -92,10 +92,10 @@ def _of_relu(g: Any, out: Any) -> Any:
 
 
 def _of_relu_on_arrays(g: Any, out: Any) -> Any:
-    if not g.__class__ is out.__class__ is np.ndarray:
+    if not g.__class__ is out.__class__ is np.ndarray or g.dtype.kind != "f" or not g.ndim:
         return _of_relu(g, out)
-    made, none = g.copy(), zero(out.dtype)
-    np.putmask(made, out <= none, none)  # sooner done than a choice
+    made = np.empty(g.shape, g.dtype)
+    drop(out <= zero(out.dtype), g, made)
     return made
 
 

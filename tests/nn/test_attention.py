@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import autokit as ak
+from autokit.ops.attention import attention
+from autokit.ops.direct import direct
 from tests.support import on_intel, require
 
 require("torch")
@@ -249,3 +251,62 @@ def test_wrong_heads_are_refused_as_in_pytorch(call: Any):
 def test_masks_of_two_kinds_warn():
     with pytest.warns(UserWarning, match="mismatched key_padding_mask and attn_mask"):
         attend(ak, {"key_padding_mask": PADDED, "attn_mask": BANNED * 1.0})
+
+
+# ---------------------------------------------------------------- with many weights
+
+LONG = np.random.RandomState(1).rand(64, 64)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"is_causal": True},
+        {"scale": 0.3},
+        {"attn_mask": LONG > 0.3},
+        {"attn_mask": LONG, "is_causal": True},
+    ],
+)
+@pytest.mark.parametrize("ndim", [3, 4])
+def test_many_weights_are_not_kept(options: dict[str, Any], ndim: int):
+    found = []
+    for library in (ak, torch):
+        random = np.random.RandomState(0)
+        width = 4 if len(options) == 2 else 3  # PyTorch takes both masks where all widths are equal
+        shapes = [(4, 8, 64, 4), (4, 8, 64, 4), (4, 8, 64, width)]
+        leaves = [library.tensor(random.randn(*s), requires_grad=True) for s in shapes]
+        operands = [leaf.flatten(0, 1) for leaf in leaves] if ndim == 3 else leaves
+        given = {k: library.tensor(v) if isinstance(v, np.ndarray) else v for k, v in options.items()}
+        if ndim == 3 and len(given) == 2:
+            del given["is_causal"]  # there PyTorch refuses both
+        out = library.nn.functional.scaled_dot_product_attention(*operands, **given)
+        if library is ak:
+            assert out.grad_fn.operation.name == "attention"
+            assert max(operand.numel() for operand in out.grad_fn.operands) < 4 * 8 * 64 * 64
+        (out * out).sum().backward()
+        found.append([out.detach().numpy(), *(leaf.grad.numpy() for leaf in leaves)])
+    for ours, theirs in zip(*found):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("mask", [None, np.triu(np.full((3, 3), -2.0), 1)])
+def test_attention_in_one_step_has_right_derivatives(mask: Any):
+    ak.manual_seed(0)
+    operands = [ak.randn(2, 3, 4, dtype=ak.float64, requires_grad=True) for _ in range(3)]
+
+    def attend(*operands: Any) -> Any:
+        return direct(attention, operands, {"mask": mask, "scale": 0.5})
+
+    assert ak.autograd.gradcheck(attend, operands)
+    assert ak.autograd.gradgradcheck(attend, operands)
+
+
+def test_many_weights_are_kept_for_a_picture_and_where_a_query_may_look_nowhere():
+    x = ak.ones(4, 8, 64, 4, requires_grad=True)
+    attend = ak.nn.functional.scaled_dot_product_attention
+    with ak.recording():
+        assert attend(x, x, x).grad_fn.operation.name != "attention"
+    nowhere = ak.ones(64, 64, dtype=ak.bool)
+    nowhere[3] = False
+    assert (attend(x, x, x, nowhere)[..., 3, :] == 0).all()

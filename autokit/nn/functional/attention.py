@@ -13,8 +13,10 @@ from autokit.dtypes import FLOATS, HALVES
 from autokit.nn.functional.dropout import dropout
 from autokit.nn.functional.linear import linear
 from autokit.nn.functional.loss import require_tensors
+from autokit.ops.attention import attention, is_large, mask_to_add
 from autokit.ops.autocast import autocasted
 from autokit.ops.choices import where
+from autokit.ops.direct import direct
 from autokit.ops.errors import describe
 from autokit.ops.filled import zeros
 from autokit.ops.gpu import any_known, is_on_cpu
@@ -23,7 +25,7 @@ from autokit.ops.linalg import matmul
 from autokit.ops.pad import pad
 from autokit.ops.soft_extremes import softmax
 from autokit.tensor import Tensor, new_tensor
-from autokit.thread_state import thread
+from autokit.thread_state import SMALL, thread
 
 
 def scaled_dot_product_attention(
@@ -80,6 +82,10 @@ def scaled_dot_product_attention(
         key, value = _for_all_heads(query, key), _for_all_heads(query, value)
     width = query.array.shape[-1]
     factor = 1 / math.sqrt(width or 1) if scale is None else scale
+    if not dropout_p:
+        known = _of_many_weights(query, key, value, attn_mask, is_causal, factor)
+        if known is not None:
+            return known
     scores = matmul(query, key.transpose(-2, -1)) * factor
     masks = [] if attn_mask is None else [attn_mask]
     if is_causal:
@@ -93,6 +99,21 @@ def scaled_dot_product_attention(
             weights = where(nowhere, 0.0, softmax(where(nowhere, 0.0, scores), -1))
             return matmul(dropout(weights, dropout_p), value)
     return matmul(dropout(softmax(scores, -1), dropout_p), value)
+
+
+def _of_many_weights(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, is_causal: bool, scale: float
+) -> Tensor | None:
+    """Attention in one step; None where the weights are few or to be kept, or a query may look nowhere."""
+    keys = None if mask is None else mask.array
+    if not is_large(query.array, key.array, value.array, keys) or thread.state.keep != SMALL:
+        return None
+    if mask is not None and mask._requires_grad:
+        return None
+    added = mask_to_add(keys, is_causal, query.array, key.array)
+    if added is not None and np.isneginf(added).all(axis=1).any():
+        return None
+    return direct(attention, (query, key, value), {"mask": added, "scale": scale})
 
 
 def _check_operands(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> None:
