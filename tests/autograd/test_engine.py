@@ -525,3 +525,24 @@ def test_a_wide_graph():
     x = autokit.ones(1, requires_grad=True)
     sum((x * k for k in range(5_000)), x).backward()
     assert x.grad is not None and x.grad.item() == 1 + sum(range(5_000))
+
+
+def test_a_pass_lets_go_of_an_operand_as_soon_as_its_rule_is_done():
+    gone = []
+
+    class Looks(autokit.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            gone.append(held() is None)
+            return g
+
+    middle = Looks.apply(autokit.ones(2000, requires_grad=True)).exp()
+    held = weakref.ref(middle.array)
+    total = middle.sum()
+    del middle
+    total.backward()
+    assert gone == [True]

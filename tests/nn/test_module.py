@@ -10,6 +10,7 @@ import pytest
 
 import autokit as ak
 from autokit import nn
+from autokit.autograd.node import source_line
 from autokit.thread_state import thread
 from tests.support import require
 
@@ -205,6 +206,30 @@ def test_the_scope_names_the_modules_that_run_and_is_left_after_an_error():
         model(ak.ones(1))
     assert seen == [model[0], model]
     assert thread.state.scope is None
+
+
+def test_what_autokits_own_modules_do_belongs_to_the_line_that_calls_them():
+    class Doubled(nn.Module):
+        def forward(self, x: Any) -> Any:
+            return x * 2
+
+    def line(node: Any) -> str:
+        found = source_line(node.code, node.instruction)
+        assert found is not None
+        return found[2]
+
+    model = nn.Sequential(nn.Linear(2, 2), Doubled(), nn.ReLU())
+    made = model(ak.ones(1, 2))
+    own, doubled = made.grad_fn, made.grad_fn.sources[0]
+    assert line(own) == line(doubled.sources[0]) == "made = model(ak.ones(1, 2))"
+    assert line(doubled) == "return x * 2"
+    model[0].register_forward_hook(lambda module, given, made: made + 1)
+    with pytest.raises(RuntimeError):
+        model(ak.ones(1, 3))
+    later = model(ak.ones(1, 2)).grad_fn.sources[0]
+    assert line(later) == "return x * 2"
+    assert "made + 1" in line(later.sources[0])
+    assert thread.state.line is None
 
 
 def test_a_wrong_number_of_features_names_the_layer_by_its_path():
