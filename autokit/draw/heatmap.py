@@ -18,6 +18,7 @@ WIDTH, HEIGHT = 72.0, 44.0
 
 LARGEST = 11.0
 _SMALLEST, _GLYPH = 1.5, 7.0
+_STRIP = 3  # so many times as high as wide is a thin strip
 LEVELS = 8
 _PAPER, _BLUE, _ORANGE, _NOT_FINITE = (243, 244, 246), (33, 102, 172), (191, 87, 0), "#6b7280"
 _FRAME = "#cbd2db"
@@ -49,13 +50,16 @@ def heatmap(
 ) -> Heatmap | None:
     """The thumbnail of a tensor; None for a single number and where the values were not kept.
 
-    The last dimension runs along a row.  What would be too thin to see is
-    folded into a block, in reading order.
+    The last dimension runs along a row; of a stack of small matrices, as the
+    filters of a convolution, each is a row, lest it be a thin strip.  What
+    would be too thin to see even so is folded into a block, in reading order.
     """
     if summary is None or summary.values is None or not summary.shape or len(summary.values) < 2:
         return None
     count = len(summary.values)
     columns = max(1, summary.shape[-1])
+    if len(summary.shape) > 2 and count / columns > _STRIP * columns:
+        columns *= max(1, summary.shape[-2])
     rows = math.ceil(count / columns)
     cell = min(width / columns, height / rows, largest)
     if cell < _SMALLEST:

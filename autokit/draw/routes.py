@@ -47,9 +47,8 @@ def choose(
         The two boxes at its ends.
     """
     ways: list[tuple[Point, list[Point]]] = []
-    passed = [wall for wall in walls if wall not in homes]
     for way in _ways(start, end, station, carries, pieces, homes):
-        if not crosses(way[1], passed, _CLEAR) and not crosses(way[1], homes):
+        if not crosses(way[1], walls, _CLEAR, homes) and not crosses(way[1], homes):
             return way
         ways.append(way)
     return next((way for way in ways if not crosses(way[1], walls)), ways[-1])
@@ -135,9 +134,11 @@ def along(to: Sequence[Point], onward: Sequence[Point]) -> list[Point]:
     return [*to, to[-1], onward[0], *onward]
 
 
-def crosses(points: Sequence[Point], walls: Sequence[Bounds], air: float = -0.5) -> bool:
-    """Whether a Bézier curve runs through a rectangle, or comes as near to it as ``air``."""
-    walls = _near(points, walls, air)
+def crosses(
+    points: Sequence[Point], walls: Sequence[Bounds], air: float = -0.5, but: Sequence[Bounds] = ()
+) -> bool:
+    """Whether a Bézier curve runs through a rectangle ``but`` some, or comes as near to one as ``air``."""
+    walls = [wall for wall in _near(points, walls, air) if wall not in but]
     for k in range(0, len(points) - 1 if walls else 0, 3):
         piece = points[k : k + 4]
         for wall in _near(piece, walls, air):

@@ -30,6 +30,22 @@ def test_a_matrix_keeps_its_rows() -> None:
     assert heat is not None and (heat.rows, heat.columns) == (2, 3)
 
 
+@pytest.mark.parametrize(
+    "shape, grid",
+    [
+        ((4, 1, 3, 3), (4, 9)),
+        ((2, 4, 3, 3), (8, 9)),
+        ((2, 8, 8), (16, 8)),
+        ((24, 3), (24, 3)),
+        ((1, 8, 8), (8, 8)),
+    ],
+)
+def test_small_matrices_in_a_stack_are_a_row_each(shape: tuple[int, ...], grid: tuple[int, int]) -> None:
+    heat = heatmap(summarize(np.arange(np.prod(shape)).reshape(shape)))
+    assert heat is not None and (heat.rows, heat.columns) == grid
+    assert list(heat.values) == list(range(int(np.prod(shape))))
+
+
 @pytest.mark.parametrize("array", [np.float32(3), np.zeros((0, 3)), np.zeros(1), np.zeros(5000)])
 def test_no_picture_of_a_number_of_nothing_or_of_what_was_not_kept(array: np.ndarray) -> None:
     assert heatmap(summarize(array)) is None
