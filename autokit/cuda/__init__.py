@@ -83,7 +83,11 @@ def current_device() -> int:
 
 
 def set_device(device: Any) -> None:
-    """Compute on this GPU from now on: a number, or ``"cuda:1"``."""
+    """Compute on this GPU from now on: a number, or ``"cuda:1"``.
+
+    Where there are several, CuPy computes on the current one.  What is computed from tensors of another
+    one belongs into ``with torch.cuda.device(1):``, which PyTorch does not ask for.
+    """
     _gpu(device).use()
 
 

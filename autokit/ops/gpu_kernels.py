@@ -72,7 +72,8 @@ def fused(function: Callable[..., Any]) -> Callable[..., Any]:
         if kernel is None:
             name = function.__name__.strip("_")
             kernel = kernels[key] = module.fuse(kernel_name=name)(traced(function, module, fixed))
-        return kernel(*arguments[:count])
+        # CuPy knows Python's numbers for what they are; NumPy's would make all that follows as wide.
+        return kernel(*[each.item() if isinstance(each, np.generic) else each for each in arguments[:count]])
 
     return run
 

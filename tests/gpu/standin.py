@@ -432,6 +432,9 @@ def fuse(kernel_name: str) -> Any:
         def run(*arguments: Any) -> Any:
             launches.append(kernel_name)
             fusion = Fusion()
+            for each in arguments:
+                if isinstance(each, np.generic):
+                    raise TypeError(f"a number of NumPy's, {each!r}, which CuPy takes for as wide as it is")
             result = function(*[None if each is None else Traced(_bare(each), fusion) for each in arguments])
             return tuple(map(_made, result)) if isinstance(result, tuple) else _made(result)
 

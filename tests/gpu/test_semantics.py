@@ -200,6 +200,18 @@ def test_products_of_float16_are_left_to_tensor_cores(product: Any, shapes: Any)
 # ---------------------------------------------------------------- training
 
 
+def test_a_parameter_without_dimensions_and_a_rate_of_numpys():
+    for name in ("SGD", "Adam"):
+        found = []
+        for where in ("cpu", "cuda"):
+            x = torch.tensor(3.0, device=where, requires_grad=True)
+            optimizer = getattr(optim, name)([x], lr=np.float64(0.5))
+            (x * x).backward()
+            optimizer.step()
+            found.append(x.item())
+        assert found[0] == pytest.approx(found[1])
+
+
 def network() -> nn.Module:
     torch.manual_seed(0)
     return nn.Sequential(
