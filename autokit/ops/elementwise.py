@@ -10,6 +10,7 @@ import numpy as np
 from autokit.dtypes import FLOATS
 from autokit.ops.blocks import drop, in_blocks, zero, zeros_like
 from autokit.ops.errors import refuse_bools_in
+from autokit.ops.gpu_kernels import fused
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.operators import flat
@@ -87,13 +88,16 @@ def sigmoid(a, /):
     return _logistic(a)
 
 
-def _of_relu(g: Any, out: Any) -> Any:
+def _of_relu(g: Any, out: Any, /) -> Any:
     return np.where(out <= 0, 0, g)  # a NaN passes the gradient on
+
+
+_of_relu_in_a_kernel = fused(_of_relu)
 
 
 def _of_relu_on_arrays(g: Any, out: Any) -> Any:
     if not g.__class__ is out.__class__ is np.ndarray or g.dtype.kind != "f" or not g.ndim:
-        return _of_relu(g, out)
+        return _of_relu_in_a_kernel(g, out)
     made = np.empty(g.shape, g.dtype)
     drop(out <= zero(out.dtype), g, made)
     return made
