@@ -124,9 +124,14 @@ def _texts(data: Graph | Timeline, state: State) -> dict[str, dict[str, set[str]
 def _notes(graph: Graph, drawn: Part) -> list[str]:
     notes = [f"Not drawn: {drawn.left_out}."] if drawn.left_out else []
     if drawn.folds:
-        count = sum(len(fold.nodes) for fold in drawn.folds)
+        count, titles = sum(len(fold.nodes) for fold in drawn.folds), {fold.title for fold in drawn.folds}
         boxes = "1 box" if len(drawn.folds) == 1 else f"{len(drawn.folds):,} boxes"
-        notes.append(f"{count:,} of {len(graph.nodes):,} nodes are folded into {boxes}.")
+        it = "it" if len(drawn.folds) == 1 else "one"
+        more = "; depth= opens modules" if {group.path for group in graph.groups} & titles else ""
+        notes.append(
+            f"{count:,} of {len(graph.nodes):,} nodes are folded into {boxes}: "
+            f"in a player a click opens {it}{more}."
+        )
     if not graph.nodes:
         notes.append("An empty graph: nothing was computed.")
     return notes + ([graph.left_out] if graph.left_out else [])

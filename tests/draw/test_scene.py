@@ -188,6 +188,13 @@ def test_what_repeats_is_folded_and_the_picture_says_so(make) -> None:
     assert "folded" in picture.title
 
 
+def test_a_still_with_folds_says_how_they_open() -> None:
+    (note,) = scene(graphs.blocks(3), depth=0).notes
+    assert "a click opens it; depth= opens modules." in note.text
+    (note,) = scene(graphs.layers(1000)).notes
+    assert note.text.endswith("in a player a click opens it.")
+
+
 def test_an_empty_graph_says_that_it_is_empty() -> None:
     picture = scene(Graph((), ()))
     assert picture.boxes == () and "empty" in picture.notes[0].text.lower()
