@@ -254,6 +254,8 @@ class Tensor:
 
     @requires_grad.setter
     def requires_grad(self, wanted: bool) -> None:
+        if not isinstance(wanted, bool):
+            raise RuntimeError(f"requires_grad must be a bool, not {type(wanted).__name__}: True or False")
         if self.grad_fn is not None and not wanted:
             raise RuntimeError(
                 "you can only change requires_grad flags of leaf variables. If you want to use a computed "
@@ -272,7 +274,7 @@ class Tensor:
                     "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed: "
                     "clone() it, or make it in torch.no_grad()"
                 )
-        self._requires_grad = bool(wanted)
+        self._requires_grad = wanted
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set ``requires_grad`` and return the tensor."""

@@ -14,6 +14,8 @@ from autokit.tensor import Tensor, new_tensor
 
 def unset(shape: tuple[int, ...], device: Any = None, dtype: Any = None) -> Parameter:
     """A parameter of ``shape`` whose values are still to be drawn."""
+    if min(shape, default=0) < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {min(shape)}: {list(shape)}")
     kind = dtypes.as_dtype(dtype) if dtype is not None else dtypes.get_default_dtype()
     where = get_default_device() if device is None else device
     with computing_on(where):

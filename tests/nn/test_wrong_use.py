@@ -108,6 +108,9 @@ LOSSES: dict[str, Callable[[Any], Any]] = {
     "a class of log-probabilities": lambda T: T.nn.functional.nll_loss(T.zeros(2, 3), T.tensor([0, 3])),
     "a column of classes": lambda T: T.nn.functional.cross_entropy(T.zeros(2, 3), T.tensor([[0], [1]])),
     "too many classes": lambda T: T.nn.functional.cross_entropy(T.zeros(2, 3), T.tensor([0, 1, 2])),
+    "fewer than no features": lambda T: T.nn.Linear(4, -1),
+    "fewer than no channels": lambda T: T.nn.Conv2d(-1, 2, 3),
+    "a word for requires_grad": lambda T: setattr(T.ones(2), "requires_grad", "yes"),
     "a target beyond 1": lambda T: T.nn.functional.binary_cross_entropy(T.ones(2), T.tensor([0.0, 2.0])),
     "logits for probabilities": lambda T: T.nn.functional.binary_cross_entropy(
         T.tensor([2.0, -1.0]), T.tensor([0.0, 1.0])
