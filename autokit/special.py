@@ -34,7 +34,7 @@ from autokit.ops.trigonometry import sinc
 for _name in ("logit", "log_softmax", "logsumexp", "multigammaln", "polygamma", "round", "softmax"):
     globals()[_name] = looked_at(f"special_{_name}", globals()[_name])
 
-globals().update(POLYNOMIALS)
+globals().update({_name: looked_at(f"special_{_name}", each) for _name, each in POLYNOMIALS.items()})
 
 __getattr__ = names_of("torch.special")
 

@@ -42,6 +42,7 @@ _OF_TWO = "input: Tensor, other: number, alpha?: number"
 UNTOLD = {
     **{name + underscore: [_OF_TWO] for name in ("add", "sub", "subtract") for underscore in ("", "_")},
     "rsub": [_OF_TWO],
+    ".copy_": ["input: Tensor, other: number, non_blocking?: bool"],
 }
 """Ways to call that PyTorch's stubs leave out."""
 
@@ -97,7 +98,9 @@ def _public(functions: Any, neural: Any, methods: Any) -> list[tuple[str, list[s
             elif stub_prefix and stub_prefix + name not in stubs:
                 found[prefix + name] = _forms_of_schemas(stub_prefix + name)
             elif stub_prefix + name in stubs:
-                found[prefix + name] = sorted(set(stubs[stub_prefix + name]) | set(UNTOLD.get(name, [])))
+                found[prefix + name] = sorted(
+                    {*stubs[stub_prefix + name], *UNTOLD.get(name, []), *UNTOLD.get(prefix + name, [])}
+                )
     return sorted((name, _different(forms)) for name, forms in found.items() if forms)
 
 

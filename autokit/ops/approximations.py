@@ -434,13 +434,15 @@ def zeta(x: Any, q: Any) -> Any:
     while (near := safe < _FAR).any():
         total = np.where(near, total + safe**-power, total)
         safe = np.where(near, safe + 1, safe)
-    term = safe**-power
+    at_infinity, term = total, safe**-power
     total = total + term * safe / (power - 1) + term / 2
     factor = power / safe
     for n, bernoulli in enumerate(_BERNOULLI, 1):
         total = total + term * factor * bernoulli / math.factorial(2 * n)
         factor = factor * (power + 2 * n - 1) * (power + 2 * n) / (safe * safe)
-    return np.where(undefined | np.isnan(x), np.nan, np.where(pole | (x == 1), np.inf, total))
+    total = np.where(np.isinf(x) & (q <= 1), at_infinity, total)
+    total = np.where(undefined | np.isnan(x), np.nan, total)
+    return np.where((x == 1) | pole & ~(x < 1), np.inf, total)
 
 
 # ---------------------------------------------------------------- Bessel functions, after [2]

@@ -218,6 +218,9 @@ def allclose(
         raise RuntimeError(
             f"allclose: {input.dtype.name} did not match {other.dtype.name}: convert one with .to(dtype)"
         )
+    for name, value in {"rtol": rtol, "atol": atol}.items():
+        if value < 0:
+            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value}")
     return bool(np.allclose(input.array, other.array, rtol, atol, equal_nan))
 
 

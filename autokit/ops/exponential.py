@@ -143,8 +143,7 @@ def xlog1py(a, b, /):
 
 
 def _of_logit(g: Any, a: Any, eps: float | None) -> Any:
-    edge = (a == 0) | (a == 1)
-    slope = np.where(edge, g * np.inf, g / np.where(edge, 1, a * (1 - a)))
+    slope = g / (np.abs(a) * (1 - a))  # at −0, too, it is +∞
     if eps is None:
         return np.where((a < 0) | (a > 1), np.nan, slope)
     return np.where((a < eps) | (a > 1 - eps), 0.0, slope)

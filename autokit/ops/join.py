@@ -378,6 +378,11 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
         )
     elif indexing not in ("ij", "xy"):
         raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
+    if len({each.array.dtype for each in several}) > 1:
+        raise RuntimeError(
+            "meshgrid expects all tensors to have the same dtype, not "
+            f"{', '.join(each.dtype.name for each in several)}; convert with .to(dtype)"
+        )
     for each in several:
         if each.array.ndim > 1:
             raise RuntimeError(

@@ -286,6 +286,8 @@ def cond(A: Tensor, p: float | str | None = None) -> Tensor:
         )
     if p is None or p in (2, -2):
         values = svdvals(A)
+        if not values.array.shape[-1]:
+            return values.sum(-1)
         largest, smallest = values[..., 0], values[..., -1]
         return smallest / largest if p == -2 else largest / smallest
     if p not in ("fro", "nuc", 1, -1, math.inf, -math.inf):

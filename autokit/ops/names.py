@@ -20,6 +20,9 @@ from autokit.ops.autocast import autocasted
 from autokit.tensor import Tensor
 from autokit.thread_state import thread
 
+OPERANDS = ("input", "other")
+"""PyTorch's keywords for a first and a second tensor."""
+
 SPELLINGS = {"axis": "dim", "keepdims": "keepdim"}
 """NumPy's keyword for PyTorch's."""
 

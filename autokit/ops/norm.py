@@ -94,12 +94,13 @@ def plain_distance(a, b, /, p, dim, shared, made_by):
 def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     """The p-norm of ``input - other``."""
     require_operand("dist", input)
-    for each in (input, other):
-        if isinstance(each, Tensor) and each.array.dtype.kind not in dtypes.DIFFERENTIABLE:
-            raise RuntimeError(
-                f"norm(): input dtype should be either floating point or complex. Got {kind_of(each.array)} "
-                "instead; convert it with .float()"
-            )
+    if all(
+        isinstance(each, Tensor) and each.array.dtype.kind not in dtypes.FLOATS for each in (input, other)
+    ):
+        raise RuntimeError(
+            f"norm(): input dtype should be either floating point or complex. Got {kind_of(input.array)} "
+            "instead; convert it with .float()"
+        )
     return plain_distance(input, other, float(p), None, True, "DistBackward0")
 
 
@@ -285,6 +286,11 @@ def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
         raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
     if a.ndim < 2:
         raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {a.ndim} dimensions")
+    if a.dtype.kind not in dtypes.FLOATS:
+        raise RuntimeError(
+            f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {kind_of(a)}: "
+            "convert it with .float()"
+        )
     return plain_renorm(input, float(p), place_of(dim, a.ndim, "renorm"), maxnorm)
 
 

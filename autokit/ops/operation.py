@@ -41,7 +41,7 @@ from autokit.memory import INFERENCE
 from autokit.ops.autocast import autocasted
 from autokit.ops.errors import not_a_tensor
 from autokit.ops.half import derivative_in_float32, in_float32
-from autokit.ops.names import SPELLINGS, unknown_keyword, write_out
+from autokit.ops.names import OPERANDS, SPELLINGS, unknown_keyword, write_out
 from autokit.ops.operands import as_operands, with_number
 from autokit.ops.recording import OUTPUT, record, record_all, refuse_inference, settle, share_storage
 from autokit.tensor import Tensor, new_tensor
@@ -496,14 +496,10 @@ def _rename(operation: Operation, settings: dict[str, Any]) -> dict[str, Any]:
     return settings
 
 
-_KEYWORDS = ("input", "other")
-"""PyTorch's keywords for a first and a second tensor."""
-
-
 def _operands_by_name(
     operation: Operation, given: tuple[Any, ...], settings: dict[str, Any]
 ) -> tuple[Any, ...]:
-    for keyword in _KEYWORDS[len(given) : len(operation.operands)]:
+    for keyword in OPERANDS[len(given) : len(operation.operands)]:
         if keyword not in settings:
             break
         given = (*given, settings.pop(keyword))

@@ -35,8 +35,8 @@ def _polynomial(
     by_angle: ByAngle | None = None,
     cosine: Callable[[Any], Any] = lambda x: x,
 ) -> None:
-    def forward(input, n, /):  # type: ignore[no-untyped-def]
-        degrees = _degrees(n)
+    def forward(input, other, /):  # type: ignore[no-untyped-def]
+        degrees = _degrees(other)
         if by_angle is None:
             return _by_recurrence(input, degrees, first, following)
         # The recurrence loses digits with each degree, and would take as many steps.
@@ -46,10 +46,10 @@ def _polynomial(
         return np.where(inside & (degrees > 8), far, near).astype(input.dtype, copy=False)
 
     forward.__name__ = name
-    forward.__doc__ = f"{words} of degree ``n`` at each element; 0 for a negative degree."
-    FUNCTIONS[name] = operation(symbol, f"{symbol} of degree {{n}} at {{input}}", floating=True, name=name)(
-        forward
-    )
+    forward.__doc__ = f"{words} of degree ``other`` at each element; 0 for a negative degree."
+    FUNCTIONS[name] = operation(
+        symbol, f"{symbol} of degree {{other}} at {{input}}", floating=True, name=name
+    )(forward)
 
 
 def _degrees(n: Any) -> Any:

@@ -281,6 +281,11 @@ def nanmean(
             "nanmean(): expected input to have floating point or complex dtype but got "
             f"{kind_of(input.array)}; convert it with .float()"
         )
+    if dtype is not None and not dtype.is_floating_point:
+        raise RuntimeError(
+            "nanmean(): could not infer output dtype. Optional dtype must be either a floating point or "
+            f"complex dtype. Got: {dtype.name}"
+        )
     input = converted(input, dtype)
     return nansum(input, dim, keepdim) / input.detach().eq(input.detach()).sum(dim, keepdim)
 

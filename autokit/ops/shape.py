@@ -240,6 +240,8 @@ def t(a, /):
 
 def adjoint(input: Tensor) -> Tensor:
     """The last two dimensions exchanged, and complex numbers conjugated."""
+    if not input.array.ndim:
+        return input.view(())
     if input.array.ndim < 2:
         raise RuntimeError(
             "tensor.adjoint() is only supported on matrices or batches of matrices. Got "

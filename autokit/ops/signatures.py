@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autokit.dtypes import dtype as Dtype
-from autokit.ops.names import SPELLINGS, in_place_of, unknown_keyword, wrong_count
+from autokit.ops.names import OPERANDS, SPELLINGS, in_place_of, unknown_keyword, wrong_count
 from autokit.tensor import Tensor
 
 FILE = os.path.join(os.path.dirname(__file__), "signatures.txt")
@@ -216,9 +216,11 @@ def in_our_words(
     if not settings:
         return settings
     rule = getattr(function, "operation", None)
-    ours = (
-        {**dict.fromkeys(rule.operands), **rule.defaults} if rule else inspect.signature(function).parameters
-    )
+    if rule:  # what a rule calls its operands is no keyword
+        operands = (*OPERANDS, *rule.operands[2:])[: len(rule.operands)]
+        ours = {**dict.fromkeys(operands), **rule.defaults}
+    else:
+        ours = dict(inspect.signature(function).parameters)
     if any(each.kind is each.VAR_KEYWORD for each in ours.values() if isinstance(each, inspect.Parameter)):
         return settings
     places = {

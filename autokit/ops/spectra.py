@@ -172,8 +172,16 @@ def linalg_svd(A: Tensor, full_matrices: bool = True) -> Any:
     return SvdResult(svd_u(A, found=found), svd_s(A, found=found), svd_vh(A, found=found))
 
 
-def svdvals(A: Tensor) -> Tensor:
-    """The singular values of each matrix, from the largest."""
+def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
+    """The singular values of each matrix, from the largest; ``driver`` counts on a GPU alone.
+
+    Raises
+    ------
+    RuntimeError
+        If a ``driver`` is given.
+    """
+    if driver is not None:
+        raise RuntimeError("linalg.svd: keyword argument `driver=` is only supported on CUDA inputs")
     return svd_s(A, found=tuple(_svd_arrays(A, False)))
 
 

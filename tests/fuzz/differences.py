@@ -156,7 +156,7 @@ kthvalue|topk|mode|sort|argsort|msort|median|nanmedian / result|gradient / \d /
     Which of equal elements comes first is free where the sort is not stable.
     a = T.tensor([1, 1, -5, 4]); T.kthvalue(a, 2)
 
-bincount|cummax|cummin|trapezoid|trapz|vander|lu_unpack|lstsq|cond|cholesky_ex|combinations|geqrf|histogram / result|gradient / requires_grad /
+bincount|cummax|cummin|trapezoid|trapz|vander|lu_unpack|lstsq|cond|cholesky_ex|combinations|geqrf|histogram|qr|householder_product / result|gradient / requires_grad /
     What has no gradient, or no elements, is not marked as having one.
     a = T.tensor([3]); b = T.tensor([0.5], requires_grad=True); T.bincount(a, b)
 

@@ -83,6 +83,15 @@ TAKEN: list[Callable[[Any], Any]] = [
     lambda T: x(T).masked_fill(x(T) > 1, T.tensor(2)),
     lambda T: T.max(x(T), x(T)),
     lambda T: T.max(x(T), 0),
+    lambda T: x(T).copy_(2),
+    lambda T: T.maximum(x(T), other=x(T)),
+    lambda T: T.logaddexp(input=x(T), other=x(T)),
+    lambda T: x(T).hypot(other=x(T)),
+    lambda T: T.tril(input=x(T), diagonal=1),
+    lambda T: T.transpose(input=x(T), dim0=0, dim1=1),
+    lambda T: T.nan_to_num(input=x(T), nan=1.0),
+    lambda T: T.special.chebyshev_polynomial_t(x(T), n=3),
+    lambda T: T.special.chebyshev_polynomial_t(x=x(T), n=x(T)),
     lambda T: T.nn.functional.avg_pool1d(x(T), (2,)),
 ]
 

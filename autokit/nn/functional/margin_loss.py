@@ -57,7 +57,7 @@ def margin_ranking_loss(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: "
             f"{input1.shape}, input2: {input2.shape}, target: {target.shape} "
         )
-    return reduced(clamp_min(-target * (input1 - input2) + margin, 0), reduction)
+    return reduced(clamp_min(-target * (input1 - input2) + float(margin), 0), reduction)
 
 
 def soft_margin_loss(
