@@ -147,7 +147,10 @@ class Node:
         """
         rules, names = self.operation.derivatives, self.operation.operands
         shown = []
-        for place, (source, target) in enumerate(zip(self.sources, self.targets)):
+        places = list(enumerate(zip(self.sources, self.targets)))
+        if self.kind == "AddmmBackward0" and names[-1] == "bias":  # PyTorch's is bias + input · weightᵀ
+            places.insert(0, places.pop())
+        for place, (source, target) in places:
             if type(source) is Literal and self.kind in _HIDE_NUMBERS:
                 continue
             if "joint" not in rules and not self.operation.variadic and names[place] not in rules:

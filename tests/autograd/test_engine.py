@@ -275,6 +275,13 @@ def test_the_nodes_before_a_node_are_pytorch_s(case: str):
     assert made[0] == made[1]
 
 
+def test_the_bias_of_a_linear_layer_comes_first():
+    layer = autokit.nn.Linear(2, 3)
+    hidden = autokit.ones(1, 2, requires_grad=True) * 2
+    first, second, third = [each for each, _ in layer(hidden).grad_fn.next_functions]
+    assert first.variable is layer.bias and second is hidden.grad_fn and third.variable is layer.weight
+
+
 @on_each
 def test_next_functions(T: Any):
     x = T.ones(2, requires_grad=True)
