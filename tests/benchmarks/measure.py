@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 
 Job = Callable[[], object]
 
@@ -46,3 +48,20 @@ def best_process_times(programs: dict[str, str], rounds: int = 9) -> dict[str, f
             subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, env=settings)
             best[name] = min(best[name], time.perf_counter() - started)
     return best
+
+
+@contextmanager
+def threads(count: int) -> Iterator[None]:
+    """Give autokit, NumPy's products and PyTorch ``count`` threads each."""
+    from threadpoolctl import threadpool_limits
+
+    libraries = [importlib.import_module("autokit")]
+    with suppress(ImportError):
+        libraries.append(importlib.import_module("torch"))
+    before = [library.get_num_threads() for library in libraries]
+    with threadpool_limits(count):
+        for library in libraries:
+            library.set_num_threads(count)
+        yield
+    for library, own in zip(libraries, before):
+        library.set_num_threads(own)

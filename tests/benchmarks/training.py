@@ -16,13 +16,13 @@ import importlib
 import sys
 import tracemalloc
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from tests.benchmarks.measure import Job, best_times
+from tests.benchmarks.measure import Job, best_times, threads
 
 STEPS, CLOSE = 20, 1e-4
 """For so many steps the losses must be PyTorch's, within so much."""
@@ -147,23 +147,6 @@ def _made(library: str, training: Training) -> Callable[[], Any]:
     importlib.import_module(f"{library}.optim")
     torch.manual_seed(0)
     return training.make(torch, nn)
-
-
-@contextmanager
-def threads(count: int) -> Iterator[None]:
-    """Give autokit, NumPy's products and PyTorch ``count`` threads each."""
-    from threadpoolctl import threadpool_limits
-
-    libraries = [importlib.import_module("autokit")]
-    with suppress(ImportError):
-        libraries.append(importlib.import_module("torch"))
-    before = [library.get_num_threads() for library in libraries]
-    with threadpool_limits(count):
-        for library in libraries:
-            library.set_num_threads(count)
-        yield
-    for library, own in zip(libraries, before):
-        library.set_num_threads(own)
 
 
 # ---------------------------------------------------------------- the same networks elsewhere
