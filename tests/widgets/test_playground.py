@@ -8,6 +8,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from typing import Any
 
+import ipywidgets
 import pytest
 import traitlets
 
@@ -215,3 +216,23 @@ def test_everyone_can_read_and_reach_it(open_page: Callable[..., Any], scheme: s
         places.add(page.evaluate("document.activeElement.ariaLabel || document.activeElement.textContent"))
         assert page.evaluate("getComputedStyle(document.activeElement).outlineWidth") == "2px"
     assert {"a", "b", "a, as a number", "Back to the start"} <= places
+
+
+def test_twenty_on_one_page_share_nothing_and_follow_an_interactive_slider(
+    open_page: Callable[..., Any],
+) -> None:
+    boards = [make() for _ in range(20)]
+    knob = ipywidgets.interactive(lambda at: setattr(boards[7], "a", at), at=(-2.0, 2.0))
+    shown = show(open_page(), *boards)
+    page = shown[0].page
+    knob.children[0].value = 1.25
+    shown[7].update()
+    slider = shown[3].locator.get_by_label("a", exact=True)
+    slider.focus()
+    page.keyboard.press("End")
+    page.wait_for_timeout(200)
+    moved = [(board.a, board.b) for board in boards]
+    assert moved == [(2.0 if n == 3 else 1.25 if n == 7 else 0.0, 2.0) for n in range(20)]
+    for one, board in zip(shown, boards):
+        assert float(one.locator.get_by_label("a", exact=True).input_value()) == board.a
+    assert [one.close() for one in shown] == [0] * 20
