@@ -7,6 +7,9 @@ import numpy as np
 from tests.ops.case import R, case, otherwise
 
 CASES = [
+    case("storage", lambda T, x: len(x.detach().storage()), np.arange(4)),
+    case("untyped_storage", lambda T, x: x.untyped_storage().nbytes(), np.arange(4)),
+    case("is_storage", lambda T, x: (T.is_storage(x.untyped_storage()), T.is_storage(x)), np.arange(4)),
     otherwise("constant_pad_nd", lambda T, a: T.constant_pad_nd(a, (1, -1, 0, 2), 3.0), R(3, 4)),
     case("detach", lambda T, a: T.detach(a), R(3)),
     case("detach_", lambda T, a: T.detach_(a * 2), R(3)),
