@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from autokit.tensor import Tensor
 from autokit.utils.data import Dataset
 
 Transform = Callable[[Any], Any]
@@ -53,3 +54,25 @@ class LabelledDataset(Dataset[tuple[Any, Any]]):
             if transform is not None:
                 lines.append(head + repr(transform).replace("\n", "\n" + " " * len(head)))
         return "\n".join(lines)
+
+
+class PartOfTensors(LabelledDataset):
+    """A part, for training or for testing, of samples and targets that are two tensors in memory."""
+
+    data: Tensor
+    targets: Tensor
+    train: bool | None
+
+    @property
+    def _gather(self) -> Callable[[list[int]], list[Tensor]] | None:
+        if self.transform is not None or self.target_transform is not None:
+            return None
+        return lambda indices: [self.data[indices], self.targets[indices]]
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def extra_repr(self) -> str:
+        """Which part it is."""
+        part = {True: "train", False: "test", None: "all"}[self.train]
+        return f"Split: {part}"

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from autokit.datasets.base import LabelledDataset
+from autokit.datasets.base import PartOfTensors
 from autokit.datasets.tables import from_sklearn
 from autokit.tensor import Tensor, new_tensor
 
 _TEST_EVERY = 5  # every fifth image is for testing: both parts hold all digits, early images and late
 
 
-class Digits(LabelledDataset):
+class Digits(PartOfTensors):
     """Handwritten digits to tell apart: an image of shape (1, 8, 8) and its numeral, 0 to 9.
 
     Parameters
@@ -73,17 +73,3 @@ class Digits(LabelledDataset):
     def pair(self, index: int) -> tuple[Tensor, int]:
         """The image and its numeral."""
         return self.data[index], int(self.targets[index])
-
-    @property
-    def _gather(self) -> Callable[[list[int]], list[Tensor]] | None:
-        if self.transform is not None or self.target_transform is not None:
-            return None
-        return lambda indices: [self.data[indices], self.targets[indices]]
-
-    def __len__(self) -> int:
-        return len(self.data)
-
-    def extra_repr(self) -> str:
-        """Which part it is."""
-        part = {True: "train", False: "test", None: "all"}[self.train]
-        return f"Split: {part}"

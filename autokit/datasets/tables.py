@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from autokit.datasets.base import LabelledDataset, Transform
+from autokit.datasets.base import PartOfTensors, Transform
 from autokit.tensor import Tensor, new_tensor
 
 _TEST_EVERY = 5  # every fifth row is for testing: both parts hold all classes, which come in blocks
@@ -29,7 +28,7 @@ def from_sklearn(name: str, for_what: str) -> Any:
     return getattr(module, f"load_{name}")()
 
 
-class _Table(LabelledDataset):
+class _Table(PartOfTensors):
     _name: str
     _is_measured = False  # the target is a number, and no class
 
@@ -54,19 +53,9 @@ class _Table(LabelledDataset):
         target = self.targets[index]
         return self.data[index], target if self._is_measured else target.item()
 
-    @property
-    def _gather(self) -> Callable[[list[int]], list[Tensor]] | None:
-        if self.transform is not None or self.target_transform is not None:
-            return None
-        return lambda indices: [self.data[indices], self.targets[indices]]
-
-    def __len__(self) -> int:
-        return len(self.data)
-
     def extra_repr(self) -> str:
         """Which part it is, and what was measured."""
-        part = {True: "train", False: "test", None: "all"}[self.train]
-        return f"Split: {part}\nFeatures: {len(self.feature_names)}"
+        return f"{super().extra_repr()}\nFeatures: {len(self.feature_names)}"
 
 
 class Iris(_Table):
