@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import autokit
 from autokit.distributions import constraints
-from autokit.distributions.distribution import (
-    Distribution,
-    broadcast_all,
-    lazy_property,
-    one_of,
-    probs_to_logits,
-)
+from autokit.distributions.distribution import broadcast_all
+from autokit.distributions.families import YesOrNo
 from autokit.nn import functional as F
 from autokit.tensor import Tensor
 
 
-class Bernoulli(Distribution):
+class Bernoulli(YesOrNo):
     """1 with probability ``probs``, else 0; in place of ``probs`` its log-odds ``logits`` may be given.
 
     Examples
@@ -28,28 +23,13 @@ class Bernoulli(Distribution):
     tensor([0.5000, 0.2500])
     """
 
-    arg_constraints: ClassVar = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.boolean
     has_enumerate_support = True
     _mean_carrier_measure = 0
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
-        self._given = one_of(probs=probs, logits=logits)
-        (value,) = broadcast_all(probs if logits is None else logits)
-        setattr(self, self._given, value)
-        super().__init__(value.shape, validate_args=validate_args)
-
-    @lazy_property
-    def logits(self) -> Tensor:
-        return probs_to_logits(self.probs, is_binary=True)
-
-    @lazy_property
-    def probs(self) -> Tensor:
-        return autokit.sigmoid(self.logits)
-
-    @property
-    def param_shape(self) -> Any:
-        return getattr(self, self._given).size()
+        self._keep(probs, logits)
+        super().__init__(self.param_shape, validate_args=validate_args)
 
     @property
     def mean(self) -> Tensor:

@@ -7,42 +7,25 @@ from typing import Any, ClassVar
 import autokit
 from autokit.distributions import constraints
 from autokit.distributions.constraints import Constraint
-from autokit.distributions.distribution import (
-    Distribution,
-    broadcast_all,
-    lazy_property,
-    one_of,
-    probs_to_logits,
-)
+from autokit.distributions.families import YesOrNo
 from autokit.tensor import Tensor
 
 
-class Binomial(Distribution):
+class Binomial(YesOrNo):
     """How many of ``total_count`` trials succeed, each with probability ``probs`` or log-odds ``logits``."""
 
     arg_constraints: ClassVar = {
         "total_count": constraints.nonnegative_integer,
-        "probs": constraints.unit_interval,
-        "logits": constraints.real,
+        **YesOrNo.arg_constraints,
     }
     has_enumerate_support = True
 
     def __init__(
         self, total_count: Any = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
-        self._given = one_of(probs=probs, logits=logits)
-        self.total_count, value = broadcast_all(total_count, probs if logits is None else logits)
-        self.total_count = self.total_count.type_as(value)
-        setattr(self, self._given, value)
-        super().__init__(value.shape, validate_args=validate_args)
-
-    @lazy_property
-    def logits(self) -> Tensor:
-        return probs_to_logits(self.probs, is_binary=True)
-
-    @lazy_property
-    def probs(self) -> Tensor:
-        return autokit.sigmoid(self.logits)
+        (total_count,) = self._keep(probs, logits, total_count)
+        self.total_count = total_count.type_as(getattr(self, self._given))
+        super().__init__(self.param_shape, validate_args=validate_args)
 
     @property
     def support(self) -> Constraint:

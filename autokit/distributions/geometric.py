@@ -2,47 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import autokit
 from autokit.distributions import constraints
-from autokit.distributions.distribution import (
-    Distribution,
-    broadcast_all,
-    lazy_property,
-    new_like,
-    one_of,
-    probs_to_logits,
-)
+from autokit.distributions.distribution import broadcast_all, new_like
+from autokit.distributions.families import YesOrNo
 from autokit.nn import functional as F
 from autokit.tensor import Tensor
 
 
-class Geometric(Distribution):
+class Geometric(YesOrNo):
     """How many trials fail before one succeeds, each with probability ``probs`` or log-odds ``logits``."""
 
-    arg_constraints: ClassVar = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.nonnegative_integer
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
-        given = one_of(probs=probs, logits=logits)
-        value: Any
-        (value,) = broadcast_all(probs if logits is None else logits)
-        setattr(self, given, value)
-        super().__init__(value.shape, validate_args=validate_args)
-        if self._validate_args and logits is None and not (value > 0).all():
+        self._keep(probs, logits)
+        super().__init__(self.param_shape, validate_args=validate_args)
+        if self._validate_args and logits is None and not (self.probs > 0).all():
             raise ValueError(
                 f"Expected parameter probs of distribution {self!r} to be positive, but found invalid "
-                f"values:\n{value}"
+                f"values:\n{self.probs}"
             )
-
-    @lazy_property
-    def logits(self) -> Tensor:
-        return probs_to_logits(self.probs, is_binary=True)
-
-    @lazy_property
-    def probs(self) -> Tensor:
-        return autokit.sigmoid(self.logits)
 
     @property
     def mean(self) -> Tensor:

@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import autokit
-from autokit.distributions import constraints
-from autokit.distributions.distribution import Distribution, broadcast_all, new_like
+from autokit.distributions.distribution import new_like
+from autokit.distributions.families import LocationScale
 from autokit.tensor import Tensor
 
 
-class Laplace(Distribution):
+class Laplace(LocationScale):
     """The distribution around ``loc`` whose density falls by e with each ``scale``."""
-
-    arg_constraints: ClassVar = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
-    has_rsample = True
-
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
-        self.loc, self.scale = broadcast_all(loc, scale)
-        super().__init__(self.loc.shape, validate_args=validate_args)
 
     @property
     def mean(self) -> Tensor:
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
         return self.loc
 
     @property

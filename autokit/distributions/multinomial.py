@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import autokit
 from autokit.distributions import constraints
@@ -10,11 +10,12 @@ from autokit.distributions.binomial import Binomial
 from autokit.distributions.categorical import Categorical
 from autokit.distributions.constraints import Constraint
 from autokit.distributions.distribution import Distribution
+from autokit.distributions.families import OverCategories
 from autokit.ops.create import tensor
 from autokit.tensor import Size, Tensor
 
 
-class Multinomial(Distribution):
+class Multinomial(OverCategories):
     """How often each category comes in ``total_count`` draws with the chances ``probs``.
 
     Examples
@@ -26,8 +27,6 @@ class Multinomial(Distribution):
     tensor(10.)
     """
 
-    arg_constraints: ClassVar = {"probs": constraints.simplex, "logits": constraints.real_vector}
-
     def __init__(
         self,
         total_count: int = 1,
@@ -38,18 +37,8 @@ class Multinomial(Distribution):
         if not isinstance(total_count, int):
             raise NotImplementedError("inhomogeneous total_count is not supported")
         self.total_count = total_count
-        self._categorical = Categorical(probs, logits)
+        super().__init__(Categorical(probs, logits), validate_args)
         self._binomial = Binomial(total_count, probs=self.probs)
-        batch = self._categorical.batch_shape
-        super().__init__(batch, self._categorical.param_shape[-1:], validate_args)
-
-    @property
-    def probs(self) -> Tensor:
-        return self._categorical.probs
-
-    @property
-    def logits(self) -> Tensor:
-        return self._categorical.logits
 
     @property
     def support(self) -> Constraint:

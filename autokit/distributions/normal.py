@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import Any
 
 import autokit
-from autokit.distributions import constraints
-from autokit.distributions.distribution import Distribution, broadcast_all, standard_normal
+from autokit.distributions.distribution import standard_normal
+from autokit.distributions.families import LocationScale
 from autokit.tensor import Tensor
 
 
-class Normal(Distribution):
+class Normal(LocationScale):
     """The normal distribution of mean ``loc`` and standard deviation ``scale``.
 
     Examples
@@ -25,20 +25,8 @@ class Normal(Distribution):
     tensor(-0.9189)
     """
 
-    arg_constraints: ClassVar = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
-    has_rsample = True
-
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
-        self.loc, self.scale = broadcast_all(loc, scale)
-        super().__init__(self.loc.shape, validate_args=validate_args)
-
     @property
     def mean(self) -> Tensor:
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
         return self.loc
 
     @property

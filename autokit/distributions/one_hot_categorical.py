@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import autokit
 from autokit.distributions import constraints
 from autokit.distributions.categorical import Categorical
-from autokit.distributions.distribution import Distribution
+from autokit.distributions.families import OverCategories
 from autokit.nn import functional as F
 from autokit.tensor import Tensor
 
 
-class OneHotCategorical(Distribution):
+class OneHotCategorical(OverCategories):
     """As :class:`Categorical`, with each draw a one-hot vector."""
 
-    arg_constraints: ClassVar = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support = constraints.one_hot
     has_enumerate_support = True
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
-        self._categorical = Categorical(probs, logits, validate_args)
-        batch = self._categorical.batch_shape
-        super().__init__(batch, self._categorical.param_shape[-1:], validate_args)
-
-    @property
-    def probs(self) -> Tensor:
-        return self._categorical.probs
-
-    @property
-    def logits(self) -> Tensor:
-        return self._categorical.logits
+        super().__init__(Categorical(probs, logits, validate_args), validate_args)
 
     @property
     def mean(self) -> Tensor:

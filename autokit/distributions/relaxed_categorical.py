@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import Any
 
 import autokit
 from autokit.distributions import constraints
 from autokit.distributions.categorical import Categorical
-from autokit.distributions.distribution import Distribution, clamp_probs
+from autokit.distributions.distribution import clamp_probs
+from autokit.distributions.families import OverCategories
 from autokit.tensor import Tensor
 
 
-class RelaxedOneHotCategorical(Distribution):
+class RelaxedOneHotCategorical(OverCategories):
     """Vectors that sum to 1 and come close to one-hot ones as ``temperature`` falls.
 
     References
@@ -21,25 +22,14 @@ class RelaxedOneHotCategorical(Distribution):
     E. Jang, S. Gu and B. Poole, "Categorical reparameterization with Gumbel-softmax", ICLR 2017.
     """
 
-    arg_constraints: ClassVar = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support = constraints.simplex
     has_rsample = True
 
     def __init__(
         self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
-        self._categorical = Categorical(probs, logits)
         self.temperature = autokit.as_tensor(temperature)
-        batch = self._categorical.batch_shape
-        super().__init__(batch, self._categorical.param_shape[-1:], validate_args)
-
-    @property
-    def probs(self) -> Tensor:
-        return self._categorical.probs
-
-    @property
-    def logits(self) -> Tensor:
-        return self._categorical.logits
+        super().__init__(Categorical(probs, logits), validate_args)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)
