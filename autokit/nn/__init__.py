@@ -82,6 +82,7 @@ from autokit.nn.loss import (
     TripletMarginWithDistanceLoss,
 )
 from autokit.nn.module import Module
+from autokit.nn.multihead_attention import MultiheadAttention
 from autokit.nn.normalization import (
     BatchNorm1d,
     BatchNorm2d,
@@ -146,7 +147,6 @@ from autokit.nn.resampling import (
 )
 from autokit.nn.sparse import Embedding, EmbeddingBag
 from autokit.nn.transformer import (
-    MultiheadAttention,
     Transformer,
     TransformerDecoder,
     TransformerDecoderLayer,

@@ -11,6 +11,7 @@ from autokit.nn import (
     dropout,
     linear,
     loss,
+    multihead_attention,
     padding,
     pooling,
     sparse,
@@ -53,7 +54,7 @@ __all__ = [
     "utils",
 ]
 
-vars(activation)["MultiheadAttention"] = transformer.MultiheadAttention  # PyTorch has it there
+vars(activation)["MultiheadAttention"] = multihead_attention.MultiheadAttention  # PyTorch has it there
 # So that `from torch.nn.modules.conv import Conv2d` finds them.
 for _name in __all__[1:]:
     sys.modules.setdefault(f"{__name__}.{_name}", globals()[_name])
