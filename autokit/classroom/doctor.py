@@ -120,6 +120,15 @@ def _lessons() -> str:
     return f"{len(list(lessons_folder().glob('*.ipynb')))} notebooks"
 
 
+def _numba() -> str:
+    from autokit.ops.native import NUMBA
+
+    numba = importlib.import_module("numba")  # raises what is wrong with it
+    if not NUMBA.is_available():
+        raise LookupError(f"Numba {numba.__version__} could not be loaded at first")
+    return f"Numba {numba.__version__}; large tensors go through compiled loops"
+
+
 def _dot() -> str:
     program = shutil.which("dot")
     if program is None:
@@ -158,5 +167,6 @@ PARTS = (
     Part("Widgets in JupyterLab", _widgets, _LAB),
     Part("Lessons", _lessons, _AGAIN),
     Part("Graphviz program (optional)", _dot, "install graphviz from your system's packages"),
+    Part("Compiled loops (optional)", _numba, 'pip install "autokit-edu[native]"'),
     Part("GPU (optional)", _gpu, f"{_GPU}, on a machine with an NVIDIA GPU and its driver"),
 )

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.ops.native import LARGE, compiled
 from autokit.threads import each, get_count
 
 BLOCK = 65_536
@@ -32,7 +33,9 @@ BLOCKS_OF_THREADS = 4
 _INTEGERS: dict[int, np.dtype] = {2: np.dtype(np.int16), 4: np.dtype(np.int32), 8: np.dtype(np.int64)}
 
 
-def in_blocks(plain: Callable[..., Any], of_block: Callable[..., Any]) -> Callable[..., Any]:
+def in_blocks(
+    plain: Callable[..., Any], of_block: Callable[..., Any], native: str | None = None
+) -> Callable[..., Any]:
     """``plain``, a rule of arrays of one shape and dtype, in pieces where the arrays are large.
 
     Parameters
@@ -43,6 +46,8 @@ def in_blocks(plain: Callable[..., Any], of_block: Callable[..., Any]) -> Callab
     of_block : callable
         The same rule for one piece.  The last of its positional-only arguments
         is the array to write the result into.
+    native : str, optional
+        The same as a loop for :func:`autokit.ops.native.compiled`, of float32 and of the settings as numbers.
     """
     count = of_block.__code__.co_posonlyargcount - 1
 
@@ -57,6 +62,12 @@ def in_blocks(plain: Callable[..., Any], of_block: Callable[..., Any]) -> Callab
             return plain(*arguments, **settings)
         result = np.empty(first.shape, first.dtype)
         into = result.reshape(-1)
+        if (
+            native
+            and into.size >= LARGE
+            and _in_a_loop(native, lines, into, (*positional, *settings.values()))
+        ):
+            return result
         if into.size <= BLOCK:
             of_block(*lines, into, *positional, **settings)
             return result
@@ -70,6 +81,25 @@ def in_blocks(plain: Callable[..., Any], of_block: Callable[..., Any]) -> Callab
         return result
 
     return apply
+
+
+def _in_a_loop(native: str, lines: Sequence[Any], into: Any, settings: Sequence[Any]) -> bool:
+    """Whether ``into`` was written by the compiled loop ``native``; the lines may be one number, repeated."""
+    if into.dtype != np.float32:
+        return False
+    more = [into.dtype.type(each) for each in settings]
+    # A loop knows no steps in memory: a repeated number is written out, as often as a piece needs it.
+    lines = [line if line.strides[0] else np.full(min(BLOCK, line.size), line[0]) for line in lines]
+    loop = compiled(native, *lines, into, *more)
+    if loop is None:
+        return False
+
+    def work(piece: slice) -> None:
+        part = into[piece]
+        loop(*[line[piece] if line.size == into.size else line[: part.size] for line in lines], part, *more)
+
+    each(work, pieces(into.size, BLOCK))
+    return True
 
 
 def pieces(length: int, step: int) -> list[slice]:

@@ -79,9 +79,13 @@ def _of_logistic_of_block(g: Any, out: Any, into: Any, /) -> None:
 @operation(
     "σ",
     "σ({a})",
-    a=derivative("{out} · (1 − {out})", _of_logistic, in_blocks(_of_logistic, _of_logistic_of_block)),
+    a=derivative(
+        "{out} · (1 − {out})",
+        _of_logistic,
+        in_blocks(_of_logistic, _of_logistic_of_block, "native_loops.sigmoid_gradient"),
+    ),
     floating=True,
-    on_arrays=in_blocks(_logistic, logistic_of_block),
+    on_arrays=in_blocks(_logistic, logistic_of_block, "native_loops.sigmoid"),
 )
 def sigmoid(a, /):
     """The logistic function 1 / (1 + exp(−a)) of each element."""
@@ -126,9 +130,13 @@ def _relu_of_block(a: Any, into: Any, /) -> None:
     a=derivative(
         "1 where {a} > 0, else 0",
         _of_relu,
-        in_blocks(_of_relu_on_arrays, lambda g, out, into, /: drop(out <= 0, g, into)),
+        in_blocks(
+            _of_relu_on_arrays,
+            lambda g, out, into, /: drop(out <= 0, g, into),
+            "native_loops.relu_gradient",
+        ),
     ),
-    on_arrays=in_blocks(_relu, _relu_of_block),
+    on_arrays=in_blocks(_relu, _relu_of_block, "native_loops.relu"),
 )
 def relu(a, /):
     """Each element where it is positive, else 0."""

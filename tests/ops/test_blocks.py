@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 import autokit
 from autokit.ops import blocks
 from autokit.ops.operation import OPERATIONS, Operation
+from tests.support import require
 
 FAMILIES = (
     *("operators", "elementwise", "choices", "arithmetic", "exponential", "trigonometry", "rounding"),
@@ -58,6 +60,7 @@ def awkward(rng: np.random.RandomState, shape: tuple[int, ...], dtype: str, layo
     return np.where(rng.uniform(size=shape) < 0.2, special, values).astype(dtype)
 
 
+@pytest.mark.parametrize("loops", ["numpy", "compiled"])
 @pytest.mark.parametrize("operation", FASTER, ids=lambda operation: operation.name)
 @settings(max_examples=25, deadline=None)
 @given(
@@ -67,20 +70,22 @@ def awkward(rng: np.random.RandomState, shape: tuple[int, ...], dtype: str, layo
     layouts=st.lists(st.sampled_from(["plain", "plain", "strided", "repeated"]), min_size=4, max_size=4),
 )
 def test_the_faster_paths_agree_with_the_plain_rules(
-    operation: Operation, seed: int, shape: tuple[int, ...], dtype: str, layouts: list[str]
+    operation: Operation, loops: str, seed: int, shape: tuple[int, ...], dtype: str, layouts: list[str]
 ):
+    if loops == "compiled":
+        require("numba")
     rng = np.random.RandomState(seed)
     operands = [awkward(rng, shape, dtype, layout) for _, layout in zip(operation.operands, layouts)]
     if operation.name == "choose":
         operands[0] = np.asarray(operands[0] > 0)
     gradient = awkward(rng, shape, dtype, layouts[-1])
-    kept, blocks.BLOCK = blocks.BLOCK, 4
-    try:
-        with np.errstate(all="ignore"):
-            for chosen in SETTINGS.get(operation.name, [{}]):
-                check(operation, operands, gradient, {**operation.defaults, **chosen}, dtype)
-    finally:
-        blocks.BLOCK = kept
+    with (
+        patch.multiple(blocks, BLOCK=4, FEW=1, LARGE=1),
+        autokit.backends.numba.flags(enabled=loops == "compiled"),
+        np.errstate(all="ignore"),
+    ):
+        for chosen in SETTINGS.get(operation.name, [{}]):
+            check(operation, operands, gradient, {**operation.defaults, **chosen}, dtype)
 
 
 def check(operation: Operation, operands: list[Any], gradient: Any, chosen: dict[str, Any], dtype: str):

@@ -1,0 +1,164 @@
+"""Compiled loops in place of NumPy's calls on large arrays, where Numba is installed.
+
+NumPy computes an operation call by call, and each call goes through the whole
+array again.  A loop that does all of an operation's steps for one element
+before it goes on to the next goes through it once.  Python is too slow for
+such a loop; Numba compiles it.
+
+A rule stays what its plain lines say.  Beside it a loop may stand in a file of
+loops, such as ``native_loops.py``, and :func:`compiled` makes it ready for
+the dtypes it is called with, the first time that it is.  Where
+Numba is not installed, is switched off or cannot compile, it gives None, and
+the rule goes on with NumPy.
+
+Importing Numba takes a third of a second, compiling a loop some tenths of one;
+what was compiled is kept on disk for the next process.
+
+References
+----------
+S. K. Lam, A. Pitrou and S. Seibert, "Numba: a LLVM-based Python JIT compiler",
+LLVM-HPC 2015.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from inspect import signature
+from typing import Any
+
+import numpy as np
+
+LARGE = 32_768
+"""Elements from which a compiled loop is worth loading."""
+
+OPTIONS = {
+    "nogil": True,  # other threads run meanwhile
+    "error_model": "numpy",  # a division by 0 gives infinity or NaN
+    "fastmath": {"contract"},  # a · b + c may be rounded once; nothing else may be changed
+}
+"""How each loop is compiled."""
+
+
+class Numba:
+    """The switch of the compiled loops, as ``torch.backends.numba``.
+
+    Attributes
+    ----------
+    enabled : bool
+        Whether large arrays may go through compiled loops; True at first.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> with torch.backends.numba.flags(enabled=False):
+    ...     torch.backends.numba.enabled
+    False
+    """
+
+    def __init__(self) -> None:
+        self.enabled = True
+        self._version: str | None = None
+        self._asked = False
+
+    def version(self) -> str | None:
+        """The version of Numba that is installed and can be loaded; None without one."""
+        if not self._asked:
+            self._asked = True
+            try:
+                self._version = import_module("numba").__version__
+            except ModuleNotFoundError as error:
+                if error.name != "numba":
+                    _note("Numba cannot be loaded", error)
+            except Exception as error:  # as it is where Numba does not know this version of NumPy
+                _note("Numba cannot be loaded", error)
+        return self._version
+
+    def is_available(self) -> bool:
+        """Whether Numba is installed and can be loaded."""
+        return self.version() is not None
+
+    @contextmanager
+    def flags(self, enabled: bool = True) -> Iterator[None]:
+        """Set ``enabled`` inside of a ``with`` block."""
+        before, self.enabled = self.enabled, enabled
+        try:
+            yield
+        finally:
+            self.enabled = before
+
+
+NUMBA = Numba()
+_ready: dict[Any, Callable[..., None] | None] = {}
+
+
+def compiled(name: str, *arguments: Any) -> Callable[..., None] | None:
+    """The loop ``name`` for such ``arguments``; None where it cannot be had.
+
+    Parameters
+    ----------
+    name : str
+        The file of loops and the function in it: ``"native_loops.relu"``.
+    *arguments : array or number
+        What it will be called with.  Arrays lie in one piece, the last
+        dimension first; numbers are NumPy's or Python's.
+
+    Returns
+    -------
+    callable or None
+        It takes such arguments, and writes into those whose name begins with ``into``.
+    """
+    if not NUMBA.enabled:
+        return None
+    key = (name, *[(each.dtype, each.ndim) if hasattr(each, "ndim") else type(each) for each in arguments])
+    if key not in _ready:
+        _ready[key] = _compile(name, arguments) if NUMBA.is_available() else None
+    return _ready[key]
+
+
+def _compile(name: str, arguments: tuple[Any, ...]) -> Callable[..., None] | None:
+    from numba import njit
+
+    file, _, function = name.rpartition(".")
+    try:
+        loop = getattr(import_module(f"autokit.ops.{file}"), function)
+        types = _types(loop, arguments)
+        try:
+            return njit(types, cache=True, **OPTIONS)(loop)
+        except (OSError, RuntimeError) as error:
+            made = njit(types, **OPTIONS)(loop)
+            _note("Numba's compiled loops cannot be kept for the next process; NUMBA_CACHE_DIR may name a "
+                  "folder for them", error)  # fmt: skip
+            return made
+    except Exception as error:  # a compiler fails in any way, and NumPy can do without
+        _note(f"Numba could not compile {name}, and NumPy computes it", error)
+        return None
+
+
+def _types(loop: Callable[..., None], arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Numba's types of the arguments: an array that is only read may be one that refuses to be written."""
+    from numba import from_dtype, typeof
+    from numba.types import Array
+
+    return tuple(
+        Array(from_dtype(each.dtype), each.ndim, "C", readonly=not name.startswith("into"))
+        if isinstance(each, np.ndarray)
+        else typeof(each)
+        for name, each in zip(signature(loop).parameters, arguments)
+    )
+
+
+def _note(what: str, error: Exception) -> None:
+    reason = str(error).strip().partition("\n")[0]
+    warnings.warn(f"{what} ({type(error).__name__}: {reason})", UserWarning, stacklevel=2)
+
+
+def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of numbers for loops to call; without Numba it stays as it is."""
+    if not NUMBA.is_available():
+        return function
+    from numba import njit
+
+    return njit(inline="always", **OPTIONS)(function)

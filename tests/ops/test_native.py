@@ -1,0 +1,222 @@
+"""Compiled loops: that they are used where they should be, and that nothing breaks where they cannot be had."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autokit as torch
+from autokit.ops import native, native_loops
+from tests.support import require
+
+require("numba")
+
+OPS = Path(native.__file__).parent
+NAMED = sorted(
+    {
+        name
+        for file in OPS.glob("*.py")
+        for name in re.findall(r'"(native_\w+\.\w+)"', file.read_text("utf-8"))
+    }
+)
+
+
+def run(program: str, **environment: str) -> str:
+    """What a new process prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, **environment},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture
+def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if nothing were compiled yet."""
+    monkeypatch.setattr(native, "_ready", {})
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_loop_that_a_rule_names_is_there(name: str):
+    file, _, function = name.partition(".")
+    assert hasattr(__import__(f"autokit.ops.{file}", fromlist=[function]), function)
+
+
+def test_files_of_loops_take_nothing_from_each_other_as_what_is_kept_on_disk_would_be_stale():
+    for file in OPS.glob("native_*.py"):
+        taken = re.findall(r"^\s*(?:from|import) (autokit\S*)", file.read_text("utf-8"), re.M)
+        assert set(taken) <= {"autokit.ops.native"}, file.name
+
+
+def test_large_tensors_go_through_loops_unless_they_are_switched_off(fresh: None):
+    x = torch.linspace(-4, 4, native.LARGE)
+    with torch.backends.numba.flags(enabled=False):
+        plain = x.sigmoid()
+        assert not native._ready
+    assert torch.backends.numba.enabled
+    np.testing.assert_allclose(x.sigmoid().numpy(), plain.numpy(), rtol=3e-7)
+    assert [key[0] for key in native._ready] == ["native_loops.sigmoid"]
+
+
+@pytest.mark.parametrize("kind", ["float64", "transposed"])
+def test_other_tensors_go_through_numpy(fresh: None, kind: str):
+    x = torch.linspace(-4, 4, native.LARGE).reshape(2, -1)
+    x = x.t() if kind == "transposed" else x.to(getattr(torch, kind))
+    x.sigmoid()
+    assert not native._ready
+
+
+def test_a_gradient_of_ones_that_repeat_one_number_needs_no_copy(fresh: None):
+    x = torch.linspace(-4, 4, 2 * native.LARGE + 7, requires_grad=True)
+    x.sigmoid().sum().backward()
+    out = x.detach().sigmoid()
+    np.testing.assert_allclose(x.grad.numpy(), (out * (1 - out)).numpy(), rtol=1e-6, atol=1e-9)
+
+
+def test_second_derivatives_go_through_tensors():
+    x = torch.linspace(-4, 4, native.LARGE).requires_grad_()
+    (first,) = torch.autograd.grad(x.sigmoid().sum(), x, create_graph=True)
+    (second,) = torch.autograd.grad(first.sum(), x)
+    s = torch.sigmoid(x.detach().double())
+    np.testing.assert_allclose(second.numpy(), (s * (1 - s) * (1 - 2 * s)).numpy(), atol=1e-6)
+
+
+def test_samples_of_a_vmap_give_what_each_gives_alone():
+    x = torch.linspace(-4, 4, 2 * native.LARGE).reshape(2, -1)
+    together = torch.func.vmap(torch.sigmoid)(x)
+    np.testing.assert_allclose(together.numpy(), x.sigmoid().numpy(), rtol=3e-7)
+
+
+def test_autocast_keeps_its_dtype():
+    x = torch.linspace(-4, 4, native.LARGE)
+    with torch.autocast("cpu", dtype=torch.float16):
+        assert torch.relu(x.half()).dtype is torch.float16
+
+
+# ---------------------------------------------------------------- without Numba, or with one that fails
+
+
+def test_a_small_tensor_does_not_load_numba():
+    program = (
+        "import sys, autokit as torch; x = torch.ones(1000, requires_grad=True); x.sigmoid().sum().backward(); "
+        "print('numba' in sys.modules); torch.ones(100_000).sigmoid(); print('numba' in sys.modules)"
+    )
+    assert run(program) == "False\nTrue\n"
+
+
+def test_without_numba_everything_goes_through_numpy_in_silence():
+    program = """
+import sys, warnings
+sys.modules["numba"] = None
+warnings.simplefilter("error")
+import autokit as torch
+x = torch.linspace(-4, 4, 100_000, requires_grad=True)
+x.sigmoid().sum().backward()
+print(torch.backends.numba.is_available(), torch.backends.numba.version(), x.grad[0].item() > 0)
+import autokit.ops.native_loops as loops
+print(loops.exp.__class__.__name__)
+"""
+    assert run(program) == "False None True\nfunction\n"
+
+
+def test_a_numba_that_cannot_be_loaded_is_noted_once(tmp_path: Path):
+    broken = tmp_path / "numba"
+    broken.mkdir()
+    (broken / "__init__.py").write_text("raise ImportError('Numba needs NumPy 9.9 or less')")
+    program = """
+import warnings
+import autokit as torch
+x = torch.linspace(-4, 4, 100_000)
+with warnings.catch_warnings(record=True) as noted:
+    warnings.simplefilter("always")
+    x.sigmoid(), x.sigmoid(), x.relu()
+print(*[each.message for each in noted])
+"""
+    said = run(program, PYTHONPATH=os.pathsep.join([str(tmp_path), str(OPS.parent.parent)]))
+    assert said == "Numba cannot be loaded (ImportError: Numba needs NumPy 9.9 or less)\n"
+
+
+def test_a_loop_that_numba_cannot_compile_is_noted_and_numpy_computes(
+    fresh: None, monkeypatch: pytest.MonkeyPatch
+):
+    def sigmoid(a: Any, into: Any) -> None:
+        into[:] = a.no_such_method()
+
+    monkeypatch.setattr(native_loops, "sigmoid", sigmoid)
+    x = torch.linspace(-4, 4, native.LARGE)
+    with pytest.warns(UserWarning, match=r"Numba could not compile native_loops.sigmoid, and NumPy") as noted:
+        again = x.sigmoid(), x.sigmoid()
+    assert len(noted) == 1
+    with torch.backends.numba.flags(enabled=False):
+        assert torch.equal(again[0], x.sigmoid()) and torch.equal(again[1], x.sigmoid())
+
+
+def test_where_nothing_can_be_kept_the_loops_are_compiled_all_the_same(
+    fresh: None, monkeypatch: pytest.MonkeyPatch
+):
+    from numba.core import caching
+
+    for kind in (caching.CompileResultCacheImpl, caching.CodeLibraryCacheImpl):
+        monkeypatch.setattr(kind, "_locator_classes", [])
+    x = torch.linspace(-4, 4, native.LARGE)
+    with pytest.warns(UserWarning, match="cannot be kept for the next process; NUMBA_CACHE_DIR"):
+        made = x.relu()
+    assert native._ready and None not in native._ready.values()
+    assert made.min() == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork, which this system has not")
+def test_a_forked_process_computes_by_the_loops_and_compiles_others():
+    program = """
+import os
+import autokit as torch
+torch.set_num_threads(4)
+x = torch.linspace(-4, 4, 1_200_000)
+before = x.sigmoid()
+child = os.fork()
+if not child:
+    os._exit(0 if torch.equal(x.sigmoid(), before) and x.relu().min() == 0 else 1)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+print("both done")
+"""
+    assert run(program, PYTHONWARNINGS="ignore") == "both done\n"
+
+
+# ---------------------------------------------------------------- functions of one number
+
+
+def test_the_exponential_is_within_a_unit_in_the_last_place():
+    numbers = np.linspace(-110, 95, 1_000_003).astype(np.float32)
+    made, exact = through(native_loops.exp, numbers), np.exp(numbers.astype(np.float64))
+    with np.errstate(over="ignore"):
+        expected = exact.astype(np.float32)
+    assert units_apart(made, expected) <= 1
+
+
+def test_the_exponential_of_what_is_special():
+    special = np.array([0, -0.0, np.inf, -np.inf, np.nan, 88.8, -104, 1e-45, 3e38, -3e38], np.float32)
+    expected = np.array([1, 1, np.inf, 0, np.nan, np.inf, 0, 1, np.inf, 0], np.float32)
+    np.testing.assert_array_equal(through(native_loops.exp, special), expected)
+
+
+def through(function: Any, numbers: np.ndarray) -> np.ndarray:
+    """A function of one number, of each of them."""
+    from numba import vectorize
+
+    return vectorize(["float32(float32)"])(function.py_func)(numbers)
+
+
+def units_apart(a: np.ndarray, b: np.ndarray) -> int:
+    """The largest distance in units in the last place; of numbers of one sign."""
+    return int(np.abs(a.view(np.int32).astype(np.int64) - b.view(np.int32)).max())
