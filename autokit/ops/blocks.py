@@ -62,11 +62,7 @@ def in_blocks(
             return plain(*arguments, **settings)
         result = np.empty(first.shape, first.dtype)
         into = result.reshape(-1)
-        if (
-            native
-            and into.size >= LARGE
-            and _in_a_loop(native, lines, into, (*positional, *settings.values()))
-        ):
+        if native and _in_a_loop(native, lines, into, (*positional, *settings.values())):
             return result
         if into.size <= BLOCK:
             of_block(*lines, into, *positional, **settings)
@@ -85,7 +81,7 @@ def in_blocks(
 
 def _in_a_loop(native: str, lines: Sequence[Any], into: Any, settings: Sequence[Any]) -> bool:
     """Whether ``into`` was written by the compiled loop ``native``; the lines may be one number, repeated."""
-    if into.dtype != np.float32:
+    if into.size < LARGE or into.dtype != np.float32:
         return False
     more = [into.dtype.type(each) for each in settings]
     # A loop knows no steps in memory: a repeated number is written out, as often as a piece needs it.

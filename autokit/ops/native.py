@@ -34,7 +34,7 @@ import numpy as np
 LARGE = 32_768
 """Elements from which a compiled loop is worth loading."""
 
-OPTIONS = {
+OPTIONS: dict[str, Any] = {
     "nogil": True,  # other threads run meanwhile
     "error_model": "numpy",  # a division by 0 gives infinity or NaN
     "fastmath": {"contract"},  # a · b + c may be rounded once; nothing else may be changed
@@ -140,7 +140,7 @@ def _compile(name: str, arguments: tuple[Any, ...]) -> Callable[..., None] | Non
 def _types(loop: Callable[..., None], arguments: tuple[Any, ...]) -> tuple[Any, ...]:
     """Numba's types of the arguments: an array that is only read may be one that refuses to be written."""
     from numba import from_dtype, typeof
-    from numba.types import Array
+    from numba.core.types import Array
 
     return tuple(
         Array(from_dtype(each.dtype), each.ndim, "C", readonly=not name.startswith("into"))

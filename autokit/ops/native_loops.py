@@ -28,10 +28,7 @@ ZERO, ONE = f32(0), f32(1)
 
 _LOWEST, _HIGHEST = f32(-105), f32(89)  # the exponential is 0 below, and infinite above
 _LOG2_E = f32(1.4426950408889634)
-_LOG_2_HIGH, _LOG_2_LOW = (
-    f32(0.693359375),
-    f32(-2.12194440e-4),
-)  # the first has few bits: its products are exact
+_LOG_2_HIGH, _LOG_2_LOW = f32(0.693359375), f32(-2.12194440e-4)  # of few bits, and what it lacks
 _ROUNDING = f32(1.5 * 2**23)  # added to a small number it leaves no digit behind the point
 _ROUNDING_BITS = i32(0x4B400000)
 _P = tuple(f32(1 / n) for n in (5040, 720, 120, 24, 6, 2))
