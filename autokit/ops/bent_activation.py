@@ -50,10 +50,12 @@ def _of_leaky_relu_of_block(g: Any, a: Any, into: Any, /, negative_slope: float)
     "leaky relu",
     "{a} where {a} > 0, else slope · {a}",
     a=derivative(
-        "1 where {a} > 0, else the slope", _of_leaky_relu, in_blocks(_of_leaky_relu, _of_leaky_relu_of_block)
+        "1 where {a} > 0, else the slope",
+        _of_leaky_relu,
+        in_blocks(_of_leaky_relu, _of_leaky_relu_of_block, "native_loops.leaky_relu_gradient"),
     ),
     name="leaky_relu",
-    on_arrays=in_blocks(_leaky_relu, _leaky_relu_of_block),
+    on_arrays=in_blocks(_leaky_relu, _leaky_relu_of_block, "native_loops.leaky_relu"),
     elementwise=True,
 )
 def plain_leaky_relu(a, /, negative_slope=0.01):
@@ -172,7 +174,9 @@ def _of_hardtanh_of_block(g: Any, a: Any, into: Any, /, min_val: float, max_val:
     "hardtanh",
     "{a} between two bounds",
     a=derivative(
-        "1 inside of the bounds, else 0", _of_hardtanh, in_blocks(_of_hardtanh, _of_hardtanh_of_block)
+        "1 inside of the bounds, else 0",
+        _of_hardtanh,
+        in_blocks(_of_hardtanh, _of_hardtanh_of_block, "native_loops.hardtanh_gradient"),
     ),
     name="hardtanh",
     elementwise=True,
@@ -246,10 +250,10 @@ def _hardswish_of_block(a: Any, into: Any, /) -> None:
     a=derivative(
         "{a}/3 + ½ inside of (−3, 3), else 0 or 1",
         _of_hardswish,
-        in_blocks(_of_hardswish, _of_hardswish_of_block),
+        in_blocks(_of_hardswish, _of_hardswish_of_block, "native_loops.hardswish_gradient"),
     ),
     name="hardswish",
-    on_arrays=in_blocks(_hardswish, _hardswish_of_block),
+    on_arrays=in_blocks(_hardswish, _hardswish_of_block, "native_loops.hardswish"),
 )
 def plain_hardswish(a, /):
     """``x · hardsigmoid(x)``.

@@ -47,7 +47,8 @@ def in_blocks(
         The same rule for one piece.  The last of its positional-only arguments
         is the array to write the result into.
     native : str, optional
-        The same as a loop for :func:`autokit.ops.native.compiled`, of float32 and of the settings as numbers.
+        The same as a loop for :func:`autokit.ops.native.compiled`, of float32 and of the settings as numbers;
+        a setting that is a word is at the end of the loop's name.
     """
     count = of_block.__code__.co_posonlyargcount - 1
 
@@ -72,8 +73,7 @@ def in_blocks(
             parts = [line[piece] for line in lines]  # type: ignore[index]
             of_block(*parts, into[piece], *positional, **settings)
 
-        # A thread that computes for a few microseconds at a time waits for its turn more than it computes.
-        each(work, pieces(into.size, BLOCK if get_count() == 1 else BLOCKS_OF_THREADS * BLOCK))
+        each(work, pieces(into.size, _step()))
         return result
 
     return apply
@@ -83,9 +83,10 @@ def _in_a_loop(native: str, lines: Sequence[Any], into: Any, settings: Sequence[
     """Whether ``into`` was written by the compiled loop ``native``; the lines may be one number, repeated."""
     if into.size < LARGE or into.dtype != np.float32:
         return False
-    more = [into.dtype.type(each) for each in settings]
+    native = "_".join([native, *[each for each in settings if isinstance(each, str)]])
+    more = [into.dtype.type(each) for each in settings if not isinstance(each, str)]
     # A loop knows no steps in memory: a repeated number is written out, as often as a piece needs it.
-    lines = [line if line.strides[0] else np.full(min(BLOCK, line.size), line[0]) for line in lines]
+    lines = [line if line.strides[0] else np.full(min(_step(), line.size), line[0]) for line in lines]
     loop = compiled(native, *lines, into, *more)
     if loop is None:
         return False
@@ -94,8 +95,13 @@ def _in_a_loop(native: str, lines: Sequence[Any], into: Any, settings: Sequence[
         part = into[piece]
         loop(*[line[piece] if line.size == into.size else line[: part.size] for line in lines], part, *more)
 
-    each(work, pieces(into.size, BLOCK))
+    each(work, pieces(into.size, _step()))
     return True
+
+
+def _step() -> int:
+    """How long a piece is: a thread that computes for a few microseconds waits for its turn longer."""
+    return BLOCK if get_count() == 1 else BLOCKS_OF_THREADS * BLOCK
 
 
 def pieces(length: int, step: int) -> list[slice]:

@@ -192,9 +192,13 @@ def _erf_of_gelu(a, /):
 @operation(
     "gelu",
     "{a} · Φ({a})",
-    a=derivative("Φ({a}) + {a} · φ({a})", _gelu_slope, in_blocks(fused(_gelu_slope), _gelu_slope_of_block)),
+    a=derivative(
+        "Φ({a}) + {a} · φ({a})",
+        _gelu_slope,
+        in_blocks(fused(_gelu_slope), _gelu_slope_of_block, "native_loops.gelu_gradient"),
+    ),
     name="gelu",
-    on_arrays=in_blocks(fused(_gelu), _gelu_of_block),
+    on_arrays=in_blocks(fused(_gelu), _gelu_of_block, "native_loops.gelu"),
     elementwise=True,
 )
 def plain_gelu(a, /, approximate="none"):
@@ -249,9 +253,13 @@ def _silu_of_block(a: Any, into: Any, /) -> None:
 @operation(
     "silu",
     "{a} · σ({a})",
-    a=derivative("σ({a}) · (1 + {a} · (1 − σ({a})))", _of_silu, in_blocks(_of_silu, _of_silu_of_block)),
+    a=derivative(
+        "σ({a}) · (1 + {a} · (1 − σ({a})))",
+        _of_silu,
+        in_blocks(_of_silu, _of_silu_of_block, "native_loops.silu_gradient"),
+    ),
     name="silu",
-    on_arrays=in_blocks(fused(_silu), _silu_of_block),
+    on_arrays=in_blocks(fused(_silu), _silu_of_block, "native_loops.silu"),
 )
 def plain_silu(a, /):
     """``x · sigmoid(x)``, also called swish.
@@ -348,7 +356,11 @@ def _where_above(scaled: Any, threshold: float, value: Any, into: Any) -> None:
 @operation(
     "softplus",
     "log(1 + exp {a})",
-    a=derivative("σ({a})", _of_softplus, in_blocks(_of_softplus, _of_softplus_of_block)),
+    a=derivative(
+        "σ({a})",
+        _of_softplus,
+        in_blocks(_of_softplus, _of_softplus_of_block, "native_loops.softplus_gradient"),
+    ),
     name="softplus",
     backward="SoftplusBackward0",
     on_arrays=in_blocks(_softplus, _softplus_of_block),
@@ -400,9 +412,13 @@ def _logsigmoid_of_block(a: Any, into: Any, /) -> None:
 @operation(
     "log σ",
     "log σ({a})",
-    a=derivative("σ(−{a})", _of_logsigmoid, in_blocks(_of_logsigmoid, _of_logsigmoid_of_block)),
+    a=derivative(
+        "σ(−{a})",
+        _of_logsigmoid,
+        in_blocks(_of_logsigmoid, _of_logsigmoid_of_block, "native_loops.logsigmoid_gradient"),
+    ),
     backward="LogSigmoidBackward0",
-    on_arrays=in_blocks(_logsigmoid, _logsigmoid_of_block),
+    on_arrays=in_blocks(_logsigmoid, _logsigmoid_of_block, "native_loops.logsigmoid"),
 )
 def logsigmoid(a, /):
     """The logarithm of :func:`sigmoid`, exact where that is near 0 or 1."""

@@ -92,18 +92,20 @@ def check(operation: Operation, operands: list[Any], gradient: Any, chosen: dict
     before = [operand.copy() for operand in (*operands, gradient)]
     out = operation.plain(*operands, **chosen)
     assert_agree(operation.forward(*operands, **chosen), out, dtype)
+    # What rounding leaves of a slope near 0 is as many times as large as the gradient.
+    largest = max(1.0, np.abs(gradient[np.isfinite(gradient)]).max(initial=0))
     values = {**dict(enumerate(operands)), **chosen, "out": out, "shape": out.shape}
     for fast, plain in zip(operation.rules, operation.plain_rules):
         needs = [values[need] for need in plain.fetch]
-        assert_agree(fast.vjp(gradient, *needs), plain.vjp(gradient, *needs), dtype)
+        assert_agree(fast.vjp(gradient, *needs), plain.vjp(gradient, *needs), dtype, largest)
     for operand, copy in zip((*operands, gradient), before):
         np.testing.assert_array_equal(operand, copy)
 
 
-def assert_agree(fast: Any, plain: Any, dtype: str) -> None:
+def assert_agree(fast: Any, plain: Any, dtype: str, size: float = 1.0) -> None:
     assert fast.shape == plain.shape
     assert fast.dtype == dtype
-    np.testing.assert_allclose(fast, plain, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype])
+    np.testing.assert_allclose(fast, plain, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype] * size)
 
 
 ROWS = [OPERATIONS[name] for name in ("softmax", "log_softmax")]
