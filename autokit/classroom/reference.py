@@ -276,8 +276,7 @@ def signature_of(thing: Any) -> str:
         return "(...)"
     parameters = list(signature.parameters.values())
     if rule is not None and not rule.variadic and len(rule.operands) < 3:
-        words = dict(zip(rule.operands, ("input", "other")))
-        parameters = [each.replace(name=words.get(each.name, each.name)) for each in parameters]
+        parameters = [each.replace(name=rule.words.get(each.name, each.name)) for each in parameters]
         parameters = [each.replace(kind=each.POSITIONAL_OR_KEYWORD) for each in parameters]
     plain = [each.replace(annotation=each.empty) for each in parameters if each.name != "self"]
     if any(each.kind is each.VAR_KEYWORD for each in plain[:-1]):
@@ -327,13 +326,14 @@ def _article(entry: Entry) -> str:
 
 
 def _rule(rule: Operation) -> str:
-    formula = re.sub(r"\{(\w+)\}", r"\1", rule.formula)
+    words = {**rule.words, "out": "result"}
+    formula = rule.formula.format_map(words)
     rows = [("rule", f"<code>{xml(rule.name)}</code>: {xml(rule.symbol)}"), ("formula", xml(formula))]
     for operand, one in rule.derivatives.items():
-        by = "all operands at once" if operand == "joint" else f"<var>{xml(operand)}</var>"
-        rows.append((f"derivative by {by}", xml(re.sub(r"\{(\w+)\}", r"\1", one.local))))
+        by = "all operands at once" if operand == "joint" else f"<var>{xml(words[operand])}</var>"
+        rows.append((f"derivative by {by}", xml(one.local.format_map(words))))
     if rule.derivatives:
-        saved = ", ".join("the result" if name == "out" else xml(name) for name in saved_by(rule))
+        saved = ", ".join("the result" if name == "out" else xml(words[name]) for name in saved_by(rule))
         rows.append(("saves", saved or "nothing"))
         node = rule._backward
         rows.append(("node", xml(node) if isinstance(node, str) else "named by its operands"))

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from autokit.draw.card import SIZES, card, fold_card, left_out_card, line, text_width
+from autokit.draw.card import SIZES, card, fold_card, in_order, left_out_card, line, text_width
 from autokit.draw.flows import make_room
 from autokit.draw.layout import Arrow, Cluster, Placement, Plan, place
 from autokit.draw.part import Part
+from autokit.draw.reading_order import in_reading_order
 from autokit.draw.routes import Bounds, choose
 from autokit.draw.shapes import Box, Field, Frame, Line, Point, TextLine
 from autokit.graphs.model import Edge, Graph
 
 _FLOW_WIDEST, _FLOW_HEIGHT, _FLOW_AIR = 150.0, 22.0, 14.0
-_LETTERS = 6  # more of them would stand on each other's feet
+_WORDS = 6  # more of them would stand on each other's feet
 _FRAME_PAD = 22.0
 _ARRIVAL, _TWIN = 16.0, 14.0  # between arrows that end, or begin, at one box
 
@@ -35,9 +36,12 @@ class Arrangement:
         for edge in graph.edges:
             arriving.setdefault(edge.target, []).append(edge)
         self.cards = [
-            card(node, texts.get(node.element, {}), arriving.get(node.id, ()), show, self.down)
+            card(node, texts.get(node.element, {}), arriving.get(node.id, ()), graph.nodes, show, self.down)
             for node in drawn.nodes
         ]
+        self.ordered = frozenset(
+            i for i, node in enumerate(drawn.nodes) if in_order(node, arriving.get(node.id, ()))
+        )
         self.index = drawn.boxes()
         self.cards += map(fold_card, drawn.folds)
         if drawn.left_out:
@@ -54,7 +58,7 @@ class Arrangement:
 
     def build(self, engine: str) -> tuple[list[Box], list[Line], list[Frame]]:
         """Everything in its place."""
-        placed = place(self._plan(), engine)
+        placed = in_reading_order(self._plan(), lambda plan: place(plan, engine))
         self._align(placed)
         sizes = [self._size(i) for i in range(len(self.cards))]
         arrows = [self._ends(edge) for edge in self.edges]
@@ -80,8 +84,7 @@ class Arrangement:
         arrows = tuple(Arrow(*self._ends(edge)) for edge in self.edges)
         clusters = tuple(Cluster(group.members, group.parent) for group in self.groups)
         gap = (66.0 if self.groups else 52.0, 24.0)
-        ordered = frozenset(i for i, content in enumerate(self.cards) if content.letters)
-        return Plan(sizes, arrows, clusters, gap, _FRAME_PAD, ordered)
+        return Plan(sizes, arrows, clusters, gap, _FRAME_PAD, self.ordered)
 
     def _reaches(self) -> list[tuple[list[int], float]]:
         """For each frame the boxes in it, and how far it reaches out from them, around the frames in it."""
@@ -127,19 +130,19 @@ class Arrangement:
             node = self.part.nodes[i] if i < count else None
             held = self.part.folds[i - count].nodes if count <= i < count + len(self.part.folds) else ()
             ports = [
-                self._port(content.letters[edge.slot], end, x, y)
+                self._port(content.operands[edge.slot], end, x, y)
                 for edge, end in arriving.get(i, ())
-                if edge.slot in content.letters and len(content.letters) <= _LETTERS
+                if edge.slot in content.operands and len(content.operands) <= _WORDS
             ]
             boxes.append(Box(x, y, content, node, held, tuple(ports)))
         return boxes
 
-    def _port(self, letter: str, end: Point, left: float, top: float) -> TextLine:
-        """An operand's letter, inside of the box where its arrow arrives."""
+    def _port(self, word: str, end: Point, left: float, top: float) -> TextLine:
+        """An operand's word, inside of the box where its arrow arrives."""
         x, y = self._turn(end)
         if self.down:
-            return TextLine(x - left, 10.0, letter, "operand", "middle")
-        return TextLine(4.0, y - top + 3.3, letter, "operand")
+            return TextLine(x - left, 10.0, word, "operand", "middle")
+        return TextLine(4.0, y - top + 3.3, word, "operand")
 
     def _lines(self, placement: Placement, starts: list[Point], ends: list[Point]) -> list[Line]:
         walls = [self._bounds(placement, i) for i in range(len(self.cards))]
@@ -172,7 +175,7 @@ class Arrangement:
         starts, ends = [(0.0, 0.0)] * len(self.edges), [(0.0, 0.0)] * len(self.edges)
         for target, comers in arriving.items():
             (x, y), (w, h) = placement.centres[target], self._size(target)
-            names = self.cards[target].letters.values() if self.down else ()
+            names = self.cards[target].operands.values() if self.down else ()
             wanted = max([_ARRIVAL, *(text_width(name, "operand") + 8 for name in names)])
             spacing = min(wanted, (h - 24) / len(comers))
             for k, (_, _, i) in enumerate(sorted(comers)):

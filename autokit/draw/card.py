@@ -1,7 +1,8 @@
 """One box: an operation and the value that it makes, or a leaf, or a constant.
 
-From top to bottom: the operation's symbol and the value's name, its kind,
-shape and dtype, the value, the gradient, and what else is asked for.
+From top to bottom: the operation's symbol and an equation, the value's name
+and its formula; its kind, shape and dtype; the value, the gradient, and what
+else is asked for.
 Everything stands on a few shared left edges, and the box is as wide as the
 widest text that it will ever show.
 """
@@ -21,6 +22,7 @@ from autokit.graphs.model import SHOWN, Edge, Node, Summary
 SIZES = {
     "title": 14.0,
     "unnamed": 14.0,
+    "formula": 13.0,
     "caption": 11.0,
     "order": 10.0,
     "symbol": 15.0,
@@ -43,17 +45,17 @@ PAD_X, PAD_Y = 14.0, 12.0
 WIDEST = 340.0
 """Where values and gradients are shortened, in px; and so, below, the other texts."""
 
-_TITLE, _CAPTION, _SYMBOL = 220.0, 260.0, 160.0
+_TITLE, _CAPTION, _SYMBOL, _FORMULA = 220.0, 260.0, 160.0, 220.0
 
 _HEADER, _SMALLEST, _BADGE, _ROW, _LABEL = 32.0, 112.0, 28.0, 20.0, 38.0
 _LONG_LABEL = 48.0
-_ABOVE = 7.0  # more air under the operands' letters where they stand at the top
+_ABOVE = 7.0  # more air under the operands' words where they stand at the top
 
 IN_ANY_ORDER = frozenset(
     ("add", "mul", "maximum", "minimum", "fmax", "fmin", "eq", "ne", "logical_and", "logical_or")
     + ("logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor", "logaddexp", "logaddexp2", "hypot", "dot")
 )
-"""Operations whose operands may change places, or stand in a row without letters."""
+"""Operations whose operands may change places."""
 
 
 def text_width(text: str, role: str) -> float:
@@ -68,9 +70,15 @@ def line(x: float, y: float, text: str, role: str, limit: float, anchor: str = "
     return TextLine(x, y, shown, role, anchor, whole if shown != whole else "")
 
 
-def letters(node: Node, arriving: Sequence[Edge]) -> dict[int, str]:
-    """The operands' names in the formula, by their slots, where it matters which is which."""
-    if node.operation in IN_ANY_ORDER or len({edge.operand for edge in arriving}) < 2:
+def in_order(node: Node, arriving: Sequence[Edge]) -> bool:
+    """Whether it matters which operand is which."""
+    return node.operation not in IN_ANY_ORDER and len({edge.operand for edge in arriving}) > 1
+
+
+def operand_words(node: Node, arriving: Sequence[Edge], show: Collection[str]) -> dict[int, str]:
+    """What stands where the operands arrive, by their slots, where no formula tells which is which."""
+    told = node.formula and "formula" in show and text_width(node.formula, "detail") <= WIDEST
+    if told or not in_order(node, arriving):
         return {}
     return {edge.slot: visible(edge.operand) for edge in arriving}
 
@@ -79,6 +87,7 @@ def card(
     node: Node,
     shown: Mapping[str, Iterable[str]],
     arriving: Sequence[Edge] = (),
+    nodes: Sequence[Node] = (),
     show: Collection[str] = SHOWN,
     down: bool = False,
 ) -> Card:
@@ -91,12 +100,14 @@ def card(
         For each field that changes, all texts that it will show.
     arriving : sequence of Edge
         Its operands.
+    nodes : sequence of Node
+        Where they come from: all nodes of the graph, by their ids.
     show : collection of str
         Which of ``FACTS`` it shows.
     down : bool
         Whether arrows arrive from above, and not from the left.
     """
-    names = letters(node, arriving)
+    names = operand_words(node, arriving, show)
     reach = max((text_width(name, "operand") for name in names.values()), default=0.0)
     edge = PAD_X + (0.0 if down else max(0.0, reach + 7 - PAD_X))
     top = PAD_Y + (_ABOVE if down and names else 0.0)
@@ -108,11 +119,13 @@ def card(
         lines.append(replace(symbol, x=edge + plate / 2))
         left += plate + 10
     title = line(left, top + 13, node.name, "title" if node.label else "unnamed", _TITLE)
+    title = replace(title, formula=_beside_the_name(node, show))
     caption = line(left, top + 29, describe(node, show), "caption", _CAPTION)
     order = TextLine(0, top + 13, str(node.id) if "order" in show else "", "order", "end")
     lines += [title, caption]
+    headline = text_width(title.text, title.role) + text_width(title.formula, "formula")
     right = max(
-        left + text_width(title.text, title.role) + 14 + text_width(order.text, "order"),
+        left + headline + 14 + text_width(order.text, "order"),
         left + text_width(caption.text, "caption"),
         _SMALLEST - PAD_X,
     )
@@ -122,7 +135,9 @@ def card(
     thumbnails = []
     size = 12.0 if node.shape else SIZES["value"]  # a range is a longer text than a number
     asked = {*show, *({"saved"} if node.kind in WAY_BACK else {"source"} if node.kind == "failed" else ())}
-    details = [(name, words) for name, words in facts(node, arriving) if name in asked]
+    if title.formula:
+        asked.discard("formula")
+    details = [(name, words) for name, words in facts(node, arriving, nodes) if name in asked]
     label = _LONG_LABEL if details else _LABEL
     rows = _rows(node, shown, show)
     pictures = {name: thumbnail(summary) if "heatmap" in show else None for name, summary in rows}
@@ -174,6 +189,14 @@ def card(
     return Card(wide, bottom, tuple(lines), fields, tuple(thumbnails), badge, pending, names)
 
 
+def _beside_the_name(node: Node, show: Collection[str]) -> str:
+    """The formula, where there is one and it is short: name and formula are an equation."""
+    if node.kind != "operation" or not node.formula or "formula" not in show or node.symbol == "…":
+        return ""
+    words = visible(f" = {node.formula}")
+    return words if text_width(words, "formula") <= _FORMULA else ""
+
+
 def _rows(
     node: Node, shown: Mapping[str, Iterable[str]], show: Collection[str]
 ) -> list[tuple[str, Summary | None]]:
@@ -191,14 +214,13 @@ WAY_BACK = ("backward", "accumulate")
 LABELS = {"formula": "formula", "local": "local", "saved": "saves", "source": "line"}
 
 
-def facts(node: Node, arriving: Sequence[Edge]) -> list[tuple[str, str]]:
+def facts(node: Node, arriving: Sequence[Edge], nodes: Sequence[Node]) -> list[tuple[str, str]]:
     """What else there is to say of a node, by the names of ``FACTS``."""
     told = []
     if node.formula and node.kind == "operation":
         told.append(("formula", node.formula))
-        local = dict.fromkeys(f"∂/∂{e.operand} = {e.local}" for e in arriving if e.requires_grad and e.local)
-        if local:
-            told.append(("local", ", ".join(local)))
+        if local := _local_derivatives(arriving, nodes):
+            told.append(("local", local))
     if node.saved:
         told += [("saved", words) for words in (node.saved if node.kind in WAY_BACK else [saved_text(node)])]
     if node.source:
@@ -206,9 +228,18 @@ def facts(node: Node, arriving: Sequence[Edge]) -> list[tuple[str, str]]:
     return told
 
 
+def _local_derivatives(arriving: Sequence[Edge], nodes: Sequence[Node]) -> str:
+    """By each value that comes in; one that comes in twice has the sum of both."""
+    terms: dict[int, list[str]] = {}
+    for edge in arriving:
+        if edge.requires_grad and edge.local:
+            terms.setdefault(edge.source, []).append(edge.local)
+    return ", ".join(f"∂/∂{nodes[source].name} = {' + '.join(parts)}" for source, parts in terms.items())
+
+
 def saved_text(node: Node) -> str:
-    """What the node keeps for the way back, in one line: its operands' letters."""
-    return ", ".join("its result" if letter == "out" else letter for letter in node.saved)
+    """What the node keeps for the way back, in one line: by name."""
+    return ", ".join("its result" if name == node.name else name for name in node.saved)
 
 
 def describe(node: Node, show: Collection[str] = SHOWN) -> str:
@@ -217,7 +248,9 @@ def describe(node: Node, show: Collection[str] = SHOWN) -> str:
     A symbol that is a word has named the operation already; a number has no shape to show.
     """
     if node.kind in WAY_BACK:
-        words = [node.formula]
+        return ", ".join(
+            [node.formula, *([shape_text(node.shape)] if node.shape and "shape" in show else [])]
+        )
     else:
         words = [node.kind if node.kind in ("leaf", "constant", "failed") else node.operation]
     if words[0].replace("_", " ") == node.symbol.replace("_", " "):

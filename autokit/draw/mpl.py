@@ -28,6 +28,7 @@ from matplotlib.font_manager import FontProperties, fontManager, get_font
 from matplotlib.patches import FancyBboxPatch, PathPatch
 from matplotlib.path import Path as Outline
 
+from autokit.draw.metrics import width
 from autokit.draw.themes import recolour
 
 _NAMESPACE = "{http://www.w3.org/2000/svg}"
@@ -248,19 +249,34 @@ def outline(d: str, x: float, y: float) -> Outline:
 
 
 def _text(axes: Any, element: ET.Element, x: float, y: float, order: int) -> None:
-    words = element.text or (element[-1].tail if len(element) else "") or ""
-    if not words:
-        return
+    whole = element.find(f"{_NAMESPACE}title")
+    words = element.text or (whole.tail if whole is not None else "") or ""
+    x, y = x + float(element.get("x", 0)), y + float(element.get("y", 0))
+    parts = [(words, element), *((part.text or "", part) for part in element.iter(f"{_NAMESPACE}tspan"))]
+    for words, part in parts:
+        if words:
+            _write(axes, element, words, part, x, y, order)
+            x += width(words, float(part.get("font-size", 12)), _is_bold(part))
+
+
+def _is_bold(element: ET.Element) -> bool:
+    return element.get("font-weight") == "600"
+
+
+def _write(
+    axes: Any, element: ET.Element, words: str, part: ET.Element, x: float, y: float, order: int
+) -> None:
+    """Write ``words`` as ``part`` of the text ``element``."""
     font = FontProperties(
         family=_families(words),
-        size=float(element.get("font-size", 12)) * 72 / _DPI,
-        weight="bold" if element.get("font-weight") else "normal",
+        size=float(part.get("font-size", 12)) * 72 / _DPI,
+        weight="bold" if _is_bold(part) else "normal",
     )
     axes.text(
-        x + float(element.get("x", 0)),
-        y + float(element.get("y", 0)),
+        x,
+        y,
         words,
-        color=element.get("fill"),
+        color=part.get("fill"),
         fontproperties=font,
         horizontalalignment=_ALIGNED[element.get("text-anchor", "start")],
         verticalalignment="baseline",

@@ -102,10 +102,17 @@ def still(data: Graph | Timeline, drawn: Part) -> State:
     back = {node.id for node in drawn.nodes if node.kind == "backward"}
     for edge in drawn.edges:
         # On the way back an arrow says what the gradient is multiplied with.
-        flow = f"∂ {edge.local}" if edge.source in back and edge.local else ""
+        flow = _factor(edge.local) if edge.source in back and edge.local else ""
         status = "backward" if edge.source in back else "forward" if edge.requires_grad else "idle"
         state[edge.element] = {"status": status, "flow": flow}
     return state
+
+
+def _factor(local: str) -> str:
+    """A local derivative as a factor; that of a product of matrices says its side itself."""
+    if local.startswith("·") or local.endswith("·"):
+        return local
+    return f"· ({local})" if " " in local or local.startswith("−") else f"· {local}"
 
 
 def _texts(data: Graph | Timeline, state: State) -> dict[str, dict[str, set[str]]]:

@@ -14,7 +14,10 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class TextLine:
-    """A text that never changes; ``y`` is its baseline, ``full`` the whole of it where it was shortened."""
+    """A text that never changes; ``y`` is its baseline, ``full`` the whole of it where it was shortened.
+
+    ``formula`` follows it on its line.
+    """
 
     x: float
     y: float
@@ -22,6 +25,7 @@ class TextLine:
     role: str
     anchor: str = "start"
     full: str = ""
+    formula: str = ""
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,7 @@ class Badge:
 class Card:
     """What a box holds, in coordinates from its upper left corner.
 
-    ``letters`` are the names of its operands by their slots, where their order matters.
+    ``operands`` are the words for its operands by their slots, where no formula tells which is which.
     """
 
     width: float
@@ -70,7 +74,7 @@ class Card:
     thumbnails: tuple[Thumbnail, ...] = ()
     badge: Badge | None = None
     pending: Badge | None = None
-    letters: Mapping[int, str] = field(default_factory=dict)
+    operands: Mapping[int, str] = field(default_factory=dict)
 
     def widened(self, to: float) -> Card:
         """The same card, wider: what stands at its right edge stays there."""
@@ -90,7 +94,7 @@ class Box:
 
     ``node`` is None for a box that stands for many: for those of a fold, whose
     ids are in ``holds``, or for all that is left out.  ``ports`` are the
-    operands' letters, in coordinates of the box, where their arrows arrive.
+    operands' words, in coordinates of the box, where their arrows arrive.
     """
 
     x: float

@@ -47,6 +47,8 @@ _BOX = {
 }
 _LEFT_OUT = f'rx="14" fill="{PAPER}" stroke="{_FAINT}" stroke-width="1.2" stroke-dasharray="2 4"'
 
+_FORMULA = f' data-role="formula" font-size="{SIZES["formula"]:g}" font-weight="400" fill="{_MUTED}"'
+
 _ARROW, _ARROW_HALF = 7.0, 3.2
 
 
@@ -189,7 +191,8 @@ def _text(line: TextLine) -> str:
     full = f"<title>{xml(line.full)}</title>" if line.full else ""
     colour = _FILL.get(line.role, _MUTED)
     type = _type(line.role, SIZES[line.role], line.anchor, colour)
-    return f'<text x="{line.x:.6g}" y="{line.y:.6g}"{type}>{full}{xml(line.text)}</text>'
+    formula = f"<tspan{_FORMULA}>{xml(line.formula)}</tspan>" if line.formula else ""
+    return f'<text x="{line.x:.6g}" y="{line.y:.6g}"{type}>{full}{xml(line.text)}{formula}</text>'
 
 
 def _type(role: str, size: float, anchor: str, colour: str) -> str:

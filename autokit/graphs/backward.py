@@ -9,8 +9,8 @@ import numpy as np
 from autokit.autograd.node import Node as EngineNode
 from autokit.graphs.model import Change, Collapse, Edge, Node, Summary
 from autokit.graphs.script import Script
-from autokit.graphs.summary import in_reach, summarize
-from autokit.graphs.words import Words, bracketed, counted, listed, shape_text
+from autokit.graphs.summary import bracketed, in_reach, summarize
+from autokit.graphs.words import Words, counted, listed, shape_text
 
 _COLLAPSE_SHOWN = 256
 """Up to this many elements are shown while they are summed."""

@@ -16,11 +16,13 @@ from typing import Any
 from autokit import dtypes
 from autokit.autograd.node import Node as EngineNode
 from autokit.autograd.node import source_line
-from autokit.graphs.model import Edge, Graph, Group, Node, Source, Summary, make_view
+from autokit.graphs.model import Edge, Graph, Group, Node, Source, Summary, make_view, name_of
 from autokit.graphs.names import Names, namespaces_in_sight
 from autokit.graphs.summary import summarize
 from autokit.graphs.way_back import way_back
+from autokit.graphs.words import in_words
 from autokit.nn.module import Module
+from autokit.ops.recording import OUTPUT
 from autokit.tensor import Literal, Tensor
 
 OPERATIONS_SHOWN = 1000
@@ -64,9 +66,9 @@ def graph(
         Left out, all are open, as long as the picture fits on a page.
     show : str or iterable of str, optional
         What a box shows: ``"value"``, ``"heatmap"``, ``"gradient"``, ``"shape"``,
-        ``"dtype"``, ``"order"``, ``"formula"``, ``"local"`` (the local derivatives),
-        ``"saved"`` (what is kept for the way back), ``"source"`` (the line of your
-        program), or ``"all"`` of these.
+        ``"dtype"``, ``"order"``, ``"formula"``, which are those where nothing is asked for;
+        ``"local"`` (the local derivatives), ``"saved"`` (what is kept for the way back),
+        ``"source"`` (the line of your program), or ``"all"`` of these.
     direction : {"auto", "LR", "TB"}
         From left to right, or from top to bottom.
     backward : bool
@@ -120,6 +122,7 @@ class Builder:
         self.origins: list[EngineNode | Tensor | None] = []
         self.ids: dict[EngineNode | Tensor, int] = {}
         self.paths: dict[int, tuple[str, str]] = {}
+        self.models: dict[int, str] = {}
         self.labels_of_paths: dict[str, str] = {}
 
     def build(self, outputs: Iterable[Tensor], most: int) -> Capture:
@@ -127,6 +130,9 @@ class Builder:
         ends = [output.grad_fn or output for output in outputs]
         operations, left_out = _newest_operations([end for end in ends if isinstance(end, EngineNode)], most)
         shown = set(operations)
+        models = _models(operations)
+        if len(models) > 1:
+            self.models = self.names.tell_apart(models)
         for operation in reversed(operations):
             self._add_operation(operation, shown)
         for end in ends:
@@ -146,12 +152,15 @@ class Builder:
     def _add_operation(self, made: EngineNode, shown: set[EngineNode]) -> None:
         operation = made.operation
         path, _ = self._module(made.scope)
-        sources = []
+        sources: list[int] = []
         for source in made.sources:
             if isinstance(source, EngineNode):
                 sources.append(self.ids[source] if source in shown else self._add_earlier(source))
             else:
                 sources.append(self._add_tensor(source, path, made))
+        label = self.names.of(made)
+        name = label or name_of(len(self.nodes))
+        called = [self.nodes[source].name.removeprefix(f"{path}.") for source in sources], name
         id = self._append(
             made,
             Node(
@@ -159,9 +168,9 @@ class Builder:
                 kind="operation",
                 operation=operation.name,
                 symbol=operation.symbol,
-                formula=_in_letters(operation.formula, operation),
+                formula=in_words(operation.formula, operation, *called),
                 backward=made.kind,
-                label=self.names.of(made),
+                label=label,
                 shape=tuple(made.shape or ()),  # several outputs have no one shape
                 dtype=_dtype_name(made.dtype),
                 value=_value(made.output, made.storage, made.sequence),
@@ -169,24 +178,31 @@ class Builder:
                 requires_grad=True,
                 module=path,
                 source=_source(made),
-                saved=made.way.saves,
+                saved=tuple(dict.fromkeys(self._saved(made, sources, name))),
                 marks=_dead_units(operation.name, made.output),
             ),
         )
         for slot, (source, target) in enumerate(zip(sources, made.targets)):
-            letter = operation.operands[0 if operation.variadic else slot]
-            derivative = operation.derivatives.get("joint") or operation.derivatives.get(letter)
+            operand = operation.operands[0 if operation.variadic else slot]
+            derivative = operation.derivatives.get("joint") or operation.derivatives.get(operand)
             self.edges.append(
                 Edge(
                     id=len(self.edges),
                     source=source,
                     target=id,
                     slot=slot,
-                    operand=letter,
-                    local=_in_letters(derivative.local, operation) if derivative else "",
+                    operand=operation.words[operand],
+                    local=in_words(derivative.local, operation, *called) if derivative else "",
                     requires_grad=target is not None,
                 )
             )
+
+    def _saved(self, made: EngineNode, sources: list[int], name: str) -> list[str]:
+        """The names of what is kept for the way back."""
+        if made.operation.variadic:
+            return [self.nodes[source].name for source in sources] if made.way.saves else []
+        places = dict(zip(made.operation.operands, sources))
+        return [name if each == OUTPUT else self.nodes[places[each]].name for each in made.way.saves]
 
     def _add_tensor(self, tensor: Tensor | None, path: str, user: EngineNode | None = None) -> int:
         if tensor is None:
@@ -266,8 +282,9 @@ class Builder:
                 chain.append(level[1]())
                 level = level[0]
             names = [_child_name(parent, child) for child, parent in pairwise(chain)]
+            names.append(self.models.get(id(chain[-1]), ""))
             path = ""
-            for name, module in zip(reversed(names), reversed(chain[:-1])):
+            for name, module in zip(reversed(names), reversed(chain)):
                 path = ".".join(filter(None, (path, name)))
                 if name:
                     self.labels_of_paths.setdefault(path, type(module).__name__)
@@ -300,6 +317,20 @@ def _newest_operations(ends: list[EngineNode], most: int) -> tuple[list[EngineNo
                 seen.add(target)
                 heapq.heappush(heap, (-target.sequence, target))
     return found, f"earlier operations than the last {most:,}" if heap else ""
+
+
+def _models(operations: list[EngineNode]) -> list[Module]:
+    """The outermost modules that ran some of the operations, where they hold others."""
+    found: dict[int, Module] = {}
+    seen: set[int] = set()
+    for operation in operations:
+        scope = operation.scope
+        while scope is not None and id(scope) not in seen:
+            seen.add(id(scope))
+            model, scope = scope[1](), scope[0]
+            if scope is None and model is not None and model._modules:
+                found[id(model)] = model
+    return list(found.values())
 
 
 def _child_name(parent: Module | None, child: Module | None) -> str:
@@ -338,10 +369,6 @@ def _dead_units(operation: str, array: Any) -> tuple[str, ...]:
 
 def _dtype_name(dtype: Any) -> str:
     return dtypes.BY_NUMPY[dtype].name if dtype is not None else ""
-
-
-def _in_letters(template: str, operation: Any) -> str:
-    return template.format_map({name: name for name in (*operation.operands, "out")})
 
 
 def _source(made: EngineNode) -> Source | None:

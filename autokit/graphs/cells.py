@@ -21,8 +21,8 @@ from autokit.graphs.backward import Backward
 from autokit.graphs.capture import Capture
 from autokit.graphs.model import CellSums, Edge, Node
 from autokit.graphs.sending import array_on_a_gpu, contributions, may_run
-from autokit.graphs.summary import VALUES_SHOWN, in_reach, number
-from autokit.graphs.words import bracketed, listed
+from autokit.graphs.summary import VALUES_SHOWN, bracketed, in_reach, number
+from autokit.graphs.words import listed
 
 ELEMENTS_TOLD = 64
 """Of tensors with up to this many elements a story tells every one."""

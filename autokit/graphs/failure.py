@@ -20,6 +20,7 @@ from autokit.autograd.node import source_line
 from autokit.graphs.capture import OPERATIONS_DRAWN, Builder, shown_source
 from autokit.graphs.model import Edge, Graph, Node, Source, make_view
 from autokit.graphs.names import Names, namespaces_in_sight
+from autokit.ops.names import OPERANDS
 from autokit.ops.operation import Operation
 from autokit.ops.recording import OUR_FILES
 from autokit.tensor import Tensor
@@ -139,7 +140,8 @@ def _operands(frame: FrameType) -> list[tuple[str, Tensor]] | None:
         if isinstance(each, Tensor) and hasattr(each.array, "shape")
     ]
     if code.co_name in ("apply", "recovered"):  # what stands in its arguments has no names of its own
-        found = [("ab"[place] if len(found) == 2 else name, each) for place, (name, each) in enumerate(found)]
+        words = OPERANDS if len(found) == 2 else [name for name, _ in found]
+        found = [(word, each) for word, (_, each) in zip(words, found)]
     return found or None
 
 

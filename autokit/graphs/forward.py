@@ -62,7 +62,7 @@ def _tell_operation(script: Script, words: Words, node: Node) -> None:
         changes=(*flowing, Change(node.element, "status", "current")),
         note=line,
     )
-    saved = [words.saved(node, letter) for letter in node.saved]
+    saved = words.saved(node)
     script.step(
         "value",
         "forward",

@@ -87,7 +87,7 @@ class Node:
     symbol : str
         As ``"×"``; empty for a leaf and a constant.
     formula : str
-        With the operands' letters, as ``"a · b"``.
+        With the operands' names, as ``"a · b"``, or ``"v3 ^ 2.0"`` where the base has no name of its own.
     backward : str
         PyTorch's name of the backward node, as ``"MulBackward0"``.
     label : str
@@ -101,7 +101,7 @@ class Node:
         Path of the module whose ``forward`` ran it, as ``"encoder.0"``.
     source : Source or None
     saved : tuple of str
-        What the operation keeps for the way back, in the formula's letters.
+        The names of what the operation keeps for the way back: operands, and its own name for its result.
     marks : tuple of str
         What to look out for, as ``"2 of 5 units are dead"``.
     """
@@ -131,7 +131,12 @@ class Node:
     @property
     def name(self) -> str:
         """What to call this value in a sentence: its label, else its number."""
-        return self.label or f"v{self.id}"
+        return self.label or name_of(self.id)
+
+
+def name_of(id: int) -> str:
+    """What to call a value without a name: ``v`` and its number in the topological order."""
+    return f"v{id}"
 
 
 @dataclass(frozen=True)
@@ -139,9 +144,9 @@ class Edge:
     """A value going into an operation: from ``source`` to ``target``, both node ids.
 
     ``a * a`` has two edges, told apart by ``slot``, the operand's place.
-    ``operand`` is the operand's letter in the formula; ``local`` is the local
-    derivative by that operand, in symbols; ``requires_grad`` says whether a
-    gradient comes back along this edge.
+    ``operand`` is PyTorch's word for the operand, as ``"exponent"``; ``local``
+    is the local derivative by it, with the operands' names; ``requires_grad``
+    says whether a gradient comes back along this edge.
     """
 
     id: int
@@ -170,7 +175,7 @@ class Group:
 FACTS = ("value", "heatmap", "gradient", "shape", "dtype", "order", "formula", "local", "saved", "source")
 """What a box can show, beside its name and its operation's symbol."""
 
-SHOWN = ("value", "heatmap", "gradient", "shape", "dtype", "order")
+SHOWN = ("value", "heatmap", "gradient", "shape", "dtype", "order", "formula")
 """What it shows where nothing else is asked for."""
 
 

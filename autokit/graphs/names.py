@@ -43,6 +43,7 @@ class Names:
         for name, value in variables:
             if isinstance(value, Tensor):
                 self._note(value, name)
+        self._modules = [(name, value) for name, value in variables if isinstance(value, Module)]
 
     def _note(self, tensor: Tensor, name: str) -> None:
         key = tensor.grad_fn or tensor
@@ -53,6 +54,20 @@ class Names:
         """The name of a node's result or of a tensor, or an empty string."""
         own = value.name if isinstance(value, Tensor) else NAMES.get(value, "")
         return own or self._names.get(value, "")
+
+    def tell_apart(self, models: Iterable[Module]) -> dict[int, str]:
+        """What to call each of several models, by its id; their parameters are called by that name first."""
+        called: dict[int, str] = {}
+        for model in models:
+            for name, outer in self._modules:
+                path = next((path for path, each in outer.named_modules() if each is model), None)
+                if path is not None:
+                    called[id(model)] = path or name
+                    break
+            for path, parameter in model.named_parameters() if id(model) in called else ():
+                if self._names.get(parameter, path).endswith(path):
+                    self._names[parameter] = f"{called[id(model)]}.{path}"
+        return called
 
     def tensor(self, node: Node) -> Tensor | None:
         """The tensor in sight that ``node`` made."""

@@ -12,8 +12,8 @@ from autokit.devices import to_numpy
 from autokit.graphs.backward import Backward
 from autokit.graphs.check import STEP
 from autokit.graphs.model import Account, Edge, Node, Trouble
-from autokit.graphs.summary import in_reach, number, summarize
-from autokit.graphs.words import bracketed, counted, listed
+from autokit.graphs.summary import bracketed, in_reach, number, summarize
+from autokit.graphs.words import counted, listed
 
 _VANISHED = 1e-4
 """A gradient is said to vanish that is smaller than this part of the seed."""

@@ -144,7 +144,7 @@ def _refuse_what_cannot_be_told(taken: Capture, output: Tensor) -> None:
         kept = {name for name, operand in zip(names, operands) if operand is not None}
         if origin.output is not None:
             kept.add("out")
-        if not kept.issuperset(node.saved):
+        if not kept.issuperset(origin.way.saves):
             raise RuntimeError(
                 f"the values that {node.backward} saved were freed by backward(), and are too large to be "
                 "kept for the picture. Call record() before backward(), or compute inside "

@@ -42,6 +42,11 @@ def number(value: Any) -> str:
     return "0.0" if text == "-0.0" else text
 
 
+def bracketed(text: str) -> str:
+    """A negative number in parentheses, as it is written inside of a formula."""
+    return f"({text})" if text.startswith("-") else text
+
+
 def in_reach(array: Any) -> Any:
     """What a picture keeps of an array or scalar: a small one on the CPU, a large one where it is."""
     if on_a_gpu(array):

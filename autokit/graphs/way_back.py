@@ -44,7 +44,7 @@ def _node(graph: Graph, node: Node, id: int, operands: list[Edge]) -> Node:
         kind="accumulate" if leaf else "backward",
         operation=node.backward,
         symbol="",
-        formula=f"{node.name}.grad += g" if leaf else f"{node.name} = {_filled(graph, node, operands)}",
+        formula=f"{node.name}.grad += g" if leaf else f"{node.name} = {node.formula}",
         backward=node.backward,
         label="AccumulateGrad" if leaf else node.backward,
         shape=node.shape,
@@ -54,19 +54,13 @@ def _node(graph: Graph, node: Node, id: int, operands: list[Edge]) -> Node:
         requires_grad=True,
         module=node.module,
         source=node.source,
-        saved=tuple(_saved(graph, node, letter, operands) for letter in node.saved),
+        saved=tuple(_saved(graph, node, name, operands) for name in node.saved),
     )
 
 
-def _filled(graph: Graph, node: Node, operands: list[Edge]) -> str:
-    names = [graph.nodes[edge.source].name for edge in operands]
-    return f"{node.operation}({', '.join(names)})"
-
-
-def _saved(graph: Graph, node: Node, letter: str, operands: list[Edge]) -> str:
+def _saved(graph: Graph, node: Node, name: str, operands: list[Edge]) -> str:
     """What is saved, by the learner's name, and its value."""
-    kept = node
-    if letter != "out":
-        kept = next((graph.nodes[edge.source] for edge in operands if edge.operand == letter), node)
+    sources = [graph.nodes[edge.source] for edge in operands]
+    kept = next((source for source in sources if source.name == name), node)
     value = kept.value.text if kept.value is not None else NOT_KEPT
     return f"{kept.name} = {value}" if kept.name != value else value

@@ -12,8 +12,11 @@ from autokit.autograd.engine import fetch_arrays
 from autokit.autograd.node import Node as EngineNode
 from autokit.devices import beside, on_a_gpu
 from autokit.graphs.model import NOT_KEPT, Edge, Graph, Node
-from autokit.graphs.summary import number
+from autokit.graphs.summary import bracketed, number
+from autokit.ops.operation import Operation
+from autokit.ops.recording import OUTPUT
 
+_LISTED = 5
 _IN_FULL = 4
 """Values of up to this many elements are written out in a sentence; of others the shape is told."""
 
@@ -50,12 +53,9 @@ class Words:
         """An operation, by its symbol and name."""
         return node.symbol if node.symbol == node.operation else f"{node.symbol} ({node.operation})"
 
-    def saved(self, node: Node, letter: str) -> str:
-        """The name of what is saved under ``letter``."""
-        if letter == "out":
-            return f"its result {self.name(node)}"
-        edge = next((edge for edge in self.operands[node.id] if edge.operand == letter), None)
-        return self.name(self.graph.nodes[edge.source]) if edge is not None else letter
+    def saved(self, node: Node) -> list[str]:
+        """The names of what is kept for the way back."""
+        return [f"its result {name}" if name == self.name(node) else name for name in node.saved]
 
     def formula(self, node: Node) -> str:
         """The operation's formula with the operands' names."""
@@ -69,7 +69,7 @@ class Words:
         """The formula with the numbers put in and the result; for large values the shapes."""
         sources = [self.graph.nodes[edge.source] for edge in self.operands[node.id]]
         if all(self._in_full(source) for source in (*sources, node)):
-            return f"{self._filled(node, self._template(node), self._number)} = {self.value(node)}"
+            return f"{self._filled(node, self._template(node), self.value)} = {self.value(node)}"
         shapes = " and ".join(shape_text(source.shape) for source in sources)
         return f"{shapes} → {shape_text(node.shape)}, {self.value(node)}"
 
@@ -98,7 +98,7 @@ class Words:
         seed = np.ones((), origin.dtype)
         slope = rule.vjp(seed if there is None else beside(there, seed), *needed)
         value = number(slope)
-        numbers = self._filled(node, self._local_template(node, edge), self._number)
+        numbers = self._filled(node, self._local_template(node, edge), self.value)
         steps = [symbols] if numbers == symbols else [symbols, numbers]
         if not _says(steps[-1], value):
             steps.append(value)
@@ -110,27 +110,17 @@ class Words:
         return self.origins[node.id].operation.formula
 
     def _local_template(self, node: Node, edge: Edge) -> str:
-        derivatives = self.origins[node.id].operation.derivatives
-        return (derivatives.get("joint") or derivatives[edge.operand]).local
+        operation = self.origins[node.id].operation
+        operand = operation.operands[0 if operation.variadic else edge.slot]
+        return (operation.derivatives.get("joint") or operation.derivatives[operand]).local
 
     def _filled(self, node: Node, template: str, word: Any) -> str:
-        words = {edge.operand: word(self.graph.nodes[edge.source]) for edge in self.operands[node.id]}
-        words["out"] = word(node)
-        for name in self.origins[node.id].operation.operands:
-            words.setdefault(name, name)
-        return template.format_map(words)
-
-    def _number(self, node: Node) -> str:
-        return bracketed(self.value(node))
+        operands = [word(self.graph.nodes[edge.source]) for edge in self.operands[node.id]]
+        return in_words(template, self.origins[node.id].operation, operands, word(node))
 
     @staticmethod
     def _in_full(node: Node) -> bool:
         return node.value is not None and node.value.values is not None and len(node.value.values) <= _IN_FULL
-
-
-def bracketed(text: str) -> str:
-    """A negative number in parentheses, as it is written inside of a formula."""
-    return f"({text})" if text.startswith("-") else text
 
 
 def _says(text: str, value: str) -> bool:
@@ -139,6 +129,15 @@ def _says(text: str, value: str) -> bool:
         return float(text.strip("()").replace("−", "-")) == float(value)
     except ValueError:
         return False
+
+
+def in_words(template: str, operation: Operation, operands: Sequence[str], result: str) -> str:
+    """A formula or a derivative of a rule with words for its operands and for its result."""
+    told = [bracketed(operand) for operand in operands]
+    if operation.variadic:
+        told = [", ".join(told if len(told) <= _LISTED else [*told[: _LISTED - 2], "…", told[-1]])]
+    words = {**operation.words, **dict(zip(operation.operands, told)), OUTPUT: bracketed(result)}
+    return template.format_map(words)
 
 
 def shape_text(shape: tuple[int, ...]) -> str:

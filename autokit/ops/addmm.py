@@ -21,24 +21,24 @@ def _scaled(value: Any, factor: float) -> Any:
     return value if factor == 1 else value * factor
 
 
-def _sum_with(name: str, product: Product, by_a: Product, by_b: Product) -> Any:
-    """The rule of ``beta · c + alpha · product(a, b)``, from the product and its two derivatives."""
+def _sum_with(name: str, product: Product, by_left: Product, by_right: Product) -> Any:
+    """The rule of ``beta · input + alpha · product(left, right)``, from the product and its derivatives."""
 
     @operation(
         "+ @",
-        "β · {c} + α · ({a} @ {b})",
-        c=derivative("β", lambda g, beta: _scaled(g, beta)),
-        a=derivative("α · {b}ᵀ", lambda g, b, alpha: _scaled(by_a(g, b), alpha)),
-        b=derivative("α · {a}ᵀ", lambda g, a, alpha: _scaled(by_b(g, a), alpha)),
+        "β · {input} + α · ({left} @ {right})",
+        input=derivative("β", lambda g, beta: _scaled(g, beta)),
+        left=derivative("α · {right}ᵀ", lambda g, right, alpha: _scaled(by_left(g, right), alpha)),
+        right=derivative("α · {left}ᵀ", lambda g, left, alpha: _scaled(by_right(g, left), alpha)),
         name=name,
     )
-    def rule(c, a, b, /, beta=1, alpha=1):
-        """``beta · c + alpha · (a @ b)``."""
-        result = product(a, b)
+    def rule(input, left, right, /, beta=1, alpha=1):
+        """``beta · input + alpha · (left @ right)``."""
+        result = product(left, right)
         if alpha != 1:
             result *= alpha
-        # A factor of 0 leaves c out, so that what is not a number in it does no harm.
-        return result if beta == 0 else result + _scaled(c, beta)
+        # A factor of 0 leaves the input out, so that what is not a number in it does no harm.
+        return result if beta == 0 else result + _scaled(input, beta)
 
     return rule
 

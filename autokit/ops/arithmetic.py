@@ -139,19 +139,19 @@ def fmin(a, b, /):
 
 @operation(
     "+ ×",
-    "{a} + {b} · {c}",
-    a=derivative("1", unchanged),
-    b=derivative("{c}", lambda g, c, value: g * (c * value)),
-    c=derivative("{b}", lambda g, b, value: g * (b * value)),
+    "{input} + {tensor1} · {tensor2}",
+    input=derivative("1", unchanged),
+    tensor1=derivative("{tensor2}", lambda g, tensor2, value: g * (tensor2 * value)),
+    tensor2=derivative("{tensor1}", lambda g, tensor1, value: g * (tensor1 * value)),
     name="addcmul",
     elementwise=True,
 )
-def plain_addcmul(a, b, c, /, value=1):
+def plain_addcmul(input, tensor1, tensor2, /, value=1):
     """See :func:`addcmul`."""
-    refuse_bools_in("addcmul_cpu_out", a)
-    if a.dtype.kind in "ui":
-        value = int(fitting(value, a.dtype))
-    return a + (b * c if value == 1 else value * b * c)
+    refuse_bools_in("addcmul_cpu_out", input)
+    if input.dtype.kind in "ui":
+        value = int(fitting(value, input.dtype))
+    return input + (tensor1 * tensor2 if value == 1 else value * tensor1 * tensor2)
 
 
 def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
@@ -163,16 +163,19 @@ def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1
 
 @operation(
     "+ ÷",
-    "{a} + {b} / {c}",
-    a=derivative("1", unchanged),
-    b=derivative("1 / {c}", lambda g, c, value: g * (value / c)),
-    c=derivative("−{b} / {c}²", lambda g, b, c, value: -g * (value * b / (c * c))),
+    "{input} + {tensor1} / {tensor2}",
+    input=derivative("1", unchanged),
+    tensor1=derivative("1 / {tensor2}", lambda g, tensor2, value: g * (value / tensor2)),
+    tensor2=derivative(
+        "−{tensor1} / {tensor2}²",
+        lambda g, tensor1, tensor2, value: -g * (value * tensor1 / (tensor2 * tensor2)),
+    ),
     name="addcdiv",
     elementwise=True,
 )
-def plain_addcdiv(a, b, c, /, value=1):
+def plain_addcdiv(input, tensor1, tensor2, /, value=1):
     """See :func:`addcdiv`."""
-    return a + (b / c if value == 1 else value * b / c)
+    return input + (tensor1 / tensor2 if value == 1 else value * tensor1 / tensor2)
 
 
 def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
@@ -195,16 +198,17 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1
 
 @operation(
     "lerp",
-    "{a} + {weight} · ({b} − {a})",
-    a=derivative("1 − {weight}", lambda g, weight: g * (1 - weight)),
-    b=derivative("{weight}", lambda g, weight: g * weight),
-    weight=derivative("{b} − {a}", lambda g, a, b: g * (b - a)),
+    "{input} + {weight} · ({end} − {input})",
+    input=derivative("1 − {weight}", lambda g, weight: g * (1 - weight)),
+    end=derivative("{weight}", lambda g, weight: g * weight),
+    weight=derivative("{end} − {input}", lambda g, input, end: g * (end - input)),
     name="lerp",
     backward=lambda node: f"LerpBackward{int(not is_number(node, 2))}",
 )
-def plain_lerp(a, b, weight, /):
+def plain_lerp(input, end, weight, /):
     """See :func:`lerp`."""
-    return np.where(np.abs(weight) < 0.5, a + weight * (b - a), b - (b - a) * (1 - weight))
+    way = end - input
+    return np.where(np.abs(weight) < 0.5, input + weight * way, end - way * (1 - weight))
 
 
 def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:

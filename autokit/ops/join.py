@@ -26,7 +26,7 @@ def _cat_gradients(g: Any, tensors: Sequence[Any], dim: int) -> list[Any]:
     return [g[(*lead, slice(int(end) - tensor.shape[dim], int(end)))] for tensor, end in zip(tensors, ends)]
 
 
-@operation("cat", "the tensors, joined", joint=derivative("its own part", _cat_gradients), name="cat")
+@operation("cat", "{tensors}, joined", joint=derivative("its own part", _cat_gradients), name="cat")
 def plain_cat(*tensors, dim=0):
     """See :func:`cat`."""
     try:
@@ -102,7 +102,7 @@ def _stack_gradients(g: Any, tensors: Sequence[Any], dim: int) -> list[Any]:
     return [g[(*lead, place)] for place in range(len(tensors))]
 
 
-@operation("stack", "the tensors, stacked", joint=derivative("its own part", _stack_gradients), name="stack")
+@operation("stack", "{tensors}, stacked", joint=derivative("its own part", _stack_gradients), name="stack")
 def plain_stack(*tensors, dim=0):
     """See :func:`stack`."""
     shape = tensors[0].shape
@@ -194,7 +194,7 @@ def _as_matrix(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 @operation(
     "blocks",
-    "the tensors along a diagonal",
+    "{tensors} along a diagonal",
     joint=derivative("its own block", _block_gradients),
     name="block_diag",
 )

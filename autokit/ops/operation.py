@@ -48,6 +48,7 @@ from autokit.tensor import Tensor, new_tensor
 from autokit.thread_state import thread
 
 get_array = attrgetter("array")
+_WORDS = dict(zip("ab", OPERANDS))
 SHAPE = "shape"
 
 OPERATIONS: dict[str, Operation] = {}
@@ -175,6 +176,11 @@ class Operation:
         elif fetch == (OUTPUT,):
             only = OUTPUT
         return Rule(places.get(name, -1), one.vjp, fetch, only)
+
+    @property
+    def words(self) -> dict[str, str]:
+        """What to call each operand where nobody has named it: PyTorch's keywords for ``a`` and ``b``."""
+        return {name: _WORDS.get(name, name) for name in self.operands}
 
     def backward_name(self, node: Node) -> str:
         """PyTorch's name of the backward node that ``node`` is."""

@@ -174,27 +174,28 @@ def neg(a, /):
     return -a
 
 
-def _power_by_base(g: Any, a: Any, b: Any) -> Any:
+def _power_by_base(g: Any, base: Any, exponent: Any) -> Any:
     # Written so that an exponent of 0 gives 0 even at the base 0, where the power rule alone gives nan.
-    return np.where(b == 0, 0.0, g * (b * a ** np.where(b == 0, 1.0, b - 1)))
+    lower = np.where(exponent == 0, 1.0, exponent - 1)
+    return np.where(exponent == 0, 0.0, g * (exponent * base**lower))
 
 
-def _power_by_base_on_arrays(g: Any, a: Any, b: Any) -> Any:
-    if b.ndim or a.dtype.kind != "f" or not is_on_cpu(a):
-        return _power_by_base(g, a, b)
-    if b == 2:
-        return g * (a + a)
-    if b == 0:
+def _power_by_base_on_arrays(g: Any, base: Any, exponent: Any) -> Any:
+    if exponent.ndim or base.dtype.kind != "f" or not is_on_cpu(base):
+        return _power_by_base(g, base, exponent)
+    if exponent == 2:
+        return g * (base + base)
+    if exponent == 0:
         return np.zeros(g.shape, g.dtype)
-    made = _power_by_number(a, b - 1) * b
+    made = _power_by_number(base, exponent - 1) * exponent
     made *= g
     return made
 
 
-def _power_by_exponent(g: Any, a: Any, b: Any, out: Any) -> Any:
+def _power_by_exponent(g: Any, base: Any, exponent: Any, out: Any) -> Any:
     # 0 to a power of 0 or more does not change with the power.
-    still = np.logical_and(a == 0, b >= 0)
-    return g * np.where(still, 0.0, out * np.log(np.where(still, 1.0, a)))
+    still = np.logical_and(base == 0, exponent >= 0)
+    return g * np.where(still, 0.0, out * np.log(np.where(still, 1.0, base)))
 
 
 def _pow_name(node: Node) -> str:
@@ -203,23 +204,24 @@ def _pow_name(node: Node) -> str:
 
 @operation(
     "^",
-    "{a} ^ {b}",
-    a=derivative("{b} · {a} ^ ({b} − 1)", _power_by_base, _power_by_base_on_arrays),
-    b=derivative("{out} · log {a}", _power_by_exponent),
+    "{base} ^ {exponent}",
+    base=derivative("{exponent} · {base} ^ ({exponent} − 1)", _power_by_base, _power_by_base_on_arrays),
+    exponent=derivative("{out} · log {base}", _power_by_exponent),
     name="pow",
     backward=_pow_name,
 )
-def plain_pow(a, b, /):
+def plain_pow(base, exponent, /):
     """See :func:`pow`."""
-    if a.dtype.kind == "b":
+    if base.dtype.kind == "b":
         raise NotImplementedError("\"pow\" not implemented for 'Bool': convert with .int()")
-    if a.dtype.kind == "i" and any_known(b < 0):
+    if base.dtype.kind == "i" and any_known(exponent < 0):
         # 1 and −1 have whole inverses; of the others nothing is left.
-        whole = np.power(a, np.maximum(b, 0))
-        return np.where(b < 0, np.where(np.abs(a) == 1, np.where(b % 2 == 0, a * a, a), a - a), whole)
-    if b.ndim == 0 and a.dtype.kind == "f":
-        return _power_by_number(a, b)
-    return a * a if b.ndim == 0 and known(b == 2) else np.power(a, b)
+        whole = np.power(base, np.maximum(exponent, 0))
+        inverse = np.where(np.abs(base) == 1, np.where(exponent % 2 == 0, base * base, base), base - base)
+        return np.where(exponent < 0, inverse, whole)
+    if exponent.ndim == 0 and base.dtype.kind == "f":
+        return _power_by_number(base, exponent)
+    return base * base if exponent.ndim == 0 and known(exponent == 2) else np.power(base, exponent)
 
 
 def _power_by_number(a: Any, exponent: Any) -> Any:

@@ -12,7 +12,7 @@ from autokit.graphs.model import Change, Chapter, Edge, Graph, Group, Node, Step
 from autokit.graphs.summary import summarize
 
 SYMBOLS = {"mul": "×", "add": "+", "sub": "−", "matmul": "@", "sum": "Σ"}
-FORMULAS = {"mul": "a · b", "add": "a + b", "sub": "a − b", "matmul": "a @ b", "sum": "Σ a"}
+FORMULAS = {"mul": "{} · {}", "add": "{} + {}", "sub": "{} − {}", "matmul": "{} @ {}", "sum": "Σ {}"}
 
 
 class Builder:
@@ -44,7 +44,7 @@ class Builder:
                 kind="operation" if operation else "constant" if constant else "leaf",
                 operation=operation,
                 symbol=SYMBOLS.get(operation, operation) if symbol is None else symbol,
-                formula=FORMULAS.get(operation, f"{operation}(a)" if operation else ""),
+                formula=_formula(operation, [self.nodes[i].name for i in inputs]),
                 backward=f"{operation.title()}Backward0" if operation else "",
                 label=label,
                 shape=summary.shape if summary else (),
@@ -57,7 +57,7 @@ class Builder:
         )
         for slot, source in enumerate(inputs):
             grad = self.nodes[source].requires_grad
-            self.edges.append(Edge(len(self.edges), source, id, slot, "ab"[slot % 2], "", grad))
+            self.edges.append(Edge(len(self.edges), source, id, slot, ("input", "other")[slot % 2], "", grad))
         return id
 
     def graph(self, left_out: str = "") -> Graph:
@@ -65,6 +65,12 @@ class Builder:
         return Graph(
             nodes, tuple(self.edges), tuple(self.groups), (len(nodes) - 1,) if nodes else (), left_out
         )
+
+
+def _formula(operation: str, names: list[str]) -> str:
+    if operation in FORMULAS and FORMULAS[operation].count("{}") == len(names):
+        return FORMULAS[operation].format(*names)
+    return f"{operation}({', '.join(names)})" if operation else ""
 
 
 def _summary(value: Any) -> Summary | None:

@@ -253,6 +253,7 @@ def test_hostile_source_lines_and_modules_are_text() -> None:
             "path",
             "polygon",
             "text",
+            "tspan",
         }
         assert not BAD.search(drawn)
     assert "&lt;script&gt;" in svg(shown, show=FACTS)

@@ -35,6 +35,7 @@ def texts_fit(picture: Scene) -> bool:
     for box in picture.boxes:
         for text in box.card.lines:
             taken = width(text.text, SIZES[text.role], text.role in BOLD)
+            taken += width(text.formula, SIZES["formula"])
             left = text.x - taken * {"start": 0, "middle": 0.5, "end": 1}[text.anchor]
             if (
                 left < 0

@@ -54,7 +54,7 @@ def test_the_markup_that_the_player_relies_on(name: str) -> None:
 def test_nothing_that_a_viewer_would_drop(name: str) -> None:
     drawn = svg(timeline(EXAMPLES[name]()))
     tags = {element.tag.removeprefix(SVG) for element in parse(drawn).iter()}
-    assert tags <= {"svg", "title", "g", "rect", "path", "polygon", "text"}
+    assert tags <= {"svg", "title", "g", "rect", "path", "polygon", "text", "tspan"}
     assert not re.search(r'<[^>]*\s(id|style|class|href|on\w+)="', drawn)
     assert "url(" not in re.sub(r"<title>.*?</title>", "", drawn)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -11,6 +12,8 @@ import pytest
 from hypothesis import given, settings
 
 import autokit as ak
+from autokit.graphs.words import in_words
+from autokit.ops.operation import OPERATIONS
 from tests.graphs.programs import programs
 
 
@@ -45,9 +48,51 @@ def test_values_are_those_of_the_tensors():
     assert graph.nodes[2].formula == "a · b"
     assert graph.nodes[2].backward == "MulBackward0"
     assert graph.nodes[2].saved == ("a", "b")
+    assert [edge.operand for edge in graph.edges] == ["input", "other"]
     assert [edge.local for edge in graph.edges] == ["b", "a"]
     c.backward()
     assert [n.gradient and n.gradient.text for n in ak.graph(c).nodes] == ["20.0", "15.0", None]
+
+
+def test_a_formula_speaks_the_learners_names_and_numbers_what_has_none():
+    a = ak.tensor(2.0, requires_grad=True)
+    b = ak.tensor(-3.0, requires_grad=True)
+    loss = (a * b + a) ** 2 / -4
+    graph = ak.graph(loss)
+    told = {node.name: node.formula for node in graph.nodes if node.kind == "operation"}
+    assert told == {"v2": "a · b", "v3": "v2 + a", "v5": "v3 ^ 2.0", "loss": "v5 / (-4.0)"}
+    power = next(node for node in graph.nodes if node.operation == "pow")
+    by_base, by_exponent = graph.incoming(power.id)
+    assert (by_base.operand, by_exponent.operand) == ("base", "exponent")
+    assert by_base.local == "2.0 · v3 ^ (2.0 − 1)" and power.saved == ("v3", "2.0")
+    both = ak.cat([a.view(1), b.view(1)])
+    assert ak.graph(both).nodes[-1].formula == "v1, v3, joined"
+
+
+def test_no_formula_is_left_with_a_place_for_an_operand():
+    for rule in OPERATIONS.values():
+        names = [f"x{place}" for place in range(len(rule.operands))]
+        for template in (rule.formula, *(each.local for each in rule.derivatives.values())):
+            told = in_words(template, rule, names, "y")
+            assert not re.search(r"[{}]", told)
+
+
+def test_two_models_of_equal_layers_are_told_apart():
+    generator = ak.nn.Sequential(ak.nn.Linear(2, 3), ak.nn.ReLU())
+    critic = ak.nn.Sequential(ak.nn.Linear(3, 1))
+    graph = ak.graph(critic(generator(ak.ones(1, 2))).sum())
+    labels = {node.label for node in graph.nodes if node.kind == "leaf"}
+    wanted = {"generator.0.weight", "generator.0.bias", "critic.0.weight", "critic.0.bias"}
+    assert labels == wanted
+    assert [(group.path, group.label) for group in graph.groups] == [
+        ("critic", "Sequential"),
+        ("critic.0", "Linear"),
+        ("generator", "Sequential"),
+        ("generator.0", "Linear"),
+        ("generator.1", "ReLU"),
+    ]
+    first = next(node for node in graph.nodes if node.operation == "affine")
+    assert first.formula == "v0 · weightᵀ + bias"  # its frame says whose
 
 
 def test_one_value_used_twice_has_two_edges():

@@ -62,7 +62,7 @@ export function makePanel(timeline, elements, paths, onSource, onClose, on) {
     if (backward && chosen.requires_grad) row(`Why not ${name}?`, whyNot(timeline, view.state, chosen), false);
     row("Trouble", (timeline.troubles ?? []).filter((t) => t.node === chosen.id && view.step === timeline.steps.length - 1).map((t) => `⚠ ${t.sentence}`), false);
     row("Kind", chosen.kind === "operation" ? `${chosen.operation} (${chosen.backward || "no backward node"})` : chosen.kind === "leaf" ? "leaf: collects a gradient" : "constant: needs no gradient", false);
-    row("Formula", chosen.formula);
+    row("Formula", chosen.formula && `${name} = ${chosen.formula}`);
     row("Value", known ? String(now.value) : "not computed yet");
     if (known && value?.minimum !== undefined && tensor) row("Range", `${format(value.minimum)} … ${format(value.maximum)}, mean ${format(value.mean)}`);
     if (known && (value?.nan || value?.infinite)) row("Not finite", `${value.nan ?? 0} NaN, ${value.infinite ?? 0} infinite`);
@@ -74,7 +74,7 @@ export function makePanel(timeline, elements, paths, onSource, onClose, on) {
     if (final && account?.difference) row("By central differences", `${account.agrees ? "✓" : "≠"} ${account.difference}`);
     if (final && account?.assigned && account.assigned !== account.gradient) row("With = in place of +=", `✗ ${account.assigned}`);
     if (backward && chosen.requires_grad) list.append(...paths.list(chosen, view.state, () => show(view)));
-    row("Local derivatives", into.filter((e) => e.local).map((e) => `∂${name}/∂${e.operand || nameOf(timeline.graph.nodes[e.source])} = ${e.local}`));
+    row("Local derivatives", into.filter((e) => e.local).map((e) => `∂${name}/∂${nameOf(timeline.graph.nodes[e.source])} = ${e.local}`));
     row("Saved for backward", chosen.saved?.join(", "));
     row("Shape, dtype", `${shapeText(chosen.shape)}, ${chosen.dtype}`);
     row("Module", chosen.module);
