@@ -46,6 +46,19 @@ def violations(page: Any) -> list[str]:
     return [f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in found]
 
 
+def view(page: Any) -> list[float]:
+    """The part of the picture that is seen: left, top, width and height in the picture's own units."""
+    return page.evaluate(
+        """() => {
+          const svg = document.querySelector(".ak-stage svg");
+          const { left, top, width, height } = document.querySelector(".ak-seen").getBoundingClientRect();
+          const to = svg.getScreenCTM().inverse();
+          const [a, b] = [[left, top], [left + width, top + height]].map(([x, y]) => new DOMPoint(x, y).matrixTransform(to));
+          return [a.x, a.y, b.x - a.x, b.y - a.y].map((at) => Math.round(at * 10) / 10);
+        }"""
+    )
+
+
 def standing(page: Any) -> int:
     return int(page.locator(".ak-range").input_value())
 

@@ -14,7 +14,7 @@ import pytest
 from autokit.graphs.model import Change, Timeline
 from autokit.widgets.payload import payload
 from tests.widgets import timelines
-from tests.widgets.pages import SHOWN, drawn, open_file, press, standing
+from tests.widgets.pages import SHOWN, drawn, open_file, press, standing, view
 
 
 def test_picture_is_pythons_at_every_step_both_ways(page: Any, story: Timeline) -> None:
@@ -61,11 +61,11 @@ def test_keys(page: Any, story: Timeline) -> None:
     assert press(page, "PageDown", "PageDown") == 2
     assert press(page, "ArrowRight", "PageUp") == 2
     assert press(page, "Control+ArrowRight") == 2
-    before = page.locator(".ak-stage svg").get_attribute("viewBox")
+    before = view(page)
     press(page, "+")
-    assert page.locator(".ak-stage svg").get_attribute("viewBox") != before
+    assert view(page) != before
     press(page, "0")
-    assert page.locator(".ak-stage svg").get_attribute("viewBox") == before
+    assert view(page) == before
     press(page, " ")
     assert page.locator(".ak-play").inner_text() == "Pause"
     press(page, " ")
@@ -174,27 +174,24 @@ def test_selecting_a_node_shows_its_details(page: Any) -> None:
 
 
 def test_zoom_pan_and_the_page_keeps_its_wheel(page: Any) -> None:
-    def view() -> list[float]:
-        return [float(x) for x in page.locator(".ak-stage svg").get_attribute("viewBox").split()]
-
-    home = view()
+    home = view(page)
     page.get_by_role("button", name="Zoom in").click()
-    assert view()[2] < home[2]
+    assert view(page)[2] < home[2]
     page.get_by_role("button", name="Zoom out").click()
     page.get_by_role("button", name="Fit the whole graph").click()
-    assert view() == home
+    assert view(page) == home
     stage = page.locator(".ak-stage").bounding_box()
     page.mouse.move(stage["x"] + 30, stage["y"] + 200)
     page.mouse.wheel(0, 50)
-    assert view() == home
+    assert view(page) == home
     page.mouse.down()
     page.mouse.move(stage["x"] + 90, stage["y"] + 200, steps=3)
     page.mouse.up()
-    assert view()[0] < home[0] and view()[2] == home[2]
+    assert view(page)[0] < home[0] and view(page)[2] == home[2]
     page.keyboard.down("Control")
     page.mouse.wheel(0, -50)
     page.keyboard.up("Control")
-    assert view()[2] < home[2]
+    assert view(page)[2] < home[2]
 
 
 def test_predict_then_reveal(page: Any) -> None:

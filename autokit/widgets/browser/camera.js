@@ -1,12 +1,19 @@
-/** The camera: the part of the picture that is seen, and the hand that moves it. */
+/**
+ * The camera: the part of the picture that is seen, and the hand that moves it.
+ *
+ * The picture lies on a sheet of its own size, and it is the sheet that moves: the browser then shows another part of
+ * what it has painted, where a new `viewBox` would lay out and paint each element anew, in every frame.
+ *
+ * @import { Listen } from "./dom.js"
+ */
 
-import { glide } from "./dom.js";
+import { glide, h } from "./dom.js";
 
 const READABLE = 0.8; // below this scale the picture is not shrunk to fit but followed
 const LARGEST = 1.25; // how far a small picture is blown up to fit
 
 /**
- * @param {SVGSVGElement} svg @param {HTMLElement} node the frame around it
+ * @param {SVGSVGElement} svg @param {HTMLElement} node the frame that it is put into
  * @param {{ left: number, top: number, width: number, height: number }} paper
  * @param {() => string[]} lit the elements that the step at hand touches
  * @param {(name: string) => Element | undefined} find @param {(element: string, holds: string) => void} onSelect @param {Listen} on
@@ -16,15 +23,24 @@ export function makeCamera(svg, node, { left, top, width, height }, lit, find, o
   let placed = false; // before its first look there is nothing to follow
   let untouched = true; // until the reader moves the camera, it looks after itself
   let gliding = 0;
-  let frame = { w: 1, h: 1 }; // of the stage in pixels: asking for it would lay the page out anew
+  let frame = { w: 1, h: 1 }; // of what is seen in pixels: asking for it would lay the page out anew
   /** @type {Map<string, DOMRect>} */ const boxes = new Map(); // what stands where never changes
+  const sheet = h("div", { className: "ak-sheet" }, svg);
+  const seen = h("div", { className: "ak-seen" }, sheet);
+  let drawn = 0; // the scale at which the picture is drawn
+  node.replaceChildren(seen);
   const projected = () => Boolean(document.fullscreenElement?.contains(svg));
   const readable = () => (projected() ? 1.2 : READABLE);
   const fitting = () => Math.min(frame.w / width, frame.h / height, projected() ? 3 : LARGEST);
 
   function look() {
-    const { w, h: tall } = frame;
-    svg.setAttribute("viewBox", `${camera.x} ${camera.y} ${w / camera.scale} ${tall / camera.scale}`);
+    if (drawn !== camera.scale) {
+      drawn = camera.scale;
+      Object.assign(svg.style, { width: `${width * drawn}px`, height: `${height * drawn}px` });
+    }
+    // On whole pixels, so that letters stay sharp.
+    const [x, y] = [left - camera.x, top - camera.y].map((at) => Math.round(at * drawn * devicePixelRatio) / devicePixelRatio);
+    sheet.style.transform = `translate(${x}px, ${y}px)`;
   }
 
   /** Stand at `scale` with the picture's point (x, y) in the middle. @param {number} x @param {number} y @param {number} scale */
@@ -100,7 +116,7 @@ export function makeCamera(svg, node, { left, top, width, height }, lit, find, o
   }
 
   const resized = new ResizeObserver(() => {
-    const { width: w, height: tall } = svg.getBoundingClientRect();
+    const { width: w, height: tall } = seen.getBoundingClientRect();
     frame = { w: Math.max(w, 1), h: Math.max(tall, 1) };
     untouched ? home() : look();
   });
@@ -136,12 +152,16 @@ export function makeCamera(svg, node, { left, top, width, height }, lit, find, o
   on(node, "wheel", (event) => {
     if (!event.ctrlKey && !event.metaKey) return; // the page's to scroll
     event.preventDefault();
-    const { left: x, top: y } = svg.getBoundingClientRect();
+    const { left: x, top: y } = seen.getBoundingClientRect();
     zoom(Math.exp(-event.deltaY / 300), { x: event.clientX - x, y: event.clientY - y });
   }, { passive: false });
 
   return {
     zoom,
+    /** Put something small on the sheet. @param {Element} thing */
+    put: (thing) => sheet.append(thing),
+    /** Where a point of the picture is on the sheet, as a CSS transform. @param {DOMPoint} point */
+    at: ({ x, y }) => `translate(${(x - left) * drawn}px, ${(y - top) * drawn}px) scale(${drawn})`,
     fit() {
       untouched = fitting() >= readable();
       cancelAnimationFrame(gliding);

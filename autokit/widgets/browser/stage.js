@@ -22,7 +22,7 @@ export function makeStage(timeline, markup, shortened, onSelect, on) {
   for (const name of ["width", "height", "role", "aria-label", "aria-labelledby", "aria-describedby"]) svg.removeAttribute(name);
   svg.setAttribute("role", "img"); // named by the sentence of the step: more is told by the panel and the table
   svg.querySelector(":scope > title")?.remove(); // it tells the end of the story
-  const node = h("div", { className: "ak-stage" }, svg);
+  const node = h("div", { className: "ak-stage" });
   node.style.setProperty("--ak-width", String(width));
   node.style.setProperty("--ak-height", String(height));
 
@@ -137,15 +137,10 @@ export function makeStage(timeline, markup, shortened, onSelect, on) {
     const path = /** @type {SVGPathElement | undefined} */ (element?.group.querySelector('[data-part="line"]')?.cloneNode());
     const length = path?.getTotalLength() ?? 0;
     if (!element || !path || !length) return;
-    const traveller = s("g", { class: "ak-traveller", "data-direction": direction });
-    if (direction === "backward") {
-      const { sign } = flowOf(text);
-      const shown = sign === "−" || sign === "±" || !sign ? text : `+${text}`;
-      traveller.setAttribute("data-sign", sign);
-      const wide = 14 + 7.2 * shown.length;
-      traveller.append(s("rect", { x: -wide / 2, y: -11, width: wide, height: 22, rx: 11 }), s("text", { "text-anchor": "middle", y: 4.5 }, shown));
-    } else traveller.append(s("circle", { r: 6 }));
-    svg.append(traveller);
+    const { sign } = flowOf(text);
+    // No part of the picture, which would be painted anew for each frame of its way.
+    const traveller = h("div", { className: "ak-traveller", "data-direction": direction, "data-sign": sign }, sign === "+" ? `+${text}` : text);
+    camera.put(traveller);
     element.group.setAttribute("data-travelling", direction);
     let frame = 0;
     const stopMoving = () => {
@@ -156,8 +151,7 @@ export function makeStage(timeline, markup, shortened, onSelect, on) {
     };
     moving.add(stopMoving);
     frame = glide(duration, (t) => {
-      const at = path.getPointAtLength(length * (direction === "forward" ? t : 1 - t));
-      traveller.setAttribute("transform", `translate(${at.x} ${at.y})`);
+      traveller.style.transform = camera.at(path.getPointAtLength(length * (direction === "forward" ? t : 1 - t)));
       if (t === 1) stopMoving();
     }, (id) => (frame = id));
   }
