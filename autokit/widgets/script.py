@@ -3,8 +3,8 @@
 Each file there is a module of its own that says what it takes from which
 other.  A notebook takes one file, so they are put one after the other, each
 after those that it imports.  What they import of one another and export for
-that stays behind, and so do comments and indents, which are for the readers of
-the source.  No two files may give one name to what stands at their top level.
+that stays behind, and so do comments, indents and spaces, which are for the
+readers of the source.  No two files may give one name to what stands at their top level.
 """
 
 from __future__ import annotations
@@ -16,15 +16,20 @@ from pathlib import Path
 FOLDER = Path(__file__).parent / "browser"
 
 _IMPORT = re.compile(r'^import \{[^}]*\} from "\./([a-z]+\.js)";\n', re.MULTILINE)
-_COMMENT = re.compile(r"/\*\*.*?\*/ ?|(?:^|[ \t])// [^\n]*", re.MULTILINE | re.DOTALL)
 _EXPORT = re.compile(r"^export (?=const|function)", re.MULTILINE)
-_INDENT = re.compile(r"\n\s+")
-_AIR = re.compile(
-    r"[ ](=>|===|!==|&&|\|\||\?\?|<=|>=|\?\?=|\+=|-=)[ ]"
-    r"|(?<=[\w)])[ ](?=\{$)|(?<=\bif)[ ](?=\()|(?<=,[ ]\{)[ ]|(?<=\(\{)[ ]|\n(?=\})",
-    re.MULTILINE,
+_PART = re.compile(
+    r"""
+    (?P<text> "(?:\\.|[^"\\])*" | `(?:\\.|\$\{(?:[^`{}]|\{[^`{}]*\}|`[^`]*`)*\}|[^`\\])*` )
+  | (?P<pattern> (?<=[(!])/(?![/*])(?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\\\[])+/[a-z]* )
+  | (?P<comment> /\*.*?\*/ | //[^\n]* )
+  | (?P<space> \s+ )
+  | (?P<code> [^\s"`/]+ | / )
+    """,
+    re.DOTALL | re.VERBOSE,
 )
-_NAMED = re.compile(r"^(const|let) (\w+|[\[{][\w:, ]+[\]}]) = ", re.MULTILINE)
+"""What a source is made of; in code a pattern follows a bracket or a "!", and a division does not."""
+
+_OPENS, _CLOSES = frozenset("{,([=>&|?:"), frozenset("})],.?:&|;")
 
 
 def player_js() -> str:
@@ -51,11 +56,34 @@ def _collect(name: str, files: dict[str, str]) -> None:
     for needed in _IMPORT.findall(source):
         if needed not in files:
             _collect(needed, files)
-    # No text in these files spans lines, so that what a line begins with is for readers too.
-    bare = _INDENT.sub("\n", _EXPORT.sub("", _COMMENT.sub("", _IMPORT.sub("", source)))).lstrip()
-    # Nor is any of these signs in a text: they stand in code alone, where nobody reads the air around them.
-    files[name] = _NAMED.sub(r"\1 \2=", _AIR.sub(_without_air, bare))
+    files[name] = lean(_EXPORT.sub("", _IMPORT.sub("", source)))
 
 
-def _without_air(found: re.Match[str]) -> str:
-    return found[1] or ""
+def lean(source: str) -> str:
+    """The same code, without its comments and without the air that is for readers; texts stay whole.
+
+    >>> lean('const a = "x  y"; // said\\n  b = a - -1;')
+    'const a="x  y";\\nb=a- -1;'
+    """
+    out = ""
+    gap = ""
+    for part in _PART.finditer(source):
+        if part["space"] or part["comment"]:
+            gap = "\n" if "\n" in gap + part[0] else " "
+            continue
+        if gap and out and _is_needed(gap, out[-1], part[0][0]):
+            out += gap
+        gap = ""
+        out += part[0]
+    return out + "\n"
+
+
+def _is_needed(gap: str, before: str, after: str) -> bool:
+    """Whether code means something else without the ``gap`` between two of its signs."""
+    if gap == "\n":  # it may end a statement
+        return before not in _OPENS and after not in _CLOSES
+    return (_is_in_a_word(before) and _is_in_a_word(after)) or (before == after and before in "+-")
+
+
+def _is_in_a_word(sign: str) -> bool:
+    return sign.isalnum() or sign in "_$"

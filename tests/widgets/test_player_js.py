@@ -153,6 +153,38 @@ def test_motion_carries_the_contribution_back(
     assert positions[0] > source["x"] + source["width"] and positions[0] < target["x"] + 10
 
 
+def test_a_frame_of_motion_lays_nothing_out(open_page: Callable[..., Any], tmp_path: Path) -> None:
+    page = open_page()
+    page.clock.install(time=datetime(2026, 1, 1))
+    story = timelines.chain(30)
+    open_file(page, story, tmp_path)
+    page.get_by_label("Step", exact=True).fill("35")
+    page.locator(".ak-player").focus()
+    page.locator(".ak-stage").evaluate(
+        "stage => stage.classList.add('ak-large')"
+    )  # whose colours change at once
+    page.clock.pause_at(datetime(2026, 1, 2))
+    browser = page.context.new_cdp_session(page)
+    browser.send("Performance.enable")
+
+    def layouts() -> float:
+        page.evaluate("document.body.offsetTop")
+        metrics = browser.send("Performance.getMetrics")["metrics"]
+        return float(next(each["value"] for each in metrics if each["name"] == "LayoutCount"))
+
+    places, views = set(), set()
+    for _ in range(6):
+        press(page, "ArrowRight")
+        before = layouts()
+        for _ in range(3):
+            page.clock.run_for(60)
+            places.add(page.locator(".ak-traveller").get_attribute("style"))
+            views.add(tuple(view(page)))
+        assert layouts() == before
+        page.clock.run_for(400)
+    assert len(places) == 18 and len(views) > 3
+
+
 def test_selecting_a_node_shows_its_details(page: Any) -> None:
     panel = page.locator(".ak-panel")
     assert panel.is_hidden()
