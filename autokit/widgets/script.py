@@ -60,10 +60,10 @@ def _collect(name: str, files: dict[str, str]) -> None:
 
 
 def lean(source: str) -> str:
-    """The same code, without its comments and without the air that is for readers; texts stay whole.
+    r"""The same code, without its comments and without the air that is for readers; texts stay whole.
 
-    >>> lean('const a = "x  y"; // said\\n  b = a - -1;')
-    'const a="x  y";\\nb=a- -1;'
+    >>> lean('const a = "x  y"; // said\n  b = a - -1;')
+    'const a="x  y";\nb=a- -1;'
     """
     out = ""
     gap = ""

@@ -38,7 +38,7 @@ _MEASURE = """async ({ code, css, traits }) => {
   const frames = [];
   model.set("playing", true);
   model.set("speed", 4);
-  for (let k = 0; k < 3; k++) await new Promise(requestAnimationFrame); // the jump there is no frame of motion
+  for (let k = 0; k < 3; k++) await new Promise(requestAnimationFrame); // the jump there
   let last = await new Promise(requestAnimationFrame);
   const until = last + 4000;
   while (last < until) {

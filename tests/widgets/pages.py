@@ -53,7 +53,8 @@ def view(page: Any) -> list[float]:
           const svg = document.querySelector(".ak-stage svg");
           const { left, top, width, height } = document.querySelector(".ak-seen").getBoundingClientRect();
           const to = svg.getScreenCTM().inverse();
-          const [a, b] = [[left, top], [left + width, top + height]].map(([x, y]) => new DOMPoint(x, y).matrixTransform(to));
+          const [a, b] = [[left, top], [left + width, top + height]]
+            .map(([x, y]) => new DOMPoint(x, y).matrixTransform(to));
           return [a.x, a.y, b.x - a.x, b.y - a.y].map((at) => Math.round(at * 10) / 10);
         }"""
     )
