@@ -63,7 +63,7 @@ def lean(source: str) -> str:
     r"""The same code, without its comments and without the air that is for readers; texts stay whole.
 
     >>> lean('const a = "x  y"; // said\n  b = a - -1;')
-    'const a="x  y";\nb=a- -1;'
+    'const a="x  y";\nb=a- -1;\n'
     """
     out = ""
     gap = ""
