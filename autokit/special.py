@@ -6,7 +6,7 @@ from autokit.ops.exponential import exp2, expm1, log1p, logit, xlog1py, xlogy
 from autokit.ops.incomplete_gamma import igamma as gammainc
 from autokit.ops.incomplete_gamma import igammac as gammaincc
 from autokit.ops.polynomials import FUNCTIONS as POLYNOMIALS
-from autokit.ops.rounding import round
+from autokit.ops.rounding import round as plain_round
 from autokit.ops.signatures import looked_at
 from autokit.ops.soft_extremes import log_softmax, logsumexp, softmax
 from autokit.ops.special import (
@@ -30,6 +30,13 @@ from autokit.ops.special import digamma as psi
 from autokit.ops.special import lgamma as gammaln
 from autokit.ops.special import mvlgamma as multigammaln
 from autokit.ops.trigonometry import sinc
+from autokit.tensor import Tensor
+
+
+def round(input: Tensor, *, decimals: int = 0) -> Tensor:
+    """Each element of floating point rounded to ``decimals`` places."""
+    return plain_round(input, decimals=decimals)
+
 
 for _name in ("logit", "log_softmax", "logsumexp", "multigammaln", "polygamma", "round", "softmax"):
     globals()[_name] = looked_at(f"special_{_name}", globals()[_name])

@@ -47,6 +47,10 @@ UNTOLD = {
 """Ways to call that PyTorch's stubs leave out."""
 
 
+OF_NUMBERS = ("divide", "multiply", "subtract")
+"""Functions that take numbers for tensors, as of ``div``, ``mul`` and ``sub`` the stubs tell."""
+
+
 def text() -> str:
     """The file's whole text: a line for each form of a call, the name first; a dot for methods.
 
@@ -98,9 +102,10 @@ def _public(functions: Any, neural: Any, methods: Any) -> list[tuple[str, list[s
             elif stub_prefix and stub_prefix + name not in stubs:
                 found[prefix + name] = _forms_of_schemas(stub_prefix + name)
             elif stub_prefix + name in stubs:
-                found[prefix + name] = sorted(
-                    {*stubs[stub_prefix + name], *UNTOLD.get(name, []), *UNTOLD.get(prefix + name, [])}
-                )
+                told = stubs[stub_prefix + name]
+                if prefix + name in OF_NUMBERS:
+                    told = [re.sub(r"(input|other): Tensor\b", r"\1: Tensor|number", form) for form in told]
+                found[prefix + name] = sorted({*told, *UNTOLD.get(name, []), *UNTOLD.get(prefix + name, [])})
     return sorted((name, _different(forms)) for name, forms in found.items() if forms)
 
 
@@ -195,8 +200,10 @@ def _parameter(each: ast.arg, default: ast.expr | None) -> str:
     kinds = _kinds(each.annotation) if each.annotation is not None else ["any"]
     if name == "input":
         kinds = ["Tensor"] if "any" in kinds else kinds
-    if default is not None and ast.unparse(default) != "None" and "None" in kinds:
+    if default is not None and ast.unparse(default) not in ("None", "()") and "None" in kinds:
         kinds.remove("None")  # the stubs say so of every argument that may be left out
+    if default is not None and ast.unparse(default) == "()" and "None" not in kinds:
+        kinds.append("None")
     return f"{name}{'?' * (default is not None)}: {'|'.join(kinds)}"
 
 

@@ -80,7 +80,6 @@ from autokit.ops import (
 )
 from autokit.ops.errors import require_tensor
 from autokit.ops.names import Names, in_place_of, public
-from autokit.ops.operands import common_dtype
 from autokit.ops.signatures import looked_at
 from autokit.tensor import Tensor
 
@@ -178,16 +177,11 @@ OF_TWO_TENSORS = frozenset(name + underscore for name in _OF_TWO_TENSORS.split()
 
 def of_tensors(name: str, function: Any) -> Any:
     """``function`` of two operands, which refuses a second one that is no tensor."""
-    of_floats = name.rstrip("_") in ("hypot", "logaddexp", "logaddexp2", "nextafter")
 
     @in_place_of(function)
     def apply(*operands: Any, **settings: Any) -> Any:
         if len(operands) == 2 and not isinstance(operands[1], Tensor):
             require_tensor(name, operands[1])
-        if of_floats and len(operands) == 2 and common_dtype(operands).kind in "bui":
-            raise NotImplementedError(
-                f'"{function.__name__}_cpu" not implemented for {operands[0].dtype.name}: use .float()'
-            )
         return function(*operands, **settings)
 
     return apply

@@ -11,7 +11,9 @@ from autokit.ops.errors import describe
 from autokit.ops.linalg import _check_inner
 from autokit.ops.matrices import require_tensors, title, transposed
 from autokit.ops.names import Names
+from autokit.ops.operands import common_dtype, fitting
 from autokit.ops.operation import derivative, operation
+from autokit.ops.operators import with_dtype
 from autokit.tensor import Tensor
 
 Product = Callable[[Any, Any], Any]
@@ -85,27 +87,32 @@ def _add(
     rule: Any, shape: tuple[int, ...], operands: tuple[Tensor, ...], beta: float, alpha: float
 ) -> Tensor:
     """Apply ``rule`` where the first operand expands to ``shape``, that of the product."""
+    kind = operands[0].array.dtype
+    if rule is plain_addr:
+        kind = common_dtype(operands)
+        if kind.kind in "bui" and isinstance(beta, float):
+            raise RuntimeError(
+                "For integral input tensors, argument beta must not be a floating point number."
+            )
+        operands = tuple(with_dtype(each, kind) for each in operands)
+    elif kind.kind == "b" and all(
+        # PyTorch does not look at the second batch of baddbmm before it refuses bools.
+        each.array.dtype == kind
+        for each in operands[: 2 if rule is plain_baddbmm else 3]
+    ):
+        raise NotImplementedError(
+            f"\"{rule.operation.name}_impl_cpu_\" not implemented for 'Bool': convert with .int() or .float()"
+        )
     for tensor in operands[1:]:
         if tensor.array.dtype != operands[0].array.dtype:
             raise RuntimeError(
                 f"self and mat2 must have the same dtype, but got {title(operands[0])} and {title(tensor)}: "
                 f"convert one of {describe(operands[0])} and {describe(tensor)} with .to(dtype)"
             )
-    kind = operands[0].array.dtype.kind
-    if kind == "b":
-        if rule is plain_addr:
-            beta, alpha = bool(beta), bool(alpha)
-        else:
-            raise NotImplementedError(
-                f"\"{rule.operation.name}_impl_cpu_\" not implemented for 'Bool': convert with .int() or "
-                ".float()"
-            )
-    elif kind in "ui":
-        if rule is plain_addr and isinstance(beta, float):
-            raise RuntimeError(
-                "For integral input tensors, argument beta must not be a floating point number."
-            )
-        beta, alpha = int(beta), int(alpha)
+    if kind.kind == "b":
+        beta, alpha = bool(beta), bool(alpha)
+    elif kind.kind in "ui":
+        beta, alpha = fitting(int(beta), kind), fitting(int(alpha), kind)
     own = operands[0].array.shape
     if len(own) > len(shape):
         raise RuntimeError(
@@ -171,9 +178,11 @@ def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: f
 
 
 def _check_two_batches(batch1: Tensor, batch2: Tensor) -> None:
-    for name, tensor in (("batch1", batch1), ("batch2", batch2)):
+    for name, tensor, asked in (("batch1", batch1, 2), ("batch2", batch2, 3)):
         if tensor.array.ndim != 3:
-            raise RuntimeError(f"{name} must be a 3D tensor: {describe(tensor)}")
+            # PyTorch asks for a size that there is not, before it counts the dimensions.
+            kind = IndexError if tensor.array.ndim < asked else RuntimeError
+            raise kind(f"{name} must be a 3D tensor: {describe(tensor)}")
     left, right = batch1.array.shape, batch2.array.shape
     if left[0] != right[0]:
         raise RuntimeError(

@@ -9,12 +9,11 @@ import numpy as np
 from autokit import dtypes
 from autokit.ops.convert import cast
 from autokit.ops.errors import refuse_bools_in, require_floats, require_tensor
-from autokit.ops.gpu import is_on_cpu
 from autokit.ops.inplace import in_place
 from autokit.ops.names import Names
-from autokit.ops.operands import fitting, taking_numbers
+from autokit.ops.operands import fitting, refuse_bools, taking_numbers
 from autokit.ops.operation import derivative, operation
-from autokit.ops.operators import is_number, mul, plain_pow, plain_sub, taken
+from autokit.ops.operators import is_number, mul, plain_pow, plain_sub, refuse_zeros, taken
 from autokit.ops.recording import unchanged
 from autokit.tensor import Tensor
 
@@ -38,6 +37,7 @@ def positive(input: Tensor) -> Tensor:
 
 def rsub(input: Tensor, other: Any, alpha: float = 1) -> Tensor:
     """``other − alpha · input``."""
+    refuse_bools((other, input))
     return plain_sub(other, taken(other, input, alpha))
 
 
@@ -50,9 +50,9 @@ def rsub(input: Tensor, other: Any, alpha: float = 1) -> Tensor:
 )
 def fmod(a, b, /):
     """What is left of ``a`` after taking out ``b`` whole times; it has the sign of ``a``."""
-    if a.dtype.kind not in dtypes.FLOATS and is_on_cpu(b) and not b.all():
-        raise RuntimeError("ZeroDivisionError: an integer is divided by 0")
     refuse_bools_in("fmod_cpu", a)
+    if a.dtype.kind not in dtypes.FLOATS:
+        refuse_zeros(a, b)
     return np.fmod(a, b)
 
 
@@ -79,6 +79,7 @@ def ldexp(input: Tensor, other: Tensor) -> Tensor:
     """``input · 2^other``."""
     require_tensor("ldexp", other)
     if is_whole(other) and not is_whole(input):
+        refuse_bools_in("ldexp_cpu_exp", other.array)
         other = cast(other, dtype=input.array.dtype)  # so that the power has the precision of the input
     return mul(input, plain_pow(2.0, other))
 
@@ -207,6 +208,7 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1
 )
 def plain_lerp(input, end, weight, /):
     """See :func:`lerp`."""
+    require_floats("lerp_kernel_scalar", input)
     way = end - input
     return np.where(np.abs(weight) < 0.5, input + weight * way, end - way * (1 - weight))
 
@@ -220,12 +222,16 @@ def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
         If the dtypes differ.
     """
     require_tensor("lerp", end, "end")
-    require_floats("lerp_kernel_scalar", input.array)
     for name, other in (("end", end), ("weight", weight)):
         if isinstance(other, Tensor) and other.array.dtype != input.array.dtype:
+            if name == "weight" and not other.array.ndim:
+                continue  # it stands for a number
             raise RuntimeError(
-                f"expected dtype {input.dtype.name} for `{name}` but got dtype {other.dtype.name}"
+                f"expected dtype {input.dtype.name} for `{name}` but got dtype {other.dtype.name}: convert "
+                f"it with .to({input.dtype!r})"
             )
+    if not isinstance(weight, Tensor):
+        require_floats("lerp_kernel_scalar", input.array)
     return plain_lerp(input, end, weight)
 
 
@@ -238,7 +244,7 @@ NAMES = Names(
     numpy={
         np.square: square,
         np.positive: positive,
-        np.fmod: fmod,
+        np.fmod: taking_numbers(fmod),
         np.float_power: float_power,
         np.gcd: taking_numbers(gcd),
         np.lcm: taking_numbers(lcm),

@@ -15,6 +15,7 @@ from autokit.ops.names import Names
 from autokit.ops.operands import taking_numbers
 from autokit.ops.operation import operation
 from autokit.ops.operators import flat
+from autokit.ops.operators import is_of_bools as _is_of_bools
 from autokit.tensor import Tensor
 
 
@@ -186,14 +187,26 @@ def isclose(
 
 
 @operation("in", "is {a} among {b}", mixed=True, name="isin")
-def plain_isin(a, b, /, assume_unique=False, invert=False):
+def plain_isin(a, b, /, invert=False):
     """See :func:`isin`."""
-    return np.isin(a, b, assume_unique=assume_unique, invert=invert)
+    return np.isin(a, b, invert=invert)
 
 
 def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
-    """Where ``elements`` are among ``test_elements``; with ``invert``, where they are not."""
-    return plain_isin(elements, test_elements, assume_unique, invert)
+    """Where ``elements`` are among ``test_elements``; with ``invert``, where they are not.
+
+    ``assume_unique`` changes nothing: it promises what would make some methods faster.
+
+    Raises
+    ------
+    RuntimeError
+        For bools, of which there are only two.
+    """
+    if any(isinstance(each, bool) or _is_of_bools(each) for each in (elements, test_elements)):
+        raise RuntimeError(
+            "Unsupported input type encountered for isin(): Bool; compare with == or use .int()"
+        )
+    return plain_isin(elements, test_elements, invert)
 
 
 # ---------------------------------------------------------------- of whole tensors
@@ -221,7 +234,7 @@ def allclose(
     for name, value in {"rtol": rtol, "atol": atol}.items():
         if value < 0:
             raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value}")
-    return bool(np.allclose(input.array, other.array, rtol, atol, equal_nan))
+    return bool(plain_isclose(input, other, rtol, atol, equal_nan).array.all())
 
 
 def equal(input: Tensor, other: Tensor) -> bool:
@@ -267,12 +280,12 @@ NAMES = Names(
         "not_equal": "ne",
     },
     numpy={
-        np.equal: eq,
-        np.not_equal: ne,
-        np.less: lt,
-        np.less_equal: le,
-        np.greater: gt,
-        np.greater_equal: ge,
+        np.equal: taking_numbers(eq),
+        np.not_equal: taking_numbers(ne),
+        np.less: taking_numbers(lt),
+        np.less_equal: taking_numbers(le),
+        np.greater: taking_numbers(gt),
+        np.greater_equal: taking_numbers(ge),
         np.logical_and: taking_numbers(logical_and),
         np.logical_or: taking_numbers(logical_or),
         np.logical_not: logical_not,

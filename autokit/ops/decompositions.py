@@ -12,6 +12,7 @@ derivative results for forward and reverse mode algorithmic differentiation",
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,9 @@ from autokit.ops.matrices import (
     column,
     in_batch,
     require_floating,
+    require_kernel,
     require_matrices,
+    require_square,
     require_square_floating,
     transposed,
 )
@@ -97,16 +100,19 @@ def linalg_cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     ----------
     .. [1] I. Murray, "Differentiation of the Cholesky decomposition", 2016.
     """
+    require_square_floating("linalg.cholesky", A)
     return _cholesky("linalg.cholesky", A, upper)
 
 
 def cholesky(input: Tensor, upper: bool = False) -> Tensor:
     """Cholesky's factor of each matrix; see ``torch.linalg.cholesky``."""
+    if input.array.size:
+        require_square("cholesky", input)
+        require_kernel("cholesky_cpu", input)
     return _cholesky("cholesky", input, upper)
 
 
 def _cholesky(name: str, A: Tensor, upper: bool) -> Tensor:
-    require_square_floating(name, A)
     if not A.array.size:
         return A.clone()
     try:
@@ -121,7 +127,7 @@ def _cholesky(name: str, A: Tensor, upper: bool) -> Tensor:
 
 
 def _minors(a: Any) -> Any:
-    flat = a.reshape((-1, *a.shape[-2:]))
+    flat = a.reshape((math.prod(a.shape[:-2]), *a.shape[-2:]))
     found = [_first_bad_minor(each) for each in flat]
     return module_of(a).asarray(found, np.int32).reshape(a.shape[:-2])
 
@@ -273,8 +279,8 @@ def geqrf(input: Tensor) -> Any:
 
     PyTorch gives it no derivative either; ``torch.linalg.qr`` has one.
     """
-    require_floating("geqrf", input)
     require_matrices("geqrf", input)
+    require_kernel("geqrf_cpu", input)
     vectors, factors = np.linalg.qr(input.array, mode="raw")
     return GeqrfResult(new_tensor(np.swapaxes(vectors, -2, -1).copy()), new_tensor(factors))
 
@@ -305,16 +311,21 @@ def householder_product(input: Tensor, tau: Tensor) -> Tensor:
     name = "torch.linalg.householder_product"
     if input.array.ndim < 2:
         raise RuntimeError(f"{name}: input must have at least 2 dimensions.")
-    (rows, columns), count = input.array.shape[-2:], tau.array.shape[-1]
+    rows, columns = input.array.shape[-2:]
     if rows < columns:
-        raise RuntimeError(f"{name}: input.shape[-2] must be greater than or equal to input.shape[-1]")
+        raise RuntimeError(
+            f"{name}: input.shape[-2] must be greater than or equal to input.shape[-1]: {describe(input)}"
+        )
+    if not tau.array.ndim:
+        raise IndexError(f"Dimension specified as -1 but tensor has no dimensions: tau is {describe(tau)}")
+    count = tau.array.shape[-1]
     if columns < count:
         raise RuntimeError(f"{name}: input.shape[-1] must be greater than or equal to tau.shape[-1]")
     if input.array.shape[:-2] != tau.array.shape[:-1] or input.array.dtype != tau.array.dtype:
         raise RuntimeError(
             f"{name}: {describe(input)} and {describe(tau)} are of different batches or dtypes"
         )
-    require_floating("orgqr_cpu", input)
+    require_kernel("orgqr_cpu", input)
     one = new_tensor(module_of(input).eye(rows, columns, dtype=input.array.dtype))
     vectors = input.tril(-1) + one
     product = one.expand(input.shape)

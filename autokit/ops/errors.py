@@ -41,6 +41,16 @@ def require_tensor(name: str, other: Any, argument: str = "other", position: int
         )
 
 
+def require_all_tensors(values: Sequence[Any], call: str) -> None:
+    """Raise unless all ``values`` are tensors, which are given one by one as ``call`` shows."""
+    for place, value in enumerate(values):
+        if not hasattr(value, "grad_fn"):
+            raise TypeError(
+                f"expected Tensor as element {place} in argument 0, but got {type(value).__name__}: "
+                f"call it as {call}"
+            )
+
+
 def require_floats(name: str, a: Any) -> None:
     """Raise unless the array ``a`` holds floating point numbers; ``name`` is PyTorch's of what computes."""
     if a.dtype.kind in "bui":
@@ -71,7 +81,7 @@ def explain(
         return dimension_error(
             settings.get("dim", error.axis), max((len(s) for s in shapes), default=0), described
         )
-    if "broadcast" in str(error):
+    if operation.elementwise or "broadcast" in str(error):
         for a, b in combinations(shapes, 2):
             if any(m != n and 1 not in (m, n) for m, n in zip(reversed(a), reversed(b))):
                 return RuntimeError(f"{broadcast_message(a, b)}. Got {described}")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autokit.ops.dims import sizes_of
-from autokit.ops.errors import broadcast_message, require_tensor
+from autokit.ops.errors import broadcast_message, require_all_tensors, require_tensor
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
 from autokit.ops.recording import unchanged
@@ -123,7 +123,7 @@ def broadcast_shapes(*shapes: Any) -> Size:
 
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     """The tensors, expanded to the shape that they broadcast to."""
-    tensors = tuple(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], tuple | list) else tensors
+    require_all_tensors(tensors, "broadcast_tensors(a, b, c)")
     shape: tuple[int, ...] = ()
     for tensor in tensors:
         try:

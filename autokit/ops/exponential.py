@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.dtypes import HALVES
 from autokit.ops.elementwise import exp, log, sigmoid, sqrt  # noqa: F401 - for their in-place functions
 from autokit.ops.errors import require_floats
 from autokit.ops.names import Names
@@ -155,12 +156,19 @@ def _of_logit(g: Any, a: Any, eps: float | None) -> Any:
     a=derivative("1 / ({a} · (1 − {a}))", _of_logit),
     floating=True,
     elementwise=True,
+    own_precision=True,
 )
 def logit(a, /, eps=None):
-    """log(x / (1 − x)), the inverse of :func:`sigmoid`; with ``eps``, of x held inside [eps, 1 − eps]."""
+    """log(x / (1 − x)), the inverse of :func:`sigmoid`; with ``eps``, of x held inside [eps, 1 − eps].
+
+    The ends of that interval are rounded to the tensor's dtype: in half precision 1 − 1e-6 is 1.
+    """
     if eps is not None:
-        a = np.where(a < eps, eps, np.where(a > 1 - eps, 1 - eps, a)).astype(a.dtype, copy=False)
-    return np.log(a / (1 - a))
+        least = np.full_like(a, eps, shape=())
+        most = (1 - least).astype(a.dtype)
+        a = np.where(a < least, least, np.where(a > most, most, a))
+    wide = a.astype(np.float32) if a.dtype in HALVES else a
+    return np.log(wide / (1 - wide)).astype(a.dtype, copy=False)
 
 
 NAMES = Names(

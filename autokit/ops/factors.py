@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from autokit.devices import module_of
-from autokit.dtypes import FLOATS
 from autokit.ops.errors import describe
 from autokit.ops.gpu import any_of
 from autokit.ops.index import read_at
@@ -15,15 +14,15 @@ from autokit.ops.lu import lu_arrays, order_of_rows
 from autokit.ops.matrices import (
     in_batch,
     require_floating,
+    require_kernel,
     require_matrices,
     require_square,
-    title,
     transposed,
 )
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.return_types import return_type
-from autokit.ops.solving import check_sizes, plain_solve_triangular, triangle
+from autokit.ops.solving import check_sizes, check_system, plain_solve_triangular, triangle
 from autokit.tensor import Tensor, new_tensor
 
 LuResult = return_type("linalg_lu", "P", "L", "U")
@@ -35,7 +34,13 @@ LuUnpackResult = return_type("lu_unpack", "P", "L", "U")
 def _unit_lower(lu: Any) -> Any:
     """L, from L below the diagonal and U on and above it."""
     size = min(lu.shape[-2:])
-    return triangle(lu[..., :size], False, 1) + module_of(lu).eye(lu.shape[-2], size, dtype=_dtype(lu))
+    ones = module_of(lu).eye(lu.shape[-2], size, dtype=_dtype(lu))
+    below = triangle(lu[..., :size], False, 1)
+    return (
+        below | (new_tensor(ones) if isinstance(lu, Tensor) else ones)
+        if ones.dtype.kind == "b"
+        else below + ones
+    )
 
 
 def _dtype(a: Any) -> Any:
@@ -101,8 +106,8 @@ def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -
             "torch.lu_factor: Expected tensor with 2 or more dimensions. Got size: "
             f"{list(A.array.shape)} instead"
         )
-    _floats(A)
-    if not pivot:
+    require_kernel("lu_cpu", A)
+    if not pivot and A.array.size:
         raise RuntimeError("linalg.lu_factor: LU without pivoting is not implemented on the CPU")
     lu, pivots = lu_arrays(A.array)
     zero = np.diagonal(lu, axis1=-2, axis2=-1) == 0
@@ -120,11 +125,6 @@ def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -
         )
     made = plain_lu(A, found=lu, order=order_of_rows(pivots, A.array.shape[-2]))
     return LuFactorExResult(made, new_tensor(pivots), new_tensor(infos))
-
-
-def _floats(A: Tensor) -> None:
-    if A.array.dtype.kind not in FLOATS or A.array.dtype.itemsize < 4:
-        raise NotImplementedError(f"\"lu_cpu\" not implemented for '{title(A)}': convert it with .float()")
 
 
 def lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
@@ -158,13 +158,53 @@ def linalg_lu(A: Tensor, *, pivot: bool = True) -> Any:
 def lu_unpack(
     LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True
 ) -> Any:
-    """P, L and U, from what :func:`lu_factor` gives."""
+    """P, L and U, from what :func:`lu_factor` gives.
+
+    Raises
+    ------
+    RuntimeError
+        If the pivots are no pivots of such a matrix: of int32, one for each step, the number of a row.
+    """
+    if LU_data.array.ndim < 2:
+        raise RuntimeError(
+            "torch.lu_unpack: Expected tensor with 2 or more dimensions. Got size: "
+            f"{list(LU_data.array.shape)} instead"
+        )
     empty = new_tensor(np.zeros_like(LU_data.array, shape=0))
-    order = order_of_rows(LU_pivots.array, LU_data.array.shape[-2])
-    permutation = new_tensor(_permutation(order, LU_data.array.dtype)) if unpack_pivots else empty
+    permutation = empty
+    if unpack_pivots:
+        order = order_of_rows(_steps("lu_unpack", LU_data, LU_pivots), LU_data.array.shape[-2])
+        permutation = new_tensor(_permutation(order, LU_data.array.dtype))
     if not unpack_data:
         return LuUnpackResult(permutation, empty, empty)
     return LuUnpackResult(permutation, _unit_lower(LU_data), _upper(LU_data))
+
+
+def _steps(function: str, LU: Tensor, pivots: Tensor) -> Any:
+    """The pivots of each step, checked to be those of ``LU``."""
+    if pivots.array.dtype != np.int32:
+        raise RuntimeError(
+            f"{function}: pivots should be a Tensor of scalar type torch.int32. Got {describe(pivots)}"
+        )
+    *lead, rows, columns = LU.array.shape
+    steps = min(rows, columns)
+    if pivots.array.shape[:-1] != tuple(lead) or pivots.array.ndim <= len(lead):
+        raise RuntimeError(
+            f"{function}: there must be one row of pivots for each matrix. Got {describe(pivots)} for "
+            f"{describe(LU)}"
+        )
+    if pivots.array.shape[-1] < steps:
+        raise RuntimeError(
+            f"{function}: Number of pivots per batch should be same as the dimension of the matrix: "
+            f"{describe(pivots)} for {describe(LU)}"
+        )
+    used = pivots.array[..., :steps]
+    if used.size and any_of((used < 1) | (used > rows)):
+        raise RuntimeError(
+            f"Pivots given to {function} must all be between 1 and LU.size(-2), which is {rows}. Did you "
+            "properly pass the result of lu_factor?"
+        )
+    return used
 
 
 def linalg_lu_solve(
@@ -178,15 +218,13 @@ def linalg_lu_solve(
     require_square(name, LU)
     require_matrices(name, B, "B")
     require_floating(name, LU)
-    if pivots.array.dtype != np.int32:
-        raise RuntimeError(
-            f"{name}: pivots should be a Tensor of scalar type torch.int32. Got {describe(pivots)}"
-        )
+    check_system(name, LU, B, "LU")
+    steps = _steps(name, LU, pivots)
     check_sizes(name, LU, B.array.shape, left)
     if not left:
         turned = linalg_lu_solve(LU, pivots, B.transpose(-2, -1), adjoint=not adjoint)
         return turned.transpose(-2, -1)
-    order = order_of_rows(pivots.array, LU.array.shape[-1])
+    order = order_of_rows(steps, LU.array.shape[-1])
     permutation = new_tensor(_permutation(order, LU.array.dtype))
     if adjoint:
         turned = LU.transpose(-2, -1)

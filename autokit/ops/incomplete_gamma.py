@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from autokit.ops.approximations import lgamma as log_gamma
+from autokit.ops.errors import require_floats
 from autokit.ops.gpu import any_of, is_on_cpu, special
 from autokit.ops.inplace import in_place
 from autokit.ops.names import Names
@@ -85,10 +86,10 @@ def _density(a: Any, x: Any) -> Any:
     "the share of Γ({a}) below {x}",
     a=no_derivative("igamma", has_slope=True),
     x=derivative("{x}^({a} − 1) · exp(−{x}) / Γ({a})", lambda g, a, x: g * _density(a, x)),
-    floating=True,
 )
 def igamma(a, x, /):
     """The lower incomplete gamma function ∫₀ˣ tᵃ⁻¹ e⁻ᵗ dt / Γ(a); as in PyTorch without a derivative by a."""
+    require_floats("igamma_cpu", a)
     return _shares(a, x)[0]
 
 
@@ -97,10 +98,10 @@ def igamma(a, x, /):
     "the share of Γ({a}) above {x}",
     a=no_derivative("igammac", has_slope=True),
     x=derivative("−{x}^({a} − 1) · exp(−{x}) / Γ({a})", lambda g, a, x: -g * _density(a, x)),
-    floating=True,
 )
 def igammac(a, x, /):
     """The upper incomplete gamma function ∫ₓ^∞ tᵃ⁻¹ e⁻ᵗ dt / Γ(a); it has no derivative by a either."""
+    require_floats("igammac_cpu", a)
     return _shares(a, x)[1]
 
 

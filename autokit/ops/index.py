@@ -391,6 +391,8 @@ def plain_nonzero(a, /):
 
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     """The places of the elements that are not 0: a row for each, or an index for each dimension."""
+    if as_tuple and not input.array.ndim:
+        input = input.reshape(1)
     places = plain_nonzero(input)
     if not as_tuple:
         return places
@@ -398,12 +400,27 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
 
 
 def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
-    """For places in a flattened tensor of ``shape``, the index in each dimension."""
+    """For places in a flattened tensor of ``shape``, the index in each dimension.
+
+    Raises
+    ------
+    TypeError
+        If places or sizes are no integers.
+    ValueError
+        If a size is negative.
+    """
     if indices.array.dtype.kind not in "ui":
         raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype!r}")
+    sizes = (shape,) if isinstance(shape, int) else shape
+    if not isinstance(sizes, tuple | list) or not all(isinstance(size, int) for size in sizes):
+        raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {type(shape)}")
+    if any(size < 0 for size in sizes):
+        raise ValueError(f"'shape' cannot have negative values, but got {tuple(sizes)}")
     places = indices.array.astype(np.int64)
+    if places.size and 0 in sizes:
+        raise RuntimeError(f"ZeroDivisionError: a tensor of shape {tuple(sizes)} has no elements")
     found = []
-    for size in reversed((shape,) if isinstance(shape, int) else tuple(shape)):
+    for size in reversed(sizes):
         found.append(new_tensor(places % size))
         places = places // size
     return tuple(found[::-1])

@@ -151,7 +151,7 @@ def _each(tensors: tuple[Any, ...], form: Callable[[Tensor], Tensor]) -> Any:
     if len(tensors) == 1 and isinstance(tensors[0], Tensor):
         return form(tensors[0])
     several = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], tuple | list) else tensors
-    return tuple([form(each) for each in _some_tensors(several, "atleast") if several])
+    return tuple([form(each) for each in _some_tensors(several, "atleast")]) if several else ()
 
 
 def hstack(tensors: Sequence[Tensor]) -> Tensor:
@@ -239,6 +239,11 @@ def _cut(input: Tensor, dim: int, ends: Sequence[int], made_by: str) -> list[Ten
         plain_narrow(input, dim=dim, start=start, length=max(end - start, 0), made_by=made_by)
         for start, end in zip(starts, ends)
     ]
+
+
+def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """As :func:`split` with one size: it is safe here."""
+    return split(input, split_size, dim)
 
 
 def split(
@@ -431,7 +436,7 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
 
 
 NAMES = Names(
-    both="chunk dsplit hsplit split tensor_split unbind vsplit",
+    both="chunk dsplit hsplit split tensor_split unbind unsafe_split vsplit",
     functions="atleast_1d atleast_2d atleast_3d block_diag cartesian_prod cat column_stack combinations "
     "dstack hstack meshgrid stack vstack",
     aliases={
@@ -439,7 +444,6 @@ NAMES = Names(
         "concatenate": "cat",
         "row_stack": "vstack",
         "unsafe_chunk": "chunk",
-        "unsafe_split": "split",
     },
     numpy={
         np.concatenate: lambda arrays, axis=0: cat(arrays, axis),

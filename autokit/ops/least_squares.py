@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autokit.dtypes import FLOATS
-from autokit.ops.errors import describe
+from autokit.ops.errors import broadcast_message, describe
 from autokit.ops.gpu import any_of, ask
 from autokit.ops.matrices import (
     LinAlgError,
@@ -59,32 +59,43 @@ def cutoff(s: Any, shape: tuple[int, ...], atol: Any, rtol: Any) -> Any:
     return np.maximum(0.0 if atol is None else atol, rtol * largest)
 
 
-def _number(value: Any) -> Any:
-    return value.item() if isinstance(value, Tensor) else value
-
-
-def _bound(value: Any) -> Any:
-    """A bound for each matrix, to be compared with its singular values, or one number for all."""
-    return value.array[..., None] if isinstance(value, Tensor) and value.array.ndim else _number(value)
+def _bound(value: Any, A: Tensor) -> Any:
+    """A bound for each matrix of A, to be compared with its singular values, or one number for all."""
+    if not isinstance(value, Tensor):
+        return value
+    if not value.array.ndim:
+        return value.item()
+    own, batch = value.array.shape, A.array.shape[:-2]
+    if any(m != n and 1 not in (m, n) for m, n in zip(reversed(own), reversed(batch))):
+        raise RuntimeError(
+            f"{broadcast_message(own, batch)}: there is one bound for each matrix. Got {describe(value)} for "
+            f"{describe(A)}"
+        )
+    return value.array[..., None]
 
 
 def pinv(
-    A: Tensor, *, atol: float | None = None, rtol: float | None = None, hermitian: bool = False,
-    rcond: float | None = None,
-) -> Tensor:  # fmt: skip
+    A: Tensor,
+    rcond: float | Tensor | None = None,
+    hermitian: bool = False,
+    *,
+    atol: float | Tensor | None = None,
+    rtol: float | Tensor | None = None,
+) -> Tensor:
     """The pseudoinverse (Moore and Penrose's) of each matrix.
 
     Parameters
     ----------
     A : Tensor
         Matrices, (..., m, n).
-    atol, rtol : float, optional
-        Singular values up to ``max(atol, rtol · the largest)`` count as 0; by
-        default, ``rtol`` is max(m, n) times the precision.
+    rcond : float or Tensor, optional
+        The older name of ``rtol``.
     hermitian : bool
         The matrices are symmetric.
-    rcond : float, optional
-        The older name of ``rtol``.
+    atol, rtol : float or Tensor, optional
+        Singular values up to ``max(atol, rtol · the largest)`` count as 0; by
+        default, ``rtol`` is max(m, n) times the precision.  A tensor holds a
+        bound for each matrix, and broadcasts with the batch.
 
     Notes
     -----
@@ -104,7 +115,16 @@ def pinv(
         )
     if hermitian:
         require_square("linalg.eigh", A)
-    return plain_pinv(A, atol=_number(atol), rtol=_number(rtol if rcond is None else rcond))
+    rtol = rtol if rcond is None else rcond
+    for name, bound in (("atol", atol), ("rtol", rtol)):
+        if isinstance(bound, Tensor) and bound.requires_grad:
+            raise RuntimeError(
+                f"The function 'linalg_pinv' is not differentiable with respect to argument '{name}'. This "
+                "input cannot have requires_grad True: detach() it"
+            )
+    if not A.array.size:
+        return A.transpose(-2, -1) * 1
+    return plain_pinv(A, atol=_bound(atol, A), rtol=_bound(rtol, A))
 
 
 def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
@@ -144,6 +164,11 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
         If the shapes do not fit, or there is no such driver.
     """
     name = "torch.linalg.lstsq"
+    if not 0 <= A.array.ndim - B.array.ndim <= 1:
+        raise RuntimeError(
+            f"{name}: input.dim() must be greater or equal to other.dim() and (input.dim() - other.dim()) <= "
+            f"1. Got {describe(A)} and {describe(B)}"
+        )
     if A.array.ndim < 2:
         raise RuntimeError(f"{name}: input must have at least 2 dimensions. Got {describe(A)}")
     if B.array.ndim < 1:
@@ -174,6 +199,8 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     solution = pinv(A, rtol=rcond) @ (B.unsqueeze(-1) if vector else B)
     empty = new_tensor(np.zeros_like(A.array, shape=0))
     residuals = empty
+    if not B.array.size:  # nothing to solve: PyTorch does not look at A then
+        rank = rank * 0
     if full and rows > columns and driver not in (None, "gelsy"):
         difference = A @ solution - (B.unsqueeze(-1) if vector else B)
         residuals = (difference * difference).sum(-2)
@@ -198,9 +225,11 @@ def matrix_rank(
         raise RuntimeError(f"This function doesn't handle types other than float and double: {describe(A)}")
     if hermitian:
         require_square("linalg.matrix_rank", A)
+    if not A.array.size:
+        return new_tensor(np.zeros_like(A.array, np.int64, shape=A.array.shape[:-2]))
     s = np.linalg.svd(A.array, compute_uv=False)
     # The older `tol` is absolute, and leaves no room for the relative one.
-    bounds = (_bound(tol), 0.0) if tol is not None else (_bound(atol), _bound(rtol))
+    bounds = (_bound(tol, A), 0.0) if tol is not None else (_bound(atol, A), _bound(rtol, A))
     return new_tensor((s > cutoff(s, A.array.shape, *bounds)).sum(axis=-1, dtype=np.int64))
 
 

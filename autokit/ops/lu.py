@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ def lu_arrays(a: Any) -> tuple[Any, Any]:
     """
     *lead, rows, columns = a.shape
     steps = min(rows, columns)
-    lu = a.reshape((-1, rows, columns)).copy()
+    lu = a.reshape((math.prod(lead), rows, columns)).copy()
     pivots = np.zeros_like(a, shape=(len(lu), steps), dtype=np.int32)
     each = module_of(lu).arange(len(lu))
     for step in range(steps):

@@ -62,6 +62,14 @@ def require_matrices(function: str, tensor: Any, name: str = "A") -> None:
         )
 
 
+def require_kernel(kernel: str, tensor: Tensor) -> None:
+    """As :func:`require_floating`, where PyTorch finds a wrong dtype only in the code called ``kernel``."""
+    if tensor.array.dtype.kind not in DIFFERENTIABLE or tensor.array.dtype.itemsize < 4:
+        raise NotImplementedError(
+            f"\"{kernel}\" not implemented for '{title(tensor)}': convert {describe(tensor)} with .float()"
+        )
+
+
 def require_floating(function: str, tensor: Tensor) -> None:
     """Raise unless the elements are of a precision that LAPACK knows."""
     dtype = tensor.array.dtype

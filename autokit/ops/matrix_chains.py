@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autokit.devices import module_of
-from autokit.ops.errors import describe
+from autokit.ops.errors import describe, require_all_tensors
 from autokit.ops.linalg import matmul, mm
 from autokit.ops.matrices import (
     c_name,
@@ -98,10 +98,14 @@ def _in_order(tensors: list[Tensor], splits: dict[tuple[int, int], int], low: in
 
 def chain_matmul(*matrices: Any) -> Tensor:
     """As :func:`multi_dot`, the matrices given one by one."""
-    if len(matrices) == 1 and isinstance(matrices[0], list | tuple):
-        matrices = tuple(matrices[0])
+    require_all_tensors(matrices, "chain_matmul(a, b, c); torch.linalg.multi_dot([a, b, c]) takes a list")
     if not matrices:
         raise RuntimeError("chain_matmul(): Expected one or more matrices")
+    for matrix in matrices:
+        if matrix.array.ndim != 2:
+            raise RuntimeError(
+                f"Tensor dimension is {matrix.array.ndim}, expected 2 instead: {describe(matrix)}"
+            )
     return multi_dot(matrices) if len(matrices) > 1 else matrices[0]
 
 

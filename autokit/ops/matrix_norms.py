@@ -36,7 +36,7 @@ def vector_norm_gradient(
     if math.isinf(ord):
         # Where several elements are the largest, they share the gradient.
         largest = np.abs(a) == out
-        count = _array(largest).sum(axis=axes(dim), keepdims=True)
+        count = _array(largest).sum(axis=axes(dim) if a.ndim else None, keepdims=True)
         return np.where(largest, np.sign(a) * g / np.maximum(count, 1).astype(_array(a).dtype), 0)
     # At the norm's kink, where all elements are 0, 0 is a subgradient.
     safe = np.where(out == 0, 1, out)
@@ -216,17 +216,24 @@ def matrix_norm(
         sums = vector_norm(A, 1, summed, keepdim)
         if not keepdim and kept > summed:
             kept -= 1
-        return amax(sums, kept, keepdim) if ord > 0 else amin(sums, kept, keepdim)
+        return _largest(sums, kept, keepdim) if ord > 0 else amin(sums, kept, keepdim)
     if ord in ("nuc", 2, -2):
         others = [place for place in range(A.array.ndim) if place not in (rows, columns)]
         last = (*others, rows, columns) == tuple(range(A.array.ndim))
         values = svdvals(A if last else A.permute(*others, rows, columns))
-        reduced = total if ord == "nuc" else amax if ord == 2 else amin
-        result = reduced(values, -1)
+        if ord == "nuc":
+            result = total(values, -1)
+        else:
+            result = _largest(values, -1, False) if ord == 2 else amin(values, -1)
         shape = A.array.shape
         kept = [1 if place in (rows, columns) else shape[place] for place in range(len(shape))]
         return result.reshape(kept) if keepdim else result
     raise RuntimeError(f"{name}: Order {ord} not supported.")
+
+
+def _largest(sizes: Tensor, dim: int, keepdim: bool) -> Tensor:
+    """The largest of ``sizes``, which are not negative; of none of them 0."""
+    return (amax if sizes.array.shape[dim] else total)(sizes, dim, keepdim)
 
 
 def _check_dims_of_matrix(A: Tensor, dims: tuple[int, ...]) -> None:
@@ -292,6 +299,8 @@ def cond(A: Tensor, p: float | str | None = None) -> Tensor:
         return smallest / largest if p == -2 else largest / smallest
     if p not in ("fro", "nuc", 1, -1, math.inf, -math.inf):
         raise RuntimeError(f"linalg.cond got an invalid norm type: {p}")
+    if not A.array.size:
+        return svdvals(A).sum(-1)
     require_square(f"linalg.cond(ord={p})", A)
     inverse = plain_inv(A)
     product = matrix_norm(A, p) * matrix_norm(inverse, p)

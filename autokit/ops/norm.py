@@ -17,6 +17,7 @@ from autokit.ops.dims import place_of
 from autokit.ops.errors import broadcast_message
 from autokit.ops.matrix_norms import matrix_norm, plain_vector_norm, vector_norm, vector_norm_gradient
 from autokit.ops.names import Names
+from autokit.ops.operands import refuse_bools
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.places import index_select
 from autokit.ops.reduce import Dim, checked, converted, kind_of, require_flag, require_operand, restored
@@ -94,6 +95,7 @@ def plain_distance(a, b, /, p, dim, shared, made_by):
 def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     """The p-norm of ``input - other``."""
     require_operand("dist", input)
+    refuse_bools((input, other))
     if all(
         isinstance(each, Tensor) and each.array.dtype.kind not in dtypes.FLOATS for each in (input, other)
     ):

@@ -27,11 +27,15 @@ _NUMBERS = (bool, int, float, complex, np.generic)
 _FLOAT32 = np.dtype(np.float32)
 _TAKE_NUMBERS_AS_THEY_ARE = {"add", "div", "lerp", "mul", "sub"}
 """Operations that do not round a number to the half precision of the tensor that it meets, as in PyTorch."""
+_TAKE_TWO_NUMBERS = {"add", "div", "div_rounded", "floor_divide", "mul", "sub"}
+"""Operations that make a tensor of two numbers, as in PyTorch."""
 _TENSORS_ONLY = {
     *("atan2", "fmax", "fmin", "gcd", "heaviside", "hypot", "lcm", "logaddexp", "logaddexp2"),
-    *("logical_and", "logical_or", "logical_xor", "maximum", "minimum", "nextafter"),
+    *("igamma", "igammac", "logical_and", "logical_or", "logical_xor", "maximum", "minimum", "nextafter"),
 }
 """Operations of two tensors that refuse a number, as in PyTorch."""
+_TENSOR_FIRST = {"copysign", "eq", "fmod", "ge", "gt", "le", "lt", "ne"}
+"""Operations that take a number only as their second operand, as in PyTorch."""
 _NUMBER_DTYPES = {bool: np.dtype(bool), int: np.dtype(np.int64), complex: np.dtype(np.complex64)}
 
 
@@ -43,7 +47,7 @@ def as_operands(operation: Operation, values: tuple[Any, ...]) -> tuple[Tensor, 
     """
     if _alike(values) and not operation.floating:
         return values
-    if not any(isinstance(value, Tensor) for value in values):
+    if operation.name not in _TAKE_TWO_NUMBERS and not any(isinstance(value, Tensor) for value in values):
         raise not_a_tensor(operation, values[0] if values else None, 0)
     tensors = [_no_number(operation, value, place) for place, value in enumerate(values)]
     where = gpu_among(tensors)
@@ -149,6 +153,8 @@ def with_number(operation: Operation, a: Any, b: Any) -> tuple[Tensor, ...]:
                 raise not_a_tensor(operation, value, place)
     if a.__class__ is Tensor and (b.__class__ is float or b.__class__ is int) and _is_whole_float(a):
         return a, literal(b, a.array.dtype)
+    if operation.name in _TENSOR_FIRST and not isinstance(a, Tensor):
+        raise not_a_tensor(operation, a, 0)
     if b.__class__ is Tensor and (a.__class__ is float or a.__class__ is int) and _is_whole_float(b):
         return literal(a, b.array.dtype), b
     return as_operands(operation, (a, b))

@@ -91,12 +91,12 @@ def plain_sub(a, b, /):
 
 def sub(input: Any, other: Any, alpha: float = 1) -> Tensor:
     """The difference, element by element, with ``other`` taken ``alpha`` times."""
-    if isinstance(other, bool) or _is_of_bools(other):
+    if isinstance(other, bool) or is_of_bools(other):
         return plain_sub(input, other)  # which refuses bools
     return plain_sub(input, taken(input, other, alpha))
 
 
-def _is_of_bools(value: Any) -> bool:
+def is_of_bools(value: Any) -> bool:
     return isinstance(value, Tensor) and value.array.dtype.kind == "b"
 
 
@@ -138,7 +138,7 @@ def plain_div(a, b, /):
 )
 def _div_rounded(a, b, /, mode):
     """The quotient rounded: down for ``"floor"``, towards 0 for ``"trunc"``."""
-    _refuse_bools_and_zeros("div", b)
+    _refuse_bools_and_zeros("div", a, b)
     if mode == "trunc" and a.dtype.kind in FLOATS:
         return np.trunc(a / b)
     down = np.floor_divide(a, b)
@@ -296,17 +296,22 @@ def no_derivative(name: str, has_slope: bool = False) -> Derivative:
 )
 def floor_divide(a, b, /):
     """The quotient, rounded down; as in PyTorch no gradient goes back through it."""
-    _refuse_bools_and_zeros("floor_divide", b)
+    _refuse_bools_and_zeros("floor_divide", a, b)
     return np.floor_divide(a, b)
 
 
-def _refuse_bools_and_zeros(name: str, divisor: Any) -> None:
+def _refuse_bools_and_zeros(name: str, dividend: Any, divisor: Any) -> None:
     """Raise where a division of integers has no answer, and for bools, which it does not know."""
     if divisor.dtype.kind in FLOATS:
         return
     if divisor.dtype.kind == "b":
         raise NotImplementedError(f'"{name}" not implemented for bool: convert with .int()')
-    if is_on_cpu(divisor) and not divisor.all():  # as PyTorch, which does not ask a GPU either
+    refuse_zeros(dividend, divisor)
+
+
+def refuse_zeros(dividend: Any, divisor: Any) -> None:
+    """Raise where one of the integers in ``dividend`` is divided by 0."""
+    if dividend.size and is_on_cpu(divisor) and not divisor.all():  # PyTorch does not ask a GPU either
         raise RuntimeError(
             "ZeroDivisionError: an integer is divided by 0; floating point numbers give inf or nan"
         )
@@ -325,7 +330,7 @@ def _refuse_bools_and_zeros(name: str, divisor: Any) -> None:
 )
 def remainder(a, b, /):
     """What is left of ``a`` after taking out ``b`` whole times; it has the sign of ``b``."""
-    _refuse_bools_and_zeros("remainder", b)
+    _refuse_bools_and_zeros("remainder", a, b)
     return np.remainder(a, b)
 
 

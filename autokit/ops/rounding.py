@@ -49,14 +49,21 @@ def frac(a, /):
 )
 def rounded(a, /, decimals=0):
     """See :func:`round`."""
-    if decimals:
-        require_floats("round_cpu", a)
+    refuse_bools_in("round_vml_cpu", a)
     return np.round(a, decimals)
 
 
-def round(input: Tensor, *, decimals: int = 0) -> Tensor:
-    """Each element rounded to ``decimals`` places; a half goes to the even neighbour."""
-    return rounded(input, decimals=decimals)
+def round(input: Tensor, *, decimals: int | None = None) -> Tensor:
+    """Each element rounded to ``decimals`` places, or to a whole number; a half goes to the even neighbour.
+
+    Raises
+    ------
+    NotImplementedError
+        If integers are to be rounded to a number of places.
+    """
+    if decimals is not None:
+        require_floats("round_cpu" if decimals else "round_vml_cpu", input.array)
+    return rounded(input, decimals=decimals or 0)
 
 
 @operation("sgn", "sign of {a}", a=flat)
@@ -151,10 +158,10 @@ NAMES = Names(
     numpy={
         np.ceil: ceil,
         np.trunc: trunc,
-        np.round: lambda a, decimals=0: round(a, decimals=decimals),
+        np.round: lambda a, decimals=0: round(a, decimals=decimals or None),
         np.rint: round,
         np.signbit: signbit,
-        np.copysign: copysign,
+        np.copysign: taking_numbers(copysign),
         np.nan_to_num: nan_to_num,
         np.nextafter: taking_numbers(nextafter),
         np.heaviside: taking_numbers(heaviside),

@@ -188,6 +188,8 @@ def randperm(
     """
     (n,) = shape_of_sizes((whole_number("randperm", "n", n),))
     kind = np.dtype(np.int64) if dtype is None else numpy_dtype(dtype)
+    if kind.kind == "b":
+        raise NotImplementedError("\"randperm\" not implemented for 'Bool': give dtype=torch.int64")
     most = (
         int(2 / finfo(dtypes.BY_NUMPY[kind]).eps) if kind.kind in dtypes.FLOATS else int(np.iinfo(kind).max)
     )
@@ -386,7 +388,12 @@ def poisson(input: Tensor, generator: Generator = None) -> Tensor:
 
 def binomial(count: Tensor, prob: Tensor, generator: Generator = None) -> Tensor:
     """How many of ``count`` trials succeed, each with probability ``prob``; PyTorch's for the same seed."""
-    refuse_dtype(count.array.dtype, "binomial_cpu")
+    for name, tensor in (("count", count), ("prob", prob)):
+        if tensor.array.dtype.kind not in dtypes.FLOATS:
+            raise ValueError(
+                f"binomial only supports floating-point dtypes for {name}, got: {tensor.dtype.name}: "
+                "convert it with .float()"
+            )
     if count.array.dtype != prob.array.dtype:
         raise RuntimeError(
             f"binomial: count and prob must have the same dtype, but are {count.dtype} and {prob.dtype}"

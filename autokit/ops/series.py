@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from autokit.devices import module_of
+from autokit.dtypes import FLOATS, HALVES
 from autokit.ops.create import Dtype, finished, numpy_dtype
 from autokit.ops.dims import whole
 from autokit.ops.filled import number
@@ -36,6 +37,14 @@ def _bounds(name: str, start: Any, end: Any, step: Any) -> tuple[Any, Any, Any]:
     return start, end, step
 
 
+def _counted(name: str, dtype: Dtype) -> np.dtype:
+    """The dtype of numbers in a row, which are no bools."""
+    kind = numpy_dtype(dtype)
+    if kind.kind == "b":
+        raise NotImplementedError(f"\"{name}\" not implemented for 'Bool': give dtype=torch.int64")
+    return kind
+
+
 def arange(
     start: Any = 0,
     end: Any = None,
@@ -55,8 +64,9 @@ def arange(
     if end is None:
         start, end = 0, start
     given = [start, end, step]
+    asked = None if dtype is None else _counted("arange_cpu", dtype)
     start, end, step = _bounds("arange", start, end, step)
-    kind = common_dtype(given) if dtype is None else numpy_dtype(dtype)
+    kind = common_dtype(given) if asked is None else asked
     if kind.kind == "b":
         kind = np.dtype(np.int64)
     if kind.kind in "ui":
@@ -91,11 +101,12 @@ def range(
     )
     if end is None:
         start, end = 0, start
+    kind = _counted("range_cpu", dtype)
     start, end, step = _bounds("range", start, end, step)
-    if numpy_dtype(dtype).kind in "bui":
-        start, end, step = int(start), int(end), int(step)
+    if kind.kind in "ui":
+        start, end, step = _bounds("range", int(start), int(end), int(step))
     count = math.floor((end - start) / step) + 1
-    return finished((start + step * np.arange(count)).astype(numpy_dtype(dtype)), requires_grad, device)
+    return finished((start + step * np.arange(count)).astype(kind), requires_grad, device)
 
 
 def _ends(name: str, start: Any, end: Any, steps: Any) -> tuple[Any, Any, int]:
@@ -117,7 +128,8 @@ def linspace(
 ) -> Tensor:
     """``steps`` numbers at even distances, both ends included."""
     start, end, steps = _ends("linspace", start, end, steps)
-    return finished(np.linspace(start, end, steps).astype(numpy_dtype(dtype)), requires_grad, device)
+    kind = _counted("linspace_cpu", dtype)
+    return finished(np.linspace(start, end, steps).astype(kind), requires_grad, device)
 
 
 def logspace(
@@ -132,11 +144,9 @@ def logspace(
 ) -> Tensor:
     """``steps`` powers of ``base``, their exponents at even distances from ``start`` to ``end``."""
     start, end, steps = _ends("logspace", start, end, steps)
-    return finished(
-        np.power(float(base), np.linspace(start, end, steps)).astype(numpy_dtype(dtype)),
-        requires_grad,
-        device,
-    )
+    kind = _counted("logspace_cpu", dtype)
+    powers = np.power(float(base), np.linspace(start, end, steps))
+    return finished(powers.astype(kind), requires_grad, device)
 
 
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
@@ -159,9 +169,10 @@ def linalg_vander(x: Tensor, N: int | None = None) -> Tensor:
     """The powers 0 to N − 1 of each element of one vector or several, as a row each."""
     from autokit.ops.operators import plain_pow
 
-    if x.array.dtype.kind == "b":
+    if x.array.dtype.kind == "b" or x.array.dtype in HALVES:
         raise RuntimeError(
-            "linalg.vander supports floating point, complex, and integer tensors, but got Bool"
+            "linalg.vander supports floating point, complex, and integer tensors, but got "
+            f"{x.array.dtype.name}: convert it with .float()"
         )
     count = N if N is not None else x.array.shape[-1] if x.array.ndim else 1
     if count <= 1:
@@ -175,6 +186,21 @@ def linalg_vander(x: Tensor, N: int | None = None) -> Tensor:
 # ---------------------------------------------------------------- windows
 
 
+def _length(name: str, window_length: Any, dtype: Dtype) -> int:
+    """The length of the window ``name``, checked, and its dtype too."""
+    length = whole(window_length, "window_length", name)
+    if length < 0:
+        raise RuntimeError(f"{name} requires non-negative window_length, got window_length={length}")
+    if numpy_dtype(dtype).kind not in FLOATS:
+        raise RuntimeError(f"{name} expects floating point dtypes, got: {dtype}: its numbers are fractions")
+    return length
+
+
+def _places(length: int, periodic: bool) -> np.ndarray:
+    """Even steps from 0 to 1, without the last one where the window is ``periodic``."""
+    return np.arange(length) / max(length if periodic else length - 1, 1)
+
+
 def _window(name: str, words: str, shape: Callable[[np.ndarray], np.ndarray]) -> Any:
     def window(
         window_length: int,
@@ -184,11 +210,8 @@ def _window(name: str, words: str, shape: Callable[[np.ndarray], np.ndarray]) ->
         device: Any = None,
         requires_grad: bool = False,
     ) -> Tensor:
-        length = whole(window_length, "window_length", name)
-        if length < 0:
-            raise RuntimeError(f"{name} requires non-negative window_length, got window_length={length}")
-        places = np.arange(length) / max(length if periodic else length - 1, 1)
-        array = shape(places) if length != 1 else np.ones(1)
+        length = _length(name, window_length, dtype)
+        array = shape(_places(length, periodic)) if length != 1 else np.ones(1)
         return finished(array.astype(numpy_dtype(dtype)), requires_grad, device)
 
     window.__name__ = window.__qualname__ = name
@@ -201,15 +224,28 @@ def _window(name: str, words: str, shape: Callable[[np.ndarray], np.ndarray]) ->
 hann_window = _window(
     "hann_window", "½ − ½ cos(2πt) of t from 0 to 1", lambda t: 0.5 - 0.5 * np.cos(2 * np.pi * t)
 )
-hamming_window = _window(
-    "hamming_window", "0.54 − 0.46 cos(2πt) of t from 0 to 1", lambda t: 0.54 - 0.46 * np.cos(2 * np.pi * t)
-)
 bartlett_window = _window("bartlett_window", "1 − |2t − 1| of t from 0 to 1", lambda t: 1 - np.abs(2 * t - 1))
 blackman_window = _window(
     "blackman_window",
     "0.42 − 0.5 cos(2πt) + 0.08 cos(4πt) of t from 0 to 1",
     lambda t: 0.42 - 0.5 * np.cos(2 * np.pi * t) + 0.08 * np.cos(4 * np.pi * t),
 )
+
+
+def hamming_window(
+    window_length: int,
+    periodic: bool = True,
+    alpha: float = 0.54,
+    beta: float = 0.46,
+    *,
+    dtype: Dtype = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """The window α − β cos(2πt) of t from 0 to 1; ``periodic`` as for :func:`hann_window`."""
+    length = _length("hamming_window", window_length, dtype)
+    array = alpha - beta * np.cos(2 * np.pi * _places(length, periodic)) if length != 1 else np.ones(1)
+    return finished(array.astype(numpy_dtype(dtype)), requires_grad, device)
 
 
 def kaiser_window(
@@ -222,9 +258,7 @@ def kaiser_window(
     requires_grad: bool = False,
 ) -> Tensor:
     """The window I₀(β √(1 − (2t − 1)²)) / I₀(β) of t from 0 to 1; ``periodic`` as for :func:`hann_window`."""
-    length = whole(window_length, "window_length", "kaiser_window")
-    if length < 0:
-        raise RuntimeError(f"kaiser_window requires non-negative window_length, got window_length={length}")
+    length = _length("kaiser_window", window_length, dtype)
     array = np.kaiser(length + 1, beta)[:-1] if periodic and length > 1 else np.kaiser(length, beta)
     return finished(array.astype(numpy_dtype(dtype)), requires_grad, device)
 

@@ -18,7 +18,7 @@ from autokit.ops.inverses import failures, inverses
 from autokit.ops.matrices import (
     LinAlgError,
     in_batch,
-    require_floating,
+    require_kernel,
     require_matrices,
     require_square,
     require_square_floating,
@@ -27,6 +27,7 @@ from autokit.ops.matrices import (
 )
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
+from autokit.ops.operators import with_dtype
 from autokit.ops.return_types import return_type
 from autokit.tensor import Tensor, new_tensor
 
@@ -60,11 +61,12 @@ def plain_solve(a, b, /, vector=False):
     return made[..., 0] if vector else made
 
 
-def _check_system(function: str, A: Any, B: Any) -> None:
+def check_system(function: str, A: Any, B: Any, name: str = "A") -> None:
+    """Raise unless both sides of a system of equations are of one dtype."""
     if A.array.dtype != B.array.dtype:
         raise RuntimeError(
-            f"{function}: Expected A and B to have the same dtype, but found A of type {title(A)} and B of "
-            f"type {title(B)} instead"
+            f"{function}: Expected {name} and B to have the same dtype, but found {name} of type {title(A)} "
+            f"and B of type {title(B)} instead: convert one with .to(dtype)"
         )
 
 
@@ -122,13 +124,18 @@ def _solved(function: str, A: Tensor, B: Tensor, left: bool, check_errors: bool)
     require_square_floating(function, A)
     if not isinstance(B, Tensor):
         raise TypeError(f"{function}(): argument 'B' (position 2) must be Tensor, not {type(B).__name__}")
-    _check_system(function, A, B)
+    check_system(function, A, B)
     vector = is_vector(A, B)
-    check_sizes(function, A, (*B.array.shape, 1) if vector else B.array.shape, left or vector)
+    if not vector:
+        require_matrices(function, B, "B")
+    check_sizes(function, A, (*B.array.shape, 1) if vector else B.array.shape, left)
+    if vector and not left:
+        raise RuntimeError(
+            f"{function}: Vector broadcasting of the left hand side is not supported for left=False. In this "
+            "case linalg.solve is equivalent to B / A.squeeze(-1)"
+        )
     if left:
         made = plain_solve(A, B, vector=vector)
-    elif vector:
-        made = plain_solve(A.transpose(-2, -1), B, vector=True)
     else:
         made = plain_solve(A.transpose(-2, -1), B.transpose(-2, -1)).transpose(-2, -1)
     infos = failures(made.array, A.array, 1 if vector else 2)
@@ -143,7 +150,7 @@ def triangle(a: Any, upper: bool, offset: int = 0) -> Any:
     """The matrices with zeros below the diagonal (``upper``) or above it; with ``offset`` 1 on it too."""
     rows, columns = a.shape[-2:]
     below = module_of(a).tri(rows, columns, offset - 1 if upper else -offset, dtype=bool)
-    return np.where(~below if upper else below, a, 0)
+    return np.where(~below if upper else below, a, False)
 
 
 def _substitute(a: Any, b: Any, upper: bool, unit: bool) -> Any:
@@ -196,8 +203,8 @@ def solve_triangular(
     name = "linalg.solve_triangular"
     require_square(name, A)
     require_matrices(name, B, "B")
-    require_floating(name, A)
-    _check_system(name, A, B)
+    require_kernel("triangular_solve_cpu", A)
+    B = with_dtype(B, A.array.dtype)
     check_sizes(name, A, B.array.shape, left)
     if left:
         return plain_solve_triangular(A, B, upper=upper, unit=unitriangular)
@@ -207,10 +214,21 @@ def solve_triangular(
     return turned.transpose(-2, -1)
 
 
+def _check_both(function: str, b: Tensor, A: Tensor) -> None:
+    """Raise unless right-hand sides and matrices are of one dtype, and that one that LAPACK knows."""
+    if b.array.dtype != A.array.dtype:
+        raise RuntimeError(
+            f"Expected b and A to have the same dtype, but found b of type {title(b)} and A of type "
+            f"{title(A)} instead."
+        )
+    require_kernel(f"{function}_cpu", A)
+
+
 def triangular_solve(
     input: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> Any:
     """The older form of ``torch.linalg.solve_triangular``: right-hand sides first."""
+    _check_both("triangular_solve", input, A)
     if transpose:
         made = solve_triangular(A.transpose(-2, -1), input, upper=not upper, unitriangular=unitriangular)
     else:
@@ -236,6 +254,7 @@ def cholesky_solve(input: Tensor, L: Tensor, upper: bool = False) -> Tensor:
             f"Incompatible matrix sizes for cholesky_solve: each A matrix is {size} by {size} but each b "
             f"matrix is {rows} by {input.array.shape[-1]}"
         )
+    _check_both("cholesky_solve", input, L)
     lower = L.transpose(-2, -1) if upper else L
     half = plain_solve_triangular(lower, input, upper=False)
     return plain_solve_triangular(lower.transpose(-2, -1), half, upper=True)
@@ -243,7 +262,8 @@ def cholesky_solve(input: Tensor, L: Tensor, upper: bool = False) -> Tensor:
 
 def cholesky_inverse(L: Tensor, upper: bool = False) -> Tensor:
     """The inverse of A, given its Cholesky factor: A is L Lᵀ, or Lᵀ L where the factor is ``upper``."""
-    require_square_floating("cholesky_inverse", L)
+    require_square("cholesky_inverse", L)
+    require_kernel("cholesky_inverse_out_cpu", L)
     zero = np.diagonal(L.array, axis1=-2, axis2=-1) == 0
     if any_of(zero):
         where_, number = in_batch(np.where(zero.any(axis=-1), zero.argmax(axis=-1) + 1, 0))

@@ -173,7 +173,9 @@ def _polygamma_of(self: Tensor, n: int) -> Tensor:
 def mvlgamma(input: Tensor, p: int) -> Tensor:
     """The logarithm of the gamma function of matrices: Σ log Γ(x − j/2) over j < p, and p(p−1)/4 · log π."""
     if p < 1:
-        raise RuntimeError("p has to be greater than or equal to 1")
+        raise RuntimeError(f"p has to be greater than or equal to 1, but it is {p}")
+    if input.array.dtype.kind == "b":
+        raise RuntimeError("The input tensor may not be a boolean tensor: convert it with .float()")
     total = lgamma(input) + p * (p - 1) / 4 * math.log(math.pi)
     for j in range(1, p):
         total = total + lgamma(input - j / 2)

@@ -140,7 +140,7 @@ def _svd_arrays(A: Tensor, full: bool) -> Any:
         ) from None
 
 
-def linalg_svd(A: Tensor, full_matrices: bool = True) -> Any:
+def linalg_svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> Any:
     """A = U diag(S) Vᵀ: orthonormal columns in U and in V, singular values from the largest.
 
     Parameters
@@ -149,6 +149,8 @@ def linalg_svd(A: Tensor, full_matrices: bool = True) -> Any:
         Matrices, (..., m, n).
     full_matrices : bool
         U and V are square; else they have min(m, n) columns.
+    driver : None
+        Which of a GPU's methods to take: there is no choice on the CPU.
 
     Returns
     -------
@@ -169,6 +171,7 @@ def linalg_svd(A: Tensor, full_matrices: bool = True) -> Any:
     Columns that ``full_matrices`` adds pass no gradient on.
     """
     found = _svd_arrays(A, full_matrices)
+    _refuse_driver(A, driver)
     return SvdResult(svd_u(A, found=found), svd_s(A, found=found), svd_vh(A, found=found))
 
 
@@ -180,14 +183,22 @@ def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
     RuntimeError
         If a ``driver`` is given.
     """
-    if driver is not None:
-        raise RuntimeError("linalg.svd: keyword argument `driver=` is only supported on CUDA inputs")
-    return svd_s(A, found=tuple(_svd_arrays(A, False)))
+    found = tuple(_svd_arrays(A, False))
+    _refuse_driver(A, driver)
+    return svd_s(A, found=found)
+
+
+def _refuse_driver(A: Tensor, driver: str | None) -> None:
+    if driver is not None and A.array.size:
+        raise RuntimeError(
+            "linalg.svd: keyword argument `driver=` is only supported on CUDA inputs: leave it out"
+        )
 
 
 def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
     """A = U diag(S) Vᵀ; see ``torch.linalg.svd``, which gives V transposed."""
     if not compute_uv:  # PyTorch then fills square matrices with zeros
+        require_matrices("linalg.svd", input)
         *lead, m, n = input.array.shape
         nothing = [np.zeros_like(input.array, shape=(*lead, size, size)) for size in (m, n)]
         return OlderSvdResult(new_tensor(nothing[0]), svdvals(input), new_tensor(nothing[1]))

@@ -26,6 +26,8 @@ def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
     """
     if ind <= 0:
         raise RuntimeError(f"Expected a strictly positive integer for 'ind', but got {ind}")
+    if ind > A.array.ndim:
+        raise RuntimeError(f"ind={ind} of the dimensions are to be rows, but A has {A.array.ndim}")
     rows, columns = A.array.shape[:ind], A.array.shape[ind:]
     if math.prod(rows) != math.prod(columns):
         raise RuntimeError(

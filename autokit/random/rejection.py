@@ -24,8 +24,10 @@ def poisson(draw: Draw, rates: list[float]) -> Iterator[int]:
     Insurance: Mathematics and Economics 12, 1993.
     """
     for rate in rates:
-        if not rate >= 0:
-            raise RuntimeError(f"invalid Poisson rate, expected rate to be non-negative, but it is {rate}")
+        if not 0 <= rate < math.inf:
+            raise RuntimeError(
+                f"invalid Poisson rate, expected rate to be non-negative and finite, but it is {rate}"
+            )
         if rate == 0:
             yield 0
         elif rate < 10:
@@ -80,8 +82,8 @@ def binomial(draw: Draw, counts: list[float], chances: list[float]) -> Iterator[
             raise RuntimeError(f"binomial: the count of trials must be 0 or more, but it is {count}")
         if not 0 <= chance <= 1:
             raise RuntimeError(f"binomial: a probability lies between 0 and 1, but it is {chance}")
-        if count == 0 or chance in (0, 1):
-            yield count * chance
+        if count == 0 or chance in (0, 1) or count == math.inf:
+            yield count * chance if chance else 0
             continue
         rarer = min(chance, 1 - chance)
         method = _binomial_by_rejection if count * rarer >= 10 else _binomial_by_gaps

@@ -47,6 +47,12 @@ class Call(NamedTuple):
         return "; ".join([*(f"{name} = {source}" for name, source in self.tensors.items()), self.expression])
 
 
+def read_call(source: str) -> Call:
+    """The call that reads so; see :meth:`Call.__str__`."""
+    *tensors, expression = source.split("; ")
+    return Call(dict(each.split(" = ", 1) for each in tensors), expression)
+
+
 class Drawing:
     """A call while it is being drawn: what was drawn before decides what fits next."""
 

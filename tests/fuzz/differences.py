@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from tests.fuzz.calls import Call
+from tests.fuzz.calls import Call, read_call
 
 
 class Difference(NamedTuple):
@@ -34,10 +34,9 @@ class Difference(NamedTuple):
 
     def call(self) -> tuple[str, Call]:
         """The name of the function, and the call of it that shows the difference."""
-        *tensors, expression = self.shown_by.split("; ")
-        named = [each for each in re.findall(r"(\w+)\(", expression) if re.fullmatch(self.names, each)]
-        sources = dict(each.split(" = ", 1) for each in tensors)
-        return named[-1], Call(sources, expression)
+        call = read_call(self.shown_by)
+        named = [each for each in re.findall(r"(\w+)\(", call.expression) if re.fullmatch(self.names, each)]
+        return named[-1], call
 
 
 EMPTY = r"zeros\(\(?[\d, ]*\b0\b|\[\]|T\.zeros\(\(\)"
@@ -60,7 +59,7 @@ addcdiv_?|addcmul_? / backward / can't be cast|cannot be converted /
     PyTorch's way back computes in the dtype of an operand of integers.
     a = T.tensor([1.0], requires_grad=True); b = T.tensor([2.0]); c = T.tensor([1, 2]); T.addcdiv(b, a, c, value=1.5)
 
-dist / backward / proper Tensor / p=0
+dist / backward / proper Tensor / p=0|, 0(\.0)?\)
     PyTorch has no gradient of the distance that counts differences: it is 0.
     a = T.tensor(1.0, requires_grad=True); b = T.tensor(2.0, requires_grad=True); T.dist(a, b, p=0.0)
 
@@ -215,6 +214,74 @@ hardshrink|softshrink|hardswish / gradient / \d / nan|inf
 hardsigmoid / gradient /  / float64
     PyTorch's sixth is that of float32.
     a = T.tensor([0.5, 0.5], dtype=T.float64, requires_grad=True); T.nn.functional.hardsigmoid(a)
+
+addr_? / backward / addmv input tensors must have the same dtype /
+    PyTorch's way back does not convert operands as its way there does.
+    a = T.tensor([[1.5]], requires_grad=True); b = T.tensor([2.5], requires_grad=True); c = T.tensor([2]); T.addr(a, b, c)
+
+pow / backward / INTERNAL ASSERT FAILED / True|False
+    PyTorch's way back fails where a bool is raised to a power.
+    a = T.tensor([1.5], requires_grad=True); T.pow(True, a)
+
+.* / accepted|type / where PyTorch: TypeError: \w+\(\) received an invalid combination of arguments - got \(.*\binput=(int|float|bool) / \binput=
+    A number may be given by its keyword too, where PyTorch takes it by its place alone.
+    a = T.tensor([3, 1]); T.remainder(input=2, other=a)
+
+(add|sub|subtract)_? / refused|accepted|type / alpha|takes 2 positional arguments but 3|Subtraction / ^(?!.*alpha=).*(-?[\w.]+), (-?[\w.]+)\)|out=
+    Of two numbers in the deprecated add(input, alpha, other) the second is alpha, as in add(input, other, alpha=...).
+    a = T.tensor([True]); T.add(a, 2, 0.5)
+
+.* / accepted|type / not implemented for 'Half' / float16
+    autokit computes in half precision where PyTorch has not got to it.
+    a = T.tensor([0.5], dtype=T.float16); T.special.erfcx(a)
+
+conv(_transpose)?\dd / accepted|type / not implemented for '(Byte|Char|Short|Int|Long)' / int
+    PyTorch convolves integers in some layouts and not in others, autokit in all.
+    a = T.tensor([[3, 4, 5]], dtype=T.uint8); b = T.tensor([[[5]]], dtype=T.uint8); T.conv_transpose1d(a, b)
+
+isin|kron|take_along_dim|matrix_exp|linalg_matrix_exp / accepted / view size is not compatible / transpose|expand|\[::2\]
+    PyTorch's own view fails where an operand is a view itself.
+    a = T.tensor([[-4, 3, -1], [-4, 1, -1]]); T.isin(1, a.transpose(-1, -2))
+
+isin / result /  / assume_unique=True
+    What was promised to be unique and is not has no answer in PyTorch.
+    a = T.tensor([[[4, 4, -5], [-3, 4, -1]], [[6, -5, -5], [-4, -4, -4]], [[6, -2, 6], [3, -2, -5]]], dtype=T.int32); b = T.tensor([[[5, -3, 6], [5, -3, 1]], [[5, 1, -4], [2, -4, -4]], [[-1, 3, 1], [-2, -3, -5]]], dtype=T.int32); T.isin(a, b, assume_unique=True)
+
+logsumexp / accepted / doesn't match the broadcast shape / \[\]|\(\)
+    PyTorch reduces over all dimensions where dim is empty, and is then surprised at the shape.
+    a = T.tensor([4, -3, -3]); T.logsumexp(a, [])
+
+lu / accepted|type|refused / _lu_(no|with)_infos?\(\)|linalg_lu\(\) missing|'get_infos' .*must be bool /
+    PyTorch's functions of this name are wrapped in others, which take the matrix by place alone, and any flag.
+    a = T.tensor([[0.5]]); T.lu(input=a)
+
+(linalg_)?matrix_exp / refused / Low precision / float16
+    PyTorch's answers in half precision are wrong but for single numbers: inf and -inf for a matrix of ones.
+    a = T.tensor([[0.8125]], dtype=T.float16); T.linalg.matrix_exp(a)
+
+binomial / refused|type / the count of trials must be|a probability lies between /
+    PyTorch counts on with what is no count and no probability.
+    a = T.tensor([3.0]); b = T.tensor([1.5]); T.binomial(a, b)
+
+eig|eigvals / refused|type / has complex eigenvalues /
+    autokit has no complex numbers, and says so where the answer would be of them.
+    a = T.tensor([[-0.53125, -2.34375], [2.828125, 1.0625]]); T.linalg.eigvals(a)
+
+mm|bmm|addmm|baddbmm / type / where PyTorch: NotImplementedError: Could not run 'aten::\w+.dtype' / T\.float32
+    PyTorch has out_dtype on a GPU alone, autokit nowhere: two errors say so.
+    a = T.tensor([[5.0]]); T.mm(a, a, out_dtype=T.float32)
+
+slogdet|logdet|det|matrix_rank / result|gradient / \d / expand
+    Of a matrix without full rank the rounding errors decide whether a factor is 0.
+    a = T.tensor([[1.671875, -1.0625]], dtype=T.float64); T.linalg.slogdet(a.expand(2, 2))
+
+inner / refused / not implemented for 'Bool' / \[::2\]|expand
+    PyTorch multiplies bools where they are no neighbours in memory, and refuses them else.
+    a = T.tensor([True, True, False, False]); b = T.tensor([False, True, False, True]); T.inner(a[::2], b[::2])
+
+logit / gradient / inf / -0\.0
+    PyTorch's long vectors and its last elements give the slope at -0 another sign.
+    a = T.tensor([-0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0, -0.0], dtype=T.float64, requires_grad=True); T.logit(a)
 """  # noqa: E501 - a call is one line
 
 

@@ -10,8 +10,10 @@ from collections.abc import Iterator
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
+import torch
+
 from tests.fuzz.calls import Call, draw_call
-from tests.fuzz.compare import Finding, finding, note_library
+from tests.fuzz.compare import Finding, finding, note_library, run
 from tests.fuzz.signatures import Target
 
 SECONDS_WITHOUT_A_WORD = 30
@@ -80,6 +82,7 @@ class _Process:
 
 def reports(targets: list[Target], examples: int, seed: int, jobs: int = 1) -> Iterator[Report]:
     """What ``examples`` calls of each of ``targets`` find, as the functions come to their end."""
+    run(torch, Call({"a": "T.ones(1, requires_grad=True)"}, "a * 2"))  # imports what all processes need
     waiting = list(reversed(targets))
     at_work: dict[Any, tuple[_Process, Report]] = {}
 
