@@ -20,6 +20,7 @@ from autokit import dtypes
 from autokit.autograd.modes import no_grad
 from autokit.autograd.node import Node
 from autokit.devices import beside
+from autokit.dtypes import HALVES
 from autokit.memory import INFERENCE, next_sequence
 from autokit.ops.convert import cast, converted
 from autokit.ops.errors import broadcast_message, describe
@@ -255,9 +256,9 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
     """Write ``value`` at ``index``; a place named twice is written once."""
     refuse_change(self)
     entries = plain_index(self, index)
-    if value.__class__ in (int, float) and self.array.dtype.kind in "ui":
-        value = fitting(value, self.array.dtype)
-    if isinstance(value, Tensor) and value.array.ndim and value.array.size == 1:
+    if not isinstance(value, Tensor):
+        value = _as_element(value, self)
+    elif value.array.ndim and value.array.size == 1:
         value = value.reshape(())  # one element fits everywhere, whatever its dimensions
     if _is_recorded(self, (value,)):
         with noted_change(self):
@@ -267,12 +268,27 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
         write(self.array, entries, value.array if isinstance(value, Tensor) else value)
     except ValueError as error:
         part = plain_getitem(self.detach(), index=entries).shape
-        given = tuple(value.shape) if hasattr(value, "shape") else np.shape(value)
         raise RuntimeError(
-            f"shape mismatch: value tensor of shape {list(given)} cannot be broadcast to indexing result of "
-            f"shape {list(part)}. {broadcast_message(given, part)}"
+            f"shape mismatch: value tensor of shape {list(value.shape)} cannot be broadcast to indexing "
+            f"result of shape {list(part)}. {broadcast_message(value.shape, part)}"
         ) from error
     mark_changed(self)
+
+
+def _as_element(value: Any, tensor: Tensor) -> Any:
+    """The number ``value`` as an element of ``tensor``; what is no number is refused, as PyTorch does."""
+    if not isinstance(value, int | float | complex | np.integer):
+        kind = type(value)
+        name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+        raise TypeError(
+            f"can't assign a {name} to a {tensor.type()}; give a number, or make a tensor of it with "
+            "torch.tensor(...)"
+        )
+    if isinstance(value, np.integer):
+        value = int(value)
+    if tensor.array.dtype in HALVES and not isinstance(value, complex):
+        return value  # what is too large for them becomes inf
+    return fitting(value, tensor.array.dtype)
 
 
 def set_data(tensor: Tensor, array: Any) -> None:

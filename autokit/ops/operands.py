@@ -205,7 +205,7 @@ def fitting(number: Any, dtype: np.dtype) -> Any:
     if dtype.kind == "c":
         return number
     kind = dtypes.BY_NUMPY[dtype]
-    inside = not isinstance(number, complex) or not number.imag
+    given, inside = number, not isinstance(number, complex) or not number.imag
     number = number.real if isinstance(number, complex) else number
     if dtype.kind in "ui":
         limits: Any = iinfo(kind)
@@ -217,7 +217,7 @@ def fitting(number: Any, dtype: np.dtype) -> Any:
         inside = inside and (not limits.max < abs(number) < math.inf)
     if not inside:
         raise RuntimeError(
-            f"value cannot be converted to type {dtype.name} without overflow: {number} is not in "
+            f"value cannot be converted to type {dtype.name} without overflow: {given} is not in "
             f"{limits.min} to {limits.max}"
         )
     return int(number) % (limits.max + 1) if dtype.kind == "u" else number

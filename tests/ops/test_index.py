@@ -111,6 +111,33 @@ def test_writing(shape: tuple[int, ...], index: Any, value: Any):
     np.testing.assert_array_equal(ours, theirs)
 
 
+def assigned(T: Any, dtype: str, value: Any) -> Any:
+    x = T.ones(2, 3, requires_grad=dtype == "float64", dtype=getattr(T, dtype))
+    with T.no_grad():
+        x[1] = value
+    return x.tolist()
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int64", "uint8", "bool"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(True, 7, 2.75, 2.5 + 0j, 1j, 1e6, 1e300, -3, 300, np.nan),
+        *(np.float64(2.5), np.int64(3), np.int8(-3), np.float32(2.0), np.bool_(True), np.ones(3)),
+        *(None, "a", [1, 2, 3], (1, 2, 3), {}, range(3)),
+    ],
+    ids=repr,
+)
+def test_only_numbers_and_tensors_are_written(dtype: str, value: Any):
+    theirs = outcome(lambda: assigned(torch, dtype, value))
+    ours = outcome(lambda: assigned(autokit, dtype, value))
+    if isinstance(theirs, Exception):
+        assert type(ours) is type(theirs), ours
+        assert str(theirs).split(" to ")[0] in str(ours)
+    else:
+        np.testing.assert_array_equal(ours, theirs)
+
+
 @pytest.mark.parametrize(
     ("index", "kind", "message"),
     [
