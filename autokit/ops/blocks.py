@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.ops.native import LARGE, compiled
+from autokit.ops.native import compiled, is_large
 from autokit.threads import each, get_count
 
 BLOCK = 65_536
@@ -81,7 +81,7 @@ def in_blocks(
 
 def _in_a_loop(native: str, lines: Sequence[Any], into: Any, settings: Sequence[Any]) -> bool:
     """Whether ``into`` was written by the compiled loop ``native``; the lines may be one number, repeated."""
-    if into.size < LARGE or into.dtype != np.float32:
+    if not is_large(into):
         return False
     native = "_".join([native, *[each for each in settings if isinstance(each, str)]])
     more = [into.dtype.type(each) for each in settings if not isinstance(each, str)]
@@ -114,7 +114,9 @@ def pieces_of_rows(rows: Any) -> list[slice]:
     return pieces(len(rows), max(BLOCK // max(rows.shape[1], 1), 1))
 
 
-def in_rows(plain: Callable[..., Any], of_rows: Callable[..., Any]) -> Callable[..., Any]:
+def in_rows(
+    plain: Callable[..., Any], of_rows: Callable[..., Any], native: str | None = None
+) -> Callable[..., Any]:
     """``plain``, a rule along one dimension, some rows at a time where these are long and many.
 
     Parameters
@@ -123,6 +125,8 @@ def in_rows(plain: Callable[..., Any], of_rows: Callable[..., Any]) -> Callable[
         The rule, of arrays of one shape and then ``dim``.
     of_rows : callable
         The same for a matrix of some rows; its last argument is where to write the result.
+    native : str, optional
+        The same as a loop for :func:`autokit.ops.native.compiled`, of float32.
     """
 
     def apply(*arguments: Any, **settings: Any) -> Any:
@@ -134,12 +138,37 @@ def in_rows(plain: Callable[..., Any], of_rows: Callable[..., Any]) -> Callable[
             return plain(*arrays, dim)
         result = np.empty(first.shape, first.dtype)
         matrices = [array.reshape(-1, first.shape[-1]) for array in (*arrays, result)]
+        if native and loop_over_rows(native, *matrices):
+            return result
 
         for piece in pieces_of_rows(matrices[0]):
             of_rows(*[matrix[piece] for matrix in matrices])
         return result
 
     return apply
+
+
+def loop_over_rows(native: str, *arrays: Any, others: Sequence[Any] = ()) -> bool:
+    """Whether the compiled loop ``native`` went over the rows of the arrays, some at a time on each thread.
+
+    Parameters
+    ----------
+    native : str
+        The name of a loop, as :func:`autokit.ops.native.compiled` takes it.
+    *arrays : array
+        Of as many rows as the first, which must be large and of float32; each lies in one piece.
+    others : sequence, optional
+        What the loop takes after them: numbers, and arrays that serve all rows.
+    """
+    first = arrays[0]
+    if not is_large(first):
+        return False
+    loop = compiled(native, *arrays, *others)
+    if loop is None:
+        return False
+    step = max(_step() * len(first) // first.size, 1)
+    each(lambda piece: loop(*[array[piece] for array in arrays], *others), pieces(len(first), step))
+    return True
 
 
 def _are_rows(arrays: Sequence[Any], dim: int) -> bool:

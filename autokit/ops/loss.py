@@ -14,7 +14,7 @@ import numpy as np
 
 from autokit.autograd.node import Node
 from autokit.devices import module_of, on_a_gpu
-from autokit.ops.blocks import ones, pieces_of_rows
+from autokit.ops.blocks import loop_over_rows, ones, pieces_of_rows
 from autokit.ops.elementwise import sigmoid
 from autokit.ops.gpu import any_of, ask
 from autokit.ops.gpu_kernels import any_outside, counting, fused
@@ -315,6 +315,8 @@ def is_large(input: Any) -> bool:
 def shift_of(input: Any) -> Shift:
     """The shift of each row of ``input``, with no array as large as it."""
     top, total, largest = np.empty((3, len(input), 1), input.dtype)
+    if loop_over_rows("native_loops.shifts", input, top, total):
+        return Shift(top, total, top)
 
     for piece in pieces_of_rows(input):
         rows = input[piece]
@@ -338,11 +340,11 @@ def _cross_entropy_gradient_on_arrays(g: Any, input: Any, target: Any, shift: Sh
     share = np.broadcast_to(np.asarray(share, input.dtype), shift.top.shape)
     factors = share / shift.total
     slope = np.empty_like(input)
-
-    for piece in pieces_of_rows(input):
-        rows, part, top = input[piece], slope[piece], shift.top[piece]
-        np.exp(np.subtract(rows, top, out=part) if top.any() else rows, out=part)
-        part *= factors[piece]
+    if not loop_over_rows("native_loops.shares", input, shift.top, factors, slope):
+        for piece in pieces_of_rows(input):
+            rows, part, top = input[piece], slope[piece], shift.top[piece]
+            np.exp(np.subtract(rows, top, out=part) if top.any() else rows, out=part)
+            part *= factors[piece]
     slope[np.arange(len(target)), target] -= share[:, 0]
     return slope
 

@@ -20,12 +20,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from autokit.ops.native import inlined
+from autokit.ops.native import inlined, summing
 
 f32, i32 = np.float32, np.int32
 ZERO, HALF, ONE, TWO, THREE, SIX = map(f32, (0, 0.5, 1, 2, 3, 6))
 THIRD, SIXTH = f32(1 / 3), f32(1 / 6)
 ONE_BIT, EXPONENT = i32(1), i32(23)
+LEAST, MOST = i32(-(2**31)), i32(2**31 - 1)
 
 # ---------------------------------------------------------------- functions of one number
 
@@ -218,3 +219,184 @@ def logsigmoid(a, into):
 def logsigmoid_gradient(g, a, into):
     for i in range(into.size):
         into[i] = g[i] / (ONE + exp(a[i]))
+
+
+# ---------------------------------------------------------------- rows
+
+
+@inlined
+def largest(row):
+    """The largest number of a row.
+
+    Its bits, read as an integer, order positive numbers as they are, and negative ones the other way round.
+    Integers have a largest in whatever order they are looked at, NaN or not, so that many are at once.
+    """
+    best = LEAST
+    for k in range(row.size):
+        key = ordered(f32(row[k]).view(i32))
+        best = max(best, key)
+    return i32(ordered(best)).view(f32)
+
+
+@inlined
+def ordered(bits):
+    """All bits of a negative number but its sign, turned; done twice it undoes itself."""
+    return i32(bits ^ i32(i32(bits >> i32(31)) & MOST))
+
+
+@summing
+def exponentials(row, top, into):
+    """Write exp(x − top) for each x of a row; their sum."""
+    total = ZERO
+    for k in range(row.size):
+        into[k] = exp(row[k] - top)
+        total += into[k]
+    return total
+
+
+@summing
+def total_of_exponentials(row, top):
+    total = ZERO
+    for k in range(row.size):
+        total += exp(row[k] - top)
+    return total
+
+
+@summing
+def total(row):
+    total = ZERO
+    for k in range(row.size):
+        total += row[k]
+    return total
+
+
+@summing
+def dot(row, other):
+    total = ZERO
+    for k in range(row.size):
+        total += row[k] * other[k]
+    return total
+
+
+def softmax(a, into):
+    for i in range(len(a)):
+        row = into[i]
+        share = ONE / exponentials(a[i], largest(a[i]), row)
+        for k in range(row.size):
+            row[k] *= share
+
+
+def softmax_gradient(g, out, into):
+    for i in range(len(g)):
+        row, share = g[i], out[i]
+        along = dot(row, share)
+        for k in range(row.size):
+            into[i, k] = share[k] * (row[k] - along)
+
+
+def log_softmax(a, into):
+    for i in range(len(a)):
+        row = a[i]
+        top = largest(row)
+        rest = f32(np.log(total_of_exponentials(row, top)))
+        for k in range(row.size):
+            into[i, k] = (row[k] - top) - rest
+
+
+def log_softmax_gradient(g, out, into):
+    for i in range(len(g)):
+        row, logarithm = g[i], out[i]
+        arrived = total(row)
+        for k in range(row.size):
+            into[i, k] = row[k] - exp(logarithm[k]) * arrived
+
+
+def shifts(a, into_top, into_total):
+    """The largest element of each row, and the sum of the exponentials beside it."""
+    for i in range(len(a)):
+        into_top[i, 0] = largest(a[i])
+        into_total[i, 0] = total_of_exponentials(a[i], into_top[i, 0])
+
+
+def shares(a, top, factors, into):
+    """exp(x − top) · factor, with a top and a factor for each row."""
+    for i in range(len(a)):
+        for k in range(a.shape[1]):
+            into[i, k] = exp(a[i, k] - top[i, 0]) * factors[i, 0]
+
+
+# ---------------------------------------------------------------- normalized rows
+
+
+@summing
+def squares(row, mean):
+    total = ZERO
+    for k in range(row.size):
+        total += (row[k] - mean) * (row[k] - mean)
+    return total
+
+
+def row_statistics(a, into_mean, into_scale, eps, centred):
+    for i in range(len(a)):
+        row = a[i]
+        count = f32(row.size)
+        mean = total(row) / count if centred else ZERO
+        into_mean[i, 0] = mean
+        into_scale[i, 0] = ONE / f32(np.sqrt(squares(row, mean) / count + eps))
+
+
+def normalized_rows(a, mean, scale, into, weight, bias):
+    for i in range(len(a)):
+        for k in range(a.shape[1]):
+            into[i, k] = (a[i, k] - mean[i, 0]) * scale[i, 0] * weight[k] + bias[k]
+
+
+@summing
+def moments(g, row, mean, weight):
+    """The sums of ĝ · (x − mean) and of ĝ, where ĝ is the gradient that arrives times the weights."""
+    along, together = ZERO, ZERO
+    for k in range(row.size):
+        arrived = g[k] * weight[k]
+        along += arrived * (row[k] - mean)
+        together += arrived
+    return along, together
+
+
+def normalized_rows_gradient(g, a, mean, scale, into, weight, into_by_weight, into_by_bias, centred):
+    for i in range(len(a)):
+        row, arrived, top, factor = a[i], g[i], mean[i, 0], scale[i, 0]
+        along, together = moments(arrived, row, top, weight)
+        slope = along * factor * factor / f32(row.size)
+        shift = together / f32(row.size) if centred else ZERO
+        for k in range(row.size):
+            away = row[k] - top
+            into[i, k] = (arrived[k] * weight[k] - away * slope - shift) * factor
+            into_by_weight[k] += arrived[k] * away * factor
+            into_by_bias[k] += arrived[k]
+
+
+# ---------------------------------------------------------------- running sums, in float64
+
+
+def running_sums(a, into, backwards):
+    """Along each row."""
+    last = a.shape[1] - 1
+    for i in range(len(a)):
+        state = 0.0
+        for k in range(last + 1):
+            place = last - k if backwards else k
+            state += a[i, place]
+            into[i, place] = state
+
+
+def running_sums_of_columns(a, into, backwards):
+    """Along the middle dimension of three."""
+    state = np.empty(a.shape[2])
+    last = a.shape[1] - 1
+    for i in range(len(a)):
+        state[:] = 0.0
+        for k in range(last + 1):
+            place = last - k if backwards else k
+            for j in range(state.size):
+                state[j] += a[i, place, j]
+                into[i, place, j] = state[j]

@@ -27,10 +27,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autokit.devices import on_a_gpu
-from autokit.ops.blocks import pieces_of_rows
+from autokit.ops.blocks import BLOCK, loop_over_rows, pieces, pieces_of_rows
 from autokit.ops.gpu_kernels import fused
+from autokit.ops.native import compiled, is_large
 from autokit.ops.operation import derivative, operation
 from autokit.tensor import Tensor
+from autokit.threads import each
 
 
 class Groups(NamedTuple):
@@ -110,7 +112,11 @@ def _statistics_of_rows(a: Any, groups: Groups) -> Statistics:
     length = _row_length(groups)
     rows = a.reshape(-1, length)
     shape = groups.shape[: len(groups.shape) - len(groups.axes)] + (1,) * len(groups.axes)
-    mean = np.empty((len(rows), 1), a.dtype) if groups.centred else None
+    mean, scale = np.empty((2, len(rows), 1), a.dtype)
+    settings = a.dtype.type(groups.eps), groups.centred
+    if loop_over_rows("native_loops.row_statistics", rows, mean, scale, others=settings):
+        return Statistics(mean.reshape(shape) if groups.centred else None, scale.reshape(shape))
+    mean = mean if groups.centred else None
     squares, ones = np.empty(len(rows), a.dtype), np.ones(length, a.dtype)
 
     for piece in pieces_of_rows(rows):
@@ -134,6 +140,11 @@ def _normalized_rows(input: Any, weight: Any, bias: Any, groups: Groups, statist
     into = out.reshape(-1, length)
     scale = statistics.scale.reshape(-1, 1)
     mean = None if statistics.mean is None else statistics.mean.reshape(-1, 1)
+    factors = weight.reshape(length) if weight.ndim else np.ones(length, input.dtype)
+    terms = bias.reshape(length) if bias.ndim else np.zeros(length, input.dtype)
+    means = np.zeros_like(scale) if mean is None else mean
+    if loop_over_rows("native_loops.normalized_rows", rows, means, scale, into, others=(factors, terms)):
+        return out
 
     for piece in pieces_of_rows(rows):
         part = into[piece]
@@ -143,9 +154,9 @@ def _normalized_rows(input: Any, weight: Any, bias: Any, groups: Groups, statist
             np.subtract(rows[piece], mean[piece], out=part)
             part *= scale[piece]
         if weight.ndim:
-            part *= weight.reshape(length)
+            part *= factors
         if bias.ndim:
-            part += bias.reshape(length)
+            part += terms
     return out
 
 
@@ -161,11 +172,18 @@ def _gradients_of_rows(
     mean = None if statistics.mean is None else statistics.mean.reshape(-1, 1)
     learned = weight.ndim > 0
     factors = weight.reshape(length) if learned else np.ones(length, input.dtype)
-    ones, pieces = np.ones(length, input.dtype), pieces_of_rows(rows)
-    by_weight, by_bias = np.zeros((2, len(pieces), length), input.dtype)
+    in_loops = _gradients_in_loops(arriving, rows, mean, scale, into, factors)
 
-    for place in range(len(pieces)):
-        piece = pieces[place]
+    def lined(sums: Any) -> Any:
+        return sums.reshape(input.shape[input.ndim - len(groups.axes) :])
+
+    if in_loops is not None:
+        by_weight, by_bias = in_loops
+        return by_input, lined(by_weight) if learned else None, lined(by_bias)
+    ones, parts = np.ones(length, input.dtype), pieces_of_rows(rows)
+    by_weight, by_bias = np.zeros((2, len(parts), length), input.dtype)
+
+    for place, piece in enumerate(parts):
         arrived, part, factor = arriving[piece], into[piece], scale[piece]
         centred = rows[piece] if mean is None else rows[piece] - mean[piece]
         arrived.sum(axis=0, out=by_bias[place])
@@ -184,9 +202,30 @@ def _gradients_of_rows(
         if mean is not None:
             part -= together[:, None] / length
         part *= factor
-    by_weight, by_bias = by_weight.sum(axis=0), by_bias.sum(axis=0)
-    lined = input.shape[input.ndim - len(groups.axes) :]
-    return by_input, by_weight.reshape(lined) if learned else None, by_bias.reshape(lined)
+    return by_input, lined(by_weight.sum(axis=0)) if learned else None, lined(by_bias.sum(axis=0))
+
+
+def _gradients_in_loops(g: Any, rows: Any, mean: Any, scale: Any, into: Any, weight: Any) -> Any:
+    """The gradients by weights and biases, and ``into`` written, by a compiled loop; None without one."""
+    if not is_large(rows):
+        return None
+    means = np.zeros_like(scale) if mean is None else mean
+    parts = pieces(len(rows), max(_ROWS_TOGETHER // rows.shape[1], 1))
+    by_weight, by_bias = np.zeros((2, len(parts), rows.shape[1]), rows.dtype)
+
+    def arguments(place: int) -> tuple[Any, ...]:
+        own = [array[parts[place]] for array in (g, rows, means, scale, into)]
+        return *own, weight, by_weight[place], by_bias[place], mean is not None
+
+    loop = compiled("native_loops.normalized_rows_gradient", *arguments(0))
+    if loop is None:
+        return None
+    each(lambda place: loop(*arguments(place)), range(len(parts)))
+    return by_weight.sum(axis=0), by_bias.sum(axis=0)
+
+
+_ROWS_TOGETHER = 4 * BLOCK
+"""Elements of the rows whose gradients are added up in one run."""
 
 
 # ---------------------------------------------------------------- large arrays whose groups are channels

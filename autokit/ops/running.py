@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.ops.blocks import BLOCK, pieces
+from autokit.ops.blocks import BLOCK, loop_over_rows, pieces
 
 _FEWEST = 16_384
 """Elements from which this pays."""
@@ -41,6 +41,8 @@ def accumulated(ufunc: Any, a: Any, axis: int, reverse: bool) -> Any:
     if columns == 1 and ufunc is np.multiply and not _is_moderate(a):
         return None
     out = np.empty_like(a)
+    if ufunc is np.add and _by_a_loop(a, out, (length, columns), reverse):
+        return out
     cubes = [array.reshape(-1, length, columns) for array in (a, out)]
     if reverse:
         cubes = [cube[:, ::-1] for cube in cubes]
@@ -49,6 +51,16 @@ def accumulated(ufunc: Any, a: Any, axis: int, reverse: bool) -> Any:
     else:
         _by_runs(ufunc, *[cube[:, :, 0] for cube in cubes])
     return out
+
+
+def _by_a_loop(a: Any, out: Any, shape: tuple[int, int], reverse: bool) -> bool:
+    """Whether a compiled loop wrote the running sums."""
+    cubes = [array.reshape(-1, *shape) for array in (a, out)]
+    if shape[1] == 1:
+        return loop_over_rows(
+            "native_loops.running_sums", *[cube[:, :, 0] for cube in cubes], others=(reverse,)
+        )
+    return loop_over_rows("native_loops.running_sums_of_columns", *cubes, others=(reverse,))
 
 
 def _is_moderate(a: Any) -> bool:

@@ -131,9 +131,9 @@ def _softmax_gradient_of_rows(g: Any, out: Any, into: Any) -> None:
     a=derivative(
         "diag(p) − p pᵀ, where p = {out}",
         lambda g, out, dim: out * (g - (g * out).sum(axis=dim, keepdims=True)),
-        in_rows(_softmax_gradient, _softmax_gradient_of_rows),
+        in_rows(_softmax_gradient, _softmax_gradient_of_rows, "native_loops.softmax_gradient"),
     ),
-    on_arrays=in_rows(_softmax, _softmax_of_rows),
+    on_arrays=in_rows(_softmax, _softmax_of_rows, "native_loops.softmax"),
 )
 def plain_softmax(a, /, dim):
     """See :func:`softmax`."""
@@ -180,9 +180,9 @@ def _log_softmax_gradient_of_rows(g: Any, out: Any, into: Any) -> None:
     a=derivative(
         "I − 1 pᵀ, where p = exp {out}",
         lambda g, out, dim: g - np.exp(out) * g.sum(axis=dim, keepdims=True),
-        in_rows(_log_softmax_gradient, _log_softmax_gradient_of_rows),
+        in_rows(_log_softmax_gradient, _log_softmax_gradient_of_rows, "native_loops.log_softmax_gradient"),
     ),
-    on_arrays=in_rows(_log_softmax, _log_softmax_of_rows),
+    on_arrays=in_rows(_log_softmax, _log_softmax_of_rows, "native_loops.log_softmax"),
 )
 def plain_log_softmax(a, /, dim):
     """See :func:`log_softmax`."""

@@ -55,7 +55,7 @@ LARGE: dict[str, tuple[str, tuple[int, ...], Any, int]] = {
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(("name", "shape", "setting", "count"), LARGE.values(), ids=LARGE.keys())
-def test_large_arrays(name: str, shape: tuple[int, ...], setting: Any, count: int, dtype: str):
+def test_large_arrays(name: str, shape: tuple[int, ...], setting: Any, count: int, dtype: str, loops: str):
     """Rows in pieces, and far from 0, where a variance from squares would lose its digits."""
     found = []
     for library in (ak, torch):

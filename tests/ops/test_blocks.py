@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import autokit
-from autokit.ops import blocks
+from autokit.ops import blocks, native
 from autokit.ops.operation import OPERATIONS, Operation
 from tests.support import require
 
@@ -80,7 +80,8 @@ def test_the_faster_paths_agree_with_the_plain_rules(
         operands[0] = np.asarray(operands[0] > 0)
     gradient = awkward(rng, shape, dtype, layouts[-1])
     with (
-        patch.multiple(blocks, BLOCK=4, FEW=1, LARGE=1),
+        patch.multiple(blocks, BLOCK=4, FEW=1),
+        patch.object(native, "LARGE", 1),
         autokit.backends.numba.flags(enabled=loops == "compiled"),
         np.errstate(all="ignore"),
     ):
@@ -115,7 +116,7 @@ ROWS = [OPERATIONS[name] for name in ("softmax", "log_softmax")]
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("shift", [0.0, 55.0, 200.0, -30.0, -200.0])
 def test_rules_by_rows_agree_with_the_plain_ones_wherever_the_numbers_lie(
-    operation: Operation, dtype: str, shift: float
+    operation: Operation, dtype: str, shift: float, loops: str
 ):
     rng = np.random.RandomState(0)
     width = 100
@@ -133,7 +134,7 @@ def test_rules_by_rows_agree_with_the_plain_ones_wherever_the_numbers_lie(
 
 
 @pytest.mark.parametrize("operation", ROWS, ids=lambda operation: operation.name)
-def test_rules_by_rows_keep_what_is_no_number(operation: Operation):
+def test_rules_by_rows_keep_what_is_no_number(operation: Operation, loops: str):
     a = np.zeros((2 * blocks.BLOCK // 64, 64), np.float32)
     a[0, 1], a[1, 2], a[2] = np.nan, np.inf, -np.inf
     with np.errstate(all="ignore"):
@@ -150,7 +151,7 @@ def test_a_power_by_one_number_is_numpys(exponent: float):
 
 
 @pytest.mark.parametrize("centre", [0.0, 55.0, 300.0, -300.0])
-def test_the_loss_of_a_sure_answer_keeps_its_digits_among_many_logits(centre: float):
+def test_the_loss_of_a_sure_answer_keeps_its_digits_among_many_logits(centre: float, loops: str):
     rng = np.random.RandomState(0)
     logits = rng.normal(size=(2 * blocks.BLOCK // 100, 100)) + centre
     target = rng.randint(0, 100, len(logits))

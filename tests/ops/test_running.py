@@ -23,7 +23,9 @@ SHAPES = {
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("name", SHAPES)
 @pytest.mark.parametrize("special", [False, True])
-def test_they_are_what_numpy_accumulates(ufunc: np.ufunc, reverse: bool, name: str, special: bool):
+def test_they_are_what_numpy_accumulates(
+    ufunc: np.ufunc, reverse: bool, name: str, special: bool, loops: str
+):
     shape, axis = SHAPES[name]
     rng = np.random.RandomState(0)
     a = rng.normal(size=shape) if ufunc is np.add else np.exp(rng.normal(size=shape) / 50)
