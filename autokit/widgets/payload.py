@@ -36,16 +36,16 @@ def payload(timeline: Timeline, **picture: Any) -> dict[str, Any]:
     ``_cells`` holds the elements of small tensors, and how each came about.
     The options are those of :func:`autokit.draw.scene`.
     """
-    drawn = draw.scene(timeline, **picture)
+    drawn = pictured(draw.scene(timeline, **picture), timeline)
+    return {"_timeline": _lean(timeline), "_cells": _cells(timeline), **drawn}
+
+
+def pictured(scene: Scene, timeline: Timeline) -> dict[str, Any]:
+    """The part of the payload that is another where the ``scene`` of a timeline is."""
     before: State = {}
     for change in timeline.initial:
         before.setdefault(change.element, {})[change.field] = change.value
-    return {
-        "_timeline": _lean(timeline),
-        "_svg": draw.svg(drawn, state=before),
-        "_shortened": _shortened(drawn, timeline),
-        "_cells": _cells(timeline),
-    }
+    return {"_svg": draw.svg(scene, state=before), "_shortened": _shortened(scene, timeline)}
 
 
 def _cells(timeline: Timeline) -> dict[str, dict[str, dict[str, list[str]]]]:

@@ -15,7 +15,7 @@ from autokit.graphs.cells import NOT_TOLD, Cells
 from autokit.graphs.model import Timeline
 from autokit.graphs.summary import number
 from autokit.widgets.export import save_html
-from autokit.widgets.payload import payload
+from autokit.widgets.payload import payload, pictured
 from autokit.widgets.script import player_css, player_js
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ class Player(anywidget.AnyWidget):
     def save(self, path: str | PathLike[str], **options: Any) -> None:
         """Write what is played to ``path``: ``.html`` plays offline; else as ``Graph.save``."""
         if str(path).lower().endswith((".html", ".htm")):
-            save_html(self.timeline, path, **options)
+            save_html(self.timeline, path, **{**self._picture, **options})
         else:
             draw.save(self.timeline, path, **options)
 
@@ -155,7 +155,7 @@ class Player(anywidget.AnyWidget):
 
     def _open(self, folds: list[str]) -> None:
         """Draw the picture with these folds open, and all others closed."""
-        drawn = payload(self.timeline, **self._picture, opened=folds)
+        drawn = pictured(draw.scene(self.timeline, **self._picture, opened=folds), self.timeline)
         with self.hold_sync():
             self.set_trait("_opened", folds)
             self.set_trait("_shortened", drawn["_shortened"])

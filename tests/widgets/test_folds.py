@@ -9,8 +9,11 @@ from typing import Any
 import pytest
 
 import autokit as ak
+from autokit import nn
 from autokit.graphs.model import Timeline
-from autokit.widgets import Player
+from autokit.widgets import Player, folds
+from autokit.widgets.folds import packed_folds
+from tests.widgets import timelines
 from tests.widgets.pages import SHOWN, drawn, open_file, press, violations
 
 
@@ -95,9 +98,68 @@ def test_a_fold_opens_by_click_and_by_key_and_closes_again(
     assert page.get_by_text("Fold again").get_attribute("aria-disabled") == "true"
 
 
-def test_without_a_kernel_the_fold_stays_and_says_how_to_open_it(
+def test_in_a_saved_file_folds_open_and_close_without_a_network(
     open_page: Callable[..., Any], loop: Timeline, tmp_path: Path
 ) -> None:
+    page, asked = open_page(reduced_motion="reduce", offline=True), []
+    page.on("request", lambda request: asked.append(request.url))
+    open_file(page, loop, tmp_path)
+    sizes = [len(page.evaluate(SHOWN))]
+
+    def redrawn() -> None:
+        page.wait_for_function(
+            "count => document.querySelectorAll('[data-element]').length !== count", arg=sizes[-1]
+        )
+        sizes.append(len(page.evaluate(SHOWN)))
+
+    press(page, "0")
+    page.locator("[data-part=fold]").first.click()
+    redrawn()
+    page.locator(".ak-player").focus()
+    press(page, "End", "Enter")
+    redrawn()
+    assert sizes[0] < sizes[1] < sizes[2]
+    whole, shown = drawn(loop, len(loop) - 1), page.evaluate(SHOWN)
+    assert all(shown[name] == whole[name] for name in whole.keys() & shown.keys())
+    assert all(fields["status"] == "final" for name, fields in shown.items() if name[0] == "n")
+    page.get_by_text("Fold again").click()
+    redrawn()
+    press(page, "Backspace")
+    redrawn()
+    assert sizes[3:] == [sizes[1], sizes[0]] and len(asked) == 1
+
+
+def test_of_folds_beside_each_other_a_saved_file_opens_one_at_a_time(
+    open_page: Callable[..., Any], tmp_path: Path
+) -> None:
+    ak.manual_seed(0)
+    model = nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 1, 4, batch_first=True), 4)
+    story = ak.record(model(ak.randn(1, 2, 4)).sum())
+    page = open_file(open_page(reduced_motion="reduce"), story, tmp_path)
+    folds = [fold.get_attribute("data-holds") for fold in page.locator("[data-part=fold]").all()]
+    whole = page.evaluate(SHOWN).keys()
+    assert len(folds) == 4
+    for opened in folds[:2]:
+        press(page, "0")
+        page.locator(f'[data-holds="{opened}"]').click()
+        page.locator(f'[data-holds="{opened}"]').wait_for(state="detached")
+        page.locator(f'[data-holds="{folds[3]}"]').wait_for()
+        assert page.locator("[data-part=fold]").count() == 3
+        assert len(page.evaluate(SHOWN)) > len(whole)
+
+
+def test_a_saved_file_stays_small(loop: Timeline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = packed_folds(loop)
+    assert len(told) > 3 and told[0]["opened"] == [] and told[2]["opened"][:1] == told[1]["opened"]
+    monkeypatch.setattr(folds, "WEIGHT", sum(len(each["packed"]) for each in told[:3]))
+    assert packed_folds(loop) == told[:3]
+    assert packed_folds(timelines.product()) == []
+
+
+def test_a_fold_that_nobody_can_draw_stays_and_says_how_to_open_it(
+    open_page: Callable[..., Any], loop: Timeline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folds, "MOST", 1)
     page = open_file(open_page(reduced_motion="reduce"), loop, tmp_path)
     before = page.evaluate(SHOWN).keys()
     press(page, "Enter")

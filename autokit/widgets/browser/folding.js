@@ -1,5 +1,5 @@
 /**
- * Folded boxes that open: Python draws the picture anew, as long as it is there to draw.
+ * Folded boxes that open: Python draws the picture anew, as long as it is there to draw, or drew it beforehand.
  *
  * @import { Listen } from "./dom.js"
  */
@@ -7,7 +7,7 @@
 import { h, setEnabled } from "./dom.js";
 
 const OPENS_WITHIN = 4000; // milliseconds until a kernel is taken for dead
-const HINT = "A fold opens while its kernel runs; ak.animate with limit= or depth= draws it open from the start.";
+const HINT = "This fold opens where its kernel runs; limit= or depth= draws it open from the start.";
 
 /** @param {any} model @param {() => string} nearest what the fold holds that is to open where none was clicked @param {Listen} on */
 export function makeFolding(model, nearest, on) {
