@@ -73,7 +73,8 @@ def in_blocks(
             parts = [line[piece] for line in lines]  # type: ignore[index]
             of_block(*parts, into[piece], *positional, **settings)
 
-        each(work, pieces(into.size, _step()))
+        # A thread that computes for a few microseconds at a time waits for its turn more than it computes.
+        each(work, pieces(into.size, BLOCK if get_count() == 1 else BLOCKS_OF_THREADS * BLOCK))
         return result
 
     return apply
@@ -86,7 +87,10 @@ def _in_a_loop(native: str, lines: Sequence[Any], into: Any, settings: Sequence[
     native = "_".join([native, *[each for each in settings if isinstance(each, str)]])
     more = [into.dtype.type(each) for each in settings if not isinstance(each, str)]
     # A loop knows no steps in memory: a repeated number is written out, as often as a piece needs it.
-    lines = [line if line.strides[0] else np.full(min(_step(), line.size), line[0]) for line in lines]
+    lines = [
+        line if line.strides[0] else np.full(min(BLOCKS_OF_THREADS * BLOCK, line.size), line[0])
+        for line in lines
+    ]
     loop = compiled(native, *lines, into, *more)
     if loop is None:
         return False
@@ -95,13 +99,8 @@ def _in_a_loop(native: str, lines: Sequence[Any], into: Any, settings: Sequence[
         part = into[piece]
         loop(*[line[piece] if line.size == into.size else line[: part.size] for line in lines], part, *more)
 
-    each(work, pieces(into.size, _step()))
+    each(work, pieces(into.size, BLOCKS_OF_THREADS * BLOCK))
     return True
-
-
-def _step() -> int:
-    """How long a piece is: a thread that computes for a few microseconds waits for its turn longer."""
-    return BLOCK if get_count() == 1 else BLOCKS_OF_THREADS * BLOCK
 
 
 def pieces(length: int, step: int) -> list[slice]:
@@ -166,7 +165,7 @@ def loop_over_rows(native: str, *arrays: Any, others: Sequence[Any] = ()) -> boo
     loop = compiled(native, *arrays, *others)
     if loop is None:
         return False
-    step = max(_step() * len(first) // first.size, 1)
+    step = max(BLOCKS_OF_THREADS * BLOCK * len(first) // first.size, 1)
     each(lambda piece: loop(*[array[piece] for array in arrays], *others), pieces(len(first), step))
     return True
 

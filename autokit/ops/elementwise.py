@@ -35,7 +35,23 @@ def log(a, /):
     return np.log(a)
 
 
-@operation("√", "√{a}", a=derivative("1 / (2 · {out})", lambda g, out: g / (2 * out)), floating=True)
+def _of_sqrt(g: Any, out: Any) -> Any:
+    return g / (2 * out)
+
+
+def _of_sqrt_of_block(g: Any, out: Any, into: Any, /) -> None:
+    np.add(out, out, out=into)
+    np.divide(g, into, out=into)
+
+
+@operation(
+    "√",
+    "√{a}",
+    a=derivative(
+        "1 / (2 · {out})", _of_sqrt, in_blocks(_of_sqrt, _of_sqrt_of_block, "native_loops.sqrt_gradient")
+    ),
+    floating=True,
+)
 def sqrt(a, /):
     """The square root of each element; NaN below 0."""
     return np.sqrt(a)
@@ -143,7 +159,20 @@ def relu(a, /):
     return _relu(a)
 
 
-@operation("| |", "|{a}|", a=derivative("sign of {a}", lambda g, a: g * on(sign, a)))
+def _of_abs_of_block(g: Any, a: Any, into: Any, /) -> None:
+    _sign_of_block(a, into)
+    into *= g
+
+
+@operation(
+    "| |",
+    "|{a}|",
+    a=derivative(
+        "sign of {a}",
+        lambda g, a: g * on(sign, a),
+        in_blocks(lambda g, a: g * _sign(a), _of_abs_of_block, "native_loops.abs_gradient"),
+    ),
+)
 def abs(a, /):
     """The absolute value of each element."""
     refuse_bools_in("abs_cpu", a)

@@ -14,12 +14,13 @@ import numpy as np
 
 from autokit.autograd.node import Node
 from autokit.devices import module_of, on_a_gpu
-from autokit.ops.blocks import loop_over_rows, ones, pieces_of_rows
+from autokit.ops.blocks import in_blocks, loop_over_rows, ones, pieces_of_rows
 from autokit.ops.elementwise import sigmoid
 from autokit.ops.gpu import any_of, ask
 from autokit.ops.gpu_kernels import any_outside, counting, fused
 from autokit.ops.index import read_at
 from autokit.ops.operation import derivative, on, operation
+from autokit.ops.reduce import total_in_a_loop
 from autokit.ops.soft_extremes import exponentials_of_rows
 from autokit.tensor import Tensor
 
@@ -44,14 +45,43 @@ def _squared_error_gradient(g: Any, input: Any, target: Any, reduction: str) -> 
     return difference * (_share(g, difference.shape, reduction) * 2)
 
 
+def _difference_of_block(a: Any, b: Any, into: Any, /, factor: Any) -> None:
+    np.subtract(a, b, out=into)
+    into *= factor
+
+
+_difference = in_blocks(
+    lambda a, b, factor: (a - b) * factor, _difference_of_block, "native_loops.difference"
+)
+
+
+def _squared_error_gradient_on_arrays(g: Any, input: Any, target: Any, reduction: str) -> Any:
+    if g.ndim or input.shape != target.shape or not g.__class__ is input.__class__ is np.ndarray:
+        return _squared_error_gradient(g, input, target, reduction)
+    return _difference(input, target, g.dtype.type(_share(g, input.shape, reduction) * 2))
+
+
+def _squared_error(input: Any, target: Any, reduction: str = "mean") -> Any:
+    total = None
+    if reduction != "none":
+        total = total_in_a_loop("native_loops.squared_distances_of_runs", input, target)
+    if total is None:
+        difference = input - target
+        return _reduced(difference * difference, reduction)
+    return total / total.dtype.type(input.size) if reduction == "mean" else total
+
+
 @operation(
     "squared error",
     "({input} − {target})²",
-    input=derivative("2 · ({input} − {target}) / n", _squared_error_gradient),
+    input=derivative(
+        "2 · ({input} − {target}) / n", _squared_error_gradient, _squared_error_gradient_on_arrays
+    ),
     target=derivative(
         "−2 · ({input} − {target}) / n",
         lambda g, input, target, reduction: -_squared_error_gradient(g, input, target, reduction),
     ),
+    on_arrays=_squared_error,
 )
 def mse_loss(input, target, /, reduction="mean"):
     """The squared differences; their mean is the mean squared error."""

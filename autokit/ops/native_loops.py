@@ -31,6 +31,7 @@ LEAST, MOST = i32(-(2**31)), i32(2**31 - 1)
 # ---------------------------------------------------------------- functions of one number
 
 _LOWEST, _HIGHEST = f32(-105), f32(89)  # the exponential is 0 below, and infinite above
+_OVERFLOW, INFINITE = f32(88.7228394), f32(np.inf)
 _LOG2_E = f32(1.4426950408889634)
 _LOG_2_HIGH, _LOG_2_LOW = f32(0.693359375), f32(-2.12194440e-4)  # of few bits, and what it lacks
 _TO_WHOLE = f32(1.5 * 2**23 + 2 * 127)  # a float32 of this size has no digit behind the point
@@ -110,6 +111,29 @@ def log_of_one_plus(x):
 
 
 # ---------------------------------------------------------------- elementwise
+
+
+def abs_gradient(g, a, into):
+    for i in range(into.size):
+        sign = ONE if a[i] > ZERO else ZERO
+        into[i] = g[i] * (-ONE if a[i] < ZERO else sign)
+
+
+def sqrt_gradient(g, out, into):
+    for i in range(into.size):
+        into[i] = g[i] / (out[i] + out[i])
+
+
+def away(a, into, centre, factor):
+    """(x − centre) · factor: the gradient of a variance."""
+    for i in range(into.size):
+        into[i] = (a[i] - centre) * factor
+
+
+def difference(a, b, into, factor):
+    """(a − b) · factor: the gradient of a mean squared error."""
+    for i in range(into.size):
+        into[i] = (a[i] - b[i]) * factor
 
 
 def relu(a, into):
@@ -202,6 +226,14 @@ def gelu_gradient_tanh(g, a, into):
         part = logistic(x * (_STEEP + _STEEP * _CUBIC * x * x))
         slope = _STEEP + THREE * _STEEP * _CUBIC * x * x
         into[i] = g[i] * (part + x * slope * (part * (ONE - part)))
+
+
+def softplus(a, into, beta, threshold):
+    for i in range(into.size):
+        scaled = a[i] * beta
+        soft = log_of_one_plus(exp(-abs(scaled))) + (scaled if scaled > ZERO else ZERO)
+        soft = INFINITE if scaled > _OVERFLOW else soft  # as its exponential is
+        into[i] = a[i] if scaled > threshold else soft / beta
 
 
 def softplus_gradient(g, a, into, beta, threshold):
@@ -323,6 +355,35 @@ def shares(a, top, factors, into):
     for i in range(len(a)):
         for k in range(a.shape[1]):
             into[i, k] = exp(a[i, k] - top[i, 0]) * factors[i, 0]
+
+
+# ---------------------------------------------------------------- sums
+
+
+def sums_of_rows(a, into):
+    for i in range(len(a)):
+        into[i] = total(a[i])
+
+
+def squares_of_runs(a, into, mean):
+    """The sum of (x − mean)² over each 1024 neighbours."""
+    for i in range(into.size):
+        into[i] = squares(a[1024 * i : 1024 * (i + 1)], mean)
+
+
+@summing
+def squared_distance(row, other):
+    total = ZERO
+    for k in range(row.size):
+        total += (row[k] - other[k]) * (row[k] - other[k])
+    return total
+
+
+def squared_distances_of_runs(a, b, into):
+    """The sum of (x − y)² over each 1024 neighbours."""
+    for i in range(into.size):
+        run = slice(1024 * i, 1024 * (i + 1))
+        into[i] = squared_distance(a[run], b[run])
 
 
 # ---------------------------------------------------------------- normalized rows

@@ -15,14 +15,17 @@ from typing import Any
 import numpy as np
 
 from autokit import dtypes
+from autokit.ops.blocks import BLOCK, loop_over_rows, pieces
 from autokit.ops.convert import cast
 from autokit.ops.dims import place_of, places_of
 from autokit.ops.expansion import expand_to
 from autokit.ops.gpu import is_on_cpu
 from autokit.ops.names import Names
+from autokit.ops.native import compiled, is_large
 from autokit.ops.operation import derivative, operation
 from autokit.tensor import Tensor
 from autokit.thread_state import thread
+from autokit.threads import each
 
 Dim = int | Sequence[int] | None
 
@@ -144,13 +147,49 @@ def added(a: Any, axis: int | tuple[int, ...] | None, keepdims: bool) -> Any:
     if axis is None or a.ndim == 1:
         flat, width = a.reshape(-1), _LONG // 4
         whole = flat.size // width * width
-        rows = np.einsum("ij->i", flat[:whole].reshape(-1, width))
-        result = np.asarray(rows.sum() + flat[whole:].sum())
+        result = np.asarray(_of_rows(flat[:whole].reshape(-1, width)).sum() + flat[whole:].sum())
         return result.reshape((1,) * a.ndim) if keepdims else result
     if axis in (-1, a.ndim - 1) and a.shape[-1] <= _LONG:
-        result = np.einsum("...i->...", a)
+        result = _of_rows(a.reshape(-1, a.shape[-1])).reshape(a.shape[:-1])
         return result[..., None] if keepdims else result
     return a.sum(axis=axis, keepdims=keepdims)
+
+
+def _of_rows(rows: Any) -> Any:
+    """The sum of each row."""
+    if is_large(rows):
+        sums = np.empty(len(rows), rows.dtype)
+        if loop_over_rows("native_loops.sums_of_rows", rows, sums):
+            return sums
+    return np.einsum("ij->i", rows)
+
+
+def total_in_a_loop(native: str, *arrays: Any, others: Sequence[Any] = ()) -> Any:
+    """The sum of what the compiled loop ``native`` adds up over all places of ``arrays``; None without one.
+
+    A loop adds up each 1024 neighbours, and NumPy their sums, so that few are lost to rounding.
+    """
+    first = arrays[0]
+    if not builtins.all(
+        each.__class__ is np.ndarray
+        and each.flags.c_contiguous
+        and is_large(each)
+        and each.shape == first.shape
+        for each in arrays
+    ):
+        return None
+    width = _LONG // 4
+    lines, sums = [array.reshape(-1) for array in arrays], np.empty(-(-first.size // width), first.dtype)
+    loop = compiled(native, *lines, sums, *others)
+    if loop is None:
+        return None
+
+    def work(piece: slice) -> None:
+        place = slice(piece.start * width, piece.stop * width)
+        loop(*[line[place] for line in lines], sums[piece], *others)
+
+    each(work, pieces(len(sums), 4 * BLOCK // width))
+    return np.asarray(sums.sum())
 
 
 def _total(a: Any, dim: Dim, keepdim: bool) -> Any:

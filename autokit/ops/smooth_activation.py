@@ -363,7 +363,7 @@ def _where_above(scaled: Any, threshold: float, value: Any, into: Any) -> None:
     ),
     name="softplus",
     backward="SoftplusBackward0",
-    on_arrays=in_blocks(_softplus, _softplus_of_block),
+    on_arrays=in_blocks(_softplus, _softplus_of_block, "native_loops.softplus"),
     elementwise=True,
 )
 def plain_softplus(a, /, beta=1.0, threshold=20.0):

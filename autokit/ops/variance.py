@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autokit import dtypes
+from autokit.ops.blocks import in_blocks
 from autokit.ops.gpu import any_of
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
@@ -23,6 +24,7 @@ from autokit.ops.reduce import (
     require_flag,
     require_operand,
     restored,
+    total_in_a_loop,
 )
 from autokit.tensor import Tensor
 
@@ -41,11 +43,30 @@ def _variance_gradient(
     return restored(g, shape, dim, keepdim) * slope
 
 
+def _away_of_block(a: Any, into: Any, /, centre: Any, factor: Any) -> None:
+    np.subtract(a, centre, out=into)
+    into *= factor
+
+
+_away = in_blocks(lambda a, centre, factor: (a - centre) * factor, _away_of_block, "native_loops.away")
+
+
+def _variance_gradient_on_arrays(
+    g: Any, a: Any, shape: tuple[int, ...], dim: Dim, keepdim: bool, correction: float
+) -> Any:
+    """The same, of all elements of an array in two steps for each."""
+    freedom = a.size - correction
+    if axes(dim) is not None or freedom <= 0 or not shape or not a.__class__ is g.__class__ is np.ndarray:
+        return _variance_gradient(g, a, shape, dim, keepdim, correction)
+    centre = added(a, None, False) / a.dtype.type(a.size)
+    return _away(a, a.dtype.type(centre), a.dtype.type(g.reshape(()) * (2 / freedom)))
+
+
 @operation(
     "var",
     "variance of {a}",
     name="var",
-    a=derivative("2 ({a} − mean) / (n − correction)", _variance_gradient),
+    a=derivative("2 ({a} − mean) / (n − correction)", _variance_gradient, _variance_gradient_on_arrays),
     backward=lambda node: node.settings["made_by"],
 )
 def plain_var(a, /, dim=None, keepdim=False, correction=1, made_by="VarBackward0"):
@@ -68,25 +89,43 @@ def _variance(a: Any, dim: Dim, keepdim: bool, correction: float) -> Any:
         )
     if not a.size:
         return a.sum(axis=axes(dim), keepdims=keepdim) * np.nan
-    centred = a - added(a, axes(dim), True) / a.dtype.type(size)
-    centred *= centred
-    squares = added(centred, axes(dim), keepdim)
+    mean = added(a, axes(dim), True) / a.dtype.type(size)
+    squares = None
+    if axes(dim) is None:
+        squares = total_in_a_loop("native_loops.squares_of_runs", a, others=(mean.reshape(-1)[0],))
+    if squares is None:
+        centred = a - mean
+        centred *= centred
+        squares = added(centred, axes(dim), keepdim)
+    elif keepdim:
+        squares = squares.reshape(mean.shape)
     return squares / squares.dtype.type(max(size - correction, 0))
 
 
-def _deviation_gradient(
-    g: Any, a: Any, out: Any, shape: tuple[int, ...], dim: Dim, keepdim: bool, correction: float
-) -> Any:
+def _slope_of_root(g: Any, out: Any) -> Any:
     # Where all elements are equal the deviation is at its minimum: 0 is a subgradient.
-    slope = np.where(out == 0, 0.0, g / (2 * np.where(out == 0, 1.0, out)))
-    return _variance_gradient(slope, a, shape, dim, keepdim, correction)
+    return np.where(out == 0, 0.0, g / (2 * np.where(out == 0, 1.0, out)))
+
+
+def _deviation_gradient(
+    g: Any, a: Any, out: Any, shape: Any, dim: Dim, keepdim: bool, correction: float
+) -> Any:
+    return _variance_gradient(_slope_of_root(g, out), a, shape, dim, keepdim, correction)
+
+
+def _deviation_gradient_on_arrays(
+    g: Any, a: Any, out: Any, shape: Any, dim: Dim, keepdim: bool, correction: float
+) -> Any:
+    return _variance_gradient_on_arrays(_slope_of_root(g, out), a, shape, dim, keepdim, correction)
 
 
 @operation(
     "std",
     "deviation of {a}",
     name="std",
-    a=derivative("({a} − mean) / ((n − correction) · {out})", _deviation_gradient),
+    a=derivative(
+        "({a} − mean) / ((n − correction) · {out})", _deviation_gradient, _deviation_gradient_on_arrays
+    ),
     backward=lambda node: node.settings["made_by"],
 )
 def plain_std(a, /, dim=None, keepdim=False, correction=1, made_by="StdBackward0"):
