@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import nullcontext
 from types import ModuleType
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from autokit.batches.batch import Batch
+from autokit.current_gpu import OnGPU, computing_beside, count_gpus, on_the_chosen_gpu
 
 
 class device:
@@ -112,12 +114,15 @@ def module_of(array: Any) -> ModuleType:
         return np
     import cupy
 
-    return cupy
+    return count_gpus(cupy)
 
 
 def beside(array: Any, values: Any) -> Any:
     """``values``, an array on the CPU, on the device of ``array``."""
-    return values if values.__class__ is Batch else module_of(array).asarray(values)
+    if values.__class__ is Batch:
+        return values
+    with computing_beside(array):
+        return module_of(array).asarray(values)
 
 
 def put_on(where: device | str | int, array: Any) -> Any:
@@ -144,15 +149,17 @@ def computing_on(where: device | str | int | None) -> Any:
         If there is no GPU of that number.
     """
     where = device("cpu" if where is None else where)
-    if where.type == "cpu" or where.index is None:
+    if where.type == "cpu":
         return nullcontext()
+    if where.index is None:
+        return on_the_chosen_gpu()
     cuda = module_for(where).cuda
     if where.index >= cuda.runtime.getDeviceCount():
         raise RuntimeError(
             f"CUDA error: invalid device ordinal: there is no {where}, as this machine has "
             f"{cuda.runtime.getDeviceCount()} GPU(s), counted from cuda:0"
         )
-    return cuda.Device(where.index)
+    return OnGPU(where.index)
 
 
 def address_of(array: Any) -> int:
@@ -160,9 +167,21 @@ def address_of(array: Any) -> int:
     return array.ctypes.data if isinstance(array, np.ndarray) else array.data.ptr
 
 
+def made_beside(make: Callable[..., Any], array: Any, **settings: Any) -> Any:
+    """What ``make``, such as ``np.zeros_like``, gives for ``array``, on its device."""
+    with computing_beside(array):
+        return make(array, **settings)
+
+
+def copied(array: Any) -> Any:
+    """A copy of ``array`` beside it; CuPy's own lies on the GPU that is the current one."""
+    with computing_beside(array):
+        return array.copy()
+
+
 def contiguous(array: Any) -> Any:
     """``array`` row by row in memory, a copy where it lies otherwise."""
-    return array if array.flags.c_contiguous else array.copy()
+    return array if array.flags.c_contiguous else copied(array)
 
 
 def module_for(where: device | str | int | None) -> ModuleType:
@@ -178,14 +197,13 @@ def module_for(where: device | str | int | None) -> ModuleType:
     try:
         import cupy
 
-        cupy.cuda.runtime.getDeviceCount()
+        return count_gpus(cupy)
     except Exception as error:
         raise NoGPU(
             "Torch not compiled with CUDA enabled: No CUDA GPU is available here. Computing on a GPU needs "
             "one and CuPy: "
             'pip install "autokit-edu[gpu]"; `autokit doctor` says what is missing.'
         ) from error
-    return cupy
 
 
 def to_numpy(array: Any) -> Any:

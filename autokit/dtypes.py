@@ -18,6 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from autokit.thread_state import UNUSUAL
+
 _CATEGORY = {"b": 0, "u": 1, "i": 1, "f": 2, "V": 2, "c": 3}
 """NumPy's kind letters in the order of PyTorch's categories; ``V`` is bfloat16, no type of NumPy's own."""
 
@@ -61,6 +63,7 @@ class dtype:
             raise AttributeError(f"'torch.dtype' object has no attribute {name!r}")
         self.numpy = _bfloat16() if self.name == "bfloat16" else np.dtype(self.name)
         HALVES.add(self.numpy)
+        UNUSUAL.add("half precision")
         BY_NUMPY[self.numpy] = self
         return self.numpy
 

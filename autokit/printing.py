@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from autokit.batches import Batch, levels_of
+from autokit.current_gpu import computing_beside
 from autokit.devices import to_numpy
 
 if TYPE_CHECKING:
@@ -209,9 +210,10 @@ def _body(array: Array, indent: int, options: Options) -> str:
         return "[...]"
     cut = [summarized and length > 2 * edge for length in array.shape]
     shown = array
-    for axis, is_cut in enumerate(cut):
-        if is_cut:
-            shown = np.take(shown, [*range(edge), *range(-edge, 0)], axis=axis)
+    with computing_beside(array):
+        for axis, is_cut in enumerate(cut):
+            if is_cut:
+                shown = np.take(shown, [*range(edge), *range(-edge, 0)], axis=axis)
     texts, width = _numbers(to_numpy(shown), options)  # of a GPU's tensor only what is shown
     if not cut:
         return texts[0]

@@ -15,7 +15,7 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.batches.batch import Batch
-from autokit.devices import address_of, device_of, put_on, to_numpy
+from autokit.devices import address_of, copied, device_of, put_on, to_numpy
 from autokit.handles import RemovableHandle
 from autokit.size import Size
 
@@ -338,7 +338,7 @@ class Tensor:
         def retain(gradient: Tensor) -> None:
             tensor = me()
             if tensor is not None:
-                tensor._accumulate(gradient.clone() if gradient._requires_grad else gradient.array.copy())
+                tensor._accumulate(gradient.clone() if gradient._requires_grad else copied(gradient.array))
 
         self.grad_fn.own_hooks().retain = retain
 
@@ -469,7 +469,7 @@ class Tensor:
 
         same = object.__new__(type(self))
         memo[id(self)] = same
-        same.array = self.array.copy()
+        same.array = copied(self.array)
         same.grad_fn = same._storage = None
         same._requires_grad = self._requires_grad
         same._grad = deepcopy(self._grad, memo)

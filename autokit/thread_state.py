@@ -25,6 +25,9 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+UNUSUAL: set[str] = set()
+"""What operations look out for, since this program uses it: half precision, or several GPUs."""
+
 SMALL = 1024
 """Values of up to this many elements are kept for the picture without being asked for."""
 

@@ -11,6 +11,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 FILE = Path(__file__).parent / "gpu" / "cupy_names.json"
 
 
@@ -42,15 +44,24 @@ def names_of(owner: Any, numpy_owner: Any) -> dict[str, Any]:
     return found
 
 
+def rows_of(ufunc: Any) -> str:
+    """The dtypes in which ``ufunc`` computes and what it gives, as ``"e>e f>f d>d"``."""
+    rows = [
+        [tuple(map(np.dtype, types)) for types in (each.in_types, each.out_types)] for each in ufunc._ops.ops
+    ]
+    return " ".join([">".join(["".join([kind.char for kind in kinds]) for kinds in row]) for row in rows])
+
+
 def text() -> str:
     import cupy
-    import numpy as np
 
+    ufuncs = {name: each for name, each in vars(cupy).items() if isinstance(each, cupy.ufunc)}
     names = {
         "cupy": names_of(cupy, np),
         "cupy.linalg": names_of(cupy.linalg, np.linalg),
         "cupy.lib.stride_tricks": names_of(cupy.lib.stride_tricks, np.lib.stride_tricks),
         "cupy.ndarray": names_of(cupy.ndarray, np.ndarray) | {"get": ["stream", "order", "out", "blocking"]},
+        "cupy.ufunc": {name: rows_of(each) for name, each in sorted(ufuncs.items())},
     }
     lines = []
     for owner, members in names.items():

@@ -16,7 +16,7 @@ PACKAGE = ROOT / "autokit"
 # From the ground up: a room may import from its own layer and from those below.
 LAYERS = (
     {"version", "loading", "missing", "settings", "threads", "batches", "dtypes", "devices", "formats"}
-    | {"limits", "printing"},
+    | {"limits", "printing", "thread_state", "current_gpu"},
     {
         "ops",
         "autograd",
@@ -29,7 +29,6 @@ LAYERS = (
         "handles",
         "size",
         "memory",
-        "thread_state",
     },
     {"", "nn", "optim", "static", "utils", "datasets", "transforms", "distributions", "testing", "types"}
     | {"accelerator", "amp", "backends", "cuda", "debug", "linalg", "serialization", "special"},

@@ -14,6 +14,7 @@ import numpy as np
 
 from autokit import cuda
 from autokit.autograd.modes import no_grad
+from autokit.current_gpu import computing_beside
 from autokit.devices import device_of, module_of
 from autokit.dtypes import DIFFERENTIABLE
 from autokit.ops.create import tensor
@@ -43,7 +44,12 @@ def _any_of(flags: list[Any]) -> bool:
     places: dict[str, list[Any]] = {}
     for flag in flags:
         places.setdefault(str(device_of(flag)), []).append(flag)
-    return any([any_of(module_of(each[0]).stack(each)) for each in places.values()])
+    return any([_any_of_one_place(each) for each in places.values()])
+
+
+def _any_of_one_place(flags: list[Any]) -> bool:
+    with computing_beside(flags[0]):
+        return any_of(module_of(flags[0]).stack(flags))
 
 
 class GradScaler:

@@ -15,9 +15,10 @@ from autokit import missing
 from autokit.autograd.engine import run_backward
 from autokit.autograd.function import Function
 from autokit.autograd.modes import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
-from autokit.devices import module_of
+from autokit.devices import made_beside, module_of
 from autokit.ops.errors import describe
 from autokit.tensor import Tensor, new_tensor
+from autokit.thread_state import UNUSUAL
 
 _LAZY = {
     "detect_anomaly": "autokit.debug.anomaly",
@@ -210,7 +211,9 @@ def grad(
                     "One of the differentiated Tensors appears to not have been used in the graph. Set "
                     f"allow_unused=True if this is the desired behavior. It is {describe(source)}."
                 )
-            gradients.append(new_tensor(np.zeros_like(source.array)) if materialize_grads else None)
+            gradients.append(
+                new_tensor(made_beside(np.zeros_like, source.array)) if materialize_grads else None
+            )
         else:
             gradients.append(gradient if isinstance(gradient, Tensor) else new_tensor(gradient))
     return tuple(gradients)
@@ -242,8 +245,11 @@ def _seed(place: int, output: Tensor, seed: Any, as_tensor: bool) -> Any:
                 "grad can be implicitly created only for scalar outputs: this one is "
                 f"{describe(output)}; reduce it, as with .sum(), or pass gradient= of that shape"
             )
-        array = module_of(output.array).empty(output.array.shape, output.array.dtype)
-        array.fill(1)  # sooner done than by ones()
+        if UNUSUAL:
+            array = made_beside(np.ones_like, output.array, order="C")
+        else:
+            array = module_of(output.array).empty(output.array.shape, output.array.dtype)
+            array.fill(1)  # sooner done than by ones()
         return new_tensor(array) if as_tensor else array
     if not isinstance(seed, Tensor):
         raise TypeError(f"gradients can be either Tensors or None, but got {type(seed).__name__}")

@@ -26,9 +26,10 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.autograd.node import FREED, Hooks, Node, source_line
+from autokit.current_gpu import SEVERAL, FollowingGPU
 from autokit.ops.recording import INFERENCE_SAVED, OUTPUT, release, unchanged
 from autokit.tensor import Tensor, new_tensor
-from autokit.thread_state import thread
+from autokit.thread_state import UNUSUAL, thread
 
 Listener = Callable[..., None]
 """Called while gradients flow, as
@@ -105,7 +106,10 @@ def flow(
         If the graph was freed, or a saved tensor was changed in place.
     """
     gradients: dict[Any, Any] = {}
+    gpus = FollowingGPU() if SEVERAL in UNUSUAL else None
     for root, seed in zip(roots, seeds):
+        if gpus is not None:
+            gpus.to(seed)
         own = seed if create_graph or root.__class__ is Node else seed.copy()
         gradients[root] = gradients[root] + own if root in gradients else own
     wanted = None if inputs is None else set(inputs)
@@ -114,7 +118,7 @@ def flow(
     in_place = listener is None and not (create_graph or rehearsal)
     to_free: list[Node] = []
     waiting = None if stepping or rehearsal else _waiting_leaves(gradients, useful)
-    watched = wanted is not None or listener is not None or stepping or rehearsal
+    watched = wanted is not None or listener is not None or stepping or rehearsal or gpus is not None
     freeing = not (retain_graph or rehearsal or stepping)
     told = listener is not None or waiting is not None
 
@@ -145,6 +149,8 @@ def flow(
 
             hooks = node.hooks
             if watched or hooks is not None or node.freed:
+                if gpus is not None:
+                    gpus.to(gradient)
                 if rehearsal:
                     hooks = None
                 elif hooks is not None:
@@ -157,8 +163,12 @@ def flow(
                     listener("ready", node, gradient)
                 if stepping:
                     state.grad_enabled = before_pass
+                    if gpus is not None:
+                        gpus.back()
                     changed = yield node, gradient
                     before_pass, state.grad_enabled = state.grad_enabled, create_graph
+                    if gpus is not None:
+                        gpus.to(gradient)
                     gradient = gradient if changed is None else changed
                 if node.freed and not rehearsal:
                     refuse_freed(node)
@@ -202,6 +212,8 @@ def flow(
                         made = _converted(made, like.dtype)
                 if target is at_hand or target in gradients:
                     before = its_gradient if target is at_hand else gradients[target]
+                    if gpus is not None:
+                        gpus.to(before)
                     if in_place and not is_node:
                         before += made
                         total = before
@@ -232,6 +244,8 @@ def flow(
                     elif target in waiting:  # type: ignore[operator]
                         waiting[target] -= 1  # type: ignore[index]
                         if not waiting[target]:  # type: ignore[index]
+                            if gpus is not None:
+                                gpus.to(total)
                             _finish_leaf(target, gradients.pop(target), *leaves)
             if freeing:
                 node.freed = True
@@ -248,6 +262,8 @@ def flow(
                     leaf._accumulate(gradient)
         else:
             for leaf, gradient in gradients.items():
+                if gpus is not None:
+                    gpus.to(gradient)
                 _finish_leaf(leaf, gradient, *leaves)
         for node in to_free:
             node.freed = True
@@ -255,6 +271,8 @@ def flow(
                 release(node)
     finally:
         state.grad_enabled = before_pass
+        if gpus is not None:
+            gpus.back()
 
 
 def _finish_leaf(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
+from autokit.cuda.gpus import gpu
 from autokit.devices import module_for
 
 
@@ -37,24 +40,30 @@ class Event:
         self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False
     ) -> None:
         self._cuda = module_for("cuda").cuda
-        self._event = self._cuda.Event(block=blocking, disable_timing=not enable_timing)
         self._timed = enable_timing
+        self._blocking = blocking
+        self._event: Any = None  # CuPy makes one for the GPU that computes, so it is made when it is recorded
 
     def record(self, stream: Any = None) -> None:
         """Put the mark behind what ``stream`` has been told so far; the current stream without one."""
-        self._event.record(stream)
+        with _on_its_gpu(stream):
+            if self._event is None:
+                self._event = self._cuda.Event(block=self._blocking, disable_timing=not self._timed)
+            self._event.record(stream)
 
     def wait(self, stream: Any = None) -> None:
         """Let ``stream`` go on only when the mark was reached."""
-        (current_stream() if stream is None else stream).wait_event(self._event)
+        if self._event is not None:
+            (current_stream() if stream is None else stream).wait_event(self._event)
 
     def query(self) -> bool:
         """Whether the GPU has come to the mark."""
-        return bool(self._event.done)
+        return self._event is None or bool(self._event.done)
 
     def synchronize(self) -> None:
         """Wait until the GPU has come to the mark."""
-        self._event.synchronize()
+        if self._event is not None:
+            self._event.synchronize()
 
     def elapsed_time(self, end_event: Event) -> float:
         """Milliseconds from this mark to ``end_event``.
@@ -62,10 +71,12 @@ class Event:
         Raises
         ------
         ValueError
-            If one of them notes no time.
+            If one of them notes no time, or was never recorded.
         """
         if not (self._timed and end_event._timed):
             raise ValueError("Both events must be created with argument 'enable_timing=True'.")
+        if self._event is None or end_event._event is None:
+            raise ValueError("Both events must be recorded before calculating elapsed time.")
         return float(self._cuda.get_elapsed_time(self._event, end_event._event))
 
     def __repr__(self) -> str:
@@ -73,22 +84,32 @@ class Event:
 
 
 def Stream(device: Any = None, priority: int = 0) -> Any:
-    """A new stream of CuPy's: work that it is told runs beside that of other streams."""
-    return module_for("cuda").cuda.Stream(non_blocking=True)
+    """A new stream of CuPy's on ``device``: work that it is told runs beside that of other streams."""
+    with gpu(device):
+        return module_for("cuda").cuda.Stream(non_blocking=True, priority=priority or None)
 
 
 def current_stream(device: Any = None) -> Any:
-    """The stream, of CuPy's, that operations are told to."""
-    return module_for("cuda").cuda.get_current_stream()
+    """The stream, of CuPy's, that operations on ``device`` are told to."""
+    return module_for("cuda").cuda.get_current_stream(gpu(device).id)
 
 
 def default_stream(device: Any = None) -> Any:
     """The stream that is current as long as no other was chosen."""
+    gpu(device)
     return module_for("cuda").cuda.Stream.null
 
 
-def stream(stream: Any) -> Any:
-    """``with torch.cuda.stream(s):`` tells the work of the block to ``s``; nothing happens for None."""
-    from contextlib import nullcontext
+@contextmanager
+def stream(stream: Any) -> Iterator[None]:
+    """``with torch.cuda.stream(s):`` tells the work of the block to ``s``, and makes its GPU the current one.
 
-    return nullcontext() if stream is None else stream
+    Nothing happens for None.
+    """
+    with _on_its_gpu(stream), nullcontext() if stream is None else stream:
+        yield
+
+
+def _on_its_gpu(stream: Any) -> Any:
+    """A context in which the GPU of ``stream`` computes; the null stream, and None, are those of any."""
+    return nullcontext() if stream is None or stream.device_id < 0 else gpu(stream.device_id)

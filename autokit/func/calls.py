@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from autokit import autograd
-from autokit.devices import module_of
+from autokit.current_gpu import computing_beside
+from autokit.devices import made_beside, module_of
 from autokit.func.forward import Tape
 from autokit.tensor import Tensor, new_tensor
 
@@ -120,7 +121,7 @@ def own(tensor: Tensor) -> Tensor:
 
 def zeros(tensor: Tensor) -> Tensor:
     """Zeros of the shape and dtype of ``tensor``."""
-    return new_tensor(np.zeros_like(tensor.array))
+    return new_tensor(made_beside(np.zeros_like, tensor.array))
 
 
 def forward(call: Call, outputs: tuple[Tensor, ...], along: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
@@ -137,5 +138,6 @@ def forward(call: Call, outputs: tuple[Tensor, ...], along: tuple[Tensor, ...]) 
 def basis(tensor: Tensor) -> list[Tensor]:
     """For each element the tensor of that shape which is 1 there, and 0 elsewhere."""
     shape, size = tensor.array.shape, tensor.array.size
-    rows = module_of(tensor.array).eye(size, dtype=tensor.array.dtype)
+    with computing_beside(tensor.array):
+        rows = module_of(tensor.array).eye(size, dtype=tensor.array.dtype)
     return [new_tensor(row.reshape(shape)) for row in rows]

@@ -10,7 +10,7 @@ import numpy as np
 
 from autokit import autograd
 from autokit.autograd.engine import run_backward
-from autokit.devices import to_numpy
+from autokit.devices import made_beside, to_numpy
 from autokit.func.calls import basis, zeros
 from autokit.func.differences import differences, moved, values_of
 from autokit.ops.errors import describe
@@ -193,7 +193,7 @@ class Check:
 
         outputs = self._differentiable()
         roots = [output.grad_fn or output for output in outputs]
-        seeds = [np.ones_like(output.array) for output in outputs]
+        seeds = [made_beside(np.ones_like, output.array) for output in outputs]
         run_backward(roots, seeds, retain_graph=True, listener=listen, into_leaves=False)
 
     def _differentiable(self) -> list[Tensor]:

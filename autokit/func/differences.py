@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.current_gpu import computing_beside
 from autokit.devices import to_numpy
 from autokit.dtypes import FLOATS
 from autokit.tensor import Tensor
@@ -23,12 +24,18 @@ def values_of(result: Any) -> list[np.ndarray | None]:
 
 def moved(function: Callable[[], Any], tensor: Tensor, place: tuple[int, ...], by: float) -> list[Any]:
     """What ``function`` returns while the element of ``tensor`` at ``place`` is larger by ``by``."""
-    before = tensor.array[place].item()
-    tensor.array[place] = before + by
+    before = tensor[place].item()
+    _put(tensor, place, before + by)
     try:
         return values_of(function())
     finally:
-        tensor.array[place] = before
+        _put(tensor, place, before)
+
+
+def _put(tensor: Tensor, place: tuple[int, ...], number: Any) -> None:
+    """Write a number where no graph takes note of it."""
+    with computing_beside(tensor.array):
+        tensor.array[place] = number
 
 
 def differences(function: Callable[[], Any], tensor: Tensor, step: float) -> list[np.ndarray | None]:

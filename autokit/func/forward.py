@@ -32,6 +32,8 @@ from autokit import autograd
 from autokit.autograd.engine import fetch_arrays, fetch_tensors, leading_to, refuse_freed, unbroadcast
 from autokit.autograd.modes import enable_grad, set_grad_enabled
 from autokit.autograd.node import Node
+from autokit.current_gpu import computing_beside
+from autokit.devices import made_beside
 from autokit.dtypes import BY_NUMPY
 from autokit.tensor import Tensor, new_tensor
 
@@ -58,7 +60,8 @@ class Tape:
                 moving = {
                     place: found[target] for place, target in enumerate(node.targets) if target in found
                 }
-                found[node] = _carried(node, moving, record)
+                with computing_beside(next(iter(moving.values()))):
+                    found[node] = _carried(node, moving, record)
         return [found.get(end) for end in self.ends]
 
 
@@ -114,7 +117,7 @@ def _transposed(node: Node, moving: dict[int, Tensor], record: bool) -> Tensor:
     """The transpose of what takes a gradient back, applied to the tangents."""
     sources, way = node.sources, node.way
     gradient = new_tensor(
-        np.zeros_like(next(iter(moving.values())).array, shape=node.shape, dtype=node.dtype)
+        made_beside(np.zeros_like, next(iter(moving.values())).array, shape=node.shape, dtype=node.dtype)
     )
     gradient.requires_grad = True
     gradient.__dict__["_closed"] = True  # known here alone: nobody outside differentiates by it

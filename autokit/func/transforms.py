@@ -23,6 +23,7 @@ import numpy as np
 from autokit import autograd
 from autokit.autograd.modes import inference_mode
 from autokit.autograd.node import Node
+from autokit.devices import made_beside
 from autokit.func.calls import basis, own, zeros
 from autokit.func.forward import Tape
 from autokit.func.trees import flatten, tree_map, unflatten
@@ -195,7 +196,7 @@ def grad_and_value(
                     "grad_and_value(f)(*args): Expected f(*args) to return a scalar tensor, got tensor with "
                     f"{output.array.ndim} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
                 )
-            one = new_tensor(np.ones_like(output.array))
+            one = new_tensor(made_beside(np.ones_like, output.array))
             record = level.is_watched([output])
             found = level.derivative([output], entered.leaves, [one], record)
             gradients = level.leave(unflatten(found, entered.structure))
@@ -444,7 +445,7 @@ def _joined(parts: list[Tensor], output: Tensor, input: Tensor, dim: int) -> Ten
     """The rows, or columns, of a Jacobian in one tensor of the shape of ``output`` and then of ``input``."""
     shape = (*output.array.shape, *input.array.shape)
     if not parts:
-        return new_tensor(np.zeros_like(output.array, shape=shape))
+        return new_tensor(made_beside(np.zeros_like, output.array, shape=shape))
     return stack(parts, dim).reshape(shape)
 
 

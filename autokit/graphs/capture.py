@@ -16,6 +16,7 @@ from typing import Any
 from autokit import dtypes
 from autokit.autograd.node import Node as EngineNode
 from autokit.autograd.node import source_line
+from autokit.current_gpu import computing_beside
 from autokit.graphs.model import Edge, Graph, Group, Node, Source, Summary, make_view, name_of
 from autokit.graphs.names import Names, namespaces_in_sight
 from autokit.graphs.summary import summarize
@@ -362,8 +363,9 @@ def _dead_units(operation: str, array: Any) -> tuple[str, ...]:
     """A rectifier's units that are 0 for every sample of the batch, in words."""
     if operation not in _RECTIFIERS or array is None or array.ndim < 2 or len(array) < 2:
         return ()
-    alive = array.any(axis=(0, *range(2, array.ndim)))
-    dead = int(alive.size - alive.sum())
+    with computing_beside(array):
+        alive = array.any(axis=(0, *range(2, array.ndim)))
+        dead = int(alive.size - alive.sum())
     return (f"{dead:,} of {alive.size:,} units dead",) if dead else ()
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from autokit.autograd.node import Node as EngineNode
+from autokit.current_gpu import beside_it
 from autokit.devices import to_numpy
 from autokit.graphs.backward import Backward
 from autokit.graphs.capture import Capture
@@ -71,7 +72,7 @@ class Cells:
             if node.id in self._arrived:
                 return self._arrived[node.id]
             parts = [sent for _, sent in self.contributions.get(node.id, ())]
-            return in_reach(sum(parts)) if parts else None
+            return in_reach(_added(*parts)) if parts else None
         origin = self.origins[node.id]
         found = origin.output if isinstance(origin, EngineNode) else getattr(origin, "array", None)
         return None if found is None or node.value is None else in_reach(found)
@@ -79,7 +80,7 @@ class Cells:
     def part(self, node: Node, field: str, place: int, count: int) -> np.ndarray | None:
         """Up to ``count`` elements of :meth:`array` from ``place`` on, in row-major order, on the CPU."""
         array = self.array(node, field)
-        return None if array is None else to_numpy(array.ravel()[place : place + count])
+        return None if array is None else to_numpy(_flat(array)[place : place + count])
 
     # -------------------------------------------------------- one element
 
@@ -232,6 +233,17 @@ def _is_far(origin: EngineNode, size: int) -> bool:
     return size > VALUES_SHOWN and array_on_a_gpu(origin) is not None
 
 
+@beside_it
+def _added(array: Any, *more: Any) -> Any:
+    return sum(more, array)
+
+
+@beside_it
+def _flat(array: Any) -> Any:
+    return array.ravel()
+
+
+@beside_it
 def _element(array: Any, place: int) -> Any:
     return to_numpy(array.reshape(-1)[place])[()]
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from autokit.autograd.node import Node as EngineNode
+from autokit.current_gpu import beside_it, computing_beside, on_its_gpu
 from autokit.devices import beside, on_a_gpu
 from autokit.graphs.capture import Capture
 from autokit.graphs.summary import VALUES_SHOWN
@@ -41,7 +42,8 @@ def central_differences(taken: Capture, root: Any, seed: Any) -> dict[Tensor, np
         for origin, node in zip(taken.origins, taken.graph.nodes)
         if isinstance(origin, Tensor) and node.kind == "leaf" and node.value is not None
     ]
-    weight = seed.astype(np.float64)
+    with computing_beside(seed):
+        weight = seed.astype(np.float64)
     slopes = {}
     for leaf in leaves:
         size, step = leaf.array.size, _step(leaf.array)
@@ -50,7 +52,7 @@ def central_differences(taken: Capture, root: Any, seed: Any) -> dict[Tensor, np
         else:
             moves = [step]
         found = [
-            float(((_replay(taken, root, leaf, move) - _replay(taken, root, leaf, -move)) * weight).sum())
+            _change(_replay(taken, root, leaf, move), _replay(taken, root, leaf, move, -1), weight)
             for move in moves
         ]
         slope = np.array(found, np.float64) / (2 * step)
@@ -58,14 +60,20 @@ def central_differences(taken: Capture, root: Any, seed: Any) -> dict[Tensor, np
     return slopes
 
 
+@beside_it
+def _change(above: Any, below: Any, weight: Any) -> float:
+    return float(((above - below) * weight).sum())
+
+
+@beside_it
 def _step(array: Any) -> float:
     """How far to move the elements of ``array``: little beside the smallest of them that is not 0."""
     sizes = np.abs(array[np.isfinite(array) & (array != 0)])
     return min(STEP, 1e-4 * float(sizes.min())) if sizes.size else STEP
 
 
-def _replay(taken: Capture, root: Any, moved: Tensor, by: Any) -> Any:
-    """The output's value with the leaf ``moved`` larger by ``by``."""
+def _replay(taken: Capture, root: Any, moved: Tensor, by: Any, sign: int = 1) -> Any:
+    """The output's value with the leaf ``moved`` larger by ``by``, or smaller where ``sign`` is -1."""
     values: dict[Any, Any] = {}
     incoming: dict[int, list[int]] = {}
     for edge in taken.graph.edges:
@@ -76,9 +84,10 @@ def _replay(taken: Capture, root: Any, moved: Tensor, by: Any) -> Any:
             settings = {**(origin.settings or {})}
             if "dtype" in settings:  # a cast would throw away the digits that the difference needs
                 settings["dtype"] = np.dtype(np.float64)
-            values[node.id] = origin.operation.forward(*operands, **settings)
+            values[node.id] = on_its_gpu(origin.operation.forward, operands)(*operands, **settings)
         elif origin is not None:
             array = origin.array
-            wide = array.astype(np.float64) if array.dtype.kind == "f" else array
-            values[node.id] = wide + by if origin is moved else wide
+            with computing_beside(array):
+                wide = array.astype(np.float64) if array.dtype.kind == "f" else array
+                values[node.id] = wide + sign * by if origin is moved else wide
     return values[taken.ids[root]]

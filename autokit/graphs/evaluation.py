@@ -18,7 +18,7 @@ import numpy as np
 from autokit.autograd.engine import run_backward
 from autokit.autograd.modes import enable_grad, no_grad, recording
 from autokit.autograd.node import Node as EngineNode
-from autokit.devices import to_numpy
+from autokit.devices import made_beside, to_numpy
 from autokit.dtypes import get_default_dtype
 from autokit.func import vmap
 from autokit.graphs.capture import OPERATIONS_SHOWN, Builder, Capture
@@ -92,7 +92,7 @@ class Evaluation:
             root = output.grad_fn or output
             found = run_backward(
                 [root],
-                [np.ones_like(output.array)],
+                [made_beside(np.ones_like, output.array)],
                 listener=seen,
                 rehearsal=True,
                 into_leaves=False,

@@ -17,7 +17,7 @@ import numpy as np
 from autokit import random
 from autokit.autograd.engine import run_backward
 from autokit.autograd.modes import enable_grad, recording
-from autokit.devices import to_numpy
+from autokit.devices import copied, made_beside, to_numpy
 from autokit.graphs.capture import OPERATIONS_DRAWN, Builder
 from autokit.graphs.evaluation import Gradients
 from autokit.graphs.layers import Layer, summary
@@ -112,7 +112,11 @@ def explore_layers(
         seen, found = Gradients(taken), {}
         if end.grad_fn is not None:
             found = run_backward(
-                [end.grad_fn], [np.ones_like(end.array)], listener=seen, rehearsal=True, into_leaves=False
+                [end.grad_fn],
+                [made_beside(np.ones_like, end.array)],
+                listener=seen,
+                rehearsal=True,
+                into_leaves=False,
             )
     modules = dict(model.named_modules(remove_duplicate=False))
     layers = []
@@ -197,7 +201,7 @@ def _end(output: Any, loss: Callable[[Any], Tensor] | None) -> Tensor:
 def _evaluating(model: Module) -> Iterator[None]:
     """Evaluate ``model``, and leave modes and buffers as they were found."""
     modes = [(module, module.training) for module in model.modules()]
-    before = [(each, each.array.copy()) for each in model.buffers()]
+    before = [(each, copied(each.array)) for each in model.buffers()]
     model.eval()
     try:
         yield

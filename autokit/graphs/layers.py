@@ -15,6 +15,7 @@ from typing import Any
 
 from autokit import random
 from autokit.autograd.modes import enable_grad
+from autokit.devices import copied
 from autokit.nn.module import Module
 from autokit.ops.filled import zeros
 from autokit.tensor import Tensor
@@ -174,7 +175,7 @@ def _as_found(model: Module) -> Iterator[None]:
     """Evaluate ``model`` with all parameters learning, and leave modes and buffers as they were found."""
     modes = [(module, module.training) for module in model.modules()]
     frozen = [each for each in model.parameters() if not each.requires_grad and each.is_floating_point()]
-    before = [(each, each.array.copy()) for each in model.buffers()]
+    before = [(each, copied(each.array)) for each in model.buffers()]
     model.eval()
     for each in frozen:
         each.requires_grad_(True)  # so that their products are recorded, and count

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.current_gpu import beside_it
 from autokit.devices import to_numpy
 from autokit.graphs.backward import Backward
 from autokit.graphs.check import STEP
@@ -47,6 +48,7 @@ def accounts(
     return made
 
 
+@beside_it
 def _compared(gradient: np.ndarray, slope: np.ndarray) -> tuple[str, bool]:
     """The central difference as text, and whether it is the gradient but for rounding."""
     noise = 1e-6 * float(np.abs(gradient).sum())
@@ -106,18 +108,22 @@ def _not_finite(backward: Backward) -> Iterator[Trouble]:
                 return
         for node in reversed(nodes):
             arrived = backward.arrived.get(node.id)
-            if arrived is None or not _none_is(kind, arrived):
+            if arrived is None or not _none_is(arrived, kind):
                 continue
             for edge, sent in _sent_by(backward, node):
-                if not _none_is(kind, sent):
+                if not _none_is(sent, kind):
                     to = nodes[edge.source].name
                     told = f"The first {called} is made by {words.operation(node)}, on the way to {to}."
                     yield Trouble(kind, node.id, told)
                     return
 
 
-def _none_is(kind: str, array: np.ndarray) -> bool:
+@beside_it
+def _none_is(array: Any, kind: str) -> bool:
     return not (np.isnan(array) if kind == "nan" else np.isinf(array)).any()
+
+
+_any = beside_it(np.any)
 
 
 def _sent_by(backward: Backward, node: Node) -> Iterator[tuple[Edge, np.ndarray]]:
@@ -133,8 +139,8 @@ def _dead(backward: Backward) -> Iterator[Trouble]:
     for node in backward.nodes:
         if node.operation != "relu" or node.id not in backward.arrived:
             continue
-        if all(not np.any(sent) for _, sent in _sent_by(backward, node)):
-            if np.any(backward.arrived[node.id]):
+        if all(not _any(sent) for _, sent in _sent_by(backward, node)):
+            if _any(backward.arrived[node.id]):
                 silent.append(node)
             continue
         value = node.value
@@ -159,7 +165,7 @@ def _vanishing(backward: Backward) -> Iterator[Trouble]:
     """The leaf whose gradient lost most on its way, if that is nearly all, and where the loss began."""
     seed = _size(backward.arrived[backward.root.id])
     sizes = {
-        id: _size(sum(sent for _, sent in parts))
+        id: _size(*[sent for _, sent in parts])
         for id, parts in backward.contributions.items()
         if backward.nodes[id].kind == "leaf"
     }
@@ -192,5 +198,6 @@ def _vanishing(backward: Backward) -> Iterator[Trouble]:
         )
 
 
-def _size(array: Any) -> float:
-    return float(np.abs(array).sum())
+@beside_it
+def _size(array: Any, *more: Any) -> float:
+    return float(np.abs(sum(more, array)).sum())

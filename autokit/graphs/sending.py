@@ -9,6 +9,7 @@ import numpy as np
 
 from autokit.autograd.engine import fetch_arrays, unbroadcast
 from autokit.autograd.node import Node as EngineNode
+from autokit.current_gpu import computing_beside
 from autokit.devices import beside, on_a_gpu
 from autokit.graphs.model import Graph, Node
 from autokit.graphs.summary import in_reach
@@ -20,16 +21,17 @@ def contributions(origin: EngineNode, gradient: Any) -> dict[int, np.ndarray]:
     there = array_on_a_gpu(origin)
     if there is not None:
         gradient = beside(there, gradient)
-    for slot, vjp, fetch, _ in way.rules:
-        target = None if way.joint else origin.sources[slot]
-        made = vjp(gradient, *(fetch_arrays(origin, fetch, target) if fetch else ()))
-        places = [(place, one) for place, one in enumerate(made)] if way.joint else [(slot, made)]
-        for place, one in places:
-            if one is None or not way.learns[place]:
-                continue
-            source = origin.sources[place]
-            shape = (source if source.__class__ is EngineNode else source.array).shape
-            sent[place] = in_reach(unbroadcast(one if on_a_gpu(one) else np.asarray(one), tuple(shape)))
+    with computing_beside(gradient):
+        for slot, vjp, fetch, _ in way.rules:
+            target = None if way.joint else origin.sources[slot]
+            made = vjp(gradient, *(fetch_arrays(origin, fetch, target) if fetch else ()))
+            places = [(place, one) for place, one in enumerate(made)] if way.joint else [(slot, made)]
+            for place, one in places:
+                if one is None or not way.learns[place]:
+                    continue
+                source = origin.sources[place]
+                shape = (source if source.__class__ is EngineNode else source.array).shape
+                sent[place] = in_reach(unbroadcast(one if on_a_gpu(one) else np.asarray(one), tuple(shape)))
     return sent
 
 

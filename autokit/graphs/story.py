@@ -15,6 +15,7 @@ import numpy as np
 
 from autokit.autograd.engine import ChangedSince, run_backward
 from autokit.autograd.node import Node as EngineNode
+from autokit.devices import made_beside
 from autokit.graphs.backward import Backward
 from autokit.graphs.capture import OPERATIONS_SHOWN, Capture, capture
 from autokit.graphs.cells import Cells, told_cells
@@ -121,7 +122,7 @@ def _seed(output: Tensor, gradient: Tensor | None) -> Any:
                 f"grad can be implicitly created only for scalar outputs: this one is {describe(output)}; "
                 "reduce it, as with .sum(), or pass gradient= of that shape"
             )
-        return np.ones_like(output.array)
+        return made_beside(np.ones_like, output.array)
     if gradient.array.shape != output.array.shape:
         raise RuntimeError(
             f"Mismatch in shape: the gradient is {describe(gradient)}, and the output {describe(output)}"

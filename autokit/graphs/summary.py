@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.current_gpu import beside_it
 from autokit.devices import on_a_gpu, to_numpy
 from autokit.dtypes import DIFFERENTIABLE
 from autokit.graphs.model import Summary
@@ -54,6 +55,7 @@ def in_reach(array: Any) -> Any:
     return np.asarray(array)
 
 
+@beside_it
 def summarize(array: Any, limit: int = VALUES_SHOWN) -> Summary:
     """The summary of an array or scalar, with all values where there are at most ``limit``.
 

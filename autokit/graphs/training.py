@@ -19,7 +19,8 @@ import numpy as np
 
 from autokit.autograd.modes import thread
 from autokit.autograd.node import Node
-from autokit.devices import to_numpy
+from autokit.current_gpu import beside_it, computing_beside
+from autokit.devices import copied, to_numpy
 from autokit.graphs.summary import number
 from autokit.nn.module import Module
 from autokit.optim.optimizer import Optimizer
@@ -145,7 +146,7 @@ class Watch:
         if not self._due:
             return
         self._norms = tuple(_norm(each._grad for each in own) for _, own in self._layers)
-        self._before = [[each.array.copy() for each in own] for _, own in self._layers]
+        self._before = [[copied(each.array) for each in own] for _, own in self._layers]
 
     def _step_ends(self, *arguments: Any) -> None:
         if not self._before:
@@ -154,7 +155,8 @@ class Watch:
         for (_, own), before in zip(self._layers, self._before):
             size = math.sqrt(sum(map(_squares, before)))
             for each, old in zip(own, before):
-                old -= each.array  # in the copy's own memory
+                with computing_beside(old):
+                    old -= each.array  # in the copy's own memory
             moved = math.sqrt(sum(map(_squares, before)))
             ratios.append(moved / size if size else _NOTHING)
         self._ratios, self._before = tuple(ratios), []
@@ -175,11 +177,13 @@ class Watch:
             operand = node.operand(0)
             if operand is None:
                 return
-            values = operand.array > 0
-        alive = values.any(axis=(0, *range(2, values.ndim)))
+            values = operand.array
+        with computing_beside(values):
+            alive = (values > 0 if node.output is None else values).any(axis=(0, *range(2, values.ndim)))
+            dead = int(alive.size - alive.sum())
         module = node.scope[1]() if node.scope is not None else None
         name = self._names.get(id(module), node.operation.name)
-        self._dead[name] = int(alive.size - alive.sum()), int(alive.size)
+        self._dead[name] = dead, int(alive.size)
 
     # ------------------------------------------------------------ the alarm
 
@@ -226,6 +230,7 @@ def _name(path: str, module: Module) -> str:
     return f"{path} · {kind}" if path else kind
 
 
+@beside_it
 def _squares(values: Any) -> float:
     flat = values.ravel()
     return float(np.vdot(flat, flat).real)
@@ -236,6 +241,7 @@ def _norm(gradients: Iterator[Tensor | None]) -> float:
     return math.sqrt(sum(squares)) if squares else 0.0
 
 
+@beside_it
 def _finite(values: Any) -> bool:
     with suppress(TypeError):  # of whole numbers all are
         return bool(np.isfinite(values).all())

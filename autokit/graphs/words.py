@@ -10,6 +10,7 @@ import numpy as np
 
 from autokit.autograd.engine import fetch_arrays
 from autokit.autograd.node import Node as EngineNode
+from autokit.current_gpu import computing_beside
 from autokit.devices import beside, on_a_gpu
 from autokit.graphs.model import NOT_KEPT, Edge, Graph, Node
 from autokit.graphs.summary import bracketed, number
@@ -96,7 +97,10 @@ class Words:
         needed = fetch_arrays(origin, rule.fetch, origin.sources[edge.slot])
         there = next(filter(on_a_gpu, needed), None)
         seed = np.ones((), origin.dtype)
-        slope = rule.vjp(seed if there is None else beside(there, seed), *needed)
+        if there is not None:
+            seed = beside(there, seed)
+        with computing_beside(seed):
+            slope = rule.vjp(seed, *needed)
         value = number(slope)
         numbers = self._filled(node, self._local_template(node, edge), self.value)
         steps = [symbols] if numbers == symbols else [symbols, numbers]

@@ -16,7 +16,8 @@ import numpy as np
 
 from autokit import random
 from autokit.autograd import no_grad
-from autokit.devices import module_of, to_numpy
+from autokit.current_gpu import computing_beside
+from autokit.devices import beside, to_numpy
 from autokit.missing import names_of
 from autokit.ops.inplace import mark_changed
 from autokit.ops.sampling import like_in_memory
@@ -116,7 +117,7 @@ def trunc_normal_(
                 chance = np.log(uniform_(draw(), generator=generator).array)
             rejected &= chance > density
         if not rejected.any():
-            return _fill(tensor, module_of(tensor.array).asarray(result))
+            return _fill(tensor, beside(tensor.array, result))
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
@@ -154,7 +155,7 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     for group in range(groups):
         for channel in range(min(each, shape[1])):
             values[group * each + channel, channel, *centre] = 1
-    return _fill(tensor, module_of(tensor.array).asarray(values))
+    return _fill(tensor, beside(tensor.array, values))
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: random.Generator | None = None) -> Tensor:
@@ -238,7 +239,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: random.Generator | N
     q, r = np.linalg.qr(drawn.T if rows < columns else drawn)
     q = q * np.sign(np.diagonal(r))
     values = (q.T if rows < columns else q).reshape(shape) * q.dtype.type(gain)
-    return _fill(tensor, module_of(tensor.array).asarray(values))
+    return _fill(tensor, beside(tensor.array, values))
 
 
 def sparse_(
@@ -320,6 +321,7 @@ sparse = _deprecated(sparse_)
 
 def _fill(tensor: Tensor, values: Any) -> Tensor:
     """Overwrite without recording: a first value has no history."""
-    tensor.array[...] = values
+    with computing_beside(tensor.array):
+        tensor.array[...] = values
     mark_changed(tensor)
     return tensor

@@ -13,7 +13,7 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.autograd.modes import no_grad
-from autokit.devices import get_default_device, module_for, module_of
+from autokit.devices import computing_on, get_default_device, module_for
 from autokit.nn import convolution, normalization
 from autokit.nn.linear import Linear
 from autokit.nn.module import Module
@@ -30,8 +30,9 @@ class _Uninitialized(Tensor):
     def materialize(self, shape: tuple[int, ...], device: Any = None, dtype: Any = None) -> None:
         """Give it a shape, and make it an ordinary tensor; its values are still to be drawn."""
         kind = self.array.dtype if dtype is None else dtypes.as_dtype(dtype).numpy
-        module = module_of(self.array) if device is None else module_for(device)
-        self.data = new_tensor(module.zeros(shape, kind))
+        where = self.device if device is None else device
+        with computing_on(where):
+            self.data = new_tensor(module_for(where).zeros(shape, kind))
         self.__class__ = self.cls_to_become  # type: ignore[assignment]
 
     @property
@@ -52,7 +53,9 @@ class _Uninitialized(Tensor):
 
 def _nothing(device: Any, dtype: Any) -> Tensor:
     kind = dtypes.as_dtype(dtype) if dtype is not None else dtypes.get_default_dtype()
-    return new_tensor(module_for(get_default_device() if device is None else device).empty(0, kind.numpy))
+    where = get_default_device() if device is None else device
+    with computing_on(where):
+        return new_tensor(module_for(where).empty(0, kind.numpy))
 
 
 class UninitializedParameter(_Uninitialized, Parameter):

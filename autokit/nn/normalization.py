@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from autokit import dtypes
-from autokit.devices import get_default_device, module_for
+from autokit.devices import computing_on, get_default_device, module_for
 from autokit.nn import functional, init
 from autokit.nn.layer import FunctionLayer, unset
 from autokit.nn.module import Module
@@ -74,7 +74,7 @@ class _OfChannels(_Scaled):
         self.reset_parameters()
 
     def _add_statistics(self, shape: tuple[int, ...], device: Any, dtype: Any) -> None:
-        module = module_for(get_default_device() if device is None else device)
+        where = get_default_device() if device is None else device
         kind = (dtypes.as_dtype(dtype) if dtype is not None else dtypes.get_default_dtype()).numpy
         kinds = {
             "running_mean": (shape, kind),
@@ -82,8 +82,9 @@ class _OfChannels(_Scaled):
             "num_batches_tracked": ((), np.int64),
         }
         for name, (of, numbers) in kinds.items():
-            start = new_tensor(module.zeros(of, numbers)) if self.track_running_stats else None
-            self.register_buffer(name, start)
+            with computing_on(where):
+                zeros = module_for(where).zeros(of, numbers)
+            self.register_buffer(name, new_tensor(zeros) if self.track_running_stats else None)
 
     def reset_running_stats(self) -> None:
         """Forget the batches: mean 0, variance 1."""

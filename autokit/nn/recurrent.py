@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.devices import made_beside
 from autokit.nn import functional
 from autokit.nn.layer import unset
 from autokit.nn.parameter import Parameter
@@ -167,8 +168,8 @@ class RNNBase(Drawn):
         cells_shape = (count, batch, self.hidden_size)
         lstm = self.mode == "LSTM"
         if hx is None:
-            h = new_tensor(np.zeros_like(rows.array, shape=shape))
-            return h, new_tensor(np.zeros_like(rows.array, shape=cells_shape)) if lstm else None
+            h = new_tensor(made_beside(np.zeros_like, rows.array, shape=shape))
+            return h, new_tensor(made_beside(np.zeros_like, rows.array, shape=cells_shape)) if lstm else None
         named = (
             [("hidden[0]", hx[0], shape), ("hidden[1]", hx[1], cells_shape)]
             if lstm

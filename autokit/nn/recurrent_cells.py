@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.devices import made_beside
 from autokit.nn import functional, init
 from autokit.nn.layer import unset
 from autokit.nn.module import Module
@@ -42,7 +43,7 @@ def run_layer(
     """All states, the last state and the last cells of one layer in one direction."""
     from_input, from_state, input_bias, state_bias, projection = parameters
     given = functional.linear(rows, from_input, input_bias)
-    none = new_tensor(np.zeros_like(given.array, shape=()))
+    none = new_tensor(made_beside(np.zeros_like, given.array, shape=()))
     cells = none if c is None else c
     # Autocasting: on the CPU, PyTorch casts only the products in all but the layer LSTM.
     mixed = given.dtype != h.dtype and not given.is_cuda and (one_step or kind != "LSTM")
@@ -105,7 +106,7 @@ class RNNCellBase(Drawn):
             )
         shape = (rows.shape[0], self.hidden_size)
         each = [
-            new_tensor(np.zeros_like(rows.array, shape=shape))
+            new_tensor(made_beside(np.zeros_like, rows.array, shape=shape))
             if state is None
             else state.unsqueeze(0)
             if alone

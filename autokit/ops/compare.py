@@ -234,7 +234,7 @@ def allclose(
     for name, value in {"rtol": rtol, "atol": atol}.items():
         if value < 0:
             raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value}")
-    return bool(plain_isclose(input, other, rtol, atol, equal_nan).array.all())
+    return not any_of(~plain_isclose(input, other, rtol, atol, equal_nan).array)
 
 
 def equal(input: Tensor, other: Tensor) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from autokit import dtypes, formats
+from autokit.current_gpu import SEVERAL, chosen_gpu, on_its_gpu
 from autokit.devices import device, put_on
 from autokit.ops.elementwise import plain_clone
 from autokit.ops.names import Names
@@ -14,6 +15,7 @@ from autokit.ops.operands import common_dtype
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.recording import unchanged
 from autokit.tensor import Tensor, new_tensor
+from autokit.thread_state import UNUSUAL
 
 
 @operation(
@@ -45,7 +47,7 @@ def cast(input: Tensor, dtype: np.dtype, order: Any = "K", asked: bool = False) 
     """The same values in another dtype; integers and bools have no gradient."""
     if dtype.kind in dtypes.DIFFERENTIABLE:
         return plain_cast(input, dtype=dtype, order=order, asked=asked)
-    return new_tensor(converted(input.array, dtype, order))
+    return new_tensor(on_its_gpu(converted, (input,))(input.array, dtype, order))
 
 
 # ---------------------------------------------------------------- to(...)
@@ -151,7 +153,10 @@ def _is_device(value: Any) -> bool:
 
 def _is_on(place: device, wanted: device) -> bool:
     """Whether ``place`` is the device ``wanted``, which may leave open which GPU."""
-    return place.type == wanted.type and wanted.index in (None, place.index)
+    if place.type != wanted.type:
+        return False
+    index = chosen_gpu() if wanted.index is None and SEVERAL in UNUSUAL else wanted.index
+    return index in (None, place.index)
 
 
 def _order(memory_format: Any, tensor: Tensor) -> str:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from autokit import dtypes
-from autokit.devices import CPU, get_default_device, on_a_gpu, put_on
+from autokit.current_gpu import computing_beside
+from autokit.devices import CPU, get_default_device, module_of, on_a_gpu, put_on
 from autokit.ops.dims import sizes_of
 from autokit.ops.names import Names
 from autokit.ops.operands import common_dtype
@@ -82,11 +83,15 @@ def tensor(data: Any, *, dtype: Dtype = None, device: Any = None, requires_grad:
             UserWarning,
             stacklevel=3,
         )
-        array = np.array(data.array) if isinstance(data.array, np.ndarray) else data.array.copy()
-        return finished(array if dtype is None else array.astype(numpy_dtype(dtype)), requires_grad, device)
+        data = data.array
+        if isinstance(data, np.ndarray):
+            data = np.array(data)
+            return finished(data if dtype is None else data.astype(numpy_dtype(dtype)), requires_grad, device)
     if on_a_gpu(data):
-        kind = data.dtype if dtype is None else numpy_dtype(dtype)
-        return finished(data.astype(kind), requires_grad, device)
+        module_of(data)
+        with computing_beside(data):
+            made = data.astype(data.dtype if dtype is None else numpy_dtype(dtype))
+        return finished(made, requires_grad, device)
     return finished(_array_of(data, dtype), requires_grad, device)
 
 

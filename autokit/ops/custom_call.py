@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 from autokit.autograd.engine import ChangedSince
-from autokit.devices import module_for
+from autokit.devices import computing_on, module_for
 from autokit.dtypes import DIFFERENTIABLE
 from autokit.ops.custom import Parts, custom_operation, hold, join, output_of
 from autokit.ops.inplace import noted_change, overwrite
@@ -194,7 +194,8 @@ def _run_backward(cls: type[Function], ctx: FunctionCtx, gradient: Any) -> list[
         one = slots.get(slot)
         if one is None and like is not None and ctx.materialize_grads:
             shape, dtype, device = like
-            one = module_for(device).zeros(shape, dtype)
+            with computing_on(device):
+                one = module_for(device).zeros(shape, dtype)
         arriving.append(one if one is None or isinstance(one, Tensor) else new_tensor(one))
     made = cls._rule()(ctx, *arriving)
     made = _one_for_each(ctx, made if isinstance(made, tuple) else (made,))

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from autokit.dtypes import HALVES
 from autokit.ops.operation import recovered
 from autokit.ops.recording import record_all
+from autokit.ops.unusual import computing
 from autokit.tensor import Tensor, new_tensor
-from autokit.thread_state import thread
+from autokit.thread_state import UNUSUAL, thread
 
 
 def direct(function: Any, operands: tuple[Tensor, ...], settings: dict[str, Any] | None = None) -> Tensor:
@@ -22,8 +22,8 @@ def direct(function: Any, operands: tuple[Tensor, ...], settings: dict[str, Any]
     operation = function.operation
     arrays = [each.array for each in operands]
     forward = operation.forward
-    if HALVES and any([array.dtype in HALVES for array in arrays]):
-        forward = operation.on_halves
+    if UNUSUAL:
+        forward = computing(operation, arrays)
     try:
         out = forward(*arrays, **settings) if settings else forward(*arrays)
     except Exception as error:

@@ -30,6 +30,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from autokit.current_gpu import OnGPU, on_its_gpu
 from autokit.devices import module_of, on_a_gpu
 
 FUSED: dict[str, Callable[..., Any]] = {}
@@ -73,6 +74,7 @@ def fused(function: Callable[..., Any]) -> Callable[..., Any]:
             name = function.__name__.strip("_")
             kernel = kernels[key] = module.fuse(kernel_name=name)(traced(function, module, fixed))
         # CuPy knows Python's numbers for what they are; NumPy's would make all that follows as wide.
+        kernel = on_its_gpu(kernel, (first,))
         return kernel(*[each.item() if isinstance(each, np.generic) else each for each in arguments[:count]])
 
     return run
@@ -152,5 +154,5 @@ def counting(array: Any, count: int) -> Any:
 
 @lru_cache(maxsize=64)
 def _counting(module: Any, device: int, count: int) -> Any:
-    with module.cuda.Device(device):
+    with OnGPU(device):
         return module.arange(count)

@@ -77,7 +77,7 @@ def _entry(tensor: Tensor, entry: Any) -> Any:
         if not array.ndim and array.dtype.kind in "ui":
             return int(array) if is_on_cpu(array) else array
         if not array.size and array.dtype.kind in FLOATS:
-            array = array.astype(np.int64)
+            array = beside(tensor.array, np.zeros(array.shape, np.int64))
         if array.dtype.kind in "bui":
             return array
         raise IndexError(

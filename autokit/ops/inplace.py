@@ -19,25 +19,31 @@ import numpy as np
 from autokit import dtypes
 from autokit.autograd.modes import no_grad
 from autokit.autograd.node import Node
-from autokit.devices import beside
+from autokit.current_gpu import OnGPU
+from autokit.devices import beside, copied
 from autokit.dtypes import HALVES
 from autokit.memory import INFERENCE, next_sequence
 from autokit.ops.convert import cast, converted
 from autokit.ops.errors import broadcast_message, describe
 from autokit.ops.gpu import is_writable
-from autokit.ops.index import plain_getitem, plain_index, put, write
+from autokit.ops.index import is_basic, plain_getitem, plain_index, put, write
 from autokit.ops.names import Names, clearer
-from autokit.ops.operands import fitting
+from autokit.ops.operands import fitting, on_one_device
 from autokit.ops.recording import OUR_FILES, record_all, storage_of
 from autokit.ops.regions import places_in_base, read_region, write_region
+from autokit.ops.unusual import other_gpu_of
 from autokit.tensor import Tensor, new_tensor
-from autokit.thread_state import thread
+from autokit.thread_state import UNUSUAL, thread
 
 
 def in_place(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """The in-place form of an operation: ``add`` as ``add_``."""
 
     def apply(input: Tensor, *arguments: Any, **settings: Any) -> Tensor:
+        gpu = other_gpu_of((input,)) if UNUSUAL else None
+        if gpu is not None:
+            with OnGPU(gpu):
+                return apply(input, *arguments, **settings)
         try:
             refuse_change(input)
             if _is_recorded(input, (*arguments, *settings.values())):
@@ -135,7 +141,7 @@ def _refuse_view(tensor: Tensor, base: Tensor) -> None:
 
 def as_it_was(tensor: Tensor) -> Tensor:
     """The tensor before a change, with its place in the graph, which keeps the old elements from now on."""
-    before = new_tensor(tensor.array.copy())
+    before = new_tensor(copied(tensor.array))
     node = before.grad_fn = tensor.grad_fn
     before._requires_grad = tensor._requires_grad
     if node is not None and node.output is tensor.array:
@@ -254,12 +260,20 @@ def mark_changed(tensor: Tensor) -> None:
 
 def setitem(self: Tensor, index: Any, value: Any) -> None:
     """Write ``value`` at ``index``; a place named twice is written once."""
+    gpu = other_gpu_of((self,)) if UNUSUAL else None
+    if gpu is not None:
+        with OnGPU(gpu):
+            return setitem(self, index, value)
     refuse_change(self)
     entries = plain_index(self, index)
     if not isinstance(value, Tensor):
         value = _as_element(value, self)
     elif value.array.ndim and value.array.size == 1:
         value = value.reshape(())  # one element fits everywhere, whatever its dimensions
+    if isinstance(value, Tensor) and not (self.array.__class__ is value.array.__class__ is np.ndarray):
+        if is_basic(entries) or not value.array.ndim:
+            value = value.to(self.device)
+        on_one_device(put.operation, (self, value))
     if _is_recorded(self, (value,)):
         with noted_change(self):
             overwrite(self, put(as_it_was(self), value, index=entries))

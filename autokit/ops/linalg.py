@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from autokit.devices import module_of
-from autokit.dtypes import DIFFERENTIABLE, HALVES
-from autokit.ops.autocast import autocasted
+from autokit.dtypes import DIFFERENTIABLE
 from autokit.ops.dims import place_of
 from autokit.ops.errors import broadcast_message, describe, refuse_bools_in
 from autokit.ops.matrices import (
@@ -21,8 +20,9 @@ from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
 from autokit.ops.operators import mul
 from autokit.ops.triangle import diagonal
+from autokit.ops.unusual import asks_for_care, with_care
 from autokit.tensor import Tensor
-from autokit.thread_state import thread
+from autokit.thread_state import UNUSUAL
 
 
 @operation(
@@ -231,8 +231,8 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
     RuntimeError
         If the inner sizes differ, a batch does not broadcast, or a tensor has no dimensions.
     """
-    if HALVES and thread.state.autocast is not None:
-        return autocasted("matmul", matmul, (input, other), {})
+    if UNUSUAL and asks_for_care(input):
+        return with_care("matmul", matmul, (input, other), {})
     require_tensors("matmul", input=input, other=other)
     if input.array.dtype is not other.array.dtype or input.array.dtype.kind == "b":
         _check_kinds(input, other)

@@ -15,10 +15,9 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.batches.batch import NotBatched
-from autokit.dtypes import HALVES
-from autokit.ops.autocast import autocasted
+from autokit.ops.unusual import asks_for_care, in_place_of, with_care
 from autokit.tensor import Tensor
-from autokit.thread_state import thread
+from autokit.thread_state import UNUSUAL
 
 OPERANDS = ("input", "other")
 """PyTorch's keywords for a first and a second tensor."""
@@ -64,19 +63,6 @@ class Names(NamedTuple):
     numpy: dict[Callable[..., Any], Callable[..., Any]] = {}  # noqa: RUF012
 
 
-def in_place_of(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """What ``functools.wraps`` does, in a third of the time: importing autokit does it two thousand times."""
-
-    def dress(apply: Any) -> Callable[..., Any]:
-        apply.__name__, apply.__qualname__ = function.__name__, function.__qualname__
-        apply.__doc__, apply.__module__ = function.__doc__, function.__module__
-        apply.__dict__.update(function.__dict__)
-        apply.__wrapped__ = function
-        return apply
-
-    return dress
-
-
 def public(function: Callable[..., Any]) -> Callable[..., Any]:
     """``function`` as a program may call it: with NumPy's keywords too, and with ``out=``."""
     code = function.__code__
@@ -87,8 +73,8 @@ def public(function: Callable[..., Any]) -> Callable[..., Any]:
     @in_place_of(function)
     def apply(*arguments: Any, **settings: Any) -> Any:
         nonlocal known
-        if HALVES and thread.state.autocast is not None:
-            return autocasted(function.__name__, apply, arguments, settings)
+        if UNUSUAL and asks_for_care(*arguments, *settings.values()):
+            return with_care(function.__name__, apply, arguments, settings)
         if not settings:
             try:
                 return function(*arguments)

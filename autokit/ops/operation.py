@@ -36,7 +36,6 @@ from typing import Any, NamedTuple
 
 from autokit import dtypes
 from autokit.autograd.node import Node, offer_saved
-from autokit.dtypes import HALVES
 from autokit.memory import INFERENCE
 from autokit.ops.autocast import autocasted
 from autokit.ops.errors import not_a_tensor
@@ -44,8 +43,9 @@ from autokit.ops.half import derivative_in_float32, in_float32
 from autokit.ops.names import OPERANDS, SPELLINGS, unknown_keyword, write_out
 from autokit.ops.operands import as_operands, with_number
 from autokit.ops.recording import OUTPUT, record, record_all, refuse_inference, settle, share_storage
+from autokit.ops.unusual import as_floats, computing
 from autokit.tensor import Tensor, new_tensor
-from autokit.thread_state import thread
+from autokit.thread_state import UNUSUAL, thread
 
 get_array = attrgetter("array")
 _WORDS = dict(zip("ab", OPERANDS))
@@ -319,13 +319,12 @@ def _unary(operation: Operation) -> Callable[..., Tensor]:
         array = input.array
         learns = input._requires_grad
         if floating and not learns and array.dtype.kind in "bui":
-            array = array.astype(dtypes.get_default_dtype().numpy)
+            array = as_floats(array, dtypes.get_default_dtype().numpy)
         compute = forward
-        if HALVES:
+        if UNUSUAL:
             if thread.state.autocast is not None:
                 return autocasted(operation.name, apply, (input,), {})
-            if array.dtype in HALVES:
-                compute = operation.on_halves
+            compute = computing(operation, (array,))
         try:
             array = compute(array)
         except Exception as error:
@@ -360,11 +359,10 @@ def _binary(operation: Operation) -> Callable[..., Tensor]:
             input, other = as_operands(operation, (input, other))
             a, b = input.array, other.array
         compute = forward
-        if HALVES:
+        if UNUSUAL:
             if thread.state.autocast is not None:
                 return autocasted(operation.name, apply, (input, other), {})
-            if a.dtype in HALVES or b.dtype in HALVES:
-                compute = operation.on_halves
+            compute = computing(operation, (a, b))
         try:
             array = compute(a, b)
         except Exception as error:
@@ -414,13 +412,12 @@ def _unary_with_settings(operation: Operation) -> Callable[..., Tensor]:
             raise not_a_tensor(operation, input, 0)
         array = input.array
         if floating and array.dtype.kind in "bui":
-            array = array.astype(dtypes.get_default_dtype().numpy)
+            array = as_floats(array, dtypes.get_default_dtype().numpy)
         compute = forward
-        if HALVES:
+        if UNUSUAL:
             if thread.state.autocast is not None:
                 return autocasted(operation.name, apply, arguments, settings)
-            if array.dtype in HALVES:
-                compute = operation.on_halves
+            compute = computing(operation, (array,))
         try:
             array = compute(array, **settings)
         except Exception as error:
@@ -446,12 +443,12 @@ def _general(operation: Operation) -> Callable[..., Tensor]:
         if out is not None:
             return write_out(operation.name, apply(*arguments, **settings), out)
         arguments, settings = _bind(operation, arguments, settings)
-        if HALVES and thread.state.autocast is not None:
+        if UNUSUAL and thread.state.autocast is not None:
             return autocasted(operation.name, apply, arguments, settings)
         operands = as_operands(operation, arguments)
         try:
             arrays = tuple(map(get_array, operands))
-            array = (operation.on_halves if HALVES and _any_half(*arrays) else forward)(*arrays, **settings)
+            array = (computing(operation, arrays) if UNUSUAL else forward)(*arrays, **settings)
         except Exception as error:
             return recovered(apply, operation, operands, settings, error)
         state = thread.state
@@ -462,10 +459,6 @@ def _general(operation: Operation) -> Callable[..., Tensor]:
         return new_tensor(array)
 
     return apply
-
-
-def _any_half(*arrays: Any) -> bool:
-    return any([array.dtype in HALVES for array in arrays])
 
 
 def _bind(

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from autokit.current_gpu import OnGPU
 from autokit.devices import module_of, on_a_gpu
 from autokit.dtypes import FLOATS
 from autokit.ops.gpu import add_at
@@ -128,7 +129,7 @@ def _last_nan(seen, numbers, /, axis):
 @lru_cache(maxsize=64)
 def _corners_on_gpu(pooling: Pooling, module: Any, device: int) -> list[Any]:
     """As :func:`_corners`, sent there once."""
-    with module.cuda.Device(device):
+    with OnGPU(device):
         return [module.asarray(each) for each in _corners(pooling)]
 
 

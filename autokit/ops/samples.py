@@ -14,6 +14,7 @@ import numpy as np
 
 from autokit.autograd.modes import no_grad
 from autokit.batches import Batch, Level, NotBatched, active, full_of, levels_of, newest, wrap
+from autokit.devices import made_beside
 from autokit.dtypes import HALVES
 from autokit.ops.errors import explain
 from autokit.ops.join import stack
@@ -329,7 +330,7 @@ def _of_nothing(
     def none_of(value: Any) -> Any:
         if isinstance(value, Tensor):
             shape = (0, *value.array.shape)
-            return new_tensor(wrap(np.zeros_like(value.array, shape=shape), level))
+            return new_tensor(wrap(made_beside(np.zeros_like, value.array, shape=shape), level))
         if isinstance(value, tuple | list):
             parts = [none_of(each) for each in value]
             return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from autokit import dtypes
-from autokit.devices import device_of
+from autokit.devices import device_of, made_beside
 from autokit.ops.gpu_kernels import fused
 from autokit.ops.half import FLOAT32
 from autokit.ops.recording import storage_of
@@ -123,8 +123,11 @@ class ElementwiseOptimizer(Optimizer):
         super().__setstate__(state)
         for remembered in self.state.values():
             for name in self._numbers:  # states that old versions of PyTorch saved have Python numbers
-                if name in remembered and not isinstance(remembered[name], Tensor):
-                    remembered[name] = scalar(float(remembered[name]))
+                number = remembered.get(name)
+                if isinstance(number, Tensor):
+                    remembered[name] = number.cpu()  # where each step asks for it
+                elif number is not None:
+                    remembered[name] = scalar(float(number))
 
 
 def _in_a_row(change: Any) -> Any:
@@ -140,13 +143,13 @@ def _in_a_row(change: Any) -> Any:
 
 def zeros_for(param: Tensor, *names: str) -> dict[str, Tensor]:
     """Zeros in the shape of ``param`` under each of ``names``, for a state."""
-    return {name: new_tensor(np.zeros_like(param.array)) for name in names}
+    return {name: new_tensor(made_beside(np.zeros_like, param.array)) for name in names}
 
 
 def full_for(param: Tensor, value: float) -> Tensor:
     """A tensor like ``param`` with ``value`` everywhere, in both parts where it is complex."""
     filled = complex(value, value) if param.array.dtype.kind == "c" else value
-    return new_tensor(np.full_like(param.array, filled))
+    return new_tensor(made_beside(np.full_like, param.array, fill_value=filled))
 
 
 def scalar(value: float) -> Tensor:

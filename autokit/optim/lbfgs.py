@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autokit.autograd.modes import enable_grad, no_grad
+from autokit.current_gpu import computing_beside, on_the_chosen_gpu
 from autokit.ops.recording import calling_line, storage_of
 from autokit.optim.line_search import Place, strong_wolfe
 from autokit.optim.optimizer import (
@@ -126,11 +127,14 @@ class LBFGS(Optimizer):
         Tensor
             The loss before the first change.
         """
+        with computing_beside(self._params[0].array):
+            return self._step(_evaluating(closure))
+
+    def _step(self, closure: Callable[[], Any]) -> Any:
         (group,) = self.param_groups
         lr, line = number_of(group["lr"]), calling_line()
         if group["line_search_fn"] not in (None, "strong_wolfe"):
             raise RuntimeError("only 'strong_wolfe' is supported")
-        closure = enable_grad()(closure)
         state = self.state[self._params[0]]
         state.setdefault("func_evals", 0)
         state.setdefault("n_iter", 0)
@@ -275,6 +279,16 @@ class _Curvature:
             ro=self.rho,
             H_diag=self.scale,
         )
+
+
+def _evaluating(closure: Callable[[], Any]) -> Callable[[], Any]:
+    """``closure`` as the program would call it: recorded, and with the GPU of its own choice current."""
+
+    def evaluate() -> Any:
+        with enable_grad(), on_the_chosen_gpu():
+            return closure()
+
+    return evaluate
 
 
 def _flat(array: Any) -> Any:

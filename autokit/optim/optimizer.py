@@ -5,13 +5,16 @@ from __future__ import annotations
 import warnings
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
 from copy import deepcopy
 from functools import wraps
 from typing import Any
 
 from autokit.autograd.modes import enable_grad
+from autokit.current_gpu import SEVERAL, OnGPU, gpu_of
 from autokit.ops.recording import calling_line
 from autokit.tensor import RemovableHandle, Tensor
+from autokit.thread_state import UNUSUAL
 
 Params = Iterable[Any]
 Line = tuple[Any, int]
@@ -247,8 +250,20 @@ class Optimizer:
                 loss = closure()
         line = calling_line()
         for group in self.param_groups:
-            self._update(group, line)
+            if SEVERAL in UNUSUAL:
+                self._update_on_each_gpu(group, line)
+            else:
+                self._update(group, line)
         return loss
+
+    def _update_on_each_gpu(self, group: dict[str, Any], line: Line) -> None:
+        """Change the parameters of one group, each on the GPU that holds it."""
+        places: dict[int | None, list[Tensor]] = {}
+        for param in group["params"]:
+            places.setdefault(gpu_of(param), []).append(param)
+        for gpu, params in places.items():
+            with nullcontext() if gpu is None else OnGPU(gpu):
+                self._update({**group, "params": params}, line)
 
     def _update(self, group: dict[str, Any], line: Line) -> None:
         """Change the parameters of one group in place, and note in their storages the line that did it."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autokit.autograd.modes import no_grad
-from autokit.devices import beside, to_numpy
+from autokit.devices import beside, copied, to_numpy
 from autokit.nn.module import Module
 from autokit.plot.figures import BLUE, INK, axes_for, style
 from autokit.plot.functions import contour
@@ -128,7 +128,7 @@ def _around(
 ) -> np.ndarray:
     """The loss at each point; the weights, and the buffers that a run changes, are as before."""
     parameters: list[Any] = list(model.parameters())
-    kept = [(each, each.array.copy()) for each in (*parameters, *model.buffers())]
+    kept = [(each, copied(each.array)) for each in (*parameters, *model.buffers())]
     values = []
     try:
         with no_grad():

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autokit import dtypes
+from autokit.current_gpu import OnGPU
 from autokit.devices import CPU, device, device_of, module_for, to_numpy
 from autokit.ops.recording import storage_of
 from autokit.ops.strides import row_major, strided
@@ -82,7 +83,7 @@ def on_device(array: Any, where: device) -> Any:
             "map_location=torch.device('cpu') to "
             "map your storages to the CPU."
         ) from error
-    with module.cuda.Device(where.index or 0):
+    with OnGPU(where.index or 0):
         return module.asarray(array)
 
 

@@ -80,22 +80,27 @@ def is_same(theirs: Any, ours: Any) -> bool:
 
 @every_case
 def test_the_results_are_those_of_the_cpu(gpu: str, case: Case) -> None:
-    there = run(case, "cuda")
-    copied = list(standin.copies)
+    """On the current GPU, and on the second where there are two: what computes goes where its tensors are."""
     here = run(case, "cpu")
-    for theirs, ours in zip(there, here):
-        assert len(theirs) == len(ours)
-        for theirs_one, ours_one in zip(theirs, ours):
-            if not isinstance(ours_one, torch.Tensor) or not isinstance(theirs_one, torch.Tensor):
-                assert is_same(theirs_one, ours_one) or case.name in SAY_THE_DEVICE
-                continue
-            assert theirs_one.is_cuda or case.name in FOR_THE_CPU, "the result left the GPU"
-            assert theirs_one.dtype == ours_one.dtype and theirs_one.shape == ours_one.shape
-            if not writes_twice(case):
-                np.testing.assert_allclose(
-                    theirs_one.detach().cpu().numpy(), ours_one.detach().numpy(), rtol=1e-5, atol=1e-6
-                )
-    assert not copied or case.name in FOR_THE_CPU | DRAWN_FROM_GIVEN, f"copied to the CPU: {copied}"
+    for where in ("cuda:0", "cuda:1")[: torch.cuda.device_count()]:
+        there = run(case, where)
+        copied = list(standin.copies)
+        assert torch.cuda.current_device() == 0
+        for theirs, ours in zip(there, here):
+            assert len(theirs) == len(ours)
+            for theirs_one, ours_one in zip(theirs, ours):
+                compare(case, where, theirs_one, ours_one)
+        assert not copied or case.name in FOR_THE_CPU | DRAWN_FROM_GIVEN, f"copied to the CPU: {copied}"
+
+
+def compare(case: Case, where: str, theirs: Any, ours: Any) -> None:
+    if not isinstance(ours, torch.Tensor) or not isinstance(theirs, torch.Tensor):
+        assert is_same(theirs, ours) or case.name in SAY_THE_DEVICE
+        return
+    assert str(theirs.device) == where or case.name in FOR_THE_CPU, "the result left the GPU"
+    assert theirs.dtype == ours.dtype and theirs.shape == ours.shape
+    if not writes_twice(case):
+        np.testing.assert_allclose(theirs.detach().cpu().numpy(), ours.detach().numpy(), rtol=1e-5, atol=1e-6)
 
 
 LARGE = {

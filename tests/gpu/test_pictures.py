@@ -97,15 +97,18 @@ SHOWN: dict[str, Callable[[int, str], Any]] = {
 }
 
 
+@pytest.mark.parametrize("gpu_number", [0, 1])
 @pytest.mark.parametrize("size", [2, 40])
 @pytest.mark.parametrize("what", SHOWN)
-def test_it_is_that_of_the_cpu(what: str, size: int):
+def test_it_is_that_of_the_cpu(what: str, size: int, gpu_number: int):
+    if gpu_number >= torch.cuda.device_count():
+        pytest.skip("needs two GPUs")
     shown = []
-    for where in ("cpu", "cuda"):
+    for where in ("cpu", f"cuda:{gpu_number}"):
         standin.sizes.clear()
         shown.append(SHOWN[what](size, where))
     assert max(standin.sizes, default=0) <= MOST
-    here, there = (re.sub(r",?\s*(device='cuda:0'|requires_grad)", "", str(each)) for each in shown)
+    here, there = (re.sub(r",?\s*(device='cuda:[01]'|requires_grad)", "", str(each)) for each in shown)
     # A picture may round otherwise where a text does not, and a long sum is not told of a GPU's tensor.
     if "notebook" not in what and (what, size) != ("the player's cells", 40):
         assert there == here

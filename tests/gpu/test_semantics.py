@@ -93,6 +93,16 @@ def test_indices_may_be_on_the_cpu_and_must_be_inside(x: torch.Tensor):
         nn.functional.cross_entropy(x, torch.tensor([0, 9], device="cuda"))
 
 
+def test_values_from_the_cpu_are_written_where_whole_parts_are(x: torch.Tensor):
+    here = torch.tensor([1.0, 2.0, 3.0])
+    x[0] = here
+    x[:, 1] = torch.tensor(7.0)
+    assert x.cpu().tolist() == [[1, 7, 3], [1, 7, 1]] and x.copy_(here).is_cuda
+    assert here.copy_(x[1] * 2).tolist() == [2, 4, 6] and not here.is_cuda
+    with pytest.raises(RuntimeError, match="two devices, cuda:0 and cpu"):
+        x[torch.tensor([1, 0], device="cuda")] = torch.ones(2, 3)
+
+
 def test_dlpack_shares_memory(gpu: str, x: torch.Tensor):
     if gpu == "CuPy":
         cupy = pytest.importorskip("cupy")

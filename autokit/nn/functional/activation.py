@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 
 from autokit.devices import module_of
-from autokit.dtypes import HALVES
-from autokit.ops.autocast import autocasted
 from autokit.ops.elementwise import log
 from autokit.ops.elementwise import relu as _relu
 from autokit.ops.errors import describe
@@ -17,8 +15,9 @@ from autokit.ops.gpu import any_of, ask
 from autokit.ops.redrawing import exponential_
 from autokit.ops.soft_extremes import log_softmax as _log_softmax
 from autokit.ops.soft_extremes import softmax as _softmax
+from autokit.ops.unusual import asks_for_care, on_its_tensors_gpu, with_care
 from autokit.tensor import Tensor, new_tensor
-from autokit.thread_state import thread
+from autokit.thread_state import UNUSUAL
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
@@ -28,15 +27,15 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
 
 def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """Positive numbers that sum to 1 along ``dim``: exponentials over their sum."""
-    if HALVES and thread.state.autocast is not None:
-        return autocasted("softmax", softmax, (), locals())
+    if UNUSUAL and asks_for_care(input):
+        return with_care("softmax", softmax, (), locals())
     return _softmax(input, _chosen_dim("softmax", input, dim), dtype)
 
 
 def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """The logarithm of :func:`softmax`, computed without leaving the logarithms."""
-    if HALVES and thread.state.autocast is not None:
-        return autocasted("log_softmax", log_softmax, (), locals())
+    if UNUSUAL and asks_for_care(input):
+        return with_care("log_softmax", log_softmax, (), locals())
     return _log_softmax(input, _chosen_dim("log_softmax", input, dim), dtype)
 
 
@@ -93,6 +92,7 @@ def gumbel_softmax(
     return new_tensor(exact) - soft.detach() + soft
 
 
+@on_its_tensors_gpu
 def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     """Rows that are 1 at the class and 0 elsewhere, as int64, in a new last dimension.
 

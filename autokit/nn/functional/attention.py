@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from autokit.devices import module_of
-from autokit.dtypes import FLOATS, HALVES
+from autokit.dtypes import FLOATS
 from autokit.nn.functional.dropout import dropout
 from autokit.nn.functional.linear import linear
 from autokit.nn.functional.loss import require_tensors
 from autokit.ops.attention import attention, is_large, mask_to_add
-from autokit.ops.autocast import autocasted
 from autokit.ops.choices import where
 from autokit.ops.direct import direct
 from autokit.ops.errors import describe
@@ -24,8 +23,9 @@ from autokit.ops.join import cat
 from autokit.ops.linalg import matmul
 from autokit.ops.pad import pad
 from autokit.ops.soft_extremes import softmax
+from autokit.ops.unusual import asks_for_care, with_care
 from autokit.tensor import Tensor, new_tensor
-from autokit.thread_state import SMALL, thread
+from autokit.thread_state import SMALL, UNUSUAL, thread
 
 
 def scaled_dot_product_attention(
@@ -67,8 +67,8 @@ def scaled_dot_product_attention(
     J. Ainslie et al., "GQA: Training Generalized Multi-Query Transformer Models from Multi-Head
     Checkpoints", EMNLP 2023.
     """
-    if HALVES and thread.state.autocast is not None:
-        return autocasted("scaled_dot_product_attention", scaled_dot_product_attention, (), locals())
+    if UNUSUAL and asks_for_care(query):
+        return with_care("scaled_dot_product_attention", scaled_dot_product_attention, (), locals())
     require_tensors("scaled_dot_product_attention", query=query, key=key, value=value)
     _check_operands(query, key, value, attn_mask)
     if not 0 <= dropout_p <= 1:

@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 from autokit.devices import module_of, to_numpy
-from autokit.dtypes import HALVES
 from autokit.nn.functional.loss import chosen_reduction, reduced, require_tensors
 from autokit.ops import ctc as rules
-from autokit.ops.autocast import autocasted
 from autokit.ops.errors import describe
+from autokit.ops.unusual import asks_for_care, with_care
 from autokit.tensor import Tensor, new_tensor
-from autokit.thread_state import thread
+from autokit.thread_state import UNUSUAL
 
 
 def ctc_loss(
@@ -60,8 +59,8 @@ def ctc_loss(
     >>> ctc_loss(even, torch.tensor([[1]]), [2], [1]).exp()
     tensor(1.3333)
     """
-    if HALVES and thread.state.autocast is not None:
-        return autocasted("ctc_loss", ctc_loss, (), locals())
+    if UNUSUAL and asks_for_care(log_probs):
+        return with_care("ctc_loss", ctc_loss, (), locals())
     require_tensors("ctc_loss", log_probs=log_probs, targets=targets)
     reduction = chosen_reduction(reduction, None, None)
     single = log_probs.array.ndim == 2

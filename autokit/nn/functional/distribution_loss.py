@@ -6,10 +6,9 @@ import math
 import warnings
 
 from autokit.autograd.modes import no_grad
-from autokit.dtypes import DIFFERENTIABLE, HALVES
+from autokit.dtypes import DIFFERENTIABLE
 from autokit.nn.functional.advice import warn_of_probabilities
 from autokit.nn.functional.loss import chosen_reduction, reduced, require_tensors
-from autokit.ops.autocast import autocasted
 from autokit.ops.choices import where
 from autokit.ops.compare import gt
 from autokit.ops.elementwise import exp, log, plain_clone
@@ -17,8 +16,9 @@ from autokit.ops.errors import describe
 from autokit.ops.filled import ones_like
 from autokit.ops.gpu import any_of
 from autokit.ops.loss import negative_entropy
+from autokit.ops.unusual import asks_for_care, on_its_tensors_gpu, with_care
 from autokit.tensor import Tensor
-from autokit.thread_state import thread
+from autokit.thread_state import UNUSUAL
 
 
 def kl_div(
@@ -46,8 +46,8 @@ def kl_div(
     S. Kullback and R. A. Leibler, "On Information and Sufficiency", Annals of Mathematical Statistics 22,
     1951.
     """
-    if HALVES and thread.state.autocast is not None:
-        return autocasted("kl_div", kl_div, (), locals())
+    if UNUSUAL and asks_for_care(input):
+        return with_care("kl_div", kl_div, (), locals())
     require_tensors("kl_div", input=input, target=target)
     warn_of_probabilities("kl_div", input)
     by_samples = False
@@ -88,8 +88,8 @@ def poisson_nll_loss(
     ``input`` holds the rates, or their logarithms with ``log_input``; ``full`` adds Stirling's
     approximation of the constant, log(target!), where the target is above 1.
     """
-    if HALVES and thread.state.autocast is not None:
-        return autocasted("poisson_nll_loss", poisson_nll_loss, (), locals())
+    if UNUSUAL and asks_for_care(input):
+        return with_care("poisson_nll_loss", poisson_nll_loss, (), locals())
     require_tensors("poisson_nll_loss", input=input, target=target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     losses = exp(input) - target * input if log_input else input - target * log(input + eps)
@@ -99,6 +99,7 @@ def poisson_nll_loss(
     return reduced(losses, reduction)
 
 
+@on_its_tensors_gpu
 def gaussian_nll_loss(
     input: Tensor,
     target: Tensor,

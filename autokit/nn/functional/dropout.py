@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from autokit import random
-from autokit.devices import beside, module_of
+from autokit.devices import beside
 from autokit.dtypes import FLOATS
 from autokit.ops.sampling import in_memory_order, like_in_memory
 from autokit.tensor import Tensor, new_tensor
@@ -127,7 +127,7 @@ def _dropout(
     if not training or p == 0 or not array.size:
         return input
     if p == 1:
-        nothing = new_tensor(module_of(array).zeros((), array.dtype))
+        nothing = _on_device_of(input, np.zeros((), array.dtype))
         return input.mul_(nothing) if inplace else input * nothing
     if array.dtype.kind not in FLOATS:
         raise RuntimeError(

@@ -16,7 +16,9 @@ from autokit.ops.gpu import ask
 from autokit.ops.inplace import mark_changed
 from autokit.ops.norm import norm
 from autokit.ops.scatter import beyond
+from autokit.ops.unusual import asks_for_care, on_its_tensors_gpu, with_care
 from autokit.tensor import Tensor, new_tensor
+from autokit.thread_state import UNUSUAL
 
 
 def embedding(
@@ -52,6 +54,8 @@ def embedding(
     NotImplementedError
         For ``sparse`` gradients.
     """
+    if UNUSUAL and asks_for_care(input):
+        return with_care("embedding", embedding, (), locals())
     require_tensors("embedding", input=input, weight=weight)
     if weight.array.ndim != 2:
         raise RuntimeError(f"'weight' must be 2-D: {describe(weight)}; embedding takes (input, weight)")
@@ -92,6 +96,7 @@ def _shorten(weight: Tensor, index: Any, max_norm: float, norm_type: float) -> N
     mark_changed(weight)
 
 
+@on_its_tensors_gpu
 def embedding_bag(
     input: Tensor,
     weight: Tensor,

@@ -14,13 +14,12 @@ from typing import Any
 import numpy as np
 
 from autokit.devices import module_of
-from autokit.dtypes import HALVES
-from autokit.ops.autocast import autocasted
 from autokit.ops.direct import direct
 from autokit.ops.pooling import counted_through, row_lengths, take_places
 from autokit.ops.sampling import rand
+from autokit.ops.unusual import asks_for_care, with_care
 from autokit.tensor import Tensor, new_tensor
-from autokit.thread_state import thread
+from autokit.thread_state import UNUSUAL
 
 _SIDES = {2: ("height", "width"), 3: ("time", "height", "width")}
 
@@ -133,8 +132,8 @@ def fractional_max_pool2d(
     >>> fractional_max_pool2d(torch.rand(1, 3, 9, 9), 2, output_ratio=0.7).shape
     torch.Size([1, 3, 6, 6])
     """
-    if HALVES and thread.state.autocast is not None:
-        return autocasted("fractional_max_pool2d", fractional_max_pool2d, (), locals())
+    if UNUSUAL and asks_for_care(input):
+        return with_care("fractional_max_pool2d", fractional_max_pool2d, (), locals())
     return _fractional_max_pool(
         input, kernel_size, output_size, output_ratio, return_indices, _random_samples, 2
     )
@@ -149,8 +148,8 @@ def fractional_max_pool3d(
     _random_samples: Tensor | None = None,
 ) -> Any:
     """The same over volumes of shape (N, C, D, H, W) or (C, D, H, W); see :func:`fractional_max_pool2d`."""
-    if HALVES and thread.state.autocast is not None:
-        return autocasted("fractional_max_pool3d", fractional_max_pool3d, (), locals())
+    if UNUSUAL and asks_for_care(input):
+        return with_care("fractional_max_pool3d", fractional_max_pool3d, (), locals())
     return _fractional_max_pool(
         input, kernel_size, output_size, output_ratio, return_indices, _random_samples, 3
     )

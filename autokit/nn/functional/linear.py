@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from autokit.dtypes import DIFFERENTIABLE, HALVES
+from autokit.dtypes import DIFFERENTIABLE
 from autokit.nn.functional.loss import require_tensors
 from autokit.ops.affine import affine
-from autokit.ops.autocast import autocasted
 from autokit.ops.direct import direct
 from autokit.ops.errors import describe
 from autokit.ops.linalg import matmul
+from autokit.ops.unusual import asks_for_care, with_care
 from autokit.tensor import Tensor
-from autokit.thread_state import thread
+from autokit.thread_state import UNUSUAL
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -38,8 +38,8 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     >>> linear(torch.ones(1, 2), torch.tensor([[1.0, 2.0]]), torch.tensor([0.5]))
     tensor([[3.5000]])
     """
-    if HALVES and thread.state.autocast is not None:
-        return autocasted("linear", linear, (), locals())
+    if UNUSUAL and asks_for_care(input):
+        return with_care("linear", linear, (), locals())
     try:
         rows, columns = input.array, weight.array
         fits = rows.shape[-1] == columns.shape[-1] and rows.dtype == columns.dtype
@@ -105,8 +105,8 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
     RuntimeError
         If shapes or dtypes do not fit.
     """
-    if HALVES and thread.state.autocast is not None:
-        return autocasted("bilinear", bilinear, (), locals())
+    if UNUSUAL and asks_for_care(input1):
+        return with_care("bilinear", bilinear, (), locals())
     require_tensors("bilinear", input1=input1, input2=input2, weight=weight)
     if bias is not None and not isinstance(bias, Tensor):
         raise TypeError(f"bilinear(): argument 'bias' (position 4) must be Tensor, not {type(bias).__name__}")

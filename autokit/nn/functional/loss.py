@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from autokit.dtypes import DIFFERENTIABLE, FLOATS, HALVES
+from autokit.dtypes import DIFFERENTIABLE, FLOATS
 from autokit.nn.functional.advice import warn_of_probabilities
-from autokit.ops.autocast import autocasted
 from autokit.ops.choices import where
 from autokit.ops.direct import direct
 from autokit.ops.elementwise import abs as _abs
@@ -26,8 +25,9 @@ from autokit.ops.loss import mse_loss as _mse_loss
 from autokit.ops.loss import nll_loss as _nll_loss
 from autokit.ops.loss import smooth_l1_loss as _smooth_l1_loss
 from autokit.ops.soft_extremes import plain_log_softmax
+from autokit.ops.unusual import asks_for_care, with_care
 from autokit.tensor import Tensor, new_tensor
-from autokit.thread_state import thread
+from autokit.thread_state import UNUSUAL
 
 _REDUCTIONS = ("mean", "sum", "none")
 
@@ -128,8 +128,8 @@ def mse_loss(
     >>> mse_loss(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
     tensor(2.)
     """
-    if HALVES and thread.state.autocast is not None:
-        return autocasted("mse_loss", mse_loss, (), locals())
+    if UNUSUAL and asks_for_care(input):
+        return with_care("mse_loss", mse_loss, (), locals())
     input, target = _compare("mse_loss", input, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     if weight is not None:
@@ -148,8 +148,8 @@ def l1_loss(
     weight: Tensor | None = None,
 ) -> Tensor:
     """The mean of the absolute differences; warns and weighs as :func:`mse_loss` does."""
-    if HALVES and thread.state.autocast is not None:
-        return autocasted("l1_loss", l1_loss, (), locals())
+    if UNUSUAL and asks_for_care(input):
+        return with_care("l1_loss", l1_loss, (), locals())
     input, target = _compare("l1_loss", input, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     losses = _abs(input - target)
@@ -175,8 +175,8 @@ def smooth_l1_loss(
     ----------
     R. Girshick, "Fast R-CNN", ICCV 2015.
     """
-    if HALVES and thread.state.autocast is not None:
-        return autocasted("smooth_l1_loss", smooth_l1_loss, (), locals())
+    if UNUSUAL and asks_for_care(input):
+        return with_care("smooth_l1_loss", smooth_l1_loss, (), locals())
     input, target = _compare("smooth_l1_loss", input, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     if beta < 0:
@@ -205,8 +205,8 @@ def huber_loss(
     ----------
     P. J. Huber, "Robust Estimation of a Location Parameter", Annals of Mathematical Statistics 35, 1964.
     """
-    if HALVES and thread.state.autocast is not None:
-        return autocasted("huber_loss", huber_loss, (), locals())
+    if UNUSUAL and asks_for_care(input):
+        return with_care("huber_loss", huber_loss, (), locals())
     input, target = _compare("huber_loss", input, target)
     reduction = chosen_reduction(reduction, None, None)
     if delta <= 0:
@@ -252,8 +252,8 @@ def nll_loss(
     ValueError, RuntimeError
         If shapes or dtypes do not fit.
     """
-    if HALVES and thread.state.autocast is not None:
-        return autocasted("nll_loss", nll_loss, (), locals())
+    if UNUSUAL and asks_for_care(input):
+        return with_care("nll_loss", nll_loss, (), locals())
     require_tensors("nll_loss", input=input, target=target)
     warn_of_probabilities("nll_loss", input)
     return _likelihood(input, target, weight, ignore_index, chosen_reduction(reduction, size_average, reduce))
@@ -348,8 +348,8 @@ def cross_entropy(
     >>> cross_entropy(torch.tensor([[2.0, 0.0]]), torch.tensor([0]))
     tensor(0.1269)
     """
-    if HALVES and thread.state.autocast is not None:
-        return autocasted("cross_entropy", cross_entropy, (), locals())
+    if UNUSUAL and asks_for_care(input):
+        return with_care("cross_entropy", cross_entropy, (), locals())
     if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
         require_tensors("cross_entropy", input=input, target=target)  # type: ignore[unreachable]
     if input.grad_fn is not None:
@@ -459,8 +459,8 @@ def binary_cross_entropy(
     RuntimeError
         If ``input`` or ``target`` holds what is no probability.
     """
-    if HALVES and thread.state.autocast is not None:
-        return autocasted("binary_cross_entropy", binary_cross_entropy, (), locals())
+    if UNUSUAL and asks_for_care(input):
+        return with_care("binary_cross_entropy", binary_cross_entropy, (), locals())
     require_tensors("binary_cross_entropy", input=input, target=target)
     if input.array.shape != target.array.shape:
         raise ValueError(
@@ -498,8 +498,8 @@ def binary_cross_entropy_with_logits(
     RuntimeError
         If ``target`` is of whole numbers or bools.
     """
-    if HALVES and thread.state.autocast is not None:
-        return autocasted("binary_cross_entropy_with_logits", binary_cross_entropy_with_logits, (), locals())
+    if UNUSUAL and asks_for_care(input):
+        return with_care("binary_cross_entropy_with_logits", binary_cross_entropy_with_logits, (), locals())
     require_tensors("binary_cross_entropy_with_logits", input=input, target=target)
     warn_of_probabilities("binary_cross_entropy_with_logits", input)
     if input.array.shape != target.array.shape:

@@ -6,10 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from autokit.dtypes import FLOATS, HALVES
+from autokit.dtypes import FLOATS
 from autokit.nn.functional.loss import chosen_reduction, reduced, require_tensors
 from autokit.ops import margin_loss as rules
-from autokit.ops.autocast import autocasted
 from autokit.ops.choices import clamp_min, minimum, where
 from autokit.ops.compare import eq, ne
 from autokit.ops.elementwise import sqrt
@@ -17,8 +16,9 @@ from autokit.ops.errors import describe
 from autokit.ops.gpu import any_of
 from autokit.ops.loss import binary_cross_entropy_with_logits as _binary_cross_entropy_with_logits
 from autokit.ops.norm import pairwise_distance
+from autokit.ops.unusual import asks_for_care, with_care
 from autokit.tensor import Tensor
-from autokit.thread_state import thread
+from autokit.thread_state import UNUSUAL
 
 
 def hinge_embedding_loss(
@@ -30,8 +30,8 @@ def hinge_embedding_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Distances: themselves where the target is 1, what they miss of ``margin`` where it is -1."""
-    if HALVES and thread.state.autocast is not None:
-        return autocasted("hinge_embedding_loss", hinge_embedding_loss, (), locals())
+    if UNUSUAL and asks_for_care(input):
+        return with_care("hinge_embedding_loss", hinge_embedding_loss, (), locals())
     require_tensors("hinge_embedding_loss", input=input, target=target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     far = clamp_min(margin - input, 0).to(input.dtype)
@@ -48,8 +48,8 @@ def margin_ranking_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """What ``input1`` misses to be above ``input2`` by ``margin`` where the target is 1; below for -1."""
-    if HALVES and thread.state.autocast is not None:
-        return autocasted("margin_ranking_loss", margin_ranking_loss, (), locals())
+    if UNUSUAL and asks_for_care(input1):
+        return with_care("margin_ranking_loss", margin_ranking_loss, (), locals())
     require_tensors("margin_ranking_loss", input1=input1, input2=input2, target=target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     if not input1.array.ndim == input2.array.ndim == target.array.ndim:
@@ -71,8 +71,8 @@ def soft_margin_loss(
 
     It stays finite where the exponential overflows, where PyTorch gives inf.
     """
-    if HALVES and thread.state.autocast is not None:
-        return autocasted("soft_margin_loss", soft_margin_loss, (), locals())
+    if UNUSUAL and asks_for_care(input):
+        return with_care("soft_margin_loss", soft_margin_loss, (), locals())
     require_tensors("soft_margin_loss", input=input, target=target)
     if input.array.dtype.kind in FLOATS and target.array.dtype.kind in FLOATS:
         target = target.to(input.dtype)
@@ -111,8 +111,8 @@ def multi_margin_loss(
     ----------
     J. Weston and C. Watkins, "Support Vector Machines for Multi-Class Pattern Recognition", ESANN 1999.
     """
-    if HALVES and thread.state.autocast is not None:
-        return autocasted("multi_margin_loss", multi_margin_loss, (), locals())
+    if UNUSUAL and asks_for_care(input):
+        return with_care("multi_margin_loss", multi_margin_loss, (), locals())
     require_tensors("multi_margin_loss", input=input, target=target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     if p not in (1, 2):
@@ -163,8 +163,8 @@ def multilabel_margin_loss(
         The right classes, int64, in the shape of ``input``: each row names them, and ends with -1 where
         it is not full.
     """
-    if HALVES and thread.state.autocast is not None:
-        return autocasted("multilabel_margin_loss", multilabel_margin_loss, (), locals())
+    if UNUSUAL and asks_for_care(input):
+        return with_care("multilabel_margin_loss", multilabel_margin_loss, (), locals())
     require_tensors("multilabel_margin_loss", input=input, target=target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     _refuse_more_than_rows(input)
@@ -208,8 +208,8 @@ def multilabel_soft_margin_loss(
 
     ``target`` says 1 for each class that holds, and 0 for the others.
     """
-    if HALVES and thread.state.autocast is not None:
-        return autocasted("multilabel_soft_margin_loss", multilabel_soft_margin_loss, (), locals())
+    if UNUSUAL and asks_for_care(input):
+        return with_care("multilabel_soft_margin_loss", multilabel_soft_margin_loss, (), locals())
     require_tensors("multilabel_soft_margin_loss", input=input, target=target)
     if size_average is not None or reduce is not None:
         reduction = chosen_reduction(reduction, size_average, reduce)
@@ -255,8 +255,8 @@ def triplet_margin_loss(
     ----------
     V. Balntas et al., "Learning Shallow Convolutional Feature Descriptors with Triplet Losses", BMVC 2016.
     """
-    if HALVES and thread.state.autocast is not None:
-        return autocasted("triplet_margin_loss", triplet_margin_loss, (), locals())
+    if UNUSUAL and asks_for_care(anchor):
+        return with_care("triplet_margin_loss", triplet_margin_loss, (), locals())
     reduction = chosen_reduction(reduction, size_average, reduce)
 
     def distance(a: Tensor, b: Tensor) -> Tensor:
@@ -276,10 +276,8 @@ def triplet_margin_with_distance_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """:func:`triplet_margin_loss` with another distance."""
-    if HALVES and thread.state.autocast is not None:
-        return autocasted(
-            "triplet_margin_with_distance_loss", triplet_margin_with_distance_loss, (), locals()
-        )
+    if UNUSUAL and asks_for_care(anchor):
+        return with_care("triplet_margin_with_distance_loss", triplet_margin_with_distance_loss, (), locals())
     reduction = chosen_reduction(reduction, None, None)
     distance = distance_function or pairwise_distance
     return _triplet(
@@ -332,8 +330,8 @@ def cosine_embedding_loss(
     RuntimeError
         If shapes do not fit: (N, D) with targets (N,), or (D,) with a target ().
     """
-    if HALVES and thread.state.autocast is not None:
-        return autocasted("cosine_embedding_loss", cosine_embedding_loss, (), locals())
+    if UNUSUAL and asks_for_care(input1):
+        return with_care("cosine_embedding_loss", cosine_embedding_loss, (), locals())
     require_tensors("cosine_embedding_loss", input1=input1, input2=input2, target=target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     if target.array.ndim > 1:

@@ -12,7 +12,6 @@ from autokit.dtypes import FLOATS, HALVES
 from autokit.limits import finfo
 from autokit.nn.functional.loss import require_tensors
 from autokit.ops import normalize as rules
-from autokit.ops.autocast import autocasted
 from autokit.ops.convert import cast
 from autokit.ops.direct import direct
 from autokit.ops.errors import describe
@@ -21,8 +20,9 @@ from autokit.ops.normalize import Groups, Statistics
 from autokit.ops.operands import literal
 from autokit.ops.pad import pad
 from autokit.ops.shape import reshape
+from autokit.ops.unusual import asks_for_care, with_care
 from autokit.tensor import Tensor, new_tensor
-from autokit.thread_state import thread
+from autokit.thread_state import UNUSUAL
 
 
 def layer_norm(
@@ -60,8 +60,8 @@ def layer_norm(
     ----------
     J. L. Ba, J. R. Kiros and G. E. Hinton, "Layer Normalization", 2016.
     """
-    if HALVES and thread.state.autocast is not None:
-        return autocasted("layer_norm", layer_norm, (), locals())
+    if UNUSUAL and asks_for_care(input):
+        return with_care("layer_norm", layer_norm, (), locals())
     groups = _last_dimensions("layer_norm", input, normalized_shape, weight, bias, eps)
     return _run(rules.layer_norm, input, weight, bias, groups)
 
@@ -77,8 +77,8 @@ def rms_norm(
     ----------
     B. Zhang and R. Sennrich, "Root Mean Square Layer Normalization", NeurIPS 2019.
     """
-    if HALVES and thread.state.autocast is not None:
-        return autocasted("rms_norm", rms_norm, (), locals())
+    if UNUSUAL and asks_for_care(input):
+        return with_care("rms_norm", rms_norm, (), locals())
     if eps is None:
         require_tensors("rms_norm", input=input)
         eps = finfo(input.dtype).eps if input.array.dtype.kind in FLOATS else 0.0
@@ -196,6 +196,8 @@ def batch_norm(
     ----------
     S. Ioffe and C. Szegedy, "Batch Normalization", ICML 2015.
     """
+    if UNUSUAL and asks_for_care(input):
+        return with_care("batch_norm", batch_norm, (), locals())
     require_tensors("batch_norm", input=input)
     shape = input.array.shape
     if training and math.prod(shape[:1] + shape[2:]) == 1:
@@ -272,8 +274,8 @@ def group_norm(
     ----------
     Y. Wu and K. He, "Group Normalization", ECCV 2018.
     """
-    if HALVES and thread.state.autocast is not None:
-        return autocasted("group_norm", group_norm, (), locals())
+    if UNUSUAL and asks_for_care(input):
+        return with_care("group_norm", group_norm, (), locals())
     require_tensors("group_norm", input=input)
     shape = input.array.shape
     if len(shape) < 2:
@@ -327,6 +329,8 @@ def instance_norm(
     ----------
     D. Ulyanov et al., "Instance Normalization", 2016.
     """
+    if UNUSUAL and asks_for_care(input):
+        return with_care("instance_norm", instance_norm, (), locals())
     require_tensors("instance_norm", input=input)
     shape = input.array.shape
     if use_input_stats and math.prod(shape[2:]) == 1:
@@ -368,8 +372,8 @@ def local_response_norm(
     A. Krizhevsky, I. Sutskever and G. E. Hinton, "ImageNet Classification with Deep Convolutional Neural
     Networks", NIPS 2012.
     """
-    if HALVES and thread.state.autocast is not None:
-        return autocasted("local_response_norm", local_response_norm, (), locals())
+    if UNUSUAL and asks_for_care(input):
+        return with_care("local_response_norm", local_response_norm, (), locals())
     require_tensors("local_response_norm", input=input)
     ndim = input.array.ndim
     if ndim < 3:

@@ -7,15 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from autokit.dtypes import HALVES
-from autokit.ops.autocast import autocasted
 from autokit.ops.conv import Size
 from autokit.ops.direct import direct
 from autokit.ops.elementwise import relu, sign
 from autokit.ops.pool import avg_pool1d, avg_pool2d, avg_pool3d
 from autokit.ops.pooling import counted_through, put_places
+from autokit.ops.unusual import asks_for_care, with_care
 from autokit.tensor import Tensor
-from autokit.thread_state import thread
+from autokit.thread_state import UNUSUAL
 
 
 def _norm_pool(
@@ -57,8 +56,8 @@ def lp_pool3d(
     ceil_mode: bool = False,
 ) -> Tensor:
     """``(Σ xᵖ)^(1/p)`` over each window of volumes, for p = ``norm_type``."""
-    if HALVES and thread.state.autocast is not None:
-        return autocasted("lp_pool3d", lp_pool3d, (), locals())
+    if UNUSUAL and asks_for_care(input):
+        return with_care("lp_pool3d", lp_pool3d, (), locals())
     return _norm_pool(input, norm_type, kernel_size, stride, ceil_mode, 3)
 
 
@@ -119,8 +118,8 @@ def max_unpool1d(
     output_size: Sequence[int] | None = None,
 ) -> Tensor:
     """Zeros, with the elements of ``input`` where ``max_pool1d(return_indices=True)`` found them."""
-    if HALVES and thread.state.autocast is not None:
-        return autocasted("max_unpool1d", max_unpool1d, (), locals())
+    if UNUSUAL and asks_for_care(input):
+        return with_care("max_unpool1d", max_unpool1d, (), locals())
     return _unpool(input, indices, kernel_size, stride, padding, output_size, 1)
 
 
@@ -136,8 +135,8 @@ def max_unpool2d(
 
     ``output_size`` says which of several sizes that pool to the same is meant.
     """
-    if HALVES and thread.state.autocast is not None:
-        return autocasted("max_unpool2d", max_unpool2d, (), locals())
+    if UNUSUAL and asks_for_care(input):
+        return with_care("max_unpool2d", max_unpool2d, (), locals())
     return _unpool(input, indices, kernel_size, stride, padding, output_size, 2)
 
 
@@ -150,6 +149,6 @@ def max_unpool3d(
     output_size: Sequence[int] | None = None,
 ) -> Tensor:
     """Zeros, with the elements of ``input`` where ``max_pool3d(return_indices=True)`` found them."""
-    if HALVES and thread.state.autocast is not None:
-        return autocasted("max_unpool3d", max_unpool3d, (), locals())
+    if UNUSUAL and asks_for_care(input):
+        return with_care("max_unpool3d", max_unpool3d, (), locals())
     return _unpool(input, indices, kernel_size, stride, padding, output_size, 3)

@@ -44,7 +44,8 @@ def get_total_norm(
     norm_type = float(norm_type)
     if not tensors:
         return new_tensor(np.zeros((), np.float32))
-    total = vector_norm(stack([vector_norm(tensor, norm_type) for tensor in tensors]), norm_type)
+    norms = [vector_norm(tensor, norm_type) for tensor in tensors]
+    total = vector_norm(stack([norm.to(norms[0].device) for norm in norms]), norm_type)
     if error_if_nonfinite and not np.isfinite(total.array.item()):
         raise RuntimeError(
             f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it "

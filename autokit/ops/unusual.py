@@ -1,0 +1,93 @@
+"""What is done otherwise where something unusual is at work: half precision, autocast, several GPUs.
+
+``UNUSUAL`` says whether this program uses any of them; as long as it does not,
+to ask for that is all that operations and functions pay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from autokit.current_gpu import SEVERAL, OnGPU, current_gpu, gpu_of, on_its_gpu
+from autokit.dtypes import HALVES
+from autokit.ops.autocast import autocasted
+from autokit.tensor import Tensor
+from autokit.thread_state import UNUSUAL, thread
+
+if TYPE_CHECKING:
+    from autokit.ops.operation import Operation
+
+
+def computing(operation: Operation, arrays: Sequence[Any]) -> Callable[..., Any]:
+    """The rule of ``operation`` as it computes with ``arrays``: in float32, or on another GPU."""
+    halves = bool(HALVES) and any([array.dtype in HALVES for array in arrays])
+    return on_its_gpu(operation.on_halves if halves else operation.forward, arrays)
+
+
+def as_floats(array: Any, dtype: Any) -> Any:
+    """``array``, of integers or bools, in a floating point ``dtype``."""
+    return on_its_gpu(lambda own: own.astype(dtype), (array,))(array)
+
+
+def asks_for_care(*values: Any) -> bool:
+    """Whether a function that was given ``values`` must go :func:`with_care`."""
+    return thread.state.autocast is not None or other_gpu_of(values) is not None
+
+
+def with_care(
+    name: str, function: Callable[..., Any], arguments: tuple[Any, ...], settings: dict[str, Any]
+) -> Any:
+    """What ``function``, which is ``name``, gives under autocast, or for tensors that are on another GPU."""
+    if thread.state.autocast is not None:
+        return autocasted(name, function, arguments, settings)
+    gpu = other_gpu_of((*arguments, *settings.values()))
+    assert gpu is not None
+    with OnGPU(gpu):
+        return function(*arguments, **settings)
+
+
+def in_place_of(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """What ``functools.wraps`` does, in a third of the time: importing autokit does it two thousand times."""
+
+    def dress(apply: Any) -> Callable[..., Any]:
+        apply.__name__, apply.__qualname__ = function.__name__, function.__qualname__
+        apply.__doc__, apply.__module__ = function.__doc__, function.__module__
+        apply.__dict__.update(function.__dict__)
+        apply.__wrapped__ = function
+        return apply
+
+    return dress
+
+
+def on_its_tensors_gpu(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``function``, which computes outside of rules, on the GPU of the first tensor that it is given."""
+
+    @in_place_of(function)
+    def apply(*arguments: Any, **settings: Any) -> Any:
+        gpu = other_gpu_of((*arguments, *settings.values()))
+        if gpu is None:
+            return function(*arguments, **settings)
+        with OnGPU(gpu):
+            return function(*arguments, **settings)
+
+    return apply
+
+
+def other_gpu_of(values: Iterable[Any]) -> int | None:
+    """The GPU of the first tensor among ``values``; None where it is the current one, or there is but one."""
+    if SEVERAL not in UNUSUAL:
+        return None
+    gpu = next(_gpus_in(values), None)
+    return None if gpu is None or gpu == current_gpu() else gpu
+
+
+def _gpus_in(values: Iterable[Any]) -> Iterator[int]:
+    """The GPUs of the tensors among ``values``, and in the lists among them."""
+    for each in values:
+        if isinstance(each, Tensor):
+            gpu = gpu_of(each)
+            if gpu is not None:
+                yield gpu
+        elif each.__class__ in (list, tuple):
+            yield from _gpus_in(each)

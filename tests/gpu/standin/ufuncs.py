@@ -1,0 +1,80 @@
+"""Which dtypes a ufunc of CuPy computes in, and returns: its own table decides, not NumPy's.
+
+CuPy takes the first row of the table that the operands fit into.  Some rows
+NumPy does not have, where it raises: CuPy subtracts bools, and negates them.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from tests.gpu.standin.notes import NAMES
+
+_KEYWORDS = {"out", "dtype", "casting", "where"}
+_STANDING = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
+_NUMBERS = {bool: ("b", bool), int: ("i", np.int64), float: ("f", np.float64), complex: ("c", np.complex128)}
+_OF_BOOLS = {
+    "subtract": np.logical_xor,
+    "negative": np.logical_not,
+    "positive": np.copy,
+    "gcd": np.logical_or,
+}
+"""What CuPy computes of bools where NumPy refuses them."""
+
+
+def keywords_of_ufunc(name: str, keywords: dict[str, Any]) -> None:
+    """Raise for what CuPy's ufuncs do not take."""
+    if not keywords.keys() <= _KEYWORDS:
+        raise TypeError(f"cupy.{name} takes no {keywords.keys() - _KEYWORDS}")
+
+
+def applied(ufunc: Any, inputs: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """``ufunc`` of arrays and numbers, in the dtypes that CuPy computes it in."""
+    rows = NAMES["cupy.ufunc"].get(ufunc.__name__)
+    with np.errstate(all="ignore"):
+        if rows is None or keywords.get("dtype") is not None or len(inputs) != ufunc.nin:
+            return ufunc(*inputs, **keywords)
+        taken, given = _row(rows, tuple(map(_standing_of, inputs)), ufunc.__name__)
+        typed = [np.asarray(each, kind) for each, kind in zip(inputs, taken)]
+        if ufunc.__name__ in _OF_BOOLS and set(taken) == {"?"}:
+            made = np.asarray(_OF_BOOLS[ufunc.__name__](*typed))
+            return np.copyto(keywords["out"][0], made) or keywords["out"][0] if "out" in keywords else made
+        if "out" in keywords:
+            return ufunc(*typed, **keywords)
+        made = ufunc(*typed, **keywords)
+        if isinstance(made, tuple):
+            return tuple([np.asarray(each, kind) for each, kind in zip(made, given)])
+        return np.asarray(made, given[0])
+
+
+def _standing_of(value: Any) -> Any:
+    """A Python number's type, which yields to arrays; of all else the dtype."""
+    return value.__class__ if value.__class__ in _NUMBERS else np.asarray(value).dtype
+
+
+@lru_cache(maxsize=4096)
+def _row(rows: str, operands: tuple[Any, ...], name: str) -> tuple[str, str]:
+    """The first row that fits, as the dtypes that it takes and gives."""
+    of_arrays = [_STANDING.get(each.kind, 2) for each in operands if isinstance(each, np.dtype)]
+    numbers = [each for each in operands if not isinstance(each, np.dtype)]
+    highest = max([_STANDING[_NUMBERS[each][0]] for each in numbers], default=0)
+    yields = bool(of_arrays) and highest <= max(of_arrays)
+    for row in rows.split():
+        taken, given = row.split(">")
+        if all(_fits(each, np.dtype(kind), yields) for each, kind in zip(operands, taken)):
+            return taken, given
+    raise TypeError(
+        f"Wrong type ({[str(each) for each in operands]}) of arguments for cupy_{name}: not supported"
+    )
+
+
+def _fits(operand: Any, kind: np.dtype, yields: bool) -> bool:
+    if isinstance(operand, np.dtype):
+        return bool(np.can_cast(operand, kind))
+    of_python, own = _NUMBERS[operand]
+    if not yields:
+        return bool(np.can_cast(own, kind))
+    return _STANDING[of_python] <= _STANDING[kind.kind]
