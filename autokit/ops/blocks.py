@@ -12,6 +12,7 @@ to the next where there are few.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache, wraps
 from typing import Any
@@ -134,7 +135,8 @@ def in_rows(
             return plain(*arguments, **settings)
         *arrays, dim = (*arguments, *settings.values())
         if not _are_rows(arrays, dim):
-            return plain(*arrays, dim)
+            by_columns = native and _by_columns(f"{native}_of_columns", arrays, dim % first.ndim)
+            return plain(*arrays, dim) if by_columns is None else by_columns
         result = np.empty(first.shape, first.dtype)
         matrices = [array.reshape(-1, first.shape[-1]) for array in (*arrays, result)]
         if native and loop_over_rows(native, *matrices):
@@ -168,6 +170,30 @@ def loop_over_rows(native: str, *arrays: Any, others: Sequence[Any] = ()) -> boo
     step = max(BLOCKS_OF_THREADS * BLOCK * len(first) // first.size, 1)
     each(lambda piece: loop(*[array[piece] for array in arrays], *others), pieces(len(first), step))
     return True
+
+
+def _by_columns(native: str, arrays: Sequence[Any], dim: int) -> Any:
+    """What the compiled loop ``native`` gives along a dimension that is not the last; None without one."""
+    first = arrays[0]
+    cubes = [columns(array, dim) for array in arrays]
+    if any(cube is None for cube in cubes) or any(array.shape != first.shape for array in arrays):
+        return None
+    if any(array.dtype != first.dtype for array in arrays):
+        return None
+    result = np.empty(first.shape, first.dtype)
+    return result if loop_over_rows(native, *cubes, columns(result, dim)) else None
+
+
+def columns(a: Any, dim: int) -> Any:
+    """``a`` as a cube whose middle dimension is ``dim``, counted from the front, where many lie beside it."""
+    if a.__class__ is not np.ndarray or not a.ndim or not a.flags.c_contiguous:
+        return None
+    beside = math.prod(a.shape[dim + 1 :])
+    return a.reshape(-1, a.shape[dim], beside) if beside >= FEWEST_BESIDE and a.size else None
+
+
+FEWEST_BESIDE = 16
+"""Columns that a compiled loop goes through at once."""
 
 
 def _are_rows(arrays: Sequence[Any], dim: int) -> bool:

@@ -64,7 +64,7 @@ def _squared_error_gradient_on_arrays(g: Any, input: Any, target: Any, reduction
 def _squared_error(input: Any, target: Any, reduction: str = "mean") -> Any:
     total = None
     if reduction != "none":
-        total = total_in_a_loop("native_loops.squared_distances_of_runs", input, target)
+        total = total_in_a_loop("native_sums.squared_distances_of_runs", input, target)
     if total is None:
         difference = input - target
         return _reduced(difference * difference, reduction)

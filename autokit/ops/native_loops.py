@@ -1,4 +1,4 @@
-"""Loops for Numba to compile: elementwise functions of large arrays of float32, and their gradients.
+"""Loops for Numba to compile: elementwise functions and softmax of float32, and their gradients.
 
 Each does for one element all that its rule says, and is named by the rule (``blocks.in_blocks``).
 Arrays are lines in memory, ``into`` is what is written.  A loop branches at no
@@ -156,12 +156,6 @@ def leaky_relu_gradient(g, a, into, slope):
         into[i] = g[i] if a[i] > ZERO else g[i] * slope
 
 
-def hardtanh(a, into, low, high):
-    for i in range(into.size):
-        held = low if a[i] < low else a[i]
-        into[i] = high if held > high else held
-
-
 def hardtanh_gradient(g, a, into, low, high):
     for i in range(into.size):
         into[i] = ZERO if (a[i] <= low) | (a[i] >= high) else g[i]
@@ -253,7 +247,7 @@ def logsigmoid_gradient(g, a, into):
         into[i] = g[i] / (ONE + exp(a[i]))
 
 
-# ---------------------------------------------------------------- rows
+# ---------------------------------------------------------------- softmax, by rows and by columns
 
 
 @inlined
@@ -357,107 +351,63 @@ def shares(a, top, factors, into):
             into[i, k] = exp(a[i, k] - top[i, 0]) * factors[i, 0]
 
 
-# ---------------------------------------------------------------- sums
-
-
-def sums_of_rows(a, into):
-    for i in range(len(a)):
-        into[i] = total(a[i])
-
-
-def squares_of_runs(a, into, mean):
-    """The sum of (x − mean)² over each 1024 neighbours."""
-    for i in range(into.size):
-        into[i] = squares(a[1024 * i : 1024 * (i + 1)], mean)
-
-
-@summing
-def squared_distance(row, other):
-    total = ZERO
-    for k in range(row.size):
-        total += (row[k] - other[k]) * (row[k] - other[k])
-    return total
-
-
-def squared_distances_of_runs(a, b, into):
-    """The sum of (x − y)² over each 1024 neighbours."""
-    for i in range(into.size):
-        run = slice(1024 * i, 1024 * (i + 1))
-        into[i] = squared_distance(a[run], b[run])
-
-
-# ---------------------------------------------------------------- normalized rows
-
-
-@summing
-def squares(row, mean):
-    total = ZERO
-    for k in range(row.size):
-        total += (row[k] - mean) * (row[k] - mean)
-    return total
-
-
-def row_statistics(a, into_mean, into_scale, eps, centred):
-    for i in range(len(a)):
-        row = a[i]
-        count = f32(row.size)
-        mean = total(row) / count if centred else ZERO
-        into_mean[i, 0] = mean
-        into_scale[i, 0] = ONE / f32(np.sqrt(squares(row, mean) / count + eps))
-
-
-def normalized_rows(a, mean, scale, into, weight, bias):
-    for i in range(len(a)):
-        for k in range(a.shape[1]):
-            into[i, k] = (a[i, k] - mean[i, 0]) * scale[i, 0] * weight[k] + bias[k]
-
-
-@summing
-def moments(g, row, mean, weight):
-    """The sums of ĝ · (x − mean) and of ĝ, where ĝ is the gradient that arrives times the weights."""
-    along, together = ZERO, ZERO
-    for k in range(row.size):
-        arrived = g[k] * weight[k]
-        along += arrived * (row[k] - mean)
-        together += arrived
-    return along, together
-
-
-def normalized_rows_gradient(g, a, mean, scale, into, weight, into_by_weight, into_by_bias, centred):
-    for i in range(len(a)):
-        row, arrived, top, factor = a[i], g[i], mean[i, 0], scale[i, 0]
-        along, together = moments(arrived, row, top, weight)
-        slope = along * factor * factor / f32(row.size)
-        shift = together / f32(row.size) if centred else ZERO
-        for k in range(row.size):
-            away = row[k] - top
-            into[i, k] = (arrived[k] * weight[k] - away * slope - shift) * factor
-            into_by_weight[k] += arrived[k] * away * factor
-            into_by_bias[k] += arrived[k]
-
-
-# ---------------------------------------------------------------- running sums, in float64
-
-
-def running_sums(a, into, backwards):
-    """Along each row."""
-    last = a.shape[1] - 1
-    for i in range(len(a)):
-        state = 0.0
-        for k in range(last + 1):
-            place = last - k if backwards else k
-            state += a[i, place]
-            into[i, place] = state
-
-
-def running_sums_of_columns(a, into, backwards):
+def softmax_of_columns(a, into):
     """Along the middle dimension of three."""
-    state = np.empty(a.shape[2])
-    last = a.shape[1] - 1
+    top, share = np.empty(a.shape[2], f32), np.empty(a.shape[2], f32)
     for i in range(len(a)):
-        state[:] = 0.0
-        for k in range(last + 1):
-            place = last - k if backwards else k
-            for j in range(state.size):
-                state[j] += a[i, place, j]
-                into[i, place, j] = state[j]
+        top[:] = -INFINITE
+        share[:] = ZERO
+        for k in range(a.shape[1]):
+            for j in range(top.size):
+                top[j] = a[i, k, j] if a[i, k, j] > top[j] else top[j]
+        for k in range(a.shape[1]):
+            for j in range(top.size):
+                into[i, k, j] = exp(a[i, k, j] - top[j])
+                share[j] += into[i, k, j]
+        for j in range(top.size):
+            share[j] = ONE / share[j]
+        for k in range(a.shape[1]):
+            for j in range(top.size):
+                into[i, k, j] *= share[j]
+
+
+def softmax_gradient_of_columns(g, out, into):
+    along = np.empty(g.shape[2], f32)
+    for i in range(len(g)):
+        along[:] = ZERO
+        for k in range(g.shape[1]):
+            for j in range(along.size):
+                along[j] += g[i, k, j] * out[i, k, j]
+        for k in range(g.shape[1]):
+            for j in range(along.size):
+                into[i, k, j] = out[i, k, j] * (g[i, k, j] - along[j])
+
+
+def log_softmax_of_columns(a, into):
+    top, rest = np.empty(a.shape[2], f32), np.empty(a.shape[2], f32)
+    for i in range(len(a)):
+        top[:] = -INFINITE
+        rest[:] = ZERO
+        for k in range(a.shape[1]):
+            for j in range(top.size):
+                top[j] = a[i, k, j] if a[i, k, j] > top[j] else top[j]
+        for k in range(a.shape[1]):
+            for j in range(top.size):
+                rest[j] += exp(a[i, k, j] - top[j])
+        for j in range(top.size):
+            rest[j] = f32(np.log(rest[j]))
+        for k in range(a.shape[1]):
+            for j in range(top.size):
+                into[i, k, j] = (a[i, k, j] - top[j]) - rest[j]
+
+
+def log_softmax_gradient_of_columns(g, out, into):
+    arrived = np.empty(g.shape[2], f32)
+    for i in range(len(g)):
+        arrived[:] = ZERO
+        for k in range(g.shape[1]):
+            for j in range(arrived.size):
+                arrived[j] += g[i, k, j]
+        for k in range(g.shape[1]):
+            for j in range(arrived.size):
+                into[i, k, j] = g[i, k, j] - exp(out[i, k, j]) * arrived[j]

@@ -114,7 +114,7 @@ def _statistics_of_rows(a: Any, groups: Groups) -> Statistics:
     shape = groups.shape[: len(groups.shape) - len(groups.axes)] + (1,) * len(groups.axes)
     mean, scale = np.empty((2, len(rows), 1), a.dtype)
     settings = a.dtype.type(groups.eps), groups.centred
-    if loop_over_rows("native_loops.row_statistics", rows, mean, scale, others=settings):
+    if loop_over_rows("native_sums.row_statistics", rows, mean, scale, others=settings):
         return Statistics(mean.reshape(shape) if groups.centred else None, scale.reshape(shape))
     mean = mean if groups.centred else None
     squares, ones = np.empty(len(rows), a.dtype), np.ones(length, a.dtype)
@@ -143,7 +143,7 @@ def _normalized_rows(input: Any, weight: Any, bias: Any, groups: Groups, statist
     factors = weight.reshape(length) if weight.ndim else np.ones(length, input.dtype)
     terms = bias.reshape(length) if bias.ndim else np.zeros(length, input.dtype)
     means = np.zeros_like(scale) if mean is None else mean
-    if loop_over_rows("native_loops.normalized_rows", rows, means, scale, into, others=(factors, terms)):
+    if loop_over_rows("native_sums.normalized_rows", rows, means, scale, into, others=(factors, terms)):
         return out
 
     for piece in pieces_of_rows(rows):
@@ -217,7 +217,7 @@ def _gradients_in_loops(g: Any, rows: Any, mean: Any, scale: Any, into: Any, wei
         own = [array[parts[place]] for array in (g, rows, means, scale, into)]
         return *own, weight, by_weight[place], by_bias[place], mean is not None
 
-    loop = compiled("native_loops.normalized_rows_gradient", *arguments(0))
+    loop = compiled("native_sums.normalized_rows_gradient", *arguments(0))
     if loop is None:
         return None
     each(lambda place: loop(*arguments(place)), range(len(parts)))

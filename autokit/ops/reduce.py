@@ -159,7 +159,7 @@ def _of_rows(rows: Any) -> Any:
     """The sum of each row."""
     if is_large(rows):
         sums = np.empty(len(rows), rows.dtype)
-        if loop_over_rows("native_loops.sums_of_rows", rows, sums):
+        if loop_over_rows("native_sums.sums_of_rows", rows, sums):
             return sums
     return np.einsum("ij->i", rows)
 

@@ -58,9 +58,9 @@ def _by_a_loop(a: Any, out: Any, shape: tuple[int, int], reverse: bool) -> bool:
     cubes = [array.reshape(-1, *shape) for array in (a, out)]
     if shape[1] == 1:
         return loop_over_rows(
-            "native_loops.running_sums", *[cube[:, :, 0] for cube in cubes], others=(reverse,)
+            "native_sums.running_sums", *[cube[:, :, 0] for cube in cubes], others=(reverse,)
         )
-    return loop_over_rows("native_loops.running_sums_of_columns", *cubes, others=(reverse,))
+    return loop_over_rows("native_sums.running_sums_of_columns", *cubes, others=(reverse,))
 
 
 def _is_moderate(a: Any) -> bool:

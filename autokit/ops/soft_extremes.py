@@ -8,10 +8,11 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.devices import on_a_gpu
-from autokit.ops.blocks import in_rows, ones
+from autokit.ops.blocks import in_rows, loop_over_rows, ones
 from autokit.ops.dims import place_of
 from autokit.ops.gpu_kernels import fused
 from autokit.ops.names import Names
+from autokit.ops.native import is_large
 from autokit.ops.operation import derivative, operation
 from autokit.ops.reduce import Dim, added, axes, checked, kind_of, require_operand, restored
 from autokit.tensor import Tensor
@@ -23,24 +24,54 @@ def _top(a: Any, dim: Dim) -> Any:
     return a.max(axis=axes(dim), keepdims=True) if a.size else a.sum(axis=axes(dim), keepdims=True)
 
 
-@operation(
-    "logsumexp",
-    "log Σ exp {a}",
-    a=derivative(
-        "exp({a} − {out})",
-        lambda g, a, out, shape, dim, keepdim: (
-            restored(g, shape, dim, keepdim) * np.exp(a - restored(out, shape, dim, keepdim))
-        ),
-    ),
-    floating=True,
-    name="logsumexp",
-)
-def plain_logsumexp(a, /, dim, keepdim=False):
-    """See :func:`logsumexp`."""
+def _logsumexp(a: Any, dim: Dim, keepdim: bool = False) -> Any:
     top = _top(a, dim)
     top = np.where(np.isfinite(top), top, 0)
     total = np.log(np.exp(a - top).sum(axis=axes(dim), keepdims=True)) + top
     return total if keepdim else total.reshape(a.sum(axis=axes(dim)).shape)
+
+
+def _logsumexp_on_arrays(a: Any, dim: Dim, keepdim: bool = False) -> Any:
+    rows = _rows(a, dim)
+    if rows is not None:
+        top, total = np.empty((2, len(rows), 1), rows.dtype)
+        if loop_over_rows("native_loops.shifts", rows, top, total) and np.isfinite(top).all():
+            return (np.log(total) + top).reshape((*a.shape[:-1], 1) if keepdim else a.shape[:-1])
+    return _logsumexp(a, dim, keepdim)
+
+
+def _rows(a: Any, dim: Dim) -> Any:
+    """``a`` as a matrix whose rows lie along ``dim``, where it is a large array; else None."""
+    if a.__class__ is np.ndarray and is_large(a) and a.flags.c_contiguous and dim in (-1, a.ndim - 1):
+        return a.reshape(-1, a.shape[-1])
+    return None
+
+
+def _of_logsumexp(g: Any, a: Any, out: Any, shape: tuple[int, ...], dim: Dim, keepdim: bool) -> Any:
+    return restored(g, shape, dim, keepdim) * np.exp(a - restored(out, shape, dim, keepdim))
+
+
+def _of_logsumexp_on_arrays(g: Any, a: Any, out: Any, shape: tuple[int, ...], dim: Dim, keepdim: bool) -> Any:
+    rows = _rows(a, dim)
+    if rows is not None and g.dtype == out.dtype == a.dtype:
+        result = np.empty(shape, a.dtype)
+        beside = [np.ascontiguousarray(each).reshape(-1, 1) for each in (out, g)]
+        if loop_over_rows("native_loops.shares", rows, *beside, result.reshape(rows.shape)):
+            return result
+    return _of_logsumexp(g, a, out, shape, dim, keepdim)
+
+
+@operation(
+    "logsumexp",
+    "log Σ exp {a}",
+    a=derivative("exp({a} − {out})", _of_logsumexp, _of_logsumexp_on_arrays),
+    floating=True,
+    name="logsumexp",
+    on_arrays=_logsumexp_on_arrays,
+)
+def plain_logsumexp(a, /, dim, keepdim=False):
+    """See :func:`logsumexp`."""
+    return _logsumexp(a, dim, keepdim)
 
 
 def logsumexp(input: Tensor, dim: Dim, keepdim: bool = False) -> Tensor:

@@ -92,7 +92,7 @@ def _variance(a: Any, dim: Dim, keepdim: bool, correction: float) -> Any:
     mean = added(a, axes(dim), True) / a.dtype.type(size)
     squares = None
     if axes(dim) is None:
-        squares = total_in_a_loop("native_loops.squares_of_runs", a, others=(mean.reshape(-1)[0],))
+        squares = total_in_a_loop("native_sums.squares_of_runs", a, others=(mean.reshape(-1)[0],))
     if squares is None:
         centred = a - mean
         centred *= centred

@@ -10,6 +10,7 @@ import pytest
 import autokit as torch
 from autokit.ops.operation import OPERATIONS
 from autokit.ops.product import plain_prod
+from tests.support import require
 
 SHAPES = [(10_007,), (100, 129), (3, 41, 57), (7000, 2), (2, 5000)]
 DIMS = [None, 0, -1]
@@ -71,3 +72,72 @@ def test_gradients_of_extremes(
         found, expected = (rule.vjp(g, *[needs[need] for need in plain.fetch]) for rule in (fast, plain))
     assert found.dtype == np.float32
     np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def awkward(shape: tuple[int, ...]) -> np.ndarray:
+    """Numbers with ties, infinities and NaN among them."""
+    random = np.random.RandomState(0)
+    a = random.randint(-9, 10, shape) + random.normal(size=shape) / 7
+    return np.where(random.uniform(size=shape) < 0.3, random.randint(-3, 4, shape), a).astype(np.float32)
+
+
+def both(library: Any, function: Any, a: np.ndarray) -> list[np.ndarray]:
+    """What ``function`` gives, and the gradient that goes back from it."""
+    x = library.tensor(a, requires_grad=True)
+    y = function(library, x)
+    y.backward(library.tensor(np.cos(np.arange(y.numel())).astype(np.float32)).reshape(y.shape))
+    return [y.detach().numpy(), x.grad.numpy()]
+
+
+FUNCTIONS: dict[str, Any] = {
+    "sum": lambda T, x: x.abs().sum(),
+    "sum of rows": lambda T, x: x.abs().sum(-1, keepdim=True),
+    "var": lambda T, x: x.var(),
+    "var kept": lambda T, x: x.var(keepdim=True, correction=0),
+    "std": lambda T, x: x.std(),
+    "std of equals": lambda T, x: (x * 0).std(),
+    "squared error": lambda T, x: T.nn.functional.mse_loss(x, 2 * x.detach() + 1),
+    "squared errors": lambda T, x: T.nn.functional.mse_loss(x, 2 * x.detach() + 1, reduction="sum"),
+    "squared error broadcast": lambda T, x: T.nn.functional.mse_loss(x, x.detach()[:1].expand_as(x)),
+    "logsumexp": lambda T, x: x.logsumexp(-1),
+    "logsumexp kept": lambda T, x: x.logsumexp(-1, keepdim=True),
+    "softmax": lambda T, x: x.softmax(-1),
+    "softmax of columns": lambda T, x: x.softmax(0),
+    "log_softmax of columns": lambda T, x: x.log_softmax(0),
+    "softmax between": lambda T, x: x.reshape(4, -1, 100).softmax(1),
+    "log_softmax between": lambda T, x: x.reshape(4, -1, 100).log_softmax(1),
+    "cross-entropy": lambda T, x: T.nn.functional.cross_entropy(x, T.arange(len(x)) % x.shape[1]),
+    "max of columns": lambda T, x: x.max(0).values,
+    "min of columns": lambda T, x: x.min(0, keepdim=True).values,
+    "max between": lambda T, x: x.reshape(4, -1, 100).max(1).values,
+    "cumsum": lambda T, x: x.cumsum(0),
+}
+
+
+@pytest.mark.parametrize("special", [[], [np.inf], [-np.inf], [np.nan], [np.nan, np.inf, -np.nan]], ids=str)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_what_runs_through_rows_and_columns(name: str, special: list[float], loops: str):
+    require("torch")
+    import torch as pytorch
+
+    a = awkward((160, 400))
+    if special and not name.startswith(("sum", "squared")):
+        a.reshape(-1)[np.random.RandomState(1).choice(a.size, len(special), replace=False)] = special
+    for ours, theirs in zip(*[both(library, FUNCTIONS[name], a) for library in (torch, pytorch)]):
+        assert ours.shape == theirs.shape and ours.dtype == theirs.dtype
+        size = np.abs(theirs[np.isfinite(theirs)]).max(initial=1e-30)
+        with np.errstate(invalid="ignore"):
+            np.testing.assert_allclose(ours / size, theirs / size, rtol=2e-6, atol=3e-7)
+
+
+@pytest.mark.parametrize("name", ["argmax", "argmin"])
+@pytest.mark.parametrize("dim", [0, 1, 2])
+@pytest.mark.parametrize("keepdim", [False, True])
+def test_places_of_extremes_are_the_first_of_equals_and_of_nan(
+    name: str, dim: int, keepdim: bool, loops: str
+):
+    a = np.round(awkward((9, 40, 50)))
+    a[4:6, 3:5, 7:9] = np.nan
+    found = getattr(torch.from_numpy(a), name)(dim, keepdim).numpy()
+    np.testing.assert_array_equal(found, getattr(a, name)(axis=dim, keepdims=keepdim))
+    assert found.dtype == np.int64
