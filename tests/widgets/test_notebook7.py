@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support import require
-from tests.widgets.lab import Notebook, running_lab
+from tests.widgets.lab import Lab, Notebook
 from tests.widgets.pages import standing, violations
 
 MAKE = """\
@@ -34,15 +33,13 @@ display(board, race, watch, explorer)"""
 
 
 @pytest.fixture(scope="module")
-def notebook(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Notebook]:
-    require("notebook")
-    with running_lab(tmp_path_factory.mktemp("notebook7"), app="notebook") as server:
-        context = chromium.new_context(viewport={"width": 1280, "height": 1700}, reduced_motion="reduce")
-        notebook = server.open(context, "player.ipynb", [MAKE, "0"])
-        notebook.run_all()
-        notebook.page.wait_for_selector(".ak-player")
-        yield notebook
-        context.close()
+def notebook(notebook7: Lab, chromium: Any) -> Iterator[Notebook]:
+    context = chromium.new_context(viewport={"width": 1280, "height": 1700}, reduced_motion="reduce")
+    notebook = notebook7.open(context, "player.ipynb", [MAKE, "0"])
+    notebook.run_all()
+    notebook.page.wait_for_selector(".ak-player")
+    yield notebook
+    context.close()
 
 
 def test_it_appears_and_the_still_steps_back(notebook: Notebook) -> None:

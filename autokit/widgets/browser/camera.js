@@ -65,6 +65,15 @@ export function makeCamera(svg, node, { left, top, width, height }, lit, find, o
     center(left + width / 2, top + height / 2, fitting());
   }
 
+  /** Move the picture by pixels. @param {number} dx @param {number} dy */
+  function pan(dx, dy) {
+    untouched = false;
+    cancelAnimationFrame(gliding);
+    camera.x -= dx / camera.scale;
+    camera.y -= dy / camera.scale;
+    look();
+  }
+
   /** @param {number} factor @param {{ x: number, y: number }} [at] in the stage's pixels */
   function zoom(factor, at) {
     untouched = false;
@@ -133,12 +142,8 @@ export function makeCamera(svg, node, { left, top, width, height }, lit, find, o
     const [dx, dy] = [event.clientX - drag.x, event.clientY - drag.y];
     if (!drag.moving && Math.hypot(dx, dy) < 4) return;
     if (!drag.moving) node.setPointerCapture(drag.id);
-    untouched = false;
-    cancelAnimationFrame(gliding);
     drag = { ...drag, x: event.clientX, y: event.clientY, moving: true };
-    camera.x -= dx / camera.scale;
-    camera.y -= dy / camera.scale;
-    look();
+    pan(dx, dy);
   });
   const drop = () => (drag = null);
   on(node, "pointerup", (event) => {
@@ -158,6 +163,7 @@ export function makeCamera(svg, node, { left, top, width, height }, lit, find, o
 
   return {
     zoom,
+    pan,
     /** Put something small on the sheet. @param {Element} thing */
     put: (thing) => sheet.append(thing),
     /** Where a point of the picture is on the sheet, as a CSS transform. @param {DOMPoint} point */

@@ -28,6 +28,8 @@ import { makeStage } from "./stage.js";
 import { flowOf, isRight, nameOf, neighbour, pathsTo, questions, stop, walker, whyNot } from "./story.js";
 import { makeTable } from "./table.js";
 
+const PAN = 60; // pixels that a key moves the picture by
+
 /** How long a step is shown: the time to read its sentence. @param {string} sentence */
 const dwell = (sentence) => Math.max(1300, Math.min(3600, 900 + 26 * sentence.length));
 
@@ -223,9 +225,11 @@ function render({ model, el }) {
       Enter: () => folding.open(), Backspace: () => folding.close(),
       ArrowDown: () => act.walk(1), ArrowUp: () => act.walk(-1), f: act.full,
       PageDown: () => act.chapter(1), PageUp: () => act.chapter(-1),
+      ShiftArrowRight: () => stage.pan(-PAN, 0), ShiftArrowLeft: () => stage.pan(PAN, 0), ShiftArrowDown: () => stage.pan(0, -PAN), ShiftArrowUp: () => stage.pan(0, PAN),
       "+": () => stage.zoom(1.25), "=": () => stage.zoom(1.25), "-": () => stage.zoom(0.8), 0: () => stage.fit(),
     };
-    const action = Object.hasOwn(keys, event.key) ? keys[event.key] : undefined;
+    const key = event.shiftKey && event.key.startsWith("Arrow") ? `Shift${event.key}` : event.key;
+    const action = Object.hasOwn(keys, key) ? keys[key] : undefined;
     if (!action) return;
     event.preventDefault();
     event.stopPropagation();

@@ -173,6 +173,7 @@ export function makeStage(timeline, markup, shortened, onSelect, on) {
     /** What the folded box holds that one of these nodes is in; else the first that there is, or "". @param {string[]} names */
     foldOf: (names) => names.map((name) => home.get(name)).find(Boolean)?.dataset.holds ?? folds[0]?.group.dataset.holds ?? "",
     zoom: camera.zoom,
+    pan: camera.pan,
     fit: camera.fit,
     /** @param {View} view */
     show(view) {
