@@ -38,8 +38,6 @@ def numpy_dtype(dtype: Any) -> np.dtype:
 
 def shape_of_sizes(sizes: tuple[Any, ...], size: Any = None, name: str = "new") -> tuple[int, ...]:
     """The sizes, given one by one, as one sequence, or as that under its name."""
-    if size is None and not sizes:
-        raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
     shape = sizes_of(sizes if size is None else (size,), name)
     for one in shape:
         if one < 0:

@@ -49,6 +49,8 @@ def whole(value: Any, argument: str, name: str) -> int:
 
 def sizes_of(values: tuple[Any, ...], name: str, argument: str = "size") -> tuple[int, ...]:
     """Sizes that were given one by one or as one sequence."""
+    if not values:
+        raise TypeError(f'{name}() missing 1 required positional arguments: "{argument}"')
     if len(values) == 1 and isinstance(values[0], tuple | list):
         values = tuple(values[0])
     for value in values:

@@ -186,7 +186,7 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
         return matmul(input, other)
     if len(left) == 1:
         return matmul(other, input)
-    return matmul(input, other.reshape(-1, right[-1]).t()).reshape(*left[:-1], *right[:-1])
+    return matmul(input, other.reshape(-1, right[-1]).t()).reshape((*left[:-1], *right[:-1]))
 
 
 def outer(input: Tensor, vec2: Tensor) -> Tensor:

@@ -71,7 +71,7 @@ def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: Any, interpolati
             shape[place : place + 1] = [1] if keepdim else []
     ordered = plain_gather(rows, dim=1, index=order_of(rows.array, 1))
     found = _at_ranks(ordered, _ranks(name, ordered.array, shares.reshape(-1)), interpolation)
-    return found.t().reshape(*shares.shape, *shape)
+    return found.t().reshape((*shares.shape, *shape))
 
 
 def _shares(name: str, a: Any, q: Any) -> Any:

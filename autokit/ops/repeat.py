@@ -148,9 +148,8 @@ def plain_flip(a, /, dims):
 
 def flip(input: Tensor, *dims: Any) -> Tensor:
     """The order reversed along each of ``dims``: a copy, as no view steps backwards."""
-    if len(dims) == 1 and isinstance(dims[0], tuple | list):
-        dims = tuple(dims[0])
-    return plain_flip(input, dims=places_of(dims, input.array.ndim, "flip"))
+    places = places_of(sizes_of(dims, "flip", "dims"), input.array.ndim, "flip")
+    return plain_flip(input, dims=places)
 
 
 def _needs(input: Tensor, ndim: int) -> None:

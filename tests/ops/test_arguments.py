@@ -31,3 +31,9 @@ def test_the_argument_is_named(call: Callable[[Any], Any], words: str):
 def test_an_in_place_function_takes_its_tensor_by_name():
     x = torch.zeros(2)
     assert torch.cos_(input=x) is x and x.tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("name", ["view", "reshape", "expand", "repeat", "permute", "tile", "flip"])
+def test_a_method_without_its_sizes_is_refused(name: str):
+    with pytest.raises(TypeError, match="missing"):
+        getattr(torch.ones(1), name)()

@@ -123,7 +123,7 @@ UNARY = {
     "flatten": lambda x: x.flatten(),
     "unsqueeze": lambda x: x.unsqueeze(0),
     "squeeze": lambda x: x.squeeze(),
-    "permute": lambda x: x.permute(*reversed(range(x.ndim))),
+    "permute": lambda x: x.permute(tuple(reversed(range(x.ndim)))),
     "expand": lambda x: x.expand(2, *x.shape),
     "stack": lambda x: torch.stack([x, x * 2], -1),
     "sum": lambda x: x.sum(),
