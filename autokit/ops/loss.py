@@ -37,6 +37,9 @@ def _share(g: Any, shape: tuple[int, ...], reduction: str) -> Any:
     return g / (math.prod(shape) or 1) if reduction == "mean" else g
 
 
+_LARGE = 16_384
+"""Elements from which more calls of Python pay."""
+
 # ---------------------------------------------------------------- squared error
 
 
@@ -56,14 +59,14 @@ _difference = in_blocks(
 
 
 def _squared_error_gradient_on_arrays(g: Any, input: Any, target: Any, reduction: str) -> Any:
-    if g.ndim or input.shape != target.shape or not g.__class__ is input.__class__ is np.ndarray:
+    if input.size < _LARGE or g.ndim or input.shape != target.shape or g.__class__ is not np.ndarray:
         return _squared_error_gradient(g, input, target, reduction)
     return _difference(input, target, g.dtype.type(_share(g, input.shape, reduction) * 2))
 
 
 def _squared_error(input: Any, target: Any, reduction: str = "mean") -> Any:
     total = None
-    if reduction != "none":
+    if input.size >= _LARGE and reduction != "none":
         total = total_in_a_loop("native_sums.squared_distances_of_runs", input, target)
     if total is None:
         difference = input - target
@@ -326,9 +329,6 @@ class Shift(NamedTuple):
     top: Any
     total: Any
     largest: Any
-
-
-_LARGE = 16_384
 
 
 def is_large(input: Any) -> bool:

@@ -119,11 +119,6 @@ def abs_gradient(g, a, into):
         into[i] = g[i] * (-ONE if a[i] < ZERO else sign)
 
 
-def sqrt_gradient(g, out, into):
-    for i in range(into.size):
-        into[i] = g[i] / (out[i] + out[i])
-
-
 def away(a, into, centre, factor):
     """(x − centre) · factor: the gradient of a variance."""
     for i in range(into.size):

@@ -164,19 +164,23 @@ def _of_rows(rows: Any) -> Any:
     return np.einsum("ij->i", rows)
 
 
+def _lies_like(a: Any, first: Any) -> bool:
+    """Whether ``a`` is in one piece of memory, and has the shape and the dtype of ``first``."""
+    return (
+        a.__class__ is np.ndarray
+        and a.flags.c_contiguous
+        and a.shape == first.shape
+        and a.dtype == first.dtype
+    )
+
+
 def total_in_a_loop(native: str, *arrays: Any, others: Sequence[Any] = ()) -> Any:
     """The sum of what the compiled loop ``native`` adds up over all places of ``arrays``; None without one.
 
     A loop adds up each 1024 neighbours, and NumPy their sums, so that few are lost to rounding.
     """
     first = arrays[0]
-    if not builtins.all(
-        each.__class__ is np.ndarray
-        and each.flags.c_contiguous
-        and is_large(each)
-        and each.shape == first.shape
-        for each in arrays
-    ):
+    if not is_large(first) or not builtins.all([_lies_like(each, first) for each in arrays]):
         return None
     width = _LONG // 4
     lines, sums = [array.reshape(-1) for array in arrays], np.empty(-(-first.size // width), first.dtype)

@@ -26,7 +26,7 @@ from tests.benchmarks.measure import best_times, threads
 
 def main() -> None:
     """Print the tables in Markdown, as the README shows them."""
-    packages = ("numpy", "torch", "mygrad", "autograd", "jax")
+    packages = ("numpy", "numba", "torch", "mygrad", "autograd", "jax")
     machine = f"{os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
     print(f"{machine}, {_versions(packages)}")
     print()

@@ -1,6 +1,7 @@
 """Operations on 1,000,000 numbers, forward and backward: the cost of array code.
 
-Both libraries compute on as many threads as each other: on one, and on two.
+autokit computes by NumPy alone, and by compiled loops where Numba is installed.  Both
+libraries compute on as many threads as each other: on one, and on two.
 """
 
 from __future__ import annotations
@@ -12,10 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from autokit.backends import numba
 from autokit.threads import available
 from tests.benchmarks.measure import Job, best_times, threads
 
 COUNT = 1_000_000
+
+WAYS = {"autokit": False, "with Numba": True} if numba.is_available() else {"autokit": False}
+"""How autokit computes, and whether its compiled loops are on."""
 
 Call = Callable[[Any, Any], Any]
 
@@ -75,16 +80,16 @@ CALLS: dict[str, Call] = {
 def lines() -> list[str]:
     """The table in Markdown, a line for each operation."""
     counts = (1, 2) if available() > 1 else (1,)
-    heads = [f"autokit, {_threads(count)} | of PyTorch" for count in counts]
-    table = [f"| both ways, {COUNT:,} numbers | {' | '.join(heads)} |", "|---" * (1 + 2 * len(counts)) + "|"]
+    heads = [f"{way}, {_threads(count)} | of PyTorch" for count in counts for way in WAYS]
+    table = [f"| both ways, {COUNT:,} numbers | {' | '.join(heads)} |", "|---" * (1 + 2 * len(heads)) + "|"]
     for name in CALLS:
         cells = []
         for count in counts:
             with threads(count):
                 times = best_times(jobs(name, count), rounds=7, seconds=0.01)
-            own = times["autokit"]
-            beside = f"{own / times['PyTorch']:.2f}" if "PyTorch" in times else ""
-            cells.append(f"{own * 1e6:.0f} µs | {beside}")
+            for way in WAYS:
+                beside = f"{times[way] / times['PyTorch']:.2f}" if "PyTorch" in times else ""
+                cells.append(f"{times[way] * 1e6:.0f} µs | {beside}")
         table.append(f"| {name.replace('|', '∣')} | {' | '.join(cells)} |")
     return table
 
@@ -95,10 +100,20 @@ def _threads(count: int) -> str:
 
 def jobs(name: str, threads: int) -> dict[str, Job]:
     """The call ``name``, forward and backward, in each library on so many threads."""
-    found = {"autokit": _job("autokit", name, threads)}
+    found = {way: _with(enabled, _job("autokit", name, threads)) for way, enabled in WAYS.items()}
     with suppress(ImportError):
         found["PyTorch"] = _job("torch", name, threads)
     return found
+
+
+def _with(enabled: bool, job: Job) -> Job:
+    """``job`` with compiled loops switched on or off."""
+
+    def run() -> None:
+        with numba.flags(enabled=enabled):
+            job()
+
+    return run
 
 
 def _job(library: str, name: str, threads: int) -> Job:
