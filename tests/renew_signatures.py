@@ -9,7 +9,7 @@ import ast
 import inspect
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 FILE = Path(__file__).parent.parent / "autokit" / "ops" / "signatures.txt"
 
@@ -40,8 +40,20 @@ NOT_WRITTEN = {
 
 _OF_TWO = "input: Tensor, other: number, alpha?: number"
 UNTOLD = {
+    "functional.ctc_loss": [
+        f"log_probs: Tensor, targets: Tensor, input_lengths: {kind}, target_lengths: {kind}, blank?: int, "
+        "reduction?: any, zero_infinity?: bool"
+        for kind in ("Tensor", "ints")
+    ],
     **{name + underscore: [_OF_TWO] for name in ("add", "sub", "subtract") for underscore in ("", "_")},
     "rsub": [_OF_TWO],
+    "avg_pool1d": [
+        "input: Tensor, kernel_size: int|ints, stride?: int|ints|None, padding?: int|ints, ceil_mode?: bool, "
+        "count_include_pad?: bool"
+    ],
+    **{name: ["input: Tensor, pivot?: bool, get_infos?: any"] for name in ("lu", ".lu")},
+    "functional.elu_": ["input: Tensor, alpha?: number, scale?: number, input_scale?: number"],
+    "functional.one_hot": ["input: Tensor, num_classes?: int"],
     ".copy_": ["input: Tensor, other: number, non_blocking?: bool"],
 }
 """Ways to call that PyTorch's stubs leave out."""
@@ -85,7 +97,13 @@ def _public(functions: Any, neural: Any, methods: Any) -> list[tuple[str, list[s
     tables = [
         ("", ops.FUNCTIONS, torch, functions, ""),
         (".", ops.METHODS, torch.Tensor, methods, ""),
-        ("functional.", ops.FUNCTIONAL, torch.nn.functional, {**functions, **neural}, ""),
+        (
+            "functional.",
+            vars(namespace(autokit, "functional")),
+            torch.nn.functional,
+            {**functions, **neural},
+            "",
+        ),
         ("linalg_", vars(namespace(autokit, "linalg")), torch.linalg, functions, "linalg_"),
         ("special_", vars(namespace(autokit, "special")), torch.special, functions, "special_"),
     ]
@@ -96,9 +114,11 @@ def _public(functions: Any, neural: Any, methods: Any) -> list[tuple[str, list[s
             if name.startswith("_") or name == "type" or not inspect.isroutine(function):
                 continue
             if inspect.isfunction(function):
-                form = _form_of_python(function)
+                # Of two functions that one name stands for, the one that gives the places has all arguments.
+                function = getattr(home, f"{name}_with_indices", function)
+                form = _form_of_python(function, prefix == "functional.")
                 if form is not None:
-                    found[prefix + name] = [form]
+                    found[prefix + name] = UNTOLD.get(prefix + name, [form])
             elif stub_prefix and stub_prefix + name not in stubs:
                 found[prefix + name] = _forms_of_schemas(stub_prefix + name)
             elif stub_prefix + name in stubs:
@@ -148,8 +168,12 @@ SCHEMA_KINDS = {
 """Words for what schemas call otherwise."""
 
 
-def _form_of_python(function: Any) -> str | None:
-    """How a function that PyTorch wrote in Python is called; it looks at no types."""
+def _form_of_python(function: Any, typed: bool) -> str | None:
+    """How a function that PyTorch wrote in Python is called.
+
+    It looks at no types itself.  But those of ``nn.functional`` say which types they mean, and nearly all
+    give them to a function that looks.
+    """
     parts, by_keyword = [], False
     for name, each in inspect.signature(function).parameters.items():
         if each.kind in (each.VAR_KEYWORD, each.VAR_POSITIONAL):
@@ -158,9 +182,74 @@ def _form_of_python(function: Any) -> str | None:
             parts.append("*")
             by_keyword = True
         if not (by_keyword and name in NOT_WRITTEN):
+            kinds = (
+                _meant(f"{function.__name__.removesuffix('_with_indices')}.{name}", each) if typed else "any"
+            )
             name = "input" if name == "self" else name
-            parts.append(f"{name}{'?' * (each.default is not each.empty)}: any")
+            parts.append(f"{name}{'?' * (each.default is not each.empty)}: {kinds}")
     return ", ".join(parts).removesuffix(", *")
+
+
+ASKED = """
+    inplace return_indices size_average reduce _stacklevel mode padding_mode distance_function options
+    gaussian_nll_loss.full gumbel_softmax.hard triplet_margin_with_distance_loss.swap
+    add_zero_attn multi_head_attention_forward.training need_weights average_attn_weights
+    use_separate_proj_weight multi_head_attention_forward.is_causal embed_dim_to_check
+    output_ratio antialias recompute_scale_factor align_corners scale_factor interpolate.size
+    affine_grid.size multi_margin_loss.p num_heads bias_k bias_v q_proj_weight k_proj_weight v_proj_weight
+    gumbel_softmax.eps reduction
+"""
+"""Arguments of any type: PyTorch asks them ``if ...:``, compares them, or looks at their types by itself."""
+
+MEANT = {
+    **dict.fromkeys(ASKED.split(), "any"),
+    **dict.fromkeys(["grid_sample.align_corners", "affine_grid.align_corners"], "bool|None"),
+    **dict.fromkeys(
+        [
+            "gaussian_nll_loss.reduction",
+            "multilabel_soft_margin_loss.reduction",
+            "poisson_nll_loss.reduction",
+        ],
+        "str",
+    ),
+    **dict.fromkeys(["local_response_norm." + name for name in ("alpha", "beta", "k")], "number|Tensor"),
+    **dict.fromkeys(["tau", "norm_type", "triplet_margin_with_distance_loss.margin"], "number|Tensor"),
+    **dict.fromkeys(["embedding.norm_type", "embedding_bag.norm_type"], "float"),
+    **dict.fromkeys(["normalize.eps", "gaussian_nll_loss.target"], "number|Tensor"),
+    **dict.fromkeys(["threshold.threshold", "threshold.value"], "number"),
+    **{f"adaptive_{kind}_pool{n}d.output_size": "int|sizes" for kind in ("avg", "max") for n in (2, 3)},
+    "dtype": "dtype|None",
+    "normalize.p": "float|None",
+    "normalize.dim": "int|ints|None",
+    "margin": "number",
+    "gaussian_nll_loss.eps": "number|Tensor|None",
+    "pad.mode": "str",
+}
+"""What an argument takes, where the annotation of PyTorch says something else, or nothing."""
+
+
+def _meant(place: str, parameter: inspect.Parameter) -> str:
+    """The kinds of values that one parameter of a function of ``nn.functional`` takes."""
+    name = parameter.name
+    known = MEANT.get(place) or MEANT.get(name)
+    if known:
+        return known
+    said = parameter.annotation
+    if said is parameter.empty:
+        return "Tensor" if name == "input" else "any"
+    if said in (None, type(None)):  # as PyTorch's lists that may be one number look at run time
+        return "int|ints" + "|None" * (said is not None)
+    written = said.__name__ if isinstance(said, type) and not get_args(said) else str(said)
+    words = [_OF_ANNOTATIONS.get(word, "any") for word in written.replace("torch.", "").split(" | ")]
+    return "any" if "any" in words else "|".join(words)
+
+
+_OF_ANNOTATIONS = {
+    **{word: word for word in ("Tensor", "int", "float", "bool", "str", "None")},
+    "list[int]": "ints",
+    "list[float]": "floats",
+}
+"""Words for the annotations of ``nn.functional``."""
 
 
 def _body(file: Path) -> list[ast.stmt]:

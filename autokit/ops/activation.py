@@ -10,6 +10,7 @@ from autokit.ops.bent_activation import (
     bounded_hardtanh,
     plain_hardsigmoid,
     plain_hardswish,
+    plain_hardtanh,
     plain_leaky_relu,
     plain_threshold,
     relu6,
@@ -21,6 +22,7 @@ from autokit.ops.names import Names
 from autokit.ops.smooth_activation import (
     celu,
     elu,
+    plain_elu,
     plain_mish,
     plain_silu,
     selu,
@@ -61,8 +63,8 @@ hardswish = _flagged(plain_hardswish)
 threshold = _flagged(plain_threshold)
 silu = _flagged(plain_silu)
 mish = _flagged(plain_mish)
-elu_, selu_, celu_, rrelu_ = in_place(elu), in_place(selu), in_place(celu), in_place(rrelu)
-leaky_relu_, hardtanh_ = in_place(plain_leaky_relu), in_place(bounded_hardtanh)
+elu_, selu_, celu_, rrelu_ = in_place(plain_elu), in_place(selu), in_place(celu), in_place(rrelu)
+leaky_relu_, hardtanh_ = in_place(plain_leaky_relu), in_place(plain_hardtanh)
 relu_, threshold_ = in_place(relu), in_place(plain_threshold)
 FLAGGED = {each.__name__: _flagged(each) for each in (relu6, elu, selu, celu, rrelu)}
 """What stands in ``torch.nn.functional`` with the flag, and in ``torch`` without."""

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from autokit.dtypes import FLOATS
 from autokit.ops.axis_maps import adaptive_regions, averaging, resample
-from autokit.ops.errors import describe
+from autokit.ops.errors import describe, require_floats
 from autokit.ops.names import Names
 from autokit.ops.pool import check_dimensions, taken, with_places
 from autokit.ops.pooling import row_lengths
@@ -20,20 +19,23 @@ from autokit.tensor import Tensor
 
 def _adaptive_sizes(name: str, input: Tensor, output_size: Any, ndim: int) -> tuple[int, ...]:
     """The sizes of the result, where None stands for the input's own."""
-    check_dimensions(name, input, ndim)
     wanted = tuple(output_size) if isinstance(output_size, list | tuple) else (output_size,) * ndim
-    if "avg" in name and input.array.dtype.kind not in FLOATS:
-        raise NotImplementedError(f"\"{name}\" not implemented for 'Long': convert with .float()")
-    if len(wanted) != ndim:
-        raise (ValueError if len(wanted) > input.array.ndim - 1 else RuntimeError)(
+    told = isinstance(output_size, list | tuple) and ndim > 1
+    if told and len(wanted) >= input.array.ndim or len(wanted) != ndim:
+        raise (ValueError if told and len(wanted) >= input.array.ndim else RuntimeError)(
             f"{name}: output_size must be {ndim}, or Input dimension should be at least {len(wanted) + 1}: "
             f"output_size is {output_size}, and the input {describe(input)}"
         )
+    if input.array.ndim not in (ndim + 1, ndim + 2):
+        check_dimensions(name, input, ndim)
     sizes = tuple(own if size is None else size for size, own in zip(wanted, input.array.shape[-ndim:]))
     if min(sizes) < 0:
         raise RuntimeError(
             f"{name}: elements of output_size must be greater than or equal to 0 but received {sizes}"
         )
+    if "max" in name or set(sizes) != {1}:
+        check_dimensions(name, input, ndim, -ndim if "avg" in name and ndim < 3 else 1)
+        require_floats(name, input.array)
     return sizes
 
 
@@ -49,10 +51,8 @@ def _adaptive_average(input: Tensor, output_size: Any, ndim: int) -> Tensor:
 
 def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
     """The means of ``output_size`` regions that cover the signal; as :func:`adaptive_avg_pool2d`."""
-    sizes = _adaptive_sizes("adaptive_avg_pool1d", input, output_size, 1)
-    own = input.array.shape[-1]
-    maps = (averaging(-1, own, sizes[0]),)
-    return resample(input.unsqueeze(-2), maps=maps, node="AdaptiveAvgPool2DBackward0").squeeze(-2)
+    (size,) = _adaptive_sizes("adaptive_avg_pool1d", input, output_size, 1)
+    return _adaptive_average(input.unsqueeze(-2), (1, size), 2).squeeze(-2)
 
 
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from autokit.ops.operation import derivative, operation
 
 
 def _rows(a: Any) -> Any:
-    return a if a.ndim == 2 else a.reshape((-1, a.shape[-1]))
+    return a if a.ndim == 2 else a.reshape((math.prod(a.shape[:-1]), a.shape[-1]))
 
 
 def _product(a: Any, b: Any) -> Any:

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from autokit import random
+from autokit.dtypes import FLOATS
+from autokit.limits import finfo
 from autokit.ops.blocks import constants_like, drop, in_blocks, replace, select
 from autokit.ops.errors import refuse_bools_in, require_floats, require_tensor
 from autokit.ops.names import Names
@@ -185,6 +187,11 @@ def plain_hardtanh(a, /, min_val=-1.0, max_val=1.0):
     """Each element held between ``min_val`` and ``max_val``; flat at the bounds themselves."""
     if a.dtype.kind == "b":
         raise RuntimeError("Bool inputs not supported for hardtanh: convert with .float()")
+    if a.dtype.kind == "u" and (min_val < 0 or max_val < 0):
+        raise RuntimeError(
+            f"cannot do hardtanh on an unsigned type with negative limits: {min_val} and {max_val}; convert "
+            "with .float()"
+        )
     return np.clip(a, min_val, max_val).astype(a.dtype, copy=False)
 
 
@@ -296,8 +303,11 @@ def plain_softshrink(a, /, lambd=0.5):
 
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """Each element moved by ``lambd`` towards 0, and 0 where it would cross it."""
-    if lambd < 0:
-        raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
+    if input.array.dtype.kind in FLOATS and not 0 <= lambd <= finfo(input.dtype).max:
+        largest = finfo(input.dtype).max
+        raise RuntimeError(
+            f"lambda must be in range [0, {largest:g}] for input dtype {input.dtype.name}, but found {lambd}"
+        )
     return plain_softshrink(input, lambd)
 
 

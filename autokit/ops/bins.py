@@ -9,10 +9,11 @@ import numpy as np
 from autokit import dtypes
 from autokit.devices import beside
 from autokit.ops.dims import whole
+from autokit.ops.errors import kind_of
 from autokit.ops.gpu import any_of, ask
 from autokit.ops.half import widened
 from autokit.ops.names import Names
-from autokit.ops.reduce import kind_of, require_flag, require_operand
+from autokit.ops.reduce import require_flag, require_operand
 from autokit.ops.return_types import return_type
 from autokit.ops.series import linspace
 from autokit.tensor import Tensor, new_tensor

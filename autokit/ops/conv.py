@@ -5,9 +5,10 @@ The rules are in :mod:`autokit.ops.convolution`.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from autokit.ops.convolution import (
     convolution,
@@ -21,9 +22,10 @@ from autokit.ops.correlate import (
 )
 from autokit.ops.dims import whole_numbers
 from autokit.ops.direct import direct
-from autokit.ops.errors import describe
+from autokit.ops.errors import describe, require_floats
 from autokit.ops.names import Names
 from autokit.ops.pad import pad
+from autokit.ops.warn import warn
 from autokit.tensor import Tensor
 
 Size = int | Sequence[int]
@@ -64,11 +66,9 @@ def _convolve(
         )
     _check_bias(input, weight, bias, kernel[0], f"weight of size {list(kernel)}")
     if any(extra):
-        warnings.warn(
+        warn(
             "Using padding='same' with even kernel lengths and odd dilation may require a zero-padded copy "
             "of the input be created",
-            UserWarning,
-            stacklevel=4,
         )
         input = pad(input, [each for more in reversed(extra) for each in (0, more)])
         shape = input.array.shape
@@ -132,6 +132,8 @@ def _transpose_convolve(
             f"Given input size per channel: ({' x '.join(map(str, shape[2:]))}). Calculated output size per "
             f"channel: ({' x '.join(map(str, size))}). Output size is too small"
         )
+    if input.array.dtype != np.int64:
+        require_floats(f"slow_conv_transpose{max(ndim, 2)}d_out_cpu", input.array)
     settings = {"size": (shape[0], outputs, *size), "windows": Windows(steps, around, spread, groups)}
     if bias is None:
         result = direct(transposed_convolution, (input, weight), settings)

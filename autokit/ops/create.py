@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ from autokit.devices import CPU, get_default_device, module_of, on_a_gpu, put_on
 from autokit.ops.dims import sizes_of
 from autokit.ops.names import Names
 from autokit.ops.operands import common_dtype
+from autokit.ops.warn import warn
 from autokit.tensor import Size, Tensor, new_tensor
 
 Dtype = dtypes.dtype | None
@@ -75,11 +75,9 @@ def tensor(data: Any, *, dtype: Dtype = None, device: Any = None, requires_grad:
     (torch.int64, tensor(1.5000))
     """
     if isinstance(data, Tensor):
-        warnings.warn(
+        warn(
             "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
             "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).",
-            UserWarning,
-            stacklevel=3,
         )
         data = data.array
         if isinstance(data, np.ndarray):
@@ -165,11 +163,9 @@ def _plain(data: Any, kinds: set[type]) -> tuple[Any, np.dtype]:
     And the dtype that all elements meet in, each at its own width.
     """
     if any(issubclass(kind, np.ndarray) for kind in kinds):
-        warnings.warn(
+        warn(
             "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting "
             "the list to a single numpy.ndarray with numpy.array() before converting to a tensor.",
-            UserWarning,
-            stacklevel=4,
         )
     found: set[np.dtype] = set()
 
@@ -212,7 +208,8 @@ def _refuse_overflow(array: np.ndarray, chosen: np.dtype) -> None:
     if chosen.kind not in "ui" or array.dtype.kind not in "uif" or not array.size:
         return
     limits = np.iinfo(chosen)
-    least = -limits.max if chosen.kind == "u" else limits.min
+    wraps = chosen.kind == "u" and array.dtype.kind != "f"  # as -1 for the largest, but not -1.0
+    least = -limits.max if wraps else limits.min
     low, high = array.min(), array.max()
     if not (least <= low and high <= limits.max):  # said so that nan is refused too
         raise RuntimeError(
@@ -304,11 +301,9 @@ def from_numpy(array: Any) -> Tensor:
         name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
         raise TypeError(f"expected np.ndarray (got {name})")
     if not array.flags.writeable:
-        warnings.warn(
+        warn(
             "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. Here "
             "the tensor refuses changes in place: give it array.copy() to change it.",
-            UserWarning,
-            stacklevel=2,
         )
     return from_array(array)
 

@@ -5,7 +5,6 @@ What a learner writes against is in ``autograd.function``; here is what runs it.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from inspect import signature
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,7 @@ from autokit.ops.custom import Parts, custom_operation, hold, join, output_of
 from autokit.ops.inplace import noted_change, overwrite
 from autokit.ops.operation import Operation
 from autokit.ops.recording import INFERENCE_SAVED
+from autokit.ops.warn import warn
 from autokit.tensor import Tensor, new_tensor
 from autokit.thread_state import thread
 
@@ -85,11 +85,9 @@ def check_dirty(ctx: FunctionCtx, operands: tuple[Tensor, ...], outputs: list[An
             "that are modified inplace must all be outputs of the Function."
         )
     if not dirty <= given:
-        warnings.warn(
+        warn(
             "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been "
             "mutated should be passed to ctx.mark_dirty().",
-            UserWarning,
-            stacklevel=3,
         )
     for slot, output in enumerate(outputs):
         if id(output) in given and id(output) not in dirty:

@@ -39,7 +39,7 @@ def embedding_backward(a, /, index, padding, by_frequency, rows):
     """A table of ``rows`` rows, with the rows of ``a`` added up at ``index``."""
     width = a.shape[-1]
     factors = _factors(index, rows, padding, by_frequency, a.dtype)
-    values = (a if factors is None else a * factors).reshape((-1, width))
+    values = (a if factors is None else a * factors).reshape((index.size, width))
     table = np.zeros_like(a, shape=(rows, width))
     add_at(table, (index.reshape(-1),), values)
     return table

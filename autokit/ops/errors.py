@@ -51,10 +51,28 @@ def require_all_tensors(values: Sequence[Any], call: str) -> None:
             )
 
 
+_KINDS = {
+    "float64": "Double",
+    "float32": "Float",
+    "float16": "Half",
+    "uint8": "Byte",
+    "int8": "Char",
+    "int16": "Short",
+    "int32": "Int",
+    "int64": "Long",
+    "bfloat16": "BFloat16",
+}
+
+
+def kind_of(a: Any) -> str:
+    """PyTorch's word for the dtype of ``a``, a tensor or an array, in errors: as Float or Int."""
+    return _KINDS.get(a.dtype.name, a.dtype.name.capitalize())
+
+
 def require_floats(name: str, a: Any) -> None:
     """Raise unless the array ``a`` holds floating point numbers; ``name`` is PyTorch's of what computes."""
     if a.dtype.kind in "bui":
-        raise NotImplementedError(f'"{name}" not implemented for {a.dtype.name}: convert with .float()')
+        raise NotImplementedError(f"\"{name}\" not implemented for '{kind_of(a)}': convert with .float()")
 
 
 def refuse_bools_in(name: str, a: Any) -> None:

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autokit.devices import contiguous
-from autokit.dtypes import FLOATS
-from autokit.ops.errors import describe
+from autokit.ops.errors import require_floats
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.tensor import Tensor
@@ -119,19 +118,21 @@ def unfold(
              [3., 4.],
              [4., 5.]]])
     """
-    shape = _shape("unfold", input)
+    settings = _checked_settings(kernel_size, dilation, padding, stride)
+    shape = input.array.shape
     if len(shape) not in (3, 4) or not all(shape[-3:]):
-        raise (IndexError if len(shape) < 3 else RuntimeError)(
+        raise (IndexError if len(shape) < 2 or len(shape) == 2 and shape[1] else RuntimeError)(
             "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions "
             f"for input, but got: {list(shape)}; Dimension out of range where there are fewer"
         )
-    blocks = _blocks((shape[-2], shape[-1]), kernel_size, dilation, padding, stride)
+    blocks = Blocks((shape[-2], shape[-1]), *settings)
     if min(blocks.counts()) < 1:
         raise RuntimeError(
             f"Given input with spatial size {blocks.sizes}, {_described(blocks, False)}, calculated shape of "
             f"the array of sliding blocks as {tuple(max(each, 0) for each in blocks.counts())}, but its "
             "components must be at least one."
         )
+    _refuse_integers("im2col_out_cpu", input)
     if len(shape) == 4:
         return im2col(input, blocks=blocks)
     return im2col(input.unsqueeze(0), blocks=blocks).squeeze(0)
@@ -154,13 +155,14 @@ def fold(
     RuntimeError
         If ``input`` is not what :func:`unfold` makes of such images.
     """
-    shape = _shape("fold", input)
+    settings = _checked_settings(kernel_size, dilation, padding, stride)
+    shape = input.array.shape
     if len(shape) not in (2, 3) or not all(shape[-2:]):
         raise RuntimeError(
             "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero "
             f"dimensions for input, but got: {list(shape)}"
         )
-    blocks = _blocks(_pair("output_size", output_size), kernel_size, dilation, padding, stride)
+    blocks = Blocks(_pair("output_size", output_size), *settings)
     if shape[-2] % math.prod(blocks.kernel):
         raise RuntimeError(
             "Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got "
@@ -173,9 +175,16 @@ def fold(
             f"dimension 2 to match the calculated number of sliding blocks {counts[0]} * {counts[1]} = "
             f"{math.prod(counts)}, but got input.size(2)={shape[-1]}."
         )
+    _refuse_integers("col2im_out_cpu", input)
     if len(shape) == 3:
         return col2im(input, blocks=blocks)
     return col2im(input.unsqueeze(0), blocks=blocks).squeeze(0)
+
+
+def _refuse_integers(name: str, input: Tensor) -> None:
+    """PyTorch lays out numbers that have gradients, and bools."""
+    if input.array.dtype.kind != "b":
+        require_floats(name, input.array)
 
 
 def _described(blocks: Blocks, with_stride: bool) -> str:
@@ -183,20 +192,10 @@ def _described(blocks: Blocks, with_stride: bool) -> str:
     return f"{text}, stride={blocks.stride}" if with_stride else text
 
 
-def _shape(name: str, input: Any) -> tuple[int, ...]:
-    if not isinstance(input, Tensor):
-        raise TypeError(
-            f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}; make one "
-            "with torch.tensor(...)"
-        )
-    if input.array.dtype.kind not in FLOATS:
-        raise NotImplementedError(
-            f"\"{name}\" not implemented for 'Long': {describe(input)} becomes real with .float()"
-        )
-    return input.array.shape
-
-
-def _blocks(sizes: tuple[int, int], kernel_size: Size, dilation: Size, padding: Size, stride: Size) -> Blocks:
+def _checked_settings(
+    kernel_size: Size, dilation: Size, padding: Size, stride: Size
+) -> tuple[tuple[int, int], ...]:
+    """Kernel, dilation, padding and stride, each for height and width."""
     kernel, skips = _pair("kernel_size", kernel_size), _pair("stride", stride)
     steps, around = _pair("dilation", dilation), _pair("padding", padding)
     for words, name, pair in (
@@ -213,7 +212,7 @@ def _blocks(sizes: tuple[int, int], kernel_size: Size, dilation: Size, padding: 
         raise RuntimeError(
             f"padding should be non-negative, but got pad_height: {around[0]} pad_width: {around[1]}"
         )
-    return Blocks(sizes, kernel, steps, around, skips)
+    return kernel, steps, around, skips
 
 
 def _pair(name: str, value: Any) -> tuple[int, int]:

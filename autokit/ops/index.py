@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import warnings
 from collections.abc import Sequence
 from operator import index as whole
 from typing import Any
@@ -22,6 +21,7 @@ from autokit.ops.gpu_kernels import any_outside
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.recording import share_storage
+from autokit.ops.warn import warn
 from autokit.tensor import Tensor, new_tensor
 
 # An index is kept as arrays, numbers, slices, None and Ellipsis: what NumPy understands.
@@ -60,10 +60,8 @@ def _entry(tensor: Tensor, entry: Any) -> Any:
             )
         entry = beside(tensor.array, entry.array) if tensor.is_cuda else entry.array
         if entry.dtype.kind == "u":
-            warnings.warn(
+            warn(
                 "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.",
-                UserWarning,
-                stacklevel=4,
             )
             entry = entry.astype(bool)
         if entry.__class__ is Batch and entry.dtype.kind in "bui":

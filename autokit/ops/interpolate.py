@@ -7,7 +7,6 @@ needed is which neighbours count along one dimension, and how much.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +17,7 @@ from autokit.ops.adaptive_pool import adaptive_avg_pool1d, adaptive_avg_pool2d, 
 from autokit.ops.axis_maps import AxisMap, picking, resample, weighing
 from autokit.ops.errors import describe
 from autokit.ops.names import Names
+from autokit.ops.warn import warn
 from autokit.tensor import Tensor
 
 _MODES = "nearest | linear | bilinear | bicubic | trilinear | lanczos | area | nearest-exact"
@@ -77,7 +77,7 @@ def interpolate(
     >>> torch.nn.functional.interpolate(row, size=4, mode="linear")
     tensor([[[0., 1., 3., 4.]]])
     """
-    if align_corners is not None and mode not in _DIMENSIONS:
+    if align_corners is not None and mode in ("nearest", "area", "nearest-exact"):
         raise ValueError(
             "align_corners option can only be set with the interpolating modes: linear | bilinear | "
             "bicubic | trilinear"
@@ -98,6 +98,12 @@ def interpolate(
     if _DIMENSIONS.get(mode, count) != count:
         raise NotImplementedError(
             f"Got {len(shape)}D input, but {mode} mode needs {_DIMENSIONS[mode] + 2}D input"
+        )
+    if not isinstance(align_corners, bool | None):
+        raise TypeError(f"interpolate(): argument 'align_corners' must be bool, not {align_corners!r}")
+    if not all(shape[1:]) and all(shape[2:]):
+        raise RuntimeError(
+            f"Non-empty {len(shape)}D data tensor expected but got a tensor with sizes {list(shape)}"
         )
     if min(*sizes, *shape[2:], 1) < 1:
         raise RuntimeError(
@@ -127,8 +133,8 @@ def upsample(
     align_corners: bool | None = None,
 ) -> Tensor:
     """The older name of :func:`interpolate`."""
-    warnings.warn(
-        "`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=3
+    warn(
+        "`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.",
     )
     return interpolate(input, size, scale_factor, mode, align_corners)
 
@@ -161,6 +167,12 @@ def _sizes(
                     f"interpolate(): argument 'size' must be int or a tuple of ints, not {number!r}"
                 )
         return [int(number) for number in each], [None] * len(old)
+    for factor in each:
+        if isinstance(factor, Tensor) or not hasattr(factor, "__float__"):
+            raise TypeError(
+                "interpolate(): argument 'scale_factor' must be float or a tuple of floats, not "
+                f"{type(factor).__name__}"
+            )
     sizes = [math.floor(have * factor) for have, factor in zip(old, each)]
     return sizes, [None] * len(old) if recompute else [float(factor) for factor in each]
 

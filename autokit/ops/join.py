@@ -15,6 +15,7 @@ from autokit.ops.dims import place_of, sizes_of, whole
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
 from autokit.ops.shape import plain_narrow, plain_select, reshape, unsqueeze
+from autokit.ops.warn import warn
 from autokit.tensor import Tensor, new_tensor
 
 # ---------------------------------------------------------------- joining
@@ -370,16 +371,12 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
 
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     """For each vector a grid that varies along its own dimension; ``"xy"`` exchanges the first two."""
-    import warnings
-
     several = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], tuple | list) else tensors
     several = list(_some_tensors(tuple(several), "meshgrid"))
     if indexing is None:
-        warnings.warn(
+        warn(
             "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument: "
             "'ij' is what happens without it.",
-            UserWarning,
-            stacklevel=3,
         )
     elif indexing not in ("ij", "xy"):
         raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')

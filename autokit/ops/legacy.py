@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +13,7 @@ from autokit.ops import pad as padding
 from autokit.ops.dims import sizes_of
 from autokit.ops.names import Names
 from autokit.ops.return_types import return_type
+from autokit.ops.warn import warn
 from autokit.tensor import Size, Tensor, new_tensor
 
 
@@ -49,7 +49,7 @@ def resize(self: Tensor, *sizes: Any) -> Tensor:
     RuntimeError
         If the shape is for another number of elements.
     """
-    warnings.warn("non-inplace resize is deprecated: use .reshape()", UserWarning, stacklevel=2)
+    warn("non-inplace resize is deprecated: use .reshape()")
     size = sizes_of(sizes, "resize", "sizes")
     count = Size(size).numel()
     if count != self.numel():

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from autokit.ops.dims import place_of
-from autokit.ops.errors import broadcast_message, describe
+from autokit.ops.errors import broadcast_message, describe, kind_of
 from autokit.ops.gpu import ask
 from autokit.ops.index import plain_getitem, plain_nonzero, spread_out, writable_copy
 from autokit.ops.index import put as put_at
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.places import broadcast_shape, count_of, single, slices_at
-from autokit.ops.scatter import kind_of, require, zero
+from autokit.ops.scatter import require, zero
 from autokit.tensor import Tensor
 
 # ---------------------------------------------------------------- masks

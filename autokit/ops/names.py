@@ -7,7 +7,6 @@ itself: NumPy's keywords, a hint for a mistyped one, and ``out=``.
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -16,6 +15,7 @@ import numpy as np
 from autokit import dtypes
 from autokit.batches.batch import NotBatched
 from autokit.ops.unusual import asks_for_care, in_place_of, with_care
+from autokit.ops.warn import warn
 from autokit.tensor import Tensor
 from autokit.thread_state import UNUSUAL
 
@@ -136,6 +136,8 @@ def clearer(
     form: str = "",
 ) -> Exception:
     """``error``, or what explains it: an argument that ``function`` does not take, or how many it takes."""
+    if not isinstance(error, TypeError | AttributeError):
+        return error  # not of a type
     if isinstance(error, TypeError) and ("): argument" in str(error) or "combination" in str(error)):
         return error  # it says so already
     return wrong_argument(function, arguments, settings, form) or wrong_count(
@@ -247,11 +249,9 @@ def write_out(function: str, result: Any, out: Any) -> Any:
     if out.array.shape == result.array.shape:
         return out.copy_(result)
     if out.array.size:
-        warnings.warn(
+        warn(
             f"An output with one or more elements was resized since it had shape {list(out.shape)}, which "
             f"does not match the required output shape {list(result.shape)}.",
-            UserWarning,
-            stacklevel=3,
         )
     out.array = result.array.astype(out.array.dtype)
     return out

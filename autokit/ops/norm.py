@@ -14,13 +14,13 @@ import numpy as np
 from autokit import dtypes
 from autokit.devices import beside
 from autokit.ops.dims import place_of
-from autokit.ops.errors import broadcast_message
+from autokit.ops.errors import broadcast_message, kind_of
 from autokit.ops.matrix_norms import matrix_norm, plain_vector_norm, vector_norm, vector_norm_gradient
 from autokit.ops.names import Names
 from autokit.ops.operands import refuse_bools
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.places import index_select
-from autokit.ops.reduce import Dim, checked, converted, kind_of, require_flag, require_operand, restored
+from autokit.ops.reduce import Dim, checked, converted, require_flag, require_operand, restored
 from autokit.tensor import Tensor, new_tensor
 
 
@@ -228,6 +228,8 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
             f"expected common dtype to be floating point, yet common dtype is {kind_of(a)}; convert it with "
             ".float()"
         )
+    if eps < 0:
+        raise RuntimeError(f"eps must be non-negative, got: {eps}")
     _fit(a.shape, b.shape)
     place = place_of(dim, builtins.max(a.ndim, b.ndim), "cosine_similarity")
     along = place - builtins.max(a.ndim, b.ndim)  # from behind, where the shapes are aligned
@@ -248,6 +250,11 @@ def _at_least(norms: Tensor, eps: float) -> Tensor:
 def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
     """``input`` over its p-norm along ``dim``, which becomes 1; a norm below ``eps`` counts as ``eps``."""
     require_operand("normalize", input)
+    if input.array.dtype.kind not in dtypes.FLOATS:
+        raise RuntimeError(
+            "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
+            f"{kind_of(input)}: convert it with .float()"
+        )
     return input / norm(input, p, dim, True).clamp_min(eps).expand_as(input)
 
 

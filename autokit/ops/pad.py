@@ -64,6 +64,10 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     >>> torch.nn.functional.pad(row, (2, 0), mode="reflect").tolist()
     [[3, 2, 1, 2, 3]]
     """
+    if mode != "constant" and mode not in _NODES:
+        raise NotImplementedError(
+            f"Unrecognised padding mode {mode}: there are constant, reflect, replicate and circular"
+        )
     widths = _widths(input, pad)
     if mode == "constant":
         everywhere = ((0, 0),) * (input.array.ndim - len(widths)) + widths[::-1]
@@ -74,10 +78,6 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
                     f"{describe(input)} has"
                 )
         return constant_pad_nd(input, widths=everywhere, value=0 if value is None else value)
-    if mode not in _NODES:
-        raise NotImplementedError(
-            f"Unrecognised padding mode {mode}: there are constant, reflect, replicate and circular"
-        )
     if value is not None and value != 0:
         raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
     count, ndim = len(widths), input.array.ndim
@@ -88,6 +88,11 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
             "  - 2D or 3D input: padding size = 2 (pads last dimension)\n"
             "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
             "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
+        )
+    if mode != "circular" and not all(input.array.shape[1:]):
+        raise RuntimeError(
+            f"Expected {count + 1}D or {count + 2}D (batch mode) tensor with possibly 0 batch size and other "
+            f"non-zero dimensions for input, but got: {list(input.array.shape)}"
         )
     maps = tuple([_edges(input, ndim - 1 - place, *both, mode) for place, both in enumerate(widths)])
     return resample(input, maps=maps, node=_NODES[mode].format(count))
@@ -103,19 +108,6 @@ _NODES = {
 
 def _widths(input: Any, pad: Any) -> tuple[tuple[int, int], ...]:
     """(before, after) of each padded dimension, the last first."""
-    if not isinstance(input, Tensor):
-        raise TypeError(
-            f"pad(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}; make one with "
-            "torch.tensor(...)"
-        )
-    if not isinstance(pad, list | tuple):
-        raise TypeError(f"pad(): argument 'pad' (position 2) must be tuple of ints, not {type(pad).__name__}")
-    for place, each in enumerate(pad):
-        if not isinstance(each, int | np.integer):
-            raise TypeError(
-                "pad(): argument 'pad' (position 2) must be tuple of ints, but found element of type "
-                f"{type(each).__name__} at pos {place}"
-            )
     if len(pad) % 2:
         raise RuntimeError(f"Padding length must be divisible by 2: {list(pad)} is no list of pairs")
     if len(pad) > 2 * input.array.ndim:

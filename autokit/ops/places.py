@@ -8,14 +8,14 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.ops.dims import place_of
-from autokit.ops.errors import describe
+from autokit.ops.errors import describe, kind_of
 from autokit.ops.index import add_at, plain_getitem, plain_index, spread_out, writable_copy
 from autokit.ops.index import put as put_at
 from autokit.ops.names import Names
 from autokit.ops.operands import fitting
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.recording import unchanged
-from autokit.ops.scatter import beyond, kind_of, require, within, zero
+from autokit.ops.scatter import beyond, require, within, zero
 from autokit.tensor import Tensor, new_tensor
 
 # ---------------------------------------------------------------- whole slices, by a vector of places

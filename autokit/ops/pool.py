@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from autokit.ops.dims import whole_numbers
 from autokit.ops.direct import direct
-from autokit.ops.errors import describe
+from autokit.ops.errors import describe, dimension_error, refuse_bools_in, require_floats
 from autokit.ops.names import Names
 from autokit.ops.pooling import (
     Pooling,
@@ -23,6 +25,9 @@ from autokit.ops.pooling import (
 from autokit.tensor import Tensor, new_tensor
 
 Size = int | Sequence[int]
+
+_NONE: tuple[Any, ...] = (None, [], ())
+"""A stride that is left out, in PyTorch's ways to write it."""
 
 
 def _pooling(
@@ -37,7 +42,7 @@ def _pooling(
 ) -> Pooling:
     check_dimensions(name, input, ndim)
     kernel = _numbers(name, "kernel_size", kernel_size, ndim)
-    skips = kernel if stride is None or stride == [] else _numbers(name, "stride", stride, ndim)
+    skips = kernel if stride in _NONE else _numbers(name, "stride", stride, ndim)
     around = _numbers(name, "padding", padding, ndim)
     steps = _numbers(name, "dilation", dilation, ndim)
     if min(kernel) < 1:
@@ -90,15 +95,15 @@ def _numbers(name: str, setting: str, value: Any, ndim: int) -> tuple[int, ...]:
     return numbers * (ndim // len(numbers))
 
 
-def check_dimensions(name: str, input: Any, ndim: int) -> None:
+def check_dimensions(name: str, input: Any, ndim: int, filled: int | None = None) -> None:
+    """Raise unless ``input`` has ``ndim`` sides, channels and perhaps samples: none empty from ``filled``."""
     if not isinstance(input, Tensor):
         raise TypeError(
             f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}; make "
             "one with torch.tensor(...)"
         )
-    if input.array.dtype.kind not in "fViu":
-        raise NotImplementedError(f"\"{name}\" not implemented for 'Bool': convert with .float()")
-    if input.array.ndim not in (ndim + 1, ndim + 2) or not all(input.array.shape[-ndim - 1 :]):
+    sizes = input.array.shape[-ndim - 1 if filled is None else filled :]
+    if input.array.ndim not in (ndim + 1, ndim + 2) or not all(sizes):
         raise RuntimeError(
             f"{name}(): Expected {ndim + 1}D or {ndim + 2}D tensor, but got: {list(input.array.shape)}: "
             f"non-empty {ndim + 1}D or {ndim + 2}D (batch mode) tensor expected for input"
@@ -117,6 +122,7 @@ def _max_pool(
     """The maxima, and their places in each image."""
     name = f"max_pool{ndim}d"
     pooling = _pooling(name, input, kernel_size, stride, padding, dilation, ceil_mode, ndim)
+    refuse_bools_in(name, input.array)
     places = places_of_maxima(input.array, pooling)
     node = f"MaxPool{ndim}DWithIndicesBackward0"
     return taken(input, places, pooling.overlaps(), node, ndim), places
@@ -150,8 +156,10 @@ def max_pool1d(
     name = "max_pool1d"
     row = _lifted(name, input)
     _pooling(name, input, kernel_size, stride, padding, dilation, ceil_mode, 1)
+    if not return_indices:  # PyTorch has a quick way of its own for these, which takes no integers
+        require_floats("max_pool1d_impl", input.array)
     kernel = _of_a_row(name, "kernel_size", kernel_size, 1)
-    skips = kernel if stride is None else _of_a_row(name, "stride", stride, 1)
+    skips = kernel if stride in _NONE else _of_a_row(name, "stride", stride, 1)
     around = _of_a_row(name, "padding", padding, 0)
     steps = _of_a_row(name, "dilation", dilation, 1)
     values, places = _max_pool(row, kernel, skips, around, steps, ceil_mode, 2)
@@ -234,7 +242,10 @@ def _average_pool(
 ) -> Tensor:
     if divisor_override == 0:
         raise RuntimeError("divisor must be not zero")
-    pooling = _pooling(f"avg_pool{ndim}d", input, kernel_size, stride, padding, 1, ceil_mode, ndim)
+    name = f"avg_pool{ndim}d"
+    pooling = _pooling(name, input, kernel_size, stride, padding, 1, ceil_mode, ndim)
+    if input.array.dtype != np.int64:
+        require_floats(name, input.array)
     divisors = window_divisors(pooling, count_include_pad, divisor_override).astype(input.array.dtype)
     if (divisors == divisors.flat[0]).all():
         divisors = divisors.reshape(-1)[0]  # one number divides faster
@@ -254,7 +265,7 @@ def avg_pool1d(
     row = _lifted(name, input)
     _pooling(name, input, kernel_size, stride, padding, 1, ceil_mode, 1)
     kernel = _of_a_row(name, "kernel_size", kernel_size, 1)
-    skips = kernel if stride is None else _of_a_row(name, "stride", stride, 1)
+    skips = kernel if stride in _NONE else _of_a_row(name, "stride", stride, 1)
     around = _of_a_row(name, "padding", padding, 0)
     return _average_pool(row, kernel, skips, around, ceil_mode, count_include_pad, None, 2).squeeze(-2)
 
@@ -286,6 +297,8 @@ def avg_pool2d(
     tensor([[[ 2.5000,  4.5000],
              [10.5000, 12.5000]]])
     """
+    if input.dim() < 3:
+        raise dimension_error(-3, input.dim(), describe(input))
     return _average_pool(
         input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, 2
     )

@@ -18,6 +18,7 @@ from autokit import dtypes
 from autokit.ops.blocks import BLOCK, loop_over_rows, pieces
 from autokit.ops.convert import cast
 from autokit.ops.dims import place_of, places_of
+from autokit.ops.errors import kind_of
 from autokit.ops.expansion import expand_to
 from autokit.ops.gpu import is_on_cpu
 from autokit.ops.names import Names
@@ -117,13 +118,6 @@ def converted(input: Tensor, dtype: dtypes.dtype | None) -> Tensor:
             f"Autograd not support dtype: {wanted.name}: there are no gradients of integers; detach() first"
         )
     return cast(input, dtype=wanted)
-
-
-def kind_of(a: Any) -> str:
-    """PyTorch's word for the dtype of ``a`` in errors, as Float or Int."""
-    words = {"float64": "Double", "float32": "Float", "float16": "Half", "uint8": "Byte", "int8": "Char"}
-    words |= {"int16": "Short", "int32": "Int", "int64": "Long"}
-    return words.get(a.dtype.name, a.dtype.name.capitalize())
 
 
 def _by_dim(name: str) -> Any:

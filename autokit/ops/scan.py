@@ -9,11 +9,12 @@ import numpy as np
 from autokit import dtypes
 from autokit.devices import module_of
 from autokit.ops.dims import place_of
+from autokit.ops.errors import kind_of
 from autokit.ops.gpu import accumulate, known
 from autokit.ops.join import cat
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
-from autokit.ops.reduce import converted, kind_of, require_operand
+from autokit.ops.reduce import converted, require_operand
 from autokit.ops.return_types import return_type
 from autokit.ops.running import accumulated
 from autokit.ops.scatter import scatter_zeros

@@ -14,7 +14,7 @@ import numpy as np
 from autokit.devices import module_of, on_a_gpu
 from autokit.dtypes import FLOATS
 from autokit.ops.dims import place_of
-from autokit.ops.errors import broadcast_message, describe
+from autokit.ops.errors import broadcast_message, describe, kind_of
 from autokit.ops.gpu import any_of, ask, combine_at, is_on_cpu
 from autokit.ops.gpu_kernels import any_outside
 from autokit.ops.index import add_at, out_of_bounds, spread_out, writable_copy
@@ -28,13 +28,6 @@ from autokit.tensor import Tensor, new_tensor
 def zero(g: Any) -> Any:
     """A single 0 of the kind of ``g``."""
     return g.reshape(-1)[:0].sum()
-
-
-def kind_of(tensor: Tensor) -> str:
-    """PyTorch's name for a dtype in these messages."""
-    return {"float64": "Double", "float32": "Float", "float16": "Half", "int64": "Long", "int32": "Int"}.get(
-        tensor.dtype.name, tensor.dtype.name.capitalize()
-    )
 
 
 def require(name: str, argument: str, place: int, value: Any) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +16,7 @@ from autokit.ops.filled import number
 from autokit.ops.names import Names
 from autokit.ops.operands import common_dtype
 from autokit.ops.operation import on
+from autokit.ops.warn import warn
 from autokit.tensor import Tensor, new_tensor
 
 # ---------------------------------------------------------------- counted
@@ -92,12 +92,10 @@ def range(
     requires_grad: bool = False,
 ) -> Tensor:
     """As :func:`arange` with ``end`` included: an old function, not like Python's ``range``."""
-    warnings.warn(
+    warn(
         "torch.range is deprecated and will be removed in a future release because its behavior is "
         "inconsistent with Python's range builtin. Instead, use torch.arange, which produces values in "
         "[start, end).",
-        UserWarning,
-        stacklevel=3,
     )
     if end is None:
         start, end = 0, start

@@ -67,6 +67,9 @@ FITS: dict[str, Callable[[Any], bool]] = {
     "int": _is_int,
     "bool": lambda value: isinstance(value, bool | np.bool_),
     "ints": lambda value: isinstance(value, tuple | list) and all(map(_is_int, value)),
+    "sizes": lambda value: (
+        isinstance(value, tuple | list) and all(each is None or _is_int(each) for each in value)
+    ),
     "floats": lambda value: isinstance(value, tuple | list) and all(map(_is_float, value)),
     "dtype": lambda value: isinstance(value, Dtype) or value in (bool, int, float, complex),
     "str": lambda value: isinstance(value, str),
@@ -80,6 +83,7 @@ WORDS = {
     "tensors": "tuple of Tensors",
     "number": "Number",
     "ints": "tuple of ints",
+    "sizes": "tuple of ints",
     "floats": "tuple of floats",
     "dtype": "torch.dtype",
 }
@@ -325,6 +329,23 @@ def looked_at(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         if key not in good:
             arguments, settings = looking(key, arguments, settings)
         return function(*arguments, **settings)
+
+    return apply
+
+
+def looked_at_after(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """As :func:`looked_at`, but after an error alone: for a short function that fails at each wrong type."""
+
+    @in_place_of(function)
+    def apply(*arguments: Any, **settings: Any) -> Any:
+        try:
+            return function(*arguments, **settings)
+        except (TypeError, AttributeError) as error:
+            try:
+                fitting_form(name, arguments, settings)
+            except TypeError as clearer:
+                raise wrong_count(clearer, function, arguments, settings) from None
+            raise error from error.__cause__
 
     return apply
 

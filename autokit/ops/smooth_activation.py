@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.operators import div, plain_sub
 from autokit.ops.soft_extremes import softmax
+from autokit.ops.warn import warn
 from autokit.tensor import Tensor
 
 
@@ -469,10 +469,9 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
 def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """The softmax of the negatives: most goes to the smallest."""
     if dim is None:
-        warnings.warn(
+        warn(
             "Implicit dimension choice for softmin has been deprecated. Change the call to include dim=X as "
             "an argument.",
-            stacklevel=3,
         )
         dim = 0 if input.array.ndim in (0, 1, 3) else 1
     return softmax(-input, dim, dtype)

@@ -10,11 +10,12 @@ from autokit import dtypes
 from autokit.devices import on_a_gpu
 from autokit.ops.blocks import in_rows, loop_over_rows, ones
 from autokit.ops.dims import place_of
+from autokit.ops.errors import kind_of
 from autokit.ops.gpu_kernels import fused
 from autokit.ops.names import Names
 from autokit.ops.native import is_large
 from autokit.ops.operation import derivative, operation
-from autokit.ops.reduce import Dim, added, axes, checked, kind_of, require_operand, restored
+from autokit.ops.reduce import Dim, added, axes, checked, require_operand, restored
 from autokit.tensor import Tensor
 from autokit.thread_state import SMALL
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from autokit.ops.reduce import (
     restored,
     total_in_a_loop,
 )
+from autokit.ops.warn import warn
 from autokit.tensor import Tensor
 
 
@@ -81,11 +81,9 @@ def _variance(a: Any, dim: Dim, keepdim: bool, correction: float) -> Any:
         )
     size = count(a.shape, dim)
     if size <= correction:
-        warnings.warn(
+        warn(
             "var(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor "
             "(input numel divided by output numel).",
-            UserWarning,
-            stacklevel=5,
         )
     if not a.size:
         return a.sum(axis=axes(dim), keepdims=keepdim) * np.nan
@@ -251,11 +249,9 @@ def cov(
         if aweights is not None and correction:
             freedom = total - correction * (weights * aweights).sum() / total
     if float(freedom) <= 0:
-        warnings.warn(
+        warn(
             "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of "
             "observations.",
-            UserWarning,
-            stacklevel=2,
         )
         freedom = 0
     centred = rows - averages.unsqueeze(1)

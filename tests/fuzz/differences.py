@@ -91,11 +91,107 @@ vander|cond / backward / modified by an inplace operation /
     PyTorch trips over an argument of a wrong type where autokit names it.
     T.nn.functional.tanh(99)
 
+.* / type / ^TypeError: \w+\(\)(: argument '\w+'( \(position \d+\))? must be| received an invalid| got an unexpected| missing| takes) / nn\.functional
+    Functions of nn.functional ask for shapes and settings first and trip over a wrong type later; autokit looks at types first.
+    a = T.ones(2, 3); T.nn.functional.dropout(a, T.tensor([1, 2]))
+
+.* / type / (not implemented for|valid value for|is not valid:|requires_grad|infer output dtype|Boolean value of).* where PyTorch|where PyTorch.*(not implemented for|valid value for|requires_grad|infer output dtype|Boolean value of) / nn\.functional
+    Of two mistakes in one call, a wrong dtype or word and another, the one that is told is free.
+    a = T.tensor([[1, 2]]); b = T.tensor([0]); T.nn.functional.cross_entropy(a, b, reduction='bad')
+
+embedding(_bag)? / refused / 'norm_type' must be /
+    What is looked at is looked at always, and not only where it is used.
+    a = T.tensor([0]); b = T.ones(2, 2); T.nn.functional.embedding(a, b, norm_type=[1, 2])
+
+max_unpool\dd / backward / is out of bounds for dimension /
+    PyTorch's way back reads from a result without elements.
+    a = T.ones((1, 1, 1), requires_grad=True); b = T.tensor([[[0]]]); T.nn.functional.max_unpool1d(a, b, 2, padding=1)
+
+adaptive_avg_pool\dd / backward / to have non-zero size for non-batch / EMPTY
+    PyTorch's way back refuses channels without elements.
+    a = T.zeros((1, 0, 6), requires_grad=True); T.nn.functional.adaptive_avg_pool1d(a, 3)
+
+(log_)?softmax|softmin / accepted / converted to an index / _stacklevel
+    A warning points at the learner's own line; autokit looks at no _stacklevel.
+    a = T.ones(3); T.nn.functional.softmax(a, _stacklevel=T.ones(2))
+
+conv.*|embedding_bag / type / select\(\): index 0|step must be nonzero / EMPTY
+    PyTorch looks at the first of no elements.
+    a = T.zeros((0, 1, 5)); b = T.zeros((2, 1, 0)); T.nn.functional.conv1d(a, b)
+
+.*fold|max_unpool\dd|lp_pool\dd|adaptive_\w+_pool\dd / refused|accepted|type / must be tuple of ints, not|one number for each|0-d tensor /
+    Sizes are numbers; where it is written in Python, PyTorch takes a tensor apart, True for 1 and more than there are sides.
+    a = T.ones(1, 1, 2, 2); T.nn.functional.unfold(a, T.tensor([1, 2]))
+
+fractional_max_pool\dd / refused / give positive sizes / -
+    PyTorch takes windows of a negative size for empty ones.
+    a = T.ones(1, 2, 6, 6); T.nn.functional.fractional_max_pool2d(a, -1, 3)
+
+embedding(_bag)? / refused / gradients are dense here / True
+    There are no sparse tensors.
+    a = T.tensor([0]); b = T.ones(2, 2); T.nn.functional.embedding(a, b, sparse=True)
+
+linear_cross_entropy / refused|type / takes no options /
+    All logits are computed at once.
+    a = T.ones(1, 2); b = T.ones(2, 2); c = T.tensor([0]); T.nn.functional.linear_cross_entropy(a, b, c, options='a')
+
+(linear_)?cross_entropy|scaled_dot_product_attention / refused / has to be between 0 and 1|between 0.0 and 1.0 / -\d
+    PyTorch takes a negative probability for 0.
+    a = T.ones(1, 2); b = T.tensor([0]); T.nn.functional.cross_entropy(a, b, label_smoothing=-1)
+
+normalize|multilabel_soft_margin_loss / refused / must be Tensor, not /
+    A number is no tensor, though PyTorch's arithmetic takes it for one.
+    a = T.ones(2, 2); T.nn.functional.multilabel_soft_margin_loss(a, 1)
+
+multi_head_attention_forward / type / not enough values to unpack /
+    PyTorch trips over weights and queries of too few dimensions.
+    a = T.ones(2, 1, 4); b = T.ones(2, 1, 4); c = T.tensor([1, 2]); d = T.ones(4, 4); T.nn.functional.multi_head_attention_forward(a, b, a, 4, 2, c, None, None, None, False, 0.0, d, None)
+
+embedding_bag / result|gradient /  / include_last_offset=True
+    Where the last bag ends before the input does, PyTorch's sums, means and maxima do not agree on whether it does.
+    a = T.tensor([0, 1, 2]); b = T.tensor([[1.0], [2.0], [3.0]]); c = T.tensor([0, 2]); T.nn.functional.embedding_bag(a, b, c, mode='max', include_last_offset=True)
+
+multilabel_soft_margin_loss / result /  / uint8
+    PyTorch subtracts bytes from 1, which wraps around.
+    a = T.tensor([[1.0, 2.0]]); b = T.tensor([[3, 0]], dtype=T.uint8); T.nn.functional.multilabel_soft_margin_loss(a, b)
+
+interpolate|upsample / refused / becomes real with / uint8
+    PyTorch resizes bytes in a fixed-point arithmetic of its own.
+    a = T.ones((1, 1, 2, 2), dtype=T.uint8); T.nn.functional.interpolate(a, 3, mode='bilinear')
+
+(batch|instance)_norm / accepted / expected scalar type /
+    PyTorch converts a running mean of another dtype, and not the variance.
+    a = T.ones(1, 2, 3); b = T.ones(2); c = T.tensor([1, 2]); T.nn.functional.instance_norm(a, b, c)
+
+(batch|instance)_norm / accepted|type|refused / select\(\): index 0|proper Tensor|neither be None / EMPTY
+    PyTorch looks for the first channel where there is none.
+    a = T.zeros((1, 0, 4)); b = T.zeros((0,)); T.nn.functional.instance_norm(a, weight=b)
+
+batch_norm / refused / must be defined in evaluation mode / EMPTY
+    Missing statistics are missed for an empty batch, too.
+    a = T.zeros((0, 3, 4)); T.nn.functional.batch_norm(a, None, None)
+
+celu_|elu_|selu_ / backward / In-place elu /
+    PyTorch reads the slope off the result, which a slope below 0 does not tell; autokit keeps the input.
+    a = T.tensor([-2.0, 3.0], requires_grad=True); T.nn.functional.celu_((a * 1), -7)
+
+elu_ / gradient /  / nan
+    PyTorch reads the slope off the result, and takes that of a NaN for 1.
+    a = T.tensor([-0.5], requires_grad=True); T.nn.functional.elu_((a * 1), scale=1.0, input_scale=nan)
+
+(pixel|channel)_shuffle / backward / invalid gradient|Value of groups:0 / EMPTY
+    PyTorch's way back fails without images or channels.
+    a = T.zeros((2, 0, 4), requires_grad=True); T.nn.functional.channel_shuffle(a, 3)
+
+.* / accepted / not implemented for 'Half' / float16
+    Half precision is computed everywhere.
+    a = T.ones((1, 2, 2, 2, 2), dtype=T.float16); T.nn.functional.avg_pool3d(a, 2)
+
 .* / type / Low precision dtypes not supported.* where PyTorch: NotImplementedError: .*'Half' / float16
     PyTorch refuses half precision with one of two errors, autokit always with the first.
     a = T.tensor([[1.5]], dtype=T.float16); T.svd(a)
 
-.* / refused / not implemented for|Low precision|floating point|data type|dtype / EMPTY
+.* / refused / not implemented for|Low precision|floating point|data type|dtype|expected scalar type|should be the same|requires_grad / EMPTY
     A wrong dtype is refused where there are no elements, too.
     a = T.zeros((0, 3), dtype=T.bool); T.softmax(a, 0)
 
@@ -122,6 +218,14 @@ poisson / result / e\+18 / 1e30|inf
 scatter_reduce_? / gradient /  / prod
     PyTorch's gradient by src is multiplied by elements outside the index, and divides by zeros.
     a = T.tensor([1.0, 2.0], requires_grad=True); b = T.tensor([0]); c = T.tensor([3.0, 4.0], requires_grad=True); T.scatter_reduce(a, 0, b, c, 'prod')
+
+conv.* / refused / weight that has elements|output padding must be / EMPTY
+    Nor is a weight looked at where there are no samples, or what is put around them.
+    a = T.zeros((0, 0, 6)); b = T.zeros((1, 0, 3)); T.nn.functional.conv1d(a, b)
+
+scaled_dot_product_attention / refused / must match|cannot be multiplied|should not be set / EMPTY
+    Nor shapes and masks where there are no queries or keys.
+    a = T.zeros((1, 2, 2, 0)); b = T.zeros((1, 3, 0)); c = T.zeros((0, 3, 2)); T.nn.functional.scaled_dot_product_attention(a, b, c)
 
 scaled_dot_product_attention / result / shape / EMPTY
     PyTorch does not broadcast batches where there are no keys.
@@ -199,7 +303,7 @@ batch_norm|instance_norm / operand / nan / EMPTY
     PyTorch leaves running statistics alone where a batch is empty; autokit makes them NaN, as their mean is.
     a = T.zeros((0, 3, 4)); b = T.ones(3); T.nn.functional.batch_norm(a, b, None, training=True)
 
-hardshrink|softshrink|hardswish / gradient / \d / nan|inf
+hardshrink|softshrink|hardswish|hardtanh_? / gradient / \d / nan|inf
     PyTorch's long vectors and its last elements answer a NaN differently.
     a = T.tensor([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5], requires_grad=True); T.nn.functional.hardshrink(a, nan)
 

@@ -7,6 +7,7 @@ are given.
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from autokit import ops
@@ -66,6 +67,7 @@ from autokit.nn.functional.pooling import (
     max_unpool3d,
 )
 from autokit.ops.names import by_samples_else
+from autokit.ops.signatures import looked_at, looked_at_after
 
 if TYPE_CHECKING:
 
@@ -79,6 +81,12 @@ for _name in (
     *("max_unpool1d", "max_unpool2d", "max_unpool3d"),
 ):
     globals()[_name] = by_samples_else(globals()[_name])
+
+_SHORT = ("linear", "relu")
+for _name, _function in tuple(globals().items()):
+    if _name[0] != "_" and _function.__class__ is FunctionType and _name not in ops.FUNCTIONAL:
+        _look = looked_at_after if _name in _SHORT else looked_at
+        globals()[_name] = _look(f"functional.{_name}", _function)
 
 __all__ = [
     "affine_grid",

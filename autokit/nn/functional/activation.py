@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from autokit.devices import module_of
+from autokit.ops.activation import relu_
 from autokit.ops.elementwise import log
 from autokit.ops.elementwise import relu as _relu
 from autokit.ops.errors import describe
+from autokit.ops.filled import zeros_like
 from autokit.ops.gpu import any_of, ask
 from autokit.ops.redrawing import exponential_
 from autokit.ops.soft_extremes import log_softmax as _log_softmax
 from autokit.ops.soft_extremes import softmax as _softmax
 from autokit.ops.unusual import asks_for_care, on_its_tensors_gpu, with_care
+from autokit.ops.warn import warn
 from autokit.tensor import Tensor, new_tensor
 from autokit.thread_state import UNUSUAL
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """``max(input, 0)``."""
-    return input.relu_() if inplace else _relu(input)
+    return relu_(input) if inplace else _relu(input)
 
 
 def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
@@ -42,10 +44,9 @@ def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dty
 def _chosen_dim(name: str, input: Tensor, dim: int | None) -> int:
     if dim is not None:
         return dim
-    warnings.warn(
+    warn(
         f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an "
         "argument.",
-        stacklevel=3,
     )
     return 0 if input.array.ndim in (0, 1, 3) else 1
 
@@ -76,20 +77,14 @@ def gumbel_softmax(
     C. J. Maddison, A. Mnih and Y. W. Teh, "The Concrete Distribution", ICLR 2017.
     """
     if eps != 1e-10:
-        warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
-    if not isinstance(logits, Tensor):
-        raise TypeError(
-            f"gumbel_softmax(): argument 'logits' (position 1) must be Tensor, not {type(logits).__name__}; "
-            "make one with torch.tensor(...)"
-        )
+        warn("`eps` parameter is deprecated and has no effect.")
     waiting = exponential_(new_tensor(np.empty_like(logits.array, order="C")))
     soft: Tensor = _softmax((logits + -log(waiting)) / tau, dim)
     if not hard:
         return soft
-    largest = np.expand_dims(soft.array.argmax(dim), dim)
-    exact = np.zeros_like(soft.array)
-    np.put_along_axis(exact, largest, 1, dim)
-    return new_tensor(exact) - soft.detach() + soft
+    largest = soft.detach().max(dim, keepdim=True).indices
+    exact = zeros_like(soft).scatter(dim, largest, 1.0)
+    return exact - soft.detach() + soft
 
 
 @on_its_tensors_gpu

@@ -5,11 +5,8 @@ The loss still falls, slowly, and stops far too early; so the program seems to w
 
 from __future__ import annotations
 
-import warnings
-from sys import _getframe as get_frame
-
 from autokit.autograd.node import Node
-from autokit.ops.recording import OUR_FILES
+from autokit.ops.warn import warn
 from autokit.tensor import Tensor
 
 _ADVICE = {
@@ -49,12 +46,4 @@ def warn_of_probabilities(loss: str, input: Tensor) -> None:
         return
     made_by, advice = _ADVICE[loss]
     if node.operation.name in made_by:
-        warnings.warn(advice.format(made=node.operation.name), UserWarning, stacklevel=_level_of_caller())
-
-
-def _level_of_caller() -> int:
-    """The ``stacklevel`` that puts a warning to the learner's own line."""
-    level, frame = 1, get_frame(1)
-    while frame is not None and OUR_FILES[frame.f_code.co_filename]:
-        level, frame = level + 1, frame.f_back  # type: ignore[assignment]
-    return level
+        warn(advice.format(made=node.operation.name))

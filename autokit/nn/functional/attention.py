@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from autokit.ops.linalg import matmul
 from autokit.ops.pad import pad
 from autokit.ops.soft_extremes import softmax
 from autokit.ops.unusual import asks_for_care, with_care
+from autokit.ops.warn import warn
 from autokit.tensor import Tensor, new_tensor
 from autokit.thread_state import SMALL, UNUSUAL, thread
 
@@ -240,10 +240,9 @@ def multi_head_attention_forward(
         key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
     times, samples, width = query.array.shape
     if key_padding_mask is not None and attn_mask is not None and key_padding_mask.dtype != attn_mask.dtype:
-        warnings.warn(
+        warn(
             "Support for mismatched key_padding_mask and attn_mask is deprecated. Use same type for both "
             "instead.",
-            stacklevel=2,
         )
     padding = _to_add("key_padding_mask", key_padding_mask, query)
     if is_causal and attn_mask is None:
@@ -258,6 +257,7 @@ def multi_head_attention_forward(
     head = width // num_heads
     if head * num_heads != width:
         raise AssertionError(f"embed_dim {width} not divisible by num_heads {num_heads}")
+    num_heads = int(num_heads)
     weights = (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else None
     q, k, v = _projected(query, key, value, in_proj_weight, in_proj_bias, weights)
     if mask is not None:

@@ -10,7 +10,7 @@ import numpy as np
 from autokit.devices import module_of, to_numpy
 from autokit.nn.functional.loss import chosen_reduction, reduced, require_tensors
 from autokit.ops import ctc as rules
-from autokit.ops.errors import describe
+from autokit.ops.errors import describe, dimension_error
 from autokit.ops.unusual import asks_for_care, with_care
 from autokit.tensor import Tensor, new_tensor
 from autokit.thread_state import UNUSUAL
@@ -64,6 +64,11 @@ def ctc_loss(
     require_tensors("ctc_loss", log_probs=log_probs, targets=targets)
     reduction = chosen_reduction(reduction, None, None)
     single = log_probs.array.ndim == 2
+    for name, lengths in (("input_lengths", input_lengths), ("target_lengths", target_lengths)):
+        if isinstance(lengths, Tensor) and lengths.array.dtype.kind not in "iu":
+            raise RuntimeError(f"{name} must be integral: {describe(lengths)}")
+    if not log_probs.array.ndim:
+        raise dimension_error(1, 0, describe(log_probs))
     if log_probs.array.dtype not in (np.float32, np.float64):
         raise NotImplementedError(
             f'"ctc_loss_cpu" not implemented for {log_probs.dtype.name}: {describe(log_probs)}; convert with '
@@ -104,8 +109,6 @@ def _lengths(name: str, given: Any, samples: int) -> np.ndarray:
     """The lengths as an array, one for each sample."""
     lengths = to_numpy(given.array) if isinstance(given, Tensor) else np.asarray(given)
     if lengths.size and lengths.dtype.kind not in "iu":
-        if isinstance(given, Tensor):
-            raise RuntimeError(f"{name} must be integral: {describe(given)}")
         raise TypeError(f"ctc_loss(): argument '{name}' must be tuple of ints or Tensor, but got {given!r}")
     lengths = lengths.reshape(-1).astype(np.int64)
     if len(lengths) != samples:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 
 from autokit.autograd.modes import no_grad
 from autokit.dtypes import DIFFERENTIABLE
@@ -17,6 +16,7 @@ from autokit.ops.filled import ones_like
 from autokit.ops.gpu import any_of
 from autokit.ops.loss import negative_entropy
 from autokit.ops.unusual import asks_for_care, on_its_tensors_gpu, with_care
+from autokit.ops.warn import warn
 from autokit.tensor import Tensor
 from autokit.thread_state import UNUSUAL
 
@@ -56,11 +56,10 @@ def kl_div(
     elif reduction == "batchmean":
         by_samples, reduction = True, "sum"
     elif reduction == "mean":
-        warnings.warn(
+        warn(
             "reduction: 'mean' divides the total loss by both the batch size and the support size."
             "'batchmean' divides only by the batch size, and aligns with the KL div math definition."
             "'mean' will be changed to behave the same as 'batchmean' in the next major release.",
-            stacklevel=2,
         )
     reduction = chosen_reduction(reduction, None, None)
     if input.array.dtype.kind not in DIFFERENTIABLE or target.array.dtype.kind not in DIFFERENTIABLE:
@@ -123,7 +122,7 @@ def gaussian_nll_loss(
     ValueError
         If a variance is negative, or their shape does not fit.
     """
-    require_tensors("gaussian_nll_loss", input=input, target=target)
+    require_tensors("gaussian_nll_loss", input=input)
     if isinstance(var, float) and not isinstance(var, int):
         var = ones_like(input) * var
     if not isinstance(var, Tensor):

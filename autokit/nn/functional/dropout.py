@@ -7,7 +7,6 @@ Intel processor; see ``autokit.random.generator``.
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from autokit import random
 from autokit.devices import beside
 from autokit.dtypes import FLOATS
 from autokit.ops.sampling import in_memory_order, like_in_memory
+from autokit.ops.warn import warn
 from autokit.tensor import Tensor, new_tensor
 
 _SELU_FLOOR = 1.7580993408473766
@@ -53,21 +53,19 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     """:func:`dropout` of whole channels, of (samples, channels, height, width)."""
     ndim = input.array.ndim
     if ndim not in (3, 4):
-        warnings.warn(
+        warn(
             f"dropout2d: Received a {ndim}-D input to dropout2d, which is deprecated and will result in an "
             "error in a future release. To retain the behavior and silence this warning, please use dropout "
             "instead. Note that dropout2d exists to provide channel-wise dropout on inputs with 2 spatial "
             "dimensions, a channel dimension, and an optional batch dimension (i.e. 3D or 4D inputs).",
-            stacklevel=2,
         )
     if ndim == 3:
-        warnings.warn(
+        warn(
             "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior "
             "is desired - input is interpreted as shape (N, C, L), where C is the channel dim. This behavior "
             "will change in a future release to interpret the input as one without a batch dimension, i.e. "
             "shape (C, H, W). To maintain the 1D channel-wise dropout behavior, please switch to using "
             "dropout1d instead.",
-            stacklevel=2,
         )
     return _dropout_of_channels(input, p, training, inplace)
 
@@ -76,12 +74,11 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     """:func:`dropout` of whole channels, of 3-dimensional data with or without a dimension of samples."""
     ndim = input.array.ndim
     if ndim not in (4, 5):
-        warnings.warn(
+        warn(
             f"dropout3d: Received a {ndim}-D input to dropout3d, which is deprecated and will result in an "
             "error in a future release. To retain the behavior and silence this warning, please use dropout "
             "instead. Note that dropout3d exists to provide channel-wise dropout on inputs with 3 spatial "
             "dimensions, a channel dimension, and an optional batch dimension (i.e. 4D or 5D inputs).",
-            stacklevel=2,
         )
     return _dropout_of_channels(input, p, training, inplace, batched=ndim == 5)
 
@@ -107,6 +104,7 @@ def _dropout_of_channels(
     input: Tensor, p: float, training: bool, inplace: bool, batched: bool = True
 ) -> Tensor:
     _refuse_probability(p)
+    inplace = bool(inplace)
     if batched:
         return _dropout(input, p, training, inplace, channels=True)
     result = _dropout(input.unsqueeze(0), p, training, False, channels=True).squeeze(0)
@@ -123,7 +121,7 @@ def _dropout(
 ) -> Tensor:
     """Multiply by noise, one number for each element or for each channel; with ``alpha``, add some too."""
     _refuse_probability(p)
-    array = input.array
+    inplace, array = bool(inplace), input.array
     if not training or p == 0 or not array.size:
         return input
     if p == 1:

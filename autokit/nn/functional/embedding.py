@@ -60,7 +60,7 @@ def embedding(
     if weight.array.ndim != 2:
         raise RuntimeError(f"'weight' must be 2-D: {describe(weight)}; embedding takes (input, weight)")
     rows = weight.array.shape[0]
-    if padding_idx is not None and not -rows <= padding_idx < rows:
+    if padding_idx and not -rows <= padding_idx < rows:
         raise AssertionError(f"Padding_idx must be within num_embeddings: {padding_idx} of {rows}")
     if sparse:
         raise _no_sparse("embedding")
@@ -70,11 +70,16 @@ def embedding(
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; "
             f"but got {input.dtype.name} instead: {describe(input)}; convert with .long()"
         )
+    if index.size and not rows:
+        raise RuntimeError(
+            "index_select(): self indexing axis dim should be positive: there are no rows in "
+            f"{describe(weight)}"
+        )
     if beyond(index, rows) is not None:
         raise IndexError(f"index out of range in self: the rows are 0 to {rows - 1}, in {describe(input)}")
     if max_norm is not None:
         _shorten(weight, index, max_norm, norm_type)
-    padding = -1 if padding_idx is None else padding_idx % rows
+    padding = -1 if padding_idx is None else padding_idx % max(rows, 1)
     return rules.embedding(weight, index=index, padding=padding, by_frequency=scale_grad_by_freq)
 
 

@@ -7,6 +7,7 @@ B. Graham, "Fractional Max-Pooling", arXiv:1412.6071, 2014.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import product
 from typing import Any
@@ -15,6 +16,8 @@ import numpy as np
 
 from autokit.devices import module_of
 from autokit.ops.direct import direct
+from autokit.ops.errors import require_floats
+from autokit.ops.pool import check_dimensions
 from autokit.ops.pooling import counted_through, row_lengths, take_places
 from autokit.ops.sampling import rand
 from autokit.ops.unusual import asks_for_care, with_care
@@ -53,13 +56,30 @@ def _fractional_max_pool(
     name = f"fractional_max_pool{ndim}d"
     if output_size is None and output_ratio is None:
         raise ValueError(f"{name} requires specifying either an output_size or an output_ratio")
-    channels, *sizes = (input.size(place) for place in range(-ndim - 1, 0))
     if output_size is None:
-        output_size = [int(size * ratio) for size, ratio in zip(sizes, _each(output_ratio, ndim))]
+        own = [input.size(place) for place in range(-ndim, 0)]
+        output_size = [int(size * ratio) for size, ratio in zip(own, _each(output_ratio, ndim))]
     widths, counts = _each(kernel_size, ndim), _each(output_size, ndim)
-    batch = 1 if input.dim() == ndim + 1 else input.size(0)
+    for setting, numbers in (("kernel_size", widths), ("output_size", counts)):
+        if len(numbers) != ndim:
+            raise RuntimeError(
+                f"{name}: {setting} must either be a single Int or tuple of {ndim} Ints: it is {numbers}"
+            )
+    if min(widths) < 1 or min(counts) < 0:
+        raise RuntimeError(f"{name}: a window of {widths} at {counts} places is none: give positive sizes")
     if samples is None:
-        samples = rand(batch, channels, ndim, dtype=input.dtype, device=input.device)
+        samples = rand(
+            1 if input.dim() == ndim + 1 else input.size(0),
+            input.size(-ndim - 1),
+            ndim,
+            dtype=input.dtype,
+            device=input.device,
+        )
+    check_dimensions(name, input, ndim)
+    channels, *sizes = input.array.shape[-ndim - 1 :]
+    batch = 1 if input.dim() == ndim + 1 else input.size(0)
+    if samples.dim() != 3:
+        raise RuntimeError(f"Expect _random_samples to have 3 dimensions, got {samples.dim()}")
     if samples.dtype != input.dtype:
         raise RuntimeError("Expect _random_samples to have the same dtype as input")
     if samples.size(1) != channels:
@@ -70,7 +90,8 @@ def _fractional_max_pool(
                 f"{name}{'_out' * (ndim == 3)}(): pool {side} {width} too large relative to input {side} "
                 f"{size}"
             )
-    images = input.array.reshape(batch, channels, -1)
+    require_floats(f"{name}_out_frame", input.array)
+    images = input.array.reshape(batch, channels, math.prod(sizes))
     chances = samples.array
     corners: Any = 0
     rows = row_lengths(tuple(sizes))
@@ -83,7 +104,7 @@ def _fractional_max_pool(
         )
     xp = module_of(images)
     offsets = [sum(at * row for at, row in zip(place, rows)) for place in product(*map(range, widths))]
-    places = corners.reshape(batch, channels, -1, 1) + xp.asarray(offsets)
+    places = corners.reshape(batch, channels, math.prod(counts), 1) + xp.asarray(offsets)
     seen = xp.take_along_axis(images[:, :, None], places, -1)
     best = xp.take_along_axis(places, seen.argmax(-1)[..., None], -1)[..., 0]
     shape = (*input.array.shape[:-ndim], *counts)

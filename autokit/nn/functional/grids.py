@@ -9,7 +9,6 @@ interpolation for digital image processing", IEEE TASSP 29(6), 1981.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any
@@ -17,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from autokit.ops.choices import where
-from autokit.ops.errors import describe
+from autokit.ops.errors import describe, dimension_error, require_floats
 from autokit.ops.names import public
+from autokit.ops.warn import warn
 from autokit.tensor import Tensor, new_tensor
 
 _MODES = ("bilinear", "nearest", "bicubic")
@@ -27,12 +27,10 @@ _PADDINGS = ("zeros", "border", "reflection")
 
 def _aligned(align_corners: bool | None) -> bool:
     if align_corners is None:
-        warnings.warn(
+        warn(
             "Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. "
             "Please specify align_corners=True if the old behavior is desired. See the documentation of "
             "grid_sample for details.",
-            UserWarning,
-            stacklevel=4,
         )
     return bool(align_corners)
 
@@ -173,6 +171,8 @@ def grid_sample(
 
 def _check(input: Tensor, grid: Tensor, mode: str) -> None:
     ndim = input.array.ndim - 2
+    if not input.array.ndim or not grid.array.ndim:
+        raise dimension_error(0, 0, describe(grid if input.array.ndim else input))
     told = f"input {describe(input)} and grid {describe(grid)}"
     if grid.array.ndim and grid.array.shape[-1] != ndim:
         raise RuntimeError(
@@ -182,10 +182,8 @@ def _check(input: Tensor, grid: Tensor, mode: str) -> None:
         raise RuntimeError(
             f"grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, but got {told}"
         )
-    if input.array.dtype != grid.array.dtype or input.array.dtype.kind not in "fV":
-        raise RuntimeError(
-            f"grid_sampler(): expected input and grid to have same dtype, of floating point, but got {told}"
-        )
+    if input.array.dtype != grid.array.dtype:
+        raise RuntimeError(f"grid_sampler(): expected input and grid to have same dtype, but got {told}")
     if input.array.shape[0] != grid.array.shape[0]:
         raise RuntimeError(f"grid_sampler(): expected grid and input to have same batch size, but got {told}")
     if not all(input.array.shape[2:]):
@@ -194,6 +192,7 @@ def _check(input: Tensor, grid: Tensor, mode: str) -> None:
         )
     if mode == "bicubic" and ndim != 2:
         raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
+    require_floats(f"grid_sampler_{ndim}d_cpu_kernel_impl", input.array)
 
 
 def _unnormalized(place: Tensor, size: int, aligned: bool) -> Tensor:

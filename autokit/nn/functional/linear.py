@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from autokit.dtypes import DIFFERENTIABLE
 from autokit.nn.functional.loss import require_tensors
 from autokit.ops.affine import affine
 from autokit.ops.direct import direct
-from autokit.ops.errors import describe
+from autokit.ops.errors import describe, dimension_error, refuse_bools_in
 from autokit.ops.linalg import matmul
 from autokit.ops.unusual import asks_for_care, with_care
 from autokit.tensor import Tensor
@@ -49,12 +48,24 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         raise _linear_error(input, weight)
     if bias is None:
         return matmul(input, weight.t())
-    if bias.array.dtype != columns.dtype or bias.array.shape != columns.shape[:1]:
+    if (
+        bias.array.dtype != columns.dtype
+        or bias.array.shape != columns.shape[:1]
+        or columns.dtype.kind == "b"
+    ):
+        return _with_another_bias(input, weight, bias)
+    return direct(affine, (input, weight, bias))
+
+
+def _with_another_bias(input: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """With one number for all outputs, which PyTorch takes as well."""
+    if bias.array.dtype != weight.array.dtype or bias.array.shape not in ((), (1,), weight.array.shape[:1]):
         raise RuntimeError(
             "the bias of a linear layer has the weight's dtype and one element for each of its rows, but "
             f"{describe(bias)} is to go with {describe(weight)}"
         )
-    return direct(affine, (input, weight, bias))
+    refuse_bools_in("addmm_impl_cpu_", weight.array)
+    return matmul(input, weight.t()) + bias
 
 
 def _linear_error(input: Any, weight: Any) -> Exception:
@@ -64,10 +75,10 @@ def _linear_error(input: Any, weight: Any) -> Exception:
                 f"linear(): argument '{name}' (position {place}) must be Tensor, not {type(value).__name__}; "
                 "make one with torch.tensor(...)"
             )
-    if not input.array.ndim:
+    if not input.array.ndim or not weight.array.ndim:
         return RuntimeError(
-            "both arguments to linear need to be at least 1D, but input is 0D: add a dimension with "
-            "input[None]"
+            f"both arguments to linear need to be at least 1D, but they are {input.array.ndim}D and "
+            f"{weight.array.ndim}D: {describe(input)}, {describe(weight)}; x[None] adds a dimension"
         )
     if input.array.dtype != weight.array.dtype:
         return RuntimeError(
@@ -129,7 +140,7 @@ def _check_bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor
             f"All tensors must have the same dtype, got {', '.join(map(describe, given))}: convert "
             "with .to(...)"
         )
-    if a.ndim != b.ndim or not a.ndim:
+    if a.ndim != b.ndim:
         raise RuntimeError(
             f"bilinear(): input dimensions do not match: got {a.ndim} and {b.ndim}: {describe(input1)}, "
             f"{describe(input2)}"
@@ -139,20 +150,21 @@ def _check_bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor
             raise RuntimeError(
                 f"bilinear(): input batch dimensions do not match at dim {place}: got {one} and {other}"
             )
-    if w.ndim != 3:
-        raise RuntimeError(f"bilinear(): the weight has 3 dimensions, (out, in1, in2): {describe(weight)}")
-    for number, size, expected in ((1, a.shape[-1], w.shape[1]), (2, b.shape[-1], w.shape[2])):
-        if size != expected:
+    if not a.ndim:
+        raise dimension_error(-1, 0, describe(input1))
+    for number, values in ((1, a), (2, b)):
+        if w.ndim <= number:
+            raise dimension_error(number, w.ndim, f"the weight, which is (out, in1, in2): {describe(weight)}")
+        if values.shape[-1] != w.shape[number]:
             raise RuntimeError(
-                f"bilinear(): input{number} size does not match weight size: got {size} but expected "
-                f"{expected}"
+                f"bilinear(): input{number} size does not match weight size: got {values.shape[-1]} but "
+                f"expected {w.shape[number]}"
             )
+    if w.ndim > 3:
+        raise RuntimeError(f"bilinear(): the weight has 3 dimensions, (out, in1, in2): {describe(weight)}")
     if bias is not None and bias.array.shape != w.shape[:1]:
-        raise RuntimeError(
-            f"bilinear(): bias size does not match weight size: got {(*bias.array.shape, 0)[0]} but expected "
-            f"{w.shape[0]}"
+        raise (RuntimeError if bias.array.ndim else IndexError)(
+            f"bilinear(): bias size does not match weight size: got {list(bias.array.shape)} but expected "
+            f"{[w.shape[0]]}"
         )
-    if a.dtype.kind not in DIFFERENTIABLE:
-        raise NotImplementedError(
-            f'"bilinear" not implemented for {input1.dtype.name}: {describe(input1)}; convert with .float()'
-        )
+    refuse_bools_in("bmm", a)

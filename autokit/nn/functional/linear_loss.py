@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from autokit.nn.functional.linear import linear
 from autokit.nn.functional.loss import cross_entropy
 from autokit.tensor import Tensor
@@ -74,7 +76,7 @@ def linear_cross_entropy(
             "linear_cross_entropy computes all logits at once and takes no options: leave options=None"
         )
     flat_bias = None if linear_bias is None else linear_bias.reshape(-1)
-    logits = linear(input, linear_weight.reshape(-1, features), flat_bias).reshape(logits_shape)
+    logits = linear(input, linear_weight.reshape(math.prod(shape), features), flat_bias).reshape(logits_shape)
     return cross_entropy(
         logits,
         target,

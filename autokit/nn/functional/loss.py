@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
 
+from autokit.autograd.modes import is_grad_enabled
 from autokit.dtypes import DIFFERENTIABLE, FLOATS
 from autokit.nn.functional.advice import warn_of_probabilities
 from autokit.ops.choices import where
 from autokit.ops.direct import direct
 from autokit.ops.elementwise import abs as _abs
-from autokit.ops.errors import describe
+from autokit.ops.errors import describe, dimension_error, require_floats
 from autokit.ops.expansion import broadcast_tensors
 from autokit.ops.gpu import any_of
 from autokit.ops.loss import binary_cross_entropy as _binary_cross_entropy
@@ -26,6 +26,7 @@ from autokit.ops.loss import nll_loss as _nll_loss
 from autokit.ops.loss import smooth_l1_loss as _smooth_l1_loss
 from autokit.ops.soft_extremes import plain_log_softmax
 from autokit.ops.unusual import asks_for_care, with_care
+from autokit.ops.warn import warn
 from autokit.tensor import Tensor, new_tensor
 from autokit.thread_state import UNUSUAL
 
@@ -46,14 +47,13 @@ def chosen_reduction(reduction: str, size_average: bool | None, reduce: bool | N
             older = "none"
         elif size_average is not None and not size_average:
             older = "sum"
-        warnings.warn(
+        warn(
             f"size_average and reduce args will be deprecated, please use reduction='{older}' instead.",
-            stacklevel=3,
         )
         return older
     if reduction == "elementwise_mean":
-        warnings.warn(
-            "reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.", stacklevel=3
+        warn(
+            "reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.",
         )
         return "mean"
     if reduction not in _REDUCTIONS:
@@ -81,23 +81,26 @@ def _compare(name: str, input: Any, target: Any) -> tuple[Tensor, Tensor]:
     if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
         require_tensors(name, input=input, target=target)
     if input.array.shape != target.array.shape:
-        warnings.warn(
+        warn(
             f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). "
             "This will likely lead to incorrect results due to broadcasting. Please ensure they have the "
             "same size.",
-            stacklevel=3,
         )
+        one, other = broadcast_tensors(input, target)
         if input.array.dtype != target.array.dtype:  # none counts less for having no dimensions
-            input, target = broadcast_tensors(input, target)
+            return one, other
     return input, target
 
 
-def _weighted(losses: Tensor, weight: Tensor, input: Tensor, reduction: str) -> Tensor:
-    """Losses that count as ``weight`` says; their mean is the weighted one."""
-    if weight.array.shape != input.array.shape:
+def _check_weight(weight: Tensor | None, input: Tensor) -> None:
+    if weight is not None and weight.array.shape != input.array.shape:
         raise ValueError(
             f"Weights and input must have the same size: {describe(weight)} is to weigh {describe(input)}"
         )
+
+
+def _weighted(losses: Tensor, weight: Tensor, reduction: str) -> Tensor:
+    """Losses that count as ``weight`` says; their mean is the weighted one."""
     weighted = losses * weight
     return weighted.sum() / weight.sum() if reduction == "mean" else reduced(weighted, reduction)
 
@@ -106,6 +109,15 @@ def _refuse_integers(name: str, input: Tensor, target: Tensor) -> None:
     if input.array.dtype.kind not in DIFFERENTIABLE and target.array.dtype.kind not in DIFFERENTIABLE:
         raise NotImplementedError(
             f'"{name}" not implemented for {input.dtype.name}: {describe(input)}; convert with .float()'
+        )
+
+
+def require_floats_of(input: Tensor, name: str) -> None:
+    """Raise where losses, which have the dtype of ``input``, would lose their fractions."""
+    if input.array.dtype.kind not in DIFFERENTIABLE:
+        raise RuntimeError(
+            f"result type Float can't be cast to the desired output type {input.dtype.name}: {name} gives "
+            f"losses in the dtype of the input, and it is {describe(input)}; convert it with .float()"
         )
 
 
@@ -130,10 +142,12 @@ def mse_loss(
     """
     if UNUSUAL and asks_for_care(input):
         return with_care("mse_loss", mse_loss, (), locals())
+    given = input
     input, target = _compare("mse_loss", input, target)
+    _check_weight(weight, given)
     reduction = chosen_reduction(reduction, size_average, reduce)
     if weight is not None:
-        return _weighted((input - target) ** 2, weight, input, reduction)
+        return _weighted((input - target) ** 2, weight, reduction)
     if input.array.dtype.kind not in FLOATS:
         _refuse_integers("mse_loss", input, target)
     return _mse_loss(input, target, reduction=reduction)
@@ -150,10 +164,12 @@ def l1_loss(
     """The mean of the absolute differences; warns and weighs as :func:`mse_loss` does."""
     if UNUSUAL and asks_for_care(input):
         return with_care("l1_loss", l1_loss, (), locals())
+    given = input
     input, target = _compare("l1_loss", input, target)
+    _check_weight(weight, given)
     reduction = chosen_reduction(reduction, size_average, reduce)
     losses = _abs(input - target)
-    return reduced(losses, reduction) if weight is None else _weighted(losses, weight, input, reduction)
+    return reduced(losses, reduction) if weight is None else _weighted(losses, weight, reduction)
 
 
 def smooth_l1_loss(
@@ -207,18 +223,17 @@ def huber_loss(
     """
     if UNUSUAL and asks_for_care(input):
         return with_care("huber_loss", huber_loss, (), locals())
+    given = input
     input, target = _compare("huber_loss", input, target)
+    _check_weight(weight, given)
     reduction = chosen_reduction(reduction, None, None)
     if delta <= 0:
         raise RuntimeError(f"huber_loss does not support non-positive values for delta: it is {delta}")
     _refuse_integers("huber_loss", input, target)
+    require_floats_of(input, "huber_loss")
     target = target.to(input.dtype)
     if weight is None:
         return _huber_loss(input, target, reduction=reduction, delta=delta)
-    if weight.array.shape != input.array.shape:
-        raise ValueError(
-            f"Weights and input must have the same size: {describe(weight)} is to weigh {describe(input)}"
-        )
     # Unlike the others, PyTorch divides this one by the number of elements.
     return reduced(_huber_loss(input, target, reduction="none", delta=delta) * weight, reduction)
 
@@ -263,6 +278,7 @@ def _likelihood(
     input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: str
 ) -> Tensor:
     _check_classes(input, target, weight)
+    require_floats("nll_loss_out_frame", input.array)
     classes = input.array.shape[1 if input.array.ndim > 1 else 0]
     factors = class_factors(target.array, classes, None if weight is None else weight.array, ignore_index)
     return direct(_nll_loss, (input, target), {"factors": factors, "reduction": reduction})
@@ -272,18 +288,18 @@ def _check_classes(input: Tensor, target: Tensor, weight: Tensor | None) -> None
     shape, target_shape = input.array.shape, target.array.shape
     if weight is None and len(shape) == 2 and target_shape == shape[:1] and target.array.dtype == np.int64:
         return  # as nearly always
-    if target.array.dtype.kind not in "iu" or target.array.dtype.itemsize not in (1, 8):
-        raise RuntimeError(
-            f"expected target dtype to be Long or Byte, but got {target.dtype.name}: {describe(target)}; "
-            "classes are whole numbers, converted with .long()"
-        )
     if not shape:
         raise ValueError("Expected 1 or more dimensions (got 0)")
-    if shape[:1] + shape[2:] != target_shape and not (len(shape) == 1 and target_shape in ((), (1,))):
+    if target_shape != shape[:1] + shape[2:] if len(shape) > 1 else target_shape not in ((), (1,)):
         if len(shape) > 1 and target_shape[:1] != shape[:1]:
             raise ValueError(
                 f"Expected input batch_size ({shape[0]}) to match target batch_size "
                 f"({(*target_shape, 0)[0]})."
+            )
+        if len(shape) == len(target_shape) == 1:
+            raise ValueError(
+                f"For 1D input, 1D target must have size 1, but got target size: {target_shape[0]}: a row of "
+                "scores is for one sample"
             )
         if len(shape) <= 2:
             raise RuntimeError(
@@ -291,17 +307,18 @@ def _check_classes(input: Tensor, target: Tensor, weight: Tensor | None) -> None
                 f"{list(target_shape)}; a dimension of size 1 goes away with target.squeeze(1)"
             )
         raise RuntimeError(f"Expected target size {[shape[0], *shape[2:]]}, got {list(target_shape)}")
+    if target.array.dtype.kind not in "iu" or target.array.dtype.itemsize not in (1, 8):
+        raise RuntimeError(
+            f"expected target dtype to be Long or Byte, but got {target.dtype.name}: {describe(target)}; "
+            "classes are whole numbers, converted with .long()"
+        )
     classes = shape[1] if len(shape) > 1 else shape[0]
     if weight is not None and weight.array.dtype != input.array.dtype:
         raise RuntimeError(
             f"expected scalar type {input.dtype.name} but found {weight.dtype.name}: the weights of the "
             "classes have the dtype of the predictions"
         )
-    if weight is not None and weight._requires_grad:
-        raise RuntimeError(
-            "The function 'nll_loss_forward' is not differentiable with respect to argument 'weight'. This "
-            "input cannot have requires_grad True: give weight.detach()"
-        )
+    require_no_gradient("nll_loss_forward", weight=weight)
     if weight is not None and weight.array.shape != (classes,):
         raise RuntimeError(
             f"weight tensor should be defined either for all {classes} classes or no classes but got weight "
@@ -354,7 +371,16 @@ def cross_entropy(
         require_tensors("cross_entropy", input=input, target=target)  # type: ignore[unreachable]
     if input.grad_fn is not None:
         warn_of_probabilities("cross_entropy", input)
+    if not input.array.ndim:
+        raise dimension_error(1, 0, describe(input))
     axis = 1 if input.array.ndim > 1 else 0
+    probabilities = target.array.shape == input.array.shape
+    if probabilities and target.array.dtype.kind not in FLOATS:
+        raise RuntimeError(
+            f"Expected floating point type for target with class probabilities, got {target.dtype.name}: "
+            f"in the shape of the input {list(target.shape)} it holds a probability for each class; "
+            "target.argmax(1) makes classes of these"
+        )
     if input.array.dtype.kind not in FLOATS:
         raise NotImplementedError(
             f'"log_softmax" not implemented for {input.dtype.name}: the logits are {describe(input)}; '
@@ -369,15 +395,7 @@ def cross_entropy(
         reduction = chosen_reduction(reduction, size_average, reduce)
     if not 0 <= label_smoothing <= 1:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
-    if target.array.shape == input.array.shape and (
-        input.array.ndim > 1 or target.array.dtype.kind in FLOATS
-    ):
-        if target.array.dtype.kind not in FLOATS:
-            raise RuntimeError(
-                f"Expected floating point type for target with class probabilities, got {target.dtype.name}: "
-                f"in the shape of the input {list(target.shape)} it holds a probability for each class; "
-                "target.argmax(1) makes classes of these"
-            )
+    if probabilities:
         if ignore_index >= 0:
             raise RuntimeError("ignore_index is not supported for floating point target")
         return _against_probabilities(logarithms, target, weight, axis, reduction, label_smoothing)
@@ -436,6 +454,15 @@ def _along(weight: Tensor, axis: int, ndim: int) -> Tensor:
     return weight.reshape([-1 if place == axis else 1 for place in range(ndim)])
 
 
+def require_no_gradient(name: str, **weights: Tensor | None) -> None:
+    for argument, weight in weights.items():
+        if weight is not None and weight._requires_grad and is_grad_enabled():
+            raise RuntimeError(
+                f"The function '{name}' is not differentiable with respect to argument '{argument}'. This "
+                f"input cannot have requires_grad True: give {argument}.detach()"
+            )
+
+
 def _refuse_improbable(name: str, tensor: Tensor, advice: str) -> None:
     array = tensor.array
     if any_of(~((array >= 0) & (array <= 1))):
@@ -462,6 +489,7 @@ def binary_cross_entropy(
     if UNUSUAL and asks_for_care(input):
         return with_care("binary_cross_entropy", binary_cross_entropy, (), locals())
     require_tensors("binary_cross_entropy", input=input, target=target)
+    reduction = chosen_reduction(reduction, size_average, reduce)
     if input.array.shape != target.array.shape:
         raise ValueError(
             f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is "
@@ -472,10 +500,12 @@ def binary_cross_entropy(
         raise RuntimeError(
             f"Found dtype {target.dtype.name} but expected {input.dtype.name}: convert the target"
         )
+    require_floats("binary_cross_entropy", input.array)
+    require_no_gradient("binary_cross_entropy", weight=weight)
     _refuse_improbable("input", input, "put a sigmoid before, or use binary_cross_entropy_with_logits")
     _refuse_improbable("target", target, "0 stands for no, 1 for yes")
     factors = None if weight is None else weight.array.astype(input.array.dtype, copy=False)
-    return _binary_cross_entropy(input, target, factors, chosen_reduction(reduction, size_average, reduce))
+    return _binary_cross_entropy(input, target, factors, reduction)
 
 
 def binary_cross_entropy_with_logits(
@@ -501,9 +531,12 @@ def binary_cross_entropy_with_logits(
     if UNUSUAL and asks_for_care(input):
         return with_care("binary_cross_entropy_with_logits", binary_cross_entropy_with_logits, (), locals())
     require_tensors("binary_cross_entropy_with_logits", input=input, target=target)
+    reduction = chosen_reduction(reduction, size_average, reduce)
     warn_of_probabilities("binary_cross_entropy_with_logits", input)
     if input.array.shape != target.array.shape:
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
+    require_no_gradient("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
+    require_floats("log_sigmoid_cpu", input.array)
     if target.array.dtype.kind not in FLOATS:
         raise RuntimeError(
             f"result type {input.dtype.name} can't be cast to the desired output type {target.dtype.name}: "
@@ -516,5 +549,5 @@ def binary_cross_entropy_with_logits(
         target,
         None if weight is None else weight.array.astype(input.array.dtype, copy=False),
         None if pos_weight is None else pos_weight.array.astype(input.array.dtype),
-        chosen_reduction(reduction, size_average, reduce),
+        reduction,
     )

@@ -7,12 +7,19 @@ from collections.abc import Callable
 import numpy as np
 
 from autokit.dtypes import FLOATS
-from autokit.nn.functional.loss import chosen_reduction, reduced, require_tensors
+from autokit.nn.functional.loss import (
+    chosen_reduction,
+    reduced,
+    require_floats_of,
+    require_no_gradient,
+    require_tensors,
+)
 from autokit.ops import margin_loss as rules
 from autokit.ops.choices import clamp_min, minimum, where
 from autokit.ops.compare import eq, ne
 from autokit.ops.elementwise import sqrt
-from autokit.ops.errors import describe
+from autokit.ops.errors import describe, kind_of, require_floats
+from autokit.ops.expansion import broadcast_tensors
 from autokit.ops.gpu import any_of
 from autokit.ops.loss import binary_cross_entropy_with_logits as _binary_cross_entropy_with_logits
 from autokit.ops.norm import pairwise_distance
@@ -34,7 +41,7 @@ def hinge_embedding_loss(
         return with_care("hinge_embedding_loss", hinge_embedding_loss, (), locals())
     require_tensors("hinge_embedding_loss", input=input, target=target)
     reduction = chosen_reduction(reduction, size_average, reduce)
-    far = clamp_min(margin - input, 0).to(input.dtype)
+    far = clamp_min(float(margin) - input, 0).to(input.dtype)
     return reduced(where(ne(target, 1), far, 0) + where(ne(target, -1), input, 0), reduction)
 
 
@@ -74,9 +81,18 @@ def soft_margin_loss(
     if UNUSUAL and asks_for_care(input):
         return with_care("soft_margin_loss", soft_margin_loss, (), locals())
     require_tensors("soft_margin_loss", input=input, target=target)
-    if input.array.dtype.kind in FLOATS and target.array.dtype.kind in FLOATS:
+    reduction = chosen_reduction(reduction, size_average, reduce)
+    require_no_gradient("soft_margin_loss", target=target)
+    require_floats_of(input, "soft_margin_loss")
+    shape = broadcast_tensors(input, target)[0].array.shape
+    if shape != input.array.shape:
+        raise RuntimeError(
+            f"output with shape {list(input.array.shape)} doesn't match the broadcast shape {list(shape)}: "
+            f"the losses have the shape of the input, and {describe(target)} is larger"
+        )
+    if target.array.dtype.kind in FLOATS:
         target = target.to(input.dtype)
-    return rules.soft_margin_loss(input, target, reduction=chosen_reduction(reduction, size_average, reduce))
+    return rules.soft_margin_loss(input, target, reduction=reduction)
 
 
 def multi_margin_loss(
@@ -117,6 +133,7 @@ def multi_margin_loss(
     reduction = chosen_reduction(reduction, size_average, reduce)
     if p not in (1, 2):
         raise ValueError(f"only p == 1 and p == 2 supported: it is {p}")
+    p = int(p)
     if weight is not None and weight.array.ndim != 1:
         raise ValueError(f"weight must be one-dimensional: {describe(weight)}")
     _refuse_more_than_rows(input)
@@ -140,6 +157,13 @@ def multi_margin_loss(
     factors = np.ones_like(input.array, shape=(rows, 1))
     if weight is not None:
         factors = weight.array[chosen].reshape((-1, 1))
+    require_no_gradient("multi_margin_loss", weight=weight)
+    require_floats("multi_margin_loss_cpu_kernel", input.array)
+    if weight is not None and weight.array.dtype != input.array.dtype:
+        raise RuntimeError(
+            f"expected scalar type {kind_of(input)} but found {kind_of(weight)}: the weights of the classes "
+            "have the dtype of the scores"
+        )
     hot = rules.one_hot_rows(chosen, classes)
     return rules.multi_margin_loss(
         input, target=chosen, hot=hot, factors=factors, p=p, margin=margin, reduction=reduction
@@ -185,6 +209,7 @@ def multilabel_margin_loss(
             f"argument #2 'target' is out of range: there are {classes} classes, from 0 to {classes - 1}, "
             "and -1 to end a row"
         )
+    require_floats("multilabel_margin_loss_forward_out_frame", input.array)
     return rules.multilabel_margin_loss(input, times=rules.times_named(named, classes), reduction=reduction)
 
 
@@ -215,6 +240,12 @@ def multilabel_soft_margin_loss(
         reduction = chosen_reduction(reduction, size_average, reduce)
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"{reduction} is not valid: reduction is 'none', 'mean' or 'sum'")
+    require_floats("log_sigmoid_cpu", input.array)
+    if target.array.dtype.kind == "b":
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with a bool tensor is not supported: the loss takes 1 - target; "
+            "convert it with .float()"
+        )
     losses = _binary_cross_entropy_with_logits(input, target, None, None, "none")
     if weight is not None:
         losses = losses * weight
@@ -279,7 +310,7 @@ def triplet_margin_with_distance_loss(
     if UNUSUAL and asks_for_care(anchor):
         return with_care("triplet_margin_with_distance_loss", triplet_margin_with_distance_loss, (), locals())
     reduction = chosen_reduction(reduction, None, None)
-    distance = distance_function or pairwise_distance
+    distance = pairwise_distance if distance_function is None else distance_function
     return _triplet(
         "triplet_margin_with_distance_loss", anchor, positive, negative, distance, margin, swap, reduction
     )
@@ -348,4 +379,4 @@ def cosine_embedding_loss(
     lengths = ((input1 * input1).sum(-1) + _NO_ZERO) * ((input2 * input2).sum(-1) + _NO_ZERO)
     cosine = (input1 * input2).sum(-1) / sqrt(lengths)
     alike = where(eq(target, 1), 1 - cosine, 0.0)
-    return reduced(alike + where(eq(target, -1), clamp_min(cosine - margin, 0), 0.0), reduction)
+    return reduced(alike + where(eq(target, -1), clamp_min(cosine - float(margin), 0), 0.0), reduction)

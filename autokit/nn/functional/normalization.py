@@ -8,20 +8,23 @@ from typing import Any
 
 import numpy as np
 
+from autokit.autograd.modes import is_grad_enabled
 from autokit.dtypes import FLOATS, HALVES
 from autokit.limits import finfo
 from autokit.nn.functional.loss import require_tensors
 from autokit.ops import normalize as rules
 from autokit.ops.convert import cast
 from autokit.ops.direct import direct
-from autokit.ops.errors import describe
+from autokit.ops.errors import describe, require_floats
 from autokit.ops.half import widened
+from autokit.ops.inplace import refuse_change
 from autokit.ops.normalize import Groups, Statistics
 from autokit.ops.operands import literal
 from autokit.ops.pad import pad
+from autokit.ops.pool import avg_pool2d, avg_pool3d
 from autokit.ops.shape import reshape
 from autokit.ops.unusual import asks_for_care, with_care
-from autokit.tensor import Tensor, new_tensor
+from autokit.tensor import Tensor
 from autokit.thread_state import UNUSUAL
 
 
@@ -90,6 +93,8 @@ def _last_dimensions(
     name: str, input: Tensor, sizes: Any, weight: Tensor | None, bias: Tensor | None, eps: float
 ) -> Groups:
     require_tensors(name, input=input)
+    if name == "rms_norm" and not input.array.ndim:
+        raise ValueError(f"Input tensor must have at least 1 dimensions, but got 0: {describe(input)}")
     if not isinstance(sizes, tuple | list):
         raise TypeError(
             f"{name}(): argument 'normalized_shape' (position 2) must be tuple of ints, not "
@@ -120,10 +125,6 @@ def _last_dimensions(
 
 
 def _check_dtypes(name: str, input: Tensor, *parameters: Tensor | None) -> None:
-    if input.array.dtype.kind not in FLOATS:
-        raise NotImplementedError(
-            f'"{name}" not implemented for {input.dtype.name}: {describe(input)}; convert with .float()'
-        )
     for parameter in parameters:
         if parameter is None or parameter.array.dtype == input.array.dtype:
             continue
@@ -133,6 +134,7 @@ def _check_dtypes(name: str, input: Tensor, *parameters: Tensor | None) -> None:
             f"mixed dtype (CPU): expect parameter to have scalar type of {input.dtype.name}: "
             f"{describe(parameter)} is to go with {describe(input)}"
         )
+    require_floats(name, input.array)
 
 
 def _run(
@@ -200,6 +202,8 @@ def batch_norm(
         return with_care("batch_norm", batch_norm, (), locals())
     require_tensors("batch_norm", input=input)
     shape = input.array.shape
+    if training and not shape:
+        raise IndexError(f"tuple index out of range: there are no samples in {describe(input)}")
     if training and math.prod(shape[:1] + shape[2:]) == 1:
         raise ValueError(
             f"Expected more than 1 value per channel when training, got input size {input.shape}: give "
@@ -210,6 +214,23 @@ def batch_norm(
             "batch_norm(): argument 'momentum' (position 7) must be float, not NoneType: the modules alone "
             "take None, for the mean over all batches"
         )
+    if eps < 0 or training and eps <= 0:
+        kind = "positive during training" if training else "non-negative"
+        raise ValueError(f"batch_norm eps must be {kind}, but got {eps}")
+    return _batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
+
+
+def _batch_norm(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> Tensor:
+    shape = input.array.shape
     if len(shape) < 2:
         raise RuntimeError(f"Expected at least 2 dimensions, samples and channels: {describe(input)}")
     parameters = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
@@ -217,11 +238,19 @@ def batch_norm(
     for name, value in parameters.items():
         if value is None and not training and name.startswith("running"):
             raise RuntimeError(f"{name} must be defined in evaluation mode")
+        if value is not None and value._requires_grad and name.startswith("running") and is_grad_enabled():
+            raise RuntimeError(
+                f"The function 'native_batch_norm' is not differentiable with respect to argument '{name}'. "
+                f"This input cannot have requires_grad True: give {name}.detach()"
+            )
         if value is not None and value.array.shape != (channels,):
             raise RuntimeError(
                 f"{name} should contain {channels} elements not {value.array.size}: {describe(input)} has "
                 f"{channels} channels, in dimension 1, and the layer is for {value.array.size}"
             )
+    if training and shape[0] and (running_mean is None) != (running_var is None):
+        raise ValueError("running_mean and running_var must either both be None or neither be None")
+    require_floats("batch_norm", input.array)
     _check_dtypes("batch_norm", input, *parameters.values())
     groups = _by_channel(shape, eps)
     if training:
@@ -246,6 +275,9 @@ def _update(
     mean: Tensor | None, var: Tensor | None, statistics: Statistics, groups: Groups, momentum: float
 ) -> None:
     """Let the running statistics take in those of a batch; the running variance is the unbiased one."""
+    for running in (mean, var):
+        if running is not None:
+            refuse_change(running)
     if mean is not None:
         mean.array[...] = (1 - momentum) * mean.array + momentum * statistics.mean.reshape(-1)
     if var is not None:
@@ -335,6 +367,8 @@ def instance_norm(
     shape = input.array.shape
     if use_input_stats and math.prod(shape[2:]) == 1:
         raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.shape}")
+    if use_input_stats and (running_mean is None) != (running_var is None):
+        raise ValueError("running_mean and running_var must either both be None or neither be None")
     if not use_input_stats and (running_mean is None or running_var is None):
         raise RuntimeError(
             "Expected running_mean and running_var to be defined when use_input_stats is false"
@@ -345,17 +379,22 @@ def instance_norm(
 
     def of_each(value: Tensor | None) -> Tensor | None:
         """One value for each channel of each sample."""
-        return None if value is None else reshape(value.expand(samples, channels), samples * channels)
+        return None if value is None else value.repeat(samples)
 
-    each_mean, each_var = (
-        None if value is None else new_tensor(np.tile(value.array, samples))
-        for value in (running_mean, running_var)
-    )
+    def running_of_each(value: Tensor | None) -> Tensor | None:
+        if value is not None and value._requires_grad:
+            return of_each(value)  # to be refused
+        return None if value is None else of_each(value.to(input.dtype))
+
+    each_mean, each_var = running_of_each(running_mean), running_of_each(running_var)
     flat = reshape(input, 1, samples * channels, *shape[2:])
-    out = batch_norm(
+    out = _batch_norm(
         flat, each_mean, each_var, of_each(weight), of_each(bias), use_input_stats, momentum, eps
     )
     if use_input_stats:
+        for running in (running_mean, running_var):
+            if running is not None:
+                refuse_change(running)
         for running, each in ((running_mean, each_mean), (running_var, each_var)):
             if running is not None and each is not None:
                 running.array[...] = each.array.reshape(samples, channels).mean(axis=0)
@@ -380,10 +419,9 @@ def local_response_norm(
         raise ValueError(f"Expected 3D or higher dimensionality input (got {ndim} dimensions)")
     if not input.array.size:
         return input
-    widths = (0, 0) * (ndim - 2) + (size // 2, (size - 1) // 2)
-    squares = pad(input * input, widths)
-    channels = input.array.shape[1]
-    total = squares[:, :channels]
-    for first in range(1, size):
-        total = total + squares[:, first : first + channels]
-    return input / (total / size * alpha + k) ** beta
+    samples, channels, first, *others = input.array.shape
+    window, around = (size,) + (1,) * min(ndim - 2, 2), (size // 2, (size - 1) // 2)
+    squares = (input * input).reshape(samples, 1, channels, first, *[math.prod(others)] * (ndim > 3))
+    average: Any = avg_pool2d if ndim == 3 else avg_pool3d
+    means = average(pad(squares, (0, 0) * (len(window) - 1) + around), window, 1).reshape(input.shape)
+    return input / (means * alpha + k) ** beta

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from autokit.nn.functional.loss import require_tensors
 from autokit.ops.conv import Size
 from autokit.ops.direct import direct
 from autokit.ops.elementwise import relu, sign
-from autokit.ops.pool import avg_pool1d, avg_pool2d, avg_pool3d
+from autokit.ops.errors import describe, require_floats
+from autokit.ops.pool import avg_pool1d, avg_pool2d, avg_pool3d, max_pool1d, max_pool2d, max_pool3d
 from autokit.ops.pooling import counted_through, put_places
 from autokit.ops.unusual import asks_for_care, with_care
 from autokit.tensor import Tensor
@@ -18,12 +21,21 @@ from autokit.thread_state import UNUSUAL
 
 
 def _norm_pool(
-    input: Tensor, norm_type: float, kernel_size: Size, stride: Size | None, ceil_mode: bool, ndim: int
+    input: Tensor, norm_type: Any, kernel_size: Size, stride: Size | None, ceil_mode: bool, ndim: int
 ) -> Tensor:
-    average: Any = (avg_pool1d, avg_pool2d, avg_pool3d)[ndim - 1]
     sizes = tuple(kernel_size) if isinstance(kernel_size, Sequence) else (kernel_size,) * ndim
+    if len(sizes) != ndim:
+        raise ValueError(
+            f"lp_pool{ndim}d(): kernel_size is one number, or one for each of {ndim} sides: {sizes}"
+        )
+    if norm_type in (math.inf, -math.inf):
+        largest: Any = (max_pool1d, max_pool2d, max_pool3d)[ndim - 1]
+        sized = abs(input) if norm_type > 0 else -abs(input)
+        found: Tensor = largest(sized, kernel_size, stride, 0, 1, ceil_mode)
+        return found if norm_type > 0 else -found
+    average: Any = (avg_pool1d, avg_pool2d, avg_pool3d)[ndim - 1]
     means = average(input**norm_type, kernel_size, stride, 0, ceil_mode)
-    return (sign(means) * relu(abs(means)) * float(np.prod(sizes))) ** (1.0 / norm_type)
+    return (sign(means) * relu(abs(means)) * math.prod(sizes)) ** (1.0 / norm_type)
 
 
 def lp_pool1d(
@@ -70,30 +82,36 @@ def _unpool(
     output_size: Sequence[int] | None,
     ndim: int,
 ) -> Tensor:
-    kernel, skips, around = (
-        tuple(each) if isinstance(each, Sequence) else (each,) * ndim
-        for each in (kernel_size, kernel_size if stride is None else stride, padding)
-    )
+    name = f"max_unpool{ndim}d"
+    require_tensors(name, input=input, indices=indices)
+    kernel = _of_each_side(name, "kernel_size", kernel_size, ndim)
+    skips = kernel if stride is None else _of_each_side(name, "stride", stride, ndim)
+    around = _of_each_side(name, "padding", padding, ndim)
+    sizes = _unpooled_sizes(input, kernel, skips, around, output_size)
     places = indices.array
     if places.dtype != np.int64:
         raise RuntimeError(
             f"elements in indices should be type int64 but got: {indices.dtype.name.capitalize()}"
+        )
+    if input.array.ndim not in (ndim + 1, ndim + 2):
+        raise RuntimeError(
+            f"Input to {name} should be a {ndim + 1}D or {ndim + 2}D tensor: {describe(input)}"
         )
     if places.shape != input.array.shape:
         raise RuntimeError(
             f"Expected shape of indices to be same as that of the input tensor ({list(input.array.shape)}) "
             f"but got indices tensor with shape: {list(places.shape)}"
         )
-    own = input.array.shape[-ndim:]
-    usual = [(s - 1) * skip + width - 2 * pad for s, skip, width, pad in zip(own, skips, kernel, around)]
-    sizes = tuple(usual if output_size is None else output_size)[-ndim:]
-    for place, (size, each, skip) in enumerate(zip(sizes, usual, skips)):
-        if output_size is not None and not each - skip < size < each + skip:
-            raise ValueError(
-                f'invalid output_size "{tuple(output_size)}" (dim {place} must be between {each - skip} and '
-                f"{each + skip})"
-            )
-    wrong = places[(places < 0) | (places >= np.prod(sizes))]
+    if not all(input.array.shape[1:]):
+        raise RuntimeError(
+            f"{name}: Expected input to have non-zero size for non-batch dimensions: {describe(input)}"
+        )
+    room = math.prod(sizes)
+    if room:
+        require_floats(name, input.array)
+    else:  # nowhere to put anything
+        input, places = input[..., :0], places[..., :0]
+    wrong = places[(places < 0) | (places >= room)]
     if wrong.size:
         raise RuntimeError(
             f"Found an invalid max index: {wrong.flat[0]} (output volumes are of size "
@@ -107,6 +125,50 @@ def _unpool(
         "node": f"MaxUnpool{max(ndim, 2)}DBackward0",
     }
     return direct(put_places, (input,), settings)
+
+
+def _of_each_side(name: str, setting: str, value: Any, ndim: int) -> tuple[int, ...]:
+    numbers = tuple(value) if isinstance(value, Sequence) else (value,) * ndim
+    if len(numbers) != ndim:
+        raise (RuntimeError if setting == "kernel_size" and len(numbers) < ndim else IndexError)(
+            f"{name}(): argument '{setting}' has one number for each of {ndim} sides, not {value}"
+        )
+    return numbers
+
+
+def _unpooled_sizes(
+    input: Tensor, kernel: Any, skips: Any, around: Any, output_size: Sequence[int] | None
+) -> tuple[int, ...]:
+    """The sizes that pool to those of ``input``: those asked for, if they are among them, else the usual."""
+    ndim = len(kernel)
+    if input.array.ndim < ndim:
+        raise IndexError(
+            f"tuple index out of range: max_unpool{ndim}d has no {ndim} sizes in {describe(input)}"
+        )
+    own = input.array.shape[-ndim:]
+    sizes = [(s - 1) * skip + width - 2 * pad for s, skip, width, pad in zip(own, skips, kernel, around)]
+    if output_size is not None:
+        usual, sizes = sizes, list(output_size[2:] if len(output_size) == ndim + 2 else output_size)
+        if len(sizes) != ndim:
+            raise ValueError(
+                f"output_size should be a sequence containing {ndim} or {ndim + 2} elements, but it has a "
+                f"length of '{len(sizes)}'"
+            )
+        for place, (size, each, skip) in enumerate(zip(sizes, usual, skips)):
+            if not each - skip < size < each + skip:
+                raise ValueError(
+                    f'invalid output_size "{tuple(output_size)}" (dim {place} must be between {each - skip} '
+                    f"and {each + skip})"
+                )
+    for place, size in enumerate(sizes):
+        if size < 0:
+            raise ValueError(
+                "max_unpooling: output_size must contain non-negative spatial dimensions, but got "
+                f"output_size[{place}]={size}"
+            )
+    if ndim == 3 and min(skips) < 1:
+        raise RuntimeError(f"strides should be greater than zero, but got stride: {list(skips)}")
+    return tuple(sizes)
 
 
 def max_unpool1d(
