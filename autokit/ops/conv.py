@@ -79,6 +79,8 @@ def _convolve(
             f"Calculated padded input size per channel: ({padded}). Kernel size: ({reach}). Kernel size "
             "can't be greater than actual input size: pad more, or pool less before"
         )
+    if max(spread) > 1 and input.array.dtype != np.int64:
+        require_floats("slow_conv_dilated<>", input.array)
     if bias is None:
         result = direct(convolution, (input, weight), {"windows": windows})
     else:

@@ -339,10 +339,6 @@ pow / backward / INTERNAL ASSERT FAILED / True|False
     autokit computes in half precision where PyTorch has not got to it.
     a = T.tensor([0.5], dtype=T.float16); T.special.erfcx(a)
 
-conv(_transpose)?\dd / accepted|type / not implemented for '(Byte|Char|Short|Int|Long)' / int
-    PyTorch convolves integers in some layouts and not in others, autokit in all.
-    a = T.tensor([[3, 4, 5]], dtype=T.uint8); b = T.tensor([[[5]]], dtype=T.uint8); T.conv_transpose1d(a, b)
-
 isin|kron|take_along_dim|matrix_exp|linalg_matrix_exp / accepted / view size is not compatible / transpose|expand|\[::2\]
     PyTorch's own view fails where an operand is a view itself.
     a = T.tensor([[-4, 3, -1], [-4, 1, -1]]); T.isin(1, a.transpose(-1, -2))

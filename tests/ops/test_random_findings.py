@@ -212,6 +212,10 @@ def test_the_answer_is_pytorchs(call: Callable[[Any], Any]):
         lambda T: T.trapezoid(T.tensor([True, False])),
         lambda T: T.nn.functional.hinge_embedding_loss(T.tensor([1, -2]), T.tensor([1, -1])),
         lambda T: T.tensor([-1.0], dtype=T.uint8),
+        lambda T: T.conv1d(
+            T.tensor([[3, 4, 5]], dtype=T.uint8), T.tensor([[[5]]], dtype=T.uint8), dilation=2
+        ),
+        lambda T: T.conv_transpose1d(T.tensor([[3]], dtype=T.int32), T.tensor([[[5]]], dtype=T.int32)),
         lambda T: T.nn.functional.cross_entropy(T.ones(2), T.tensor([0, 1])),
         lambda T: T.nn.functional.huber_loss(T.tensor([3]), T.tensor([1.5])),
         lambda T: T.nn.functional.soft_margin_loss(T.tensor(1.0), T.tensor([1.0, -1.0])),
