@@ -113,6 +113,7 @@ def png(drawn: str, scale: float = 2.0) -> bytes:
     """The SVG as the bytes of a PNG, ``scale`` pixels to a px."""
     made, file = figure(drawn), io.BytesIO()
     made.set_dpi(_DPI * scale)
+    made.patch.set_alpha(0)  # beside the paper's round corners there is nothing
     with _no_word_on_glyphs():
         FigureCanvasAgg(made).print_png(file, metadata={"Software": None})
     return file.getvalue()

@@ -87,7 +87,9 @@ class Evaluation:
                     f"the result, {describe(output)}, does not depend on {', '.join(self.names)} by "
                     "operations of autokit: compute it from the arguments, without .item() or .detach()"
                 )
-            taken = Builder(Names([inside, *namespaces_in_sight()])).build([output], OPERATIONS_SHOWN)
+            taken = Builder(Names([inside, *namespaces_in_sight(), {"f": output}])).build(
+                [output], OPERATIONS_SHOWN
+            )
             seen = Gradients(taken)
             root = output.grad_fn or output
             found = run_backward(

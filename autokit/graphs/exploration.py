@@ -6,6 +6,7 @@ The model runs once, in evaluation, and a rehearsal of the way back tells the gr
 from __future__ import annotations
 
 import copy
+import inspect
 import math
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -108,7 +109,9 @@ def explore_layers(
             stack.enter_context(around)
         output = model(*inputs)
         end = _end(output, loss)
-        taken = Builder(Names([{"output": output}, *namespaces_in_sight()])).build([end], OPERATIONS_DRAWN)
+        taken = Builder(Names([{"output": output}, *namespaces_in_sight(), _arguments(model, inputs)])).build(
+            [end], OPERATIONS_DRAWN
+        )
         seen, found = Gradients(taken), {}
         if end.grad_fn is not None:
             found = run_backward(
@@ -195,6 +198,14 @@ def _end(output: Any, loss: Callable[[Any], Tensor] | None) -> Tensor:
             f"explore(): the model gives {type(output).__name__}: say with loss= which number of it to follow"
         )
     return first if first.array.size == 1 else first.sum()
+
+
+def _arguments(model: Module, inputs: tuple[Any, ...]) -> dict[str, Any]:
+    """What the model's ``forward`` calls its inputs."""
+    try:
+        return dict(inspect.signature(model.forward).bind(*inputs).arguments)
+    except (TypeError, ValueError):
+        return {"input": inputs[0]} if inputs else {}
 
 
 @contextmanager

@@ -1,14 +1,16 @@
-"""The ways of several optimizers over a loss, and how the loss fell along each."""
+"""The ways of several optimizers over a loss, and how the loss fell along each: as a figure, and as a GIF."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import io
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autokit.graphs.descents import Descents
-from autokit.plot.figures import DASHES, MARKERS, PAPER, SERIES, figure, style
+from autokit.graphs.descents import Descents, Path
+from autokit.plot.figures import DASHES, MARKERS, PAPER, SERIES, figure, scale_by_powers, style
 from autokit.plot.functions import contour
+from autokit.plot.themes import in_theme
 from autokit.plot.training import spreads
 
 if TYPE_CHECKING:
@@ -18,22 +20,102 @@ if TYPE_CHECKING:
 def descents(made: Descents, step: int) -> Figure:
     """Draw the ways up to ``step``, beside the losses of all steps."""
     with style():
-        drawn, (field, losses) = figure(10.0, 4.2, 1, 2)
+        race = _Race(made)
+        race.show(step)
+    return race.figure
+
+
+class _Race:
+    """The figure, with what moves from step to step."""
+
+    def __init__(self, made: Descents) -> None:
+        self.paths = made.paths
+        self.figure, (field, losses) = figure(10.0, 4.2, 1, 2)
         values = np.asarray(made.values)
         lines = [np.linspace(low, high, values.shape[1 - axis]) for axis, (low, high) in enumerate(made.ends)]
         contour(field, lines[0].tolist(), lines[1].tolist(), values, made.names)
-        for place, path in enumerate(made.paths):
-            colour, marker = SERIES[place % len(SERIES)], MARKERS[place % len(MARKERS)]
-            dash = DASHES[place // len(SERIES) % len(DASHES)]
-            x, y = zip(*path.points[: step + 1])
-            field.plot(x, y, color=PAPER, linewidth=3.6, zorder=2)
-            field.plot(x, y, color=colour, linestyle=dash, zorder=3)
-            field.plot(x[-1], y[-1], marker, color=colour, markeredgecolor=PAPER, markersize=9, zorder=4)
-            losses.plot(range(len(path.losses)), path.losses, color=colour, linestyle=dash)
-            losses.plot(step, path.losses[step], marker, color=colour, markersize=7, label=path.name)
-        field.set(xlim=made.ends[0], ylim=made.ends[1], title=f"After {step} steps")
+        self.ways = [self._way(field, losses, place, path) for place, path in enumerate(made.paths)]
+        self.title = field.set_title("After 0 steps", y=1.0)  # where it stays
+        field.set(xlim=made.ends[0], ylim=made.ends[1])
         if spreads([loss for path in made.paths for loss in path.losses]):
-            losses.set_yscale("log")
+            scale_by_powers(losses)
         losses.set(xlabel="step", title="Loss")
         losses.legend(loc="best")
-    return drawn
+
+    @staticmethod
+    def _way(field: Any, losses: Any, place: int, path: Path) -> tuple[Any, ...]:
+        """On the contour a halo, the way so far and where it is; and where it is on the curve of losses."""
+        colour, marker = SERIES[place % len(SERIES)], MARKERS[place % len(MARKERS)]
+        dash = DASHES[place // len(SERIES) % len(DASHES)]
+        (halo,) = field.plot([], [], color=PAPER, linewidth=3.6, zorder=2)
+        (line,) = field.plot([], [], color=colour, linestyle=dash, zorder=3)
+        mark = {"color": colour, "marker": marker, "linestyle": "none"}
+        (dot,) = field.plot([], [], **mark, markeredgecolor=PAPER, markersize=9, zorder=4)
+        losses.plot(range(len(path.losses)), path.losses, color=colour, linestyle=dash)
+        (now,) = losses.plot([], [], **mark, markersize=7, label=path.name)
+        return halo, line, dot, now
+
+    def show(self, step: int) -> None:
+        """Let each way go up to ``step``."""
+        self.title.set_text(f"After {step} step{'' if step == 1 else 's'}")
+        for (halo, line, dot, now), path in zip(self.ways, self.paths, strict=True):
+            x, y = zip(*path.points[: step + 1])
+            halo.set_data(x, y)
+            line.set_data(x, y)
+            dot.set_data(x[-1:], y[-1:])
+            now.set_data([step], [path.losses[step]])
+
+    def moving(self) -> list[Any]:
+        """What :meth:`show` changes, from below to above."""
+        return [self.title, *(each for kind in zip(*self.ways, strict=True) for each in kind)]
+
+
+def descents_gif(made: Descents, seconds: float, frames: int, theme: str) -> bytes:
+    """The ways as they grow, a frame for each step, as the bytes of a GIF."""
+    if not 0.02 <= seconds <= 60:
+        raise ValueError(f"seconds is how long a frame stands, from 0.02 to 60, got {seconds!r}")
+    if frames < 1:
+        raise ValueError(f"frames is how many to draw at most, at least 1, got {frames!r}")
+    count = min(frames, made.steps + 1)
+    steps = [made.steps * k // (count - 1) for k in range(count)] if count > 1 else [made.steps]
+    images = _images(made, steps, theme)
+    from PIL import Image
+
+    # Where all frames have the same colours, what differs between two is all that is written.
+    colours = images[-1].quantize(128, dither=Image.Dither.NONE)
+    images = [each.quantize(palette=colours, dither=Image.Dither.NONE) for each in images]
+    file, stand = io.BytesIO(), round(1000 * seconds)
+    images[0].save(
+        file,
+        "GIF",
+        save_all=True,
+        append_images=images[1:],
+        duration=[stand] * (count - 1) + [10 * stand],
+        loop=0,
+    )
+    return file.getvalue()
+
+
+def _images(made: Descents, steps: list[int], theme: str) -> list[Any]:
+    """The figure at each step: what stands still is drawn once."""
+    with style():
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from PIL import Image
+
+        race = _Race(made)
+        canvas = FigureCanvasAgg(in_theme(race.figure, theme))
+        canvas.draw()  # which lays it out
+        race.figure.set_layout_engine("none")
+        for each in race.moving():
+            each.set_visible(False)
+        canvas.draw()
+        ground, images = canvas.copy_from_bbox(race.figure.bbox), []
+        for each in race.moving():
+            each.set_visible(True)
+        for step in steps:
+            race.show(step)
+            canvas.restore_region(ground)
+            for each in race.moving():
+                each.axes.draw_artist(each)
+            images.append(Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB"))
+    return images

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from autokit.draw.escape import visible
 from autokit.draw.image import image
+from autokit.plot.themes import in_theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -88,9 +89,47 @@ def axes_for(given: Axes | None, width: float = 6.4, height: float = 4.0) -> Axe
         return pyplot.subplots(figsize=(width, height), layout="constrained")[1]
 
 
+def scale_by_powers(axes: Axes) -> None:
+    """Let the numbers on the vertical axis grow by powers of ten, written without mathematical type."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axes.set_yscale("log")
+    low, high = axes.get_ylim()
+    near = low > 0 and high / low < 100  # few whole powers of ten
+    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if near else (1.0,)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: power_text(value)))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+
+
+def power_text(value: float) -> str:
+    """A number on an axis of powers.
+
+    >>> power_text(100.0), power_text(0.02), power_text(1e-7), power_text(2e6)
+    ('100', '0.02', '10⁻⁷', '2·10⁶')
+    """
+    if not value or 1e-3 <= abs(value) < 1e4:
+        return f"{value:g}"
+    digits, _, power = f"{value:.0e}".partition("e")
+    raised = str(int(power)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"{'' if digits == '1' else f'{digits}·'}10{raised}"
+
+
 def figure_html(made: Figure, words: str) -> str:
     """The figure as an ``<img>`` that holds the whole SVG, with ``words`` for who does not see it."""
+    return image(figure_svg(made), visible(words), made.get_figwidth() * 96)
+
+
+def figure_svg(made: Figure, theme: str = "light") -> str:
+    """The figure as SVG, the same on every run."""
     file = io.StringIO()
     with style():
-        made.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
-    return image(file.getvalue(), visible(words), made.get_figwidth() * 96)
+        in_theme(made, theme).savefig(file, format="svg", metadata={"Date": None, "Creator": None})
+    return file.getvalue()
+
+
+def figure_png(made: Figure, theme: str = "light", scale: float = 2.0) -> bytes:
+    """The figure as the bytes of a PNG, with ``scale`` pixels to a px."""
+    file = io.BytesIO()
+    with style():
+        in_theme(made, theme).savefig(file, format="png", dpi=96 * scale, metadata={"Software": None})
+    return file.getvalue()

@@ -10,7 +10,16 @@ import numpy as np
 from autokit.devices import to_numpy
 from autokit.graphs.exploration import Spread, explore_layers
 from autokit.nn.module import Module
-from autokit.plot.figures import ALARM, BLUE, ORANGE, QUIET, axes_for, require_matplotlib, style
+from autokit.plot.figures import (
+    ALARM,
+    BLUE,
+    ORANGE,
+    QUIET,
+    axes_for,
+    require_matplotlib,
+    scale_by_powers,
+    style,
+)
 from autokit.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -70,7 +79,7 @@ def gradient_flow(model: Module, ax: Axes | None = None) -> Axes:
             if not np.isfinite(size):
                 axes.text(place, 0, "×", color=ALARM, ha="center", va="bottom", fontweight="bold")
         if any(0 < size < np.inf for size in means):
-            axes.set_yscale("log")
+            scale_by_powers(axes)
         axes.set_xticks(list(places), [name for name, _ in found], rotation=40, ha="right")
         axes.set(title="Gradient flow", ylabel="size of the gradient")
         axes.legend(loc="best")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from autokit.graphs.training import History
-from autokit.plot.figures import ALARM, BLUE, DASHES, FAINT, QUIET, SERIES, figure, style
+from autokit.plot.figures import ALARM, BLUE, DASHES, FAINT, QUIET, SERIES, figure, scale_by_powers, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,7 +47,7 @@ def _loss(axes: Axes, losses: Sequence[float]) -> None:
         kernel = np.ones(wide) / wide
         axes.plot(steps[wide - 1 :], np.convolve(values, kernel, "valid"), color=BLUE)
     if spreads(values.tolist()):
-        axes.set_yscale("log")
+        scale_by_powers(axes)
     axes.set(title="Loss", xlabel="step")
 
 
@@ -57,7 +57,7 @@ def _layers(axes: Axes, history: History, rows: Sequence[Sequence[float]], title
         colour, dash = SERIES[place % len(SERIES)], DASHES[place // len(SERIES) % len(DASHES)]
         axes.plot(history.sampled, table[:, place], color=colour, linestyle=dash, label=name)
     if (table[np.isfinite(table)] > 0).any():
-        axes.set_yscale("log")
+        scale_by_powers(axes)
     left_out = len(history.layers) - _MOST_LAYERS
     axes.set(title=title + (f" (the first {_MOST_LAYERS})" if left_out > 0 else ""), xlabel="step")
 

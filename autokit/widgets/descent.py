@@ -22,6 +22,8 @@ from autokit.widgets.script import bundle
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from autokit.widgets.saving import Picture
+
 
 class Descent(Live):
     """Plays how optimizers descend.  Made by :func:`descent`; it runs in the browser, without the kernel.
@@ -37,6 +39,7 @@ class Descent(Live):
         The optimizer whose way is marked, by its name, or ``""``.
     """
 
+    _TITLE = "optimizers on their way down"
     _esm = bundle("descent.js")
     _css = live_css()
 
@@ -77,6 +80,24 @@ class Descent(Live):
         except ModuleNotFoundError:  # the words stand alone
             picture = ""
         return still_bundle(plain, words, picture)
+
+    def _pictures(self) -> list[Picture]:
+        return [self.figure()]
+
+    def gif(self, *, seconds: float = 0.15, frames: int = 60, theme: str = "light") -> bytes:
+        """The ways as they grow, as the bytes of a GIF that plays again and again.
+
+        Parameters
+        ----------
+        seconds : float
+            How long a frame stands; the last one stands ten times as long.
+        frames : int
+            How many to draw at most: of more steps so many, evenly chosen, the last one included.
+        theme : "light", "dark" or "print"
+        """
+        from autokit.plot.descents import descents_gif
+
+        return descents_gif(self.descents, seconds, frames, theme)
 
     def __repr__(self) -> str:
         names = ", ".join(path.name for path in self.descents.paths)

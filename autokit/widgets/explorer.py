@@ -22,6 +22,7 @@ from autokit.widgets.script import bundle
 if TYPE_CHECKING:
     from autokit.nn.module import Module
     from autokit.tensor import Tensor
+    from autokit.widgets.saving import Picture
 
 
 class Explorer(Live):
@@ -36,6 +37,7 @@ class Explorer(Live):
         the model itself.
     """
 
+    _TITLE = "a model and its graph"
     _esm = bundle("explorer.js")
     _css = live_css()
 
@@ -59,6 +61,9 @@ class Explorer(Live):
         graph = image(draw.svg(self._scene), self._scene.title, self._scene.width)
         table = self._table()
         return still_bundle(table_text(table), "", table_html(table), graph)
+
+    def _pictures(self) -> list[Picture]:
+        return [draw.svg(self._scene)]
 
     def __repr__(self) -> str:
         layers = self.exploration.layers

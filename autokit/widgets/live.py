@@ -1,16 +1,21 @@
-"""What all live widgets share: two outputs, a still and the widget that steps into its place."""
+"""What all live widgets share: a still and the widget that steps into its place, and files of both."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any
+from os import PathLike
+from typing import TYPE_CHECKING, Any
 
 import anywidget
 
 from autokit.draw.escape import xml
 from autokit.widgets.player import STILL
+from autokit.widgets.saving import save
 from autokit.widgets.script import FOLDER, player_css
+
+if TYPE_CHECKING:
+    from autokit.widgets.saving import Picture
 
 
 def live_css() -> str:
@@ -37,7 +42,44 @@ def finite_numbers(values: Iterable[float]) -> list[float | None]:
 
 
 class Live(anywidget.AnyWidget):
-    """A widget with a still: a subclass says what the still is, and how it prints."""
+    """A widget with a still: a subclass says what the still is, what pictures it has, and how it prints."""
+
+    _TITLE = ""
+
+    def save(self, path: str | PathLike[str], **options: Any) -> None:
+        """Write the widget, as it stands now, to ``path``; its ending picks the form.
+
+        =========  ==================================================================================
+        ``.html``  a page that works in any browser, without a kernel and without a network
+        ``.svg``   the still
+        ``.png``   the still, drawn by matplotlib
+        ``.gif``   what happens, step by step; of a descent alone
+        =========  ==================================================================================
+
+        Parameters
+        ----------
+        path : path-like
+            Where to write; a file that stands there is replaced.
+        **options
+            For a page ``title=``; for a picture ``theme="light"``, ``"dark"`` or ``"print"``, and for a
+            ``.png`` ``scale=2``, pixels to a px; for a ``.gif`` those of :meth:`Descent.gif`.
+
+        Raises
+        ------
+        ValueError
+            For another ending.
+        ModuleNotFoundError
+            Where a picture needs matplotlib, which is not installed.
+        """
+        save(self, path, **options)
+
+    def _pictures(self) -> list[Picture]:
+        """What the still shows, from top to bottom: each an SVG of ours, or a figure of matplotlib."""
+        raise NotImplementedError
+
+    def _without_kernel(self) -> tuple[dict[str, Any], str]:
+        """For a page: traits that are other than here, and JavaScript that stands in for the kernel."""
+        return {}, ""
 
     def still(self) -> dict[str, Any]:
         """What stands in the widget's place where there is no kernel: ``text/plain`` and ``text/html``."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from autokit.nn.module import Module
     from autokit.optim.optimizer import Optimizer
     from autokit.tensor import Tensor
+    from autokit.widgets.saving import Picture
 
 POINTS = 300
 """How many points of a line a browser is sent: of a longer run, means of neighbours."""
@@ -52,6 +53,7 @@ class Monitor(Live):
         The layer whose lines are marked; may be set.
     """
 
+    _TITLE = "a training run"
     _esm = bundle("monitor.js")
     _css = live_css()
 
@@ -115,6 +117,9 @@ class Monitor(Live):
             except ModuleNotFoundError:  # the words stand alone
                 picture = ""
         return still_bundle(plain, words, picture)
+
+    def _pictures(self) -> list[Picture]:
+        return [self.figure()]
 
     def close(self) -> None:
         """Take the widget away, and stop watching."""

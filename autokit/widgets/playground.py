@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import traitlets
@@ -25,12 +25,49 @@ from autokit.draw.thumbnail import thumbnail
 from autokit.graphs.evaluation import Evaluation, Moment
 from autokit.graphs.model import Change, State, Timeline
 from autokit.graphs.summary import number
+from autokit.plot.figures import figure_html
 from autokit.plot.functions import levels
 from autokit.widgets.live import Live, finite, finite_numbers, live_css, still_bundle
 from autokit.widgets.script import bundle
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from autokit.widgets.saving import Picture
+
 POINTS, GRID = 121, 41
 """How many points a curve has, and a contour along each side."""
+
+_PLACES = (160, 20)
+"""Into how many steps a page without a kernel divides the slider of one input, and those of two."""
+
+_ANSWERS = """
+const { grid, answers, pictures } = traits._known;
+const nearest = (name) => grid[name].reduce((best, at, k) =>
+  Math.abs(at - traits[name]) < Math.abs(grid[name][best] - traits[name]) ? k : best, 0);
+const answer = () => {
+  let place = 0;
+  for (const name of Object.keys(grid)) {
+    const k = nearest(name);
+    place = place * grid[name].length + k;
+    traits[name] = grid[name][k];
+  }
+  const told = answers[place];
+  for (const name of ["value", "gradients"]) model.set(name, told[name]);
+  model.set("_svg", pictures[told._svg]);
+  model.set("_shown", told._shown);
+};
+for (const name of Object.keys(grid)) model.on("change:" + name, answer);
+"""
+
+_NO_ANSWERS = """
+const start = Object.fromEntries(traits._inputs.map(({ name }) => [name, traits[name]]));
+for (const name of Object.keys(start)) model.on("change:" + name, () => {
+  traits[name] = start[name];
+  const problem = "With more than two inputs a saved page shows one moment: run the notebook to move them.";
+  model.set("_shown", { ...traits._shown, problem });
+});
+"""
 
 _ROOM_FOR_NUMBER, _ROOM_FOR_FLOW, _ROOM_FOR_TENSOR = "-888.8888", "-88.8888", "[-8.8888 … -8.8888]"
 """What a box has room for, beside what the corners of the ranges show."""
@@ -76,6 +113,7 @@ class Playground(Live):
         The element name of the node that is marked, as ``"n3"``, or ``""``.
     """
 
+    _TITLE = "a function, and what its inputs do to it"
     _esm = bundle("playground.js")
     _css = live_css()
 
@@ -113,12 +151,14 @@ class Playground(Live):
 
     def still(self) -> dict[str, Any]:
         """The graph and the chart as they stand now, as images, and in words."""
-        drawn = draw.svg(self._scene, state=self._state())
         words = self._sentence()
-        graph = image(drawn, f"{words} {self._scene.title}", self._scene.width)
-        return still_bundle(
-            f"{words}\n{draw.text(self._moment.graph)}", words, graph, self._chart_html(words)
-        )
+        shown = [
+            image(each, f"{words} {self._scene.title}", self._scene.width)
+            if isinstance(each, str)
+            else figure_html(each, f"Chart of the function. {words}")
+            for each in self._pictures()
+        ]
+        return still_bundle(f"{words}\n{draw.text(self._moment.graph)}", words, *shown)
 
     def __repr__(self) -> str:
         return f"Playground({', '.join(f'{name}={number(at)}' for name, at in self.inputs.items())})"
@@ -248,13 +288,40 @@ class Playground(Live):
     def _grid(self) -> list[list[float]]:
         return [[float(x) for x in np.linspace(b.low, b.high, GRID)] for b in self._ranges.values()]
 
-    def _chart_html(self, words: str) -> str:
+    def _pictures(self) -> list[Picture]:
+        graph = draw.svg(self._scene, state=self._state())
         try:
-            from autokit.plot import figures, functions
-
-            figures.require_matplotlib()
+            return [graph, self.figure()]
         except ModuleNotFoundError:  # the graph stands alone
-            return ""
+            return [graph]
+
+    def _without_kernel(self) -> tuple[dict[str, Any], str]:
+        """Of one or two inputs a page knows all answers: one for each place where a slider can stand."""
+        if len(self._ranges) > len(_PLACES):
+            return {}, _NO_ANSWERS
+        stops = {
+            name: _stops(bounds, _PLACES[len(self._ranges) - 1]) for name, bounds in self._ranges.items()
+        }
+        grid = {name: sorted({*stops[name][1], at}) for name, at in self.inputs.items()}
+        asked = Playground(self._evaluation.function, self._ranges)
+        asked.close()  # nobody sees it
+        pictures: dict[str, int] = {}
+        answers = []
+        for place in product(*grid.values()):
+            with asked.hold_trait_notifications():
+                for name, at in zip(grid, place):
+                    setattr(asked, name, at)
+            told = asked.get_state(["value", "gradients", "_shown", "_svg"])
+            told["_svg"] = pictures.setdefault(told["_svg"], len(pictures))
+            answers.append(told)
+        sliders = [{**slider, "step": stops[slider["name"]][0]} for slider in self._inputs]
+        known = {"grid": grid, "answers": answers, "pictures": list(pictures)}
+        return {"_inputs": sliders, "_known": known}, _ANSWERS
+
+    def figure(self) -> Figure:
+        """The chart as it stands now, as a matplotlib figure."""
+        from autokit.plot import figures, functions
+
         place, slopes = self.inputs, self._moment.gradients
         with figures.style():
             made, (axes,) = figures.figure(5.2, 3.6)
@@ -268,7 +335,7 @@ class Playground(Live):
                 name = self._along
                 at = place[name], self._moment.value, slopes[name]
                 functions.curve(axes, self._points(), self._chart["values"], name, at)
-        return figures.figure_html(made, f"Chart of the function. {words}")
+        return made
 
 
 def playground(function: Callable[..., Any], **ranges: tuple[float, ...]) -> Playground:
@@ -352,6 +419,14 @@ def _nice_step(length: float) -> float:
     """
     power = 10.0 ** math.floor(math.log10(length / 80))
     return float(f"{max(m * power for m in (1, 2, 5) if m * power <= length / 80):.6g}")
+
+
+def _stops(bounds: _Range, count: int) -> tuple[float, list[float]]:
+    """The step of a slider that has ``count`` of them at most, and where it then stands."""
+    steps = round((bounds.high - bounds.low) / bounds.step)
+    step = bounds.step * max(1, math.ceil(steps / count))
+    last = math.floor((bounds.high - bounds.low) / step + 1e-9)
+    return step, [float(f"{bounds.low + k * step:.12g}") for k in range(last + 1)]
 
 
 def _effect(gradient: float) -> str:

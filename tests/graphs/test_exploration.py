@@ -95,3 +95,19 @@ def test_what_cannot_be_explored_is_told() -> None:
         explore_layers(Net(), (torch.ones(2, 4),))
     with pytest.raises(TypeError, match="a Tensor of one element, and is"):
         explore_layers(Net(), (torch.ones(2, 3),), lambda output: output)
+
+
+def test_an_input_bears_the_learners_name_or_that_of_the_parameter():
+    class Scaled(nn.Module):
+        def forward(self, pixels):
+            return pixels * self.bias
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.bias = nn.Parameter(torch.zeros(1))
+
+    batch = torch.ones(2, 3)
+    assert explore_layers(Scaled(), (batch,)).graph.nodes[0].name == "batch"
+    assert explore_layers(Scaled(), (torch.ones(2, 3),)).graph.nodes[0].name == "pixels"
+    layer = nn.Linear(3, 2)
+    assert explore_layers(layer, (torch.ones(2, 3),)).graph.nodes[0].name == "input"

@@ -91,7 +91,7 @@ function render({ model, el }) {
   const picture = makePicture(model.get("_svg"), "The graph of the model's run", (element) => {
     if (element) select(modules[Number(element.slice(1))] ?? "");
   }, signal);
-  const title = h("h4", {});
+  const title = h("h2", {});
   const facts = h("dl", {});
   const spreads = h("div", { className: "ak-spreads" });
   const weights = h("div", { className: "ak-layers", tabIndex: 0, role: "region", "aria-label": "Parameters" });

@@ -49,7 +49,7 @@ function render({ model, el }) {
   const sentence = h("p", { className: "ak-unseen", "aria-live": "polite" });
   const charts = ["Loss", "Learning rate", "Gradient norm per layer", "Update ÷ weights per layer"].map((title) => {
     const seat = h("div", { className: "ak-seat" });
-    return { title, seat, node: h("section", { "aria-label": title }, h("h4", {}, title), seat) };
+    return { title, seat, node: h("section", { "aria-label": title }, h("h2", {}, title), seat) };
   });
   const body = h("tbody", {});
   const table = h("table", {}, h("caption", { className: "ak-unseen" }, "Layers at the step measured last"),

@@ -1,0 +1,178 @@
+"""What a live widget writes: pages that work without a kernel or a network, and pictures of its still."""
+
+from __future__ import annotations
+
+import io
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import autokit as ak
+from autokit import nn, optim
+from autokit.graphs.summary import number
+from tests.support import require
+from tests.widgets.pages import violations
+from tests.widgets.test_descent import race
+from tests.widgets.test_explorer import make as explorer
+from tests.widgets.test_looks import CONTRAST
+from tests.widgets.test_playground import bowl
+
+require("matplotlib")
+from PIL import Image  # noqa: E402
+
+HOSTILE = "</script><script>alert(1)</script>"
+
+
+def monitor() -> Any:
+    ak.manual_seed(0)
+    model = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 1))
+    optimizer = optim.SGD(model.parameters(), lr=0.1)
+    watch = ak.monitor(model, optimizer, total=20, every=1)
+    for _ in range(20):
+        optimizer.zero_grad()
+        loss = (model(ak.ones(4, 3)) - 1).pow(2).mean()
+        loss.backward()
+        optimizer.step()
+        watch.step(loss)
+    watch.finish()
+    return watch
+
+
+MAKERS: dict[str, Callable[[], Any]] = {
+    "playground": lambda: ak.playground(bowl, a=(-2, 2), b=(-1, 3)),
+    "monitor": monitor,
+    "explorer": explorer,
+    "descent": race,
+}
+
+
+@pytest.fixture(scope="module", params=MAKERS)
+def widget(request: pytest.FixtureRequest) -> Any:
+    return MAKERS[request.param]()
+
+
+def opened(page: Any, widget: Any, folder: Path, **options: Any) -> Any:
+    """The saved page; a request for anything but the file fails the test."""
+    page.on(
+        "request", lambda request: None if request.url.startswith(("file:", "data:")) else asked.append(1)
+    )
+    asked: list[int] = []
+    widget.save(folder / "w.html", **options)
+    page.goto((folder / "w.html").as_uri())
+    page.locator(".ak-player").wait_for()
+    assert not asked
+    return page
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1000), ("dark", 360)])
+def test_a_page_stands_alone_and_everyone_can_read_it(
+    open_page: Callable[..., Any], widget: Any, tmp_path: Path, scheme: str, width: int
+) -> None:
+    page = open_page(color_scheme=scheme, reduced_motion="reduce", viewport={"width": width, "height": 900})
+    opened(page, widget, tmp_path, title=HOSTILE)
+    assert page.title() == HOSTILE and page.locator("main script, main img").count() == 0
+    assert violations(page) == [] and page.evaluate(CONTRAST) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_without_scripts_a_page_shows_the_still(
+    open_page: Callable[..., Any], widget: Any, tmp_path: Path
+) -> None:
+    page = open_page(java_script_enabled=False)
+    widget.save(tmp_path / "w.html")
+    page.goto((tmp_path / "w.html").as_uri())
+    assert page.locator("noscript img, img").first.bounding_box()["width"] > 100
+
+
+@pytest.mark.parametrize("theme", ["light", "dark", "print"])
+def test_pictures_are_whole_and_in_the_colours_asked_for(widget: Any, tmp_path: Path, theme: str) -> None:
+    for run in "ab":
+        for form in ("svg", "png"):
+            widget.save(tmp_path / f"{run}.{form}", theme=theme)
+    for form in ("svg", "png"):
+        assert (tmp_path / f"a.{form}").read_bytes() == (tmp_path / f"b.{form}").read_bytes()
+    ET.parse(tmp_path / "a.svg")
+    image = Image.open(tmp_path / "a.png")
+    assert min(image.size) > 300
+    colours = image.convert("L").getcolors(1 << 24)
+    most = max(colours)[1]
+    assert (most < 60) == (theme == "dark")
+    # What is written stands out from what it is written on.
+    assert max(abs(shade - most) for _, shade in colours) > 150
+    assert "mathdefault" not in (tmp_path / "a.svg").read_text("utf-8")
+
+
+def test_only_a_descent_moves(widget: Any, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"should end in one of \.html, \.svg, \.png"):
+        widget.save(tmp_path / "w.pdf")
+    with pytest.raises(ValueError, match="theme is one of"):
+        widget.save(tmp_path / "w.svg", theme="pink")
+    if hasattr(widget, "gif"):
+        image = Image.open(io.BytesIO(widget.gif(frames=5, theme="dark")))
+        assert image.n_frames == 5 and image.convert("L").getpixel((2, 2)) < 60
+        with pytest.raises(ValueError, match="frames"):
+            widget.save(tmp_path / "w.gif", frames=0)
+    else:
+        with pytest.raises(ValueError, match="should end in one of"):
+            widget.save(tmp_path / "w.gif")
+
+
+def test_a_saved_playground_answers_as_the_kernel_would(
+    open_page: Callable[..., Any], tmp_path: Path
+) -> None:
+    def branching(a: Any, b: Any) -> Any:
+        return a * b if a < 0 else (a + b).exp()
+
+    board = ak.playground(branching, a=(-2, 2), b=(-1, 3, 0.5))
+    page = opened(open_page(), board, tmp_path)
+    for a, b in ((-2, 3), (1.4, -1), (2, 3), (-0.2, 0.5)):
+        page.get_by_label("a", exact=True).fill(str(a))
+        page.get_by_label("b", exact=True).fill(str(b))
+        board.a, board.b = a, b
+        assert page.locator(".ak-result").inner_text() == number(board.value)
+        slopes = page.locator(".ak-slope").all_inner_texts()
+        assert slopes == [number(board.gradients[name]) for name in "ab"]
+        shown = page.locator("[data-field=value]").all_text_contents()
+        assert shown == [node.value.text for node in board._moment.graph.nodes]
+    # A number between two places is taken to the nearest, and what is shown holds for that one.
+    page.get_by_label("a, as a number").fill("1.49")
+    page.get_by_label("a, as a number").press("Enter")
+    assert page.get_by_label("a", exact=True).input_value() == "1.4"
+
+
+def test_a_saved_playground_of_many_inputs_says_that_it_stands_still(
+    open_page: Callable[..., Any], tmp_path: Path
+) -> None:
+    board = ak.playground(lambda a, b, c: a * b + c, a=(-2, 2), b=(-1, 3), c=(0, 1))
+    page = opened(open_page(), board, tmp_path)
+    page.get_by_label("a", exact=True).fill("1")
+    assert "run the notebook" in page.locator(".ak-note").inner_text()
+    assert page.get_by_label("a", exact=True).input_value() == "0"
+
+
+def test_a_saved_descent_steps_and_plays(open_page: Callable[..., Any], tmp_path: Path) -> None:
+    widget = race(speed=10.0)
+    page = opened(open_page(), widget, tmp_path)
+    page.get_by_label("Step", exact=True).fill("7")
+    assert page.locator(".ak-sentence").inner_text() == widget._sentence(7)
+    page.locator(".ak-descent").focus()
+    page.keyboard.press("Space")
+    page.get_by_text("12 / 12").wait_for()  # a page allows no function of a string
+
+
+def test_a_saved_explorer_links_tree_and_graph(open_page: Callable[..., Any], tmp_path: Path) -> None:
+    page = opened(open_page(), explorer(), tmp_path)
+    page.get_by_role("treeitem").nth(1).click()
+    assert page.locator("[data-selected]").count() > 0
+
+
+def test_a_saved_monitor_tells_the_run(open_page: Callable[..., Any], tmp_path: Path) -> None:
+    watch = monitor()
+    page = opened(open_page(), watch, tmp_path)
+    assert "20 of 20" in page.locator(".ak-progress").inner_text()
+    assert page.locator(".ak-line-of[data-layer]").count() == 4
+    page.get_by_role("button", name="0 · Linear").click()
+    assert page.locator(".ak-monitor[data-chosen]").count() == 1
