@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import anywidget
 
 from autokit.draw.escape import xml
-from autokit.widgets.player import STILL
 from autokit.widgets.saving import save
 from autokit.widgets.script import FOLDER, player_css
+from autokit.widgets.still import in_its_place
 
 if TYPE_CHECKING:
     from autokit.widgets.saving import Picture
@@ -26,7 +26,7 @@ def live_css() -> str:
 def still_bundle(plain: str, words: str, *pictures: str) -> dict[str, Any]:
     """A still in the forms that a notebook asks for: ``pictures`` in HTML, and below them ``words``."""
     shown = "".join(f"<div>{picture}</div>" for picture in pictures if picture)
-    return {"text/plain": plain, "text/html": f'<div class="{STILL}">{shown}<p>{xml(words)}</p></div>'}
+    return {"text/plain": plain, "text/html": in_its_place(f"{shown}<p>{xml(words)}</p>")}
 
 
 def finite(value: Any, _: Any = None) -> Any:

@@ -17,6 +17,7 @@ from autokit.graphs.summary import number
 from autokit.widgets.export import save_html
 from autokit.widgets.payload import payload, pictured
 from autokit.widgets.script import player_css, player_js
+from autokit.widgets.still import in_its_place
 
 if TYPE_CHECKING:
     from autokit.tensor import Tensor
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
 
 PICTURE = ("depth", "direction", "limit", "show")
 """What of the picture can be asked for, as in :func:`autokit.draw.scene`."""
-
-STILL = "ak-still-of-player"
-"""By this class the style sheet knows the still that a living player hides."""
 
 ELEMENTS_AT_ONCE = 1024
 """How many elements of a tensor a browser is told when it asks."""
@@ -139,7 +137,7 @@ class Player(anywidget.AnyWidget):
         from IPython.display import display
 
         still = draw.mimebundle(self.timeline, **self._picture)
-        still["text/html"] = f'<div class="{STILL}">{still["text/html"]}</div>'
+        still["text/html"] = in_its_place(still["text/html"])
         display(still, raw=True)  # type: ignore[no-untyped-call]
         live, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
         display({**live, "text/plain": repr(self)}, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]

@@ -71,6 +71,11 @@ class Notebook:
             time.sleep(0.1)
         assert said == value
 
+    def save(self) -> None:
+        """Save the notebook."""
+        self.command("docmanager:save")
+        self.page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
+
     def command(self, name: str, **arguments: Any) -> None:
         """Execute one of JupyterLab's commands."""
         self.page.evaluate(

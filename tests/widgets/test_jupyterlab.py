@@ -241,10 +241,23 @@ def test_lives_on_without_its_kernel_and_asked_nothing_of_the_outside(notebook: 
 def test_opened_again_without_its_widgets_the_notebook_shows_the_stills(
     notebook: Notebook, lab: Lab, chromium: Any
 ) -> None:
-    notebook.command("docmanager:save")
-    notebook.page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
-    context = chromium.new_context(viewport={"width": 1280, "height": 1700})
-    cell = lab.reopen(context, "player.ipynb").page.locator(".jp-Cell").first
-    cell.get_by_text("model not found").wait_for()
+    notebook.save()
+    cell = first_cell_of(lab, chromium, "player.ipynb")
+    cell.get_by_text("model not found").wait_for(state="attached")
     assert cell.locator("img").is_visible()
-    context.close()
+    assert cell.get_by_text("model not found").is_hidden(), "the still takes its place"
+    assert cell.locator(".jp-OutputArea-output:visible").count() == 1
+
+
+def test_where_it_is_not_trusted_the_still_shows_without_its_style(lab: Lab, chromium: Any) -> None:
+    saved = (lab.folder / "player.ipynb").read_text("utf-8")
+    (lab.folder / "foreign.ipynb").write_text(saved.replace("Player(", "A player(", 1), "utf-8")
+    cell = first_cell_of(lab, chromium, "foreign.ipynb")
+    cell.get_by_text("A player(").wait_for()
+    assert cell.locator("img").is_visible()
+    assert cell.locator("style").count() == 0 and "display: none" not in cell.inner_text()
+
+
+def first_cell_of(lab: Lab, chromium: Any, name: str) -> Any:
+    context = chromium.new_context(viewport={"width": 1280, "height": 1700})
+    return lab.reopen(context, name).page.locator(".jp-Cell").first

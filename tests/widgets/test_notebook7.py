@@ -131,3 +131,17 @@ def test_a_restart_in_mid_play_leaves_it_playing(notebook: Notebook) -> None:
     page.keyboard.press("ArrowLeft")
     assert standing(page.locator(".ak-player").first) == 17
     assert notebook.asked and notebook.outside() == []
+
+
+def test_opened_again_without_its_kernel_the_stills_take_their_place(
+    notebook: Notebook, notebook7: Lab, chromium: Any
+) -> None:
+    notebook.save()
+    notebook.page.evaluate("window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+    context = chromium.new_context(viewport={"width": 1280, "height": 1700})
+    cell = notebook7.reopen(context, "player.ipynb").page.locator(".jp-Cell").first
+    cell.get_by_text("model not found").wait_for(state="attached")
+    assert cell.locator("img").is_visible()
+    assert cell.get_by_text("model not found").is_hidden()
+    assert cell.locator(".jp-OutputArea-output:visible").count() == 1
+    context.close()
