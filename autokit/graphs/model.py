@@ -401,6 +401,29 @@ class CellSums:
     sums: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Ways:
+    """The ways from the end to a value, and what comes back along each: together its gradient.
+
+    Attributes
+    ----------
+    node : int
+        The value's id.
+    paths : tuple of tuple of int
+        For each way its edges, from the end on.
+    contributions : tuple of str
+        What comes along each.
+    sums : tuple of str
+        The sums over the elements of these, where they are tensors, and ``total`` that of the gradient.
+    """
+
+    node: int
+    paths: tuple[tuple[int, ...], ...]
+    contributions: tuple[str, ...]
+    sums: tuple[str, ...] = ()
+    total: str = ""
+
+
 State = dict[str, dict[str, str | int | None]]
 """What a picture shows: for each element, the value of each field."""
 
@@ -413,8 +436,9 @@ class Timeline:
     is shown at step ``k``: the initial state with the changes of the steps
     0 to ``k`` applied in order.  Every drawer, in Python or in JavaScript,
     must agree with it.  ``accounts`` tell for each leaf where its gradient
-    came from, ``troubles`` what went wrong and where that began, and
-    ``cells`` for small tensors the sum behind each element.
+    came from, ``troubles`` what went wrong and where that began, ``cells``
+    for small tensors the sum behind each element, and ``ways`` for values
+    behind tensors what comes back along each way.
     """
 
     graph: Graph
@@ -424,6 +448,7 @@ class Timeline:
     accounts: tuple[Account, ...] = ()
     troubles: tuple[Trouble, ...] = ()
     cells: tuple[CellSums, ...] = ()
+    ways: tuple[Ways, ...] = ()
 
     def __len__(self) -> int:
         return len(self.steps)

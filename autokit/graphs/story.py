@@ -25,6 +25,7 @@ from autokit.graphs.model import NOT_COMPUTED, Change, Graph, Timeline
 from autokit.graphs.outcome import accounts, tell_finish, troubles
 from autokit.graphs.script import Script
 from autokit.graphs.sending import by_assignment
+from autokit.graphs.ways import told_ways
 from autokit.graphs.words import Words
 from autokit.ops.custom import looking_back
 from autokit.ops.errors import describe
@@ -84,6 +85,7 @@ def tell(output: Tensor, gradient: Tensor | None = None) -> tuple[Timeline, Cell
     try:
         found = run_backward([root], [seed], listener=backward, rehearsal=True, into_leaves=False)
         assigned = by_assignment(taken.graph, taken.origins, backward.root, seed)
+        ways = () if script.brief else told_ways(taken.graph, taken.origins, backward, seed)
     except ChangedSince as error:
         raise RuntimeError(
             "the story needs the values as they were when the output was computed, and one changed since. "
@@ -104,6 +106,7 @@ def tell(output: Tensor, gradient: Tensor | None = None) -> tuple[Timeline, Cell
         tuple(ends),
         tuple(wrong),
         () if script.brief else told_cells(cells, len(script.steps)),
+        ways,
     )
     return timeline, cells
 

@@ -250,3 +250,17 @@ def test_full_screen_uses_the_width(still_page: Any, tmp_path: Path) -> None:
     )
     page.get_by_role("button", name="Leave full screen").click()
     page.wait_for_function("!document.fullscreenElement")
+
+
+def test_the_ways_of_a_tensor_tell_what_comes_along_each(still_page: Any, tmp_path: Path) -> None:
+    x = ak.tensor([[1.0, -2.0], [3.0, 0.5]], requires_grad=True)
+    w = ak.tensor([0.5, -1.0], requires_grad=True)
+    story = ak.record(((x * w).tanh() @ w + x.sum(1)).pow(2).sum())
+    page = open_file(still_page, story, tmp_path)
+    press(page, "End")
+    page.locator("[data-element=n0]").first.click()
+    (found,) = (each for each in story.ways if each.node == 0)
+    *shown, together = page.locator(".ak-product").all_inner_texts()
+    assert sorted(shown) == sorted(found.contributions)
+    assert together == f"{found.sums[0]} + {found.sums[1]} = {found.total}"
+    assert page.locator(".ak-way").count() == 3

@@ -43,7 +43,10 @@ export function makePaths(timeline, find) {
         group.querySelector('[data-part="return"]')?.after(line); // below the number on the edge
         drawn.push(line);
         if (edge !== path.at(-1)) continue;
-        const at = line.getPointAtLength((0.3 + 0.12 * shared.indexOf(path)) * line.getTotalLength());
+        const flow = group.querySelector('[data-field="flow"]');
+        const [x, y] = ["x", "y"].map((name) => Number(flow?.getAttribute(name)));
+        const places = [0.12, 0.3, 0.6, 0.8].map((part) => line.getPointAtLength((part + 0.12 * shared.indexOf(path)) * line.getTotalLength()));
+        const at = places.reduce((best, each) => (Math.hypot(each.x - x, each.y - y) > Math.hypot(best.x - x, best.y - y) ? each : best));
         const letter = s("g", { class: "ak-letter", "data-way": k, transform: `translate(${at.x} ${at.y})` },
           s("circle", { r: 8 }), s("text", { "text-anchor": "middle", y: 4 }, LETTERS[k]));
         group.append(letter);
@@ -73,15 +76,20 @@ export function makePaths(timeline, find) {
         });
         return button;
       };
+      const ways = timeline.ways?.find((each) => each.node === node.id);
+      const orders = (ways?.paths ?? []).map(String);
       const rows = paths.map((path, k) => {
         const names = [nameOf(timeline.graph.nodes[path[0].target]), ...path.map((edge) => nameOf(timeline.graph.nodes[edge.source]))];
         const made = productAlong(path, state);
-        const told = made ? `${made.factors.join(" · ")} = ${made.product}` : "";
+        const sent = ways?.contributions[orders.indexOf(String(path.map((edge) => edge.id)))] ?? "";
+        const told = made ? `${made.factors.join(" · ")} = ${made.product}` : sent;
         return h("dd", {}, toggle(`${element} ${k}`, `${LETTERS[k]}: ${names.join(" → ")}`, k), h("code", { className: "ak-product" }, told));
       });
       const more = count > paths.length ? [h("dd", {}, `and ${(count - paths.length).toLocaleString("en")} more ways`)] : [];
+      const sums = ways?.sums?.map((text) => (text.startsWith("-") ? `(${text})` : text)).join(" + ");
+      const together = sums ? [h("dd", {}, "Element by element they add up to the gradient, and so do the sums over their elements:", h("code", { className: "ak-product" }, `${sums} = ${ways.total}`))] : [];
       const all = count > 1 ? [h("dd", {}, toggle(element, "Follow all at once", null))] : [];
-      return [h("dt", {}, count > 1 ? "The gradient is the sum over these ways" : "The way of the gradient"), ...rows, ...more, ...all];
+      return [h("dt", {}, count > 1 ? "The gradient is the sum over these ways" : "The way of the gradient"), ...rows, ...more, ...together, ...all];
     },
     clear() {
       followed = "";

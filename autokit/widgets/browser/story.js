@@ -18,7 +18,8 @@
  * @typedef {{ id: number, source: number, target: number, slot: number, operand: string, local: string,
  *   requires_grad: boolean }} Edge
  * @typedef {{ graph: { nodes: Node[], edges: Edge[], outputs?: number[] }, steps: Step[], chapters: Chapter[], initial?: Change[],
- *   accounts?: Account[], troubles?: Trouble[] }} Timeline
+ *   accounts?: Account[], troubles?: Trouble[],
+ *   ways?: { node: number, paths: number[][], contributions: string[], sums?: string[], total?: string }[] }} Timeline
  * @typedef {Record<string, Record<string, { values: string[], sums?: string[] }>>} Cells  by element and field
  * @typedef {"fine" | "coarse"} Grain
  * @typedef {Record<string, Record<string, string | number | null>>} State

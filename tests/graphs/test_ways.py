@@ -1,0 +1,97 @@
+"""What comes back along each way: with the others it is the gradient that backward() gives."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import autokit as ak
+from autokit.graphs import story, ways
+from autokit.graphs.model import Timeline
+
+
+def shared() -> tuple[ak.Tensor, ak.Tensor, ak.Tensor]:
+    x = ak.tensor([[1.0, -2.0], [3.0, 0.5]], requires_grad=True)
+    w = ak.tensor([0.5, -1.0], requires_grad=True)
+    loss = ((x * w).tanh() @ w + x.sum(1)).pow(2).sum()
+    return x, w, loss
+
+
+def told(made: Timeline, name: str) -> ways.Ways:
+    return next(each for each in made.ways if made.graph.nodes[each.node].name == name)
+
+
+def test_the_ways_of_a_tensor_are_those_of_the_graph_with_the_others_cut():
+    x, w, loss = shared()
+    found = told(ak.record(loss), "w")
+    edges = ak.record(loss).graph.edges
+    assert all(edges[a].source == edges[b].target for path in found.paths for a, b in pairwise(path))
+    first, last = ak.tensor(w.data, requires_grad=True), ak.tensor(w.data, requires_grad=True)
+    ((x.data * first).tanh() @ last + x.data.sum(1)).pow(2).sum().backward()
+    expected = {str([round(each, 4) for each in part.grad.tolist()]) for part in (first, last)}
+    assert set(found.contributions) == expected
+    assert float(found.total) == pytest.approx(float((first.grad + last.grad).sum()), abs=1e-3)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.sampled_from(["tanh", "add", "mul", "sum", "matmul"]), min_size=1, max_size=5))
+def test_sums_over_the_ways_are_the_sum_of_the_gradient(steps: list[str]):
+    x = ak.tensor(np.linspace(-1.0, 1.2, 9).reshape(3, 3), dtype=ak.float64, requires_grad=True)
+    y = x
+    for step in steps:
+        y = {
+            "tanh": lambda y: y.tanh(),
+            "add": lambda y: y + x,
+            "mul": lambda y: y * x,
+            "sum": lambda y: y + x.sum(0),
+            "matmul": lambda y: y @ x,
+        }[step](y)
+    loss = y.sum()
+    made = ak.record(loss)
+    loss.backward()
+    for each in made.ways:
+        if made.graph.nodes[each.node].name == "x":
+            assert 1 < len(each.paths) == len(set(each.paths)) <= ways.MOST
+            assert float(each.total) == pytest.approx(float(x.grad.sum()), rel=1e-3, abs=1e-3)
+            assert sum(map(float, each.sums)) == pytest.approx(float(each.total), rel=1e-3, abs=1e-2)
+
+
+def test_numbers_tell_their_products_and_one_way_is_the_gradient():
+    a = ak.tensor(2.0, requires_grad=True)
+    assert ak.record(a * a + a).ways == ()
+    x = ak.ones(3, requires_grad=True)
+    assert ak.record(x.exp().sum()).ways == ()
+
+
+def test_a_number_that_tensors_come_between_is_told_of_too():
+    scale = ak.tensor(2.0, requires_grad=True)
+    found = told(ak.record((ak.ones(3) * scale * scale).sum()), "scale")
+    assert found.contributions == ("6.0", "6.0") and found.sums == ()
+
+
+def test_what_would_take_too_long_or_may_not_be_run_is_not_told(monkeypatch: pytest.MonkeyPatch):
+    x = ak.ones(2, requires_grad=True)
+    y = x
+    for _ in range(3):
+        y = y + y
+    assert [made for made in ak.record(y.sum()).ways if len(made.paths) > ways.MOST] == []
+
+    class Twice(ak.autograd.Function):
+        @staticmethod
+        def forward(ctx, given):
+            return given * 2
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return gradient * 2
+
+    assert ak.record((Twice.apply(x) + x).sum()).ways == ()
+    for limit in ("_RUNS", "_ELEMENTS"):
+        with monkeypatch.context() as patched:
+            patched.setattr(ways, limit, 3)
+            assert story.record(shared()[2]).ways == ()
+    assert story.record(shared()[2]).ways
