@@ -7,7 +7,8 @@ what the windows saw.  Each of these is linear in both of its operands again,
 with derivatives among the same three, and so there is a derivative of every
 order.
 
-The array code is in :mod:`autokit.ops.correlate`, and for a GPU in
+The array code is in :mod:`autokit.ops.correlate`, for large arrays where Numba
+is installed in :mod:`autokit.ops.correlate_native`, and for a GPU in
 :mod:`autokit.ops.correlate_gpu`; :mod:`autokit.ops.conv` checks what a program passes.
 """
 
@@ -18,12 +19,13 @@ from typing import Any
 import numpy as np
 
 from autokit.devices import on_a_gpu
-from autokit.ops import correlate_gpu
+from autokit.ops import correlate_gpu, correlate_native
 from autokit.ops.correlate import (
     correlate,
     correlate_input_gradient,
     correlate_weight_gradient,
 )
+from autokit.ops.native import is_large
 from autokit.ops.operation import derivative, on, operation
 
 
@@ -34,10 +36,14 @@ def _run(function: Any, a: Any, b: Any, *rest: Any) -> Any:
     """
     if a.__class__ is not np.ndarray and on_a_gpu(a):
         return getattr(correlate_gpu, function.__name__)(a, b, *rest)
-    if a.dtype != np.float16:
-        return function(a, b, *rest)
-    wider = [each.astype(np.float32) if getattr(each, "dtype", None) == np.float16 else each for each in rest]
-    return function(a.astype(np.float32), b.astype(np.float32), *wider).astype(np.float16)
+    if a.dtype == np.float16:
+        wider = [
+            each.astype(np.float32) if getattr(each, "dtype", None) == np.float16 else each for each in rest
+        ]
+        return _run(function, a.astype(np.float32), b.astype(np.float32), *wider).astype(np.float16)
+    if a.__class__ is b.__class__ is np.ndarray and is_large(a):
+        return getattr(correlate_native, function.__name__)(a, b, *rest)
+    return function(a, b, *rest)
 
 
 def _over_positions(g: Any) -> Any:

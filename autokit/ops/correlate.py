@@ -174,7 +174,7 @@ def _room(like: Any, count: int, length: int, height: int, *areas: tuple[int, in
     return [tile, *zeros]
 
 
-def _take_apart(x: Any, plan: Layout, into: Any) -> Any:
+def take_apart(x: Any, plan: Layout, into: Any) -> Any:
     """Images by phases, (channels, phases, n, grid); ``into`` is zero in the padding."""
     shaped = into.reshape((x.shape[1], len(plan.phases), -1, *plan.grid))
     own = x.swapaxes(0, 1)
@@ -223,7 +223,7 @@ def correlate(x: Any, weight: Any, bias: Any, windows: Windows) -> Any:
     shaped = _outputs(runs, plan)
     for images in _tiles(count, plan.length, height):
         own = slice(images.stop - images.start)
-        apart = _take_apart(x[images], plan, padded)
+        apart = take_apart(x[images], plan, padded)
         for piece in _pieces(plan.length, height):
             rows = runs[:, own, piece].reshape((groups, outputs // groups, -1))
             np.matmul(matrix, _gather(apart, plan, piece, groups, tile), out=rows)
@@ -282,7 +282,7 @@ def correlate_weight_gradient(g: Any, x: Any, shape: tuple[int, ...], windows: W
     total = np.zeros_like(g, shape=(groups, height // groups, outputs // groups), order="C")
     for images in _tiles(count, plan.length, height):
         own = slice(images.stop - images.start)
-        apart = _take_apart(x[images], plan, padded)
+        apart = take_apart(x[images], plan, padded)
         shaped[own] = g[images]
         for piece in _pieces(plan.length, height):
             runs = spaced[:, own, piece].reshape((groups, outputs // groups, -1))

@@ -175,4 +175,4 @@ def summing(function: Callable[..., Any]) -> Callable[..., Any]:
         return function
     from numba import njit
 
-    return njit(**{**OPTIONS, "fastmath": {"contract", "reassoc", "nsz"}})(function)
+    return njit(forceinline=True, **{**OPTIONS, "fastmath": {"contract", "reassoc", "nsz"}})(function)

@@ -15,7 +15,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 import autokit
 from autokit.nn import functional as F
-from autokit.ops import correlate
+from autokit.ops import correlate, correlate_native, native
 from autokit.ops.correlate import Windows
 from tests.support import require
 
@@ -62,29 +62,113 @@ def convolutions(draw: Any) -> tuple[np.ndarray, np.ndarray, Windows]:
 @given(convolutions(), st.sampled_from([40, 300, 1 << 18]))
 @settings(max_examples=60, deadline=None)
 def test_the_fast_convolution_is_the_plain_one(drawn: Any, tile: int):
-    x, weight, windows = drawn
     before, correlate.TILE = correlate.TILE, tile
     try:
-        out = plain_correlate(x, weight, windows)
-        np.testing.assert_allclose(correlate.correlate(x, weight, None, windows), out, atol=1e-12)
-        # Both gradients are transposes: ⟨g, x ⋆ w⟩ = ⟨gradient by x, x⟩ = ⟨gradient by w, w⟩.
-        g = np.random.RandomState(0).uniform(-1, 1, out.shape)
-        by_input = correlate.correlate_input_gradient(g, weight, None, x.shape, windows)
-        by_weight = correlate.correlate_weight_gradient(g, x, weight.shape, windows)
-        assert by_input.shape == x.shape and by_weight.shape == weight.shape
-        for seed in range(3):
-            random = np.random.RandomState(seed)
-            other_x, other_weight = random.uniform(-1, 1, x.shape), random.uniform(-1, 1, weight.shape)
-            np.testing.assert_allclose(
-                (by_input * other_x).sum(), (g * plain_correlate(other_x, weight, windows)).sum(), atol=1e-10
-            )
-            np.testing.assert_allclose(
-                (by_weight * other_weight).sum(),
-                (g * plain_correlate(x, other_weight, windows)).sum(),
-                atol=1e-10,
-            )
+        is_the_plain_one(correlate, *drawn)
     finally:
         correlate.TILE = before
+
+
+@given(convolutions(), st.sampled_from([40, 300, 1 << 18]))
+@settings(max_examples=60, deadline=None)
+def test_the_convolution_by_loops_is_the_plain_one(drawn: Any, together: int):
+    require("numba")
+    assume(len(drawn[0]))  # no images are not large
+    before, correlate_native.TOGETHER = correlate_native.TOGETHER, together
+    try:
+        is_the_plain_one(correlate_native, *drawn)
+    finally:
+        correlate_native.TOGETHER = before
+
+
+def is_the_plain_one(fast: Any, x: np.ndarray, weight: np.ndarray, windows: Windows) -> None:
+    out, ndim = plain_correlate(x, weight, windows), len(windows.stride)
+    bias = np.random.RandomState(1).uniform(-1, 1, len(weight))
+    np.testing.assert_allclose(fast.correlate(x, weight, None, windows), out, atol=1e-12)
+    by_channel = bias.reshape((-1,) + (1,) * ndim)
+    np.testing.assert_allclose(fast.correlate(x, weight, bias, windows), out + by_channel, atol=1e-12)
+    # Both gradients are transposes: ⟨g, x ⋆ w⟩ = ⟨gradient by x, x⟩ = ⟨gradient by w, w⟩.
+    g = np.random.RandomState(0).uniform(-1, 1, out.shape)
+    by_input = fast.correlate_input_gradient(g, weight, None, x.shape, windows)
+    by_weight = fast.correlate_weight_gradient(g, x, weight.shape, windows)
+    assert by_input.shape == x.shape and by_weight.shape == weight.shape
+    of_channel = np.random.RandomState(1).uniform(-1, 1, x.shape[1])
+    np.testing.assert_allclose(
+        fast.correlate_input_gradient(g, weight, of_channel, x.shape, windows),
+        by_input + of_channel.reshape((-1,) + (1,) * ndim),
+        atol=1e-12,
+    )
+    for seed in range(3):
+        random = np.random.RandomState(seed)
+        other_x, other_weight = random.uniform(-1, 1, x.shape), random.uniform(-1, 1, weight.shape)
+        np.testing.assert_allclose(
+            (by_input * other_x).sum(), (g * plain_correlate(other_x, weight, windows)).sum(), atol=1e-10
+        )
+        np.testing.assert_allclose(
+            (by_weight * other_weight).sum(),
+            (g * plain_correlate(x, other_weight, windows)).sum(),
+            atol=1e-10,
+        )
+
+
+LARGE = [  # channels, outputs, sizes, kernel, settings of images that are worth a loop
+    (16, 32, (28, 28), (3, 3), {"padding": 1}),
+    (6, 5, (30, 17), (4, 3), {"stride": 2, "padding": (1, 0), "dilation": (1, 2), "groups": 1}),
+    (6, 9, (31, 33), (3, 3), {"stride": (3, 1), "groups": 3}),
+    (8, 8, (1100,), (5,), {"groups": 8}),
+    (2, 4, (9, 12, 14), (2, 3, 2), {"padding": 1}),
+]
+
+
+@pytest.mark.parametrize(("inputs", "outputs", "sizes", "kernel", "settings"), LARGE)
+@pytest.mark.parametrize("count", [1, 13])
+def test_large_convolutions_go_through_loops_whose_results_numpy_has_too(
+    inputs: int, outputs: int, sizes: Any, kernel: Any, settings: Any, count: int
+):
+    require("numba")
+    convolve = getattr(autokit, f"conv{len(sizes)}d")
+    random = np.random.RandomState(0)
+    count = max(count, -(-native.LARGE // (inputs * int(np.prod(sizes)))))
+    x, weight, bias = (
+        autokit.tensor(random.uniform(-1, 1, shape).astype(np.float32), requires_grad=True)
+        for shape in (
+            (count, inputs, *sizes),
+            (outputs, inputs // settings.get("groups", 1), *kernel),
+            (outputs,),
+        )
+    )
+
+    def both_ways() -> list[np.ndarray]:
+        out = convolve(x, weight, bias, **settings)
+        g = autokit.tensor(np.random.RandomState(1).uniform(-1, 1, out.shape).astype(np.float32))
+        return [out.detach().numpy(), *[each.numpy() for each in autokit.autograd.grad(out, (x, weight), g)]]
+
+    with autokit.backends.numba.flags(enabled=False):
+        expected = both_ways()
+    for made, by_numpy in zip(both_ways(), expected):
+        np.testing.assert_allclose(made, by_numpy, rtol=1e-5, atol=1e-6 * np.abs(by_numpy).max())
+    assert {key[0] for key in native._ready} >= {
+        "native_convolution.shifted_sums",
+        "native_convolution.shifted_products",
+    }
+
+
+def test_a_large_convolution_does_not_depend_on_the_number_of_threads():
+    random = np.random.RandomState(0)
+    x, weight = (
+        autokit.tensor(random.uniform(-1, 1, shape).astype(np.float32), requires_grad=True)
+        for shape in ((21, 5, 20, 20), (7, 5, 3, 3))
+    )
+    found, before = [], autokit.get_num_threads()
+    try:
+        for threads in (1, 2, 4):
+            autokit.set_num_threads(threads)
+            out = autokit.conv2d(x, weight)
+            found.append([out.detach(), *autokit.autograd.grad(out.square().sum(), (x, weight))])
+    finally:
+        autokit.set_num_threads(before)
+    for other in found[1:]:
+        assert all(autokit.equal(a, b) for a, b in zip(found[0], other))
 
 
 def test_half_precision_is_summed_in_single_precision():
