@@ -117,10 +117,23 @@ def compiled(name: str, *arguments: Any) -> Callable[..., None] | None:
     """
     if not NUMBA.enabled:
         return None
-    key = (name, *[(each.dtype, each.ndim) if hasattr(each, "ndim") else type(each) for each in arguments])
+    key = name, *map(_kind, arguments)
+    if None in key:
+        return None
     if key not in _ready:
         _ready[key] = _compile(name, arguments) if NUMBA.is_available() else None
     return _ready[key]
+
+
+def _kind(argument: Any) -> Any:
+    """What a loop is compiled for; None for what it cannot take.
+
+    That is a file mapped into memory, numbers that begin at an odd byte, and what is no array of NumPy's.
+    """
+    if argument.__class__ is np.ndarray:
+        fits = argument.flags.c_contiguous and argument.flags.aligned
+        return (argument.dtype, argument.ndim) if fits else None
+    return argument.__class__ if isinstance(argument, np.generic | int | float) else None
 
 
 def _compile(name: str, arguments: tuple[Any, ...]) -> Callable[..., None] | None:

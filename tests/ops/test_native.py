@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import warnings
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -72,6 +73,32 @@ def test_other_tensors_go_through_numpy(fresh: None, kind: str):
     x = x.t() if kind == "transposed" else x.to(getattr(torch, kind))
     x.sigmoid()
     assert not native._ready
+
+
+def test_a_file_mapped_into_memory_and_odd_bytes_go_through_numpy(fresh: None, tmp_path: Path):
+    numbers = np.linspace(-4, 4, native.LARGE, dtype=np.float32)
+    numbers.tofile(tmp_path / "numbers")
+    mapped = np.memmap(tmp_path / "numbers", np.float32)
+    odd = np.frombuffer(b"." + numbers.tobytes(), np.float32, offset=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", "The given NumPy array is not writable")
+        for array in (mapped, odd):
+            x = torch.from_numpy(array)
+            assert torch.allclose(x.sigmoid(), torch.from_numpy(numbers).double().sigmoid().float())
+            assert torch.allclose(x.reshape(64, -1).softmax(1).sum(), torch.tensor(64.0))
+            assert x.sum().abs() < 0.1
+    assert None not in native._ready.values()
+
+
+def test_sums_of_samples_go_through_numpy(fresh: None):
+    x = torch.linspace(-4, 4, 4 * native.LARGE).reshape(2, 2, -1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for function in (torch.sum, torch.var, lambda x: torch.softmax(x, 0), lambda x: x.logsumexp(-1)):
+            together = torch.func.vmap(function)(x)
+            alone = torch.stack([function(each) for each in x])
+            np.testing.assert_allclose(together.numpy(), alone.numpy(), rtol=1e-5, atol=1e-5)
 
 
 def test_a_gradient_of_ones_that_repeat_one_number_needs_no_copy(fresh: None):
