@@ -22,11 +22,6 @@ def total(row):
     return total
 
 
-def sums_of_rows(a, into):
-    for i in range(len(a)):
-        into[i] = total(a[i])
-
-
 def squares_of_runs(a, into, mean):
     """The sum of (x − mean)² over each 1024 neighbours."""
     for i in range(into.size):

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from autokit import dtypes
-from autokit.ops.blocks import BLOCK, loop_over_rows, pieces
+from autokit.ops.blocks import BLOCK, pieces
 from autokit.ops.convert import cast
 from autokit.ops.dims import place_of, places_of
 from autokit.ops.errors import kind_of
@@ -141,21 +141,13 @@ def added(a: Any, axis: int | tuple[int, ...] | None, keepdims: bool) -> Any:
     if axis is None or a.ndim == 1:
         flat, width = a.reshape(-1), _LONG // 4
         whole = flat.size // width * width
-        result = np.asarray(_of_rows(flat[:whole].reshape(-1, width)).sum() + flat[whole:].sum())
+        rows = np.einsum("ij->i", flat[:whole].reshape(-1, width))
+        result = np.asarray(rows.sum() + flat[whole:].sum())
         return result.reshape((1,) * a.ndim) if keepdims else result
     if axis in (-1, a.ndim - 1) and a.shape[-1] <= _LONG:
-        result = _of_rows(a.reshape(-1, a.shape[-1])).reshape(a.shape[:-1])
+        result = np.einsum("...i->...", a)
         return result[..., None] if keepdims else result
     return a.sum(axis=axis, keepdims=keepdims)
-
-
-def _of_rows(rows: Any) -> Any:
-    """The sum of each row."""
-    if is_large(rows):
-        sums = np.empty(len(rows), rows.dtype)
-        if loop_over_rows("native_sums.sums_of_rows", rows, sums):
-            return sums
-    return np.einsum("ij->i", rows)
 
 
 def _lies_like(a: Any, first: Any) -> bool:

@@ -9,6 +9,7 @@ import sys
 import warnings
 from importlib import import_module
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,15 @@ def test_a_loop_that_a_rule_names_is_there(name: str):
     file, _, function = name.partition(".")
     loops = vars(import_module(f"autokit.ops.{file}"))
     assert function in loops or any(f"{function}_{word}" in loops for word in ("none", "mean"))
+
+
+def test_every_loop_is_named_by_a_rule():
+    """Loops are plain functions until they are compiled; what they call is compiled with them."""
+    named = {f"{name}{end}" for name in NAMED for end in ("", "_none", "_tanh", "_of_columns")}
+    for file in OPS.glob("native_*.py"):
+        module = import_module(f"autokit.ops.{file.stem}")
+        loops = [each.__name__ for each in vars(module).values() if isinstance(each, FunctionType)]
+        assert {f"{file.stem}.{name}" for name in loops if name not in ("inlined", "summing")} <= named
 
 
 def test_files_of_loops_take_nothing_from_each_other_as_what_is_kept_on_disk_would_be_stale():
