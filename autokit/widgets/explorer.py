@@ -174,7 +174,9 @@ def _told(each: Explored) -> dict[str, Any]:
 
 def _spread(spread: Spread) -> dict[str, Any]:
     words = [f"mean {number(spread.mean)}", f"deviation {number(spread.deviation)}"]
-    if spread.zeros:
+    if spread.minimum == spread.maximum:
+        words = [f"all {'that are finite ' if spread.bad else ''}are {number(spread.mean)}"]
+    elif spread.zeros:
         words.append(f"{100 * spread.zeros:.3g} % are 0")
     if spread.bad:
         words.append(f"{spread.bad:,} not finite")

@@ -46,8 +46,8 @@ const model = {
 };
 """
 
-_STYLE = re.compile(r' style="[^"]*"(?= src="data:image)')
-"""The policy allows no style of an element."""
+_STYLE = re.compile(r'<style>.*?</style>| style="[^"]*"(?= src="data:image)', re.DOTALL)
+"""What the policy does not allow in a still, and who sees it there does not need."""
 
 _RENDER_JS = 'render({ model, el: document.getElementById("autokit-player") });\n}\n'
 

@@ -15,9 +15,9 @@ export const liesIn = (path, outer) => path === outer || outer === "" || path.st
 /** A small histogram. @param {Spread} spread */
 function bars(spread) {
   const most = Math.max(1, ...spread.counts);
-  const wide = 192 / Math.max(spread.counts.length, 1);
+  const [wide, left] = spread.counts.length === 1 ? [8, 92] : [192 / Math.max(spread.counts.length, 1), 0]; // equal numbers stand in the middle
   return s("svg", { class: "ak-bars", viewBox: "0 0 192 48", role: "img", "aria-label": `${spread.title} from ${spread.low} to ${spread.high}: ${spread.words}` },
-    ...spread.counts.map((count, k) => s("rect", { x: k * wide, y: 47 - 46 * (count / most), width: Math.max(wide - 1, 1), height: 46 * (count / most) + (count ? 1 : 0) })),
+    ...spread.counts.map((count, k) => s("rect", { x: left + k * wide, y: 47 - 46 * (count / most), width: Math.max(wide - 1, 1), height: 46 * (count / most) + (count ? 1 : 0) })),
     s("path", { d: "M0,47.5H192", class: "ak-axis" }));
 }
 
@@ -115,7 +115,7 @@ function render({ model, el }) {
     title.textContent = layer.path || layer.kind;
     facts.replaceChildren(...layer.facts.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
     spreads.replaceChildren(...layer.spreads.map((spread) => h("figure", {}, h("figcaption", {}, spread.title), bars(spread),
-      h("div", { className: "ak-ends" }, h("span", {}, spread.low), h("span", {}, spread.high)), h("p", { className: spread.wrong ? "ak-wrong" : "" }, spread.words))));
+      h("div", { className: "ak-ends", hidden: spread.low === spread.high }, h("span", {}, spread.low), h("span", {}, spread.high)), h("p", { className: spread.wrong ? "ak-wrong" : "" }, spread.words))));
     weights.hidden = !layer.weights.length;
     weights.replaceChildren(tableOf("Parameters", ["Name", "Shape", "Norm", "Gradient norm"],
       layer.weights.map(([name, ...cells]) => h("tr", {}, h("th", { scope: "row" }, name), ...cells.map((text) => h("td", {}, text))))));
