@@ -386,7 +386,9 @@ class Tensor:
         return same
 
     def detach_(self) -> Tensor:
-        """Take this tensor itself out of the graph."""
+        """Take this tensor itself out of the graph; for views there is :meth:`detach` alone."""
+        if self._is_view():
+            raise RuntimeError("Can't detach views in-place. Use detach() instead.")
         self.grad_fn = None
         self._requires_grad = False
         return self

@@ -90,10 +90,12 @@ def _add(
     kind = operands[0].array.dtype
     if rule is plain_addr:
         kind = common_dtype(operands)
-        if kind.kind in "bui" and isinstance(beta, float):
-            raise RuntimeError(
-                "For integral input tensors, argument beta must not be a floating point number."
-            )
+        for name, factor in (("beta", beta), ("alpha", alpha)):
+            if kind.kind in "bui" and isinstance(factor, float):
+                raise RuntimeError(
+                    f"For integral input tensors, argument {name} must not be a floating point number: it is "
+                    f"{factor}"
+                )
         operands = tuple(with_dtype(each, kind) for each in operands)
     elif kind.kind == "b" and all(
         # PyTorch does not look at the second batch of baddbmm before it refuses bools.

@@ -40,7 +40,7 @@ def _of_samples_too(function: Callable[..., Any]) -> Callable[..., Any]:
     return apply
 
 
-def _in_float64(function: Callable[..., Any], name: str = "") -> Callable[..., Any]:
+def in_float64(function: Callable[..., Any], name: str = "") -> Callable[..., Any]:
     """``function`` of float64 arrays, for arrays of any floating point dtype; on a GPU CuPy's own."""
     name = name or function.__name__.removeprefix("_")
 
@@ -185,7 +185,7 @@ def erf_of_normal(a: Any, square: Any, into: Any) -> None:
     np.tanh(inner, out=into)
 
 
-@_in_float64
+@in_float64
 def _erf(x: Any) -> Any:
     return _by_range(
         x,
@@ -195,7 +195,7 @@ def _erf(x: Any) -> Any:
     )
 
 
-@_in_float64
+@in_float64
 def erfc(x: Any) -> Any:
     """1 − erf(x), to full accuracy where that is small."""
     return _by_range(
@@ -206,7 +206,7 @@ def erfc(x: Any) -> Any:
     )
 
 
-@_in_float64
+@in_float64
 def erfcx(x: Any) -> Any:
     """exp(x²) · erfc(x), which falls off as 1/x where erfc itself is 0 already."""
     return _by_range(
@@ -217,7 +217,7 @@ def erfcx(x: Any) -> Any:
     )
 
 
-@_in_float64
+@in_float64
 def log_ndtr(x: Any) -> Any:
     """The logarithm of the normal distribution function, to full accuracy far to the left."""
     t = x * math.sqrt(0.5)
@@ -272,7 +272,7 @@ def _middle_quantile(q: Any) -> Any:
 _TAIL = 0.02425
 
 
-@_in_float64
+@in_float64
 def ndtri(p: Any) -> Any:
     """The normal quantile: where the normal distribution function is ``p``."""
     return _by_range(
@@ -285,7 +285,7 @@ def ndtri(p: Any) -> Any:
     )
 
 
-@_in_float64
+@in_float64
 def erfinv(y: Any) -> Any:
     """Where the error function is ``y``."""
     size = np.abs(y)
@@ -312,13 +312,13 @@ _ZETA_LESS_1 = tuple(
     + k * (k + 1) * (k + 2) * (k + 3) * (k + 4) * 64.0 ** (-k - 5) / 30240
     for k in range(2, 40)
 )
-_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)
+BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)
 """B₂, B₄, …: the numbers of the asymptotic series."""
 
 _NEAR_1 = (*reversed([(-1) ** k * rest / k for k, rest in enumerate(_ZETA_LESS_1, 2)]), 1 - _EULER, 0.0)
-_STIRLING = tuple(reversed([b / (2 * n * (2 * n - 1)) for n, b in enumerate(_BERNOULLI, 1)]))
-_DIGAMMA = tuple(reversed([-b / (2 * n) for n, b in enumerate(_BERNOULLI, 1)]))
-_FAR = 10.0
+_STIRLING = tuple(reversed([b / (2 * n * (2 * n - 1)) for n, b in enumerate(BERNOULLI, 1)]))
+_DIGAMMA = tuple(reversed([-b / (2 * n) for n, b in enumerate(BERNOULLI, 1)]))
+FAR = 10.0
 """From here on the asymptotic series give all the digits of a float64."""
 
 
@@ -337,7 +337,7 @@ def _lgamma_far(x: Any) -> Any:
 def _lgamma_between(x: Any) -> Any:
     """Stirling's series at x + n, and back by Γ(x + 1) = x · Γ(x)."""
     product = np.ones_like(x)
-    while (near := x < _FAR).any():
+    while (near := x < FAR).any():
         product = np.where(near, product * x, product)
         x = np.where(near, x + 1, x)
     return _lgamma_far(x) - np.log(product)
@@ -360,13 +360,13 @@ def _lgamma(x: Any) -> Any:
         ((x < 0.5) & (x > 0), lambda x: _lgamma_of_1_plus(x) - np.log(x)),
         ((x >= 0.5) & (x <= 1.5), lambda x: _lgamma_of_1_plus(x - 1)),
         ((x > 1.5) & (x <= 2.5), lambda x: _lgamma_of_1_plus(x - 2) + np.log1p(x - 2)),
-        ((x > 2.5) & (x < _FAR), _lgamma_between),
-        (x >= _FAR, _lgamma_far),
+        ((x > 2.5) & (x < FAR), _lgamma_between),
+        (x >= FAR, _lgamma_far),
         ((x < 0) & ~whole, _lgamma_reflected),
     )
 
 
-@_in_float64
+@in_float64
 def lgamma(x: Any) -> Any:
     """log |Γ(x)|."""
     return _lgamma(x)
@@ -375,7 +375,7 @@ def lgamma(x: Any) -> Any:
 def _digamma_positive(x: Any) -> Any:
     """The series 6.3.18 of [2] at x + n, and back by ψ(x + 1) = ψ(x) + 1/x."""
     less = np.zeros_like(x)
-    while (near := x < _FAR).any():
+    while (near := x < FAR).any():
         less = np.where(near, less + 1 / x, less)
         x = np.where(near, x + 1, x)
     inverse = 1 / x
@@ -388,7 +388,7 @@ def _digamma_reflected(x: Any) -> Any:
     return _digamma_positive(1 - x) - math.pi / np.tan(math.pi * part)
 
 
-@_in_float64
+@in_float64
 def digamma(x: Any) -> Any:
     """ψ(x), the derivative of log Γ; NaN at the negative whole numbers, and infinite at 0."""
     whole = x == np.floor(x)
@@ -419,30 +419,6 @@ def trigamma(x: Any) -> Any:
     square = 1 / (x * x)
     total = total + (1 + 1 / (2 * x) + square * (1 / 6 - square * (1 / 30 - square / 42))) / x
     return np.where(left, mirror - total, total)
-
-
-@_in_float64
-def zeta(x: Any, q: Any) -> Any:
-    """Hurwitz' ζ(x, q) = Σ (k + q)^−x, by Euler and Maclaurin, 23.2.3 of [2]; x above 1."""
-    q = q.astype(np.float64)
-    x, q = np.broadcast_arrays(x, q)
-    pole = (q <= 0) & (q == np.floor(q))
-    undefined = (x < 1) | ((q < 0) & ~pole & (x != np.floor(x)))
-    safe = np.where((x > 1) & ~pole & ~undefined, q, 1.0)
-    total = np.zeros_like(safe)
-    power = np.where(x > 1, x, 2.0)
-    while (near := safe < _FAR).any():
-        total = np.where(near, total + safe**-power, total)
-        safe = np.where(near, safe + 1, safe)
-    at_infinity, term = total, safe**-power
-    total = total + term * safe / (power - 1) + term / 2
-    factor = power / safe
-    for n, bernoulli in enumerate(_BERNOULLI, 1):
-        total = total + term * factor * bernoulli / math.factorial(2 * n)
-        factor = factor * (power + 2 * n - 1) * (power + 2 * n) / (safe * safe)
-    total = np.where(np.isinf(x) & (q <= 1), at_infinity, total)
-    total = np.where(undefined | np.isnan(x), np.nan, total)
-    return np.where((x == 1) | pole & ~(x < 1), np.inf, total)
 
 
 # ---------------------------------------------------------------- Bessel functions, after [2]
@@ -476,20 +452,20 @@ def _bessel_scaled(order: int) -> Callable[[Any], Any]:
         size = np.abs(x)
         return _by_range(x, (size <= _BESSEL_FAR, near), (size > _BESSEL_FAR, far))
 
-    return _in_float64(scaled, f"i{order}e")
+    return in_float64(scaled, f"i{order}e")
 
 
 i0e = _bessel_scaled(0)
 i1e = _bessel_scaled(1)
 
 
-@_in_float64
+@in_float64
 def i0(x: Any) -> Any:
     """The modified Bessel function of order 0."""
     return _unscaled(i0e, x)
 
 
-@_in_float64
+@in_float64
 def i1(x: Any) -> Any:
     """The modified Bessel function of order 1."""
     return _unscaled(i1e, x)

@@ -76,18 +76,21 @@ def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Ten
     """
     require_operand("histc", input)
     a = input.array
+    if min > max:
+        raise RuntimeError(f"torch.histc: max must be larger than min: they are {max} and {min}")
     if a.dtype.kind not in dtypes.FLOATS:
         raise NotImplementedError(
             f"\"histogram_cpu\" not implemented for '{kind_of(a)}'; convert it with .float()"
         )
     bins = _positive(whole(bins, "bins", "histc"))
-    if min > max:
-        raise RuntimeError("torch.histc: max must be larger than min")
     kind, a = a.dtype, widened(a)
     low, high = (a.dtype.type(end) for end in _range("torch.histc", a, min, max))
     flat = a.reshape(-1)
     inside = flat[(flat >= low) & (flat <= high)]
-    places = ((inside - low) * a.dtype.type(bins) / (high - low)).astype(np.int64)
+    if high - low:
+        places = ((inside - low) * a.dtype.type(bins) / (high - low)).astype(np.int64)
+    else:  # elements so large that one more is the same number
+        places = np.full_like(inside, bins // 2, np.int64)
     return new_tensor(np.bincount(np.minimum(places, bins - 1), minlength=bins).astype(kind))
 
 
@@ -125,6 +128,8 @@ def histogram(
     require_operand("histogram", input)
     require_flag("histogram", "density", density)
     a = input.array
+    if isinstance(bins, Tensor):
+        _check_edges(a, bins.array)
     if a.dtype.kind not in dtypes.FLOATS:
         raise NotImplementedError(
             f"\"histogramdd\" not implemented for '{kind_of(a)}'; convert it with .float()"
@@ -146,22 +151,24 @@ def histogram(
     return _histogram(new_tensor(counts), new_tensor(edges))
 
 
+def _check_edges(a: Any, edges: Any) -> None:
+    if edges.ndim != 1:
+        raise RuntimeError(
+            "torch.histogramdd: bins tensor should have one dimension, but got "
+            f"{edges.ndim} dimensions in the bins tensor for dimension 0"
+        )
+    if edges.dtype != a.dtype:
+        raise RuntimeError(
+            "torch.histogramdd: input tensor and bins tensors should have the same dtype, but got "
+            f"input with dtype {kind_of(a).lower()} and bins for "
+            f"dimension 0 with dtype {kind_of(edges).lower()}"
+        )
+    _positive(edges.size - 1)
+
+
 def _edges(a: Any, bins: Any, range: Any) -> Any:
     if isinstance(bins, Tensor):
-        edges = bins.array
-        if edges.ndim != 1:
-            raise RuntimeError(
-                "torch.histogramdd: bins tensor should have one dimension, but got "
-                f"{edges.ndim} dimensions in the bins tensor for dimension 0"
-            )
-        if edges.dtype != a.dtype:
-            raise RuntimeError(
-                "torch.histogramdd: input tensor and bins tensors should have the same dtype, but got "
-                f"input with dtype {kind_of(a).lower()} and bins for "
-                f"dimension 0 with dtype {kind_of(edges).lower()}"
-            )
-        _positive(edges.size - 1)
-        return edges.copy()
+        return bins.array.copy()
     bins = _positive(whole(bins, "bins", "histogram"))
     low, high = _ends(a) if range is None and a.size else (0.0, 1.0)
     if range is not None:
@@ -236,6 +243,8 @@ def searchsorted(
             f"tensor and input value tensor must match, but we got boundaries tensor {list(edges.shape)} and "
             f"input value tensor {list(values.shape)}"
         )
+    if edges.dtype.kind == values.dtype.kind == "b" and values.size:
+        raise NotImplementedError("\"searchsorted_out_cpu\" not implemented for 'Bool': convert with .int()")
     if sorter is not None:
         edges = np.take_along_axis(edges, _checked_sorter(name, edges, sorter), -1)
     if edges.ndim == 1:

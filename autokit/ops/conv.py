@@ -125,9 +125,13 @@ def _transpose_convolve(
                 "output padding must be smaller than either stride or dilation, but got output_padding: "
                 f"{list(more)}, stride: {list(steps)}, dilation: {list(spread)}"
             )
+    if any(extra >= skip for extra, skip in zip(more, steps)):  # as many zeros follow the input
+        zeros = [extra // skip for extra, skip in zip(more, steps)]
+        input = pad(input, [each for zero in reversed(zeros) for each in (0, zero)])
+        more, shape = tuple(extra % skip for extra, skip in zip(more, steps)), input.array.shape
     size = tuple(
-        (count - 1) * skip - 2 * pad + step * (width - 1) + extra + 1
-        for count, width, skip, pad, step, extra in zip(shape[2:], kernel[2:], steps, around, spread, more)
+        (count - 1) * skip - 2 * edge + step * (width - 1) + extra + 1
+        for count, width, skip, edge, step, extra in zip(shape[2:], kernel[2:], steps, around, spread, more)
     )
     if min(size) < 1:
         raise RuntimeError(
@@ -205,7 +209,9 @@ def _check_bias(input: Tensor, weight: Tensor, bias: Tensor | None, outputs: int
     own, other = input.array.dtype, weight.array.dtype
     advice = f"convert {describe(input)} with .to(torch.{weight.dtype.name})"
     if own.kind == "b":
-        raise NotImplementedError(f"\"convolution\" not implemented for 'Bool': {advice}")
+        raise NotImplementedError(
+            f"\"convolution\" not implemented for 'Bool': convert {describe(input)} with .float()"
+        )
     if bias is None:
         if own != other:
             kinds = [_KINDS.get(dtype.name, dtype.name) for dtype in (own, other)]

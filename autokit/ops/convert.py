@@ -382,8 +382,8 @@ def is_nonzero(input: Tensor) -> bool:
     return bool(input)
 
 
-def result_type(tensor: Any, other: Any) -> dtypes.dtype:
-    """The dtype that two tensors or numbers meet in.
+def result_type(*values: Any, **named: Any) -> dtypes.dtype:
+    """The dtype that two tensors or numbers, ``tensor`` and ``other``, meet in.
 
     Dtypes of tensors with dimensions decide, unless a tensor without, or else
     a number, is of a higher category: bool, integer, float, complex.
@@ -392,14 +392,20 @@ def result_type(tensor: Any, other: Any) -> dtypes.dtype:
     >>> torch.result_type(torch.ones(2, dtype=torch.int8), 2.5)
     torch.float32
     """
-    for value in (tensor, other):
-        if not isinstance(value, Tensor | bool | int | float | complex | np.generic):
-            raise TypeError(
-                "result_type() received an invalid combination of arguments - got "
-                f"({type(tensor).__name__}, {type(other).__name__}): it takes tensors and numbers"
-            )
-    values = [value.item() if isinstance(value, np.generic) else value for value in (tensor, other)]
-    return dtypes.BY_NUMPY[common_dtype(values)]
+    both = [*values, *named.values()]
+    kinds = Tensor | bool | int | float | complex | np.generic
+    if len(both) != 2 or not _KEYWORDS.issuperset(named) or not all(isinstance(each, kinds) for each in both):
+        got = [*(type(each).__name__ for each in values), *(f"{n}={type(named[n]).__name__}" for n in named)]
+        raise TypeError(
+            f"result_type() received an invalid combination of arguments - got ({', '.join(got)}): it takes "
+            "two tensors or numbers, as result_type(tensor, other)"
+        )
+    both = [each.item() if isinstance(each, np.generic) else each for each in both]
+    return dtypes.BY_NUMPY[common_dtype(both)]
+
+
+_KEYWORDS = {"tensor", "other", "scalar", "scalar1", "scalar2"}
+"""What PyTorch calls the two by the kinds that they are of."""
 
 
 NAMES = Names(

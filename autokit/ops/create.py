@@ -99,7 +99,7 @@ def _array_of(data: Any, dtype: Any) -> np.ndarray:
             return np.array(data, dtype=dtypes.as_dtype(data.dtype if dtype is None else dtype).numpy)
         data = data.item()
     if not isinstance(data, list | tuple):
-        data = _one_element(data)
+        data = _one_element(data, dtype is not None)
     kinds: set[type] = set()
     _collect_kinds(data if isinstance(data, list | tuple) else (data,), kinds)
     chosen = None if dtype is None else numpy_dtype(dtype)
@@ -127,8 +127,11 @@ _PLAIN = {bool, int, float, complex, list, tuple}
 """What NumPy turns into an array as PyTorch turns it into a tensor."""
 
 
-def _one_element(data: Any) -> Any:
-    """``data``, which is no list, as a list, or a number; refused if it is neither."""
+def _one_element(data: Any, chosen: bool = False) -> Any:
+    """``data``, which is no list, as a list, or a number; refused if it is neither.
+
+    Where a dtype was ``chosen``, PyTorch says that it wants a number, else that it can infer no dtype.
+    """
     if isinstance(data, bool | int | float | complex):
         return data
     if isinstance(data, str | bytes):
@@ -136,14 +139,14 @@ def _one_element(data: Any) -> Any:
             f"new(): invalid data type '{type(data).__name__}': a tensor is made from numbers and bools"
         )
     if isinstance(data, Sequence) or (hasattr(data, "__len__") and hasattr(data, "__getitem__")):
-        if isinstance(data, dict):
-            raise RuntimeError("Could not infer dtype of dict: a tensor is made from numbers and bools")
-        return list(data)
-    if hasattr(data, "__index__"):
+        if not isinstance(data, dict):
+            return list(data)
+    elif hasattr(data, "__index__"):
         return data.__index__()
-    raise RuntimeError(
-        f"Could not infer dtype of {type(data).__name__}: a tensor is made from numbers and bools"
-    )
+    kind = type(data).__name__
+    if chosen:
+        raise TypeError(f"must be real number, not {kind}: a tensor is made from numbers and bools")
+    raise RuntimeError(f"Could not infer dtype of {kind}: a tensor is made from numbers and bools")
 
 
 def _collect_kinds(row: Any, kinds: set[type]) -> None:

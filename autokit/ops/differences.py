@@ -52,10 +52,18 @@ def gradient(input: Tensor, *, spacing: Any = 1, dim: Any = None, edge_order: in
     edition, Springer, 2007, section 10.10.
     """
     require_tensor("gradient", input)
+    if input.array.dtype.name == "uint8":
+        raise RuntimeError(
+            "torch.gradient does not support uint8 input: differences may be negative; use .int()"
+        )
+    if spacing is None:
+        spacing = 1
     if edge_order not in (1, 2):
         raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
     ndim = input.array.ndim
     given = range(ndim) if dim is None else [dim] if isinstance(dim, int) else list(dim)
+    if given and not ndim:
+        raise IndexError(f"Dimension specified as {given[0]} but tensor has no dimensions")
     dims = [place_of(each, ndim, "gradient") for each in given]
     for each in dims:
         if dims.count(each) > 1:
@@ -73,6 +81,12 @@ def gradient(input: Tensor, *, spacing: Any = 1, dim: Any = None, edge_order: in
             )
             + f" got a list of length {len(spacing)}"
         )
+    for each in spacing if several else ():
+        if isinstance(each, Tensor) and each.array.ndim != 1:
+            raise RuntimeError(
+                "torch.gradient expected each element of spacing to have one dimension, but got an element "
+                f"with {each.array.ndim} dimensions!"
+            )
     steps = list(spacing) if several else [spacing] * len(dims)
     return tuple([_along(input, *pair, edge_order) for pair in zip(dims, steps)])
 

@@ -145,7 +145,7 @@ def xlog1py(a, b, /):
 
 def _of_logit(g: Any, a: Any, eps: float | None) -> Any:
     slope = g / (np.abs(a) * (1 - a))  # at −0, too, it is +∞
-    if eps is None:
+    if eps is None or eps < 0:
         return np.where((a < 0) | (a > 1), np.nan, slope)
     return np.where((a < eps) | (a > 1 - eps), 0.0, slope)
 
@@ -163,7 +163,7 @@ def logit(a, /, eps=None):
 
     The ends of that interval are rounded to the tensor's dtype: in half precision 1 − 1e-6 is 1.
     """
-    if eps is not None:
+    if eps is not None and eps >= 0:
         least = np.full_like(a, eps, shape=())
         most = (1 - least).astype(a.dtype)
         a = np.where(a < least, least, np.where(a > most, most, a))

@@ -309,6 +309,16 @@ def tensor_split(
     """As many parts as asked for, of sizes that differ by 1 at most; or the parts between given places."""
     wanted = next((each for each in (indices_or_sections, sections, indices) if each is not None), None)
     if isinstance(wanted, Tensor):
+        if wanted.array.dtype != np.int64:
+            raise RuntimeError(
+                "tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
+                f"{wanted.dtype.name}: use .long()"
+            )
+        if wanted.array.ndim > 1:
+            raise RuntimeError(
+                "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or "
+                f"one-dimensional tensor, but got a tensor with {wanted.array.ndim} dims"
+            )
         wanted = wanted.tolist()
     if not input.array.ndim:
         raise RuntimeError(

@@ -275,6 +275,10 @@ def _check_batches(a: Tensor, b: Tensor) -> None:
 
 def _check_kinds(a: Tensor, b: Tensor) -> None:
     """Raise unless both tensors have one dtype, of numbers."""
+    if a.array.dtype.kind == "b" and a.array.ndim > 2 and b.array.ndim > 2:
+        raise NotImplementedError(
+            f"\"bmm\" not implemented for 'Bool': convert {describe(a)} and {describe(b)} with .float()"
+        )
     if a.array.dtype != b.array.dtype:
         raise RuntimeError(
             f"expected m1 and m2 to have the same dtype, but got: {c_name(a)} != {c_name(b)}: "
@@ -358,17 +362,17 @@ def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
             "linalg.cross: inputs must have the same number of dimensions. Got "
             f"{describe(input)} and {describe(other)}"
         )
-    if input.array.dtype != other.array.dtype:
-        raise RuntimeError(
-            f"linalg.cross: expected scalar type {input.dtype.name} but found {other.dtype.name}: "
-            f"{describe(input)} and {describe(other)}"
-        )
-    refuse_bools_in("cross", input.array)
     dim = place_of(dim, input.array.ndim)
     sizes = input.array.shape[dim], other.array.shape[dim]
     if sizes != (3, 3):
         raise RuntimeError(
             f"linalg.cross: inputs dimension {dim} must have length 3. Got {sizes[0]} and {sizes[1]}"
+        )
+    refuse_bools_in("cross", input.array)
+    if input.array.dtype != other.array.dtype:
+        raise RuntimeError(
+            f"linalg.cross: expected scalar type {input.dtype.name} but found {other.dtype.name}: "
+            f"{describe(input)} and {describe(other)}"
         )
     return plain_cross(input, other, dim=dim)
 

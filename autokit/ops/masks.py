@@ -14,6 +14,7 @@ from autokit.ops.index import put as put_at
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.places import broadcast_shape, count_of, single, slices_at
+from autokit.ops.reduce import converted
 from autokit.ops.scatter import require, zero
 from autokit.tensor import Tensor
 
@@ -162,7 +163,7 @@ def _exchanged(input: Tensor, src: Tensor, index: tuple[Any, ...], made_by: str)
             f"expected src to have a size equal to the slice of self. src size = {list(src.array.shape)}, "
             f"slice size = {list(part)}"
         )
-    return plain_part_scatter(input, src.to(input.dtype), index=index, made_by=made_by)
+    return plain_part_scatter(input, converted(src, input.dtype), index=index, made_by=made_by)
 
 
 def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
@@ -181,6 +182,8 @@ def slice_scatter(
     input: Tensor, src: Tensor, dim: int = 0, start: Any = None, end: Any = None, step: int = 1
 ) -> Tensor:
     """A copy of ``input`` with ``src`` in a slice along ``dim``."""
+    if not input.array.ndim:
+        raise IndexError(f"slice() cannot be applied to a 0-dim tensor: {describe(input)}")
     axis = place_of(dim, input.array.ndim, "slice_scatter")
     return _exchanged(input, src, slices_at(axis, slice(start, end, step)), "SliceScatterBackward0")
 

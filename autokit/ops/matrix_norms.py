@@ -233,7 +233,7 @@ def matrix_norm(
 
 def _largest(sizes: Tensor, dim: int, keepdim: bool) -> Tensor:
     """The largest of ``sizes``, which are not negative; of none of them 0."""
-    return (amax if sizes.array.shape[dim] else total)(sizes, dim, keepdim)
+    return amax(sizes, dim, keepdim) if sizes.array.shape[dim] else total(sizes.detach(), dim, keepdim)
 
 
 def _check_dims_of_matrix(A: Tensor, dims: tuple[int, ...]) -> None:
@@ -259,7 +259,7 @@ def linalg_norm(
     tensor itself is the one or the other.
     """
     dims = None if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
-    if dims is not None and ord is not None and len(dims) not in (1, 2):
+    if dims is not None and (len(dims) not in (1, 2) if ord is not None else not dims):
         raise RuntimeError(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dims)}")
     if ord is None:
         return vector_norm(A, 2, dims, keepdim, dtype=dtype)

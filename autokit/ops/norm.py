@@ -57,6 +57,12 @@ def norm(
         raise RuntimeError(
             f"linalg.matrix_norm: Order {p} not supported. norm() knows 'fro', 'nuc' and numbers"
         )
+    if p is not None and not isinstance(p, str | int | float | np.generic):
+        raise TypeError(
+            f"norm(): argument 'p' (position 2) must be Number, 'fro' or 'nuc', not {type(p).__name__}"
+        )
+    if dtype is not None and not isinstance(dtype, dtypes.dtype):
+        raise TypeError(f"norm(): argument 'dtype' must be torch.dtype, not {type(dtype).__name__}")
     if p == "nuc":
         places = (-2, -1) if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
         return matrix_norm(input, p, places, keepdim, dtype=dtype)
@@ -143,7 +149,7 @@ _MODES = (
 )
 
 
-def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = _MODES[0]) -> Tensor:
+def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: Any = _MODES[0]) -> Tensor:
     """The distances of all rows of ``x1`` from all rows of ``x2``, in the p-norm.
 
     Parameters
@@ -161,6 +167,8 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = _MODES[0])
     Tensor
         Of shape (..., P, R).
     """
+    if compute_mode not in _MODES:
+        raise ValueError(f"{compute_mode} is not a valid value for compute_mode; it knows {_MODES}")
     require_operand("cdist", x1)
     if not isinstance(x2, Tensor):
         raise TypeError(f"cdist(): argument 'x2' (position 2) must be Tensor, not {type(x2).__name__}")
@@ -178,9 +186,9 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = _MODES[0])
         raise RuntimeError(f"expected scalar type {kind_of(a)} but found {kind_of(b)}")
     if p < 0:
         raise RuntimeError(f"cdist only supports non-negative p values; got {p}")
-    if compute_mode not in _MODES:
-        raise ValueError(f"{compute_mode} is not a valid value for compute_mode; it knows {_MODES}")
     _fit(a.shape[:-2], b.shape[:-2])
+    if not a.shape[-1]:  # without columns all distances are 0, for which the largest of none will not do
+        p = 1.0
     many = builtins.max(a.shape[-2], b.shape[-2]) > _MANY
     if p == 2 and compute_mode != _MODES[2] and (many or compute_mode == _MODES[1]) and b.size:
         return euclidean_distances(x1, x2)
@@ -295,12 +303,13 @@ def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
         raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
     if a.ndim < 2:
         raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {a.ndim} dimensions")
+    place = place_of(dim, a.ndim, "renorm")
     if a.dtype.kind not in dtypes.FLOATS:
         raise RuntimeError(
             f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {kind_of(a)}: "
             "convert it with .float()"
         )
-    return plain_renorm(input, float(p), place_of(dim, a.ndim, "renorm"), maxnorm)
+    return plain_renorm(input, float(p), place, maxnorm)
 
 
 NAMES = Names(

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from autokit import dtypes
 from autokit.ops.dims import place_of
 from autokit.ops.errors import describe, kind_of
 from autokit.ops.index import add_at, plain_getitem, plain_index, spread_out, writable_copy
@@ -15,7 +14,7 @@ from autokit.ops.names import Names
 from autokit.ops.operands import fitting
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.recording import unchanged
-from autokit.ops.scatter import beyond, require, within, zero
+from autokit.ops.scatter import beyond, require, require_vector, within, zero
 from autokit.tensor import Tensor, new_tensor
 
 # ---------------------------------------------------------------- whole slices, by a vector of places
@@ -23,14 +22,9 @@ from autokit.tensor import Tensor, new_tensor
 
 def _checked_vector(name: str, input: Tensor, dim: Any, index: Any) -> tuple[int, np.ndarray]:
     require(name, "index", 2, index)
-    axis, places = place_of(dim, input.array.ndim, name), index.array
-    if places.ndim > 1:
-        raise IndexError(f"{name}(): Index is supposed to be a vector; it is {describe(index)}")
-    if places.dtype.name not in ("int64", "int32"):
-        raise RuntimeError(
-            f"{name}(): Expected dtype int32/int64 for index but got: {kind_of(index)}: {describe(index)}"
-        )
-    return axis, places.reshape(-1)
+    axis = place_of(dim, input.array.ndim, name)
+    require_vector(name, index)
+    return axis, index.array.reshape(-1)
 
 
 def slices_at(dim: int, index: Any) -> tuple[Any, ...]:
@@ -65,7 +59,7 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
         return input[None].index_select(0, index).reshape(())
     size = input.array.shape[axis]
     if beyond(places, size) is not None:
-        raise IndexError(
+        raise (IndexError if size or input.array.ndim == 1 else RuntimeError)(
             f"index out of range in self: the places are from 0 to {size - 1}, and index goes from "
             f"{places.min()} to {places.max()}; {describe(input)}"
         )
@@ -99,6 +93,12 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
             "same scalar type"
         )
     if not input.array.ndim:
+        if places.size != source.array.size:
+            raise IndexError(
+                f"index_add_(): {places.size} indices for {describe(source)}: {describe(input)} has one place"
+            )
+        if beyond(places, 1) is not None:
+            raise IndexError(f"index out of range in self: {describe(input)} has one place, 0")
         return input[None].index_add(0, index, source.reshape(-1), alpha=alpha).reshape(())
     given = source.array.shape[axis] if axis < source.array.ndim else 1
     if places.size != given:
@@ -143,6 +143,12 @@ def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor
     """A copy with the slices of ``source`` at the places that a vector names."""
     axis, places = _checked_vector("index_copy_", input, dim, index)
     require("index_copy", "source", 3, source)
+    if index.array.dtype != np.int64:
+        raise RuntimeError(f"index_copy_(): Expected a long tensor for index, but got {kind_of(index)}")
+    if not source.array.ndim and places.size != 1:
+        raise IndexError(
+            f"index_copy_(): When source is scalar, index should have one element (got {places.size})"
+        )
     if source.array.dtype != input.array.dtype:
         raise RuntimeError(
             "index_copy_(): self and source expected to have the same dtype, but got (self) "
@@ -197,11 +203,14 @@ def plain_index_fill(a, value, /, dim, index, by_tensor=False):
 
 def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """A copy with ``value``, a number or a tensor without dimensions, in the slices that a vector names."""
+    value, by_tensor = single("index_fill_", input, value)
+    require("index_fill", "index", 2, index)
+    if index.array.dtype != np.int64:
+        raise IndexError(f"index_fill_(): Expected dtype int64 for index: {describe(index)}; use .long()")
     axis, places = _checked_vector("index_fill_", input, dim, index)
     size = input.array.shape[axis] if input.array.ndim else 1
     within(places, axis, size, IndexError, -size)
     places = np.where(places < 0, places + size, places)
-    value, by_tensor = single("index_fill_", input, value)
     return plain_index_fill(input, value, dim=axis, index=places, by_tensor=by_tensor)
 
 
@@ -215,8 +224,7 @@ def single(name: str, input: Tensor, value: Any) -> tuple[Tensor, bool]:
             )
         if value.array.dtype == input.array.dtype:
             return value, True
-        if dtypes.category(value.array.dtype) > dtypes.category(input.array.dtype):
-            raise RuntimeError(f"value cannot be converted to type {kind_of(input)} without overflow")
+        fitting(value.item(), input.array.dtype)
         return value.to(input.dtype), True
     if not isinstance(value, int | float | complex | np.generic):
         raise TypeError(f"{name}: the value must be a number or a Tensor, not {type(value).__name__}")
@@ -256,12 +264,18 @@ def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
             f"{type(indices).__name__}"
         )
     require("index_put", "values", 2, values)
+    _check_masks(input, indices)
+    for each in indices:
+        if isinstance(each, Tensor) and each.array.dtype.name not in _INDICES:
+            raise IndexError(
+                f"tensors used as indices must be long, int, byte or bool tensors: {describe(each)}"
+            )
+    part = input.detach()[tuple(indices)]
     if values.array.dtype != input.array.dtype:
         raise RuntimeError(
             "Index put requires the source and destination dtypes match, got "
             f"{kind_of(input)} for the destination and {kind_of(values)} for the source."
         )
-    part = input.detach()[tuple(indices)]
     if broadcast_shape(values.array.shape, part.array.shape) != part.array.shape:
         raise RuntimeError(
             f"shape mismatch: value tensor of shape {list(values.array.shape)} cannot be broadcast to "
@@ -269,6 +283,26 @@ def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
         )
     index = plain_index(input, tuple(indices))
     return (put_added if accumulate else put_at)(input, values, index=index)
+
+
+def _check_masks(input: Tensor, indices: Any) -> None:
+    """Raise unless each mask among ``indices`` has the shape of the dimensions that it stands for."""
+    place, shape = 0, input.array.shape
+    for each in indices:
+        if not isinstance(each, Tensor) or each.array.dtype.name not in ("bool", "uint8"):
+            place += 1
+            continue
+        mask = each.array.shape
+        if mask != shape[place : place + len(mask)]:
+            raise IndexError(
+                f"The shape of the mask {list(mask)} at index {place} does not match the shape of the "
+                f"indexed tensor {list(shape)} at index {place}"
+            )
+        place += len(mask)
+
+
+_INDICES = ("int64", "int32", "uint8", "bool")
+"""The dtypes of what may stand in ``x[…]``."""
 
 
 def broadcast_shape(*shapes: tuple[int, ...]) -> tuple[int, ...] | None:
@@ -284,7 +318,9 @@ def _flat_places(name: str, input: Tensor, index: Any) -> np.ndarray:
     require(name, "index", 1, index)
     places, size = index.array, input.array.size
     if places.dtype != np.int64:
-        raise RuntimeError(f"{name}(): Expected a long tensor for index, but got {kind_of(index)}")
+        raise RuntimeError(
+            f"{name}(): Expected a long tensor for index, but got {kind_of(index)}: use .long()"
+        )
     wrong = beyond(places, size, -size)
     if wrong is not None:
         raise IndexError(f"out of range: tried to access index {wrong} on a tensor of {size} elements.")
@@ -345,18 +381,19 @@ def _zeros_for(g: Any, index: Any) -> Any:
 
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """A copy with ``source`` at places counted through the flattened tensor, or added there."""
-    places = _flat_places("put_", input, index)
+    require("put_", "index", 1, index)
     require("put_", "source", 2, source)
     if source.array.dtype != input.array.dtype:
         raise RuntimeError(
             "put_(): self and source expected to have the same dtype, but got self.dtype = "
             f"{kind_of(input)} and source.dtype = {kind_of(source)}"
         )
-    if source.array.size != places.size:
+    if source.array.size != index.array.size:
         raise IndexError(
             "put_(): Expected source and index to have the same number of elements, but got source.numel() = "
-            f"{source.array.size}, index.numel() = {places.size}"
+            f"{source.array.size}, index.numel() = {index.array.size}"
         )
+    places = _flat_places("put_", input, index)
     return plain_put(input, source, index=places, accumulate=accumulate)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from autokit.devices import beside, module_of
 from autokit.ops.dims import place_of, places_of, sizes_of, whole
+from autokit.ops.errors import describe
 from autokit.ops.expansion import expand
 from autokit.ops.gpu import any_of, ask
 from autokit.ops.names import Names
@@ -63,7 +64,11 @@ def tile(input: Tensor, *dims: Any) -> Tensor:
 
 
 def repeat_interleave(
-    input: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
+    input: Tensor | None = None,
+    repeats: Any = None,
+    dim: int | None = None,
+    *,
+    output_size: int | None = None,
 ) -> Tensor:
     """Each element repeated next to itself, along ``dim`` or in the flattened tensor.
 
@@ -80,13 +85,21 @@ def repeat_interleave(
     Raises
     ------
     RuntimeError
-        If a number is negative, or there are not as many as places.
+        If a number is negative, or there are not as many as places, or another size comes out.
     """
-    if repeats is None:
-        return new_tensor(repeated_places(_counts(input)))
+    if input is None or repeats is None:
+        return _sized(
+            new_tensor(repeated_places(_counts(repeats if input is None else input))), 0, output_size
+        )
     if dim is None:
         input, dim = reshape(input, -1), 0
+    if isinstance(repeats, Tensor) and repeats.array.ndim > 1:
+        raise RuntimeError(f"repeats must be 0-dim or 1-dim tensor, but is {describe(repeats)}")
     place = place_of(dim, input.array.ndim, "repeat_interleave")
+    if not input.array.ndim:
+        raise IndexError(
+            f"Dimension out of range: {describe(input)} has none that {dim} could name; leave out dim"
+        )
     if isinstance(repeats, tuple | list):
         repeats = new_tensor(beside(input.array, repeats))
     if isinstance(repeats, Tensor):
@@ -99,15 +112,23 @@ def repeat_interleave(
             )
         from autokit.ops.places import index_select
 
-        return index_select(input, place, new_tensor(repeated_places(counts)))
+        return _sized(index_select(input, place, new_tensor(repeated_places(counts))), place, output_size)
     count = whole(repeats, "repeats", "repeat_interleave")
     if count < 0:
         raise RuntimeError("Repeats must be non-negative")
-    if not input.array.ndim:
-        input = reshape(input, 1)
     shape = input.array.shape
     copies = expand(unsqueeze(input, place + 1), (*shape[: place + 1], count, *shape[place + 1 :]))
-    return flatten(copies.clone(), place, place + 1)
+    return _sized(flatten(copies.clone(), place, place + 1), place, output_size)
+
+
+def _sized(result: Tensor, place: int, output_size: int | None) -> Tensor:
+    """``result``, whose size at ``place`` must be ``output_size`` where one is promised."""
+    size = result.array.shape[place]
+    if output_size is not None and output_size != size:
+        raise RuntimeError(
+            f"repeat_interleave: Invalid output_size, expected {size} but got {output_size}: leave it out"
+        )
+    return result
 
 
 def repeated_places(counts: Any) -> Any:
@@ -119,10 +140,10 @@ def repeated_places(counts: Any) -> Any:
 
 def _counts(repeats: Tensor) -> np.ndarray:
     counts = repeats.array
-    if counts.dtype.kind not in "ui":
+    if counts.dtype.name not in ("int64", "int32"):
         raise NotImplementedError(
             f"\"repeat_interleave_cpu\" not implemented for '{repeats.dtype.name.capitalize()}': repeats are "
-            "integers"
+            "of int64 or int32; use .long()"
         )
     if counts.ndim > 1:
         raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
@@ -197,8 +218,10 @@ def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
         raise RuntimeError("`shifts` required")
     if len(shifts) != len(dims) and (dims or len(shifts) != 1):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
+    if dims and not input.array.ndim:
+        raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions: {describe(input)}")
     places = tuple([place_of(dim, input.array.ndim, "roll") for dim in dims])
-    return plain_roll(input, shifts=shifts, dims=places if input.array.ndim else ())
+    return plain_roll(input, shifts=shifts, dims=places)
 
 
 @operation(

@@ -257,7 +257,7 @@ def randn_like(
 
 def randint_like(
     input: Tensor,
-    low: int = 0,
+    low: Any = 0,
     high: Any = None,
     *,
     generator: Generator = None,
@@ -269,6 +269,8 @@ def randint_like(
     if high is None:
         low, high = 0, low
     like = like_in_memory(input.array, like_dtype(input, dtype))
+    if isinstance(high, Tensor) and high.array.ndim:
+        raise RuntimeError(f"high must be a scalar tensor and on CPU, but its shape is {tuple(high.shape)}")
     low, high = checked_range(
         whole_number("randint_like", "low", low), whole_number("randint_like", "high", high), like.dtype
     )
@@ -451,6 +453,10 @@ def multinomial(
         raise RuntimeError(
             "cannot sample n_sample > prob_dist.size(-1) samples without replacement: "
             f"{num_samples} of {weights.shape[-1]}"
+        )
+    if not weights.shape[-1]:
+        raise RuntimeError(
+            "invalid multinomial distribution (sum of probabilities <= 0): there are no weights"
         )
     if not weights.size:
         return drawn_beside(np.zeros((*weights.shape[:-1], num_samples), np.int64))

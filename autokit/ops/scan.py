@@ -51,9 +51,16 @@ def plain_cumsum(a, /, dim, reverse=False):
     return _scan(np.add, a, dim, reverse)
 
 
+def _refuse_bools(name: str, input: Tensor, dim: int, dtype: dtypes.dtype | None) -> None:
+    place_of(dim, input.array.ndim, name)
+    if dtype is dtypes.BY_NAME["bool"] and input.array.ndim and input.array.size:
+        raise NotImplementedError(f"\"{name}_out_cpu\" not implemented for 'Bool': give dtype=torch.int64")
+
+
 def cumsum(input: Tensor, dim: int, *, dtype: dtypes.dtype | None = None) -> Tensor:
     """The sum of the elements up to each, along ``dim``; integers and bools sum to int64."""
     require_operand("cumsum", input)
+    _refuse_bools("cumsum", input, dim, dtype)
     return converted(plain_cumsum(converted(input, dtype), dim), dtype)
 
 
@@ -100,6 +107,7 @@ def plain_cumprod(a, /, dim):
 def cumprod(input: Tensor, dim: int, *, dtype: dtypes.dtype | None = None) -> Tensor:
     """The product of the elements up to each, along ``dim``; integers and bools multiply to int64."""
     require_operand("cumprod", input)
+    _refuse_bools("cumprod", input, dim, dtype)
     return converted(plain_cumprod(converted(input, dtype), dim), dtype)
 
 
@@ -209,9 +217,11 @@ def diff(
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
     place = place_of(dim, input.array.ndim, "diff")
+    parts = [part for part in (prepend, input, append) if part is not None]
+    for part in parts:
+        _check_beside(input, part, place)
     if not n:
         return input.clone()
-    parts = [part for part in (prepend, input, append) if part is not None]
     if len(parts) > 1:
         input = cat(parts, place)
     for _ in range(min(n, input.shape[place])):
@@ -220,21 +230,40 @@ def diff(
     return input
 
 
+def _check_beside(input: Tensor, part: Tensor, place: int) -> None:
+    """Raise unless ``part`` may be put before or behind ``input`` along the dimension ``place``."""
+    own, other = input.array.shape, part.array.shape
+    if len(own) != len(other):
+        raise RuntimeError(
+            "diff expects prepend or append to be the same dimension as input: they have "
+            f"{len(other)} and {len(own)} dimensions"
+        )
+    if own[:place] + own[place + 1 :] != other[:place] + other[place + 1 :]:
+        raise RuntimeError(
+            "diff expects the shape of tensor to prepend or append to match that of input except along the "
+            f"differencing dimension: the shapes are {list(other)} and {list(own)}, and the dimension {place}"
+        )
+
+
 def _areas(name: str, y: Tensor, x: Tensor | None, dx: Any, dim: int) -> tuple[Tensor, int]:
     """The area under each step of ``y``, and the place of ``dim``."""
     require_operand(name, y)
     place = place_of(dim, y.array.ndim, name)
     for each, value in {"y": y, "x": x, "dx": dx}.items():
         is_bool = isinstance(value, bool) or isinstance(value, Tensor) and value.array.dtype.kind == "b"
-        if is_bool and y.shape[place]:
+        if is_bool and (name == "cumulative_trapezoid" or y.shape[place]):
             raise RuntimeError(f"{name}: received a bool input for `{each}`, but bool is not supported")
+    if not y.array.ndim:
+        raise IndexError(
+            f"{name}: Dimension specified as {dim} but tensor has no dimensions: there are no steps"
+        )
     heights = _part(y, place, 1, None) + _part(y, place, None, -1)
     if x is None:
         return heights * (0.5 if dx is None else dx / 2), place
     if dx is not None:
         raise TypeError(f"{name}() received both x and dx; give one of them")
     if x.array.ndim == 1:
-        if x.shape[0] != y.shape[place]:
+        if x.shape[0] != y.shape[place] and (y.shape[place] or name != "trapezoid"):
             raise RuntimeError(
                 f"{name}: There must be one `x` value for each sample point; there are {x.shape[0]} for "
                 f"{y.shape[place]}"

@@ -37,6 +37,16 @@ def require(name: str, argument: str, place: int, value: Any) -> None:
         )
 
 
+def require_vector(name: str, index: Tensor) -> None:
+    """Raise unless ``index`` holds whole numbers, and no more than one dimension of them."""
+    if index.array.ndim > 1:
+        raise IndexError(f"{name}(): Index is supposed to be a vector; it is {describe(index)}")
+    if index.array.dtype.name not in ("int64", "int32"):
+        raise RuntimeError(
+            f"{name}(): Expected dtype int32/int64 for index but got: {kind_of(index)}: {describe(index)}"
+        )
+
+
 # ---------------------------------------------------------------- an index for each element
 
 
@@ -83,7 +93,7 @@ def scatter_zeros(a, /, shape, dim, index):
 
 def _add_along(result: Any, dim: int, index: Any, values: Any) -> Any:
     if not result.ndim:
-        result += values.sum()
+        result += values.sum(dtype=result.dtype) if index.size else result.dtype.type(0)
     elif index.size:
         lead = tuple([slice(0, size) for size in index.shape])
         add_at(result, _beside(index.shape, dim, index), values[lead])
@@ -97,6 +107,8 @@ def _checked_index(name: str, input: Tensor, dim: Any, index: Any, what: str) ->
     axis = place_of(dim, len(shape), name)
     if places.dtype.name not in ("int64", "int32"):
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index: {describe(index)}")
+    if not places.size:  # of no places the shape does not matter
+        return axis, places.reshape((0,) * max(len(shape), 1))
     if (places.ndim or 1) != (len(shape) or 1):
         raise RuntimeError(
             f"Index tensor must have the same number of dimensions as {what} tensor: it has {places.ndim}, "
@@ -151,24 +163,31 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
                 f"larger than self {list(input.array.shape)} apart from dimension {axis}"
             )
     taken = plain_gather(input, dim=axis, index=places)
-    return taken if index.array.ndim == places.ndim else taken.reshape(())
+    return taken if index.array.shape == places.shape else taken.reshape(index.array.shape)
 
 
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
-    """As :func:`gather`, where the shapes broadcast; without ``dim``, from the flattened tensor."""
+    """As :func:`gather`, where the shapes broadcast; without ``dim``, from the flattened tensor.
+
+    A negative place is counted from the end, as in NumPy.
+    """
     require("take_along_dim", "indices", 2, indices)
-    if indices.array.dtype.kind != "i":
+    if indices.array.dtype != np.int64:
         raise RuntimeError(
             f"torch.take_along_dim(): dtype of indices should be Long but got {kind_of(indices)}"
         )
     if dim is None:
-        return gather(input.reshape(-1), 0, indices.reshape(-1))
+        return take_along_dim(input.reshape(-1), indices.reshape(-1), 0)
     if input.array.ndim != indices.array.ndim:
         raise RuntimeError(
             "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
             f"{input.array.ndim} dimensions for input, and {indices.array.ndim} dimensions for indices"
         )
     axis = place_of(dim, input.array.ndim, "take_along_dim")
+    if input.array.ndim:
+        places, size = indices.array, input.array.shape[axis]
+        within(places, axis, size, RuntimeError, -size)
+        indices = new_tensor(np.where(places < 0, places + size, places))
     mine, theirs = list(input.array.shape), list(indices.array.shape)
     mine[axis] = theirs[axis] = 1
     try:
@@ -228,7 +247,11 @@ def plain_scatter(a, src, /, dim, index, by_tensor=False):
     a=derivative("1", unchanged),
     src=derivative(
         "1 at the places written",
-        lambda g, shape, dim, index: _in_corner(on(plain_gather, g, dim=dim, index=index), shape),
+        lambda g, shape, dim, index: (
+            _in_corner(on(plain_gather, g, dim=dim, index=index), shape)
+            if shape
+            else on(plain_gather, g, dim=dim, index=index).sum()
+        ),
     ),
     name="scatter_add",
 )
@@ -241,16 +264,18 @@ def _source(name: str, input: Tensor, axis: int, places: np.ndarray, src: Tensor
     """``src``, checked: it has an element for each index, of the dtype of ``input``."""
     own, given = input.array.shape or (1,), src.array.shape or (1,)
     sizes = places.shape or (1,)
+    if not places.size:
+        src = src.reshape(-1)[:0].reshape(places.shape)
+        given = sizes
     if len(given) != len(sizes):
         raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
-    if places.size:
-        for place, (index, size, source) in enumerate(zip(sizes, own, given)):
-            if index > source or (index > size and place != axis):
-                raise RuntimeError(
-                    f"Expected index {list(places.shape)} to be no larger than self "
-                    f"{list(input.array.shape)} apart from dimension {axis} and to be no larger size "
-                    f"than src {list(src.array.shape)}"
-                )
+    for place, (index, size, source) in enumerate(zip(sizes, own, given)):
+        if index > source or (index > size and place != axis):
+            raise RuntimeError(
+                f"Expected index {list(places.shape)} to be no larger than self "
+                f"{list(input.array.shape)} apart from dimension {axis} and to be no larger size "
+                f"than src {list(src.array.shape)}"
+            )
     if src.array.dtype != input.array.dtype:
         raise RuntimeError(
             f"{name}(): Expected self.dtype to be equal to src.dtype: they are {input.dtype.name} and "
@@ -330,6 +355,8 @@ def scatter_reduce(
     if reduce not in _REDUCTIONS:
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
     src = _source("scatter", input, axis, places, src)
+    if reduce == "mean" and input.array.dtype.kind == "b":
+        raise NotImplementedError("scatter_reduce: bools have no mean: convert them with .float()")
     shape = input.array.shape
     if not shape:
         whole = scatter_reduce(
@@ -372,11 +399,16 @@ def index_reduce(
     require("index_reduce", "index", 2, index)
     require("index_reduce", "source", 3, source)
     axis = place_of(dim, input.array.ndim, "index_reduce")
-    count = source.array.shape[axis] if source.array.ndim else 1
-    if index.array.ndim > 1 or index.array.size != count:
+    require_vector("index_reduce_", index)
+    if source.array.ndim and axis >= source.array.ndim:
         raise RuntimeError(
-            "index_reduce(): Number of indices should be equal to source.size(dim), in a vector: there are "
-            f"{list(index.shape)} of them for {describe(source)}"
+            f"index_reduce_(): Indexing dim {axis} is out of bounds of the source tensor: {describe(source)}"
+        )
+    count = source.array.shape[axis] if source.array.ndim else 1
+    if index.array.size != count:
+        raise RuntimeError(
+            "index_reduce(): Number of indices should be equal to source.size(dim): there are "
+            f"{index.array.size} of them for {describe(source)}"
         )
     if source.array.dtype != input.array.dtype:
         raise RuntimeError("index_reduce(): self and source must have the same scalar type")
@@ -386,8 +418,15 @@ def index_reduce(
             f"index_reduce(): {describe(input)} and {describe(source)} may differ along dimension "
             f"{axis} alone"
         )
-    if beyond(index.array, input.array.shape[axis]) is not None:
-        raise IndexError("index out of range in self")
+    if not input.array.ndim:
+        whole = input[None].index_reduce(
+            0, index.reshape(-1), source.reshape(-1), reduce, include_self=include_self
+        )
+        return whole.reshape(())
+    size = input.array.shape[axis]
+    wrong = beyond(index.array, size)
+    if wrong is not None:
+        raise IndexError(f"index out of range in self: {wrong}, where dimension {axis} has the size {size}")
     along = [1] * source.array.ndim
     along[axis] = -1
     return scatter_reduce(
@@ -404,6 +443,8 @@ def _start(reduce: str, dtype: np.dtype) -> Any:
         return 0
     if reduce == "prod":
         return 1
+    if dtype.kind == "b":
+        return reduce == "amin"
     if dtype.kind in FLOATS:
         return -np.inf if reduce == "amax" else np.inf
     return np.iinfo(dtype).min if reduce == "amax" else np.iinfo(dtype).max

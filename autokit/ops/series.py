@@ -70,8 +70,8 @@ def arange(
     if kind.kind == "b":
         kind = np.dtype(np.int64)
     if kind.kind in "ui":
-        if int(step) == 0:
-            raise ValueError("step must be nonzero")
+        if int(step) == 0 and kind == np.int64:
+            raise ValueError(f"step must be nonzero: of {step} nothing is left in {kind.name}")
         first, stride = int(start), int(step)
         if kind != np.int64:  # PyTorch counts before it drops the fractions, except in int64
             count = math.ceil((end - start) / step)

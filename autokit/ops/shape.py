@@ -336,6 +336,8 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     """``length`` places of dimension ``dim``, from ``start`` on."""
     if not input.array.ndim:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    if isinstance(start, Tensor) and (start.array.ndim or start.array.dtype.kind not in "ui"):
+        raise RuntimeError(f"start must be an 0-dim integral Tensor, but is {describe(start)}")
     place = place_of(dim, input.array.ndim, "narrow")
     start, length = whole(start, "start", "narrow"), whole(length, "length", "narrow")
     size = input.array.shape[place]

@@ -228,6 +228,13 @@ def triangular_solve(
     input: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> Any:
     """The older form of ``torch.linalg.solve_triangular``: right-hand sides first."""
+    for name, tensor in (("b", input), ("A", A)):
+        if tensor.array.ndim < 2:
+            raise RuntimeError(
+                f"torch.triangular_solve: Expected {name} to have at least 2 dimensions, but it has "
+                f"{tensor.array.ndim} dimensions instead: {describe(tensor)}"
+            )
+    require_square("triangular_solve", A)
     _check_both("triangular_solve", input, A)
     if transpose:
         made = solve_triangular(A.transpose(-2, -1), input, upper=not upper, unitriangular=unitriangular)

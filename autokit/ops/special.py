@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autokit.ops import approximations as by
+from autokit.ops import hurwitz
 from autokit.ops.blocks import in_blocks
 from autokit.ops.inplace import in_place
 from autokit.ops.names import Names
@@ -152,7 +153,7 @@ def plain_polygamma(a, /, n=0):
     x = a.astype(np.float64)
     if n == 1:
         return by.trigamma(a)
-    series = by.zeta(np.full_like(x, n + 1.0, shape=()), x)
+    series = hurwitz.zeta(np.full_like(x, n + 1.0, shape=()), x)
     return ((-1) ** (n + 1) * math.factorial(n) * series).astype(a.dtype)
 
 
@@ -196,7 +197,7 @@ def _refuse_exponent(g: Any) -> Any:
 )
 def zeta(a, b, /):
     """Hurwitz' zeta function Σ (k + b)^−a over k from 0; it has a gradient by b alone, as in PyTorch."""
-    return by.zeta(a, b)
+    return hurwitz.zeta(a, b)
 
 
 @operation(

@@ -191,8 +191,13 @@ def _indices(name: str) -> Any:
         for what, size in (("row", row), ("col", col)):
             if size < 0:
                 raise RuntimeError(f"{what} must be non-negative, got{size}")
+        kind = np.dtype(np.int64) if dtype is None else dtype.numpy
+        if kind.name not in ("int64", "int32"):
+            raise NotImplementedError(
+                f"\"{name}_indices\" not implemented for '{kind.name}': use torch.int64"
+            )
         places = getattr(np, f"{name}_indices")(row, offset, col)
-        return finished(np.stack(places).astype(np.int64 if dtype is None else dtype.numpy), False, device)
+        return finished(np.stack(places).astype(kind), False, device)
 
     indices.__name__ = indices.__qualname__ = f"{name}_indices"
     triangle = "lower left" if name == "tril" else "upper right"

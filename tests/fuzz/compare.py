@@ -166,7 +166,8 @@ def _compare(
         return kind, f"{_said(ours.error)}"
     if theirs.error is not None:
         return "accepted", f"where PyTorch: {_said(theirs.error)}"
-    tolerance = factor * max(allowed for name, allowed in TOLERANCE.items() if name in words + " float64")
+    known = words + (" float32" if re.search("int|bool", words) else " float64")  # integers become float32
+    tolerance = factor * max(allowed for name, allowed in TOLERANCE.items() if name in known)
     said = _differ(ours.results[0], theirs.results[0], unset, tolerance)
     if said:
         return "result", said
@@ -243,10 +244,12 @@ def _elements_differ(ours: Any, theirs: Any, tolerance: float) -> str:
     tolerance = 0.0 if mine.dtype.kind in "bui" else max(tolerance, TOLERANCE[name])
     # What was summed may have been as large as the largest element, but for those that are large on purpose.
     size = np.abs(np.where(np.isfinite(other) & (np.abs(other) < 1e4), other, 0)).max(initial=1.0)
-    if np.allclose(mine, other, rtol=tolerance, atol=tolerance * size, equal_nan=True):
+    alike = np.isclose(mine, other, rtol=tolerance, atol=tolerance * size, equal_nan=True)
+    if alike.all():
         return ""
-    return f"{_short(mine)} for {_short(other)}"
+    return f"{_first(mine[~alike])} for {_first(other[~alike])}"
 
 
-def _short(array: np.ndarray) -> str:
-    return " ".join(str(array.tolist()).split())[:100]
+def _first(elements: np.ndarray) -> str:
+    """The first of the elements that differ."""
+    return " ".join(map(str, elements[:4].tolist())) + " …" * (elements.size > 4)
