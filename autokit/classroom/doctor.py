@@ -121,12 +121,17 @@ def _lessons() -> str:
 
 
 def _numba() -> str:
-    from autokit.ops.native import NUMBA
+    import numpy
+
+    from autokit.ops.native import compiled
 
     numba = importlib.import_module("numba")  # raises what is wrong with it
-    if not NUMBA.is_available():
-        raise LookupError(f"Numba {numba.__version__} could not be loaded at first")
-    return f"Numba {numba.__version__}; large tensors go through compiled loops"
+    numbers = numpy.arange(-2.0, 2.0, dtype=numpy.float32)
+    loop = compiled("native_loops.relu", numbers, numbers)
+    if loop is None:
+        raise LookupError(f"Numba {numba.__version__} could not compile a loop")
+    loop(numbers, numbers)
+    return f"Numba {numba.__version__} compiled a loop for large tensors"
 
 
 def _dot() -> str:
