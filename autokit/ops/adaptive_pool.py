@@ -26,14 +26,15 @@ def _adaptive_sizes(name: str, input: Tensor, output_size: Any, ndim: int) -> tu
             f"{name}: output_size must be {ndim}, or Input dimension should be at least {len(wanted) + 1}: "
             f"output_size is {output_size}, and the input {describe(input)}"
         )
-    if input.array.ndim not in (ndim + 1, ndim + 2):
+    of_means = "avg" in name and set(wanted) == {1}
+    if input.array.ndim not in (ndim + 1, ndim + 2) and not (of_means and ndim > 1):
         check_dimensions(name, input, ndim)
     sizes = tuple(own if size is None else size for size, own in zip(wanted, input.array.shape[-ndim:]))
     if min(sizes) < 0:
         raise RuntimeError(
             f"{name}: elements of output_size must be greater than or equal to 0 but received {sizes}"
         )
-    if "max" in name or set(sizes) != {1}:
+    if not of_means:
         check_dimensions(name, input, ndim, -ndim if "avg" in name and ndim < 3 else 1)
         require_floats(name, input.array)
     return sizes
@@ -79,8 +80,39 @@ def _adaptive_max(input: Tensor, output_size: Any, return_indices: bool, ndim: i
     name = f"adaptive_max_pool{ndim}d"
     sizes = _adaptive_sizes(name, input, output_size, ndim)
     array, own = input.array, input.array.shape[-ndim:]
-    rows = row_lengths(own)
-    regions = [list(zip(*adaptive_regions(size, count))) for size, count in zip(own, sizes)]
+    regions = [adaptive_regions(size, count) for size, count in zip(own, sizes)]
+    widths = [int((end - first).max(initial=0)) for first, end in regions]
+    by_region = array.__class__ is not np.ndarray or math.prod(sizes) < 2 * math.prod(widths)
+    places = (_places_by_region if by_region else _places_by_element)(array, regions, sizes)
+    overlap = any(size % max(count, 1) for size, count in zip(own, sizes))
+    values = taken(input, places, overlap, f"AdaptiveMaxPool{ndim}DBackward0", ndim)
+    return with_places(values, places, return_indices)
+
+
+def _places_by_element(array: Any, regions: Any, sizes: tuple[int, ...]) -> Any:
+    """Where in its image each region's largest element is, by one element of all regions after the other."""
+    ndim = len(sizes)
+    best: Any = None
+    for offsets in product(*[range(int((end - first).max(initial=0))) for first, end in regions]):
+        # A region that has no more elements looks at its last one again.
+        index = [np.minimum(first + offset, end - 1) for (first, end), offset in zip(regions, offsets)]
+        value = array[(..., *np.ix_(*index))]
+        place = np.zeros(sizes, np.int64)
+        for axis, row in enumerate(row_lengths(array.shape[-ndim:])):
+            place += (index[axis] * row).reshape((-1,) + (1,) * (ndim - axis - 1))
+        if best is None:
+            best, places = value, np.broadcast_to(place, value.shape)
+            continue
+        larger = (value > best) | (value != value) & (best == best)
+        best, places = np.where(larger, value, best), np.where(larger, place, places)
+    return np.zeros((*array.shape[:-ndim], *sizes), np.int64) if best is None else places
+
+
+def _places_by_region(array: Any, spans_of_axes: Any, sizes: tuple[int, ...]) -> Any:
+    """As :func:`_places_by_element`, one region of all images after the other."""
+    ndim = len(sizes)
+    rows = row_lengths(array.shape[-ndim:])
+    regions = [list(zip(*each)) for each in spans_of_axes]
     places: Any = np.zeros_like(array, shape=(*array.shape[:-ndim], *sizes), dtype=np.int64)
     for at in product(*map(range, sizes)):
         spans = [regions[axis][place] for axis, place in enumerate(at)]
@@ -91,9 +123,7 @@ def _adaptive_max(input: Tensor, output_size: Any, return_indices: bool, ndim: i
             place = place + (first + chosen % (end - first)) * row
             chosen = chosen // (end - first)
         places[(..., *at)] = place
-    overlap = any(size % max(count, 1) for size, count in zip(own, sizes))
-    values = taken(input, places, overlap, f"AdaptiveMaxPool{ndim}DBackward0", ndim)
-    return with_places(values, places, return_indices)
+    return places
 
 
 def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:

@@ -140,11 +140,34 @@ def _transpose_convolve(
         )
     if input.array.dtype != np.int64:
         require_floats(f"slow_conv_transpose{max(ndim, 2)}d_out_cpu", input.array)
+    if any(extra >= skip for extra, skip in zip(more, steps)):
+        return _with_much_behind(input, weight, bias, steps, around, more, spread, groups, unbatched)
     settings = {"size": (shape[0], outputs, *size), "windows": Windows(steps, around, spread, groups)}
     if bias is None:
         result = direct(transposed_convolution, (input, weight), settings)
     else:
         result = direct(transposed_convolution_with_bias, (input, weight, bias), settings)
+    return result.squeeze(0) if unbatched else result
+
+
+def _with_much_behind(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    steps: tuple[int, ...],
+    around: tuple[int, ...],
+    more: tuple[int, ...],
+    spread: tuple[int, ...],
+    groups: int,
+    unbatched: bool,
+) -> Tensor:
+    """A transposed convolution longer behind by a step: one without padding, then cut and filled up."""
+    ndim = len(steps)
+    whole = _transpose_convolve(input, weight, None, steps, 0, 0, groups, spread, ndim=ndim)
+    widths = [each for pad, extra in zip(reversed(around), reversed(more)) for each in (-pad, extra - pad)]
+    result = pad(whole, widths)
+    if bias is not None:
+        result = result + bias.reshape(-1, *(1,) * ndim)
     return result.squeeze(0) if unbatched else result
 
 

@@ -101,7 +101,7 @@ def interpolate(
         )
     if not isinstance(align_corners, bool | None):
         raise TypeError(f"interpolate(): argument 'align_corners' must be bool, not {align_corners!r}")
-    if not all(shape[1:]) and all(shape[2:]):
+    if mode != "area" and not all(shape[1:]) and all(shape[2:]):
         raise RuntimeError(
             f"Non-empty {len(shape)}D data tensor expected but got a tensor with sizes {list(shape)}"
         )
@@ -162,7 +162,7 @@ def _sizes(
         if recompute:
             raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
         for number in each:
-            if not isinstance(number, int | np.integer):
+            if not isinstance(number, int | np.integer) or isinstance(number, bool):
                 raise TypeError(
                     f"interpolate(): argument 'size' must be int or a tuple of ints, not {number!r}"
                 )

@@ -168,7 +168,9 @@ def _rows(input: Any) -> Any:
     """One row for each sample, holding its classes."""
     if input.ndim != 2:
         axis = _class_axis(input.ndim)
-        input = np.moveaxis(input, axis, -1).reshape((-1, input.shape[axis]))
+        classes = input.shape[axis]
+        input = np.moveaxis(input, axis, -1)
+        input = input.reshape((math.prod(input.shape[:-1]), classes))
     return input
 
 
@@ -227,7 +229,7 @@ def _in_line(target: np.ndarray, classes: int) -> np.ndarray:
 
 
 def _new_starts(count: int, classes: int) -> np.ndarray:
-    return np.arange(0, count * classes, classes)
+    return np.arange(count) * classes
 
 
 _starts = lru_cache(maxsize=16)(_new_starts)

@@ -220,7 +220,7 @@ def pairwise_distance(
 ) -> Tensor:
     """The p-norm of ``x1 - x2 + eps`` along the last dimension."""
     require_operand("pairwise_distance", x1)
-    return norm(x1 - x2 + eps, p, -1, keepdim)
+    return norm(x1 - x2 + float(eps), p, -1, keepdim)
 
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autokit.ops.axis_maps import AxisMap, picking, resample
-from autokit.ops.errors import describe
+from autokit.ops.errors import describe, refuse_bools_in
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.tensor import Tensor
@@ -89,7 +89,9 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
             "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
             "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
         )
-    if mode != "circular" and not all(input.array.shape[1:]):
+    if mode != "circular":
+        refuse_bools_in(f"{'reflection' if mode == 'reflect' else 'replication'}_pad{count}d", input.array)
+    if mode != "circular" and not all(input.array.shape[ndim - count - 1 :]):
         raise RuntimeError(
             f"Expected {count + 1}D or {count + 2}D (batch mode) tensor with possibly 0 batch size and other "
             f"non-zero dimensions for input, but got: {list(input.array.shape)}"

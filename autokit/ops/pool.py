@@ -246,6 +246,11 @@ def _average_pool(
     pooling = _pooling(name, input, kernel_size, stride, padding, 1, ceil_mode, ndim)
     if input.array.dtype != np.int64:
         require_floats(name, input.array)
+    if ndim == 3 and any(size < width for size, width in zip(pooling.sizes, pooling.kernel)):
+        raise RuntimeError(
+            f"input image {list(pooling.sizes)} smaller than kernel size {list(pooling.kernel)}: {name} lays "
+            "no window out over less"
+        )
     divisors = window_divisors(pooling, count_include_pad, divisor_override).astype(input.array.dtype)
     if (divisors == divisors.flat[0]).all():
         divisors = divisors.reshape(-1)[0]  # one number divides faster

@@ -166,7 +166,8 @@ def _compare(
         return kind, f"{_said(ours.error)}"
     if theirs.error is not None:
         return "accepted", f"where PyTorch: {_said(theirs.error)}"
-    known = words + (" float32" if re.search("int|bool", words) else " float64")  # integers become float32
+    integers = re.search(r"int|bool|tensor\(\[?-?\d+[\],)]", words)  # which become float32
+    known = words + (" float32" if integers else " float64")
     tolerance = factor * max(allowed for name, allowed in TOLERANCE.items() if name in known)
     said = _differ(ours.results[0], theirs.results[0], unset, tolerance)
     if said:

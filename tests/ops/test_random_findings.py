@@ -102,6 +102,33 @@ FOUND: list[Callable[[Any], Any]] = [
     lambda T: T.nn.functional.adaptive_max_pool2d(a(T, 2, 4, 6), (None, 3)),
     lambda T: T.nn.functional.unfold(a(T, 3, 2, 2) > 0, 2),
     lambda T: T.nn.functional.gumbel_softmax(T.tensor(0.5), hard=True),
+    # Longer behind than a step: of what the padding cut off, and of zeros.
+    *[
+        lambda T, pad=pad, bias=bias: slope(
+            T,
+            lambda x: T.conv_transpose2d(x, a(T, 1, 2, 2, 2), bias and a(T, 2), 1, pad, 2, dilation=3),
+            [[[1.0, 3.0, 2.0], [4.0, 1.0, 5.0]]],
+        )
+        for pad in (0, 1, 2)
+        for bias in (True, None)
+    ],
+    lambda T: T.conv_transpose1d(a(T, 2, 3), a(T, 2, 1, 2), a(T, 2), output_padding=1, groups=2, dilation=2),
+    *[
+        lambda T, size=size: slope(
+            T,
+            lambda x: T.nn.functional.adaptive_max_pool2d(x, size, return_indices=True)[0],
+            [[[1.0, 3.0, 2.0], [4.0, 1.0, 5.0]]],
+        )
+        for size in ((40, 30), (2, 7), 1)
+    ],
+    lambda T: T.nn.functional.adaptive_max_pool3d(a(T, 1, 3, 2, 4) * NAN, (2, 5, 3), True)[1].shape,
+    lambda T: T.nn.functional.multilabel_soft_margin_loss(a(T, 2, 2), a(T, 2, 2), a(T, 3, 2, 2)),
+    lambda T: T.nn.functional.fractional_max_pool2d(T.zeros(0, 3, 2), 1, 1),
+    lambda T: T.nn.functional.nll_loss(T.zeros(0, 0, 5), T.zeros(0, 5).long()),
+    lambda T: T.autograd.grad(
+        T.nn.functional.nll_loss(x := T.zeros(0, 0, requires_grad=True), T.zeros(0).long()), x
+    ),
+    lambda T: T.nn.functional.pairwise_distance(a(T, 3, dtype=T.uint8), a(T, 3, dtype=T.uint8), eps=True),
     lambda T: T.trapezoid(a(T, 3, 1), dx=NAN),
     lambda T: T.special.zeta(NAN, T.tensor([0, 1, 2], dtype=T.uint8)),
     lambda T: T.special.zeta(INF, T.tensor([-0.5, 0.5, 1.0, 2.0])),
@@ -220,6 +247,12 @@ def test_the_answer_is_pytorchs(call: Callable[[Any], Any]):
         lambda T: T.nn.functional.huber_loss(T.tensor([3]), T.tensor([1.5])),
         lambda T: T.nn.functional.soft_margin_loss(T.tensor(1.0), T.tensor([1.0, -1.0])),
         lambda T: T.nn.functional.interpolate(T.zeros(1, 0, 6, 3), 2),
+        lambda T: T.nn.functional.binary_cross_entropy_with_logits(
+            T.tensor(0.5), T.tensor(1.0), pos_weight=a(T, 2)
+        ),
+        lambda T: T.nn.functional.pad(T.zeros(0, 2, 3), (1, 1, 1, 1), "replicate"),
+        lambda T: T.nn.functional.pad(a(T, 3, 2) > 0, (1, 1), "reflect"),
+        lambda T: T.nn.functional.avg_pool3d(a(T, 2, 3, 3, 3), 9, ceil_mode=True),
     ],
 )
 def test_what_once_gave_an_answer_is_refused(call: Callable[[Any], Any]):

@@ -83,7 +83,7 @@ def gumbel_softmax(
     if not hard:
         return soft
     largest = soft.detach().max(dim, keepdim=True).indices
-    exact = zeros_like(soft).scatter(dim, largest, 1.0)
+    exact = zeros_like(logits).scatter(dim, largest, 1.0)
     return exact - soft.detach() + soft
 
 

@@ -73,7 +73,8 @@ def scaled_dot_product_attention(
     _check_operands(query, key, value, attn_mask)
     if not 0 <= dropout_p <= 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {dropout_p}")
-    if is_causal and attn_mask is not None and (query.array.ndim != 4 or dropout_p > 0):
+    of_images = query.array.ndim == key.array.ndim == value.array.ndim == 4
+    if is_causal and attn_mask is not None and (not of_images or dropout_p > 0):
         raise RuntimeError(
             "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True, which "
             "makes a mask itself; with four dimensions and no dropout both count"
@@ -132,7 +133,7 @@ def _check_operands(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | No
             f"expected scalar type Float but found {query.dtype.name}: {describe(query)}; convert "
             "with .float()"
         )
-    if mask is not None and mask.array.dtype.kind != "b" and mask.array.dtype != query.array.dtype:
+    if mask is not None and mask.array.dtype not in (np.bool_, np.float32, query.array.dtype):
         raise RuntimeError(
             "Expected attn_mask dtype to be bool or float or to match query dtype, but got "
             f"{describe(mask)} for {describe(query)}"
@@ -360,6 +361,9 @@ def _projected(
     """Query, key and value after their projections, whose weights are given together or apart."""
     names, given = ("query", "key", "value"), (query, key, value)
     width = query.array.shape[-1]
+    for name, weight in zip(names, apart or ()):
+        if weight is None:
+            raise AssertionError(f"use_separate_proj_weight is True but {name[0]}_proj_weight is None")
     biases = (None, None, None) if bias is None else bias.chunk(3)
     if apart is None:
         if key.array.shape != value.array.shape:
@@ -374,8 +378,7 @@ def _projected(
             f"key's sequence and batch dims {key.shape[:2]} do not match value's {value.shape[:2]}"
         )
     for name, each, weight, own in zip(names, given, apart, biases):
-        if weight is None:
-            raise AssertionError(f"use_separate_proj_weight is True but {name[0]}_proj_weight is None")
+        assert weight is not None
         expected = (width, each.array.shape[-1])
         if weight.array.shape != expected:
             raise AssertionError(f"expecting {name} weights shape of {expected}, but got {weight.shape}")

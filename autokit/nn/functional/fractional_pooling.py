@@ -57,16 +57,14 @@ def _fractional_max_pool(
     if output_size is None and output_ratio is None:
         raise ValueError(f"{name} requires specifying either an output_size or an output_ratio")
     if output_size is None:
+        if ndim == 2 and not isinstance(output_ratio, float | int) and len(output_ratio) > ndim:
+            raise ValueError(
+                f"{name} requires output_ratio to either be a single Int or tuple of Ints: it is "
+                f"{output_ratio}"
+            )
         own = [input.size(place) for place in range(-ndim, 0)]
         output_size = [int(size * ratio) for size, ratio in zip(own, _each(output_ratio, ndim))]
     widths, counts = _each(kernel_size, ndim), _each(output_size, ndim)
-    for setting, numbers in (("kernel_size", widths), ("output_size", counts)):
-        if len(numbers) != ndim:
-            raise RuntimeError(
-                f"{name}: {setting} must either be a single Int or tuple of {ndim} Ints: it is {numbers}"
-            )
-    if min(widths) < 1 or min(counts) < 0:
-        raise RuntimeError(f"{name}: a window of {widths} at {counts} places is none: give positive sizes")
     if samples is None:
         samples = rand(
             1 if input.dim() == ndim + 1 else input.size(0),
@@ -75,7 +73,14 @@ def _fractional_max_pool(
             dtype=input.dtype,
             device=input.device,
         )
-    check_dimensions(name, input, ndim)
+    for setting, numbers in (("kernel_size", widths), ("output_size", counts)):
+        if len(numbers) != ndim:
+            raise RuntimeError(
+                f"{name}: {setting} must either be a single Int or tuple of {ndim} Ints: it is {numbers}"
+            )
+    if min(widths) < 1 or min(counts) < 0:
+        raise RuntimeError(f"{name}: a window of {widths} at {counts} places is none: give positive sizes")
+    check_dimensions(name, input, ndim, 1)
     channels, *sizes = input.array.shape[-ndim - 1 :]
     batch = 1 if input.dim() == ndim + 1 else input.size(0)
     if samples.dim() != 3:

@@ -371,6 +371,8 @@ def cross_entropy(
         require_tensors("cross_entropy", input=input, target=target)  # type: ignore[unreachable]
     if input.grad_fn is not None:
         warn_of_probabilities("cross_entropy", input)
+    if reduction != "mean" or size_average is not None or reduce is not None:
+        reduction = chosen_reduction(reduction, size_average, reduce)
     if not input.array.ndim:
         raise dimension_error(1, 0, describe(input))
     axis = 1 if input.array.ndim > 1 else 0
@@ -387,12 +389,10 @@ def cross_entropy(
             "convert with .float()"
         )
     if is_large(input.array) and weight is None and not label_smoothing and target.array.dtype == np.int64:
-        known = _of_large(input, target, ignore_index, chosen_reduction(reduction, size_average, reduce))
+        known = _of_large(input, target, ignore_index, reduction)
         if known is not None:
             return known
     logarithms = direct(plain_log_softmax, (input,), {"dim": axis})
-    if reduction != "mean" or size_average is not None or reduce is not None:
-        reduction = chosen_reduction(reduction, size_average, reduce)
     if not 0 <= label_smoothing <= 1:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
     if probabilities:
@@ -463,6 +463,18 @@ def require_no_gradient(name: str, **weights: Tensor | None) -> None:
             )
 
 
+def _require_to_fit(input: Tensor, weight: Tensor | None) -> None:
+    """Raise where a weight does not broadcast to the shape of the losses, which is the input's."""
+    if weight is None or weight.array.shape == input.array.shape:
+        return
+    shape = broadcast_tensors(input, weight)[0].shape
+    if shape != input.shape:
+        raise RuntimeError(
+            f"output with shape {list(input.shape)} doesn't match the broadcast shape {list(shape)}: "
+            f"{describe(weight)} is to weigh {describe(input)}"
+        )
+
+
 def _refuse_improbable(name: str, tensor: Tensor, advice: str) -> None:
     array = tensor.array
     if any_of(~((array >= 0) & (array <= 1))):
@@ -504,6 +516,7 @@ def binary_cross_entropy(
     require_no_gradient("binary_cross_entropy", weight=weight)
     _refuse_improbable("input", input, "put a sigmoid before, or use binary_cross_entropy_with_logits")
     _refuse_improbable("target", target, "0 stands for no, 1 for yes")
+    _require_to_fit(input, weight)
     factors = None if weight is None else weight.array.astype(input.array.dtype, copy=False)
     return _binary_cross_entropy(input, target, factors, reduction)
 
@@ -537,10 +550,17 @@ def binary_cross_entropy_with_logits(
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
     require_no_gradient("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
     require_floats("log_sigmoid_cpu", input.array)
+    _require_to_fit(input, weight)
+    _require_to_fit(input, pos_weight)
     if target.array.dtype.kind not in FLOATS:
         raise RuntimeError(
             f"result type {input.dtype.name} can't be cast to the desired output type {target.dtype.name}: "
             "convert the target with .float()"
+        )
+    if pos_weight is not None and pos_weight.array.dtype.kind == "b":
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with a bool tensor is not supported: the loss takes 1 from "
+            "pos_weight; convert it with .float()"
         )
     if input.array.dtype is not target.array.dtype:
         input = input.to(target.dtype)  # which decides here

@@ -249,7 +249,8 @@ def multilabel_soft_margin_loss(
     losses = _binary_cross_entropy_with_logits(input, target, None, None, "none")
     if weight is not None:
         losses = losses * weight
-    return reduced(losses.sum(-1) / input.array.shape[-1], reduction)
+    # By its number, as in PyTorch: a weight of more dimensions puts others before it.
+    return reduced(losses.sum(input.array.ndim - 1) / input.array.shape[-1], reduction)
 
 
 def triplet_margin_loss(

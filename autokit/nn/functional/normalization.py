@@ -232,7 +232,9 @@ def _batch_norm(
 ) -> Tensor:
     shape = input.array.shape
     if len(shape) < 2:
-        raise RuntimeError(f"Expected at least 2 dimensions, samples and channels: {describe(input)}")
+        raise (IndexError if running_mean is None else RuntimeError)(
+            f"Expected at least 2 dimensions, samples and channels: {describe(input)}"
+        )
     parameters = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
     channels = shape[1]
     for name, value in parameters.items():
@@ -319,14 +321,14 @@ def group_norm(
         )
     if num_groups < 0:
         raise RuntimeError(f"Expected num groups to be greater than 0, got {num_groups}")
+    if samples * channels // num_groups * math.prod(shape[2:]) == 1:
+        raise ValueError(
+            f"Expected more than 1 value per channel when training, got input size {list(shape)}"
+        )
     if channels % num_groups:
         raise RuntimeError(
             "Expected number of channels in input to be divisible by num_groups, but got input of shape "
             f"{list(shape)} and num_groups={num_groups}"
-        )
-    if samples * channels // num_groups * math.prod(shape[2:]) == 1:
-        raise ValueError(
-            f"Expected more than 1 value per channel when training, got input size {list(shape)}"
         )
     for name, value in (("weight", weight), ("bias", bias)):
         if value is not None and value.array.shape != (channels,):
