@@ -199,7 +199,11 @@ class Backward:
         waits = self.pending[source.id]
         still = f" {waits} more to come." if waits else " That was the last one."
         if before is None:
-            told = f"The first contribution to {wanted} is {text}.{still}"
+            told = (
+                f"The first contribution to {wanted} is {text}.{still}"
+                if waits
+                else (f"The only contribution to {wanted} is {text}.")
+            )
             numbers, note = f"= {summarize(total).text}", ""
         else:
             old = summarize(before).text

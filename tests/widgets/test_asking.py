@@ -11,7 +11,7 @@ import pytest
 import autokit as ak
 from autokit.graphs.model import Timeline
 from autokit.widgets.payload import payload
-from tests.widgets.pages import open_file, press
+from tests.widgets.pages import open_file, press, view
 
 
 def shared() -> Timeline:
@@ -194,6 +194,33 @@ def test_a_collapse_is_seen(open_page: Callable[..., Any], tmp_path: Path) -> No
     assert figure.locator("g text").all_text_contents() == ["1"] * 6 + ["3", "3"]
     press(page, "ArrowRight")
     assert figure.is_hidden()
+
+
+@pytest.mark.parametrize("height", [760, 800])
+def test_a_collapse_has_room_for_its_numbers_and_leaves_the_nodes_to_be_seen(
+    open_page: Callable[..., Any], tmp_path: Path, height: int
+) -> None:
+    x = ak.tensor([[0.00056, -0.091, 1.0, 2.0, 12345.0]] * 4, requires_grad=True)
+    b = ak.tensor([1.0, 2.0, 3.0, 4.0, 5.0], requires_grad=True)
+    story = ak.record((x * b).sum())
+    page = open_file(
+        open_page(reduced_motion="reduce", viewport={"width": 1000, "height": height}), story, tmp_path
+    )
+    step = at(story, "unbroadcast")
+    go(page, step - 1)
+    before = view(page)
+    press(page, "ArrowRight")
+    figure = page.locator(".ak-collapse").bounding_box()
+    to = page.locator("[data-element=n1] [data-part=box]").bounding_box()
+    stage = page.locator(".ak-seen").bounding_box()
+    assert before != view(page)
+    assert stage["y"] <= to["y"] and to["y"] + to["height"] <= figure["y"]
+    too_wide = """() => [...document.querySelectorAll(".ak-collapse g")].filter((cell) =>
+      cell.querySelector("text").getBBox().width > cell.querySelector("rect").getBBox().width)
+      .map((cell) => cell.textContent)"""
+    assert page.locator(".ak-collapse g", has_text="0.00056").count() > 0 and page.evaluate(too_wide) == []
+    press(page, "ArrowLeft")
+    assert view(page) == before
 
 
 def test_a_line_of_the_program_leads_to_its_step(still_page: Any, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 import autokit as ak
 from autokit.graphs.model import Timeline
+from autokit.widgets import folds
 from autokit.widgets.payload import payload
 from tests.widgets.pages import SHOWN, drawn, open_file, press
 
@@ -60,8 +61,9 @@ def test_each_value_and_each_contribution_is_asked_for_once(module_page: Any) ->
 
 
 def test_a_folded_box_shows_how_far_it_is_and_leads_to_its_nodes(
-    open_page: Callable[..., Any], tmp_path: Path
+    open_page: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(folds, "MOST", 1)  # so that it stays folded
     x, w = ak.tensor(0.5, requires_grad=True), ak.tensor(0.9, requires_grad=True)
     y = x
     for _ in range(80):

@@ -9,7 +9,8 @@
 
 import { glide, h } from "./dom.js";
 
-const READABLE = 0.8; // below this scale the picture is not shrunk to fit but followed
+const READABLE = [0.8, 0.9, 1.2]; // below this scale the picture is not shrunk to fit but followed: on a low stage, else, and projected
+const TWO = 450; // so high are two nodes with the edge between them
 const LARGEST = 1.25; // how far a small picture is blown up to fit
 
 /**
@@ -23,6 +24,7 @@ export function makeCamera(svg, node, { left, top, width, height }, lit, find, o
   let placed = false; // before its first look there is nothing to follow
   let untouched = true; // until the reader moves the camera, it looks after itself
   let gliding = 0;
+  let lifted = false; // above what covers the foot
   let frame = { w: 1, h: 1 }; // of what is seen in pixels: asking for it would lay the page out anew
   /** @type {Map<string, DOMRect>} */ const boxes = new Map(); // what stands where never changes
   const sheet = h("div", { className: "ak-sheet" }, svg);
@@ -30,7 +32,7 @@ export function makeCamera(svg, node, { left, top, width, height }, lit, find, o
   let drawn = 0; // the scale at which the picture is drawn
   node.replaceChildren(seen);
   const projected = () => Boolean(document.fullscreenElement?.contains(svg));
-  const readable = () => (projected() ? 1.2 : READABLE);
+  const readable = () => Math.max(READABLE[0], Math.min(READABLE[projected() ? 2 : 1], frame.h / TWO));
   const fitting = () => Math.min(frame.w / width, frame.h / height, projected() ? 3 : LARGEST);
 
   function look() {
@@ -97,11 +99,11 @@ export function makeCamera(svg, node, { left, top, width, height }, lit, find, o
     return boxes.get(name) ?? [];
   }
 
-  /** Bring elements into view if they are not. @param {string[]} names @param {number} duration */
-  function follow(names, duration) {
+  /** Bring elements into view if they are not, above what is covered. @param {string[]} names @param {number} duration @param {number} [covered] */
+  function follow(names, duration, covered = 0) {
     const wanted = names.flatMap(boxOf);
     if (!wanted.length || frame.w < 2) return;
-    const [wide, tall] = [frame.w / camera.scale, frame.h / camera.scale];
+    const [wide, tall] = [frame.w / camera.scale, (frame.h - covered) / camera.scale];
     const low = (/** @type {"left" | "top"} */ side) => Math.min(...wanted.map((b) => b[side]));
     const high = (/** @type {"right" | "bottom"} */ side) => Math.max(...wanted.map((b) => b[side]));
     while (wanted.length > 1 && (high("right") - low("left") > wide || high("bottom") - low("top") > tall)) wanted.pop(); // the first matters most
@@ -110,10 +112,10 @@ export function makeCamera(svg, node, { left, top, width, height }, lit, find, o
       from >= margin && to <= room - margin ? 0 : (from + to - room) / 2;
     const dx = shift(low("left") - camera.x, high("right") - camera.x, wide);
     const dy = shift(low("top") - camera.y, high("bottom") - camera.y, tall);
-    if (!dx && !dy) return;
+    if (!dx && !dy && !lifted) return;
     // Where the reader has not moved it, the camera stays on the picture.
     const kept = (/** @type {number} */ at, /** @type {number} */ low, /** @type {number} */ length, /** @type {number} */ room) =>
-      !untouched ? at : room >= length ? low + (length - room) / 2 : Math.max(low, Math.min(at, low + length - room));
+      !untouched || covered ? at : room >= length ? low + (length - room) / 2 : Math.max(low, Math.min(at, low + length - room));
     const from = { x: camera.x, y: camera.y };
     const to = { x: kept(from.x + dx, left, width, wide), y: kept(from.y + dy, top, height, tall) };
     cancelAnimationFrame(gliding);
@@ -173,9 +175,10 @@ export function makeCamera(svg, node, { left, top, width, height }, lit, find, o
       cancelAnimationFrame(gliding);
       whole();
     },
-    /** Go where the story is, unless all of the picture is seen. @param {string[]} names @param {number} duration */
-    attend(names, duration) {
-      if (placed && (fitting() < readable() || !untouched)) follow(names, duration);
+    /** Go where the story is, unless all of the picture is seen. @param {string[]} names @param {number} duration @param {number} covered pixels at the foot */
+    attend(names, duration, covered) {
+      if (placed && (covered || lifted || fitting() < readable() || !untouched)) follow(names, duration, covered);
+      lifted = covered > 0;
     },
     follow,
     close() {

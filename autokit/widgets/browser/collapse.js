@@ -7,7 +7,7 @@
 import { glide, h, prefersStillness, s } from "./dom.js";
 
 const CELL = 24;
-const WIDE = 46; // where numbers are written
+const SIGN = 7.3; // how wide a sign of a number is
 const DRAWN = 8; // rows and columns that are drawn; of larger ones the first
 
 /** @param {HTMLElement} stage */
@@ -28,7 +28,8 @@ export function makeCollapse(stage) {
     const largest = Math.max(...[...(values ?? []), ...(sums ?? [])].map(Math.abs).filter(Number.isFinite), 1e-30);
     const targets = new Map();
     /** @type {{ cell: SVGGElement, x: number, y: number, over: number, up: number }[]} */ const falling = [];
-    const wide = values && columns <= 6 ? WIDE : CELL;
+    const longest = Math.max(0, ...[...(values ?? []), ...(sums ?? [])].map((x) => written(x).length));
+    const wide = values && columns <= 6 ? Math.max(CELL + 4, Math.ceil(SIGN * longest) + 10) : CELL;
     const across = columns * wide + 60; // where the sums stand
     drawing.replaceChildren();
     for (let row = 0; row < rows; row++) {
@@ -80,11 +81,16 @@ export function makeCollapse(stage) {
       const collapse = view.lit.at(-1)?.collapse;
       node.hidden = !collapse;
       cancelAnimationFrame(frame);
-      if (collapse) draw(collapse, view.lit.at(-1)?.formula ?? "", prefersStillness() || view.arrived !== "forward" ? 0 : 1200 / view.speed);
+      if (!collapse) return;
+      draw(collapse, view.lit.at(-1)?.formula ?? "", prefersStillness() || view.arrived !== "forward" ? 0 : 1200 / view.speed);
+      view.covered = node.offsetHeight + 16;
     },
     close: () => cancelAnimationFrame(frame),
   };
 }
+
+/** Of a number as much as a cell has room for. @param {number} x */
+const written = (x) => String(Number(x.toPrecision(2)));
 
 /** One element: its colour and its number, or a glyph, tell the sign. @param {number | undefined} value @param {number} largest @param {number} wide @returns {any} */
 function cell(value, largest, wide) {
@@ -93,5 +99,5 @@ function cell(value, largest, wide) {
   const strength = Number.isFinite(number) ? Math.abs(number) / largest : 1;
   return s("g", { "data-sign": sign },
     s("rect", { width: wide - 2, height: CELL - 2, rx: 3, "fill-opacity": sign === "+" || sign === "−" ? 0.15 + 0.5 * strength : 0.08 }),
-    s("text", { x: wide / 2 - 1, y: CELL / 2 + 3, "text-anchor": "middle" }, wide > CELL ? String(Number(number.toPrecision(2))) : sign));
+    s("text", { x: wide / 2 - 1, y: CELL / 2 + 3, "text-anchor": "middle" }, wide > CELL ? written(number) : sign));
 }

@@ -168,7 +168,7 @@ function render({ model, el }) {
   makeTip(picture, elements, on);
   const folding = makeFolding(model, () => stage.foldOf([model.get("selected"), ...(timeline.steps[here()]?.touches ?? [])]), on);
   picture.append(folding.node);
-  const parts = [stage, folding, caption, controls, panel, table, program, collapse];
+  const parts = [collapse, stage, folding, caption, controls, panel, table, program];
   const nodes = timeline.graph.nodes.length;
   const root = h("div", { className: "ak-player", tabIndex: 0, role: "group",
     "aria-label": `Animation of a computation: ${nodes} node${nodes === 1 ? "" : "s"}, ${count} step${count === 1 ? "" : "s"}. Left and right step, up and down go from node to node, Space plays.` },
@@ -245,7 +245,7 @@ function render({ model, el }) {
     /** @type {View} */
     const view = { step, grain: grain(), selected: model.get("selected"), playing: model.get("playing"), speed,
       state: count ? states(step) : {}, chapter,
-      lit: timeline.steps.slice(chapter?.first ?? step, step + 1), arrived: step === before ? "" : forward ? "forward" : "otherwise" };
+      lit: timeline.steps.slice(chapter?.first ?? step, step + 1), arrived: step === before ? "" : forward ? "forward" : "otherwise", covered: 0 };
     root.style.setProperty("--ak-pace", `${Math.round(220 / speed)}ms`);
     root.dataset.phase = timeline.steps[step]?.phase ?? "";
     for (const part of parts) part.show(view);
@@ -273,7 +273,7 @@ function render({ model, el }) {
     drawing = new AbortController();
     stage.close();
     const old = stage;
-    stage = parts[0] = draw();
+    stage = parts[1] = draw();
     old.node.replaceWith(stage.node);
     before = -1;
     update();

@@ -196,7 +196,7 @@ export function makeStage(timeline, markup, shortened, onSelect, on) {
       const duration = prefersStillness() ? 0 : 300 / view.speed;
       if (duration && view.arrived === "forward") move(view.lit, duration);
       const seen = touches.length ? touches : view.lit.flatMap((step) => (step.changes ?? []).map((change) => change.element));
-      camera.attend(seen, duration);
+      camera.attend(seen, duration, view.covered);
     },
     /** @param {string} name */
     find(name) {

@@ -25,8 +25,9 @@
  * @typedef {Record<string, Record<string, string | number | null>>} State
  * @typedef {{ element: string, field: string, answer: string, text: string }} Question
  * @typedef {{ step: number, grain: Grain, selected: string, playing: boolean, speed: number, state: State,
- *   lit: Step[], chapter?: Chapter, arrived: "forward" | "otherwise" | "" }} View  what is on screen: `lit` are the steps that it tells of, as a `chapter` where it is coarse,
- *   and `arrived` says whether it was reached by going forward, in another way, or stood here already
+ *   lit: Step[], chapter?: Chapter, arrived: "forward" | "otherwise" | "", covered: number }} View  what is on screen: `lit` are the steps that it tells of, as a `chapter` where it is coarse,
+ *   `arrived` says whether it was reached by going forward, in another way, or stood here already, and `covered` how many
+ *   pixels of the picture's foot something lies over
  */
 
 /**
