@@ -101,3 +101,13 @@ def test_the_command_writes_the_same_page(tmp_path: Path):
     assert (tmp_path / "a.html").read_text("utf-8") == PAGE
     refused = subprocess.run([*command, "."], **settings)
     assert refused.returncode == 1 and "cannot be written" in refused.stderr
+
+
+def test_a_rule_uses_the_words_of_the_signature():
+    def article(name: str) -> str:
+        return re.search(rf'<article id="{re.escape(name)}">(.+?)</article>', PAGE, re.DOTALL)[1]
+
+    product = article("torch.mul")
+    assert "(input, other)" in product and "input · other" in product and "<var>other</var>" in product
+    assert "base ^ exponent" in article("torch.pow")
+    assert "input + weight · (end − input)" in article("torch.lerp")
