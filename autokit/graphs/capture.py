@@ -21,7 +21,7 @@ from autokit.graphs.model import Edge, Graph, Group, Node, Source, Summary, make
 from autokit.graphs.names import Names, namespaces_in_sight
 from autokit.graphs.summary import summarize
 from autokit.graphs.way_back import way_back
-from autokit.graphs.words import in_words
+from autokit.graphs.words import put_in
 from autokit.nn.module import Module
 from autokit.ops.recording import OUTPUT
 from autokit.tensor import Literal, Tensor
@@ -161,7 +161,11 @@ class Builder:
                 sources.append(self._add_tensor(source, path, made))
         label = self.names.of(made)
         name = label or name_of(len(self.nodes))
-        called = [self.nodes[source].name.removeprefix(f"{path}.") for source in sources], name
+        called = [self.nodes[source].name for source in sources]
+        # Whose a parameter is says the frame around its module.
+        words = put_in(
+            operation, [each.removeprefix(f"{path}.") for each in called] if path else called, name
+        )
         id = self._append(
             made,
             Node(
@@ -169,7 +173,7 @@ class Builder:
                 kind="operation",
                 operation=operation.name,
                 symbol=operation.symbol,
-                formula=in_words(operation.formula, operation, *called),
+                formula=operation.formula.format_map(words),
                 backward=made.kind,
                 label=label,
                 shape=tuple(made.shape or ()),  # several outputs have no one shape
@@ -179,7 +183,7 @@ class Builder:
                 requires_grad=True,
                 module=path,
                 source=_source(made),
-                saved=tuple(dict.fromkeys(self._saved(made, sources, name))),
+                saved=tuple(dict.fromkeys(_saved(made, called, name))),
                 marks=_dead_units(operation.name, made.output),
             ),
         )
@@ -193,17 +197,10 @@ class Builder:
                     target=id,
                     slot=slot,
                     operand=operation.words[operand],
-                    local=in_words(derivative.local, operation, *called) if derivative else "",
+                    local=derivative.local.format_map(words) if derivative else "",
                     requires_grad=target is not None,
                 )
             )
-
-    def _saved(self, made: EngineNode, sources: list[int], name: str) -> list[str]:
-        """The names of what is kept for the way back."""
-        if made.operation.variadic:
-            return [self.nodes[source].name for source in sources] if made.way.saves else []
-        places = dict(zip(made.operation.operands, sources))
-        return [name if each == OUTPUT else self.nodes[places[each]].name for each in made.way.saves]
 
     def _add_tensor(self, tensor: Tensor | None, path: str, user: EngineNode | None = None) -> int:
         if tensor is None:
@@ -343,6 +340,14 @@ def _child_name(parent: Module | None, child: Module | None) -> str:
 def _owns(scope: Any, tensor: Tensor) -> bool:
     module = scope[1]() if scope is not None else None
     return module is not None and any(parameter is tensor for parameter in module._parameters.values())
+
+
+def _saved(made: EngineNode, operands: list[str], result: str) -> list[str]:
+    """The names of what is kept for the way back."""
+    if made.operation.variadic:
+        return operands if made.way.saves else []
+    names = {**dict(zip(made.operation.operands, operands)), OUTPUT: result}
+    return [names[each] for each in made.way.saves]
 
 
 def _unknown(id: int) -> Node:

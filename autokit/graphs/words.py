@@ -120,7 +120,7 @@ class Words:
 
     def _filled(self, node: Node, template: str, word: Any) -> str:
         operands = [word(self.graph.nodes[edge.source]) for edge in self.operands[node.id]]
-        return in_words(template, self.origins[node.id].operation, operands, word(node))
+        return template.format_map(put_in(self.origins[node.id].operation, operands, word(node)))
 
     @staticmethod
     def _in_full(node: Node) -> bool:
@@ -135,13 +135,15 @@ def _says(text: str, value: str) -> bool:
         return False
 
 
-def in_words(template: str, operation: Operation, operands: Sequence[str], result: str) -> str:
-    """A formula or a derivative of a rule with words for its operands and for its result."""
+def put_in(operation: Operation, operands: Sequence[str], result: str) -> dict[str, str]:
+    """What the templates of a rule take: words for its operands and for its result."""
     told = [bracketed(operand) for operand in operands]
     if operation.variadic:
         told = [", ".join(told if len(told) <= _LISTED else [*told[: _LISTED - 2], "…", told[-1]])]
-    words = {**operation.words, **dict(zip(operation.operands, told)), OUTPUT: bracketed(result)}
-    return template.format_map(words)
+    words = {} if len(told) == len(operation.operands) else operation.words
+    words.update(zip(operation.operands, told))
+    words[OUTPUT] = bracketed(result)
+    return words
 
 
 def shape_text(shape: tuple[int, ...]) -> str:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 
 import autokit as ak
-from autokit.graphs.words import in_words
+from autokit.graphs.words import put_in
 from autokit.ops.operation import OPERATIONS
 from tests.graphs.programs import programs
 
@@ -73,7 +73,7 @@ def test_no_formula_is_left_with_a_place_for_an_operand():
     for rule in OPERATIONS.values():
         names = [f"x{place}" for place in range(len(rule.operands))]
         for template in (rule.formula, *(each.local for each in rule.derivatives.values())):
-            told = in_words(template, rule, names, "y")
+            told = template.format_map(put_in(rule, names, "y"))
             assert not re.search(r"[{}]", told)
 
 
