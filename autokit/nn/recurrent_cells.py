@@ -13,6 +13,7 @@ from autokit.nn.layer import unset
 from autokit.nn.module import Module
 from autokit.nn.parameter import Parameter
 from autokit.ops.direct import direct
+from autokit.ops.index import zero_like
 from autokit.ops.join import cat
 from autokit.ops.recurrent import recurrence, walk
 from autokit.tensor import Tensor, new_tensor
@@ -43,7 +44,7 @@ def run_layer(
     """All states, the last state and the last cells of one layer in one direction."""
     from_input, from_state, input_bias, state_bias, projection = parameters
     given = functional.linear(rows, from_input, input_bias)
-    none = new_tensor(made_beside(np.zeros_like, given.array, shape=()))
+    none = zero_like(given)
     cells = none if c is None else c
     # Autocasting: on the CPU, PyTorch casts only the products in all but the layer LSTM.
     mixed = given.dtype != h.dtype and not given.is_cuda and (one_step or kind != "LSTM")

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autokit.devices import module_of
-from autokit.ops.gpu import reduceat
+from autokit.ops.gpu import like, reduceat
 from autokit.ops.operation import derivative, on, operation
 
 
@@ -91,7 +91,7 @@ def apply(a: Any, one: AxisMap) -> Any:
         return total
     shape = list(a.shape)
     shape[one.axis] = len(counts)
-    total = np.zeros_like(a, shape=tuple(shape))
+    total = like(np.zeros_like, a, shape=tuple(shape))
     filled = counts > 0
     if filled.any() and a.size:
         total[(*lead, xp.asarray(filled))] = reduceat(

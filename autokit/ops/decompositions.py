@@ -19,7 +19,7 @@ import numpy as np
 
 from autokit.devices import module_of
 from autokit.ops.errors import describe
-from autokit.ops.gpu import any_of
+from autokit.ops.gpu import any_of, like, raising
 from autokit.ops.matrices import (
     LinAlgError,
     column,
@@ -63,14 +63,16 @@ def _cholesky_gradient(g: Any, out: Any, upper: bool) -> Any:
 )
 def plain_cholesky(a, /, upper=False):
     """See :func:`linalg_cholesky`."""
-    return transposed(np.linalg.cholesky(transposed(a))) if upper else np.linalg.cholesky(a)
+    with raising(a):
+        return transposed(np.linalg.cholesky(transposed(a))) if upper else np.linalg.cholesky(a)
 
 
 def _first_bad_minor(a: Any) -> int:
     """The order of the first leading minor of a matrix that is not positive definite, or 0."""
     for order in range(1, len(a) + 1):
         try:
-            np.linalg.cholesky(a[:order, :order])
+            with raising(a):
+                np.linalg.cholesky(a[:order, :order])
         except np.linalg.LinAlgError:
             return order
     return 0
@@ -263,7 +265,7 @@ def linalg_qr(A: Tensor, mode: str = "reduced") -> Any:
         )
     if mode == "r":
         triangle_ = np.linalg.qr(A.array, mode="r")
-        empty = new_tensor(np.zeros_like(A.array, shape=0))
+        empty = new_tensor(like(np.zeros_like, A.array, shape=0))
         return QrResult(empty, qr_r(A, found=(empty.array, triangle_), mode=mode))
     q, r = np.linalg.qr(A.array, mode=mode)  # type: ignore[call-overload]
     return QrResult(qr_q(A, found=(q, r), mode=mode), qr_r(A, found=(q, r), mode=mode))

@@ -23,6 +23,7 @@ import numpy as np
 from autokit.autograd.node import Node
 from autokit.batches.products import LETTERS
 from autokit.ops.errors import describe, dimension_error
+from autokit.ops.gpu import like
 from autokit.ops.matrices import require_tensors, title
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
@@ -73,7 +74,7 @@ def _sum_one(a, /, labels, into):
 )
 def _spread(a, /, labels, into, sizes):
     """The adjoint of the sum: ``a`` repeated along the names that were summed, on the diagonals of zeros."""
-    result = np.zeros_like(a, shape=sizes)
+    result = like(np.zeros_like, a, shape=sizes)
     places, once = _diagonals(result, labels)
     order = [into.index(label) for label in once if label in into]
     index = tuple([slice(None) if label in into else None for label in once])

@@ -10,6 +10,7 @@ import numpy as np
 from autokit.dtypes import HALVES
 from autokit.ops.elementwise import exp, log, sigmoid, sqrt  # noqa: F401 - for their in-place functions
 from autokit.ops.errors import require_floats
+from autokit.ops.gpu import like
 from autokit.ops.names import Names
 from autokit.ops.operands import taking_numbers
 from autokit.ops.operation import derivative, operation
@@ -164,7 +165,7 @@ def logit(a, /, eps=None):
     The ends of that interval are rounded to the tensor's dtype: in half precision 1 − 1e-6 is 1.
     """
     if eps is not None and eps >= 0:
-        least = np.full_like(a, eps, shape=())
+        least = like(np.full_like, a, eps, shape=())
         most = (1 - least).astype(a.dtype)
         a = np.where(a < least, least, np.where(a > most, most, a))
     wide = a.astype(np.float32) if a.dtype in HALVES else a

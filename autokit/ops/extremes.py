@@ -13,6 +13,7 @@ import numpy as np
 
 from autokit.ops.blocks import columns, loop_over_rows
 from autokit.ops.dims import place_of
+from autokit.ops.gpu import reduced
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
 from autokit.ops.read_along import reading
@@ -76,7 +77,7 @@ def _extreme(name: str, word: str) -> Any:
     def plain(a, /, dim=(), keepdim=False, made_by=None):
         """The extreme of all elements or along ``dim``; ties share the gradient."""
         _some(a, dim, name if dim is None else f"a{name}")
-        return getattr(a, name)(axis=axes(dim), keepdims=keepdim)
+        return getattr(a, name)(axis=reduced(a, axes(dim)), keepdims=keepdim)
 
     return plain
 
@@ -136,7 +137,7 @@ def _places(name: str, a: Any, dim: int | None, keepdim: bool) -> Any:
         if loop_over_rows("native_sums.places_of_largest", cube, places, others=(sign,)):
             places = places.reshape([size for place, size in enumerate(a.shape) if place != dim])
             return np.expand_dims(places, dim) if keepdim else places
-    return getattr(a, name)(axis=dim, keepdims=keepdim)
+    return getattr(a, name)(axis=reduced(a, dim), keepdims=keepdim)
 
 
 def _place(name: str, word: str) -> Any:

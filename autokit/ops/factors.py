@@ -8,7 +8,7 @@ import numpy as np
 
 from autokit.devices import module_of
 from autokit.ops.errors import describe
-from autokit.ops.gpu import any_of
+from autokit.ops.gpu import any_of, like
 from autokit.ops.index import read_at
 from autokit.ops.lu import lu_arrays, order_of_rows
 from autokit.ops.matrices import (
@@ -114,7 +114,7 @@ def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -
     infos = (
         np.where(zero.any(axis=-1), zero.argmax(axis=-1) + 1, 0).astype(np.int32)
         if zero.size
-        else np.zeros_like(A.array, np.int32, shape=A.array.shape[:-2])
+        else like(np.zeros_like, A.array, np.int32, shape=A.array.shape[:-2])
     )
     if check_errors and any_of(infos):
         place, number = in_batch(infos)
@@ -170,7 +170,7 @@ def lu_unpack(
             "torch.lu_unpack: Expected tensor with 2 or more dimensions. Got size: "
             f"{list(LU_data.array.shape)} instead"
         )
-    empty = new_tensor(np.zeros_like(LU_data.array, shape=0))
+    empty = new_tensor(like(np.zeros_like, LU_data.array, shape=0))
     permutation = empty
     if unpack_pivots:
         order = order_of_rows(_steps("lu_unpack", LU_data, LU_pivots), LU_data.array.shape[-2])

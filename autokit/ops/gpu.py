@@ -7,7 +7,10 @@ array ``a`` is.  The exceptions:
 * methods of ufuncs are not handed on: ``np.add.at``, ``.accumulate``, ``.reduceat``;
 * CuPy adds at places only in some dtypes, and accumulates only sums and products;
 * an index beyond the end wraps around in silence;
-* ``flags`` says nothing of writing.
+* ``flags`` says nothing of writing;
+* ``np.zeros_like(a, shape=())`` has the shape of ``a``;
+* without dimensions there is no dimension 0 to reduce;
+* ``linalg`` raises for no matrix, unless it is told to, and solves no systems of other batches than its own.
 
 To ask something of an array on a GPU stops the program until the GPU has
 caught up.  So rules ask through :func:`any_of` and :func:`ask` alone: where an
@@ -16,6 +19,8 @@ error depends on the answer, as with wrong indices, or the shape of a result.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -63,10 +68,45 @@ def special(name: str, *arrays: Any) -> Any:
     from cupyx.scipy import special  # type: ignore[import-not-found]
 
     if name == "trigamma":
-        return special.polygamma(1, *arrays)
+        return special.polygamma(np.ones_like(arrays[0]), *arrays)  # a number of Python it does not take
     function = getattr(special, _SPECIAL.get(name, name))
     through = getattr(arrays[0], "through", None)  # of what stands for an array while a kernel is traced
     return function(*arrays) if through is None else through(function, *arrays)
+
+
+def like(make: Callable[..., Any], array: Any, *values: Any, shape: Any, **settings: Any) -> Any:
+    """``make``, such as ``np.zeros_like``, of any ``shape``: CuPy takes an empty one, and 0, for none."""
+    if shape:
+        return make(array, *values, shape=shape, **settings)
+    if shape == ():
+        return make(array, *values, shape=(1,), **settings).reshape(())
+    return make(array, *values, shape=(0,), **settings)
+
+
+def reduced(a: Any, dim: Any) -> Any:
+    """``dim``, along which ``a`` is to be reduced: None for an array without dimensions on a GPU."""
+    return dim if a.ndim or is_on_cpu(a) else None
+
+
+def raising(a: Any) -> Any:
+    """A context in which ``np.linalg`` raises for matrices such as ``a`` that it fails on.
+
+    On a GPU that asks for the answer, as PyTorch does too.
+    """
+    if is_on_cpu(a):
+        return nullcontext()
+    import cupyx  # type: ignore[import-not-found]
+
+    return cupyx.errstate(linalg="raise")
+
+
+def solve(a: Any, b: Any) -> Any:
+    """``np.linalg.solve`` for matrices on both sides, in batches that broadcast."""
+    if not is_on_cpu(a) and a.shape[:-2] != b.shape[:-2]:
+        lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        a, b = (np.broadcast_to(each, (*lead, *each.shape[-2:])) for each in (a, b))
+    with raising(a):
+        return np.linalg.solve(a, b)
 
 
 # ------------------------------------------------------------ the methods of ufuncs

@@ -12,11 +12,12 @@ import numpy as np
 
 from autokit.autograd.node import Node
 from autokit.batches import Batch, NotBatched, newest, wrap
+from autokit.current_gpu import computing_beside
 from autokit.devices import beside, on_a_gpu
 from autokit.dtypes import FLOATS
 from autokit.ops import gpu
 from autokit.ops.errors import describe
-from autokit.ops.gpu import is_on_cpu
+from autokit.ops.gpu import is_on_cpu, like
 from autokit.ops.gpu_kernels import any_outside
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
@@ -225,7 +226,7 @@ def plain_getitem(a, /, index):
 )
 def spread_out(a, /, shape, index):
     """Zeros of ``shape``, with the elements of ``a`` added at ``index``; places named twice add up."""
-    result = np.zeros_like(a, shape=shape)
+    result = like(np.zeros_like, a, shape=shape)
     if is_basic(index):
         result[index] = a
     else:
@@ -377,8 +378,10 @@ def writable_copy(a: Any) -> Any:
 
 def zero_like(g: Any) -> Any:
     """A single 0 of the kind of ``g``."""
-    zero = np.zeros_like(g.array if isinstance(g, Tensor) else g, shape=())
-    return new_tensor(zero) if isinstance(g, Tensor) else zero
+    if not isinstance(g, Tensor):
+        return like(np.zeros_like, g, shape=())
+    with computing_beside(g.array):
+        return new_tensor(like(np.zeros_like, g.array, shape=()))
 
 
 @operation("nonzero", "places of {a}", name="nonzero")

@@ -13,7 +13,7 @@ import numpy as np
 
 from autokit.devices import module_of
 from autokit.ops.choices import where
-from autokit.ops.gpu import any_of
+from autokit.ops.gpu import any_of, like, raising
 from autokit.ops.lu import lu_arrays
 from autokit.ops.matrices import (
     LinAlgError,
@@ -36,7 +36,8 @@ OlderSlogdetResult = return_type("slogdet", "sign", "logabsdet")
 def inverses(a: Any) -> Any:
     """The inverses; NaN for singular matrices."""
     try:
-        return np.linalg.inv(a)
+        with raising(a):
+            return np.linalg.inv(a)
     except np.linalg.LinAlgError:
         if a.ndim == 2:
             return np.full_like(a, np.nan)
@@ -66,7 +67,7 @@ def first_zero_pivot(a: Any) -> Any:
 def failures(answer: Any, a: Any, dims: int) -> Any:
     """For each matrix ``a``, which pivot was zero, where ``answer`` has become NaN for it; else 0."""
     if not any_of(np.isnan(answer)):
-        return np.zeros_like(a, np.int32, shape=a.shape[:-2])
+        return like(np.zeros_like, a, np.int32, shape=a.shape[:-2])
     return first_zero_pivot(a)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from autokit.dtypes import FLOATS
 from autokit.ops.errors import broadcast_message, describe
-from autokit.ops.gpu import any_of, ask
+from autokit.ops.gpu import any_of, ask, like
 from autokit.ops.matrices import (
     LinAlgError,
     require_floating,
@@ -197,7 +197,7 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
             f"have full rank (error code: {ask(rank.min()) + 1})."
         )
     solution = pinv(A, rtol=rcond) @ (B.unsqueeze(-1) if vector else B)
-    empty = new_tensor(np.zeros_like(A.array, shape=0))
+    empty = new_tensor(like(np.zeros_like, A.array, shape=0))
     residuals = empty
     if not B.array.size:  # nothing to solve: PyTorch does not look at A then
         rank = rank * 0
@@ -207,7 +207,7 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     return LstsqResult(
         solution.squeeze(-1) if vector else solution,
         residuals.squeeze(-1) if vector and residuals is not empty else residuals,
-        new_tensor(rank.astype(np.int64) if driver != "gels" else np.zeros_like(s, np.int64, shape=0)),
+        new_tensor(rank.astype(np.int64) if driver != "gels" else like(np.zeros_like, s, np.int64, shape=0)),
         new_tensor(s) if driver in ("gelsd", "gelss") else empty,
     )
 
@@ -226,7 +226,7 @@ def matrix_rank(
     if hermitian:
         require_square("linalg.matrix_rank", A)
     if not A.array.size:
-        return new_tensor(np.zeros_like(A.array, np.int64, shape=A.array.shape[:-2]))
+        return new_tensor(like(np.zeros_like, A.array, np.int64, shape=A.array.shape[:-2]))
     s = np.linalg.svd(A.array, compute_uv=False)
     # The older `tol` is absolute, and leaves no room for the relative one.
     bounds = (_bound(tol, A), 0.0) if tol is not None else (_bound(atol, A), _bound(rtol, A))

@@ -16,7 +16,7 @@ from autokit.autograd.node import Node
 from autokit.devices import module_of, on_a_gpu
 from autokit.ops.blocks import in_blocks, loop_over_rows, ones, pieces_of_rows
 from autokit.ops.elementwise import sigmoid
-from autokit.ops.gpu import any_of, ask
+from autokit.ops.gpu import any_of, ask, like
 from autokit.ops.gpu_kernels import any_outside, counting, fused
 from autokit.ops.index import read_at
 from autokit.ops.operation import derivative, on, operation
@@ -313,9 +313,9 @@ def nll_loss(input, target, /, factors=None, reduction="mean"):
     if reduction == "sum":
         return -likelihoods.sum()
     total = chosen.size if factors is None else factors.sum()
-    return (
-        likelihoods.sum() / -total if factors is not None or total else np.full_like(input, np.nan, shape=())
-    )
+    if factors is None and not total:
+        return like(np.full_like, input, np.nan, shape=())
+    return likelihoods.sum() / -total
 
 
 # ---------------------------------------------------------------- classes, from many logits

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autokit.devices import module_of
-from autokit.ops.gpu import ask
+from autokit.ops.gpu import ask, solve
 from autokit.ops.matrices import (
     require_square_floating,
     transposed,
@@ -40,7 +40,7 @@ def _exponentials(a: Any) -> Any:
     odd = a6 @ (b[13] * a6 + b[11] * a4 + b[9] * a2) + b[7] * a6 + b[5] * a4 + b[3] * a2 + b[1] * identity
     even = a6 @ (b[12] * a6 + b[10] * a4 + b[8] * a2) + b[6] * a6 + b[4] * a4 + b[2] * a2 + b[0] * identity
     odd = a @ odd
-    result = np.linalg.solve(even - odd, even + odd)
+    result = solve(even - odd, even + odd)
     for _ in range(squarings):
         result = result @ result
     return result

@@ -8,6 +8,7 @@ import numpy as np
 
 from autokit.ops.dims import place_of
 from autokit.ops.errors import describe, kind_of
+from autokit.ops.gpu import like
 from autokit.ops.index import add_at, plain_getitem, plain_index, spread_out, writable_copy
 from autokit.ops.index import put as put_at
 from autokit.ops.names import Names
@@ -228,7 +229,7 @@ def single(name: str, input: Tensor, value: Any) -> tuple[Tensor, bool]:
         return value.to(input.dtype), True
     if not isinstance(value, int | float | complex | np.generic):
         raise TypeError(f"{name}: the value must be a number or a Tensor, not {type(value).__name__}")
-    return new_tensor(np.full_like(input.array, fitting(value, input.array.dtype), shape=())), False
+    return new_tensor(like(np.full_like, input.array, fitting(value, input.array.dtype), shape=())), False
 
 
 # ---------------------------------------------------------------- any index, or the flattened tensor
@@ -376,7 +377,7 @@ def plain_put(a, source, /, index, accumulate=False):
 
 
 def _zeros_for(g: Any, index: Any) -> Any:
-    return np.zeros_like(g, shape=index.shape)
+    return like(np.zeros_like, g, shape=index.shape)
 
 
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:

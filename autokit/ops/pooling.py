@@ -16,7 +16,7 @@ import numpy as np
 from autokit.current_gpu import OnGPU
 from autokit.devices import module_of, on_a_gpu
 from autokit.dtypes import FLOATS
-from autokit.ops.gpu import add_at
+from autokit.ops.gpu import add_at, like
 from autokit.ops.gpu_kernels import counting, fused
 from autokit.ops.index import read_at
 from autokit.ops.operation import derivative, on, operation
@@ -194,7 +194,7 @@ def take_places(a, /, places, overlap, node):
 )
 def put_places(a, /, shape, places, overlap, node):
     """Zeros of ``shape`` with the elements of ``a`` at ``places``, added up where ``overlap`` says so."""
-    result = np.zeros_like(a, shape=math.prod(shape))
+    result = like(np.zeros_like, a, shape=math.prod(shape))
     if overlap:
         add_at(result, places.reshape(-1), a.reshape(-1))
     else:

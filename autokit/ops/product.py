@@ -8,7 +8,7 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.ops.dims import place_of
-from autokit.ops.gpu import known
+from autokit.ops.gpu import known, reduced
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.reduce import converted, require_flag, require_operand, restored
@@ -49,14 +49,14 @@ def _gradient(g: Any, a: Any, out: Any, shape: tuple[int, ...], dim: int | None,
 def plain_prod(a, /, dim=None, keepdim=False):
     """See :func:`prod`."""
     if a.dtype.kind in "bui":
-        return a.prod(axis=dim, keepdims=keepdim, dtype=np.int64)
+        return a.prod(axis=reduced(a, dim), keepdims=keepdim, dtype=np.int64)
     if a.__class__ is np.ndarray and a.size >= _MANY and a.flags.c_contiguous:
         if dim is None:
             return _by_halves(a.reshape(-1)).reshape((1,) * (a.ndim * keepdim))
         if dim in (-1, a.ndim - 1):
             result = _by_halves(a)
             return result[..., None] if keepdim else result
-    return a.prod(axis=dim, keepdims=keepdim)
+    return a.prod(axis=reduced(a, dim), keepdims=keepdim)
 
 
 _MANY = 4096

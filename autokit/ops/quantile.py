@@ -8,7 +8,7 @@ import numpy as np
 
 from autokit.ops.arithmetic import lerp
 from autokit.ops.dims import place_of
-from autokit.ops.gpu import any_of
+from autokit.ops.gpu import any_of, like
 from autokit.ops.names import Names
 from autokit.ops.reduce import require_flag, require_operand
 from autokit.ops.scatter import plain_gather
@@ -83,7 +83,7 @@ def _shares(name: str, a: Any, q: Any) -> Any:
             f"{name}() input tensor must be either float or double dtype; convert it with .float()"
         )
     if not isinstance(q, Tensor):
-        shares = np.full_like(a, q, shape=())
+        shares = like(np.full_like, a, q, shape=())
         if not 0 <= q <= 1:
             raise RuntimeError(f"{name}() q must be in the range [0, 1] but got {q}")
         return shares

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.ops.gpu import like
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.reduce import restored
 from autokit.ops.scatter import plain_gather
@@ -22,7 +23,7 @@ from autokit.ops.scatter import plain_gather
 )
 def put_along(a, /, shape, dim, index):
     """Zeros of ``shape`` with the elements of ``a`` put at ``index`` along ``dim``, each place named once."""
-    result = np.zeros_like(a, shape=shape)
+    result = like(np.zeros_like, a, shape=shape)
     np.put_along_axis(result, index, a, dim)
     return result
 

@@ -20,7 +20,7 @@ from autokit.ops.convert import cast
 from autokit.ops.dims import place_of, places_of
 from autokit.ops.errors import kind_of
 from autokit.ops.expansion import expand_to
-from autokit.ops.gpu import is_on_cpu
+from autokit.ops.gpu import is_on_cpu, reduced
 from autokit.ops.names import Names
 from autokit.ops.native import compiled, is_large
 from autokit.ops.operation import derivative, operation
@@ -185,8 +185,8 @@ def total_in_a_loop(native: str, *arrays: Any, others: Sequence[Any] = ()) -> An
 def _total(a: Any, dim: Dim, keepdim: bool) -> Any:
     """The sum in the dtype of the result: integers become int64."""
     if a.dtype.kind in "bui":
-        return a.sum(axis=axes(dim), keepdims=keepdim, dtype=np.int64)
-    return added(a, axes(dim), keepdim)
+        return a.sum(axis=reduced(a, axes(dim)), keepdims=keepdim, dtype=np.int64)
+    return added(a, reduced(a, axes(dim)), keepdim)
 
 
 @operation("Σ", "Σ {a}", name="sum", a=derivative("1", spread), backward=_by_dim("Sum"), linear=True)
@@ -325,7 +325,7 @@ def nanmean(
 @operation("count", "count of what is not 0 in {a}", name="count_nonzero")
 def plain_count_nonzero(a, /, dim=None):
     """See :func:`count_nonzero`."""
-    return (a != 0).sum(axis=axes(dim), dtype=np.int64)
+    return (a != 0).sum(axis=reduced(a, axes(dim)), dtype=np.int64)
 
 
 def count_nonzero(input: Tensor, dim: Dim = None) -> Tensor:

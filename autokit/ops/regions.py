@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from autokit.devices import address_of, beside
+from autokit.ops.gpu import like
 from autokit.ops.index import writable_copy, zero_like
 from autokit.ops.operation import derivative, on, operation
 from autokit.tensor import Tensor
@@ -36,7 +37,7 @@ def write_region(a, value, /, places):
     "the part of {a} that a view sees",
     a=derivative(
         "1 inside of the view",
-        lambda g, shape, places: on(write_region, np.zeros_like(g, shape=shape), g, places=places),
+        lambda g, shape, places: on(write_region, like(np.zeros_like, g, shape=shape), g, places=places),
     ),
     backward="AsStridedBackward0",
     linear=True,

@@ -10,6 +10,7 @@ from autokit.dtypes import BY_NUMPY, FLOATS
 from autokit.limits import finfo
 from autokit.ops.elementwise import abs, floor, sign  # noqa: F401 - for their in-place functions
 from autokit.ops.errors import refuse_bools_in, require_floats, require_tensor
+from autokit.ops.gpu import like
 from autokit.ops.names import Names
 from autokit.ops.operands import taking_numbers
 from autokit.ops.operation import derivative, operation
@@ -146,7 +147,7 @@ def nan_to_num(a, /, nan=None, posinf=None, neginf=None):
     largest = finfo(BY_NUMPY[a.dtype]).max
     numbers = (largest if posinf is None else posinf, -largest if neginf is None else neginf, nan or 0.0)
     for place, number in zip((a == np.inf, a == -np.inf, a != a), numbers):
-        a = np.where(place, np.full_like(a, number, shape=()), a)
+        a = np.where(place, like(np.full_like, a, number, shape=()), a)
     return a
 
 

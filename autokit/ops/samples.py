@@ -17,6 +17,7 @@ from autokit.batches import Batch, Level, NotBatched, active, full_of, levels_of
 from autokit.devices import made_beside
 from autokit.dtypes import HALVES
 from autokit.ops.errors import explain
+from autokit.ops.gpu import like
 from autokit.ops.join import stack
 from autokit.ops.operands import on_one_device
 from autokit.ops.operation import Way, derivative, on, operation
@@ -343,4 +344,4 @@ def _of_nothing(
 
 def _no_samples(array: Any, level: Level) -> Any:
     full = full_of(array, level)
-    return np.zeros_like(full, shape=full.shape[1:])
+    return like(np.zeros_like, full, shape=full.shape[1:])

@@ -15,7 +15,7 @@ from autokit.devices import module_of, on_a_gpu
 from autokit.dtypes import FLOATS
 from autokit.ops.dims import place_of
 from autokit.ops.errors import broadcast_message, describe, kind_of
-from autokit.ops.gpu import any_of, ask, combine_at, is_on_cpu
+from autokit.ops.gpu import any_of, ask, combine_at, is_on_cpu, like
 from autokit.ops.gpu_kernels import any_outside
 from autokit.ops.index import add_at, out_of_bounds, spread_out, writable_copy
 from autokit.ops.names import Names
@@ -88,7 +88,7 @@ def plain_gather(a, /, dim, index):
 )
 def scatter_zeros(a, /, shape, dim, index):
     """Zeros of ``shape`` with the elements of ``a`` added at the places ``index`` along ``dim``."""
-    return _add_along(np.zeros_like(a, shape=shape), dim, index, a)
+    return _add_along(like(np.zeros_like, a, shape=shape), dim, index, a)
 
 
 def _add_along(result: Any, dim: int, index: Any, values: Any) -> Any:
@@ -318,10 +318,10 @@ def scatter(
         if reduce not in ("add", "multiply"):
             raise RuntimeError("reduce argument must be either add or multiply.")
         if not isinstance(src, Tensor):
-            src = new_tensor(np.full_like(input.array, src, shape=places.shape))
+            src = new_tensor(like(np.full_like, input.array, src, shape=places.shape))
         return scatter_reduce(input, dim, index, src, {"add": "sum", "multiply": "prod"}[reduce])
     if not isinstance(src, Tensor):
-        filler = new_tensor(np.full_like(input.array, src, shape=()))
+        filler = new_tensor(like(np.full_like, input.array, src, shape=()))
         return plain_scatter(input, filler, dim=axis, index=places, by_tensor=False)
     return plain_scatter(input, src, dim=axis, index=places, by_tensor=True)
 
@@ -452,7 +452,7 @@ def _start(reduce: str, dtype: np.dtype) -> Any:
 
 def _arrivals(shape: tuple[int, ...], dim: int, index: Any, include_self: bool) -> np.ndarray:
     """How many elements meet at each place."""
-    counts = np.full_like(index, int(include_self), np.int64, shape=shape)
+    counts = like(np.full_like, index, int(include_self), np.int64, shape=shape)
     return _add_along(counts, dim, index, np.ones_like(index, np.int64))
 
 
@@ -479,7 +479,7 @@ def _reduce_gradients(
         factor = np.where(a == 0, 1, a)
         own = g * product(factor, part) / factor
         zeros = _array(part) == 0
-        zeros_met = _add_along(np.zeros_like(index, np.float64, shape=shape), dim, index, zeros)[
+        zeros_met = _add_along(like(np.zeros_like, index, np.float64, shape=shape), dim, index, zeros)[
             _beside(index.shape, dim, index)
         ]
         alone = zeros & (zeros_met == 1)

@@ -11,6 +11,7 @@ from autokit.devices import on_a_gpu
 from autokit.ops.blocks import in_rows, loop_over_rows, ones
 from autokit.ops.dims import place_of
 from autokit.ops.errors import kind_of
+from autokit.ops.gpu import reduced
 from autokit.ops.gpu_kernels import fused
 from autokit.ops.names import Names
 from autokit.ops.native import is_large
@@ -22,14 +23,15 @@ from autokit.thread_state import SMALL
 
 def _top(a: Any, dim: Dim) -> Any:
     """The largest element along ``dim``: taken off first, no exponential overflows."""
-    return a.max(axis=axes(dim), keepdims=True) if a.size else a.sum(axis=axes(dim), keepdims=True)
+    place = reduced(a, axes(dim))
+    return a.max(axis=place, keepdims=True) if a.size else a.sum(axis=place, keepdims=True)
 
 
 def _logsumexp(a: Any, dim: Dim, keepdim: bool = False) -> Any:
     top = _top(a, dim)
     top = np.where(np.isfinite(top), top, 0)
-    total = np.log(np.exp(a - top).sum(axis=axes(dim), keepdims=True)) + top
-    return total if keepdim else total.reshape(a.sum(axis=axes(dim)).shape)
+    total = np.log(np.exp(a - top).sum(axis=reduced(a, axes(dim)), keepdims=True)) + top
+    return total if keepdim else total.reshape(a.sum(axis=reduced(a, axes(dim))).shape)
 
 
 def _logsumexp_on_arrays(a: Any, dim: Dim, keepdim: bool = False) -> Any:
@@ -84,7 +86,7 @@ def _added(a: Any, dim: int) -> Any:
     """The sum along ``dim``, which stays; of the rows of a matrix as a product, the soonest begun."""
     if a.__class__ is np.ndarray and a.ndim == 2 and dim == 1 and a.shape[1] <= _FEW:
         return a.dot(ones(a.shape[1], a.dtype)).reshape((-1, 1))
-    return added(a, dim, True)
+    return added(a, reduced(a, dim), True)
 
 
 _FEW = 256

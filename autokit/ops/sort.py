@@ -15,7 +15,7 @@ from autokit.devices import module_of
 from autokit.dtypes import FLOATS
 from autokit.ops.dims import place_of
 from autokit.ops.extremes import shared_among_ties
-from autokit.ops.gpu import accumulate, is_on_cpu
+from autokit.ops.gpu import accumulate, is_on_cpu, like
 from autokit.ops.half import widened
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
@@ -78,7 +78,7 @@ def top_of(a: Any, dim: int, k: int, largest: bool) -> Any:
 def order_of(a: Any, dim: int, descending: bool = False) -> Any:
     """The places of the elements of ``a`` in order along ``dim``; equal elements keep theirs."""
     if not a.ndim:
-        return np.zeros_like(a, shape=(), dtype=np.int64)
+        return like(np.zeros_like, a, shape=(), dtype=np.int64)
     a = widened(a)
     if a.size >= _MANY and is_on_cpu(a) and a.dtype in (np.float32, np.int32):
         return _order_by_keys(a, dim, descending)
@@ -196,7 +196,7 @@ def _middle(a: Any) -> Any:
     """The lower median of all elements; nan if there is one, or none to choose from."""
     _ranked(a, "median")
     if not a.size:
-        return np.full_like(a, np.nan if a.dtype.kind in FLOATS else np.iinfo(a.dtype).min, shape=())
+        return like(np.full_like, a, np.nan if a.dtype.kind in FLOATS else np.iinfo(a.dtype).min, shape=())
     flat = np.sort(a.reshape(-1))
     return np.where(flat[-1] != flat[-1], flat[-1], flat[(flat.size - 1) // 2])
 

@@ -10,6 +10,7 @@ import numpy as np
 from autokit.ops import approximations as by
 from autokit.ops import hurwitz
 from autokit.ops.blocks import in_blocks
+from autokit.ops.gpu import like
 from autokit.ops.inplace import in_place
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
@@ -153,7 +154,7 @@ def plain_polygamma(a, /, n=0):
     x = a.astype(np.float64)
     if n == 1:
         return by.trigamma(a)
-    series = hurwitz.zeta(np.full_like(x, n + 1.0, shape=()), x)
+    series = hurwitz.zeta(like(np.full_like, x, n + 1.0, shape=()), x)
     return ((-1) ** (n + 1) * math.factorial(n) * series).astype(a.dtype)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from autokit.batches import Batch
 from autokit.devices import address_of, beside, module_of
 from autokit.ops.dims import place_of, sizes_of, whole
-from autokit.ops.gpu import add_at
+from autokit.ops.gpu import add_at, like
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.tensor import Size, Tensor
@@ -30,8 +30,8 @@ def strided(a: Any, shape: tuple[int, ...], strides: tuple[int, ...], offset: in
     if not isinstance(a, np.ndarray):
         module = module_of(a)
         if not offset:
-            return module.lib.stride_tricks.as_strided(a, shape, strides)
-        return module.ndarray(shape, a.dtype, a.data + offset, strides)
+            return module.lib.stride_tricks.as_strided(a, shape, strides)[...]
+        return module.ndarray(shape, a.dtype, a.data + offset, strides)[...]  # known for a view by its base
     owner = a.base if isinstance(a.base, np.ndarray) else a
     if not owner.flags.c_contiguous:
         owner = owner.T
@@ -82,7 +82,7 @@ def _positions(shape: tuple[int, ...], strides: tuple[int, ...], offset: int = 0
 )
 def rearranged(g, /, from_places, to_places, extent):
     """``g`` added into empty memory at ``from_places``, and read at ``to_places``."""
-    memory = np.zeros_like(g, shape=extent)
+    memory = like(np.zeros_like, g, shape=extent)
     add_at(memory, beside(g, from_places), g)
     return memory[beside(g, to_places)]
 
@@ -170,7 +170,7 @@ def _fold_gradient(g: Any, dim: int, size: int, step: int) -> Any:
 @operation("Σ", "{g}, windows added up", g=derivative("1", _fold_gradient), name="unfold_backward")
 def folded(g, /, shape, dim, size, step):
     """The windows of :func:`unfold` added up where they lay in a tensor of ``shape``."""
-    result = np.zeros_like(g, shape=shape)
+    result = like(np.zeros_like, g, shape=shape)
     count = g.shape[dim]
     for place in range(size if count else 0):
         every = slice(place, place + (count - 1) * step + 1, step)
@@ -241,7 +241,7 @@ def resize_(self: Tensor, *sizes: Any) -> Tensor:
     if count <= room:
         self.array = strided(a, size, tuple([step * a.itemsize for step in row_major(size)]))
     else:
-        grown = np.zeros_like(a, shape=count)
+        grown = like(np.zeros_like, a, shape=count)
         grown[:room] = strided(a, (room,), (a.itemsize,))
         self.array = grown.reshape(size)
     return self

@@ -8,6 +8,7 @@ import numpy as np
 
 from autokit.ops.create import finished
 from autokit.ops.dims import place_of
+from autokit.ops.gpu import like
 from autokit.ops.index import writable_copy
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
@@ -58,7 +59,7 @@ def plain_diagonal(a, /, offset, dim1, dim2):
 )
 def on_diagonal(a, /, shape, offset, dim1, dim2):
     """Zeros of ``shape`` with ``a`` on a diagonal."""
-    result = np.zeros_like(a, shape=shape)
+    result = like(np.zeros_like, a, shape=shape)
     _diagonal(result, offset, dim1, dim2)[...] = a
     return result
 

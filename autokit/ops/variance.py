@@ -8,7 +8,7 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.ops.blocks import in_blocks
-from autokit.ops.gpu import any_of
+from autokit.ops.gpu import any_of, reduced
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
 from autokit.ops.reduce import (
@@ -34,7 +34,7 @@ def _variance_gradient(
 ) -> Any:
     dim = dim if shape else None
     freedom = count(shape, dim) - correction
-    centre = a.mean(axis=axes(dim), keepdims=True)
+    centre = a.mean(axis=reduced(a, axes(dim)), keepdims=True)
     # Without a degree of freedom the variance itself is nan or inf, and so is its gradient.
     if freedom > 0 or dim is not None:
         slope = (a - centre) * (2 / freedom if freedom else np.inf)
@@ -86,7 +86,7 @@ def _variance(a: Any, dim: Dim, keepdim: bool, correction: float) -> Any:
             "(input numel divided by output numel).",
         )
     if not a.size:
-        return a.sum(axis=axes(dim), keepdims=keepdim) * np.nan
+        return a.sum(axis=reduced(a, axes(dim)), keepdims=keepdim) * np.nan
     mean = added(a, axes(dim), True) / a.dtype.type(size)
     squares = None
     if axes(dim) is None:

@@ -143,3 +143,36 @@ def test_special_functions_are_scipys(name: str, value: float):
     found = lacking.special(name, there(array))
     assert not standin.copies
     np.testing.assert_allclose(here(found), getattr(approximations, name)(array), rtol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(), 0, (0,), (2,), (1, 3)])
+def test_like_gives_any_shape(shape: Any):
+    a = there(np.arange(6.0).reshape(2, 3))
+    for made, value in (
+        (lacking.like(np.zeros_like, a, shape=shape), 0),
+        (lacking.like(np.full_like, a, 2, shape=shape), 2),
+    ):
+        assert here(made).tolist() == np.full(shape, float(value)).tolist() and made.dtype == np.float64
+    assert lacking.like(np.ones_like, a, np.int32, shape=shape).dtype == np.int32
+    assert lacking.like(np.ones_like, np.ones(3), shape=shape).shape == np.ones(shape).shape
+
+
+def test_an_array_without_dimensions_has_none_to_reduce():
+    a = there(np.array(3.0))
+    for dim in (0, -1, (0,), None):
+        assert lacking.ask(a.sum(axis=lacking.reduced(a, dim))) == 3
+    assert lacking.reduced(there(np.ones(2)), 0) == 0 == lacking.reduced(np.array(3.0), 0)
+
+
+def test_matrices_that_fail_raise_there_too():
+    for name, wrong in (("inv", [[1.0, 2.0], [2.0, 4.0]]), ("cholesky", [[1.0, 0.0], [0.0, -1.0]])):
+        for array in (there(np.array(wrong)), np.array(wrong)):
+            with pytest.raises(np.linalg.LinAlgError), lacking.raising(array):
+                getattr(np.linalg, name)(array)
+
+
+@pytest.mark.parametrize(("a", "b"), [((2, 1, 3, 3), (4, 3, 2)), ((3, 3), (5, 3, 1)), ((2, 3, 3), (2, 3, 2))])
+def test_systems_are_solved_in_batches_that_broadcast(a: Any, b: Any):
+    random = np.random.RandomState(0)
+    a, b = random.uniform(-1, 1, a) + 3 * np.eye(3), random.uniform(-1, 1, b)
+    np.testing.assert_allclose(here(lacking.solve(there(a), there(b))), np.linalg.solve(a, b), rtol=1e-6)

@@ -207,6 +207,22 @@ def test_products_of_float16_are_left_to_tensor_cores(product: Any, shapes: Any)
         np.testing.assert_allclose(half.detach().cpu().numpy(), single.detach().numpy(), rtol=4e-3)
 
 
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("inv", [[1.0, 2.0], [2.0, 4.0]]),
+        ("cholesky", [[1.0, 0.0], [0.0, -1.0]]),
+        ("solve", [[1.0, 2.0], [2.0, 4.0]]),
+    ],
+)
+def test_matrices_that_fail_raise_as_on_the_cpu(name: str, wrong: Any):
+    for where in ("cpu", "cuda"):
+        given = [torch.tensor(wrong, device=where)]
+        given += [torch.eye(2, device=where)] if name == "solve" else []
+        with pytest.raises(torch.linalg.LinAlgError, match=r"singular|not positive-definite"):
+            getattr(torch.linalg, name)(*given)
+
+
 # ---------------------------------------------------------------- training
 
 

@@ -291,6 +291,17 @@ def _write_first(host: np.ndarray, index: Any, value: Any) -> None:
     host[...] = flat.reshape(host.shape)
 
 
+_ALONG = {"all", "any", "max", "min", "sum", "prod", "mean", "argmax", "argmin", "cumsum", "cumprod"}
+_ALONG |= {"amax", "amin", "var", "std", "count_nonzero", "nansum", "median"}
+
+
+def refuse_axis_of_none(arguments: Any, keywords: dict[str, Any], name: str) -> None:
+    """Raise CuPy's error for the dimension 0 of an array without dimensions, which NumPy lets pass."""
+    axis = keywords.get("axis")
+    if name in _ALONG and axis in (0, -1, (0,), (-1,)) and axis is not False and arguments[0].ndim == 0:
+        raise np.exceptions.AxisError(0 if axis in (0, (0,)) else -1, 0)
+
+
 _IN_PLACE = {"fill", "partition", "put", "sort"}
 
 
@@ -307,6 +318,8 @@ def _method(name: str) -> Any:
             return ndarray(getattr(self.host, name)(*map(bare, arguments), **named))  # to the current GPU
         if name in _IN_PLACE:
             launched(name, (self, *arguments))
+        given = {"axis": arguments[0]} | keywords if arguments and name in _ALONG else keywords
+        refuse_axis_of_none((self,), given, name)
         result = getattr(self.host, name)(*map(bare, arguments), **named)
         made = wrapped(result, (self, *keywords.values()))
         return made if made is self else told(name, made, (self, *arguments, *keywords.values()))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from tests.gpu.standin.arrays import (
     call_ufunc,
     launched,
     ndarray,
+    refuse_axis_of_none,
     told,
     wrapped,
     wrapped_around,
@@ -37,16 +40,51 @@ def call(owner: str, name: str, function: Any, arguments: Any, keywords: Any) ->
         raise TypeError(f"{owner}.{name} takes no {keywords.keys() - set(takes)}, only {takes}")
     if len(arguments) > len(takes) and not any(name.startswith("*") for name in takes):
         raise TypeError(f"{owner}.{name} takes {takes}")
+    if name in _LIKE and "shape" in keywords and not keywords["shape"]:
+        keywords = keywords | {"shape": None}  # CuPy takes an empty shape for none
+    if name == "solve":
+        _refuse_batches(*arguments)
+    refuse_axis_of_none(arguments, keywords, name)
     values, named = tuple(map(bare, arguments)), {key: bare(value) for key, value in keywords.items()}
     every = (*arguments, *keywords.values())
     if name in ("put_along_axis", "copyto", "place", "fill_diagonal"):
         launched(name, every)
         return function(*values, **named)
     with np.errstate(all="ignore"):
-        result = function(*values, **named)
+        try:
+            result = function(*values, **named)
+        except np.linalg.LinAlgError as error:
+            if linalg_raises() or "singular" not in str(error) and "positive" not in str(error):
+                raise
+            result = np.zeros_like(values[-1])  # what cuSOLVER leaves behind
     if name in ("size", "ndim", "shape", "may_share_memory", "shares_memory"):
         return result
     return told(name, wrapped(result, arrays_in(every)), every)
+
+
+_linalg: list[str] = ["ignore"]
+
+
+@contextmanager
+def errstate(*, linalg: str) -> Iterator[None]:
+    """``cupyx.errstate``: whether matrices raise that cuSOLVER failed on."""
+    _linalg.append(linalg)
+    try:
+        yield
+    finally:
+        _linalg.pop()
+
+
+def linalg_raises() -> bool:
+    return _linalg[-1] == "raise"
+
+
+def _refuse_batches(a: Any, b: Any) -> None:
+    if b.ndim > 1 and a.shape[:-1] != b.shape[:-1]:
+        raise ValueError("a must have (..., M, M) shape and b must have (..., M, K) for multidimensional b")
+
+
+_LIKE = {"empty_like", "full_like", "ones_like", "zeros_like"}
 
 
 _ON_THE_CPU = {"result_type", "promote_types", "can_cast", "min_scalar_type", "broadcast_shapes"}

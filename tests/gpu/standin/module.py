@@ -14,7 +14,7 @@ import numpy as np
 from autokit.ops import approximations, incomplete_gamma
 from tests.gpu.standin import hardware
 from tests.gpu.standin.arrays import bare, launched, ndarray
-from tests.gpu.standin.functions import from_host, function_of
+from tests.gpu.standin.functions import errstate, from_host, function_of
 from tests.gpu.standin.kernels import Traced, fuse
 from tests.gpu.standin.notes import NAMES
 
@@ -71,6 +71,8 @@ def _special(name: str, *arrays: Any) -> ndarray:
     launched(name, arrays)
     name = {"gammaln": "lgamma"}.get(name, name)
     if name == "polygamma":
+        if not isinstance(arrays[0], ndarray):
+            raise AttributeError("'bool' object has no attribute 'astype'")  # of n == 0
         name, arrays = "trigamma", arrays[1:]
     if name in ("gammainc", "gammaincc"):
         return ndarray(incomplete_gamma._shares(*map(bare, arrays))[name == "gammaincc"])
@@ -86,6 +88,7 @@ def _extra() -> dict[str, ModuleType]:
     ):
         setattr(special, name, functools.partial(_special, name))
     scipy.special, cupyx.scipy = special, scipy  # type: ignore[attr-defined]
+    cupyx.errstate = errstate  # type: ignore[attr-defined]
     return {module.__name__: module for module in (cupyx, scipy, special)}
 
 
