@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.devices import to_numpy
+from autokit.current_gpu import computing_beside
 from autokit.graphs.backward import Backward
 from autokit.graphs.model import Edge, Graph, Node, Ways
 from autokit.graphs.sending import contributions, may_run
@@ -85,16 +85,18 @@ def _leading_to(edges: Iterable[Edge], asked: set[int]) -> set[int]:
 
 def _ways(node: Node, ways: list[tuple[_Path, np.ndarray]], backward: Backward) -> Ways | None:
     """The ways to ``node``; None where they do not add up, as after a hook that changed a gradient."""
-    arrays = [np.asarray(to_numpy(array), np.float64) for _, array in ways]
-    parts = backward.contributions.get(node.id, ())
-    whole = sum(np.asarray(to_numpy(sent), np.float64) for _, sent in parts)
-    if not np.allclose(sum(arrays), whole, rtol=1e-3, atol=1e-6, equal_nan=True):
-        return None
+    with computing_beside(ways[0][1]):
+        arrays = [array.astype(np.float64) for _, array in ways]
+        parts = [sent.astype(np.float64) for _, sent in backward.contributions.get(node.id, ())]
+        whole: Any = sum(parts) if parts else np.zeros_like(arrays[0])
+        if not np.allclose(sum(arrays), whole, rtol=1e-3, atol=1e-6, equal_nan=True):
+            return None
+        sums, total = [float(array.sum()) for array in arrays], float(whole.sum())
     several = np.size(whole) > 1
     return Ways(
         node=node.id,
         paths=tuple(path for path, _ in ways),
         contributions=tuple(summarize(array).text for _, array in ways),
-        sums=tuple(number(array.sum()) for array in arrays) if several else (),
-        total=number(np.sum(whole)) if several else "",
+        sums=tuple(map(number, sums)) if several else (),
+        total=number(total) if several else "",
     )

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.ops import approximations, incomplete_gamma
+from autokit.ops import approximations, hurwitz, incomplete_gamma
 from tests.gpu.standin import hardware
 from tests.gpu.standin.arrays import bare, launched, ndarray
 from tests.gpu.standin.functions import errstate, from_host, function_of
@@ -74,6 +74,8 @@ def _special(name: str, *arrays: Any) -> ndarray:
         if not isinstance(arrays[0], ndarray):
             raise AttributeError("'bool' object has no attribute 'astype'")  # of n == 0
         name, arrays = "trigamma", arrays[1:]
+    if name == "zeta":
+        return ndarray(hurwitz.zeta(*map(bare, arrays)))
     if name in ("gammainc", "gammaincc"):
         return ndarray(incomplete_gamma._shares(*map(bare, arrays))[name == "gammaincc"])
     return ndarray(getattr(approximations, name)(*map(bare, arrays)))
