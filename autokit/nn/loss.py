@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from autokit.nn import functional
 from autokit.nn.distance import PairwiseDistance
-from autokit.nn.functional.loss import chosen_reduction
+from autokit.nn.functional.loss_checks import chosen_reduction
 from autokit.nn.module import Module
 from autokit.tensor import Tensor
 

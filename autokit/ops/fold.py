@@ -217,9 +217,6 @@ def _checked_settings(
 
 def _pair(name: str, value: Any) -> tuple[int, int]:
     pair = tuple(value) if isinstance(value, list | tuple) else (value, value)
-    for each in pair:
-        if not isinstance(each, int | np.integer) or isinstance(each, bool):
-            raise TypeError(f"argument '{name}' must be int or a pair of ints, not {each!r}")
     if len(pair) == 1:
         pair *= 2
     if len(pair) != 2:

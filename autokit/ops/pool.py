@@ -97,11 +97,6 @@ def _numbers(name: str, setting: str, value: Any, ndim: int) -> tuple[int, ...]:
 
 def check_dimensions(name: str, input: Any, ndim: int, filled: int | None = None) -> None:
     """Raise unless ``input`` has ``ndim`` sides, channels and perhaps samples: none empty from ``filled``."""
-    if not isinstance(input, Tensor):
-        raise TypeError(
-            f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}; make "
-            "one with torch.tensor(...)"
-        )
     sizes = input.array.shape[-ndim - 1 if filled is None else filled :]
     if input.array.ndim not in (ndim + 1, ndim + 2) or not all(sizes):
         raise RuntimeError(

@@ -103,16 +103,6 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     tensor([[1, 0, 0],
             [0, 0, 1]])
     """
-    if not isinstance(input, Tensor):
-        raise TypeError(
-            f"one_hot(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}; make one "
-            "with torch.tensor(...)"
-        )
-    if not isinstance(num_classes, int):
-        raise TypeError(
-            "one_hot(): argument 'num_classes' (position 2) must be int, not "
-            f"{type(num_classes).__name__}: the number of all classes"
-        )
     classes = input.array
     if classes.dtype != np.int64:
         raise RuntimeError(

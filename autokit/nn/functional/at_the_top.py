@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from autokit.nn import functional as F
 from autokit.nn.functional.linear import bilinear as bilinear
-from autokit.nn.functional.loss import reduced
+from autokit.nn.functional.loss_checks import reduced
 from autokit.nn.functional.normalization import rms_norm as rms_norm
 from autokit.tensor import Tensor
 

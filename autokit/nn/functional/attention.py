@@ -11,7 +11,6 @@ from autokit.devices import module_of
 from autokit.dtypes import FLOATS
 from autokit.nn.functional.dropout import dropout
 from autokit.nn.functional.linear import linear
-from autokit.nn.functional.loss import require_tensors
 from autokit.ops.attention import attention, is_large, mask_to_add
 from autokit.ops.choices import where
 from autokit.ops.direct import direct
@@ -69,7 +68,6 @@ def scaled_dot_product_attention(
     """
     if UNUSUAL and asks_for_care(query):
         return with_care("scaled_dot_product_attention", scaled_dot_product_attention, (), locals())
-    require_tensors("scaled_dot_product_attention", query=query, key=key, value=value)
     _check_operands(query, key, value, attn_mask)
     if not 0 <= dropout_p <= 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {dropout_p}")
@@ -313,7 +311,6 @@ def _is_batched(
     query: Tensor, key: Tensor, value: Tensor, padding: Tensor | None, mask: Tensor | None, heads: int
 ) -> bool:
     """Whether there is a dimension of samples; raises where the others do not agree."""
-    require_tensors("multi_head_attention_forward", query=query, key=key, value=value)
     ndim = query.array.ndim
     if ndim not in (2, 3):
         raise AssertionError(

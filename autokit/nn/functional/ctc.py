@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autokit.devices import module_of, to_numpy
-from autokit.nn.functional.loss import chosen_reduction, reduced, require_tensors
+from autokit.nn.functional.loss_checks import chosen_reduction, reduced
 from autokit.ops import ctc as rules
 from autokit.ops.errors import describe, dimension_error
 from autokit.ops.unusual import asks_for_care, with_care
@@ -61,7 +61,6 @@ def ctc_loss(
     """
     if UNUSUAL and asks_for_care(log_probs):
         return with_care("ctc_loss", ctc_loss, (), locals())
-    require_tensors("ctc_loss", log_probs=log_probs, targets=targets)
     reduction = chosen_reduction(reduction, None, None)
     single = log_probs.array.ndim == 2
     for name, lengths in (("input_lengths", input_lengths), ("target_lengths", target_lengths)):

@@ -7,7 +7,7 @@ import math
 from autokit.autograd.modes import no_grad
 from autokit.dtypes import DIFFERENTIABLE
 from autokit.nn.functional.advice import warn_of_probabilities
-from autokit.nn.functional.loss import chosen_reduction, reduced, require_tensors
+from autokit.nn.functional.loss_checks import chosen_reduction, reduced
 from autokit.ops.choices import where
 from autokit.ops.compare import gt
 from autokit.ops.elementwise import exp, log, plain_clone
@@ -48,7 +48,6 @@ def kl_div(
     """
     if UNUSUAL and asks_for_care(input):
         return with_care("kl_div", kl_div, (), locals())
-    require_tensors("kl_div", input=input, target=target)
     warn_of_probabilities("kl_div", input)
     by_samples = False
     if size_average is not None or reduce is not None:
@@ -89,7 +88,6 @@ def poisson_nll_loss(
     """
     if UNUSUAL and asks_for_care(input):
         return with_care("poisson_nll_loss", poisson_nll_loss, (), locals())
-    require_tensors("poisson_nll_loss", input=input, target=target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     losses = exp(input) - target * input if log_input else input - target * log(input + eps)
     if full:
@@ -122,7 +120,6 @@ def gaussian_nll_loss(
     ValueError
         If a variance is negative, or their shape does not fit.
     """
-    require_tensors("gaussian_nll_loss", input=input)
     if isinstance(var, float) and not isinstance(var, int):
         var = ones_like(input) * var
     if not isinstance(var, Tensor):

@@ -9,7 +9,6 @@ import numpy as np
 from autokit.autograd.modes import no_grad
 from autokit.devices import beside, to_numpy
 from autokit.dtypes import FLOATS
-from autokit.nn.functional.loss import require_tensors
 from autokit.ops import embedding as rules
 from autokit.ops.errors import describe
 from autokit.ops.gpu import ask
@@ -56,7 +55,6 @@ def embedding(
     """
     if UNUSUAL and asks_for_care(input):
         return with_care("embedding", embedding, (), locals())
-    require_tensors("embedding", input=input, weight=weight)
     if weight.array.ndim != 2:
         raise RuntimeError(f"'weight' must be 2-D: {describe(weight)}; embedding takes (input, weight)")
     rows = weight.array.shape[0]
@@ -146,7 +144,6 @@ def embedding_bag(
     ValueError, RuntimeError, NotImplementedError
         If shapes, dtypes or settings do not fit, or there is no such row.
     """
-    require_tensors("embedding_bag", input=input, weight=weight)
     if per_sample_weights is not None and per_sample_weights.array.shape != input.array.shape:
         raise ValueError(
             f"embedding_bag: If per_sample_weights ({per_sample_weights.shape}) is not None, then it must "

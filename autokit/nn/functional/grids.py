@@ -66,10 +66,8 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
     tensor([[[[-0.5000,  0.0000],
               [ 1.5000,  0.0000]]]])
     """
-    if not isinstance(theta, Tensor) or theta.array.dtype.kind not in "fV":
-        raise ValueError(
-            f"Expected theta to have floating point type, but got {getattr(theta, 'dtype', theta)}"
-        )
+    if theta.array.dtype.kind not in "fV":
+        raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")
     if len(size) not in (4, 5):
         raise NotImplementedError(
             "affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, respectively. "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from autokit.nn.functional.loss import require_tensors
 from autokit.ops.affine import affine
 from autokit.ops.direct import direct
 from autokit.ops.errors import describe, dimension_error, refuse_bools_in
@@ -118,9 +117,6 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
     """
     if UNUSUAL and asks_for_care(input1):
         return with_care("bilinear", bilinear, (), locals())
-    require_tensors("bilinear", input1=input1, input2=input2, weight=weight)
-    if bias is not None and not isinstance(bias, Tensor):
-        raise TypeError(f"bilinear(): argument 'bias' (position 4) must be Tensor, not {type(bias).__name__}")
     _check_bilinear(input1, input2, weight, bias)
     outputs, first, second = weight.array.shape
     rows, others = input1.reshape(-1, first), input2.reshape(-1, second)

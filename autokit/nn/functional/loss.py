@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
-from autokit.autograd.modes import is_grad_enabled
-from autokit.dtypes import DIFFERENTIABLE, FLOATS
+from autokit.dtypes import FLOATS
 from autokit.nn.functional.advice import warn_of_probabilities
+from autokit.nn.functional.loss_checks import (
+    check_classes,
+    check_weight,
+    chosen_reduction,
+    compare,
+    reduced,
+    refuse_improbable,
+    refuse_integers,
+    require_floats_of,
+    require_no_gradient,
+    require_to_fit,
+)
 from autokit.ops.choices import where
 from autokit.ops.direct import direct
 from autokit.ops.elementwise import abs as _abs
 from autokit.ops.errors import describe, dimension_error, require_floats
-from autokit.ops.expansion import broadcast_tensors
-from autokit.ops.gpu import any_of
 from autokit.ops.loss import binary_cross_entropy as _binary_cross_entropy
 from autokit.ops.loss import binary_cross_entropy_with_logits as _binary_cross_entropy_with_logits
 from autokit.ops.loss import class_factors, is_large, shift_of
@@ -26,99 +34,14 @@ from autokit.ops.loss import nll_loss as _nll_loss
 from autokit.ops.loss import smooth_l1_loss as _smooth_l1_loss
 from autokit.ops.soft_extremes import plain_log_softmax
 from autokit.ops.unusual import asks_for_care, with_care
-from autokit.ops.warn import warn
 from autokit.tensor import Tensor, new_tensor
 from autokit.thread_state import UNUSUAL
-
-_REDUCTIONS = ("mean", "sum", "none")
-
-
-def chosen_reduction(reduction: str, size_average: bool | None, reduce: bool | None) -> str:
-    """``reduction``, or what PyTorch's older spelling of it says, with a warning.
-
-    Raises
-    ------
-    ValueError
-        If there is no such reduction.
-    """
-    if size_average is not None or reduce is not None:
-        older = "mean"
-        if reduce is not None and not reduce:
-            older = "none"
-        elif size_average is not None and not size_average:
-            older = "sum"
-        warn(
-            f"size_average and reduce args will be deprecated, please use reduction='{older}' instead.",
-        )
-        return older
-    if reduction == "elementwise_mean":
-        warn(
-            "reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.",
-        )
-        return "mean"
-    if reduction not in _REDUCTIONS:
-        raise ValueError(f"{reduction} is not a valid value for reduction: it is 'none', 'mean' or 'sum'")
-    return reduction
-
-
-def require_tensors(name: str, **arguments: Any) -> None:
-    """Raise a TypeError for the first of the arguments of ``name`` that is no tensor."""
-    for place, (argument, value) in enumerate(arguments.items(), 1):
-        if not isinstance(value, Tensor):
-            raise TypeError(
-                f"{name}(): argument '{argument}' (position {place}) must be Tensor, not "
-                f"{type(value).__name__}; make one with torch.tensor(...)"
-            )
-
-
-def reduced(losses: Tensor, reduction: str) -> Tensor:
-    """The losses of single elements, their mean or their sum."""
-    return losses if reduction == "none" else losses.mean() if reduction == "mean" else losses.sum()
-
-
-def _compare(name: str, input: Any, target: Any) -> tuple[Tensor, Tensor]:
-    """Check the two sides of an element-by-element loss; warn where their shapes differ, and expand them."""
-    if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
-        require_tensors(name, input=input, target=target)
-    if input.array.shape != target.array.shape:
-        warn(
-            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). "
-            "This will likely lead to incorrect results due to broadcasting. Please ensure they have the "
-            "same size.",
-        )
-        one, other = broadcast_tensors(input, target)
-        if input.array.dtype != target.array.dtype:  # none counts less for having no dimensions
-            return one, other
-    return input, target
-
-
-def _check_weight(weight: Tensor | None, input: Tensor) -> None:
-    if weight is not None and weight.array.shape != input.array.shape:
-        raise ValueError(
-            f"Weights and input must have the same size: {describe(weight)} is to weigh {describe(input)}"
-        )
 
 
 def _weighted(losses: Tensor, weight: Tensor, reduction: str) -> Tensor:
     """Losses that count as ``weight`` says; their mean is the weighted one."""
     weighted = losses * weight
     return weighted.sum() / weight.sum() if reduction == "mean" else reduced(weighted, reduction)
-
-
-def _refuse_integers(name: str, input: Tensor, target: Tensor) -> None:
-    if input.array.dtype.kind not in DIFFERENTIABLE and target.array.dtype.kind not in DIFFERENTIABLE:
-        raise NotImplementedError(
-            f'"{name}" not implemented for {input.dtype.name}: {describe(input)}; convert with .float()'
-        )
-
-
-def require_floats_of(input: Tensor, name: str) -> None:
-    """Raise where losses, which have the dtype of ``input``, would lose their fractions."""
-    if input.array.dtype.kind not in DIFFERENTIABLE:
-        raise RuntimeError(
-            f"result type Float can't be cast to the desired output type {input.dtype.name}: {name} gives "
-            f"losses in the dtype of the input, and it is {describe(input)}; convert it with .float()"
-        )
 
 
 def mse_loss(
@@ -143,13 +66,13 @@ def mse_loss(
     if UNUSUAL and asks_for_care(input):
         return with_care("mse_loss", mse_loss, (), locals())
     given = input
-    input, target = _compare("mse_loss", input, target)
-    _check_weight(weight, given)
+    input, target = compare(input, target)
+    check_weight(weight, given)
     reduction = chosen_reduction(reduction, size_average, reduce)
     if weight is not None:
         return _weighted((input - target) ** 2, weight, reduction)
     if input.array.dtype.kind not in FLOATS:
-        _refuse_integers("mse_loss", input, target)
+        refuse_integers("mse_loss", input, target)
     return _mse_loss(input, target, reduction=reduction)
 
 
@@ -165,8 +88,8 @@ def l1_loss(
     if UNUSUAL and asks_for_care(input):
         return with_care("l1_loss", l1_loss, (), locals())
     given = input
-    input, target = _compare("l1_loss", input, target)
-    _check_weight(weight, given)
+    input, target = compare(input, target)
+    check_weight(weight, given)
     reduction = chosen_reduction(reduction, size_average, reduce)
     losses = _abs(input - target)
     return reduced(losses, reduction) if weight is None else _weighted(losses, weight, reduction)
@@ -193,13 +116,13 @@ def smooth_l1_loss(
     """
     if UNUSUAL and asks_for_care(input):
         return with_care("smooth_l1_loss", smooth_l1_loss, (), locals())
-    input, target = _compare("smooth_l1_loss", input, target)
+    input, target = compare(input, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     if beta < 0:
         raise RuntimeError(f"smooth_l1_loss does not support negative values for beta: it is {beta}")
     if beta == 0:
         return reduced(_abs(input - target), reduction)
-    _refuse_integers("smooth_l1_loss", input, target)
+    refuse_integers("smooth_l1_loss", input, target)
     return _smooth_l1_loss(input, target, beta=beta, reduction=reduction)
 
 
@@ -224,12 +147,12 @@ def huber_loss(
     if UNUSUAL and asks_for_care(input):
         return with_care("huber_loss", huber_loss, (), locals())
     given = input
-    input, target = _compare("huber_loss", input, target)
-    _check_weight(weight, given)
+    input, target = compare(input, target)
+    check_weight(weight, given)
     reduction = chosen_reduction(reduction, None, None)
     if delta <= 0:
         raise RuntimeError(f"huber_loss does not support non-positive values for delta: it is {delta}")
-    _refuse_integers("huber_loss", input, target)
+    refuse_integers("huber_loss", input, target)
     require_floats_of(input, "huber_loss")
     target = target.to(input.dtype)
     if weight is None:
@@ -269,7 +192,6 @@ def nll_loss(
     """
     if UNUSUAL and asks_for_care(input):
         return with_care("nll_loss", nll_loss, (), locals())
-    require_tensors("nll_loss", input=input, target=target)
     warn_of_probabilities("nll_loss", input)
     return _likelihood(input, target, weight, ignore_index, chosen_reduction(reduction, size_average, reduce))
 
@@ -277,54 +199,11 @@ def nll_loss(
 def _likelihood(
     input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: str
 ) -> Tensor:
-    _check_classes(input, target, weight)
+    check_classes(input, target, weight)
     require_floats("nll_loss_out_frame", input.array)
     classes = input.array.shape[1 if input.array.ndim > 1 else 0]
     factors = class_factors(target.array, classes, None if weight is None else weight.array, ignore_index)
     return direct(_nll_loss, (input, target), {"factors": factors, "reduction": reduction})
-
-
-def _check_classes(input: Tensor, target: Tensor, weight: Tensor | None) -> None:
-    shape, target_shape = input.array.shape, target.array.shape
-    if weight is None and len(shape) == 2 and target_shape == shape[:1] and target.array.dtype == np.int64:
-        return  # as nearly always
-    if not shape:
-        raise ValueError("Expected 1 or more dimensions (got 0)")
-    if target_shape != shape[:1] + shape[2:] if len(shape) > 1 else target_shape not in ((), (1,)):
-        if len(shape) > 1 and target_shape[:1] != shape[:1]:
-            raise ValueError(
-                f"Expected input batch_size ({shape[0]}) to match target batch_size "
-                f"({(*target_shape, 0)[0]})."
-            )
-        if len(shape) == len(target_shape) == 1:
-            raise ValueError(
-                f"For 1D input, 1D target must have size 1, but got target size: {target_shape[0]}: a row of "
-                "scores is for one sample"
-            )
-        if len(shape) <= 2:
-            raise RuntimeError(
-                "0D or 1D target tensor expected, multi-target not supported: the target has shape "
-                f"{list(target_shape)}; a dimension of size 1 goes away with target.squeeze(1)"
-            )
-        raise RuntimeError(f"Expected target size {[shape[0], *shape[2:]]}, got {list(target_shape)}")
-    if target.array.dtype.kind not in "iu" or target.array.dtype.itemsize not in (1, 8):
-        raise RuntimeError(
-            f"expected target dtype to be Long or Byte, but got {target.dtype.name}: {describe(target)}; "
-            "classes are whole numbers, converted with .long()"
-        )
-    classes = shape[1] if len(shape) > 1 else shape[0]
-    if weight is not None and weight.array.dtype != input.array.dtype:
-        raise RuntimeError(
-            f"expected scalar type {input.dtype.name} but found {weight.dtype.name}: the weights of the "
-            "classes have the dtype of the predictions"
-        )
-    require_no_gradient("nll_loss_forward", weight=weight)
-    if weight is not None and weight.array.shape != (classes,):
-        raise RuntimeError(
-            f"weight tensor should be defined either for all {classes} classes or no classes but got weight "
-            "tensor "
-            f"of shape: {list(weight.array.shape)}"
-        )
 
 
 def cross_entropy(
@@ -367,8 +246,6 @@ def cross_entropy(
     """
     if UNUSUAL and asks_for_care(input):
         return with_care("cross_entropy", cross_entropy, (), locals())
-    if not (isinstance(input, Tensor) and isinstance(target, Tensor)):
-        require_tensors("cross_entropy", input=input, target=target)  # type: ignore[unreachable]
     if input.grad_fn is not None:
         warn_of_probabilities("cross_entropy", input)
     if reduction != "mean" or size_average is not None or reduce is not None:
@@ -411,7 +288,7 @@ def _of_large(input: Tensor, target: Tensor, ignore_index: int, reduction: str) 
     """The cross-entropy of many logits in one step, or None where a target does not count."""
     if target.array.ndim != 1 or not target.array.size:
         return None
-    _check_classes(input, target, None)
+    check_classes(input, target, None)
     if class_factors(target.array, input.array.shape[1], None, ignore_index) is not None:
         return None
     settings = {"shift": shift_of(input.array), "reduction": reduction}
@@ -454,33 +331,6 @@ def _along(weight: Tensor, axis: int, ndim: int) -> Tensor:
     return weight.reshape([-1 if place == axis else 1 for place in range(ndim)])
 
 
-def require_no_gradient(name: str, **weights: Tensor | None) -> None:
-    for argument, weight in weights.items():
-        if weight is not None and weight._requires_grad and is_grad_enabled():
-            raise RuntimeError(
-                f"The function '{name}' is not differentiable with respect to argument '{argument}'. This "
-                f"input cannot have requires_grad True: give {argument}.detach()"
-            )
-
-
-def _require_to_fit(input: Tensor, weight: Tensor | None) -> None:
-    """Raise where a weight does not broadcast to the shape of the losses, which is the input's."""
-    if weight is None or weight.array.shape == input.array.shape:
-        return
-    shape = broadcast_tensors(input, weight)[0].shape
-    if shape != input.shape:
-        raise RuntimeError(
-            f"output with shape {list(input.shape)} doesn't match the broadcast shape {list(shape)}: "
-            f"{describe(weight)} is to weigh {describe(input)}"
-        )
-
-
-def _refuse_improbable(name: str, tensor: Tensor, advice: str) -> None:
-    array = tensor.array
-    if any_of(~((array >= 0) & (array <= 1))):
-        raise RuntimeError(f"all elements of {name} should be between 0 and 1: {advice}")
-
-
 def binary_cross_entropy(
     input: Tensor,
     target: Tensor,
@@ -500,7 +350,6 @@ def binary_cross_entropy(
     """
     if UNUSUAL and asks_for_care(input):
         return with_care("binary_cross_entropy", binary_cross_entropy, (), locals())
-    require_tensors("binary_cross_entropy", input=input, target=target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     if input.array.shape != target.array.shape:
         raise ValueError(
@@ -514,9 +363,9 @@ def binary_cross_entropy(
         )
     require_floats("binary_cross_entropy", input.array)
     require_no_gradient("binary_cross_entropy", weight=weight)
-    _refuse_improbable("input", input, "put a sigmoid before, or use binary_cross_entropy_with_logits")
-    _refuse_improbable("target", target, "0 stands for no, 1 for yes")
-    _require_to_fit(input, weight)
+    refuse_improbable("input", input, "put a sigmoid before, or use binary_cross_entropy_with_logits")
+    refuse_improbable("target", target, "0 stands for no, 1 for yes")
+    require_to_fit(input, weight)
     factors = None if weight is None else weight.array.astype(input.array.dtype, copy=False)
     return _binary_cross_entropy(input, target, factors, reduction)
 
@@ -543,15 +392,14 @@ def binary_cross_entropy_with_logits(
     """
     if UNUSUAL and asks_for_care(input):
         return with_care("binary_cross_entropy_with_logits", binary_cross_entropy_with_logits, (), locals())
-    require_tensors("binary_cross_entropy_with_logits", input=input, target=target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     warn_of_probabilities("binary_cross_entropy_with_logits", input)
     if input.array.shape != target.array.shape:
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
     require_no_gradient("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
     require_floats("log_sigmoid_cpu", input.array)
-    _require_to_fit(input, weight)
-    _require_to_fit(input, pos_weight)
+    require_to_fit(input, weight)
+    require_to_fit(input, pos_weight)
     if target.array.dtype.kind not in FLOATS:
         raise RuntimeError(
             f"result type {input.dtype.name} can't be cast to the desired output type {target.dtype.name}: "

@@ -7,12 +7,11 @@ from collections.abc import Callable
 import numpy as np
 
 from autokit.dtypes import FLOATS
-from autokit.nn.functional.loss import (
+from autokit.nn.functional.loss_checks import (
     chosen_reduction,
     reduced,
     require_floats_of,
     require_no_gradient,
-    require_tensors,
 )
 from autokit.ops import margin_loss as rules
 from autokit.ops.choices import clamp_min, minimum, where
@@ -39,7 +38,6 @@ def hinge_embedding_loss(
     """Distances: themselves where the target is 1, what they miss of ``margin`` where it is -1."""
     if UNUSUAL and asks_for_care(input):
         return with_care("hinge_embedding_loss", hinge_embedding_loss, (), locals())
-    require_tensors("hinge_embedding_loss", input=input, target=target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     far = clamp_min(float(margin) - input, 0).to(input.dtype)
     return reduced(where(ne(target, 1), far, 0) + where(ne(target, -1), input, 0), reduction)
@@ -57,7 +55,6 @@ def margin_ranking_loss(
     """What ``input1`` misses to be above ``input2`` by ``margin`` where the target is 1; below for -1."""
     if UNUSUAL and asks_for_care(input1):
         return with_care("margin_ranking_loss", margin_ranking_loss, (), locals())
-    require_tensors("margin_ranking_loss", input1=input1, input2=input2, target=target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     if not input1.array.ndim == input2.array.ndim == target.array.ndim:
         raise RuntimeError(
@@ -80,7 +77,6 @@ def soft_margin_loss(
     """
     if UNUSUAL and asks_for_care(input):
         return with_care("soft_margin_loss", soft_margin_loss, (), locals())
-    require_tensors("soft_margin_loss", input=input, target=target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     require_no_gradient("soft_margin_loss", target=target)
     require_floats_of(input, "soft_margin_loss")
@@ -129,7 +125,6 @@ def multi_margin_loss(
     """
     if UNUSUAL and asks_for_care(input):
         return with_care("multi_margin_loss", multi_margin_loss, (), locals())
-    require_tensors("multi_margin_loss", input=input, target=target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     if p not in (1, 2):
         raise ValueError(f"only p == 1 and p == 2 supported: it is {p}")
@@ -189,7 +184,6 @@ def multilabel_margin_loss(
     """
     if UNUSUAL and asks_for_care(input):
         return with_care("multilabel_margin_loss", multilabel_margin_loss, (), locals())
-    require_tensors("multilabel_margin_loss", input=input, target=target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     _refuse_more_than_rows(input)
     named = target.array
@@ -235,7 +229,6 @@ def multilabel_soft_margin_loss(
     """
     if UNUSUAL and asks_for_care(input):
         return with_care("multilabel_soft_margin_loss", multilabel_soft_margin_loss, (), locals())
-    require_tensors("multilabel_soft_margin_loss", input=input, target=target)
     if size_average is not None or reduce is not None:
         reduction = chosen_reduction(reduction, size_average, reduce)
     if reduction not in ("none", "mean", "sum"):
@@ -327,7 +320,6 @@ def _triplet(
     swap: bool,
     reduction: str,
 ) -> Tensor:
-    require_tensors(name, anchor=anchor, positive=positive, negative=negative)
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
     dims = anchor.array.ndim, positive.array.ndim, negative.array.ndim
@@ -364,7 +356,6 @@ def cosine_embedding_loss(
     """
     if UNUSUAL and asks_for_care(input1):
         return with_care("cosine_embedding_loss", cosine_embedding_loss, (), locals())
-    require_tensors("cosine_embedding_loss", input1=input1, input2=input2, target=target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     if target.array.ndim > 1:
         raise RuntimeError(

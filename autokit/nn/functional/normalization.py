@@ -11,7 +11,6 @@ import numpy as np
 from autokit.autograd.modes import is_grad_enabled
 from autokit.dtypes import FLOATS, HALVES
 from autokit.limits import finfo
-from autokit.nn.functional.loss import require_tensors
 from autokit.ops import normalize as rules
 from autokit.ops.convert import cast
 from autokit.ops.direct import direct
@@ -83,7 +82,6 @@ def rms_norm(
     if UNUSUAL and asks_for_care(input):
         return with_care("rms_norm", rms_norm, (), locals())
     if eps is None:
-        require_tensors("rms_norm", input=input)
         eps = finfo(input.dtype).eps if input.array.dtype.kind in FLOATS else 0.0
     groups = _last_dimensions("rms_norm", input, normalized_shape, weight, None, eps)
     return _run(rules.rms_norm, input, weight, None, groups._replace(centred=False))
@@ -92,14 +90,8 @@ def rms_norm(
 def _last_dimensions(
     name: str, input: Tensor, sizes: Any, weight: Tensor | None, bias: Tensor | None, eps: float
 ) -> Groups:
-    require_tensors(name, input=input)
     if name == "rms_norm" and not input.array.ndim:
         raise ValueError(f"Input tensor must have at least 1 dimensions, but got 0: {describe(input)}")
-    if not isinstance(sizes, tuple | list):
-        raise TypeError(
-            f"{name}(): argument 'normalized_shape' (position 2) must be tuple of ints, not "
-            f"{type(sizes).__name__}: write [{sizes}]"
-        )
     sizes = tuple(sizes)
     if not sizes:
         raise RuntimeError(
@@ -200,7 +192,6 @@ def batch_norm(
     """
     if UNUSUAL and asks_for_care(input):
         return with_care("batch_norm", batch_norm, (), locals())
-    require_tensors("batch_norm", input=input)
     shape = input.array.shape
     if training and not shape:
         raise IndexError(f"tuple index out of range: there are no samples in {describe(input)}")
@@ -208,11 +199,6 @@ def batch_norm(
         raise ValueError(
             f"Expected more than 1 value per channel when training, got input size {input.shape}: give "
             "larger batches, or call model.eval() first"
-        )
-    if momentum is None:
-        raise TypeError(
-            "batch_norm(): argument 'momentum' (position 7) must be float, not NoneType: the modules alone "
-            "take None, for the mean over all batches"
         )
     if eps < 0 or training and eps <= 0:
         kind = "positive during training" if training else "non-negative"
@@ -310,7 +296,6 @@ def group_norm(
     """
     if UNUSUAL and asks_for_care(input):
         return with_care("group_norm", group_norm, (), locals())
-    require_tensors("group_norm", input=input)
     shape = input.array.shape
     if len(shape) < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {len(shape)}")
@@ -365,7 +350,6 @@ def instance_norm(
     """
     if UNUSUAL and asks_for_care(input):
         return with_care("instance_norm", instance_norm, (), locals())
-    require_tensors("instance_norm", input=input)
     shape = input.array.shape
     if use_input_stats and math.prod(shape[2:]) == 1:
         raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.shape}")
@@ -415,7 +399,6 @@ def local_response_norm(
     """
     if UNUSUAL and asks_for_care(input):
         return with_care("local_response_norm", local_response_norm, (), locals())
-    require_tensors("local_response_norm", input=input)
     ndim = input.array.ndim
     if ndim < 3:
         raise ValueError(f"Expected 3D or higher dimensionality input (got {ndim} dimensions)")

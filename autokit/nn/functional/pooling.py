@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from autokit.nn.functional.loss import require_tensors
 from autokit.ops.conv import Size
 from autokit.ops.direct import direct
 from autokit.ops.elementwise import relu, sign
@@ -83,7 +82,6 @@ def _unpool(
     ndim: int,
 ) -> Tensor:
     name = f"max_unpool{ndim}d"
-    require_tensors(name, input=input, indices=indices)
     kernel = _of_each_side(name, "kernel_size", kernel_size, ndim)
     skips = kernel if stride is None else _of_each_side(name, "stride", stride, ndim)
     around = _of_each_side(name, "padding", padding, ndim)
