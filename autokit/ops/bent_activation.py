@@ -12,7 +12,7 @@ import numpy as np
 from autokit import random
 from autokit.dtypes import FLOATS
 from autokit.limits import finfo
-from autokit.ops.blocks import constants_like, drop, in_blocks, replace, select
+from autokit.ops.blocks import constants_like, drop, in_blocks, keep, replace, select
 from autokit.ops.errors import refuse_bools_in, require_floats, require_tensor
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
@@ -172,6 +172,21 @@ def _of_hardtanh_of_block(g: Any, a: Any, into: Any, /, min_val: float, max_val:
     drop(outside, g, into)
 
 
+def _hardtanh(a: Any, min_val: float, max_val: float) -> Any:
+    if a.dtype.kind == "b":
+        raise RuntimeError("Bool inputs not supported for hardtanh: convert with .float()")
+    if a.dtype.kind == "u" and (min_val < 0 or max_val < 0):
+        raise RuntimeError(
+            f"cannot do hardtanh on an unsigned type with negative limits: {min_val} and {max_val}; convert "
+            "with .float()"
+        )
+    return np.clip(a, min_val, max_val).astype(a.dtype, copy=False)
+
+
+def _hardtanh_of_block(a: Any, into: Any, /, min_val: float, max_val: float) -> None:
+    np.clip(a, min_val, max_val, out=into)
+
+
 @operation(
     "hardtanh",
     "{a} between two bounds",
@@ -181,18 +196,12 @@ def _of_hardtanh_of_block(g: Any, a: Any, into: Any, /, min_val: float, max_val:
         in_blocks(_of_hardtanh, _of_hardtanh_of_block, "native_loops.hardtanh_gradient"),
     ),
     name="hardtanh",
+    on_arrays=in_blocks(_hardtanh, _hardtanh_of_block, "native_loops.hardtanh"),
     elementwise=True,
 )
 def plain_hardtanh(a, /, min_val=-1.0, max_val=1.0):
     """Each element held between ``min_val`` and ``max_val``; flat at the bounds themselves."""
-    if a.dtype.kind == "b":
-        raise RuntimeError("Bool inputs not supported for hardtanh: convert with .float()")
-    if a.dtype.kind == "u" and (min_val < 0 or max_val < 0):
-        raise RuntimeError(
-            f"cannot do hardtanh on an unsigned type with negative limits: {min_val} and {max_val}; convert "
-            "with .float()"
-        )
-    return np.clip(a, min_val, max_val).astype(a.dtype, copy=False)
+    return _hardtanh(a, min_val, max_val)
 
 
 def bounded_hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
@@ -213,18 +222,42 @@ def relu6(input: Tensor) -> Tensor:
     return plain_hardtanh(input, 0, 6)
 
 
+def _hardsigmoid(a: Any) -> Any:
+    require_floats("hardsigmoid_cpu", a)
+    return np.clip(a + 3, 0, 6) / 6
+
+
+def _hardsigmoid_of_block(a: Any, into: Any, /) -> None:
+    np.add(a, 3, out=into)
+    np.clip(into, 0, 6, out=into)
+    into *= 1 / 6
+
+
+def _of_hardsigmoid(g: Any, a: Any) -> Any:
+    return np.where((a > -3) & (a < 3), g / 6, 0.0)
+
+
+def _of_hardsigmoid_of_block(g: Any, a: Any, into: Any, /) -> None:
+    inside = a > -3
+    inside &= a < 3
+    keep(inside, g, into)
+    into *= 1 / 6
+
+
 @operation(
     "hardσ",
     "({a} + 3) / 6 between 0 and 1",
     a=derivative(
-        "1/6 for {a} inside of (−3, 3), else 0", lambda g, a: np.where((a > -3) & (a < 3), g / 6, 0.0)
+        "1/6 for {a} inside of (−3, 3), else 0",
+        _of_hardsigmoid,
+        in_blocks(_of_hardsigmoid, _of_hardsigmoid_of_block, "native_loops.hardsigmoid_gradient"),
     ),
     name="hardsigmoid",
+    on_arrays=in_blocks(_hardsigmoid, _hardsigmoid_of_block, "native_loops.hardsigmoid"),
 )
 def plain_hardsigmoid(a, /):
     """``(x + 3) / 6`` held between 0 and 1."""
-    require_floats("hardsigmoid_cpu", a)
-    return np.clip(a + 3, 0, 6) / 6
+    return _hardsigmoid(a)
 
 
 def _of_hardswish(g: Any, a: Any) -> Any:
@@ -276,29 +309,57 @@ def _outside(g: Any, a: Any, lambd: float) -> Any:
     return np.where((a >= -lambd) & (a <= lambd), 0.0, g)
 
 
+def _outside_of_block(g: Any, a: Any, into: Any, /, lambd: float) -> None:
+    inside = a >= -lambd
+    inside &= a <= lambd
+    drop(inside, g, into)
+
+
+_outside_on_arrays = in_blocks(_outside, _outside_of_block, "native_loops.hardshrink_gradient")
+
+
+def _hardshrink(a: Any, lambd: float) -> Any:
+    require_floats("hardshrink_cpu", a)
+    return np.where((a >= -lambd) & (a <= lambd), 0, a).astype(a.dtype)
+
+
+def _hardshrink_of_block(a: Any, into: Any, /, lambd: float) -> None:
+    _outside_of_block(a, a, into, lambd)
+
+
 @operation(
     "hardshrink",
     "{a} where |{a}| > λ, else 0",
-    a=derivative("1 where |{a}| > λ, else 0", _outside),
+    a=derivative("1 where |{a}| > λ, else 0", _outside, _outside_on_arrays),
+    on_arrays=in_blocks(_hardshrink, _hardshrink_of_block, "native_loops.hardshrink"),
     elementwise=True,
 )
 def hardshrink(a, /, lambd=0.5):
     """Each element where it is larger than ``lambd`` in size, else 0."""
-    require_floats("hardshrink_cpu", a)
-    return np.where((a >= -lambd) & (a <= lambd), 0, a).astype(a.dtype)
+    return _hardshrink(a, lambd)
+
+
+def _softshrink(a: Any, lambd: float) -> Any:
+    require_floats("softshrink_cpu", a)
+    return a - np.clip(a, -lambd, lambd)
+
+
+def _softshrink_of_block(a: Any, into: Any, /, lambd: float) -> None:
+    np.clip(a, -lambd, lambd, out=into)
+    np.subtract(a, into, out=into)
 
 
 @operation(
     "softshrink",
     "{a} moved by λ towards 0",
-    a=derivative("1 where |{a}| > λ, else 0", _outside),
+    a=derivative("1 where |{a}| > λ, else 0", _outside, _outside_on_arrays),
     name="softshrink",
+    on_arrays=in_blocks(_softshrink, _softshrink_of_block, "native_loops.softshrink"),
     elementwise=True,
 )
 def plain_softshrink(a, /, lambd=0.5):
     """See :func:`softshrink`."""
-    require_floats("softshrink_cpu", a)
-    return a - np.clip(a, -lambd, lambd)
+    return _softshrink(a, lambd)
 
 
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
@@ -311,17 +372,38 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     return plain_softshrink(input, lambd)
 
 
+def _threshold(a: Any, threshold: float, value: float) -> Any:
+    refuse_bools_in("threshold_cpu", a)
+    return np.where(a <= threshold, a.dtype.type(value), a)
+
+
+def _threshold_of_block(a: Any, into: Any, /, threshold: float, value: float) -> None:
+    select(a <= threshold, constants_like(a, value), a, into)
+
+
+def _of_threshold(g: Any, a: Any, threshold: float) -> Any:
+    return np.where(a <= threshold, 0.0, g)
+
+
+def _of_threshold_of_block(g: Any, a: Any, into: Any, /, threshold: float) -> None:
+    drop(a <= threshold, g, into)
+
+
 @operation(
     "threshold",
     "{a} where above the threshold, else a value",
-    a=derivative("1 above the threshold, else 0", lambda g, a, threshold: np.where(a <= threshold, 0.0, g)),
+    a=derivative(
+        "1 above the threshold, else 0",
+        _of_threshold,
+        in_blocks(_of_threshold, _of_threshold_of_block, "native_loops.threshold_gradient"),
+    ),
     name="threshold",
+    on_arrays=in_blocks(_threshold, _threshold_of_block, "native_loops.threshold"),
     elementwise=True,
 )
 def plain_threshold(a, /, threshold, value):
     """Each element where it is above ``threshold``, else ``value``."""
-    refuse_bools_in("threshold_cpu", a)
-    return np.where(a <= threshold, a.dtype.type(value), a)
+    return _threshold(a, threshold, value)
 
 
 NAMES = Names(both="hardshrink prelu", functional="hardshrink prelu softshrink")

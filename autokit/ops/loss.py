@@ -101,15 +101,50 @@ def _smooth_slope(g: Any, input: Any, target: Any, beta: float, reduction: str) 
     return slope * _share(g, difference.shape, reduction)
 
 
+def _bent(input: Any, target: Any, knee: float) -> Any:
+    """Half the squared differences up to ``knee``, and straight lines from there, with no choice anywhere."""
+    distance = np.abs(input - target)
+    smaller = np.minimum(distance, knee)  # the distance itself, on the parabola
+    distance -= smaller * 0.5
+    distance *= smaller
+    return distance
+
+
+def _bent_slope(g: Any, input: Any, target: Any, knee: float, reduction: str) -> Any:
+    slope = np.clip(input - target, -knee, knee)
+    slope *= _share(g, slope.shape, reduction)
+    return slope
+
+
+def _is_large_and_bent(input: Any, knee: float) -> bool:
+    """Whether the choices of an array that is not small would take most of the time."""
+    return input.size >= _LARGE and knee > 0
+
+
+def _smooth_error(input: Any, target: Any, beta: float = 1.0, reduction: str = "mean") -> Any:
+    if _is_large_and_bent(input, beta):
+        return _reduced(_bent(input, target, beta) / beta, reduction)
+    return smooth_l1_loss.operation.plain(input, target, beta, reduction)
+
+
+def _smooth_slope_on_arrays(g: Any, input: Any, target: Any, beta: float, reduction: str) -> Any:
+    if _is_large_and_bent(input, beta):
+        return _bent_slope(g / beta, input, target, beta, reduction)
+    return _smooth_slope(g, input, target, beta, reduction)
+
+
 @operation(
     "smooth error",
     "({input} − {target})² / 2β below β, else |{input} − {target}| − β/2",
-    input=derivative("({input} − {target}) / β, held between −1 and 1, / n", _smooth_slope),
+    input=derivative(
+        "({input} − {target}) / β, held between −1 and 1, / n", _smooth_slope, _smooth_slope_on_arrays
+    ),
     target=derivative(
         "−({input} − {target}) / β, held between −1 and 1, / n",
         lambda g, input, target, beta, reduction: -_smooth_slope(g, input, target, beta, reduction),
     ),
     floating=True,
+    on_arrays=_smooth_error,
 )
 def smooth_l1_loss(input, target, /, beta=1.0, reduction="mean"):
     """The absolute differences, rounded off to a parabola where they are below ``beta``."""
@@ -125,15 +160,29 @@ def _huber_slope(g: Any, input: Any, target: Any, delta: float, reduction: str) 
     return slope * _share(g, difference.shape, reduction)
 
 
+def _huber_slope_on_arrays(g: Any, input: Any, target: Any, delta: float, reduction: str) -> Any:
+    rule = _bent_slope if _is_large_and_bent(input, delta) else _huber_slope
+    return rule(g, input, target, delta, reduction)
+
+
+def _huber_error(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0) -> Any:
+    if _is_large_and_bent(input, delta):
+        return _reduced(_bent(input, target, delta), reduction)
+    return huber_loss.operation.plain(input, target, reduction, delta)
+
+
 @operation(
     "Huber's error",
     "({input} − {target})² / 2 up to δ, else δ · (|{input} − {target}| − δ/2)",
-    input=derivative("({input} − {target}), held between −δ and δ, / n", _huber_slope),
+    input=derivative(
+        "({input} − {target}), held between −δ and δ, / n", _huber_slope, _huber_slope_on_arrays
+    ),
     target=derivative(
         "−({input} − {target}), held between −δ and δ, / n",
         lambda g, input, target, delta, reduction: -_huber_slope(g, input, target, delta, reduction),
     ),
     floating=True,
+    on_arrays=_huber_error,
 )
 def huber_loss(input, target, /, reduction="mean", delta=1.0):
     """Half the squared differences, continued by straight lines where they are beyond ``delta``."""

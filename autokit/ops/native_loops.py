@@ -151,9 +151,53 @@ def leaky_relu_gradient(g, a, into, slope):
         into[i] = g[i] if a[i] > ZERO else g[i] * slope
 
 
+def hardtanh(a, into, low, high):
+    for i in range(into.size):
+        held = low if a[i] < low else a[i]
+        into[i] = high if held > high else held
+
+
 def hardtanh_gradient(g, a, into, low, high):
     for i in range(into.size):
         into[i] = ZERO if (a[i] <= low) | (a[i] >= high) else g[i]
+
+
+def hardsigmoid(a, into):
+    for i in range(into.size):
+        held = a[i] + THREE
+        held = ZERO if held < ZERO else held
+        into[i] = (SIX if held > SIX else held) * SIXTH
+
+
+def hardsigmoid_gradient(g, a, into):
+    for i in range(into.size):
+        into[i] = g[i] * SIXTH if (a[i] > -THREE) & (a[i] < THREE) else ZERO
+
+
+def hardshrink(a, into, bound):
+    for i in range(into.size):
+        into[i] = ZERO if (a[i] >= -bound) & (a[i] <= bound) else a[i]
+
+
+def hardshrink_gradient(g, a, into, bound):
+    for i in range(into.size):
+        into[i] = ZERO if (a[i] >= -bound) & (a[i] <= bound) else g[i]
+
+
+def softshrink(a, into, bound):
+    for i in range(into.size):
+        held = -bound if a[i] < -bound else a[i]
+        into[i] = a[i] - (bound if held > bound else held)
+
+
+def threshold(a, into, bound, value):
+    for i in range(into.size):
+        into[i] = value if a[i] <= bound else a[i]
+
+
+def threshold_gradient(g, a, into, bound):
+    for i in range(into.size):
+        into[i] = ZERO if a[i] <= bound else g[i]
 
 
 def hardswish(a, into):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autokit.ops import approximations as by
-from autokit.ops.blocks import in_blocks, select, zeros_like
+from autokit.ops.blocks import FEW, in_blocks, select, zeros_like
 from autokit.ops.elementwise import logistic_of_block, sigmoid, tanh
 from autokit.ops.errors import require_floats
 from autokit.ops.gpu_kernels import fused
@@ -89,17 +89,40 @@ def _of_celu(g: Any, a: Any, alpha: float) -> Any:
     return np.where(a > 0, g, g * np.exp(np.where(a < 0, a, 0.0) / alpha))
 
 
+def _of_celu_of_block(g: Any, a: Any, into: Any, /, alpha: float) -> None:
+    np.fmin(a, zeros_like(a), out=into)  # the curve's slope at 0 is the line's
+    into /= alpha
+    np.exp(into, out=into)
+    into *= g
+
+
+def _celu(a: Any, alpha: float) -> Any:
+    require_floats("elu_cpu", a)
+    return np.where(a > 0, a, alpha * np.expm1(np.minimum(a, 0) / alpha))
+
+
+def _celu_of_block(a: Any, into: Any, /, alpha: float) -> None:
+    np.minimum(a, zeros_like(a), out=into)
+    into /= alpha
+    np.expm1(into, out=into)
+    into *= alpha
+    if alpha > 0:  # below 0 the curve is above the line
+        np.maximum(a, into, out=into)
+    else:
+        select(a > 0, a, into, into)
+
+
 @operation(
     "celu",
     "{a} where {a} > 0, else α · (exp({a}/α) − 1)",
-    a=derivative("1 where {a} > 0, else exp({a}/α)", _of_celu),
+    a=derivative("1 where {a} > 0, else exp({a}/α)", _of_celu, in_blocks(_of_celu, _of_celu_of_block)),
     name="celu",
+    on_arrays=in_blocks(_celu, _celu_of_block),
     elementwise=True,
 )
 def plain_celu(a, /, alpha=1.0):
     """See :func:`celu`."""
-    require_floats("elu_cpu", a)
-    return np.where(a > 0, a, alpha * np.expm1(np.minimum(a, 0) / alpha))
+    return _celu(a, alpha)
 
 
 def celu(input: Tensor, alpha: float = 1.0) -> Tensor:
@@ -435,14 +458,19 @@ def plain_glu(a, /, dim=-1):
     """See :func:`glu`."""
     require_floats("glu_cpu", a)
     first, second = np.split(a, 2, axis=dim)
-    return first * sigmoid.operation.forward(second)
+    return first * sigmoid.operation.forward(_in_line(second))
+
+
+def _in_line(a: Any) -> Any:
+    """``a``, copied where it is large and does not lie in one piece, as functions of pieces want it."""
+    return np.ascontiguousarray(a) if a.__class__ is np.ndarray and a.size >= FEW else a
 
 
 def _of_glu(g: Any, a: Any, dim: int) -> Any:
     half = a.shape[dim] // 2
     lead = (slice(None),) * (dim % len(a.shape))
     first, second = a[(*lead, slice(None, half))], a[(*lead, slice(half, None))]
-    part = on(sigmoid, second)
+    part = on(sigmoid, _in_line(second))
     return np.concatenate([g * part, g * first * part * (1 - part)], axis=dim)
 
 

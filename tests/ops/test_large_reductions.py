@@ -99,6 +99,13 @@ FUNCTIONS: dict[str, Any] = {
     "squared error": lambda T, x: T.nn.functional.mse_loss(x, 2 * x.detach() + 1),
     "squared errors": lambda T, x: T.nn.functional.mse_loss(x, 2 * x.detach() + 1, reduction="sum"),
     "squared error broadcast": lambda T, x: T.nn.functional.mse_loss(x, x.detach()[:1].expand_as(x)),
+    "smooth error": lambda T, x: T.nn.functional.smooth_l1_loss(x, 2 * x.detach() + 1, beta=0.7),
+    "smooth errors": lambda T, x: T.nn.functional.smooth_l1_loss(x, 2 * x.detach(), reduction="none"),
+    "smooth error with no parabola": lambda T, x: T.nn.functional.smooth_l1_loss(
+        x, 2 * x.detach() + 1, beta=0.0
+    ),
+    "Huber's error": lambda T, x: T.nn.functional.huber_loss(x, 2 * x.detach() + 1, delta=1.3),
+    "Huber's errors": lambda T, x: T.nn.functional.huber_loss(x, 2 * x.detach(), reduction="sum"),
     "logsumexp": lambda T, x: x.logsumexp(-1),
     "logsumexp kept": lambda T, x: x.logsumexp(-1, keepdim=True),
     "softmax": lambda T, x: x.softmax(-1),
