@@ -28,10 +28,10 @@ from autokit.threads import each
 ROWS, PLACES = 4, 3
 """How many rows, and places of the kernel, the loops take at a time."""
 
-PARTS = 8
+PARTS = 12
 """Into so many parts the work is divided, if it can be."""
 
-TOGETHER = 1 << 18
+TOGETHER = 1 << 17
 """Elements that one part may take of memory, unless a single image needs more."""
 
 LINE = 64
