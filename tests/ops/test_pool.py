@@ -11,6 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import autokit
+from autokit.ops import native
 from tests.support import require
 
 require("torch")
@@ -57,6 +58,27 @@ def test_random_windows_give_pytorchs_maxima_places_means_and_gradients(
         assert (theirs is None) == (ours is None)
         for one, other in zip(theirs or (), ours or ()):
             np.testing.assert_allclose(other, one, atol=1e-12)
+
+
+@pytest.mark.parametrize("sizes", [(28, 28), (29, 31), (3, 40), (2, 2)])
+@pytest.mark.parametrize("ceil_mode", [False, True])
+def test_a_loop_finds_the_maxima_of_many_pairs_of_pairs_where_pytorch_does(sizes: Any, ceil_mode: bool):
+    require("numba")
+    random = np.random.RandomState(0)
+    images = -(-native.LARGE // (3 * sizes[0] * sizes[1]))
+    array = random.randint(-2, 3, (images, 3, *sizes)).astype(np.float32)  # with ties
+    for special in (-0.0, np.nan, np.inf, -np.inf):
+        array[random.uniform(size=array.shape) < 0.02] = special
+    answers = []
+    for library in (torch, autokit):
+        x = library.tensor(array, requires_grad=True)
+        values, places = library.nn.functional.max_pool2d(x, 2, ceil_mode=ceil_mode, return_indices=True)
+        values.sum().backward()
+        answers.append([each.detach().numpy() for each in (values, places, x.grad)])
+    for one, other in zip(*answers):
+        np.testing.assert_array_equal(other, one)
+    used = "native_pooling.places_of_maxima" in {key[0] for key in native._ready}
+    assert used or ceil_mode
 
 
 WRONG = [
