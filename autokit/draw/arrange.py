@@ -81,10 +81,32 @@ class Arrangement:
     def _plan(self) -> Plan:
         """The boxes, as the still and the player have them both: :mod:`autokit.draw.flows` opens the gaps."""
         sizes = tuple(self._size(i) for i in range(len(self.cards)))
-        arrows = tuple(Arrow(*self._ends(edge)) for edge in self.edges)
+        arrows = self._arrows()
         clusters = tuple(Cluster(group.members, group.parent) for group in self.groups)
         gap = (66.0 if self.groups else 52.0, 24.0)
         return Plan(sizes, arrows, clusters, gap, _FRAME_PAD, self.ordered)
+
+    def _arrows(self) -> tuple[Arrow, ...]:
+        """Downward, what comes into a frame stands above the parameters in it, and not beside them.
+
+        Else a frame must stand beside the one before, and a model of many layers runs off to the side.
+        """
+        ends = [self._ends(edge) for edge in self.edges]
+        home = {i: g for g, group in enumerate(self.groups) for i in group.members}
+        given = {source for source, _ in ends} - {target for _, target in ends}
+        furnished = {
+            target
+            for source, target in ends
+            if source in given and target in home and home.get(source) == home[target]
+        }
+        return tuple(
+            Arrow(
+                source,
+                target,
+                2 if self.down and target in furnished and home.get(source) != home[target] else 1,
+            )
+            for source, target in ends
+        )
 
     def _reaches(self) -> list[tuple[list[int], float]]:
         """For each frame the boxes in it, and how far it reaches out from them, around the frames in it."""

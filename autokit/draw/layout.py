@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -159,9 +160,12 @@ def to_dot(plan: Plan) -> str:
     clustered = {node for cluster in plan.clusters for node in cluster.nodes}
     inner = [arrow for arrow in plan.arrows if arrow.source in clustered and arrow.target in clustered]
     outer = [arrow for arrow in plan.arrows if arrow.source not in clustered or arrow.target not in clustered]
+    arrivals = Counter(arrow.target for arrow in plan.arrows)
     for arrow in (*outer, *reversed(inner)):
-        apart = f"[minlen={arrow.ranks}]" if arrow.ranks > 1 else ""
-        top.append(f"{arrow.source}->{arrow.target}{apart};")
+        # What is computed on runs straight, and what is only given stands beside it.
+        weight = arrivals[arrow.target] if arrow.source in arrivals else 1
+        facts = [f"minlen={arrow.ranks}"] * (arrow.ranks > 1) + [f"weight={weight}"] * (weight > 1)
+        top.append(f"{arrow.source}->{arrow.target}" + (f"[{','.join(facts)}];" if facts else ";"))
     return "\n".join([*top, "}"])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import autokit as ak
+from autokit import nn
 from autokit.draw import scene
 from autokit.draw.layout import Arrow, Placement, Plan, place
 from autokit.draw.reading_order import _crossings, in_reading_order
@@ -43,3 +44,22 @@ def test_crossings_are_counted() -> None:
     assert _crossings(plan, Placement((corners[1], corners[0], *corners[2:]), ((), ()), True)) == 0
     to_one = Plan(((10.0, 10.0),) * 3, (Arrow(0, 2), Arrow(1, 2)))
     assert _crossings(to_one, Placement(corners[:3], ((), ()), True)) == 0
+
+
+def test_what_is_computed_on_runs_straight() -> None:
+    graph = STANDARD["matmul_mlp"]()
+    boxes = {box.node.name: box for box in scene(graph, direction="TB").boxes if box.node}
+    chain = [boxes[name] for name in ("v2", "v4", "hidden", "logits", "v8", "loss")]
+    assert max(box.x + box.width / 2 for box in chain) - min(box.x + box.width / 2 for box in chain) < 2
+
+
+def test_a_model_of_many_layers_does_not_run_off_to_the_side() -> None:
+    layers = [nn.Sequential(nn.Linear(4, 4), nn.Tanh()) for _ in range(12)]
+    picture = scene(ak.graph(nn.Sequential(*layers)(ak.ones(2, 4)).sum()), direction="TB")
+    widest = max(frame.width for frame in picture.frames)
+    assert picture.width < 6 * widest and picture.width < picture.height / 2
+    # What comes into a layer stands above its parameters, not beside them.
+    boxes = {box.node.name: box for box in picture.boxes if box.node}
+    for layer in range(1, 12):
+        before = [box for box in boxes.values() if box.node.operation == "tanh"][layer - 1]
+        assert before.y + before.height < boxes[f"{layer}.0.weight"].y
