@@ -240,15 +240,16 @@ def _seed(place: int, output: Tensor, seed: Any, as_tensor: bool) -> Any:
             f"{describe(output)} was made from has requires_grad=True, or it was made under no_grad()"
         )
     if seed is None:
-        if output.array.size != 1:
+        like = output.array
+        if like.size != 1:
             raise RuntimeError(
                 "grad can be implicitly created only for scalar outputs: this one is "
                 f"{describe(output)}; reduce it, as with .sum(), or pass gradient= of that shape"
             )
         if UNUSUAL:
-            array = made_beside(np.ones_like, output.array, order="C")
+            array = made_beside(np.ones_like, like, order="C")
         else:
-            array = module_of(output.array).empty(output.array.shape, output.array.dtype)
+            array = (np if like.__class__ is np.ndarray else module_of(like)).empty(like.shape, like.dtype)
             array.fill(1)  # sooner done than by ones()
         return new_tensor(array) if as_tensor else array
     if not isinstance(seed, Tensor):

@@ -105,30 +105,34 @@ def flow(
     RuntimeError
         If the graph was freed, or a saved tensor was changed in place.
     """
+    # The nodes that a gradient has reached: one at hand, which spares chains the rest, and a heap.
     gradients: dict[Any, Any] = {}
+    reached: list[tuple[int, Any]] = []
     gpus = FollowingGPU() if SEVERAL in UNUSUAL else None
     for root, seed in zip(roots, seeds):
         if gpus is not None:
             gpus.to(seed)
-        own = seed if create_graph or root.__class__ is Node else seed.copy()
-        gradients[root] = gradients[root] + own if root in gradients else own
+        if root in gradients:
+            gradients[root] = gradients[root] + seed
+        elif root.__class__ is Node:
+            gradients[root] = seed
+            reached.append((-root.sequence, root))
+        else:
+            gradients[root] = seed if create_graph else seed.copy()
+    heapify(reached)
+    at_hand: Any = None
+    its_gradient: Any = None
     wanted = None if inputs is None else set(inputs)
     useful = None if wanted is None else leading_to(wanted, gradients)
     fetch_values = fetch_tensors if create_graph else fetch_arrays
     in_place = listener is None and not (create_graph or rehearsal)
     to_free: list[Node] = []
-    waiting = None if stepping or rehearsal else _waiting_leaves(gradients, useful)
+    waiting = _waiting_leaves(gradients, useful) if Hooks.on_leaves and not (stepping or rehearsal) else None
     watched = wanted is not None or listener is not None or stepping or rehearsal or gpus is not None
     freeing = not (retain_graph or rehearsal or stepping)
     told = listener is not None or waiting is not None
 
     leaves = (wanted, listener, into_leaves and not rehearsal, rehearsal, found)
-
-    # The nodes that a gradient has reached: one at hand, which spares chains the rest, and a heap.
-    reached = [(-root.sequence, root) for root in gradients if root.__class__ is Node]
-    heapify(reached)
-    at_hand: Any = None
-    its_gradient: Any = None
 
     state = thread.state
     before_pass, state.grad_enabled = state.grad_enabled, create_graph
@@ -301,8 +305,6 @@ def _finish_leaf(
 
 def _waiting_leaves(roots: Iterable[Any], useful: set[Any] | None) -> dict[Tensor, int] | None:
     """How many contributions each leaf with hooks waits for, so that they run as soon as it is complete."""
-    if not Hooks.on_leaves:
-        return None
     counts: dict[Any, int] = {}
     nodes = {root for root in roots if root.__class__ is Node}
     stack = list(nodes)

@@ -55,7 +55,7 @@ class Packed:
         if self.source is None:
             return made
         if isinstance(self.source, Tensor):  # a leaf, which the unpacked values stand for
-            return record_all(thread.state, plain_clone.operation, made.array, (True,), (self.source,), None)
+            return record_all(thread.state, plain_clone.operation, made.array, (self.source,), None)
         made = made.detach()
         made.grad_fn, made._requires_grad = self.source, True
         return made

@@ -18,9 +18,9 @@ def _rows(a: Any) -> Any:
 
 def _product(a: Any, b: Any) -> Any:
     """``a @ b`` for a matrix ``b``: in one product of matrices, which NumPy's ``dot`` begins soonest."""
-    if a.__class__ is not np.ndarray or b.__class__ is not np.ndarray or a.ndim < 2:
-        return a @ b
-    return a.dot(b) if a.ndim == 2 else _rows(a).dot(b).reshape((*a.shape[:-1], b.shape[1]))
+    if a.__class__ is b.__class__ is np.ndarray and a.ndim >= 2:
+        return a.dot(b) if a.ndim == 2 else _rows(a).dot(b).reshape((*a.shape[:-1], b.shape[1]))
+    return a @ b
 
 
 _MANY = 4096

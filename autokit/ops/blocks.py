@@ -247,6 +247,20 @@ def ones(shape: int | tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     return made
 
 
+def places_in_line(columns: np.ndarray, width: int) -> np.ndarray:
+    """Where one element of each row is, by its column, when rows of ``width`` lie in one line."""
+    count = len(columns)
+    return (_starts(count, width) if count <= _MANY_ROWS else _new_starts(count, width)) + columns
+
+
+def _new_starts(count: int, width: int) -> np.ndarray:
+    return np.arange(count) * width
+
+
+_starts = lru_cache(maxsize=16)(_new_starts)
+_MANY_ROWS = 4096
+
+
 @lru_cache(maxsize=16)
 def zero(dtype: np.dtype) -> np.ndarray:
     """0 without dimensions, which NumPy's functions take sooner than a Python number."""
@@ -269,18 +283,13 @@ def keep(mask: Any, a: Any, into: Any) -> None:
     """Write ``a`` where ``mask`` holds, else 0."""
     kind = _INTEGERS[a.dtype.itemsize]
     bits = into.view(kind)
-    np.copyto(bits, np.negative(mask.view(np.int8)))
-    bits &= a.view(kind)
+    np.copyto(bits, mask)
+    bits *= a.view(kind)  # integers: 0 times the bits of an infinity or a NaN is 0 too
 
 
 def drop(mask: Any, a: Any, into: Any) -> None:
     """Write 0 where ``mask`` holds, else ``a``; ``mask`` is used up."""
-    kind = _INTEGERS[a.dtype.itemsize]
-    kept = mask.view(np.int8)
-    kept -= 1
-    bits = into.view(kind)
-    np.copyto(bits, kept)
-    bits &= a.view(kind)
+    keep(np.logical_not(mask, out=mask), a, into)
 
 
 def replace(mask: Any, value: Any, into: Any) -> None:

@@ -29,8 +29,4 @@ def direct(function: Any, operands: tuple[Tensor, ...], settings: dict[str, Any]
     except Exception as error:
         return recovered(function, operation, operands, settings or {}, error)
     state = thread.state
-    if state.grad_enabled:
-        learns = [each._requires_grad for each in operands]
-        if True in learns:
-            return record_all(state, operation, out, tuple(learns), operands, settings)
-    return new_tensor(out)
+    return record_all(state, operation, out, operands, settings) if state.grad_enabled else new_tensor(out)

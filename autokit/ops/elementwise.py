@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autokit.dtypes import FLOATS
-from autokit.ops.blocks import drop, in_blocks, zero, zeros_like
+from autokit.ops.blocks import in_blocks, keep, zero, zeros_like
 from autokit.ops.errors import refuse_bools_in
 from autokit.ops.gpu_kernels import fused
 from autokit.ops.names import Names
@@ -102,16 +102,13 @@ _of_relu_in_a_kernel = fused(_of_relu)
 def _of_relu_on_arrays(g: Any, out: Any) -> Any:
     if not g.__class__ is out.__class__ is np.ndarray or g.dtype.kind != "f" or not g.ndim:
         return _of_relu_in_a_kernel(g, out)
-    none = zero(out.dtype)
-    if g.size <= _FEW:
-        return np.where(out <= none, none, g)
     made = np.empty(g.shape, g.dtype)
-    drop(out <= none, g, made)
+    _of_relu_of_block(g, out, made)
     return made
 
 
-_FEW = 256
-"""Up to this many elements the branches of a choice take less time than more calls of NumPy."""
+def _of_relu_of_block(g: Any, out: Any, into: Any, /) -> None:
+    keep(out != zero(out.dtype), g, into)  # no result is negative, and a NaN passes the gradient on
 
 
 def _relu(a: Any) -> Any:
@@ -132,7 +129,7 @@ def _relu_of_block(a: Any, into: Any, /) -> None:
         _of_relu,
         in_blocks(
             _of_relu_on_arrays,
-            lambda g, out, into, /: drop(out <= 0, g, into),
+            _of_relu_of_block,
             "native_loops.relu_gradient",
         ),
     ),

@@ -213,15 +213,14 @@ def _rebase(tensor: Tensor, result: Tensor, base_before: Tensor | None) -> None:
         _give_history(tensor, result)
     else:
         operation, places = write_region.operation, places_in_base(tensor, base)
-        learns = (base_before._requires_grad, True)
-        made = record_all(state, operation, base.array, learns, (base_before, result), {"places": places})
+        made = record_all(state, operation, base.array, (base_before, result), {"places": places})
         _give_history(base, made)
     for view in storage_of(base).living_views():
         if view.__dict__.get("_base") is base:
             places = places_in_base(view, base)
             _give_history(
                 view,
-                record_all(state, read_region.operation, view.array, (True,), (base,), {"places": places}),
+                record_all(state, read_region.operation, view.array, (base,), {"places": places}),
             )
 
 

@@ -7,14 +7,13 @@ their sum.
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from autokit.autograd.node import Node
 from autokit.devices import module_of, on_a_gpu
-from autokit.ops.blocks import in_blocks, loop_over_rows, ones, pieces_of_rows
+from autokit.ops.blocks import in_blocks, loop_over_rows, ones, pieces_of_rows, places_in_line
 from autokit.ops.elementwise import sigmoid
 from autokit.ops.gpu import any_of, ask, like
 from autokit.ops.gpu_kernels import any_outside, counting, fused
@@ -271,18 +270,6 @@ def _class_of_each(target: Any, factors: Any) -> Any:
     return chosen if factors is None else np.where(factors.reshape(-1) == 0, 0, chosen)
 
 
-def _in_line(target: np.ndarray, classes: int) -> np.ndarray:
-    """The places of the targets where all rows lie in one line."""
-    count = len(target)
-    return (_starts(count, classes) if count <= _MANY else _new_starts(count, classes)) + target
-
-
-def _new_starts(count: int, classes: int) -> np.ndarray:
-    return np.arange(count) * classes
-
-
-_starts = lru_cache(maxsize=16)(_new_starts)
-_MANY = 4096
 _FEW = 256
 
 
@@ -319,7 +306,8 @@ def _likelihood_gradient_on_arrays(
             )
         return _likelihood_gradient(g, target, shape, factors, reduction)
     slope = np.zeros(shape, g.dtype)
-    slope.put(_in_line(target, shape[1]), g / -(len(target) or 1) if reduction == "mean" else -g)
+    at_targets = g.item() / -(len(target) or 1) if reduction == "mean" else -g
+    slope.put(places_in_line(target, shape[1]), at_targets)
     return slope
 
 
@@ -345,7 +333,7 @@ def nll_loss(input, target, /, factors=None, reduction="mean"):
     """
     plain = factors is None and input.ndim == 2 and input.__class__ is target.__class__ is np.ndarray
     if plain and reduction == "mean" and 0 < target.size <= _FEW:  # as nearly always
-        likelihoods = input.take(_in_line(target, input.shape[1]))
+        likelihoods = input.take(places_in_line(target, input.shape[1]))
         return ones(target.size, input.dtype).dot(likelihoods) / -target.size
     chosen = _class_of_each(target, factors)
     if on_a_gpu(chosen):

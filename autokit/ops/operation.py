@@ -453,9 +453,7 @@ def _general(operation: Operation) -> Callable[..., Tensor]:
             return recovered(apply, operation, operands, settings, error)
         state = thread.state
         if differentiable and state.grad_enabled:
-            learns = tuple([operand._requires_grad for operand in operands])
-            if True in learns:
-                return record_all(state, operation, array, learns, operands, settings)
+            return record_all(state, operation, array, operands, settings)
         return new_tensor(array)
 
     return apply

@@ -16,7 +16,7 @@ from autokit.autograd.node import Node
 from autokit.batches.batch import Batch
 from autokit.dtypes import HALVES
 from autokit.memory import INFERENCE, Storage, next_sequence
-from autokit.tensor import Tensor
+from autokit.tensor import Tensor, new_tensor
 from autokit.thread_state import SMALL, State, thread
 
 if TYPE_CHECKING:
@@ -102,19 +102,30 @@ def record_all(
     state: State,
     operation: Operation,
     array: Any,
-    learns: tuple[bool, ...],
     operands: tuple[Tensor, ...],
     settings: dict[str, Any] | None,
 ) -> Tensor:
-    """:func:`record` for any number of operands, of any size."""
-    way = operation.ways.get(learns) or operation.way(learns)
-    small, sources, large = state.small, [], False
+    """:func:`record` for any number of operands, of any size; outside of the graph where none learns."""
+    small, sources, learns = state.small, [], []
+    large = of_inference = False
     for operand in operands:
-        sources.append(operand.grad_fn or operand)
-        if operand._storage is INFERENCE:
-            refuse_inference(way, operands)
+        source = operand.grad_fn
+        if source is None and operand._requires_grad:  # a leaf that learns: however large, it stays
+            sources.append(operand)
+            learns.append(True)
+            continue
+        sources.append(source or operand)
+        learns.append(source is not None)
         if operand.array.size > small:
             large = True
+        if operand._storage is INFERENCE:
+            of_inference = True
+    if True not in learns:
+        return new_tensor(array)
+    pattern = tuple(learns)
+    way = operation.ways.get(pattern) or operation.way(pattern)
+    if of_inference:
+        refuse_inference(way, operands)
     made = record(state, operation, array, way, tuple(sources), settings)
     node = made.grad_fn
     if large or node.saved is not None:  # type: ignore[union-attr]
@@ -202,8 +213,11 @@ OUR_FILES = _OurFiles()
 
 
 def calling_line() -> tuple[Any, int]:
-    """The line of the learner's program that is running: its code, and the place in it."""
-    frame = get_frame(1)
+    """The line of the learner's program that is running: its code, and the place in it.
+
+    Only for a function of autokit's: the line that calls this is never it.
+    """
+    frame = get_frame(2)
     while OUR_FILES[frame.f_code.co_filename]:
         frame = frame.f_back  # type: ignore[assignment]
     return frame.f_code, frame.f_lasti

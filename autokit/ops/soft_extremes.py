@@ -8,7 +8,7 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.devices import on_a_gpu
-from autokit.ops.blocks import in_rows, loop_over_rows, ones
+from autokit.ops.blocks import in_rows, loop_over_rows, ones, places_in_line
 from autokit.ops.dims import place_of
 from autokit.ops.errors import kind_of
 from autokit.ops.gpu import reduced
@@ -93,10 +93,33 @@ _FEW = 256
 
 
 def _added_beside(a: Any, dim: int) -> Any:
-    """The same, beside each element of a small matrix: NumPy takes long to begin with rows of one number."""
-    if a.__class__ is np.ndarray and a.ndim == 2 and dim == 1 and a.shape[1] <= _VERY_FEW and a.size <= SMALL:
+    """The same, beside each element of a small matrix."""
+    if _is_small_matrix(a, dim):
         return a.dot(ones((a.shape[1], a.shape[1]), a.dtype))
     return _added(a, dim)
+
+
+def _top_beside(a: Any, dim: int) -> Any:
+    """The largest element along ``dim``; of a small matrix, beside each element of the row."""
+    if _is_small_matrix(a, dim):
+        largest = a.take(places_in_line(a.argmax(axis=1), a.shape[1]))
+        return largest.repeat(a.shape[1]).reshape(a.shape)
+    # The ufunc itself begins sooner than the method max().
+    return np.maximum.reduce(a, axis=dim, keepdims=True) if a.size else _top(a, dim)
+
+
+def _is_small_matrix(a: Any, dim: int) -> bool:
+    """Whether rows are so few and short that NumPy takes longer to begin with each than to compute.
+
+    So it is with a maximum by rows, and with an operation on a matrix and one number for each row.
+    """
+    return (
+        a.__class__ is np.ndarray
+        and a.ndim == 2
+        and dim == 1
+        and 0 < a.size <= SMALL
+        and a.shape[1] <= _VERY_FEW
+    )
 
 
 _VERY_FEW = 32
@@ -104,8 +127,7 @@ _VERY_FEW = 32
 
 def _softmax(a: Any, dim: int) -> Any:
     if a.__class__ is np.ndarray:
-        # The ufunc itself begins sooner than the method max().
-        top = np.maximum.reduce(a, axis=dim, keepdims=True) if a.size else _top(a, dim)
+        top = _top_beside(a, dim)
     elif on_a_gpu(a) and a.size and a.ndim:
         return _softmax_in_kernels(a, dim)
     else:
@@ -176,13 +198,13 @@ def plain_softmax(a, /, dim):
 
 def _log_softmax(a: Any, dim: int) -> Any:
     if a.__class__ is np.ndarray:
-        top = np.maximum.reduce(a, axis=dim, keepdims=True) if a.size else _top(a, dim)
+        top = _top_beside(a, dim)
     elif on_a_gpu(a) and a.size and a.ndim:
         return _log_softmax_in_kernels(a, dim)
     else:
         top = _top(a, dim)
     shifted = np.subtract(a, top, out=np.empty_like(a))
-    shifted -= np.log(_added(np.exp(shifted), dim))
+    shifted -= np.log(_added_beside(np.exp(shifted), dim))
     return shifted
 
 

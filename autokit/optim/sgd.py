@@ -115,6 +115,7 @@ class SGD(Optimizer):
             number_of(group["weight_decay"]),
         )
         maximize = group["maximize"]
+        code, instruction = line
         scale: Any = None
         for param in group["params"]:
             if param._grad is None:
@@ -123,7 +124,7 @@ class SGD(Optimizer):
             if scale is None or scale.dtype is not array.dtype:
                 if array.__class__ is not np.ndarray:
                     self._update_on_gpu(param, lr, weight_decay, group)
-                    storage_of(param).change(*line)
+                    storage_of(param).change(code, instruction)
                     continue
                 # NumPy multiplies by an array without dimensions twice as fast as by a Python number.
                 scale = np.array(-lr, array.dtype)
@@ -138,7 +139,7 @@ class SGD(Optimizer):
             else:  # without another array as large as the parameter
                 for part in pieces(array):
                     array[part] += change[part] * scale
-            storage_of(param).change(*line)
+            (param._storage or storage_of(param)).change(code, instruction)
 
     def _update_on_gpu(self, param: Any, lr: float, weight_decay: float, group: dict[str, Any]) -> None:
         """One step, in one kernel."""

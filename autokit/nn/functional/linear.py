@@ -40,18 +40,15 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         return with_care("linear", linear, (), locals())
     try:
         rows, columns = input.array, weight.array
-        fits = rows.shape[-1] == columns.shape[-1] and rows.dtype == columns.dtype
+        shape, kind = columns.shape, columns.dtype
+        fits = rows.shape[-1] == shape[-1] and rows.dtype == kind
     except (AttributeError, IndexError):
         fits = False
     if not fits:
         raise _linear_error(input, weight)
     if bias is None:
         return matmul(input, weight.t())
-    if (
-        bias.array.dtype != columns.dtype
-        or bias.array.shape != columns.shape[:1]
-        or columns.dtype.kind == "b"
-    ):
+    if bias.array.dtype != kind or bias.array.shape != shape[:1] or kind.kind == "b":
         return _with_another_bias(input, weight, bias)
     return direct(affine, (input, weight, bias))
 
