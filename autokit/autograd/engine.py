@@ -232,9 +232,10 @@ def flow(
                         gradients[target] = total
                 elif not is_node:
                     # A leaf keeps what it gets: it must be nobody else's memory.
-                    before = None
-                    mine = create_graph or (made is not gradient and made.base is None)
-                    gradients[target] = total = made if mine else made.copy()
+                    if (made is gradient or made.base is not None) and not create_graph:
+                        made = made.copy()
+                    before, total = None, made
+                    gradients[target] = made
                 else:
                     before, total = None, made
                     if at_hand is None:

@@ -283,7 +283,7 @@ def keep(mask: Any, a: Any, into: Any) -> None:
     """Write ``a`` where ``mask`` holds, else 0."""
     kind = _INTEGERS[a.dtype.itemsize]
     bits = into.view(kind)
-    np.copyto(bits, mask)
+    bits[...] = mask
     bits *= a.view(kind)  # integers: 0 times the bits of an infinity or a NaN is 0 too
 
 

@@ -106,7 +106,8 @@ def record_all(
     settings: dict[str, Any] | None,
 ) -> Tensor:
     """:func:`record` for any number of operands, of any size; outside of the graph where none learns."""
-    small, sources, learns = state.small, [], []
+    small, learns = state.small, []
+    sources: list[Any] = []
     large = of_inference = False
     for operand in operands:
         source = operand.grad_fn
@@ -158,22 +159,19 @@ def settle(state: State, node: Node | None, operands: tuple[Tensor, ...]) -> Non
     that need it and by nobody else, so that it can go when they are freed.
     """
     assert node is not None
-    way, limit = node.way, state._keep
-    sources = list(node.sources)
+    way, limit, sources = node.way, state._keep, node.sources
     saved = {}
     any_large = node.output.size > limit
-    for place, operand in enumerate(operands):
-        large, spare = operand.array.size > limit, place in way.spare
-        any_large |= large
-        source = sources[place]
-        if source.__class__ is Node:
-            if large and spare:
-                continue
-            if large or source.output is not operand.array:
-                saved[place] = operand
-        elif large and spare and not way.learns[place]:
-            sources[place] = None
-    node.sources = tuple(sources)
+    for place, (operand, source) in enumerate(zip(operands, sources)):
+        if operand.array.size > limit:
+            any_large = True
+            if place not in way.spare:
+                if source.__class__ is Node:
+                    saved[place] = operand
+            elif source.__class__ is not Node and not way.learns[place]:
+                node.sources = (*node.sources[:place], None, *sources[place + 1 :])
+        elif source.__class__ is Node and source.output is not operand.array:
+            saved[place] = operand
     node.saved = saved if saved or any_large else None
     if OUTPUT not in way.saves and node.output.size > limit:
         node.output = None

@@ -92,32 +92,16 @@ def _added(a: Any, dim: int) -> Any:
 _FEW = 256
 
 
-def _added_beside(a: Any, dim: int) -> Any:
-    """The same, beside each element of a small matrix."""
-    if _is_small_matrix(a, dim):
-        return a.dot(ones((a.shape[1], a.shape[1]), a.dtype))
-    return _added(a, dim)
-
-
-def _top_beside(a: Any, dim: int) -> Any:
-    """The largest element along ``dim``; of a small matrix, beside each element of the row."""
-    if _is_small_matrix(a, dim):
-        largest = a.take(places_in_line(a.argmax(axis=1), a.shape[1]))
-        return largest.repeat(a.shape[1]).reshape(a.shape)
-    # The ufunc itself begins sooner than the method max().
-    return np.maximum.reduce(a, axis=dim, keepdims=True) if a.size else _top(a, dim)
-
-
 def _is_small_matrix(a: Any, dim: int) -> bool:
-    """Whether rows are so few and short that NumPy takes longer to begin with each than to compute.
+    """Whether ``a`` has rows so few and short that NumPy takes longer to begin with each than to compute.
 
-    So it is with a maximum by rows, and with an operation on a matrix and one number for each row.
+    So it is with the largest of each row, and where a row meets one number.
     """
     return (
         a.__class__ is np.ndarray
+        and 0 < a.size <= SMALL
         and a.ndim == 2
         and dim == 1
-        and 0 < a.size <= SMALL
         and a.shape[1] <= _VERY_FEW
     )
 
@@ -125,16 +109,32 @@ def _is_small_matrix(a: Any, dim: int) -> bool:
 _VERY_FEW = 32
 
 
+def _top_beside(a: Any) -> Any:
+    """The largest of each row of a small matrix, beside each of its elements."""
+    rows, columns = a.shape
+    return a.take(places_in_line(a.argmax(axis=1), columns)).repeat(columns).reshape(rows, columns)
+
+
+def _sum_beside(a: Any) -> Any:
+    """The sum of each row of a small matrix, beside each of its elements."""
+    columns = a.shape[1]
+    return a.dot(ones((columns, columns), a.dtype))
+
+
 def _softmax(a: Any, dim: int) -> Any:
+    if _is_small_matrix(a, dim):
+        exponentials = np.exp(a - _top_beside(a))
+        return exponentials / _sum_beside(exponentials)
     if a.__class__ is np.ndarray:
-        top = _top_beside(a, dim)
+        # The ufunc itself begins sooner than the method max().
+        top = np.maximum.reduce(a, axis=dim, keepdims=True) if a.size else _top(a, dim)
     elif on_a_gpu(a) and a.size and a.ndim:
         return _softmax_in_kernels(a, dim)
     else:
         top = _top(a, dim)
     exponentials = np.subtract(a, top, out=np.empty_like(a))
     np.exp(exponentials, out=exponentials)
-    exponentials /= _added_beside(exponentials, dim)
+    exponentials /= _added(exponentials, dim)
     return exponentials
 
 
@@ -166,10 +166,12 @@ def _softmax_of_rows(a: Any, into: Any) -> None:
 
 def _softmax_gradient(g: Any, out: Any, dim: int) -> Any:
     """The softmax's gradient on arrays, with one array on the way instead of three."""
+    if _is_small_matrix(out, dim):
+        return (g - _sum_beside(g * out)) * out
     if out.__class__ is not np.ndarray and on_a_gpu(out) and out.ndim:
         return _softmax_gradient_in_kernels(g, out, dim)
     weighted = np.multiply(g, out, out=np.empty_like(out))
-    total = _added_beside(weighted, dim)
+    total = _added(weighted, dim)
     np.subtract(g, total, out=weighted)
     weighted *= out
     return weighted
@@ -197,14 +199,17 @@ def plain_softmax(a, /, dim):
 
 
 def _log_softmax(a: Any, dim: int) -> Any:
+    if _is_small_matrix(a, dim):
+        shifted = a - _top_beside(a)
+        return shifted - np.log(_sum_beside(np.exp(shifted)))
     if a.__class__ is np.ndarray:
-        top = _top_beside(a, dim)
+        top = np.maximum.reduce(a, axis=dim, keepdims=True) if a.size else _top(a, dim)
     elif on_a_gpu(a) and a.size and a.ndim:
         return _log_softmax_in_kernels(a, dim)
     else:
         top = _top(a, dim)
     shifted = np.subtract(a, top, out=np.empty_like(a))
-    shifted -= np.log(_added_beside(np.exp(shifted), dim))
+    shifted -= np.log(_added(np.exp(shifted), dim))
     return shifted
 
 
@@ -215,10 +220,12 @@ def _log_softmax_of_rows(a: Any, into: Any) -> None:
 
 
 def _log_softmax_gradient(g: Any, out: Any, dim: int) -> Any:
+    if _is_small_matrix(out, dim):
+        return g - np.exp(out) * _sum_beside(g)
     if out.__class__ is not np.ndarray and on_a_gpu(out):
         return _less_share(g, out, _added(g, dim))
     result = np.exp(out, out=np.empty_like(out))
-    result *= _added_beside(g, dim)
+    result *= _added(g, dim)
     np.subtract(g, result, out=result)
     return result
 
