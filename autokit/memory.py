@@ -40,8 +40,8 @@ class Storage:
     def change(self, code: Any, instruction: int) -> None:
         """Note a change made by the line at ``instruction`` of ``code``."""
         self.version += 1
-        self.modified = next_sequence()
-        self.changes.append((self.modified, code, instruction))
+        self.modified = now = next_sequence()
+        self.changes.append((now, code, instruction))
 
     def at_rest(self) -> Storage:
         """What is known until now, for a copy of the elements that nobody changes any more."""

@@ -190,7 +190,7 @@ def flow(
                 # Most rules need nothing, or one value: these go without a list of values.
                 if fetch is None:
                     made = gradient if vjp is unchanged else vjp(gradient)
-                elif only is None or create_graph:
+                elif only is None:
                     made = vjp(gradient, *fetch_values(node, fetch, target))
                 else:
                     if only is OUTPUT:

@@ -29,8 +29,9 @@ _MANY = 4096
 def _bias_gradient(g: Any) -> Any:
     """The sum over the rows, as a product where it can be: that is three times as fast as NumPy's sum."""
     rows = _rows(g)
-    if rows.__class__ is np.ndarray and len(rows) <= _MANY:
-        return ones(len(rows), rows.dtype).dot(rows)
+    count = len(rows)
+    if count <= _MANY and rows.__class__ is np.ndarray:
+        return ones(count, rows.dtype).dot(rows)
     return rows.sum(axis=0)
 
 

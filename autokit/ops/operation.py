@@ -89,7 +89,8 @@ class Way:
 
     ``rules`` are the derivatives that apply, each as the plain tuple that the
     engine unpacks, with None for an empty ``fetch``; and ``plain_rules`` the
-    same for tensors, whose own derivatives can be taken; ``joint`` says that
+    same for tensors, whose own derivatives can be taken, and which are all
+    fetched in the general way; ``joint`` says that
     there is one for all operands; ``learns`` says for each operand whether a gradient
     is wanted; ``saves`` names the operands, and ``out``, that the rules need;
     ``spare`` are the places of the other operands.
@@ -107,7 +108,7 @@ class Way:
     ) -> None:
         self.rules: tuple[Any, ...] = tuple([(*rule[:2], rule[2] or None, rule[3]) for rule in rules])
         self.plain_rules: tuple[Any, ...] = tuple(
-            [(*rule[:2], rule[2] or None, rule[3]) for rule in plain_rules]
+            [(*rule[:2], rule[2] or None, None) for rule in plain_rules]
         )
         self.joint = bool(rules) and rules[0][0] < 0
         self.learns = learns

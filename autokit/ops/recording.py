@@ -159,17 +159,17 @@ def settle(state: State, node: Node | None, operands: tuple[Tensor, ...]) -> Non
     that need it and by nobody else, so that it can go when they are freed.
     """
     assert node is not None
-    way, limit, sources = node.way, state._keep, node.sources
+    way, limit = node.way, state._keep
     saved = {}
     any_large = node.output.size > limit
-    for place, (operand, source) in enumerate(zip(operands, sources)):
+    for place, (operand, source) in enumerate(zip(operands, node.sources)):
         if operand.array.size > limit:
             any_large = True
             if place not in way.spare:
                 if source.__class__ is Node:
                     saved[place] = operand
             elif source.__class__ is not Node and not way.learns[place]:
-                node.sources = (*node.sources[:place], None, *sources[place + 1 :])
+                node.sources = (*node.sources[:place], None, *node.sources[place + 1 :])
         elif source.__class__ is Node and source.output is not operand.array:
             saved[place] = operand
     node.saved = saved if saved or any_large else None

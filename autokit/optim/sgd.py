@@ -118,9 +118,10 @@ class SGD(Optimizer):
         code, instruction = line
         scale: Any = None
         for param in group["params"]:
-            if param._grad is None:
+            gradient = param._grad
+            if gradient is None:
                 continue
-            array, change = param.array, param._grad.array
+            array, change = param.array, gradient.array
             if scale is None or scale.dtype is not array.dtype:
                 if array.__class__ is not np.ndarray:
                     self._update_on_gpu(param, lr, weight_decay, group)

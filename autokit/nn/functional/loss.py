@@ -250,22 +250,23 @@ def cross_entropy(
         warn_of_probabilities("cross_entropy", input)
     if reduction != "mean" or size_average is not None or reduce is not None:
         reduction = chosen_reduction(reduction, size_average, reduce)
-    if not input.array.ndim:
+    logits = input.array
+    if not logits.ndim:
         raise dimension_error(1, 0, describe(input))
-    axis = 1 if input.array.ndim > 1 else 0
-    probabilities = target.array.shape == input.array.shape
+    axis = 1 if logits.ndim > 1 else 0
+    probabilities = target.array.shape == logits.shape
     if probabilities and target.array.dtype.kind not in FLOATS:
         raise RuntimeError(
             f"Expected floating point type for target with class probabilities, got {target.dtype.name}: "
             f"in the shape of the input {list(target.shape)} it holds a probability for each class; "
             "target.argmax(1) makes classes of these"
         )
-    if input.array.dtype.kind not in FLOATS:
+    if logits.dtype.kind not in FLOATS:
         raise NotImplementedError(
             f'"log_softmax" not implemented for {input.dtype.name}: the logits are {describe(input)}; '
             "convert with .float()"
         )
-    if is_large(input.array) and weight is None and not label_smoothing and target.array.dtype == np.int64:
+    if is_large(logits) and weight is None and not label_smoothing and target.array.dtype == np.int64:
         known = _of_large(input, target, ignore_index, reduction)
         if known is not None:
             return known
@@ -279,7 +280,7 @@ def cross_entropy(
     loss = _likelihood(logarithms, target, weight, ignore_index, reduction)
     if not label_smoothing:
         return loss
-    classes = input.array.shape[axis]
+    classes = logits.shape[axis]
     smooth = _smooth_loss(logarithms, target, weight, axis, ignore_index, reduction)
     return (1 - label_smoothing) * loss + (label_smoothing / classes if classes else math.nan) * smooth
 
