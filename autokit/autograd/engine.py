@@ -232,7 +232,7 @@ def flow(
                         gradients[target] = total
                 elif not is_node:
                     # A leaf keeps what it gets: it must be nobody else's memory.
-                    if (made is gradient or made.base is not None) and not create_graph:
+                    if not create_graph and (made is gradient or made.base is not None):
                         made = made.copy()
                     before, total = None, made
                     gradients[target] = made

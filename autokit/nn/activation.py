@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 from autokit.nn import functional, init
+from autokit.nn.functional.activation import relu
 from autokit.nn.layer import FunctionLayer, unset
 from autokit.nn.module import Module
 from autokit.nn.parameter import Parameter
@@ -26,7 +27,7 @@ class ReLU(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply to each element."""
-        return functional.relu(input, self.inplace)
+        return relu(input, self.inplace)
 
     def extra_repr(self) -> str:
         """The setting, for the printed module."""

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from autokit.nn import functional, init
+from autokit.nn.functional.linear import linear
 from autokit.nn.layer import unset
 from autokit.nn.module import Module
 from autokit.nn.parameter import Parameter
@@ -70,7 +71,7 @@ class Linear(Module):
     def forward(self, input: Tensor) -> Tensor:
         """Apply the layer to the last dimension of ``input``."""
         parameters = self._parameters
-        return functional.linear(input, parameters["weight"], parameters["bias"])  # type: ignore[arg-type]
+        return linear(input, parameters["weight"], parameters["bias"])  # type: ignore[arg-type]
 
     def extra_repr(self) -> str:
         """The settings, for the printed module."""

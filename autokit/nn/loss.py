@@ -136,13 +136,16 @@ class CrossEntropyLoss(_WeightedLoss):
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """See :func:`~autokit.nn.functional.cross_entropy`."""
+        # By their places, arguments are looked at sooner.
         return functional.cross_entropy(
             input,
             target,
             self._buffers["weight"],
-            ignore_index=self.ignore_index,
-            reduction=self.reduction,
-            label_smoothing=self.label_smoothing,
+            None,
+            self.ignore_index,
+            None,
+            self.reduction,
+            self.label_smoothing,
         )
 
 
