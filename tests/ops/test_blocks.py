@@ -143,6 +143,31 @@ def test_rules_by_rows_keep_what_is_no_number(operation: Operation, loops: str):
         np.testing.assert_array_equal(operation.forward(a, dim=1), operation.plain(a, dim=1))
 
 
+@pytest.mark.parametrize("operation", ROWS, ids=lambda operation: operation.name)
+@settings(max_examples=50, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    shape=st.tuples(st.integers(0, 40), st.integers(1, 40)),
+    layouts=st.tuples(*[st.sampled_from(["plain", "strided", "repeated", "transposed"])] * 2),
+)
+def test_a_small_matrix_gives_what_its_rows_give_between_other_dimensions(
+    operation: Operation, seed: int, shape: tuple[int, int], layouts: tuple[str, str]
+):
+    rng = np.random.RandomState(seed)
+    a, g = (
+        awkward(rng, shape[::-1], "float64", "plain").T
+        if layout == "transposed"
+        else awkward(rng, shape, "float64", layout)
+        for layout in layouts
+    )
+    gradient = operation.rules[0].vjp
+    with np.errstate(all="ignore"):
+        out = operation.forward(a, dim=1)
+        np.testing.assert_allclose(out, operation.forward(a[None], dim=2)[0], rtol=1e-12, atol=1e-12)
+        expected = gradient(g[None], out[None], 2)[0]
+        np.testing.assert_allclose(gradient(g, out, 1), expected, rtol=1e-12, atol=1e-10)
+
+
 @pytest.mark.parametrize("exponent", [-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.0, 1.7, -3.3])
 def test_a_power_by_one_number_is_numpys(exponent: float):
     a = np.abs(awkward(np.random.RandomState(0), (2 * blocks.BLOCK + 3,), "float32", "plain"))
