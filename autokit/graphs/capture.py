@@ -274,11 +274,7 @@ class Builder:
         if scope is None:
             return "", ""
         if id(scope) not in self.paths:  # scopes live as long as their nodes, and so do their ids
-            chain = []
-            level = scope
-            while level is not None:
-                chain.append(level[1]())
-                level = level[0]
+            chain = _chain(scope)
             names = [_child_name(parent, child) for child, parent in pairwise(chain)]
             names.append(self.models.get(id(chain[-1]), ""))
             path = ""
@@ -318,17 +314,21 @@ def _newest_operations(ends: list[EngineNode], most: int) -> tuple[list[EngineNo
 
 
 def _models(operations: list[EngineNode]) -> list[Module]:
-    """The outermost modules that ran some of the operations, where they hold others."""
-    found: dict[int, Module] = {}
-    seen: set[int] = set()
-    for operation in operations:
-        scope = operation.scope
-        while scope is not None and id(scope) not in seen:
-            seen.add(id(scope))
-            model, scope = scope[1](), scope[0]
-            if scope is None and model is not None and model._modules:
-                found[id(model)] = model
-    return list(found.values())
+    """The outermost modules that are alive and ran some of the operations, where they hold others."""
+    scopes = {id(operation.scope): operation.scope for operation in reversed(operations)}
+    found = [_chain(scope)[-1] for scope in scopes.values() if scope is not None]
+    return list({id(model): model for model in found if model is not None and model._modules}.values())
+
+
+def _chain(scope: Any) -> list[Module | None]:
+    """The module that ``scope`` is in, and those around it as far as they are alive."""
+    chain: list[Module | None] = []
+    while scope is not None:
+        module, scope = scope[1](), scope[0]
+        if module is None and chain:
+            break
+        chain.append(module)
+    return chain
 
 
 def _child_name(parent: Module | None, child: Module | None) -> str:

@@ -56,17 +56,22 @@ class Names:
         return own or self._names.get(value, "")
 
     def tell_apart(self, models: Iterable[Module]) -> dict[int, str]:
-        """What to call each of several models, by its id; their parameters are called by that name first."""
+        """What to call each of several models, by its id; their parameters are called by that name first.
+
+        One that no variable holds is called by its class and a number.
+        """
         called: dict[int, str] = {}
-        for model in models:
-            for name, outer in self._modules:
-                path = next((path for path, each in outer.named_modules() if each is model), None)
-                if path is not None:
-                    called[id(model)] = path or name
-                    break
-            for path, parameter in model.named_parameters() if id(model) in called else ():
+        for place, model in enumerate(models, 1):
+            found = [
+                path or name
+                for name, outer in self._modules
+                for path, each in outer.named_modules()
+                if each is model
+            ]
+            called[id(model)] = name = found[0] if found else f"{type(model).__name__} {place}"
+            for path, parameter in model.named_parameters():
                 if self._names.get(parameter, path).endswith(path):
-                    self._names[parameter] = f"{called[id(model)]}.{path}"
+                    self._names[parameter] = f"{name}.{path}"
         return called
 
     def tensor(self, node: Node) -> Tensor | None:

@@ -55,7 +55,8 @@ def test_what_is_computed_on_runs_straight() -> None:
 
 def test_a_model_of_many_layers_does_not_run_off_to_the_side() -> None:
     layers = [nn.Sequential(nn.Linear(4, 4), nn.Tanh()) for _ in range(12)]
-    picture = scene(ak.graph(nn.Sequential(*layers)(ak.ones(2, 4)).sum()), direction="TB")
+    net = nn.Sequential(*layers)
+    picture = scene(ak.graph(net(ak.ones(2, 4)).sum()), direction="TB", limit=500)
     widest = max(frame.width for frame in picture.frames)
     assert picture.width < 6 * widest and picture.width < picture.height / 2
     # What comes into a layer stands above its parameters, not beside them.

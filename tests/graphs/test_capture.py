@@ -95,6 +95,15 @@ def test_two_models_of_equal_layers_are_told_apart():
     assert first.formula == "v0 · weightᵀ + bias"  # its frame says whose
 
 
+def test_models_that_no_variable_holds_are_numbered():
+    layers = [ak.nn.Sequential(ak.nn.Linear(2, 2), ak.nn.Tanh()) for _ in range(3)]
+    graph = ak.graph(ak.nn.Sequential(*layers)(ak.ones(1, 2)).sum())  # the outer one is gone
+    paths = [group.path for group in graph.groups if group.label == "Linear"]
+    assert paths == ["Sequential 1.0", "Sequential 2.0", "Sequential 3.0"]
+    leaves = [node.label for node in graph.nodes if node.kind == "leaf"]
+    assert leaves[:2] == ["Sequential 1.0.weight", "Sequential 1.0.bias"] and len(set(leaves)) == 6
+
+
 def test_one_value_used_twice_has_two_edges():
     a = ak.tensor(3.0, requires_grad=True)
     graph = ak.graph(a * a)
