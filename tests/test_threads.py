@@ -67,11 +67,16 @@ LARGE: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "gelu": F.gelu,
     "pow": lambda x: x.abs() ** 1.7,
     "softmax": lambda x: x.softmax(1),
+    "cross-entropy": lambda x: F.cross_entropy(x, torch.arange(len(x)) % 500),
+    "layer_norm": lambda x: F.layer_norm(x, (500,), torch.ones(500), torch.ones(500)),
+    "cumsum": lambda x: x.cumsum(1),
+    "var": lambda x: x.var(),
+    "mse_loss": lambda x: F.mse_loss(x, 2 * x.detach()),
 }
 
 
 @pytest.mark.parametrize("name", LARGE)
-def test_the_numbers_do_not_depend_on_the_threads(name: str):
+def test_the_numbers_do_not_depend_on_the_threads(name: str, loops: str):
     rows = (threads.FEWEST + 1) * blocks.BLOCKS_OF_THREADS * blocks.BLOCK // 500
     array = np.random.RandomState(0).standard_normal((rows, 500)).astype(np.float32)
 

@@ -65,8 +65,7 @@ class Numba:
 
     def version(self) -> str | None:
         """The version of Numba that is installed and can be loaded; None without one."""
-        if not self._asked:
-            self._asked = True
+        if not self._asked:  # set at the end, as another thread may ask meanwhile
             try:
                 self._version = import_module("numba").__version__
             except ModuleNotFoundError as error:
@@ -74,6 +73,7 @@ class Numba:
                     _note("Numba cannot be loaded", error)
             except Exception as error:  # as it is where Numba does not know this version of NumPy
                 _note("Numba cannot be loaded", error)
+            self._asked = True
         return self._version
 
     def is_available(self) -> bool:

@@ -210,6 +210,25 @@ def test_where_nothing_can_be_kept_the_loops_are_compiled_all_the_same(
     assert made.min() == 0
 
 
+def test_threads_that_ask_for_the_first_loop_at_once_all_get_it():
+    program = """
+import threading
+import autokit as torch
+from autokit.ops import native
+x = torch.linspace(-4, 4, 100_000)
+torch.set_num_threads(1)
+start, made = threading.Barrier(4), []
+def ask():
+    start.wait()
+    made.append(x.sigmoid())
+threads = [threading.Thread(target=ask) for _ in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(len(made), all(torch.equal(each, made[0]) for each in made), None in native._ready.values())
+"""
+    assert run(program) == "4 True False\n"
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork, which this system has not")
 def test_a_forked_process_computes_by_the_loops_and_compiles_others():
     program = """
