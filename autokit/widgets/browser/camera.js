@@ -7,7 +7,7 @@
  * @import { Listen } from "./dom.js"
  */
 
-import { glide, h } from "./dom.js";
+import { glide, h, magnified } from "./dom.js";
 
 const READABLE = [0.8, 0.9, 1.2]; // below this scale the picture is not shrunk to fit but followed: on a low stage, else, and projected
 const TWO = 450; // so high are two nodes with the edge between them
@@ -127,17 +127,16 @@ export function makeCamera(svg, node, { left, top, width, height }, lit, find, o
   }
 
   const resized = new ResizeObserver(() => {
-    const { width: w, height: tall } = seen.getBoundingClientRect();
-    frame = { w: Math.max(w, 1), h: Math.max(tall, 1) };
+    frame = { w: Math.max(seen.clientWidth, 1), h: Math.max(seen.clientHeight, 1) };
     untouched ? home() : look();
   });
   resized.observe(node);
 
   // -- the hand: drag to pan, ctrl and wheel to zoom, click to select
 
-  let drag = /** @type {{ x: number, y: number, id: number, moving: boolean } | null} */ (null);
+  let drag = /** @type {{ x: number, y: number, id: number, moving: boolean, by: number } | null} */ (null);
   on(node, "pointerdown", (event) => {
-    if (event.button === 0) drag = { x: event.clientX, y: event.clientY, id: event.pointerId, moving: false };
+    if (event.button === 0) drag = { x: event.clientX, y: event.clientY, id: event.pointerId, moving: false, by: magnified(seen) };
   });
   on(node, "pointermove", (event) => {
     if (!drag || event.pointerId !== drag.id) return;
@@ -145,7 +144,7 @@ export function makeCamera(svg, node, { left, top, width, height }, lit, find, o
     if (!drag.moving && Math.hypot(dx, dy) < 4) return;
     if (!drag.moving) node.setPointerCapture(drag.id);
     drag = { ...drag, x: event.clientX, y: event.clientY, moving: true };
-    pan(dx, dy);
+    pan(dx / drag.by, dy / drag.by);
   });
   const drop = () => (drag = null);
   on(node, "pointerup", (event) => {
@@ -160,7 +159,8 @@ export function makeCamera(svg, node, { left, top, width, height }, lit, find, o
     if (!event.ctrlKey && !event.metaKey) return; // the page's to scroll
     event.preventDefault();
     const { left: x, top: y } = seen.getBoundingClientRect();
-    zoom(Math.exp(-event.deltaY / 300), { x: event.clientX - x, y: event.clientY - y });
+    const by = magnified(seen);
+    zoom(Math.exp(-event.deltaY / 300), { x: (event.clientX - x) / by, y: (event.clientY - y) / by });
   }, { passive: false });
 
   return {

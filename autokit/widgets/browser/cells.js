@@ -7,7 +7,7 @@
  * @import { Cells, Node } from "./story.js"
  */
 
-import { h } from "./dom.js";
+import { h, magnified } from "./dom.js";
 import { shapeText } from "./story.js";
 
 const PATIENCE = 4000; // milliseconds until a kernel is taken for dead
@@ -152,8 +152,9 @@ export function makeTip(stage, elements, on) {
     tip.textContent = told;
     tip.hidden = false;
     const ground = stage.getBoundingClientRect();
+    const by = magnified(stage);
     const beside = (/** @type {number} */ at, /** @type {number} */ own, /** @type {number} */ room) => Math.max(4, Math.min(at, room - own - 4));
-    tip.style.left = `${beside(frame.right - ground.left + 8, tip.offsetWidth, ground.width)}px`;
-    tip.style.top = `${beside(event.clientY - ground.top + 12, tip.offsetHeight, ground.height)}px`;
+    tip.style.left = `${beside((frame.right - ground.left) / by + 8, tip.offsetWidth, stage.offsetWidth)}px`;
+    tip.style.top = `${beside((event.clientY - ground.top) / by + 12, tip.offsetHeight, stage.offsetHeight)}px`;
   });
 }

@@ -48,6 +48,9 @@ export const iconButton = (path, name, key) => h("button", { type: "button", cla
 /** A button is kept focusable when it has nothing to do, so that the keyboard does not lose its place. @param {Element} button @param {boolean} enabled */
 export const setEnabled = (button, enabled) => button.setAttribute("aria-disabled", String(!enabled));
 
+/** How many times as large an element is shown as its style says: a page of slides may be magnified. @param {HTMLElement} element */
+export const magnified = (element) => element.getBoundingClientRect().width / element.offsetWidth || 1;
+
 export const prefersStillness = () => window.matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 /** Call `draw(t)` once a frame while t eases from 0 to 1; `hold` is told the id by which the next frame can be cancelled. @param {number} duration @param {(t: number) => void} draw @param {(id: number) => void} hold */
