@@ -112,7 +112,7 @@ def main() -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium_path(), args=["--no-sandbox"])
         for name, moment in MOMENTS.items():
-            small = shot(browser, moment).quantize(96, dither=Image.Dither.NONE)
+            small = shot(browser, moment).quantize(192, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
             small.save(APPROVED / f"{name}.png", optimize=True)
         browser.close()
 
