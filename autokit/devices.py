@@ -137,7 +137,10 @@ def put_on(where: device | str | int, array: Any) -> Any:
     if where.type == "cpu":
         return to_numpy(array)
     with computing_on(where):
-        return module_for(where).asarray(array)
+        module = module_for(where)
+        if on_a_gpu(array) and array.device.id != module.cuda.runtime.getDevice():
+            array = contiguous(array)  # CuPy copies no other between GPUs
+        return module.asarray(array)
 
 
 def computing_on(where: device | str | int | None) -> Any:

@@ -64,6 +64,7 @@ def test_copies_between_gpus_carry_gradients():
     y = (x.to("cuda:0") * 2).to("cuda:1") + x
     y.sum().backward()
     assert str(y.device) == str(x.grad.device) == "cuda:1" and x.grad.tolist() == [3, 3, 3]
+    assert second(2, 3)[:, ::2].to("cuda:0").tolist() == [[0, 2], [3, 5]]
     here, there = torch.zeros(3, device="cuda:0"), second(3)
     assert here.copy_(there).tolist() == [0, 1, 2] and str(here.device) == "cuda:0"
 

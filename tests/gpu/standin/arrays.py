@@ -314,6 +314,8 @@ def _method(name: str) -> Any:
             raise TypeError(f"cupy.ndarray.{name} takes {takes}, not {sorted(unknown) or arguments}")
         named = {key: bare(value) for key, value in keywords.items() if key != "casting" or value}
         if name == "copy":
+            if self.place != current() and not (self.flags.c_contiguous or self.flags.f_contiguous):
+                raise NotImplementedError("CuPy cannot copy non-contiguous array between devices.")
             launches.append(name if self.place == current() else "copy between GPUs")
             return ndarray(getattr(self.host, name)(*map(bare, arguments), **named))  # to the current GPU
         if name in _IN_PLACE:

@@ -121,5 +121,5 @@ def from_host(value: Any, dtype: Any = None, copy: bool = True) -> ndarray:
         return ndarray(np.array(value, dtype=dtype))
     if value.place == current() and not copy and (dtype is None or value.dtype == dtype):
         return value
-    launched("copy" if value.place == current() else "copy between GPUs", ())
-    return ndarray(np.array(value.host, dtype=dtype))
+    made = value.copy()
+    return made if dtype is None or made.dtype == dtype else made.astype(dtype)
