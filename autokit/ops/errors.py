@@ -103,7 +103,9 @@ def explain(
         for a, b in combinations(shapes, 2):
             if any(m != n and 1 not in (m, n) for m, n in zip(reversed(a), reversed(b))):
                 return RuntimeError(f"{broadcast_message(a, b)}. Got {described}")
-    if isinstance(error, TypeError) and ("not supported" in str(error) or "numpy" in type(error).__module__):
+    if isinstance(error, TypeError) and (
+        "numpy" in type(error).__module__ or any(words in str(error) for words in _NO_LOOP)
+    ):
         kinds = sorted({operand.dtype.name for operand in operands})
         if kinds == ["bool"] and operation.name in _OF_NUMBERS_ONLY:
             return RuntimeError(f"{_OF_NUMBERS_ONLY[operation.name]}. Got {described}")
@@ -150,6 +152,9 @@ def arrays_behind(tensors: Sequence[Tensor]) -> dict[int, Any]:
         stack += getattr(one, "sources", ())
     return found
 
+
+_NO_LOOP = ("not supported", "Wrong type", "cupy boolean")
+"""What stands in NumPy's errors and CuPy's where a ufunc does not compute with the dtypes it was given."""
 
 _OF_NUMBERS_ONLY = {
     "sub": "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "

@@ -27,6 +27,7 @@ import numpy as np
 
 from autokit.batches.batch import Batch
 from autokit.devices import module_of
+from autokit.dtypes import FLOATS
 
 
 def any_of(condition: Any) -> bool:
@@ -112,7 +113,10 @@ def solve(a: Any, b: Any) -> Any:
 # ------------------------------------------------------------ the methods of ufuncs
 
 _ADDS = {"int32", "uint32", "uint64", "float16", "float32", "float64", "complex64", "complex128"}
-"""The dtypes in which CuPy adds at places, takes the larger there, and the smaller."""
+"""The dtypes in which CuPy adds at places."""
+
+_COMPARES = {"int32", "int64", "uint32", "uint64", "float32", "float64"}
+"""The dtypes in which it takes the larger there, or the smaller."""
 
 
 def add_at(array: Any, places: Any, values: Any) -> None:
@@ -136,12 +140,12 @@ def _at(name: str, array: Any, places: Any, values: Any) -> None:
         return
     module = module_of(array)
     kind = array.dtype
-    if kind.name in _ADDS:
+    if kind.name in (_ADDS if name == "add" else _COMPARES):
         getattr(module, name).at(array, places, values)
     elif name == "add" and kind == np.int64:  # sums wrap around alike, with a sign and without
         module.add.at(array.view(np.uint64), places, module.asarray(values, kind).view(np.uint64))
     else:
-        wide = array.astype(np.float64 if kind == np.int64 else np.int32)
+        wide = array.astype(np.float32 if kind.kind in FLOATS else np.int32)
         getattr(module, name).at(wide, places, module.asarray(values).astype(wide.dtype))
         array[...] = wide.astype(kind)
 

@@ -312,14 +312,14 @@ def _index_error(tensor: Tensor, entries: tuple[Any, ...], error: Exception) -> 
             )
         return IndexError(f"too many indices for tensor of dimension {tensor.array.ndim}: {describe(tensor)}")
     if "boolean" in str(error):
-        mask = next(entry for entry in entries if isinstance(entry, np.ndarray) and entry.dtype.kind == "b")
+        mask = next(entry for entry in entries if hasattr(entry, "dtype") and entry.dtype.kind == "b")
         return IndexError(
             f"The shape of the mask {list(mask.shape)} at index {_odd_dim(tensor, entries, mask)} does not "
             f"match the shape of the indexed tensor {list(tensor.array.shape)} at index "
             f"{_odd_dim(tensor, entries, mask, True)}: {describe(tensor)}"
         )
     if "could not be broadcast" in str(error):
-        arrays = [entry for entry in entries if isinstance(entry, np.ndarray)]
+        arrays = [entry for entry in entries if hasattr(entry, "dtype")]
         return IndexError(
             "shape mismatch: indexing tensors could not be broadcast together with shapes "
             + ", ".join(

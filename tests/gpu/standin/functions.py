@@ -103,12 +103,15 @@ def function_of(owner: str, name: str, numpy_function: Any) -> Any:
     return apply
 
 
-_AT = {"int32", "uint32", "uint64", "float16", "float32", "float64", "complex64", "complex128"}
+_ADDS = {"int32", "uint32", "uint64", "float16", "float32", "float64", "complex64", "complex128"}
+_COMPARES = {"int32", "int64", "uint32", "uint64", "float32", "float64"}
 
 
 def _at(ufunc: np.ufunc, array: ndarray, index: Any, values: Any) -> None:
     """``cupy.add.at``, and two more: in the dtypes of CUDA's atomic operations."""
-    if ufunc not in (np.add, np.maximum, np.minimum) or array.dtype.name not in _AT:
+    if ufunc not in (np.add, np.maximum, np.minimum) or array.dtype.name not in (
+        _ADDS if ufunc is np.add else _COMPARES
+    ):
         raise TypeError(f"CuPy has no {ufunc.__name__}.at of {array.dtype}")
     launched(f"{ufunc.__name__}.at", (array, index, values))
     ufunc.at(array.host, wrapped_around(array.host, index), bare(values))

@@ -1,7 +1,6 @@
 """Which dtypes a ufunc of CuPy computes in, and returns: its own table decides, not NumPy's.
 
-CuPy takes the first row of the table that the operands fit into.  Some rows
-NumPy does not have, where it raises: CuPy subtracts bools, and negates them.
+CuPy takes the first row of the table that the operands fit into.
 """
 
 from __future__ import annotations
@@ -16,13 +15,12 @@ from tests.gpu.standin.notes import NAMES
 _KEYWORDS = {"out", "dtype", "casting", "where"}
 _STANDING = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
 _NUMBERS = {bool: ("b", bool), int: ("i", np.int64), float: ("f", np.float64), complex: ("c", np.complex128)}
-_OF_BOOLS = {
-    "subtract": np.logical_xor,
-    "negative": np.logical_not,
-    "positive": np.copy,
-    "gcd": np.logical_or,
+_REFUSED = {
+    "subtract": "cupy boolean subtract, the `-` operator, is deprecated",
+    "negative": "The cupy boolean negative, the `-` operator, is not supported",
+    "gcd": "gcd cannot be computed with boolean arrays",
 }
-"""What CuPy computes of bools where NumPy refuses them."""
+"""What CuPy's table has a row for, and CuPy refuses of bools all the same."""
 
 
 def keywords_of_ufunc(name: str, keywords: dict[str, Any]) -> None:
@@ -39,9 +37,10 @@ def applied(ufunc: Any, inputs: tuple[Any, ...], keywords: dict[str, Any]) -> An
             return ufunc(*inputs, **keywords)
         taken, given = _row(rows, tuple(map(_standing_of, inputs)), ufunc.__name__)
         typed = [np.asarray(each, kind) for each, kind in zip(inputs, taken)]
-        if ufunc.__name__ in _OF_BOOLS and set(taken) == {"?"}:
-            made = np.asarray(_OF_BOOLS[ufunc.__name__](*typed))
-            return np.copyto(keywords["out"][0], made) or keywords["out"][0] if "out" in keywords else made
+        if set(taken) == {"?"} and ufunc.__name__ in _REFUSED:
+            raise TypeError(_REFUSED[ufunc.__name__])
+        if set(taken) == {"?"} and ufunc is np.positive:
+            return typed[0].copy()
         if "out" in keywords:
             return ufunc(*typed, **keywords)
         made = ufunc(*typed, **keywords)
@@ -66,9 +65,7 @@ def _row(rows: str, operands: tuple[Any, ...], name: str) -> tuple[str, str]:
         taken, given = row.split(">")
         if all(_fits(each, np.dtype(kind), yields) for each, kind in zip(operands, taken)):
             return taken, given
-    raise TypeError(
-        f"Wrong type ({[str(each) for each in operands]}) of arguments for cupy_{name}: not supported"
-    )
+    raise TypeError(f"Wrong type ({tuple(operands)}) of arguments for cupy_{name}")
 
 
 def _fits(operand: Any, kind: np.dtype, yields: bool) -> bool:
