@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.ops.blocks import BLOCK, pieces
+from autokit.ops.blocks import BLOCK, loop_over_rows, pieces
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.soft_extremes import plain_softmax
 
@@ -60,6 +60,10 @@ def _in_heads(array: Any) -> Any:
     return array.reshape((-1, *array.shape[-2:]))
 
 
+def _in_rows(array: Any) -> Any:
+    return array.reshape((-1, array.shape[-1]))
+
+
 def _heads_at_a_time(query: Any, key: Any) -> list[slice]:
     each = max(query.shape[1] * key.shape[1], 1)
     return pieces(len(query), max(BLOCK // each, 1))
@@ -70,6 +74,9 @@ def _weights(query: Any, key: Any, mask: Any, scale: float) -> Any:
     weights *= scale
     if mask is not None:
         weights += mask
+    made = np.empty_like(weights)
+    if loop_over_rows("native_loops.softmax", _in_rows(weights), _in_rows(made)):
+        return made
     weights -= weights.max(axis=2, keepdims=True)
     np.exp(weights, out=weights)
     weights /= np.einsum("hij->hi", weights)[:, :, None]
@@ -95,8 +102,12 @@ def _gradients_on_arrays(
         weights = _weights(query[piece], key[piece], mask, scale)
         np.matmul(weights.swapaxes(1, 2), g[piece], out=by_value[piece])
         slope = np.matmul(g[piece], value[piece].swapaxes(1, 2))
-        slope -= np.vecdot(slope, weights)[:, :, None]
-        slope *= weights
+        changed = np.empty_like(slope)
+        if loop_over_rows("native_loops.softmax_gradient", *map(_in_rows, (slope, weights, changed))):
+            slope = changed
+        else:
+            slope -= np.vecdot(slope, weights)[:, :, None]
+            slope *= weights
         slope *= scale
         np.matmul(slope, key[piece], out=by_query[piece])
         np.matmul(slope.swapaxes(1, 2), query[piece], out=by_key[piece])

@@ -269,15 +269,19 @@ LONG = np.random.RandomState(1).rand(64, 64)
     ],
 )
 @pytest.mark.parametrize("ndim", [3, 4])
-def test_many_weights_are_not_kept(options: dict[str, Any], ndim: int):
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-8), ("float32", 1e-5)])
+def test_many_weights_are_not_kept(
+    options: dict[str, Any], ndim: int, dtype: str, tolerance: float, loops: str
+):
     found = []
     for library in (ak, torch):
         random = np.random.RandomState(0)
         width = 4 if len(options) == 2 else 3  # PyTorch takes both masks where all widths are equal
         shapes = [(4, 8, 64, 4), (4, 8, 64, 4), (4, 8, 64, width)]
-        leaves = [library.tensor(random.randn(*s), requires_grad=True) for s in shapes]
+        leaves = [library.tensor(random.randn(*s).astype(dtype), requires_grad=True) for s in shapes]
         operands = [leaf.flatten(0, 1) for leaf in leaves] if ndim == 3 else leaves
-        given = {k: library.tensor(v) if isinstance(v, np.ndarray) else v for k, v in options.items()}
+        masks = {k: v if v.dtype == bool else v.astype(dtype) for k, v in options.items() if k == "attn_mask"}
+        given = {**options, **{name: library.tensor(mask) for name, mask in masks.items()}}
         if ndim == 3 and len(given) == 2:
             del given["is_causal"]  # there PyTorch refuses both
         out = library.nn.functional.scaled_dot_product_attention(*operands, **given)
@@ -287,7 +291,7 @@ def test_many_weights_are_not_kept(options: dict[str, Any], ndim: int):
         (out * out).sum().backward()
         found.append([out.detach().numpy(), *(leaf.grad.numpy() for leaf in leaves)])
     for ours, theirs in zip(*found):
-        np.testing.assert_allclose(ours, theirs, rtol=1e-8, atol=1e-8)
+        np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.parametrize("mask", [None, np.triu(np.full((3, 3), -2.0), 1)])
