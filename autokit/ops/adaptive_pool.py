@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autokit.ops.axis_maps import adaptive_regions, averaging, resample
-from autokit.ops.errors import describe, require_floats
+from autokit.ops.errors import describe, dimension_error, require_floats
 from autokit.ops.names import Names
 from autokit.ops.pool import check_dimensions, taken, with_places
 from autokit.ops.pooling import row_lengths
@@ -29,6 +29,8 @@ def _adaptive_sizes(name: str, input: Tensor, output_size: Any, ndim: int) -> tu
     of_means = "avg" in name and set(wanted) == {1}
     if input.array.ndim not in (ndim + 1, ndim + 2) and not (of_means and ndim > 1):
         check_dimensions(name, input, ndim)
+    if input.array.ndim < ndim:
+        raise dimension_error(-ndim, input.array.ndim, describe(input))
     sizes = tuple(own if size is None else size for size, own in zip(wanted, input.array.shape[-ndim:]))
     if min(sizes) < 0:
         raise RuntimeError(
@@ -36,7 +38,8 @@ def _adaptive_sizes(name: str, input: Tensor, output_size: Any, ndim: int) -> tu
         )
     if not of_means:
         check_dimensions(name, input, ndim, -ndim if "avg" in name and ndim < 3 else 1)
-        require_floats(name, input.array)
+        if all(sizes):
+            require_floats(name, input.array)
     return sizes
 
 

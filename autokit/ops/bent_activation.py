@@ -15,6 +15,7 @@ from autokit.limits import finfo
 from autokit.ops.blocks import constants_like, drop, in_blocks, keep, replace, select
 from autokit.ops.errors import refuse_bools_in, require_floats, require_tensor
 from autokit.ops.names import Names
+from autokit.ops.operands import fitting
 from autokit.ops.operation import derivative, operation
 from autokit.tensor import Tensor
 
@@ -374,7 +375,7 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
 
 def _threshold(a: Any, threshold: float, value: float) -> Any:
     refuse_bools_in("threshold_cpu", a)
-    return np.where(a <= threshold, a.dtype.type(value), a)
+    return np.where(a <= threshold, a.dtype.type(fitting(value, a.dtype)), a)
 
 
 def _threshold_of_block(a: Any, into: Any, /, threshold: float, value: float) -> None:

@@ -118,6 +118,12 @@ def _max_pool(
     name = f"max_pool{ndim}d"
     pooling = _pooling(name, input, kernel_size, stride, padding, dilation, ceil_mode, ndim)
     refuse_bools_in(name, input.array)
+    # What a window has behind the input even where it begins first is never seen.
+    seen = [
+        min(width, (pad + size - 1) // step + 1)
+        for width, pad, size, step in zip(pooling.kernel, pooling.padding, pooling.sizes, pooling.dilation)
+    ]
+    pooling = pooling._replace(kernel=tuple(seen))
     places = places_of_maxima(input.array, pooling)
     node = f"MaxPool{ndim}DWithIndicesBackward0"
     return taken(input, places, pooling.overlaps(), node, ndim), places

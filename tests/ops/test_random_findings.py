@@ -124,6 +124,13 @@ FOUND: list[Callable[[Any], Any]] = [
     lambda T: T.nn.functional.adaptive_max_pool3d(a(T, 1, 3, 2, 4) * NAN, (2, 5, 3), True)[1].shape,
     lambda T: T.nn.functional.multilabel_soft_margin_loss(a(T, 2, 2), a(T, 2, 2), a(T, 3, 2, 2)),
     lambda T: T.nn.functional.fractional_max_pool2d(T.zeros(0, 3, 2), 1, 1),
+    lambda T: T.nn.functional.max_pool3d(
+        a(T, 2, 3, 2, 4), 999, padding=3, ceil_mode=True, return_indices=True
+    ),
+    lambda T: T.nn.functional.adaptive_avg_pool2d(a(T, 2, 3, 4, dtype=T.int64), (0, 2)),
+    lambda T: T.nn.functional.threshold(T.tensor([1, 9], dtype=T.uint8), 5, -7),
+    lambda T: T.nn.functional.bilinear(T.zeros(0, 1, 1), T.ones(0, 1, 1), T.ones(1, 1, 1)),
+    lambda T: T.nn.functional.scaled_dot_product_attention(*[a(T, 2, 3).half()] * 3, a(T, 2, 2)),
     lambda T: T.nn.functional.nll_loss(T.zeros(0, 0, 5), T.zeros(0, 5).long()),
     lambda T: T.autograd.grad(
         T.nn.functional.nll_loss(x := T.zeros(0, 0, requires_grad=True), T.zeros(0).long()), x
@@ -250,6 +257,8 @@ def test_the_answer_is_pytorchs(call: Callable[[Any], Any]):
         lambda T: T.nn.functional.binary_cross_entropy_with_logits(
             T.tensor(0.5), T.tensor(1.0), pos_weight=a(T, 2)
         ),
+        lambda T: T.nn.functional.cross_entropy(a(T, 2, 3), a(T, 2, 3), T.ones(1)),
+        lambda T: T.nn.functional.threshold(T.tensor([1], dtype=T.uint8), 5, 300),
         lambda T: T.nn.functional.pad(T.zeros(0, 2, 3), (1, 1, 1, 1), "replicate"),
         lambda T: T.nn.functional.pad(a(T, 3, 2) > 0, (1, 1), "reflect"),
         lambda T: T.nn.functional.avg_pool3d(a(T, 2, 3, 3, 3), 9, ceil_mode=True),

@@ -77,6 +77,8 @@ def scaled_dot_product_attention(
             "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True, which "
             "makes a mask itself; with four dimensions and no dropout both count"
         )
+    if attn_mask is not None and attn_mask.array.dtype.kind != "b":
+        attn_mask = attn_mask.to(query.dtype)
     if enable_gqa:
         key, value = _for_all_heads(query, key), _for_all_heads(query, value)
     width = query.array.shape[-1]
@@ -361,7 +363,6 @@ def _projected(
     for name, weight in zip(names, apart or ()):
         if weight is None:
             raise AssertionError(f"use_separate_proj_weight is True but {name[0]}_proj_weight is None")
-    biases = (None, None, None) if bias is None else bias.chunk(3)
     if apart is None:
         if key.array.shape != value.array.shape:
             raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
@@ -369,11 +370,12 @@ def _projected(
             raise AssertionError("use_separate_proj_weight is False but in_proj_weight is None")
         if query is key is value:  # one product in place of three
             return list(linear(query, together, bias).chunk(3, -1))
-        return [linear(*parts) for parts in zip(given, together.chunk(3), biases)]
+        return [linear(*parts) for parts in zip(given, together.chunk(3), _thirds(bias))]
     if key.array.shape[:2] != value.array.shape[:2]:
         raise AssertionError(
             f"key's sequence and batch dims {key.shape[:2]} do not match value's {value.shape[:2]}"
         )
+    biases = _thirds(bias)
     for name, each, weight, own in zip(names, given, apart, biases):
         assert weight is not None
         expected = (width, each.array.shape[-1])
@@ -382,6 +384,10 @@ def _projected(
         if own is not None and own.array.shape != (width,):
             raise AssertionError(f"expecting {name} bias shape of {(width,)}, but got {own.shape}")
     return [linear(*parts) for parts in zip(given, apart, biases)]  # type: ignore[arg-type]
+
+
+def _thirds(bias: Tensor | None) -> Any:
+    return (None, None, None) if bias is None else bias.chunk(3)
 
 
 def _mask_of_all_heads(mask: Tensor, times: int, keys: int, heads: int) -> Tensor:

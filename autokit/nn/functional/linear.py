@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from autokit.ops.affine import affine
@@ -116,10 +117,11 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
         return with_care("bilinear", bilinear, (), locals())
     _check_bilinear(input1, input2, weight, bias)
     outputs, first, second = weight.array.shape
-    rows, others = input1.reshape(-1, first), input2.reshape(-1, second)
+    pairs = math.prod(input1.array.shape[:-1])
+    rows, others = input1.reshape(pairs, first), input2.reshape(pairs, second)
     # What the first inputs make of the weight: one row for each pair and output, still to meet the second.
     halfway = matmul(rows, weight.permute(1, 0, 2).reshape(first, outputs * second))
-    out = matmul(halfway.reshape(-1, outputs, second), others.unsqueeze(-1))
+    out = matmul(halfway.reshape(pairs, outputs, second), others.unsqueeze(-1))
     out = out.reshape(*input1.shape[:-1], outputs)
     return out if bias is None else out + bias
 

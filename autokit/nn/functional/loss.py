@@ -19,6 +19,7 @@ from autokit.nn.functional.loss_checks import (
     require_floats_of,
     require_no_gradient,
     require_to_fit,
+    require_weight_of_classes,
 )
 from autokit.ops.choices import where
 from autokit.ops.direct import direct
@@ -300,6 +301,7 @@ def _against_probabilities(
     logarithms: Tensor, target: Tensor, weight: Tensor | None, axis: int, reduction: str, smoothing: float
 ) -> Tensor:
     classes = logarithms.array.shape[axis]
+    require_weight_of_classes(weight, classes)
     if smoothing:
         target = target * (1 - smoothing) + smoothing / max(classes, 1)
     products = logarithms * target

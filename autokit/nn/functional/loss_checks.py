@@ -137,18 +137,20 @@ def check_classes(input: Tensor, target: Tensor, weight: Tensor | None) -> None:
             f"expected target dtype to be Long or Byte, but got {target.dtype.name}: {describe(target)}; "
             "classes are whole numbers, converted with .long()"
         )
-    classes = shape[1] if len(shape) > 1 else shape[0]
     if weight is not None and weight.array.dtype != input.array.dtype:
         raise RuntimeError(
             f"expected scalar type {input.dtype.name} but found {weight.dtype.name}: the weights of the "
             "classes have the dtype of the predictions"
         )
     require_no_gradient("nll_loss_forward", weight=weight)
+    require_weight_of_classes(weight, shape[1] if len(shape) > 1 else shape[0])
+
+
+def require_weight_of_classes(weight: Tensor | None, classes: int) -> None:
     if weight is not None and weight.array.shape != (classes,):
         raise RuntimeError(
             f"weight tensor should be defined either for all {classes} classes or no classes but got weight "
-            "tensor "
-            f"of shape: {list(weight.array.shape)}"
+            f"tensor of shape: {list(weight.array.shape)}"
         )
 
 
