@@ -121,7 +121,7 @@ def _box(box: Box, state: State) -> str:
     parts = [
         f'<g data-element="{node.element}" data-kind="{xml(node.kind)}" data-status="{xml(status)}" {at}>',
         f"<title>{xml(_tooltip(node))}</title>",
-        f'<rect data-part="box" {size} {_shape(node.kind, status)}/>',
+        f'<rect data-part="box" {size} {_shape(node.kind, status, _is_final(fields))}/>',
     ]
     if node.kind in ("leaf", "accumulate"):
         parts.append(f'<rect data-part="learns" width="4" height="{box.height:g}" rx="2" fill="{_BLUE}"/>')
@@ -137,17 +137,24 @@ def _box(box: Box, state: State) -> str:
     return "".join(parts) + "</g>"
 
 
-def _shape(kind: str, status: str) -> str:
+def _shape(kind: str, status: str, final: bool) -> str:
     shape = _BOX.get(kind, _BOX["operation"])
     if status in ("ready", "current"):
-        shape = shape[: shape.index(" stroke=")] + f' stroke="{_GRADIENT}" stroke-width="2.2"'
+        colour = _GRADIENT if final else _BLUE
+        shape = shape[: shape.index(" stroke=")] + f' stroke="{colour}" stroke-width="2.2"'
     return shape
+
+
+def _is_final(fields: dict[str, str | int | None]) -> bool:
+    """Whether all of its gradient is in; a node is current on the way forward too, where it has none yet."""
+    known = fields.get("gradient") not in (None, "", NOT_COMPUTED)
+    return known and fields.get("status") in ("ready", "current", "final")
 
 
 def _known(fields: dict[str, str | int | None], thumb: Thumbnail) -> bool:
     name = thumb.part.partition("-")[0]
     if name == "gradient":
-        return fields.get("status") in ("ready", "current", "final")
+        return _is_final(fields)
     return bool(fields.get("value")) and fields.get("status") != "hidden"
 
 

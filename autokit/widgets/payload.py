@@ -16,7 +16,7 @@ from autokit.draw.card import BOLD
 from autokit.draw.escape import visible
 from autokit.draw.metrics import fit
 from autokit.draw.shapes import Scene
-from autokit.graphs.model import Change, Collapse, Graph, State, Timeline
+from autokit.graphs.model import Change, Collapse, Graph, State, Summary, Timeline
 from autokit.graphs.summary import number
 
 _NOT_SENT = {"values", "cells"}
@@ -94,6 +94,8 @@ def _lean(value: Any) -> Any:
             for field in fields(value)
             if field.name not in _NOT_SENT or isinstance(value, Collapse)
         }
+        if isinstance(value, Summary):
+            named = {name: number(item) if isinstance(item, float) else item for name, item in named.items()}
         if not isinstance(value, _WHOLE):
             named = {name: item for name, item in named.items() if item not in (None, "", ())}
         return {name: _lean(item) for name, item in named.items()}

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import autokit as ak
+from autokit.draw import svg
 from autokit.graphs.model import Timeline
 from autokit.widgets.payload import payload
 from tests.widgets.pages import open_file, press, view
@@ -237,6 +238,21 @@ def test_a_line_of_the_program_leads_to_its_step(still_page: Any, tmp_path: Path
     page.get_by_label("Find a node or line").fill(f"line {number}")
     page.keyboard.press("Enter")
     assert page.locator(".ak-line[aria-current]").inner_text().endswith("c = a * b")
+
+
+def test_on_the_way_forward_nothing_tells_of_gradients(still_page: Any, tmp_path: Path) -> None:
+    story = repeated()
+    page = open_file(still_page, story, tmp_path)
+    go(page, at(story, "operands"))
+    product = page.locator("[data-element=n2]")
+    assert product.get_attribute("data-status") == "current"
+    assert product.locator("[data-part=gradient-heatmap]").is_hidden()
+    ink = "each => getComputedStyle(each.querySelector('[data-part=box]')).stroke"
+    assert product.evaluate(ink) == page.locator("[data-element=n0]").evaluate(ink), "the colour of the way"
+    product.click()
+    assert page.get_by_role("grid").count() == 0
+    still = svg(story, state=story.state(at(story, "operands"))).partition('data-element="n2"')[2]
+    assert 'display="none"' in still.partition('data-part="gradient-heatmap"')[2].partition(">")[0]
 
 
 def test_up_and_down_go_from_node_to_node_and_it_is_announced(still_page: Any, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@
 
 import { makeGrid } from "./cells.js";
 import { h, iconButton, ICONS } from "./dom.js";
-import { nameOf, shapeText, whyNot } from "./story.js";
+import { isFinal, nameOf, shapeText, whyNot } from "./story.js";
 
 /**
  * @param {Timeline} timeline @param {Elements} elements @param {ReturnType<typeof import("./paths.js").makePaths>} paths
@@ -64,11 +64,11 @@ export function makePanel(timeline, elements, paths, onSource, onClose, on) {
     row("Kind", chosen.kind === "operation" ? `${chosen.operation} (${chosen.backward || "no backward node"})` : chosen.kind === "leaf" ? "leaf: collects a gradient" : "constant: needs no gradient", false);
     row("Formula", chosen.formula && `${name} = ${chosen.formula}`);
     row("Value", known ? String(now.value) : "not computed yet");
-    if (known && value?.minimum !== undefined && tensor) row("Range", `${format(value.minimum)} … ${format(value.maximum)}, mean ${format(value.mean)}`);
+    if (known && value?.minimum !== undefined && tensor) row("Range", `${value.minimum} … ${value.maximum}, mean ${value.mean}`);
     if (known && (value?.nan || value?.infinite)) row("Not finite", `${value.nan ?? 0} NaN, ${value.infinite ?? 0} infinite`);
     if (known && tensor && value) grid(chosen, "value", String(now.value));
     row("Gradient", chosen.requires_grad ? String(now.gradient || "—") : "none needed");
-    const final = ["ready", "current", "final"].includes(String(now.status));
+    const final = isFinal(now);
     if (final && tensor && chosen.gradient) grid(chosen, "gradient", String(now.gradient));
     const account = timeline.accounts?.find((a) => a.node === chosen.id);
     if (final && account?.difference) row("By central differences", `${account.agrees ? "✓" : "≠"} ${account.difference}`);
@@ -91,6 +91,3 @@ export function makePanel(timeline, elements, paths, onSource, onClose, on) {
 
   return { node, said, show };
 }
-
-/** @param {number | string | undefined} x */
-const format = (x) => (typeof x === "number" ? String(Number(x.toPrecision(4))) : String(x ?? ""));

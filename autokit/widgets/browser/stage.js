@@ -7,7 +7,7 @@
 
 import { makeCamera } from "./camera.js";
 import { glide, h, prefersStillness, s } from "./dom.js";
-import { flowOf, nameOf, told } from "./story.js";
+import { flowOf, isFinal, nameOf, told } from "./story.js";
 
 /**
  * @param {Timeline} timeline @param {string} markup
@@ -114,7 +114,7 @@ export function makeStage(timeline, markup, shortened, onSelect, on) {
     const { status, value, pending } = element.shown;
     display(element.parts.get("value-heatmap"), value && status !== "hidden");
     // A partial sum has no thumbnail: the heatmap is that of the final gradient.
-    display(element.parts.get("gradient-heatmap"), ["ready", "current", "final"].includes(status));
+    display(element.parts.get("gradient-heatmap"), isFinal(element.shown));
     display(element.parts.get("pending-badge"), pending !== null && pending !== undefined);
   }
 

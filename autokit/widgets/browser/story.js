@@ -10,7 +10,7 @@
  *   agrees?: boolean, assigned?: string }} Account
  * @typedef {{ kind: string, node: number, sentence: string }} Trouble
  * @typedef {{ first: number, last: number, sentence: string }} Chapter
- * @typedef {{ text: string, minimum?: number | string, maximum?: number | string, mean?: number | string,
+ * @typedef {{ text: string, minimum?: string, maximum?: string, mean?: string,
  *   nan?: number, infinite?: number }} Summary
  * @typedef {{ id: number, kind: string, operation?: string, symbol?: string, formula?: string, backward?: string,
  *   label?: string, shape?: number[], dtype: string, value?: Summary, gradient?: Summary, requires_grad: boolean,
@@ -166,6 +166,9 @@ export function pathsTo({ graph: { nodes, edges, outputs } }, id, most) {
 
 /** The one sentence of what is shown. @param {View} view */
 export const told = ({ lit, chapter }) => chapter?.sentence ?? lit.at(-1)?.sentence ?? "";
+
+/** Whether all contributions to a node are in: then its gradient is shown whole. @param {Record<string, any>} fields */
+export const isFinal = ({ status, gradient }) => ["ready", "current", "final"].includes(status) && Boolean(gradient) && gradient !== "—";
 
 /** @param {Node} node */
 export const nameOf = (node) => node.label || `v${node.id}`;

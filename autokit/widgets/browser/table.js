@@ -15,7 +15,7 @@ export function makeTable(timeline, onSelect) {
     const cells = { value: h("td", { className: "ak-code" }), gradient: h("td", { className: "ak-code" }), status: h("td") };
     const name = h("button", { type: "button", className: "ak-link" }, nameOf(n));
     name.addEventListener("click", () => onSelect(`n${n.id}`));
-    const made = n.operation ? `${n.symbol || n.operation}  ${n.formula ?? ""}` : n.kind;
+    const made = n.operation ? n.formula || n.symbol || n.operation : n.kind;
     const row = h("tr", {}, h("th", { scope: "row" }, name), h("td", { className: "ak-code" }, made), h("td", {}, shapeText(n.shape)), ...Object.values(cells));
     return { element: `n${n.id}`, cells, row };
   });
