@@ -103,21 +103,45 @@ def places_of_maxima(a: Any, pooling: Pooling) -> Any:
     if a.__class__ is not np.ndarray and on_a_gpu(a):
         return _places_on_gpu(padded, pooling)
     corners, first_inside, offsets = _corners(pooling)
-    best: Any = None
-    for number, seen in enumerate(pooling.places()):
-        value = padded[seen]
-        if best is None:
-            best = value.copy()
-            chosen = np.zeros_like(best, dtype=first_inside.dtype) + first_inside
-            continue
-        larger = value > best
-        if a.dtype.kind in FLOATS:
-            larger |= value != value
-        np.maximum(best, value, out=best)
-        # The places of a kernel are numbered in turn, so the latest is the largest number.  Arithmetic on
-        # small numbers is many times faster here than a masked copy, which guesses wrong at every maximum.
-        np.maximum(chosen, larger * first_inside.dtype.type(number), out=chosen)
-    return read_at(offsets, (chosen,)) + corners
+    chosen = _first_largest(padded, pooling)
+    # A window of nothing but the lowest number finds it in the padding first.
+    return read_at(offsets, (np.maximum(chosen, first_inside),)) + corners
+
+
+def _first_largest(padded: Any, pooling: Pooling) -> Any:
+    """Which of its places holds each window's first largest element, some images at a time."""
+    if padded.__class__ is not np.ndarray:
+        return _first_of_places(padded, pooling)
+    sizes = padded.shape[-len(pooling.sizes) :]
+    images = padded.reshape((-1, *sizes))
+    chosen = np.empty((len(images), *pooling.output), np.min_scalar_type(math.prod(pooling.kernel)))
+
+    def work(piece: slice) -> None:
+        chosen[piece] = _first_of_places(images[piece], pooling)
+
+    each(work, pieces(len(images), max(1, BLOCK // math.prod(sizes))))
+    return chosen.reshape((*padded.shape[: -len(sizes)], *pooling.output))
+
+
+def _first_of_places(padded: Any, pooling: Pooling) -> Any:
+    """As :func:`_first_largest`: places are counted as long as they hold another number than the largest.
+
+    Arithmetic on small numbers is many times faster here than a masked copy,
+    which guesses wrong at every maximum.
+    """
+    seen = [padded[place].copy() for place in pooling.places()]
+    largest = seen[0].copy()
+    for value in seen[1:]:
+        np.maximum(largest, value, out=largest)
+    passing = seen[0] != largest
+    chosen = passing.astype(np.min_scalar_type(len(seen)))
+    for value in seen[1:]:
+        passing &= value != largest
+        chosen += passing
+    if padded.dtype.kind in FLOATS and (padded.__class__ is not np.ndarray or (largest != largest).any()):
+        for number, value in enumerate(seen):  # of several NaNs the last one counts
+            chosen = np.where(value != value, chosen.dtype.type(number), chosen)
+    return chosen
 
 
 def _places_by_loop(a: Any, pooling: Pooling) -> Any:
