@@ -161,7 +161,7 @@ def flow(
                     gradient = _gradient_after_hooks(hooks, gradient)
                 if wanted is not None and node in wanted:
                     found[node] = gradient
-                    if not any(target in useful for target in node.targets):  # type: ignore[operator]
+                    if useful.isdisjoint(node.targets):  # type: ignore[union-attr]
                         continue  # what lies behind is not asked for
                 if listener is not None:
                     listener("ready", node, gradient)
@@ -397,10 +397,14 @@ def fetch_arrays(node: Node, fetch: tuple[int | str, ...], target: Any) -> list[
         elif key == "shape":
             values.append(target.shape if target.__class__ is Node else target.array.shape)
         elif node.operation.variadic and key in node.operation.operands:
-            values.append([_operand_array(node, place) for place in range(len(node.sources))])
+            values.append(_operand_arrays(node))
         else:
             values.append(node.settings[key])  # type: ignore[index]
     return values
+
+
+def _operand_arrays(node: Node) -> list[Any]:
+    return [_operand_array(node, place) for place in range(len(node.sources))]
 
 
 def _operand_array(node: Node, place: int) -> Any:

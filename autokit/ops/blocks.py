@@ -55,9 +55,11 @@ def in_blocks(
 
     @wraps(plain)
     def apply(*arguments: Any, **settings: Any) -> Any:
+        # A function of its own: a call pays for each variable that is shared with a function inside.
+        return (plain if arguments[0].size < FEW else of_many)(*arguments, **settings)
+
+    def of_many(*arguments: Any, **settings: Any) -> Any:
         first = arguments[0]
-        if first.size < FEW:
-            return plain(*arguments, **settings)
         arrays, positional = arguments[:count], arguments[count:]
         lines = [_line(array, first) for array in arrays]
         if any(line is None for line in lines):
@@ -130,9 +132,10 @@ def in_rows(
     """
 
     def apply(*arguments: Any, **settings: Any) -> Any:
+        return (plain if arguments[0].size < BLOCK else of_many)(*arguments, **settings)
+
+    def of_many(*arguments: Any, **settings: Any) -> Any:
         first = arguments[0]
-        if first.size < BLOCK:
-            return plain(*arguments, **settings)
         *arrays, dim = (*arguments, *settings.values())
         if not _are_rows(arrays, dim):
             by_columns = native and _by_columns(f"{native}_of_columns", arrays, dim % first.ndim)
