@@ -54,8 +54,15 @@ def run_backward(roots: Iterable[Node | Tensor], seeds: Iterable[Any], **options
     if thread.state.listener is not None:
         options.setdefault("listener", thread.state.listener)
     found: dict[Any, Any] = {}
-    for _ in flow(roots, seeds, found, **options):
-        raise AssertionError("a pass stops on its way only where it is asked to")
+    roots = list(roots)
+    try:
+        for _ in flow(roots, seeds, found, **options):
+            raise AssertionError("a pass stops on its way only where it is asked to")
+    except MemoryError as error:
+        from autokit.ops.errors import full
+
+        ends: list[Any] = [root.result() if isinstance(root, Node) else root for root in roots]
+        raise full([end for end in ends if end is not None], error) from None
     return found
 
 

@@ -158,7 +158,13 @@ def _gpu() -> str:
         count = 0
     if not count:
         raise LookupError(f"{made_for} and the driver find no GPU, so that CUDA is not available")
-    float(cupy.arange(4.0).sum())  # compiles and runs: the driver alone proves little
+    matrix = cupy.arange(4.0).reshape(2, 2)  # compiles and runs: the driver alone proves little
+    try:
+        float((matrix @ matrix).sum())
+    except ImportError as error:
+        raise LookupError(
+            f"{made_for} finds no cuBLAS, which multiplies matrices: pip install 'autokit-edu[gpu]' brings it"
+        ) from error
     name = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
     return f"{name} (CuPy {cupy.__version__}, {count} device{'s' if count > 1 else ''})"
 

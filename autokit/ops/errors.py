@@ -90,9 +90,7 @@ def explain(
 ) -> Exception:
     """What PyTorch would raise where NumPy raised ``error``, with shapes and names added."""
     if isinstance(error, MemoryError):
-        return (
-            error if all([not operand.is_cuda for operand in operands]) else _out_of_memory(operands, error)
-        )
+        return full(operands, error)
     shapes = [tuple(operand.shape) for operand in operands]
     described = ", ".join(describe(operand) for operand in operands)
     if isinstance(error, np.exceptions.AxisError):
@@ -126,11 +124,13 @@ def explain(
     return kind(f"{error} [{operation.name}: {described}]" if described else str(error))
 
 
-def _out_of_memory(operands: tuple[Tensor, ...], error: MemoryError) -> OutOfMemoryError:
-    """The error for a GPU that is full: what was asked for, and what the graph keeps for the way back."""
-    held = sum(array.nbytes for array in arrays_behind(operands).values())
+def full(tensors: Sequence[Tensor], error: MemoryError) -> Exception:
+    """``error``; where a GPU is full PyTorch's, with what the graph of ``tensors`` keeps."""
+    if not any([tensor.is_cuda for tensor in tensors]):
+        return error
+    held = sum(array.nbytes for array in arrays_behind(tensors).values())
     return OutOfMemoryError(
-        f"CUDA out of memory. {error}. The graph behind {', '.join(map(describe, operands))} holds "
+        f"CUDA out of memory. {error}. The graph behind {', '.join(map(describe, tensors[:3]))} holds "
         f"{held / 2**20:,.1f} MiB. Smaller batches, `with torch.no_grad():` where nothing is learned, and "
         "utils.checkpoint need less; del loss and outputs of earlier steps frees their graphs"
     )

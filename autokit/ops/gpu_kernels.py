@@ -68,7 +68,7 @@ def fused(function: Callable[..., Any]) -> Callable[..., Any]:
         if names:
             fixed.update(zip(names, arguments[count:]))
         module = module_of(first)
-        key = module, *sorted(fixed.items())
+        key = module, *fixed.items()
         kernel = kernels.get(key)
         if kernel is None:
             name = function.__name__.strip("_")

@@ -12,6 +12,7 @@ from typing import Any
 
 from autokit.autograd.modes import enable_grad
 from autokit.current_gpu import SEVERAL, OnGPU, gpu_of
+from autokit.ops.errors import full
 from autokit.ops.recording import calling_line
 from autokit.tensor import RemovableHandle, Tensor
 from autokit.thread_state import UNUSUAL
@@ -250,10 +251,13 @@ class Optimizer:
                 loss = closure()
         line = calling_line()
         for group in self.param_groups:
-            if SEVERAL in UNUSUAL:
-                self._update_on_each_gpu(group, line)
-            else:
-                self._update(group, line)
+            try:
+                if SEVERAL in UNUSUAL:
+                    self._update_on_each_gpu(group, line)
+                else:
+                    self._update(group, line)
+            except MemoryError as error:
+                raise full(group["params"], error) from None
         return loss
 
     def _update_on_each_gpu(self, group: dict[str, Any], line: Line) -> None:

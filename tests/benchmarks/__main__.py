@@ -1,6 +1,6 @@
 """Run all benchmarks and print two tables: of the library, and of single operations on large tensors.
 
-With the argument ``gpu`` it prints another table, of a GPU.
+With the argument ``gpu`` it prints another table, of a GPU; see ``gpu.py``.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _versions(packages: tuple[str, ...]) -> str:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["gpu"]:
-        gpu.main()
+    if sys.argv[1:2] == ["gpu"]:
+        gpu.main(*sys.argv[2:3])
     else:
         main()

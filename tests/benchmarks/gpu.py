@@ -1,7 +1,9 @@
 """Training steps on a GPU beside PyTorch's on the same one, and operations beside its memory's speed.
 
 ``python -m tests.benchmarks gpu`` prints the table; it needs a GPU that both
-CuPy and PyTorch can use.  Times are those of CUDA's own events, around some
+CuPy and PyTorch can use.  ``python -m tests.benchmarks gpu FILE`` first runs
+the tests of ``tests/gpu`` on that GPU, and writes into FILE how they went and
+the table.  Times are those of CUDA's own events, around some
 steps at once, so that the program may run ahead of the GPU as it does in
 training.  The libraries take turns; the shortest time of each counts.
 """
@@ -9,10 +11,15 @@ training.  The libraries take turns; the shortest time of each counts.
 from __future__ import annotations
 
 import importlib
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.benchmarks.training import lenet, perceptron, transformer
+
+ROOT = Path(__file__).parents[2]
 
 
 class Row(NamedTuple):
@@ -122,11 +129,30 @@ def machine() -> str:
     return f"{name}, CUDA {driver // 1000}.{driver % 1000 // 10} by its driver, {versions}"
 
 
-def main() -> None:
-    """Print the table, or say what is missing for it."""
+def tested() -> str:
+    """How the tests of ``tests/gpu`` went on this machine: the failures, and the line that counts."""
+    command = [sys.executable, "-m", "pytest", "tests/gpu", "-q", "--tb=line", "-o", "addopts="]
+    said = subprocess.run(
+        [*command, "--import-mode=importlib"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    lines = said.stdout.strip().splitlines() or said.stderr.strip().splitlines()
+    return "\n".join([line for line in lines if line.startswith(("FAILED", "ERROR"))] + lines[-1:])
+
+
+def main(file: str | None = None, **settings: Any) -> None:
+    """Print the table, or say what is missing for it; with ``file`` also test, and write both there.
+
+    The settings are those of :func:`rows`.
+    """
     for library in ("autokit", "torch"):
         if not importlib.import_module(library).cuda.is_available():
             raise SystemExit(f"{library} finds no GPU here: `autokit doctor` says why")
-    print(machine(), end="\n\n")
-    for row in rows():
-        print(row)
+    told = [machine(), ""]
+    if file is not None:
+        told += ["```", tested(), "```", ""]
+    print(*told, sep="\n", flush=True)
+    for row in rows(**settings):
+        told.append(row)
+        print(row, flush=True)
+        if file is not None:  # after each row: what was measured stays, whatever comes
+            Path(file).write_text("\n".join(told) + "\n", "utf-8")

@@ -6,6 +6,7 @@ import sys
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from autokit.classroom import doctor
@@ -16,7 +17,7 @@ from tests.support import require
 class CUDARuntimeError(RuntimeError): ...
 
 
-def fake(driver: int, devices: int) -> Any:
+def fake(driver: int, devices: int, arange: Any = np.arange) -> Any:
     """CuPy as far as the doctor asks it."""
 
     def count() -> int:
@@ -31,10 +32,20 @@ def fake(driver: int, devices: int) -> Any:
         getDeviceProperties=lambda number: {"name": b"a GPU"},
         CUDARuntimeError=CUDARuntimeError,
     )
-    numbers = SimpleNamespace(sum=lambda: 6.0)
-    return SimpleNamespace(
-        __version__="14.2.0", cuda=SimpleNamespace(runtime=runtime), arange=lambda end: numbers
-    )
+    return SimpleNamespace(__version__="14.2.0", cuda=SimpleNamespace(runtime=runtime), arange=arange)
+
+
+def without_cublas(end: float) -> Any:
+    """``cupy.arange`` where the libraries are missing that multiply matrices."""
+
+    class Matrix:
+        def reshape(self, *shape: int) -> Any:
+            return self
+
+        def __matmul__(self, other: Any) -> Any:
+            raise ImportError("Failure finding libcublas.so")
+
+    return Matrix()
 
 
 @pytest.mark.parametrize(
@@ -44,6 +55,7 @@ def fake(driver: int, devices: int) -> Any:
         (fake(0, 0), False, "CuPy 14.2.0 is installed, but no NVIDIA driver, so that CUDA is not available"),
         (fake(11080, 1), False, "CuPy 14.2.0 is made for CUDA 12, and the driver knows CUDA 11 at most"),
         (fake(12080, 0), False, "CuPy 14.2.0 and the driver find no GPU, so that CUDA is not available"),
+        (fake(13000, 1, without_cublas), False, "finds no cuBLAS, which multiplies matrices"),
         (fake(13000, 2), True, "a GPU (CuPy 14.2.0, 2 devices)"),
     ],
 )

@@ -13,6 +13,7 @@ import pytest
 import autokit as torch
 from autokit import nn, optim
 from tests.gpu import standin
+from tests.gpu.standin.hardware import memory
 
 pytestmark = pytest.mark.usefixtures("gpu")
 
@@ -164,6 +165,29 @@ def test_a_full_gpu_says_what_the_graph_holds_and_goes_on(gpu: str):
     with pytest.raises(torch.cuda.OutOfMemoryError, match=r"CUDA out of memory\..* holds .* MiB"):
         (a * 2).expand(size, 1000) * torch.ones(size, 1, device="cuda")
     assert (a * 2).sum().item() == 2000
+
+
+def test_a_gpu_that_is_full_on_the_way_says_so_and_goes_on(gpu: str):
+    if gpu == "CuPy":
+        pytest.skip("a real GPU's limit cannot be set to a number of bytes")
+    weight = torch.ones(64, 64, device="cuda", requires_grad=True)
+    x = torch.ones(1, 64, device="cuda")
+    optimizer = optim.Adam([weight], lr=0.1)
+    told = r"CUDA out of memory\. Out of memory allocating 16,384"
+    full = pytest.raises(torch.cuda.OutOfMemoryError, match=told)
+    loss = (x @ weight).sum()
+    with memory(8000), full:
+        loss.backward()
+    (x @ weight).sum().backward()
+    with memory(8000), full:
+        optimizer.step()
+    with memory(8000), full:
+        torch.ones(64, 64).to("cuda")
+    with memory(8000), pytest.raises(torch.cuda.OutOfMemoryError, match=r"holds .* MiB"):
+        weight * 2
+    before = weight.detach().cpu()
+    optimizer.step()
+    assert not torch.equal(weight.detach().cpu(), before)
 
 
 def test_float16_under_autocast(gpu: str):

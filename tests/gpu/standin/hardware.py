@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 COUNT = 2
 
 MEMORY = 1 << 24
-"""An array of more bytes than that is refused, as by a GPU that is full."""
+"""An array of more bytes than that is refused, as by a GPU that is full; see :func:`memory`."""
 
 PROPERTIES = {
     "name": b"a stand-in",
@@ -29,6 +30,17 @@ PROPERTIES = {
 
 class OutOfMemoryError(MemoryError):
     """``cupy.cuda.memory.OutOfMemoryError``."""
+
+
+@contextmanager
+def memory(size: int) -> Iterator[None]:
+    """In this block no array of more than ``size`` bytes finds room."""
+    global MEMORY
+    before, MEMORY = MEMORY, size
+    try:
+        yield
+    finally:
+        MEMORY = before
 
 
 class _Current(threading.local):
