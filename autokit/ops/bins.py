@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -250,7 +251,8 @@ def searchsorted(
     if edges.ndim == 1:
         found = _search(edges, values, right)
     else:
-        rows = zip(edges.reshape(-1, edges.shape[-1]), values.reshape(-1, values.shape[-1]))
+        count = math.prod(edges.shape[:-1])
+        rows = zip(edges.reshape(count, edges.shape[-1]), values.reshape(count, values.shape[-1]))
         each = [_search(*row, right) for row in rows]
         found = np.stack(each).reshape(values.shape) if each else np.zeros_like(values)
     return new_tensor(found.astype(np.int32 if out_int32 else np.int64))

@@ -161,13 +161,23 @@ def plain_clamp_max(a, high, /):
     return np.minimum(a, high)
 
 
+def _refuse_two_bools(name: str, input: Tensor, bound: Any) -> None:
+    """Raise where bools would be held at a bool."""
+    if isinstance(bound, bool) and input.array.dtype.kind == "b":
+        raise NotImplementedError(
+            f"\"{name}\" not implemented for 'Bool': use | and &, or convert with .int()"
+        )
+
+
 def clamp_min(input: Tensor, min: Any) -> Tensor:
     """``input``, but never below ``min``, a number or a tensor."""
+    _refuse_two_bools("clamp_min_scalar_cpu", input, min)
     return plain_clamp_min(input, min)
 
 
 def clamp_max(input: Tensor, max: Any) -> Tensor:
     """``input``, but never above ``max``, a number or a tensor."""
+    _refuse_two_bools("clamp_max_scalar_cpu", input, max)
     return plain_clamp_max(input, max)
 
 
@@ -263,6 +273,8 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
     common = common_dtype([each for each in (input, min, max) if each is not None])
     if common != input.array.dtype:
         input = with_dtype(input, common)
+    if common.kind == "b":
+        _refuse_two_bools("clamp_scalar_cpu", input, True)
     min, max = (bound if bound is None else fitting(bound, common) for bound in (min, max))
     return clamp_numbers(input, min, max)
 

@@ -415,12 +415,12 @@ def plain_trace(a, /):
 def trace(input: Tensor) -> Tensor:
     """The sum of a matrix's diagonal."""
     require_tensors("trace", input=input)
+    if input.array.dtype.kind == "b":
+        raise NotImplementedError("\"trace\" not implemented for 'Bool': convert it with .int()")
     if input.array.ndim != 2:
         raise RuntimeError(
             f"trace: expected a matrix, but got tensor with dim {input.array.ndim}: {describe(input)}"
         )
-    if input.array.dtype.kind == "b":
-        raise NotImplementedError("\"trace\" not implemented for 'Bool': convert it with .int()")
     return plain_trace(input)
 
 

@@ -15,6 +15,7 @@ from autokit.ops.names import Names
 from autokit.ops.operands import fitting
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.recording import unchanged
+from autokit.ops.reduce import converted
 from autokit.ops.scatter import beyond, require, require_vector, within, zero
 from autokit.tensor import Tensor, new_tensor
 
@@ -60,7 +61,8 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
         return input[None].index_select(0, index).reshape(())
     size = input.array.shape[axis]
     if beyond(places, size) is not None:
-        raise (IndexError if size or input.array.ndim == 1 else RuntimeError)(
+        along_rows = not axis and (size or input.array.ndim == 1)
+        raise (IndexError if along_rows else RuntimeError)(
             f"index out of range in self: the places are from 0 to {size - 1}, and index goes from "
             f"{places.min()} to {places.max()}; {describe(input)}"
         )
@@ -80,7 +82,7 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
 def plain_index_add(a, source, /, dim, index, alpha=1):
     """See :func:`index_add`."""
     result = writable_copy(a)
-    add_at(result, slices_at(dim, index), source * a.dtype.type(alpha))
+    add_at(result, slices_at(dim, index), source * a.dtype.type(fitting(alpha, a.dtype)))
     return result
 
 
@@ -116,7 +118,10 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
             "source tensor shape must match self tensor shape, excluding the specified dimension. Got "
             f"self.shape = {list(own)} source.shape = {list(source.array.shape)}"
         )
-    within(places, axis, own[axis], RuntimeError)
+    if not input.array.size:  # there is nothing to add to, and PyTorch does not look at the places
+        return input.clone()
+    single_elements = input.array.size == own[axis]
+    within(places, axis, own[axis], IndexError if single_elements else RuntimeError)
     return plain_index_add(input, source, dim=axis, index=places, alpha=alpha)
 
 
@@ -144,12 +149,12 @@ def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor
     """A copy with the slices of ``source`` at the places that a vector names."""
     axis, places = _checked_vector("index_copy_", input, dim, index)
     require("index_copy", "source", 3, source)
-    if index.array.dtype != np.int64:
-        raise RuntimeError(f"index_copy_(): Expected a long tensor for index, but got {kind_of(index)}")
     if not source.array.ndim and places.size != 1:
         raise IndexError(
             f"index_copy_(): When source is scalar, index should have one element (got {places.size})"
         )
+    if index.array.dtype != np.int64:
+        raise RuntimeError(f"index_copy_(): Expected a long tensor for index, but got {kind_of(index)}")
     if source.array.dtype != input.array.dtype:
         raise RuntimeError(
             "index_copy_(): self and source expected to have the same dtype, but got (self) "
@@ -157,17 +162,17 @@ def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor
         )
     if not input.array.ndim:
         return input[None].index_copy(0, index, source.reshape(-1)).reshape(())
-    given = source.array.shape[axis] if axis < source.array.ndim else 1
-    if places.size != given:
-        raise IndexError(
-            f"index_copy_(): Number of indices ({places.size}) should be equal to source.size(dim) ({given})"
-        )
     own, theirs = list(input.array.shape), list(source.array.shape)
-    if theirs and own[:axis] + own[axis + 1 :] != theirs[:axis] + theirs[axis + 1 :]:
+    if (theirs or len(own) > 1) and own[:axis] + own[axis + 1 :] != theirs[:axis] + theirs[axis + 1 :]:
         raise RuntimeError(
             "index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: "
             f"{own[:axis] + own[axis + 1 :]} at dimension {axis} and source slice shape: "
             f"{theirs[:axis] + theirs[axis + 1 :]} at dimension {axis}."
+        )
+    given = source.array.shape[axis] if axis < source.array.ndim else 1
+    if places.size != given:
+        raise IndexError(
+            f"index_copy_(): Number of indices ({places.size}) should be equal to source.size(dim) ({given})"
         )
     size = own[axis]
     wrong = beyond(places, size)
@@ -204,29 +209,34 @@ def plain_index_fill(a, value, /, dim, index, by_tensor=False):
 
 def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """A copy with ``value``, a number or a tensor without dimensions, in the slices that a vector names."""
-    value, by_tensor = single("index_fill_", input, value)
     require("index_fill", "index", 2, index)
+    _require_single("index_fill_", value)
     if index.array.dtype != np.int64:
         raise IndexError(f"index_fill_(): Expected dtype int64 for index: {describe(index)}; use .long()")
     axis, places = _checked_vector("index_fill_", input, dim, index)
+    value, by_tensor = single("index_fill_", input, value)
     size = input.array.shape[axis] if input.array.ndim else 1
     within(places, axis, size, IndexError, -size)
     places = np.where(places < 0, places + size, places)
     return plain_index_fill(input, value, dim=axis, index=places, by_tensor=by_tensor)
 
 
+def _require_single(name: str, value: Any) -> None:
+    if isinstance(value, Tensor) and value.array.ndim:
+        raise RuntimeError(
+            f"{name} only supports a 0-dimensional value tensor, but got tensor with {value.array.ndim} "
+            "dimension(s)."
+        )
+
+
 def single(name: str, input: Tensor, value: Any) -> tuple[Tensor, bool]:
     """A number, or a tensor of one, as a tensor of the dtype of ``input``; and whether it was a tensor."""
+    _require_single(name, value)
     if isinstance(value, Tensor):
-        if value.array.ndim:
-            raise RuntimeError(
-                f"{name} only supports a 0-dimensional value tensor, but got tensor with "
-                f"{value.array.ndim} dimension(s)."
-            )
         if value.array.dtype == input.array.dtype:
             return value, True
         fitting(value.item(), input.array.dtype)
-        return value.to(input.dtype), True
+        return converted(value, input.dtype), True
     if not isinstance(value, int | float | complex | np.generic):
         raise TypeError(f"{name}: the value must be a number or a Tensor, not {type(value).__name__}")
     return new_tensor(like(np.full_like, input.array, fitting(value, input.array.dtype), shape=())), False
@@ -265,6 +275,12 @@ def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
             f"{type(indices).__name__}"
         )
     require("index_put", "values", 2, values)
+    for place, each in enumerate(indices):
+        if each is not None and not isinstance(each, Tensor):
+            raise TypeError(
+                f"expected Tensor as element {place} in argument 1, but got {type(each).__name__}: "
+                "x[…] = values takes numbers and slices, too"
+            )
     _check_masks(input, indices)
     for each in indices:
         if isinstance(each, Tensor) and each.array.dtype.name not in _INDICES:
@@ -384,6 +400,8 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
     """A copy with ``source`` at places counted through the flattened tensor, or added there."""
     require("put_", "index", 1, index)
     require("put_", "source", 2, source)
+    if index.array.dtype != np.int64:
+        raise RuntimeError(f"put_(): Expected a long tensor for index, but got {kind_of(index)}: use .long()")
     if source.array.dtype != input.array.dtype:
         raise RuntimeError(
             "put_(): self and source expected to have the same dtype, but got self.dtype = "

@@ -49,6 +49,11 @@ class Pooling(NamedTuple):
             and all([2 * count <= size for count, size in zip(self.output, self.sizes)])
         )
 
+    def reaching(self) -> Pooling:
+        """The same without the part of the kernel that lies behind the input in every window."""
+        ends = (-(-(size + pad) // step) for size, pad, step in zip(self.sizes, self.padding, self.dilation))
+        return self._replace(kernel=tuple(min(width, max(end, 1)) for width, end in zip(self.kernel, ends)))
+
     def padded_sizes(self) -> tuple[int, ...]:
         """The sizes with padding, as far as windows reach: a last one may stand out."""
         return tuple(
@@ -98,6 +103,7 @@ def places_of_maxima(a: Any, pooling: Pooling) -> Any:
         places = _places_by_loop(a, pooling)
         if places is not None:
             return places
+    pooling = pooling.reaching()
     lowest = -np.inf if a.dtype.kind in FLOATS else np.iinfo(a.dtype).min
     padded = _padded(a, pooling, lowest)
     if a.__class__ is not np.ndarray and on_a_gpu(a):
@@ -284,6 +290,7 @@ def window_divisors(pooling: Pooling, count_include_pad: bool, override: int | N
 )
 def window_means(a, /, pooling, divisors):
     """The sums over the windows, divided by ``divisors``."""
+    pooling = pooling.reaching()
     padded = _padded(a, pooling, 0)
     total: Any = None
     for seen in pooling.places():
@@ -308,6 +315,7 @@ def window_means(a, /, pooling, divisors):
 )
 def spread_means(a, /, pooling, divisors):
     """The transpose of :func:`window_means`: each window's part for each of its elements, added up."""
+    pooling = pooling.reaching()
     shares = (a / module_of(a).asarray(divisors)).astype(a.dtype, copy=False)
     result = np.zeros_like(a, shape=(*a.shape[: -len(pooling.sizes)], *pooling.padded_sizes()))
     for seen in pooling.places():

@@ -169,15 +169,15 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """As :func:`gather`, where the shapes broadcast; without ``dim``, from the flattened tensor.
 
-    A negative place is counted from the end, as in NumPy.
+    Along ``dim`` a negative place is counted from the end, as in NumPy.
     """
     require("take_along_dim", "indices", 2, indices)
+    if dim is None:
+        return gather(input.reshape(-1), 0, indices.reshape(-1))
     if indices.array.dtype != np.int64:
         raise RuntimeError(
             f"torch.take_along_dim(): dtype of indices should be Long but got {kind_of(indices)}"
         )
-    if dim is None:
-        return take_along_dim(input.reshape(-1), indices.reshape(-1), 0)
     if input.array.ndim != indices.array.ndim:
         raise RuntimeError(
             "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "

@@ -37,10 +37,10 @@ def _bounds(name: str, start: Any, end: Any, step: Any) -> tuple[Any, Any, Any]:
     return start, end, step
 
 
-def _counted(name: str, dtype: Dtype) -> np.dtype:
-    """The dtype of numbers in a row, which are no bools."""
+def _counted(name: str, dtype: Dtype, count: int = 2) -> np.dtype:
+    """The dtype of ``count`` numbers in a row, which are no bools unless there is but one."""
     kind = numpy_dtype(dtype)
-    if kind.kind == "b":
+    if kind.kind == "b" and count > 1:
         raise NotImplementedError(f"\"{name}\" not implemented for 'Bool': give dtype=torch.int64")
     return kind
 
@@ -126,7 +126,7 @@ def linspace(
 ) -> Tensor:
     """``steps`` numbers at even distances, both ends included."""
     start, end, steps = _ends("linspace", start, end, steps)
-    kind = _counted("linspace_cpu", dtype)
+    kind = _counted("linspace_cpu", dtype, steps)
     return finished(np.linspace(start, end, steps).astype(kind), requires_grad, device)
 
 
@@ -142,7 +142,7 @@ def logspace(
 ) -> Tensor:
     """``steps`` powers of ``base``, their exponents at even distances from ``start`` to ``end``."""
     start, end, steps = _ends("logspace", start, end, steps)
-    kind = _counted("logspace_cpu", dtype)
+    kind = _counted("logspace_cpu", dtype, steps)
     powers = np.power(float(base), np.linspace(start, end, steps))
     return finished(powers.astype(kind), requires_grad, device)
 
@@ -172,7 +172,8 @@ def linalg_vander(x: Tensor, N: int | None = None) -> Tensor:
             "linalg.vander supports floating point, complex, and integer tensors, but got "
             f"{x.array.dtype.name}: convert it with .float()"
         )
-    count = N if N is not None else x.array.shape[-1] if x.array.ndim else 1
+    x = x if x.array.ndim else x.reshape(1)
+    count = N if N is not None else x.array.shape[-1]
     if count <= 1:
         raise RuntimeError("N must be greater than 1.")
     if x.array.dtype.kind in "ui":

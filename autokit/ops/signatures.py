@@ -167,6 +167,10 @@ def _wrong_kind(name: str, parameter: Parameter, place: int | None, value: Any) 
 
 
 def _fits(parameter: Parameter, value: Any) -> bool:
+    if isinstance(value, Tensor) and {"int", "ints"}.issubset(
+        parameter.kinds
+    ):  # a tensor of one element does
+        return value.array.size == 1 and value.array.dtype.kind in "biu"
     return any(FITS[kind](value) for kind in parameter.kinds)
 
 
@@ -203,7 +207,10 @@ def plain_numbers(
             return [plain(parameter, each) for each in value]
         if isinstance(value, Tensor):
             changed = True
-            return value.array.item() if value.__class__ is Tensor else value
+            if value.__class__ is not Tensor:
+                return value
+            number = value.array.item()
+            return int(number) if "ints" in parameter.kinds else number
         return value
 
     numbers = tuple([plain(*pair) for pair in zip([*form[: len(arguments)], *rest], arguments)])

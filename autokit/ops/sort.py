@@ -178,7 +178,8 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any
     require_operand("kthvalue", input)
     a = input.array
     place = place_of(dim, a.ndim, "kthvalue")
-    _ranked(a, "kthvalue")
+    if a.ndim:
+        _ranked(a, "kthvalue")
     _some_along(a, place, "kthvalue")
     if not 1 <= k <= (a.shape[place] if a.ndim else 1):
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {place}; k is {k}")

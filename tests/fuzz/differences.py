@@ -54,7 +54,7 @@ SAID = {
             "type should",
         ),
         *("expected scalar type", "can't be cast", "does not support (bool|uint8)", "either float or double"),
-        *("it takes integers",),
+        *("it takes integers", "without narrowing"),
     ),
     "DIM": (
         *("Dimension (out of range|specified)", "start out of range", "appears multiple times"),
@@ -64,7 +64,21 @@ SAID = {
         *("size of tensor", "broadcast", "have length", "[Oo]utput size", "input size", "pad(ding)? should"),
         *("padding must be", "at least", "non-empty", "non-zero size", r"[Dd]imensions?\b", "in the range"),
         *("[Ee]xpected size", "square matrices", "equal size", "negative", "single memory location"),
-        *("must match", "step sign", "greater than zero", r"Expected \dD"),
+        *(
+            "must match",
+            "step sign",
+            "greater than zero",
+            r"Expected \dD",
+            "same size",
+            "same number of elements",
+        ),
+        *(
+            "cannot be multiplied",
+            "Incompatible matrix",
+            "expected bias",
+            "0-dimensional",
+            "non-empty TensorList",
+        ),
     ),
 }
 """What a word in capitals stands for in a row: what is said of a wrong dtype, dimension or size."""
