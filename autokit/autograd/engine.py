@@ -27,6 +27,7 @@ import numpy as np
 from autokit import dtypes
 from autokit.autograd.node import FREED, Hooks, Node, source_line
 from autokit.current_gpu import SEVERAL, FollowingGPU
+from autokit.ops.blocks import copied
 from autokit.ops.recording import INFERENCE_SAVED, OUTPUT, release, unchanged
 from autokit.tensor import Tensor, new_tensor
 from autokit.thread_state import UNUSUAL, thread
@@ -240,7 +241,7 @@ def flow(
                 elif not is_node:
                     # A leaf keeps what it gets: it must be nobody else's memory.
                     if not create_graph and (made is gradient or made.base is not None):
-                        made = made.copy()
+                        made = copied(made)
                     before, total = None, made
                     gradients[target] = made
                 else:

@@ -199,6 +199,26 @@ FEWEST_BESIDE = 16
 """Columns that a compiled loop goes through at once."""
 
 
+def copied(a: Any) -> Any:
+    """A copy of ``a``; of large rows or columns of one number each in half of the time that NumPy takes."""
+    if a.size < FEW or a.__class__ is not np.ndarray or 0 not in a.strides or not is_large(a):
+        return a.copy()
+    made = np.empty(a.shape, a.dtype)
+    rows = made.reshape(-1, a.shape[-1])
+    if not a.strides[-1]:
+        name, numbers = "native_sums.repeat_in_rows", a[..., 0].reshape(-1)
+    elif not any(a.strides[:-1]):
+        name, numbers = "native_sums.repeat_row", a[(0,) * (a.ndim - 1)]
+    else:
+        return a.copy()
+    numbers = np.ascontiguousarray(numbers)
+    loop = compiled(name, rows, numbers)
+    if loop is None:
+        return a.copy()
+    loop(rows, numbers)
+    return made
+
+
 def _are_rows(arrays: Sequence[Any], dim: int) -> bool:
     """Whether the rows along ``dim`` lie one after the other in memory, and are of a fit length."""
     first = arrays[0]

@@ -43,6 +43,23 @@ def squared_distances_of_runs(a, b, into):
         into[i] = squared_distance(a[run], b[run])
 
 
+# ---------------------------------------------------------------- what goes back from sums
+
+
+def repeat_in_rows(into, a):
+    """Each number of ``a`` along its row."""
+    for i in range(len(into)):
+        for k in range(into.shape[1]):
+            into[i, k] = a[i]
+
+
+def repeat_row(into, a):
+    """``a`` as every row."""
+    for i in range(len(into)):
+        for k in range(into.shape[1]):
+            into[i, k] = a[k]
+
+
 # ---------------------------------------------------------------- normalized rows
 
 

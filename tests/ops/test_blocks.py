@@ -193,3 +193,15 @@ def test_the_loss_of_a_sure_answer_keeps_its_digits_among_many_logits(centre: fl
     np.testing.assert_allclose(losses.detach().numpy(), expected, rtol=3e-6, atol=1e-6)
     probabilities[np.arange(len(logits)), target] -= 1
     np.testing.assert_allclose(x.grad.numpy(), probabilities, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(7000,), (70, 100), (3, 40, 50)])
+@pytest.mark.parametrize("repeated", [(), (0,), (1,), (2,), (0, 1), (1, 2), (0, 1, 2)])
+def test_a_copy_of_numbers_that_repeat_is_a_plain_one(
+    shape: tuple[int, ...], repeated: tuple[int, ...], loops: str
+):
+    own = [1 if place in repeated else size for place, size in enumerate(shape)]
+    a = np.broadcast_to(np.random.RandomState(0).normal(size=own).astype(np.float32), shape)
+    made = blocks.copied(a)
+    np.testing.assert_array_equal(made, a)
+    assert made.base is None and made.flags.writeable and made.flags.c_contiguous
