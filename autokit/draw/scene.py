@@ -7,11 +7,13 @@ scene only writes down what stands in it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from autokit.draw.arrange import Arrangement
 from autokit.draw.card import line, text_width
+from autokit.draw.heatmap import Heatmap
 from autokit.draw.part import LIMIT, Part, longest_path, part
 from autokit.draw.shapes import Box, Frame, Line, Scene
 from autokit.draw.text import story
@@ -73,7 +75,8 @@ def scene(
 
     def arranged(direction: str) -> Scene:
         boxes, lines, frames = Arrangement(graph, drawn, texts, direction, asked.show).build(layout)
-        return _on_paper(boxes, lines, frames, _notes(graph, drawn), story(graph, drawn), state)
+        notes = [*_legend(boxes), *_notes(graph, drawn)]
+        return _on_paper(boxes, lines, frames, notes, story(graph, drawn), state)
 
     if direction != "auto":
         return arranged(direction)
@@ -126,6 +129,16 @@ def _texts(data: Graph | Timeline, state: State) -> dict[str, dict[str, set[str]
         if name != "status" and value is not None:
             texts.setdefault(element, {}).setdefault(name, set()).add(str(value))
     return texts
+
+
+def _legend(boxes: Iterable[Box]) -> list[str]:
+    """What the colours of heatmaps mean, where there are any."""
+    thumbnails = [thumbnail.heat for box in boxes for thumbnail in box.card.thumbnails]
+    heatmaps = [heat for heat in thumbnails if isinstance(heat, Heatmap)]
+    if not heatmaps:
+        return []
+    finite = all(math.isfinite(value) for heat in heatmaps for value in heat.values)
+    return [f"Cells: blue is above 0, orange below, faint near 0{'' if finite else ', × not finite'}."]
 
 
 def _notes(graph: Graph, drawn: Part) -> list[str]:

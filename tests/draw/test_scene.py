@@ -190,9 +190,9 @@ def test_what_repeats_is_folded_and_the_picture_says_so(make) -> None:
 
 
 def test_a_still_with_folds_says_how_they_open() -> None:
-    (note,) = scene(graphs.blocks(3), depth=0).notes
+    note = scene(graphs.blocks(3), depth=0).notes[-1]
     assert "a click opens it; depth= opens modules." in note.text
-    (note,) = scene(graphs.layers(1000)).notes
+    note = scene(graphs.layers(1000)).notes[-1]
     assert note.text.endswith("in a player a click opens it.")
 
 
@@ -242,3 +242,12 @@ def test_two_processes_draw_the_same_bytes() -> None:
         for seed in ("1", "2")
     }
     assert len(digests) == 1 and digests != {""}
+
+
+def test_what_the_colours_of_cells_mean_is_said_where_there_are_any() -> None:
+    def notes(graph: Graph) -> list[str]:
+        return [note.text for note in scene(graph).notes]
+
+    assert notes(EXAMPLES["diamond"]()) == []
+    assert notes(EXAMPLES["mlp"]()) == ["Cells: blue is above 0, orange below, faint near 0."]
+    assert notes(EXAMPLES["odd_values"]())[0].endswith("× not finite.")
