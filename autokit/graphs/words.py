@@ -87,7 +87,7 @@ class Words:
         symbols = self._filled(node, self._local_template(node, edge), self.name)
         source = self.graph.nodes[edge.source]
         if node.shape or source.shape:
-            if node.shape == source.shape:
+            if node.shape == source.shape and origin.operation.elementwise:
                 return Local(f"{symbols}, element by element", symbols, "a Jacobian that is never built", "")
             sizes = f"{shape_text(node.shape)} by {shape_text(source.shape)}"
             return Local(f"{symbols}, {sizes}", symbols, f"a Jacobian that is never built, {sizes}", "")

@@ -187,7 +187,7 @@ def _softmax_gradient_of_rows(g: Any, out: Any, into: Any) -> None:
     "softmax {a}",
     name="softmax",
     a=derivative(
-        "diag(p) − p pᵀ, where p = {out}",
+        "diag({out}) − {out} {out}ᵀ",
         lambda g, out, dim: out * (g - (g * out).sum(axis=dim, keepdims=True)),
         in_rows(_softmax_gradient, _softmax_gradient_of_rows, "native_loops.softmax_gradient"),
     ),
@@ -241,7 +241,7 @@ def _log_softmax_gradient_of_rows(g: Any, out: Any, into: Any) -> None:
     "log softmax {a}",
     name="log_softmax",
     a=derivative(
-        "I − 1 pᵀ, where p = exp {out}",
+        "I − 1 exp({out})ᵀ",
         lambda g, out, dim: g - np.exp(out) * g.sum(axis=dim, keepdims=True),
         in_rows(_log_softmax_gradient, _log_softmax_gradient_of_rows, "native_loops.log_softmax_gradient"),
     ),

@@ -355,3 +355,18 @@ def test_the_check_moves_a_leaf_by_little_beside_its_size(size: float):
     x = ak.tensor(size, requires_grad=True)
     assert "See why they differ" not in ak.record(x.log()).steps[-1].sentence
     assert "See why they differ" not in ak.record(1 / x).steps[-1].sentence
+
+
+def test_only_what_goes_element_by_element_is_said_to() -> None:
+    x = ak.tensor([[1.0, 2.0], [3.0, 5.0]], requires_grad=True)
+    told = {}
+    for name, value in {
+        "tanh": x.tanh(),
+        "softmax": x.softmax(1),
+        "mm": x @ x,
+        "cumsum": x.cumsum(0),
+    }.items():
+        local = [step.sentence for step in ak.record(value.sum()) if step.kind == "local"]
+        told[name] = local[-1]
+    assert told.pop("tanh").endswith(", element by element.")
+    assert all(sentence.endswith(", (2×2) by (2×2).") for sentence in told.values()), told
