@@ -141,6 +141,34 @@ def _bare(value: Any) -> Any:
     return value.inner if value.__class__ is Placeholder else value
 
 
+def floor_divide(a: Any, b: Any) -> Any:
+    """``np.floor_divide``; of floats on a GPU by what is left over, which CuPy does not look at.
+
+    There ⌊1.0 / 0.1⌋ would be 10, since the quotient is rounded first.
+    """
+    return _down(a, b) if on_a_gpu(a) and a.dtype.kind == "f" else np.floor_divide(a, b)
+
+
+def remainder(a: Any, b: Any) -> Any:
+    """``np.remainder``; of floats on a GPU by ``fmod``: CuPy's of an infinite ``b`` is NaN."""
+    return _left_over(a, b) if on_a_gpu(a) and a.dtype.kind == "f" else np.remainder(a, b)
+
+
+@fused
+def _left_over(a, b, /):
+    rest = np.fmod(a, b)
+    return np.where((rest != 0) & ((b < 0) != (rest < 0)), rest + b, rest)
+
+
+@fused
+def _down(a, b, /):
+    rest = np.fmod(a, b)
+    quotient = (a - rest) / b - ((rest != 0) & ((b < 0) != (rest < 0)))
+    down = np.floor(quotient)
+    down = np.where(quotient == 0, np.copysign(down, a / b), down + (quotient - down > 0.5))
+    return np.where(b == 0, a / b, down)
+
+
 @fused
 def any_outside(places, least, size, /):
     """Whether one of ``places`` is not from ``least`` up to ``size``: an array without dimensions."""

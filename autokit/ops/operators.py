@@ -12,6 +12,8 @@ from autokit.autograd.node import Node
 from autokit.dtypes import FLOATS
 from autokit.ops.blocks import constants_like, in_blocks
 from autokit.ops.gpu import any_known, is_on_cpu, known
+from autokit.ops.gpu_kernels import floor_divide as whole_quotient
+from autokit.ops.gpu_kernels import remainder as left_over
 from autokit.ops.names import Names
 from autokit.ops.operands import common_dtype, fitting
 from autokit.ops.operation import Derivative, derivative, operation
@@ -145,7 +147,7 @@ def _div_rounded(a, b, /, mode):
     _refuse_bools_and_zeros("div", a, b)
     if mode == "trunc" and a.dtype.kind in FLOATS:
         return np.trunc(a / b)
-    down = np.floor_divide(a, b)
+    down = whole_quotient(a, b)
     return down if mode == "floor" else down + ((down < 0) & (down * b != a)).astype(down.dtype)
 
 
@@ -301,7 +303,7 @@ def no_derivative(name: str, has_slope: bool = False) -> Derivative:
 def floor_divide(a, b, /):
     """The quotient, rounded down; as in PyTorch no gradient goes back through it."""
     _refuse_bools_and_zeros("floor_divide", a, b)
-    return np.floor_divide(a, b)
+    return whole_quotient(a, b)
 
 
 def _refuse_bools_and_zeros(name: str, dividend: Any, divisor: Any) -> None:
@@ -328,14 +330,14 @@ def refuse_zeros(dividend: Any, divisor: Any) -> None:
     b=derivative(
         "−⌊{a} / {b}⌋",
         lambda g, a, b: -g * np.floor(a / b),
-        lambda g, a, b: -g * np.floor_divide(a, b),  # right where the quotient rounds to −0, too
+        lambda g, a, b: -g * whole_quotient(a, b),  # right where the quotient rounds to −0, too
     ),
     backward=lambda node: "RemainderBackward0" if is_number(node, 1) else "RemainderBackward1",
 )
 def remainder(a, b, /):
     """What is left of ``a`` after taking out ``b`` whole times; it has the sign of ``b``."""
     _refuse_bools_and_zeros("remainder", a, b)
-    return np.remainder(a, b)
+    return left_over(a, b)
 
 
 NAMES = Names(

@@ -59,6 +59,8 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "normalize._by_input": (MATRIX, MATRIX, ROW, COLUMN, COLUMN, COLUMN, COLUMN, {}),
     "normalize._by_weight": (MATRIX, MATRIX, COLUMN, COLUMN, {"axes": (0,)}),
     "gpu_kernels.any_outside": (TARGETS, 0, 3, {}),
+    "gpu_kernels._left_over": (MATRIX, ROW, {}),
+    "gpu_kernels._down": (MATRIX, ROW, {}),
     "loss._mean_of_negatives": ((4,), {"count": 4}),
     "loss._slope_at_targets": (COLUMN, TARGETS[:, None], np.arange(3)[None], {"divisor": 4}),
     "pooling._last_nan": (MATRIX, np.arange(3), {"axis": 1}),

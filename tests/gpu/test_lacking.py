@@ -6,17 +6,22 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from autokit.batches.batch import Batch
 from autokit.devices import module_for
 from autokit.ops import gpu as lacking
+from autokit.ops import gpu_kernels
 from tests.gpu import standin
 
 pytestmark = pytest.mark.usefixtures("gpu")
 
 KINDS = ("bool", "int8", "int32", "int64", "float16", "float32", "float64")
+FLOATS = st.one_of(
+    st.sampled_from([0.0, -0.0, 0.1, -0.1, 1.0, 3.0, np.inf, -np.inf, np.nan]),
+    st.floats(-100, 100, width=32),
+)
 SEEDS = st.integers(0, 2**32 - 1)
 
 
@@ -143,6 +148,16 @@ def test_special_functions_are_scipys(name: str, value: float):
     found = lacking.special(name, there(array))
     assert not standin.copies
     np.testing.assert_allclose(here(found), getattr(approximations, name)(array), rtol=1e-6)
+
+
+@given(st.lists(st.tuples(FLOATS, FLOATS), min_size=1, max_size=6), st.sampled_from(["float32", "float64"]))
+@example([(1.0, 0.1), (5.0, np.inf), (-5.0, np.inf), (5.0, -np.inf), (0.0, -3.0), (7.0, 0.0)], "float32")
+def test_quotients_round_down_and_leave_what_the_cpu_says(pairs: Any, kind: str):
+    a, b = np.array(pairs, kind).T
+    with np.errstate(all="ignore"):
+        for name in ("floor_divide", "remainder"):
+            ours = getattr(gpu_kernels, name)
+            np.testing.assert_array_equal(here(ours(there(a), there(b))), ours(a, b))
 
 
 @pytest.mark.parametrize("shape", [(), 0, (0,), (2,), (1, 3)])

@@ -23,6 +23,13 @@ _REFUSED = {
 """What CuPy's table has a row for, and CuPy refuses of bools all the same."""
 
 
+_QUOTIENTS = {
+    "floor_divide": lambda a, b: np.floor(a / b),
+    "remainder": lambda a, b: a - np.floor(a / b) * b,
+}
+"""How CuPy computes of floats, where NumPy looks at what is left over."""
+
+
 def keywords_of_ufunc(name: str, keywords: dict[str, Any]) -> None:
     """Raise for what CuPy's ufuncs do not take."""
     if not keywords.keys() <= _KEYWORDS:
@@ -41,9 +48,13 @@ def applied(ufunc: Any, inputs: tuple[Any, ...], keywords: dict[str, Any]) -> An
             raise TypeError(_REFUSED[ufunc.__name__])
         if set(taken) == {"?"} and ufunc is np.positive:
             return typed[0].copy()
-        if "out" in keywords:
+        compute = _QUOTIENTS.get(ufunc.__name__, ufunc) if given[0] in "efd" else ufunc
+        if "out" in keywords and compute is ufunc:
             return ufunc(*typed, **keywords)
-        made = ufunc(*typed, **keywords)
+        made = compute(*typed) if compute is not ufunc else ufunc(*typed, **keywords)
+        if "out" in keywords:
+            keywords["out"][0][...] = made
+            return keywords["out"][0]
         if isinstance(made, tuple):
             return tuple([np.asarray(each, kind) for each, kind in zip(made, given)])
         return np.asarray(made, given[0])
