@@ -219,6 +219,11 @@ def contiguous(input: Tensor, memory_format: Any = formats.contiguous_format) ->
     >>> torch.arange(6).reshape(2, 3).T.contiguous().stride()
     (2, 1)
     """
+    if not isinstance(memory_format, formats.memory_format):
+        raise TypeError(
+            "contiguous(): argument 'memory_format' must be torch.memory_format, not "
+            f"{type(memory_format).__name__}: write torch.contiguous_format or torch.channels_last"
+        )
     if memory_format == formats.preserve_format:
         raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
     return input if input.is_contiguous(memory_format) else clone(input, memory_format=memory_format)

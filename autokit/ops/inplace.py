@@ -46,6 +46,8 @@ def in_place(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
                 return apply(input, *arguments, **settings)
         try:
             refuse_change(input)
+            if settings:
+                _refuse_another_dtype(apply.__name__, input, settings.get("dtype"))
             if _is_recorded(input, (*arguments, *settings.values())):
                 with noted_change(input):
                     overwrite(input, function(as_it_was(input), *arguments, **settings))
@@ -64,6 +66,15 @@ def in_place(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     apply.__name__ = apply.__qualname__ = f"{function.__name__}_"
     apply.__doc__ = f"In-place form of :func:`{function.__name__}`: the result overwrites the tensor."
     return apply
+
+
+def _refuse_another_dtype(name: str, tensor: Tensor, dtype: Any) -> None:
+    """Raise where a result is asked for in another dtype than that of the tensor it overwrites."""
+    if dtype is not None and dtype != tensor.dtype:
+        raise RuntimeError(
+            f"Bad in-place call: input tensor dtype {tensor.dtype.name} and output tensor dtype {dtype} "
+            f"should match: {name.rstrip('_')}(dtype=...) makes a new tensor of another dtype"
+        )
 
 
 def in_place_unrecorded(function: Callable[..., Tensor]) -> Callable[..., Tensor]:

@@ -45,8 +45,7 @@ def _by_chances(source: random.Generator, like: np.ndarray, chances: np.ndarray)
     order = sorted(range(like.ndim), key=lambda axis: -abs(like.strides[axis]))
     if like.flags.c_contiguous:
         order = list(range(like.ndim))
-    chances = np.broadcast_to(chances, like.shape).transpose(order)
-    return source.bernoulli(chances, None, like.dtype).transpose(np.argsort(order))
+    return source.bernoulli(chances.transpose(order), None, like.dtype).transpose(np.argsort(order))
 
 
 def uniform_(
@@ -129,7 +128,9 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator = None) -> Te
     if isinstance(p, Tensor):
         refuse_dtype(p.array.dtype, "bernoulli_tensor_cpu_p_")
         refuse_change(self)
-        values = _by_chances(source, self.array, to_numpy(p.array))
+        if not self.array.size:
+            return self
+        values = _by_chances(source, self.array, to_numpy(p.expand(self.shape).array))
         return _overwrite(self, "BernoulliBackward1", values)
     refuse_chance(p)
     return _redraw(self, "BernoulliBackward2", lambda shape: source.bernoulli(p, shape, self.array.dtype))

@@ -54,7 +54,7 @@ SAID = {
             "type should",
         ),
         *("expected scalar type", "can't be cast", "does not support (bool|uint8)", "either float or double"),
-        *("it takes integers", "without narrowing"),
+        *("it takes integers", "without narrowing", "used as indices"),
     ),
     "DIM": (
         *("Dimension (out of range|specified)", "start out of range", "appears multiple times"),
