@@ -161,7 +161,7 @@ def card(
             upper = baseline - 5 - (picture.height / 2 if picture else 0)
             thumbnails.append(Thumbnail(f"{name}-heatmap", edge + label, upper, picture, marks))
         y += 4
-    if not rows:
+    if not any(name == "value" for name, _ in rows):  # beside which they would stand
         for words in node.marks:
             told = line(edge, y + 12, words, "marks", WIDEST)
             lines.append(told)

@@ -87,7 +87,7 @@ def _explained(error: BaseException) -> Graph | None:
     names = Names((learner.f_locals, learner.f_globals, *namespaces_in_sight()))
     if (way_back := _way_back(ours)) is not None:
         return _marked(names, *way_back, error)
-    operands = next(filter(None, map(_operands, ours)), None)
+    operands = _first_operands(ours)
     if operands is None:
         return None
     taken = Builder(names).build([tensor for _, tensor in operands], OPERATIONS_DRAWN)
@@ -139,10 +139,22 @@ def _operands(frame: FrameType) -> list[tuple[str, Tensor]] | None:
         for each in _listed(item)
         if isinstance(each, Tensor) and hasattr(each.array, "shape")
     ]
-    if code.co_name in ("apply", "recovered"):  # what stands in its arguments has no names of its own
-        words = OPERANDS if len(found) == 2 else [name for name, _ in found]
-        found = [(word, each) for word, (_, each) in zip(words, found)]
     return found or None
+
+
+def _first_operands(frames: list[FrameType]) -> list[tuple[str, Tensor]] | None:
+    """The tensors that the operation was given, with the names that the first function has for them."""
+    found = [(frame.f_code.co_name, operands) for frame in frames if (operands := _operands(frame))]
+    if not found:
+        return None
+    _, first = found[0]
+    for name, operands in found:
+        same = [id(tensor) for _, tensor in operands] == [id(tensor) for _, tensor in first]
+        if same and name not in ("apply", "recovered"):
+            return [("input" if word == "self" else word, tensor) for word, tensor in operands]
+    # What stands in the arguments of those two has no names of its own.
+    words = OPERANDS if len(first) == 2 else [name for name, _ in first]
+    return [(word, tensor) for word, (_, tensor) in zip(words, first)]
 
 
 def _is_layer(frame: FrameType) -> bool:
@@ -188,7 +200,8 @@ def _marked(names: Names, root: Tensor, at: EngineNode, error: BaseException) ->
 
 def _words(error: BaseException) -> tuple[str, ...]:
     """What the error says, in a few lines."""
-    lines = textwrap.wrap(f"{type(error).__name__}: {error}", _WIDTH) or [type(error).__name__]
+    kind = next(each for each in type(error).__mro__ if not each.__module__.startswith("autokit")).__name__
+    lines = textwrap.wrap(f"{kind}: {error}", _WIDTH) or [kind]
     return tuple(lines[:_LINES]) + (("…",) if len(lines) > _LINES else ())
 
 

@@ -126,3 +126,22 @@ def test_what_is_no_failure_of_tensors_is_said(monkeypatch: pytest.MonkeyPatch):
         ak.graph_of_error(caught.value)
     with pytest.raises(TypeError, match="depht"):
         ak.graph_of_error(caught.value, depht=1)
+
+
+def test_operands_are_called_as_the_function_calls_them():
+    for program, words in ((target, ["input", "target"]), (matmul, ["input", "other"])):
+        with pytest.raises(Exception) as caught:
+            program()
+        graph = ak.graph_of_error(caught.value)
+        assert [edge.operand for edge in graph.incoming(graph.nodes[-1].id)] == words
+
+
+def test_what_failed_on_the_way_back_says_why_in_its_box():
+    a = ak.tensor([1.0, 2.0], requires_grad=True)
+    b = a.exp()
+    c = b * b
+    b += 1
+    with pytest.raises(RuntimeError) as caught:
+        c.sum().backward()
+    drawn = draw.svg(ak.graph_of_error(caught.value))
+    assert "RuntimeError: one of the variables needed" in drawn and "ChangedSince" not in drawn
