@@ -79,7 +79,8 @@ def graph_of_error(error: BaseException | None = None, **view: Any) -> Graph:
 
 
 def _explained(error: BaseException) -> Graph | None:
-    frames = list(_frames(error.__traceback__))
+    passed = list(_passed(error.__traceback__))
+    frames = [each.tb_frame for each in passed]
     theirs = [place for place, frame in enumerate(frames) if not OUR_FILES[frame.f_code.co_filename]]
     if not theirs:
         return None
@@ -110,7 +111,7 @@ def _explained(error: BaseException) -> Graph | None:
         value=None,
         gradient=None,
         requires_grad=False,
-        source=_source(learner),
+        source=_source(passed[theirs[-1]]),
         marks=_words(error),
     )
     edges = [
@@ -120,9 +121,9 @@ def _explained(error: BaseException) -> Graph | None:
     return replace(graph, nodes=(*nodes, failed), edges=(*graph.edges, *edges), outputs=(failed.id,))
 
 
-def _frames(traceback: TracebackType | None) -> Iterator[FrameType]:
+def _passed(traceback: TracebackType | None) -> Iterator[TracebackType]:
     while traceback is not None:
-        yield traceback.tb_frame
+        yield traceback
         traceback = traceback.tb_next
 
 
@@ -209,5 +210,6 @@ def _shape(shape: tuple[int, ...]) -> str:
     return f"[{', '.join(map(str, shape))}]"
 
 
-def _source(frame: FrameType) -> Source | None:
-    return shown_source(source_line(frame.f_code, frame.f_lasti))
+def _source(traceback: TracebackType) -> Source | None:
+    # A function that caught the error has gone on since: its frame stands at another line.
+    return shown_source(source_line(traceback.tb_frame.f_code, traceback.tb_lasti))

@@ -145,3 +145,12 @@ def test_what_failed_on_the_way_back_says_why_in_its_box():
         c.sum().backward()
     drawn = draw.svg(ak.graph_of_error(caught.value))
     assert "RuntimeError: one of the variables needed" in drawn and "ChangedSince" not in drawn
+
+
+def test_the_line_is_the_one_that_failed_where_the_function_went_on():
+    h = ak.ones(2, 3)
+    try:
+        h @ h
+    except RuntimeError as error:
+        found = ak.graph_of_error(error)
+    assert found.nodes[-1].source.text == "h @ h"
