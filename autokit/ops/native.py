@@ -64,10 +64,12 @@ class Numba:
         self._asked = False
 
     def version(self) -> str | None:
-        """The version of Numba that is installed and can be loaded; None without one."""
+        """The version of Numba that is installed, can be loaded and may compile; None without one."""
         if not self._asked:  # set at the end, as another thread may ask meanwhile
             try:
-                self._version = import_module("numba").__version__
+                numba = import_module("numba")
+                # With NUMBA_DISABLE_JIT in the environment loops would run as they stand, in Python.
+                self._version = None if numba.config.DISABLE_JIT else numba.__version__
             except ModuleNotFoundError as error:
                 if error.name != "numba":
                     _note("Numba cannot be loaded", error)
@@ -77,7 +79,7 @@ class Numba:
         return self._version
 
     def is_available(self) -> bool:
-        """Whether Numba is installed and can be loaded."""
+        """Whether Numba is installed, can be loaded and may compile."""
         return self.version() is not None
 
     @contextmanager

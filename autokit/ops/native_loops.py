@@ -131,6 +131,14 @@ def difference(a, b, into, factor):
         into[i] = (a[i] - b[i]) * factor
 
 
+def held_difference(a, b, into, bound, factor):
+    """a − b, held between −bound and bound: the gradient of Huber's error."""
+    for i in range(into.size):
+        held = a[i] - b[i]
+        held = -bound if held < -bound else held
+        into[i] = (bound if held > bound else held) * factor
+
+
 def relu(a, into):
     for i in range(into.size):
         into[i] = ZERO if a[i] <= ZERO else a[i]

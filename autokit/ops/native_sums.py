@@ -11,7 +11,7 @@ import numpy as np
 from autokit.ops.native import summing
 
 f32 = np.float32
-ZERO, ONE = f32(0), f32(1)
+ZERO, HALF, ONE = f32(0), f32(0.5), f32(1)
 
 
 @summing
@@ -41,6 +41,23 @@ def squared_distances_of_runs(a, b, into):
     for i in range(into.size):
         run = slice(1024 * i, 1024 * (i + 1))
         into[i] = squared_distance(a[run], b[run])
+
+
+@summing
+def bent_distance(row, other, knee):
+    total = ZERO
+    for k in range(row.size):
+        distance = abs(row[k] - other[k])
+        smaller = knee if distance > knee else distance
+        total += smaller * (distance - smaller * HALF)
+    return total
+
+
+def bent_distances_of_runs(a, b, into, knee):
+    """The sum of (x − y)²/2 up to the knee, and of lines from there, over each 1024 neighbours."""
+    for i in range(into.size):
+        run = slice(1024 * i, 1024 * (i + 1))
+        into[i] = bent_distance(a[run], b[run], knee)
 
 
 # ---------------------------------------------------------------- what goes back from sums

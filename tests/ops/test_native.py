@@ -164,6 +164,14 @@ print(loops.exp.__class__.__name__)
     assert run(program) == "False None True\nfunction\n"
 
 
+def test_a_numba_that_may_not_compile_is_not_used():
+    program = (
+        "import autokit as torch; print(torch.ones(100_000).relu().sum().item(), "
+        "torch.backends.numba.is_available())"
+    )
+    assert run(program, NUMBA_DISABLE_JIT="1") == "100000.0 False\n"
+
+
 def test_a_numba_that_cannot_be_loaded_is_noted_once(tmp_path: Path):
     broken = tmp_path / "numba"
     broken.mkdir()

@@ -23,16 +23,16 @@ from autokit.nn.functional.loss_checks import (
 )
 from autokit.ops.choices import where
 from autokit.ops.direct import direct
+from autokit.ops.distance_loss import huber_loss as _huber_loss
+from autokit.ops.distance_loss import mse_loss as _mse_loss
+from autokit.ops.distance_loss import smooth_l1_loss as _smooth_l1_loss
 from autokit.ops.elementwise import abs as _abs
 from autokit.ops.errors import describe, dimension_error, require_floats
 from autokit.ops.loss import binary_cross_entropy as _binary_cross_entropy
 from autokit.ops.loss import binary_cross_entropy_with_logits as _binary_cross_entropy_with_logits
 from autokit.ops.loss import class_factors, is_large, shift_of
 from autokit.ops.loss import cross_entropy as _cross_entropy
-from autokit.ops.loss import huber_loss as _huber_loss
-from autokit.ops.loss import mse_loss as _mse_loss
 from autokit.ops.loss import nll_loss as _nll_loss
-from autokit.ops.loss import smooth_l1_loss as _smooth_l1_loss
 from autokit.ops.soft_extremes import plain_log_softmax
 from autokit.ops.unusual import asks_for_care, with_care
 from autokit.tensor import Tensor, new_tensor
