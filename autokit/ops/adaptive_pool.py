@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.devices import beside, on_a_gpu
 from autokit.ops.axis_maps import adaptive_regions, averaging, resample
 from autokit.ops.errors import describe, dimension_error, require_floats
 from autokit.ops.names import Names
@@ -85,11 +86,31 @@ def _adaptive_max(input: Tensor, output_size: Any, return_indices: bool, ndim: i
     array, own = input.array, input.array.shape[-ndim:]
     regions = [adaptive_regions(size, count) for size, count in zip(own, sizes)]
     widths = [int((end - first).max(initial=0)) for first, end in regions]
-    by_region = array.__class__ is not np.ndarray or math.prod(sizes) < 2 * math.prod(widths)
-    places = (_places_by_region if by_region else _places_by_element)(array, regions, sizes)
+    if on_a_gpu(array) and array.size and math.prod(sizes):
+        find = _places_at_once
+    else:
+        by_region = array.__class__ is not np.ndarray or math.prod(sizes) < 2 * math.prod(widths)
+        find = _places_by_region if by_region else _places_by_element
+    places = find(array, regions, sizes)
     overlap = any(size % max(count, 1) for size, count in zip(own, sizes))
     values = taken(input, places, overlap, f"AdaptiveMaxPool{ndim}DBackward0", ndim)
     return with_places(values, places, return_indices)
+
+
+def _places_at_once(array: Any, regions: Any, sizes: tuple[int, ...]) -> Any:
+    """Where in its image each region's largest element is, in a few kernels on a GPU."""
+    own, ndim = array.shape[-len(sizes) :], len(sizes)
+    table = np.zeros((1,) * (2 * ndim), np.int64)  # the regions' dimensions, then those inside of a region
+    for axis, ((first, end), row) in enumerate(zip(regions, row_lengths(own))):
+        width = int((end - first).max())
+        index = np.minimum(first[:, None] + np.arange(width), end[:, None] - 1)  # the last one may return
+        shape = [1] * (2 * ndim)
+        shape[axis], shape[ndim + axis] = index.shape
+        table = table + (index * row).reshape(shape)
+    table = table.reshape(*sizes, -1)
+    seen = array.reshape(*array.shape[:-ndim], -1).take(beside(array, table), axis=-1)
+    rows = np.arange(math.prod(sizes)).reshape(sizes) * table.shape[-1]
+    return beside(array, table.reshape(-1)).take(seen.argmax(axis=-1) + beside(array, rows))
 
 
 def _places_by_element(array: Any, regions: Any, sizes: tuple[int, ...]) -> Any:

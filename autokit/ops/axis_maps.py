@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autokit.devices import module_of
-from autokit.ops.gpu import like, reduceat
+from autokit.ops.gpu import is_on_cpu, like, reduceat
 from autokit.ops.operation import derivative, on, operation
 
 
@@ -70,12 +70,39 @@ _UNROLLED = 16
 """Up to so many elements to a row, a pass over the rows for each is faster than one over all elements."""
 
 
+_PADDED, _MOST_PADS = 4, 60
+"""On a GPU rows are made equally long where that takes at most so many times the elements, and pads a row."""
+
+
+def _equally_long(one: AxisMap, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """The columns and weights of each row as matrices; None where that would take much more memory.
+
+    A row that is too short has its last element several times, with 1/2, 1/4, … of
+    the weight, which adds up exactly: a weight of 0 would make NaN of an infinite element.
+    """
+    longest = int(counts.max(initial=0))
+    pads = longest - counts
+    if not counts.all() or longest * len(counts) > _PADDED * len(one.columns) or pads.max() > _MOST_PADS:
+        return None
+    place = np.arange(longest)
+    taken = one.starts[:-1, None] + np.minimum(place, counts[:, None] - 1)
+    weights = np.ones(len(one.columns)) if one.weights is None else one.weights
+    halvings = np.clip(place - counts[:, None] + 2, 0, pads[:, None])
+    return one.columns[taken], weights[taken] * 0.5**halvings
+
+
 def apply(a: Any, one: AxisMap) -> Any:
     """``a`` mapped along a dimension."""
     xp = module_of(a)
     counts = np.diff(one.starts)
     if one.weights is None and (counts == 1).all():
         return a.take(xp.asarray(one.columns), axis=one.axis)
+    even = None if is_on_cpu(a) or not len(counts) else _equally_long(one, counts)
+    if even is not None:
+        columns, factors = even
+        place = one.axis % a.ndim
+        factors = xp.asarray(factors.astype(a.dtype).reshape(columns.shape + (1,) * (a.ndim - place - 1)))
+        return (a.take(xp.asarray(columns), axis=place) * factors).sum(axis=place + 1)
     lead = (slice(None),) * (one.axis % a.ndim)
     along = (-1,) + (1,) * (a.ndim - len(lead) - 1)
     weights = None if one.weights is None else xp.asarray(one.weights).astype(a.dtype)
