@@ -28,7 +28,7 @@ from autokit.threads import each
 ROWS, PLACES = 4, 3
 """How many rows, and places of the kernel, the loops take at a time."""
 
-PARTS = 12
+PARTS = 10
 """Into so many parts the work is divided, if it can be."""
 
 TOGETHER = 1 << 17
