@@ -406,7 +406,9 @@ def _normalization(name: str, symbol: str, backward: str) -> Callable[..., Tenso
     @operation(
         symbol,
         f"{symbol} of {{input}} · {{weight}} + {{bias}}",
-        joint=derivative("(ĝ − mean ĝ − x̂ · mean(ĝ · x̂)) / √(variance + ε)", _gradients),
+        joint=derivative(
+            "(ĝ − mean ĝ − x̂ · mean(ĝ · x̂)) / √(variance + ε); for the weight x̂, for the bias 1", _gradients
+        ),
         name=name,
         mixed=True,
         backward=backward,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -154,6 +155,14 @@ def test_a_saved_file_stays_small(loop: Timeline, tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(folds, "WEIGHT", sum(len(each["packed"]) for each in told[:3]))
     assert packed_folds(loop) == told[:3]
     assert packed_folds(timelines.product()) == []
+
+
+def test_a_saved_player_keeps_what_was_asked_of_its_picture(loop: Timeline, tmp_path: Path) -> None:
+    Player(loop, limit=400).save(tmp_path / "open.html")
+    Player(loop).save(tmp_path / "folded.html", direction="TB")
+    opened, folded = ((tmp_path / f"{name}.html").read_text("utf-8") for name in ("open", "folded"))
+    assert '"_folds": []' in opened and '"_folds": [{"opened": []' in folded
+    assert re.search(r'data-holds=\\"\d', folded) and not re.search(r'data-holds=\\"\d', opened)
 
 
 def test_a_fold_that_nobody_can_draw_stays_and_says_how_to_open_it(

@@ -171,7 +171,7 @@ function render({ model, el }) {
   const parts = [collapse, stage, folding, caption, controls, panel, table, program];
   const nodes = timeline.graph.nodes.length;
   const root = h("div", { className: "ak-player", tabIndex: 0, role: "group",
-    "aria-label": `Animation of a computation: ${nodes} node${nodes === 1 ? "" : "s"}, ${count} step${count === 1 ? "" : "s"}. Left and right step, up and down go from node to node, Space plays.` },
+    "aria-label": `Animation of a computation: ${nodes} node${nodes === 1 ? "" : "s"}, ${count} step${count === 1 ? "" : "s"}. Left and right step, up and down go from node to node, with Shift they move the picture, Space plays.` },
   h("div", { className: "ak-main" }, program.node, picture, table.node, panel.node), caption.node, controls.node, panel.said);
 
   on(zoomIn, "click", () => stage.zoom(1.25));
