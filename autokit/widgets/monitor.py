@@ -121,6 +121,10 @@ class Monitor(Live):
     def _pictures(self) -> list[Picture]:
         return [self.figure()]
 
+    def _without_kernel(self) -> tuple[dict[str, Any], str]:
+        self._tell()  # a page holds the run up to now
+        return ({"running": False, "_state": "Saved while it ran"} if self.running else {}), ""
+
     def close(self) -> None:
         """Take the widget away, and stop watching."""
         self._watch.close()

@@ -51,8 +51,8 @@ def _forms(widget: Live) -> dict[str, Callable[..., str | bytes]]:
 
 def live_page(widget: Live, title: str) -> str:
     """The widget in a document of its own, as it stands now."""
-    kept = [name for name in widget.keys if name not in _BASE and not name.startswith(_ANYWIDGETS)]
     known, stand_in = widget._without_kernel()
+    kept = [name for name in widget.keys if name not in _BASE and not name.startswith(_ANYWIDGETS)]
     traits = {**widget.get_state(kept), **known}
     return page(title, str(widget._css), str(widget._esm), traits, widget.still()["text/html"], stand_in)
 

@@ -94,7 +94,7 @@ function render({ model, el }) {
     const wrong = model.get("alarm");
     alarm.hidden = !wrong;
     if (alarm.textContent !== (wrong && `✗ ${wrong}`)) alarm.textContent = wrong && `✗ ${wrong}`;
-    state.textContent = model.get("running") ? "Running" : "Done";
+    state.textContent = model.get("running") ? "Running" : (model.get("_state") ?? "Done"); // a saved page has a state of its own
     root.dataset.phase = model.get("running") ? "forward" : "turn";
     const of = total ? ` of ${total.toLocaleString("en")}` : "";
     [`${steps.toLocaleString("en")}${of}`, told.loss, told.rate].forEach((text, k) => (facts[k].value.textContent = text));
