@@ -45,6 +45,11 @@ def in_place(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
             with OnGPU(gpu):
                 return apply(input, *arguments, **settings)
         try:
+            if settings.get("dtype", input.dtype) not in (None, input.dtype):
+                raise RuntimeError(
+                    f"Bad in-place call: input tensor dtype {input.dtype.name} and output tensor dtype "
+                    f"{settings['dtype'].name} should match: leave out dtype, or the underscore"
+                )
             refuse_change(input)
             if settings:
                 _refuse_another_dtype(apply.__name__, input, settings.get("dtype"))
@@ -64,6 +69,7 @@ def in_place(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
         return input
 
     apply.__name__ = apply.__qualname__ = f"{function.__name__}_"
+    apply.out_of_place = function  # type: ignore[attr-defined]
     apply.__doc__ = f"In-place form of :func:`{function.__name__}`: the result overwrites the tensor."
     return apply
 

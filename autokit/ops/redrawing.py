@@ -126,6 +126,9 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator = None) -> Te
     """
     source = source_of("bernoulli_", generator)
     if isinstance(p, Tensor):
+        if not self.array.size:
+            return self
+        p = p.detach().expand(self.shape)
         refuse_dtype(p.array.dtype, "bernoulli_tensor_cpu_p_")
         refuse_change(self)
         if not self.array.size:

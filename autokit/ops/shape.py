@@ -403,6 +403,7 @@ def _of_itself(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
         return self
 
     apply.__name__ = apply.__qualname__ = f"{function.__name__}_"
+    apply.out_of_place = function  # type: ignore[attr-defined]
     apply.__doc__ = f"In-place form of :func:`{function.__name__}`: the tensor itself gets the new shape."
     return apply
 

@@ -226,6 +226,7 @@ def in_our_words(
     """The settings with our names of parameters where PyTorch has others for the same places."""
     if not settings:
         return settings
+    function = getattr(function, "out_of_place", function)
     rule = getattr(function, "operation", None)
     if rule:  # what a rule calls its operands is no keyword
         operands = (*OPERANDS, *rule.operands[2:])[: len(rule.operands)]

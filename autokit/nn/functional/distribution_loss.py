@@ -92,7 +92,7 @@ def poisson_nll_loss(
     losses = exp(input) - target * input if log_input else input - target * log(input + eps)
     if full:
         stirling = target * log(target) - target + 0.5 * log(2 * math.pi * target)
-        losses = losses + where(gt(target, 1), stirling, 0.0)
+        losses = losses + where(gt(target, 1), stirling, 0.0).to(losses.dtype)
     return reduced(losses, reduction)
 
 

@@ -9,6 +9,7 @@ interpolation for digital image processing", IEEE TASSP 29(6), 1981.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any
@@ -256,6 +257,7 @@ def _read(images: Tensor, corner: list[Tensor], sizes: tuple[int, ...]) -> Tenso
         known = (values >= 0) & (values <= size - 1) & known
         index = index * size + values.nan_to_num(0.0).clamp(0, size - 1).long()
     batch, channels = images.array.shape[:2]
-    flat = index.reshape(batch, 1, -1).expand(batch, channels, -1)
+    points = math.prod(index.shape[1:])
+    flat = index.reshape(batch, 1, points).expand(batch, channels, points)
     read = images.gather(2, flat).reshape((batch, channels, *index.shape[1:]))
     return where(known.unsqueeze(1), read, read.new_zeros(()))

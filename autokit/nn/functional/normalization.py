@@ -218,7 +218,7 @@ def _batch_norm(
 ) -> Tensor:
     shape = input.array.shape
     if len(shape) < 2:
-        raise (IndexError if running_mean is None else RuntimeError)(
+        raise (IndexError if training and running_mean is None else RuntimeError)(
             f"Expected at least 2 dimensions, samples and channels: {describe(input)}"
         )
     parameters = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}

@@ -27,7 +27,7 @@ def _norm_pool(
         raise ValueError(
             f"lp_pool{ndim}d(): kernel_size is one number, or one for each of {ndim} sides: {sizes}"
         )
-    if norm_type in (math.inf, -math.inf):
+    if isinstance(norm_type, int | float) and math.isinf(norm_type):
         largest: Any = (max_pool1d, max_pool2d, max_pool3d)[ndim - 1]
         sized = abs(input) if norm_type > 0 else -abs(input)
         found: Tensor = largest(sized, kernel_size, stride, 0, 1, ceil_mode)
