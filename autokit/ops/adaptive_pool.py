@@ -39,7 +39,7 @@ def _adaptive_sizes(name: str, input: Tensor, output_size: Any, ndim: int) -> tu
         )
     if not of_means:
         check_dimensions(name, input, ndim, -ndim if "avg" in name and ndim < 3 else 1)
-        if all(sizes):
+        if all(sizes) or "max" in name:
             require_floats(name, input.array)
     return sizes
 
