@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.ops.blocks import copy_into
 from autokit.ops.dims import place_of, places_of, sizes_of, whole
 from autokit.ops.errors import describe, require_tensor
 from autokit.ops.index import spread_out
@@ -29,7 +30,7 @@ def _in_shape(g: Any, shape: tuple[int, ...]) -> Any:
     if g.flags.c_contiguous or g.__class__ is not np.ndarray or not any(g.strides):
         return g.reshape(shape)
     made = np.empty(shape, g.dtype)
-    made.reshape(g.shape)[...] = g
+    copy_into(g, made.reshape(g.shape))
     return made
 
 
