@@ -138,7 +138,7 @@ def _legend(boxes: Iterable[Box]) -> list[str]:
     if not heatmaps:
         return []
     finite = all(math.isfinite(value) for heat in heatmaps for value in heat.values)
-    return [f"Cells: blue is above 0, orange below, faint near 0{'' if finite else ', × not finite'}."]
+    return [f"Cells: blue is above 0, orange below, colourless near 0{'' if finite else ', × not finite'}."]
 
 
 def _notes(graph: Graph, drawn: Part) -> list[str]:

@@ -249,5 +249,5 @@ def test_what_the_colours_of_cells_mean_is_said_where_there_are_any() -> None:
         return [note.text for note in scene(graph).notes]
 
     assert notes(EXAMPLES["diamond"]()) == []
-    assert notes(EXAMPLES["mlp"]()) == ["Cells: blue is above 0, orange below, faint near 0."]
+    assert notes(EXAMPLES["mlp"]()) == ["Cells: blue is above 0, orange below, colourless near 0."]
     assert notes(EXAMPLES["odd_values"]())[0].endswith("× not finite.")
