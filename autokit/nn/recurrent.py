@@ -228,7 +228,7 @@ class RNNBase(Drawn):
 
 
 def _in_order(state: Tensor, order: Tensor | None) -> Tensor:
-    return state if order is None else state.index_select(1, order)
+    return state if order is None else state.index_select(1, order.to(state.device))
 
 
 def _check_settings(

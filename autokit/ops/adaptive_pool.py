@@ -87,7 +87,7 @@ def _adaptive_max(input: Tensor, output_size: Any, return_indices: bool, ndim: i
     regions = [adaptive_regions(size, count) for size, count in zip(own, sizes)]
     widths = [int((end - first).max(initial=0)) for first, end in regions]
     if on_a_gpu(array) and array.size and math.prod(sizes):
-        find = _places_at_once
+        find: Any = _places_at_once
     else:
         by_region = array.__class__ is not np.ndarray or math.prod(sizes) < 2 * math.prod(widths)
         find = _places_by_region if by_region else _places_by_element

@@ -24,7 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from autokit.devices import beside
+from autokit.devices import beside, on_a_gpu
+from autokit.ops import recurrent_kernels
 from autokit.ops.elementwise import relu, sigmoid, tanh
 from autokit.ops.operation import derivative, on, operation
 from autokit.tensor import Tensor
@@ -35,6 +36,8 @@ GATES = {"RNN_TANH": 1, "RNN_RELU": 1, "GRU": 3, "LSTM": 4}
 
 def _step(kind: str, given: Any, recurrent: Any, h: Any, c: Any) -> tuple[Any, Any]:
     """The next state, of arrays or tensors: from what the input and the state before give to the gates."""
+    if kind in ("GRU", "LSTM") and on_a_gpu(given) and h.shape[1] * GATES[kind] == given.shape[1]:
+        return recurrent_kernels.step(kind, given, recurrent, h, c)
     width = h.shape[1]
     if kind == "GRU":
         both = on(sigmoid, given[:, : 2 * width] + recurrent[:, : 2 * width])
@@ -212,6 +215,10 @@ def _gradients_of_tensors(g: Any, operands: tuple[Any, ...], settings: tuple[Any
 
 def _states_before(start: Any, states: Any, order: list[slice]) -> Any:
     """For each row the state that it came from."""
+    if on_a_gpu(states) and len({each.stop - each.start for each in order}) == 1 and len(order) > 1:
+        forward = order[0].start < order[1].start
+        between = slice(0, order[-1].start) if forward else slice(order[-2].start, order[0].stop)
+        return np.concatenate([start, states[between]] if forward else [states[between], start])
     before = np.empty_like(states, shape=(sum(rows.stop - rows.start for rows in order), start.shape[1]))
     last = start.copy()
     for rows in order:
@@ -255,11 +262,22 @@ def _back_gru(
     of_given, of_recurrent = by_given.reshape(-1, 3, width), by_recurrent.reshape(-1, 3, width)
     for rows in reversed(order):
         part = by_state[: rows.stop - rows.start]
-        part += arriving[rows]
-        np.multiply(shares[rows], part[:, None], out=of_given[rows])
-        of_recurrent[rows] = of_given[rows]
-        of_recurrent[rows, 2] *= reset[rows]
-        part *= keep[rows]
+        if on_a_gpu(part):
+            recurrent_kernels.gru_back(
+                part,
+                arriving[rows],
+                keep[rows],
+                reset[rows],
+                shares[rows],
+                of_given[rows],
+                of_recurrent[rows],
+            )
+        else:
+            part += arriving[rows]
+            np.multiply(shares[rows], part[:, None], out=of_given[rows])
+            of_recurrent[rows] = of_given[rows]
+            of_recurrent[rows, 2] *= reset[rows]
+            part *= keep[rows]
         part += by_recurrent[rows] @ weight
     return by_given, by_recurrent
 
@@ -276,10 +294,13 @@ def _back_lstm(
     cells_before, cells, last = np.empty_like(entering), np.empty_like(entering), c.copy()
     for rows in order:
         part = last[: rows.stop - rows.start]
-        cells_before[rows] = part
-        part *= keep[rows]
-        part += entering[rows]
-        cells[rows] = part
+        if on_a_gpu(part):
+            recurrent_kernels.cells_of(part, keep[rows], entering[rows], cells_before[rows], cells[rows])
+        else:
+            cells_before[rows] = part
+            part *= keep[rows]
+            part += entering[rows]
+            cells[rows] = part
     shown = np.tanh(cells, out=cells)
     # What each gate gets: the first three for one unit at the cells, the last for one at the state.
     shares = np.empty_like(gates)
@@ -293,11 +314,16 @@ def _back_lstm(
     for rows in reversed(order):
         count = rows.stop - rows.start
         part, cell_part = by_state[:count], by_cells[:count]
-        part += arriving[rows]
-        cell_part += part * to_cells[rows]
-        np.multiply(shares[rows, :3], cell_part[:, None], out=of_gates[rows, :3])
-        np.multiply(shares[rows, 3], part, out=of_gates[rows, 3])
-        cell_part *= keep[rows]
+        if on_a_gpu(part):
+            recurrent_kernels.lstm_back(
+                part, arriving[rows], cell_part, to_cells[rows], keep[rows], shares[rows], of_gates[rows]
+            )
+        else:
+            part += arriving[rows]
+            cell_part += part * to_cells[rows]
+            np.multiply(shares[rows, :3], cell_part[:, None], out=of_gates[rows, :3])
+            np.multiply(shares[rows, 3], part, out=of_gates[rows, 3])
+            cell_part *= keep[rows]
         np.matmul(by_gates[rows], weight, out=part)
     return by_gates, by_gates
 

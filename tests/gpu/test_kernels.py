@@ -61,6 +61,11 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "gpu_kernels.any_outside": (TARGETS, 0, 3, {}),
     "gpu_kernels._left_over": (MATRIX, ROW, {}),
     "gpu_kernels._down": (MATRIX, ROW, {}),
+    "recurrent_kernels._lstm": (*(MATRIX,) * 9, {}),
+    "recurrent_kernels._gru": (*(MATRIX,) * 7, {}),
+    "recurrent_kernels.cells_of": (*(MATRIX,) * 5, {}),
+    "recurrent_kernels._lstm_back": (*(MATRIX,) * 13, {}),
+    "recurrent_kernels._gru_back": (*(MATRIX,) * 13, {}),
     "loss._mean_of_negatives": ((4,), {"count": 4}),
     "loss._slope_at_targets": (COLUMN, TARGETS[:, None], np.arange(3)[None], {"divisor": 4}),
     "pooling._last_nan": (MATRIX, np.arange(3), {"axis": 1}),
@@ -110,9 +115,10 @@ def test_a_kernel_gives_what_its_lines_give(name: str, dtype: str):
         np.testing.assert_array_equal(ours, theirs)
     if expected is None:
         assert found is None
-    else:
-        assert found.dtype == expected.dtype
-        np.testing.assert_array_equal(found.host, expected)
+        return
+    for ours, theirs in zip(*(each if isinstance(each, tuple) else (each,) for each in (found, expected))):
+        assert ours.dtype == theirs.dtype
+        np.testing.assert_array_equal(ours.host, theirs)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
@@ -135,7 +141,8 @@ def test_cupy_makes_one_kernel_of_it(name: str, dtype: str):
         kernel, _ = state.history.get_fusion(traced(FUSED[name], cupy, fixed), arrays, "kernel")
     finally:
         state.history, state.is_old_fusing = None, False
-    assert [each.dtype for each in kernel.out_params] == ([] if expected is None else [expected.dtype])
+    results = expected if isinstance(expected, tuple) else () if expected is None else (expected,)
+    assert [each.dtype for each in kernel.out_params] == [each.dtype for each in results]
 
 
 # ---------------------------------------------------------------- how many
@@ -186,13 +193,40 @@ def lenet_step() -> Any:
         return lenet(2)(torch, nn)
 
 
+def both_ways(function: Callable[[Any], Any], *shape: int) -> Any:
+    torch.manual_seed(0)
+    x = torch.rand(*shape).cuda().requires_grad_()
+
+    def step() -> None:
+        x.grad = None
+        function(x).sum().backward()
+
+    return step
+
+
+def recurrent_step(kind: str) -> Any:
+    torch.manual_seed(0)
+    layer = getattr(nn, kind)(8, 8).to("cuda")
+    return both_ways(lambda x: layer(x)[0], 16, 4, 8)
+
+
 STEPS = {
     "LeNet by SGD": (lenet_step, 95),
     "a 64-32-10 network by SGD": (lambda: small_step("SGD"), 25),
     "a 64-32-10 network by Adam": (lambda: small_step("Adam"), 25),
     "a transformer's block by Adam": (block_step, 83),
+    "an LSTM, 16 times": (lambda: recurrent_step("LSTM"), 151),
+    "a GRU, 16 times": (lambda: recurrent_step("GRU"), 141),
+    "adaptive_max_pool2d": (
+        lambda: both_ways(lambda x: nn.functional.adaptive_max_pool2d(x, 3), 2, 3, 8, 8),
+        16,
+    ),
+    "interpolate": (
+        lambda: both_ways(lambda x: nn.functional.interpolate(x, scale_factor=2, mode="bicubic"), 2, 3, 8, 8),
+        22,
+    ),
 }
-"""With the most launches that each may take; call by call they would be 341, 43, 86 and 305."""
+"""With the most launches that each may take; ``tests/benchmarks/README.md`` says from how many."""
 
 
 @pytest.mark.parametrize("title", STEPS)

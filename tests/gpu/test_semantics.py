@@ -344,6 +344,24 @@ def test_layers_give_the_cpus_numbers(layer: Any):
     np.testing.assert_allclose(outputs[1], outputs[0], rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
+@pytest.mark.parametrize("lengths", [[4, 4, 4], [4, 2, 1]])
+def test_recurrent_layers_take_packed_sequences(kind: str, lengths: list[int]):
+    found = []
+    for where in ("cpu", "cuda"):
+        torch.manual_seed(0)
+        layer = getattr(nn, kind)(3, 5, bidirectional=True).to(where)
+        x = torch.rand(4, 3, 3).to(where).requires_grad_()
+        packed = nn.utils.rnn.pack_padded_sequence(x, lengths)
+        out, last = layer(packed)
+        (out.data.sum() + (last[0] if kind == "LSTM" else last).pow(2).sum()).backward()
+        found.append(
+            [x.grad.cpu(), out.data.detach().cpu(), *[each.grad.cpu() for each in layer.parameters()]]
+        )
+    for ours, theirs in zip(*found):
+        np.testing.assert_allclose(theirs.numpy(), ours.numpy(), rtol=1e-4, atol=1e-6)
+
+
 @pytest.mark.parametrize("mask", ["causal", "given", "padding"])
 def test_attention_asks_nothing_of_the_gpu(mask: str):
     torch.manual_seed(0)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from autokit.devices import beside, made_beside
 from autokit.missing import names_of
 from autokit.ops.join import cat
 from autokit.tensor import Tensor, new_tensor
@@ -161,7 +162,7 @@ unsorted_indices=None)
         places = np.concatenate([columns[:size] * times + time for time, size in enumerate(sizes)])
     else:
         places = np.concatenate([time * batch + columns[:size] for time, size in enumerate(sizes)])
-    data = input.flatten(0, 1).index_select(0, new_tensor(places))
+    data = input.flatten(0, 1).index_select(0, new_tensor(beside(input.array, places)))
     return PackedSequence(data, new_tensor(sizes), None if order is None else new_tensor(order))
 
 
@@ -209,9 +210,14 @@ def pad_packed_sequence(
         places, lengths = places[:, back], lengths[back]
     if batch_first:
         places = places.T
-    padding = new_tensor(np.full_like(data.array, padding_value, shape=(1, *data.shape[1:])))
-    padded = cat([data, padding]).index_select(0, new_tensor(places.reshape(-1)))
+    padding = _rows_of(padding_value, data, data.shape[1:])
+    padded = cat([data, padding]).index_select(0, new_tensor(beside(data.array, places.reshape(-1))))
     return padded.reshape(*places.shape, *data.shape[1:]), new_tensor(lengths)
+
+
+def _rows_of(value: float, beside_it: Tensor, shape: Sequence[int]) -> Tensor:
+    """One row of ``shape`` with ``value`` everywhere, on the device of a tensor."""
+    return new_tensor(made_beside(np.full_like, beside_it.array, fill_value=value, shape=(1, *shape)))
 
 
 def pad_sequence(
@@ -261,11 +267,11 @@ def pad_sequence(
     times = np.arange(lengths.max())[:, None]
     if padding_side == "left":
         times = times - (lengths.max() - lengths)
-    padding = new_tensor(np.full_like(parts[0].array, padding_value, shape=(1, *shape)))
+    padding = _rows_of(padding_value, parts[0], shape)
     places = np.where((times >= 0) & (times < lengths), starts + times, lengths.sum())
     if batch_first:
         places = places.T
-    padded = cat([*parts, padding]).index_select(0, new_tensor(places.reshape(-1)))
+    padded = cat([*parts, padding]).index_select(0, new_tensor(beside(parts[0].array, places.reshape(-1))))
     return padded.reshape(*places.shape, *shape)
 
 
