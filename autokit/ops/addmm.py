@@ -91,6 +91,8 @@ def _add(
     if rule is plain_addr:
         kind = common_dtype(operands)
         for name, factor in (("beta", beta), ("alpha", alpha)):
+            if isinstance(factor, bool) and kind.kind != "b":
+                raise RuntimeError(f"Boolean {name} only supported for Boolean results.")
             if kind.kind in "bui" and isinstance(factor, float):
                 raise RuntimeError(
                     f"For integral input tensors, argument {name} must not be a floating point number: it is "

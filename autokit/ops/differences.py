@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from autokit.ops.dims import place_of
 from autokit.ops.errors import require_tensor
 from autokit.ops.join import cat
 from autokit.ops.names import Names
 from autokit.tensor import Tensor
+
+_SPACINGS: Any = Tensor | Sequence | int | float | np.generic
+"""What may say how far apart samples are."""
 
 
 def gradient(input: Tensor, *, spacing: Any = 1, dim: Any = None, edge_order: int = 1) -> tuple[Tensor, ...]:
@@ -58,6 +63,11 @@ def gradient(input: Tensor, *, spacing: Any = 1, dim: Any = None, edge_order: in
         )
     if spacing is None:
         spacing = 1
+    if not isinstance(spacing, _SPACINGS) or isinstance(spacing, str):
+        raise TypeError(
+            "gradient() received an invalid combination of arguments - got (Tensor, "
+            f"spacing={type(spacing).__name__}): it is a number, a tensor of coordinates, or a list of them"
+        )
     if edge_order not in (1, 2):
         raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
     ndim = input.array.ndim

@@ -13,7 +13,9 @@ import numpy as np
 from autokit.devices import module_of
 from autokit.ops.dims import place_of, sizes_of, whole
 from autokit.ops.names import Names
+from autokit.ops.operands import common_dtype
 from autokit.ops.operation import derivative, operation
+from autokit.ops.operators import with_dtype
 from autokit.ops.shape import plain_narrow, plain_select, reshape, unsqueeze
 from autokit.ops.warn import warn
 from autokit.tensor import Tensor, new_tensor
@@ -68,7 +70,9 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     tensors = _some_tensors(tensors, "cat")
     if any([each.array.ndim != 1 for each in tensors]):
         # An empty list counts for nothing, so that a loop may begin with one.
-        tensors = [each for each in tensors if each.array.shape != (0,)]
+        # Its dtype counts nevertheless, and so does that of the whole.
+        common = common_dtype(list(tensors))
+        tensors = [with_dtype(each, common) for each in tensors if each.array.shape != (0,)]
     return plain_cat(*tensors, dim=whole(dim, "dim", "cat"))
 
 

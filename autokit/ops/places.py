@@ -58,6 +58,10 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     """
     axis, places = _checked_vector("index_select", input, dim, index)
     if not input.array.ndim:
+        if places.size != 1:
+            raise RuntimeError(
+                f"index_select(): Index to scalar can have only 1 value, got {places.size} value(s)"
+            )
         return input[None].index_select(0, index).reshape(())
     size = input.array.shape[axis]
     if beyond(places, size) is not None:
@@ -155,6 +159,11 @@ def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor
         )
     if index.array.dtype != np.int64:
         raise RuntimeError(f"index_copy_(): Expected a long tensor for index, but got {kind_of(index)}")
+    if source.array.ndim and input.array.ndim and source.array.ndim != input.array.ndim:
+        raise IndexError(
+            "index_copy_(): When source and destination are not scalars, their dimensionality must match: "
+            f"{describe(source)} and {describe(input)}"
+        )
     if source.array.dtype != input.array.dtype:
         raise RuntimeError(
             "index_copy_(): self and source expected to have the same dtype, but got (self) "

@@ -241,7 +241,8 @@ def triangular_solve(
         made = solve_triangular(A.transpose(-2, -1), input, upper=not upper, unitriangular=unitriangular)
     else:
         made = solve_triangular(A, input, upper=upper, unitriangular=unitriangular)
-    return TriangularSolveResult(made, A.clone())
+    batch = np.broadcast_shapes(A.array.shape[:-2], input.array.shape[:-2])
+    return TriangularSolveResult(made, A.expand(*batch, *A.array.shape[-2:]).clone())
 
 
 def cholesky_solve(input: Tensor, L: Tensor, upper: bool = False) -> Tensor:

@@ -77,6 +77,7 @@ SAID = {
             "Incompatible matrix",
             "expected bias",
             "0-dimensional",
+            "size mismatch",
             "non-empty TensorList",
         ),
     ),
