@@ -58,6 +58,9 @@ UNTOLD = {
 }
 """Ways to call that PyTorch's stubs leave out."""
 
+MISTOLD = {"functional.one_hot", "functional.elu_"}
+"""Functions of which PyTorch's stubs tell no right way to call them."""
+
 
 OF_NUMBERS = ("divide", "multiply", "subtract")
 """Functions that take numbers for tensors, as of ``div``, ``mul`` and ``sub`` the stubs tell."""
@@ -122,7 +125,7 @@ def _public(functions: Any, neural: Any, methods: Any) -> list[tuple[str, list[s
             elif stub_prefix and stub_prefix + name not in stubs:
                 found[prefix + name] = _forms_of_schemas(stub_prefix + name)
             elif stub_prefix + name in stubs:
-                told = stubs[stub_prefix + name]
+                told = [] if prefix + name in MISTOLD else stubs[stub_prefix + name]
                 if prefix + name in OF_NUMBERS:
                     told = [re.sub(r"(input|other): Tensor\b", r"\1: Tensor|number", form) for form in told]
                 found[prefix + name] = sorted({*told, *UNTOLD.get(name, []), *UNTOLD.get(prefix + name, [])})

@@ -19,17 +19,18 @@ if TYPE_CHECKING:
 
 def not_a_tensor(operation: Operation, value: Any, place: int) -> TypeError:
     """The error for an operand that is no tensor."""
-    kind = type(value).__name__
-    advice = {
-        "list": "make one with torch.tensor(...)",
-        "tuple": "make one with torch.tensor(...)",
-        "ndarray": "make one with torch.from_numpy(...)",
-        "NoneType": "a function without a return, or a .grad before backward(), gives None",
-    }.get(kind, "make one with torch.tensor(...)")
     return TypeError(
         f"{operation.name}(): argument '{_keyword(place)}' (position {place + 1}) must be Tensor, not "
-        f"{kind}; {advice}"
+        f"{type(value).__name__}; {way_to_a_tensor(value)}"
     )
+
+
+def way_to_a_tensor(value: Any) -> str:
+    """How ``value``, which is no tensor, becomes one, or why it is none."""
+    return {
+        "ndarray": "make one with torch.from_numpy(...)",
+        "NoneType": "a function without a return, or a .grad before backward(), gives None",
+    }.get(type(value).__name__, "make one with torch.tensor(...)")
 
 
 def require_tensor(name: str, other: Any, argument: str = "other", position: int = 2) -> None:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autokit.dtypes import dtype as Dtype
+from autokit.ops.errors import way_to_a_tensor
 from autokit.ops.names import OPERANDS, SPELLINGS, in_place_of, unknown_keyword, wrong_count
 from autokit.tensor import Tensor
 
@@ -45,6 +46,10 @@ def _is_int(value: Any) -> bool:
     return not isinstance(value, bool | np.bool_) and hasattr(value, "__index__")
 
 
+def _is_size(value: Any) -> bool:
+    return value is None or _is_int(value)
+
+
 def _is_number(value: Any) -> bool:
     if isinstance(value, Tensor):
         return value.__class__ is not Tensor or not (value._requires_grad or value.array.ndim)
@@ -67,9 +72,7 @@ FITS: dict[str, Callable[[Any], bool]] = {
     "int": _is_int,
     "bool": lambda value: isinstance(value, bool | np.bool_),
     "ints": lambda value: isinstance(value, tuple | list) and all(map(_is_int, value)),
-    "sizes": lambda value: (
-        isinstance(value, tuple | list) and all(each is None or _is_int(each) for each in value)
-    ),
+    "sizes": lambda value: isinstance(value, tuple | list) and all(map(_is_size, value)),
     "floats": lambda value: isinstance(value, tuple | list) and all(map(_is_float, value)),
     "dtype": lambda value: isinstance(value, Dtype) or value in (bool, int, float, complex),
     "str": lambda value: isinstance(value, str),
@@ -78,6 +81,9 @@ FITS: dict[str, Callable[[Any], bool]] = {
     "any": lambda value: True,
 }
 """Whether a value may stand where a word in ``signatures.txt`` stands."""
+
+OF_EACH = {"ints": _is_int, "sizes": _is_size, "floats": _is_float}
+"""What each element of a list must be."""
 
 WORDS = {
     "tensors": "tuple of Tensors",
@@ -160,10 +166,24 @@ def _wrong_kind(name: str, parameter: Parameter, place: int | None, value: Any) 
         at, other = next((n, each) for n, each in enumerate(value) if not isinstance(each, Tensor))
         return f"expected Tensor as element {at} in argument {place or 0}, but got {type(other).__name__}"
     kinds = [kind for kind in parameter.kinds if kind != "None"] or ["None"]
-    wanted = WORDS.get(kinds[-1], kinds[-1]) if kinds[0] == "int" else WORDS.get(kinds[0], kinds[0])
+    some = [WORDS.get(kind, kind) for kind in kinds]
+    wanted = " or ".join(some) if kinds[0] == "int" else some[0]
     where = f"'{parameter.name}'" + (f" (position {place + 1})" if place is not None else "")
-    hint = "; make one with torch.tensor(...)" if wanted == "Tensor" else ""
-    return f"{name}(): argument {where} must be {wanted}, not {_kind_of(value)}{hint}"
+    if kinds[-1] in OF_EACH and isinstance(value, tuple | list):
+        at, other = next((n, each) for n, each in enumerate(value) if not OF_EACH[kinds[-1]](each))
+        got = f"but found element of type {type(other).__name__} at pos {at}"
+    else:
+        got = f"not {_kind_of(value)}{_hint(wanted, value)}"
+    return f"{name}(): argument {where} must be {wanted}, {got}"
+
+
+def _hint(wanted: str, value: Any) -> str:
+    """What to write instead of ``value``."""
+    if wanted == "Tensor":
+        return f"; {way_to_a_tensor(value)}"
+    if wanted == "bool":
+        return "; write True or False"
+    return f"; write ({value},)" if wanted == "tuple of ints" and isinstance(value, int) else ""
 
 
 def _fits(parameter: Parameter, value: Any) -> bool:
@@ -240,6 +260,9 @@ def in_our_words(
         for theirs, mine in zip(form, ours)
         if theirs.name not in ours and not _has(form, mine) and not theirs.by_keyword
     }
+    for numpys, name in SPELLINGS.items():
+        if numpys in settings and numpys not in ours and name in ours:
+            places[numpys] = name
     return {places.get(name, name): value for name, value in settings.items()}
 
 
@@ -285,10 +308,14 @@ def _kind_of(value: Any) -> str:
     return type(value).__name__
 
 
+def _kinds_shown(parameter: Parameter) -> str:
+    kinds = [WORDS.get(kind, kind) for kind in parameter.kinds if kind != "any"]
+    return f"{' or '.join(kinds)} " if kinds else ""
+
+
 def _shown(form: list[Parameter]) -> str:
     return ", ".join(
-        f"{'*' * each.rest}{' or '.join(WORDS.get(kind, kind) for kind in each.kinds)} {each.name}"
-        f"{' = ...' * (not each.required and not each.rest)}"
+        f"{'*' * each.rest}{_kinds_shown(each)}{each.name}{' = ...' * (not each.required and not each.rest)}"
         for each in form
         if each.name
     )

@@ -117,6 +117,28 @@ def test_types_that_were_good_once_are_looked_at_again_where_values_matter():
         autokit.permute(y, (1, 0.0))
 
 
+def test_the_error_says_what_to_write():
+    F, y = autokit.nn.functional, x(autokit)
+    for call, words in (
+        (lambda: F.dropout(y, training=1), "must be bool, not int; write True or False"),
+        (lambda: F.layer_norm(y, 3), r"must be tuple of ints, not int; write \(3,\)"),
+        (lambda: F.max_pool2d(y, "a"), "must be int or tuple of ints, not str"),
+        (lambda: F.layer_norm(y, (1, 2.5)), "tuple of ints, but found element of type float at pos 1"),
+        (lambda: F.mse_loss(y, None), "must be Tensor, not NoneType; a function without a return"),
+        (lambda: F.mse_loss(y, y.numpy()), r"must be Tensor, not ndarray; make one with torch.from_numpy"),
+        (lambda: F.dropout(y, trainin=True), "did you mean 'training'"),
+        (lambda: F.cross_entropy(y), 'missing 1 required positional arguments: "target"; call it as'),
+    ):
+        with pytest.raises(TypeError, match=words):
+            call()
+
+
+def test_numpys_keywords_are_known_in_nn_functional():
+    y = x(autokit)
+    for _ in range(2):  # types that were good once are remembered
+        assert autokit.nn.functional.softmax(y, axis=0).equal(y.softmax(0))
+
+
 def test_the_error_says_what_fits():
     y = x(autokit)
     with pytest.raises(TypeError, match=r"cumsum\(\): argument 'dim' \(position 2\) must be int, not str"):
