@@ -17,7 +17,8 @@ from autokit.draw.fold import Fold
 from autokit.draw.metrics import fit, width
 from autokit.draw.shapes import Badge, Card, Field, TextLine, Thumbnail
 from autokit.draw.thumbnail import thumbnail
-from autokit.graphs.model import SHOWN, Edge, Node, Summary
+from autokit.graphs.model import Edge, Node, Summary
+from autokit.graphs.view import SHOWN
 
 SIZES = {
     "title": 14.0,

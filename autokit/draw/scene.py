@@ -17,7 +17,8 @@ from autokit.draw.heatmap import Heatmap
 from autokit.draw.part import LIMIT, Part, longest_path, part
 from autokit.draw.shapes import Box, Frame, Line, Scene
 from autokit.draw.text import story
-from autokit.graphs.model import NOT_COMPUTED, NOT_KEPT, Graph, State, Timeline, make_view
+from autokit.graphs.model import NOT_COMPUTED, NOT_KEPT, Graph, State, Timeline
+from autokit.graphs.view import make_view
 
 MARGIN = 28.0
 """From the edge of the paper to what is drawn, in px."""

@@ -17,9 +17,10 @@ from autokit import dtypes
 from autokit.autograd.node import Node as EngineNode
 from autokit.autograd.node import source_line
 from autokit.current_gpu import computing_beside
-from autokit.graphs.model import Edge, Graph, Group, Node, Source, Summary, make_view, name_of
+from autokit.graphs.model import Edge, Graph, Group, Node, Source, Summary, name_of
 from autokit.graphs.names import Names, namespaces_in_sight
 from autokit.graphs.summary import summarize
+from autokit.graphs.view import make_view
 from autokit.graphs.way_back import way_back
 from autokit.graphs.words import put_in
 from autokit.nn.module import Module

@@ -14,10 +14,12 @@ JSON and drawn long after the arrays are gone.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from os import PathLike
 from typing import Any
+
+from autokit.graphs.view import View
 
 NOT_COMPUTED = "—"
 """How a gradient reads before backward has reached it.  Never 0: 0 is a value."""
@@ -172,49 +174,6 @@ class Group:
     nodes: tuple[int, ...]
 
 
-FACTS = ("value", "heatmap", "gradient", "shape", "dtype", "order", "formula", "local", "saved", "source")
-"""What a box can show, beside its name and its operation's symbol."""
-
-SHOWN = ("value", "heatmap", "gradient", "shape", "dtype", "order", "formula")
-"""What it shows where nothing else is asked for."""
-
-
-@dataclass(frozen=True)
-class View:
-    """How a graph is to be drawn.
-
-    Attributes
-    ----------
-    depth : int or None
-        How many levels of modules stand open; None for as many as fit on a page.
-    show : tuple of str
-        Which of ``FACTS`` a box shows.
-    direction : "auto", "LR" or "TB"
-        From left to right, or from top to bottom.
-    """
-
-    depth: int | None = None
-    show: tuple[str, ...] = SHOWN
-    direction: str = "auto"
-
-
-def make_view(depth: int | None, show: str | Iterable[str] | None, direction: str) -> View:
-    """A view, checked."""
-    if depth is not None and (isinstance(depth, bool) or not isinstance(depth, int) or depth < 0):
-        raise ValueError(f"depth is how many levels of modules to open, 0 or more, got {depth!r}")
-    if direction not in ("auto", "LR", "TB"):
-        raise ValueError(
-            f"direction is 'LR' (left to right), 'TB' (top to bottom) or 'auto', got {direction!r}"
-        )
-    if show is None:
-        return View(depth=depth, direction=direction)
-    wanted = FACTS if show == "all" else (show,) if isinstance(show, str) else tuple(show)
-    for fact in wanted:
-        if fact not in FACTS:
-            raise ValueError(f"show knows {', '.join(map(repr, FACTS))} and 'all', got {fact!r}")
-    return View(depth, tuple(fact for fact in FACTS if fact in wanted), direction)
-
-
 @dataclass(frozen=True)
 class Graph:
     """How a value was computed: nodes in topological order, and the edges between them.
@@ -228,7 +187,7 @@ class Graph:
     groups: tuple[Group, ...] = ()
     outputs: tuple[int, ...] = ()
     left_out: str = ""
-    view: View = View()
+    view: View = field(default_factory=View)
 
     def __len__(self) -> int:
         return len(self.nodes)

@@ -6,7 +6,7 @@ import pytest
 
 import autokit as ak
 from autokit.draw import html, svg
-from autokit.graphs.model import FACTS
+from autokit.graphs.view import FACTS
 from tests.draw import graphs
 from tests.draw.approve import APPROVED, difference, pictures, shot
 from tests.draw.graphs import EXAMPLES, timeline

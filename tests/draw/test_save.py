@@ -236,7 +236,8 @@ def test_a_hostile_dot_file_is_read_by_graphviz_as_text(tmp_path: Path) -> None:
 def test_hostile_source_lines_and_modules_are_text() -> None:
     from dataclasses import replace
 
-    from autokit.graphs.model import FACTS, Source
+    from autokit.graphs.model import Source
+    from autokit.graphs.view import FACTS
 
     graph = graphs.mlp()
     line = Source("<b>.py", 3, "x = '</text><script>alert(1)</script>' # \u202e \x1b & \"q\"")

@@ -9,7 +9,7 @@ import pytest
 
 import autokit as ak
 from autokit import draw, nn
-from autokit.graphs.model import FACTS, SHOWN, View
+from autokit.graphs.view import FACTS, SHOWN, View
 
 
 def simple() -> ak.Tensor:
