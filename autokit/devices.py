@@ -180,12 +180,16 @@ def address_of(array: Any) -> int:
 
 def made_beside(make: Callable[..., Any], array: Any, **settings: Any) -> Any:
     """What ``make``, such as ``np.zeros_like``, gives for ``array``, on its device."""
+    if array.__class__ is np.ndarray:
+        return make(array, **settings)
     with computing_beside(array):
         return make(array, **settings)
 
 
 def copied(array: Any) -> Any:
     """A copy of ``array`` beside it; CuPy's own lies on the GPU that is the current one."""
+    if array.__class__ is np.ndarray:
+        return array.copy()
     with computing_beside(array):
         return array.copy()
 

@@ -153,8 +153,8 @@ def _is_device(value: Any) -> bool:
 
 def _is_on(place: device, wanted: device) -> bool:
     """Whether ``place`` is the device ``wanted``, which may leave open which GPU."""
-    if place.type != wanted.type:
-        return False
+    if place.type != wanted.type or place.type == "cpu":
+        return place.type == wanted.type
     index = chosen_gpu() if wanted.index is None and SEVERAL in UNUSUAL else wanted.index
     return index in (None, place.index)
 

@@ -53,6 +53,8 @@ def test_cuda_without_a_number_is_the_current_gpu_whatever_the_tensor():
     assert str(x.to("cuda").device) == "cuda:0" == str(x.cuda().device)
     assert str(torch.zeros_like(x, device="cuda").device) == "cuda:0"
     assert str(x.to("cuda:1").device) == "cuda:1" and x.to("cuda:1") is x and x.get_device() == 1
+    here = torch.ones(2)
+    assert here.cpu() is here and here.to("cpu") is here
 
 
 def test_the_printed_form_names_the_second():
