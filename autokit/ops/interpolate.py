@@ -105,7 +105,7 @@ def interpolate(
         raise RuntimeError(
             f"Non-empty {len(shape)}D data tensor expected but got a tensor with sizes {list(shape)}"
         )
-    if min(*sizes, *shape[2:], 1) < 1:
+    if mode != "area" and min(*sizes, *shape[2:], 1) < 1:
         raise RuntimeError(
             f"Input and output sizes should be greater than 0, but got input {list(shape[2:])} output {sizes}"
         )
