@@ -3,7 +3,7 @@
 Prints each different finding once, with the shortest call that shows it, and how many calls were made.
 
 Of ``functional.*``, 116 functions, 3,000 calls of each were made under each of the seeds 13, 14 and 15, which
-is 348,000 a seed: 26, 11 and 9 different findings, after 505 in 300 calls of each at first.  They were mended,
+is 348,000 a seed: 26, 11 and 9 findings, after 505 in 300 calls of each at first.  They were mended,
 or have their reason in ``differences.txt``; of one, results of millions of elements, the time was the test's.
 """
 

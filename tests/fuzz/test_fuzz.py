@@ -12,6 +12,8 @@ import pytest
 from tests.support import require
 
 require("torch")
+import torch  # noqa: E402
+
 from tests.fuzz.calls import read_call  # noqa: E402
 from tests.fuzz.compare import difference, finding  # noqa: E402
 from tests.fuzz.differences import DIFFERENCES, Difference  # noqa: E402
@@ -23,6 +25,15 @@ CALLS = 6
 """How many calls of each function are made here."""
 MENDED = Path(__file__).with_name("mended.txt").read_text("utf-8").splitlines()
 """Calls that once came to another result than in PyTorch, or to another error, each after its function."""
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Of several threads of PyTorch's, chance tells which is the last to write to a place."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
 
 
 @pytest.mark.parametrize("target", targets(), ids=lambda target: f"{target.home}.{target.name}")
