@@ -21,7 +21,7 @@ from tests.benchmarks import (
     random_graph,
     training,
 )
-from tests.benchmarks.measure import best_times, threads
+from tests.benchmarks.measure import best_times, row, threads
 
 
 def main() -> None:
@@ -41,12 +41,9 @@ def main() -> None:
         ("the maxima of 2×2 pixels of 32×16×28×28, both ways", convolution.pooling_jobs()),
     ):
         with threads(2):
-            times = best_times(jobs)
-        own = times.pop("autokit")
-        ratios = "; ".join(f"{own / time:.2f} of {name}" for name, time in times.items())
-        print(f"| {title} | {own * 1e6:.0f} µs | {ratios} |")
-    for row in training.rows():
-        print(row)
+            print(row(title, best_times(jobs)))
+    for line in training.rows():
+        print(line)
     own, beside = (memory.bytes_per_node(name) for name in ("autokit", "torch"))
     print(f"| a node in a chain of a million | {own:.0f} bytes | {own / beside:.2f} of PyTorch |")
     peak = memory.peak_of_a_step()

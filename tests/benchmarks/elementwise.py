@@ -13,14 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from autokit.backends import numba
 from autokit.threads import available
-from tests.benchmarks.measure import Job, best_times, threads
+from tests.benchmarks.measure import WAYS, Job, best_times, threads, ways_of
 
 COUNT = 1_000_000
-
-WAYS = {"autokit": False, "with Numba": True} if numba.is_available() else {"autokit": False}
-"""How autokit computes, and whether its compiled loops are on."""
 
 Call = Callable[[Any, Any], Any]
 
@@ -100,20 +96,10 @@ def _threads(count: int) -> str:
 
 def jobs(name: str, threads: int) -> dict[str, Job]:
     """The call ``name``, forward and backward, in each library on so many threads."""
-    found = {way: _with(enabled, _job("autokit", name, threads)) for way, enabled in WAYS.items()}
+    found = ways_of(_job("autokit", name, threads))
     with suppress(ImportError):
         found["PyTorch"] = _job("torch", name, threads)
     return found
-
-
-def _with(enabled: bool, job: Job) -> Job:
-    """``job`` with compiled loops switched on or off."""
-
-    def run() -> None:
-        with numba.flags(enabled=enabled):
-            job()
-
-    return run
 
 
 def _job(library: str, name: str, threads: int) -> Job:

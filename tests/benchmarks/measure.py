@@ -10,7 +10,37 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
+from autokit.backends import numba
+
 Job = Callable[[], object]
+
+WAYS = {"autokit": False, "with Numba": True} if numba.is_available() else {"autokit": False}
+"""How autokit computes large arrays, and whether its compiled loops are on then."""
+
+
+def ways_of(job: Job) -> dict[str, Job]:
+    """``job`` by NumPy alone and, where Numba is installed, with compiled loops."""
+    return {way: _with(enabled, job) for way, enabled in WAYS.items()}
+
+
+def _with(enabled: bool, job: Job) -> Job:
+    def run() -> object:
+        with numba.flags(enabled=enabled):
+            return job()
+
+    return run
+
+
+def row(title: str, times: dict[str, float], said: str = "") -> str:
+    """A row of the table in Markdown: autokit's time, its ratios to the others', and what is ``said``."""
+    own, compiled = times.pop("autokit"), times.pop("with Numba", None)
+    took = f"{own * 1e6:.0f} µs"
+    parts = [f"{own / time:.2f} of {name}" for name, time in times.items()]
+    if compiled is not None:
+        took += f"; with Numba {compiled * 1e6:.0f} µs"
+        if "PyTorch" in times:
+            parts[list(times).index("PyTorch")] += f" (with Numba {compiled / times['PyTorch']:.2f})"
+    return f"| {title} | {took} | {'; '.join([*parts, said] if said else parts)} |"
 
 
 def best_times(jobs: dict[str, Job], rounds: int = 15, seconds: float = 0.02) -> dict[str, float]:

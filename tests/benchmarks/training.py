@@ -22,7 +22,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tests.benchmarks.measure import Job, best_times, threads
+from autokit.backends import numba
+from tests.benchmarks.measure import WAYS, Job, best_times, row, threads, ways_of
 
 STEPS, CLOSE = 20, 1e-4
 """For so many steps the losses must be PyTorch's, within so much."""
@@ -222,13 +223,17 @@ def _weights(inputs: int, hidden: int) -> list[np.ndarray]:
     return [draw(-0.1, 0.1, shape).astype(np.float32) for shape in shapes]
 
 
+COMPILED = {"lenet", "transformer"}
+"""The networks whose arrays are large enough for compiled loops."""
+
 _SIZES = {"small": (64, 32, 32), "middle": (784, 128, 64), "large": (784, 512, 256)}
 
 
 def jobs(name: str) -> dict[str, Job]:
     """The step in each library that is installed and can do it."""
     training = TRAININGS[name]
-    found: dict[str, Job] = {"autokit": _made("autokit", training)}
+    own = _made("autokit", training)
+    found: dict[str, Job] = ways_of(own) if name in COMPILED else {"autokit": own}
     with suppress(ImportError):
         found["PyTorch"] = _made("torch", training)
     if name in _SIZES:
@@ -314,26 +319,33 @@ def rows(chosen: list[str] | None = None) -> Iterator[str]:
             with suppress(ImportError):
                 off = largest_difference(name)
                 said = said if off < CLOSE else f"**losses up to {off:.1e} from PyTorch's**"
-                found = peaks(lambda library, training=training: _made(library, training))
-                said += f"; peak memory {found['autokit'] / found['PyTorch']:.2f} of PyTorch's tensors"
-        yield _row(training.title, training.threads, times, said)
+                said += f"; {_said_of_memory(lambda library, training=training: _made(library, training))}"
+        yield row(_title(training.title, training.threads), times, said)
     if not chosen or "loader" in chosen:
         epochs = {"autokit": _epoch("autokit")}
         with threads(1), suppress(ImportError):
             epochs["PyTorch"] = _epoch("torch")
-            found = peaks(_epoch)
-            said = f"peak memory {found['autokit'] / found['PyTorch']:.2f} of PyTorch's tensors"
+            said = _said_of_memory(_epoch)
             title = f"an epoch of a shuffled DataLoader, {SAMPLES:,} images of 28×28, batches of {BATCH}"
-            yield _row(title, 1, best_times(epochs, rounds=5), said)
+            yield row(_title(title, 1), best_times(epochs, rounds=5), said)
 
 
-def _row(title: str, count: int, times: dict[str, float], said: str) -> str:
-    own = times.pop("autokit")
-    ratios = "; ".join(f"{own / time:.2f} of {name}" for name, time in times.items())
-    return f"| {title}, {count} thread{'s' * (count > 1)} | {own * 1e6:.0f} µs | {ratios}; {said} |"
+def _title(title: str, count: int) -> str:
+    return f"{title}, {count} thread{'s' * (count > 1)}"
+
+
+def _said_of_memory(make: Callable[[str], Job]) -> str:
+    found = {}
+    for way, enabled in WAYS.items():
+        with numba.flags(enabled=enabled):
+            both = peaks(make)
+        found[way] = f"{both['autokit'] / both['PyTorch']:.2f}"
+    compiled = found.get("with Numba", found["autokit"])
+    other = f" (with Numba {compiled})" if compiled != found["autokit"] else ""
+    return f"peak memory {found['autokit']} of PyTorch's tensors{other}"
 
 
 if __name__ == "__main__":
     print("| what | autokit | beside |\n|---|---|---|")
-    for row in rows(sys.argv[1:]):
-        print(row, flush=True)
+    for line in rows(sys.argv[1:]):
+        print(line, flush=True)
