@@ -5,6 +5,7 @@ from autokit.ops.elementwise import sigmoid as expit
 from autokit.ops.exponential import exp2, expm1, log1p, logit, xlog1py, xlogy
 from autokit.ops.incomplete_gamma import igamma as gammainc
 from autokit.ops.incomplete_gamma import igammac as gammaincc
+from autokit.ops.names import public
 from autokit.ops.polynomials import FUNCTIONS as POLYNOMIALS
 from autokit.ops.rounding import round as plain_round
 from autokit.ops.signatures import looked_at
@@ -37,11 +38,6 @@ def round(input: Tensor, *, decimals: int = 0) -> Tensor:
     """Each element of floating point rounded to ``decimals`` places."""
     return plain_round(input, decimals=decimals)
 
-
-for _name in ("logit", "log_softmax", "logsumexp", "multigammaln", "polygamma", "round", "softmax"):
-    globals()[_name] = looked_at(f"special_{_name}", globals()[_name])
-
-globals().update({_name: looked_at(f"special_{_name}", each) for _name, each in POLYNOMIALS.items()})
 
 __getattr__ = names_of("torch.special")
 
@@ -80,3 +76,19 @@ __all__ = [
     "zeta",
     *POLYNOMIALS,
 ]
+
+_LOOKED_AT = (
+    "logit",
+    "log_softmax",
+    "logsumexp",
+    "multigammaln",
+    "polygamma",
+    "round",
+    "softmax",
+    *POLYNOMIALS,
+)
+
+globals().update(POLYNOMIALS)
+for _name in __all__:
+    _function = public(globals()[_name])
+    globals()[_name] = looked_at(f"special_{_name}", _function) if _name in _LOOKED_AT else _function

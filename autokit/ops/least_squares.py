@@ -227,7 +227,8 @@ def matrix_rank(
         require_square("linalg.matrix_rank", A)
     if not A.array.size:
         return new_tensor(like(np.zeros_like, A.array, np.int64, shape=A.array.shape[:-2]))
-    s = np.linalg.svd(A.array, compute_uv=False)
+    # As in PyTorch, of symmetric matrices half is read.
+    s = np.abs(np.linalg.eigvalsh(A.array)) if hermitian else np.linalg.svd(A.array, compute_uv=False)
     # The older `tol` is absolute, and leaves no room for the relative one.
     bounds = (_bound(tol, A), 0.0) if tol is not None else (_bound(atol, A), _bound(rtol, A))
     return new_tensor((s > cutoff(s, A.array.shape, *bounds)).sum(axis=-1, dtype=np.int64))

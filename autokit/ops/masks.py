@@ -168,6 +168,8 @@ def _exchanged(input: Tensor, src: Tensor, index: tuple[Any, ...], made_by: str)
 
 def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     """A copy of ``input`` with ``src`` at one place along ``dim``."""
+    if not input.array.ndim:
+        raise IndexError(f"select() cannot be applied to a 0-dim tensor: {describe(input)}")
     axis = place_of(dim, input.array.ndim, "select_scatter")
     size = input.array.shape[axis]
     if not -size <= index < size:

@@ -235,6 +235,10 @@ def write_out(function: str, result: Any, out: Any) -> Any:
     if isinstance(result, tuple) and isinstance(out, tuple | list):
         written = [write_out(function, *pair) for pair in zip(result, out)]
         return type(result)(*written) if hasattr(result, "_fields") else tuple(written)
+    if isinstance(result, tuple):
+        raise TypeError(
+            f"{function}(): argument 'out' must be a tuple of {len(result)} Tensors, not {type(out).__name__}"
+        )
     if not isinstance(out, Tensor):
         raise TypeError(f"{function}(): argument 'out' must be Tensor, not {type(out).__name__}")
     if result._requires_grad or out._requires_grad:

@@ -14,7 +14,7 @@ import numpy as np
 from autokit import dtypes
 from autokit.devices import beside
 from autokit.ops.dims import place_of
-from autokit.ops.errors import broadcast_message, kind_of
+from autokit.ops.errors import broadcast_message, describe, kind_of
 from autokit.ops.matrix_norms import matrix_norm, plain_vector_norm, vector_norm, vector_norm_gradient
 from autokit.ops.names import Names
 from autokit.ops.operands import refuse_bools
@@ -308,6 +308,10 @@ def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
         raise RuntimeError(
             f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {kind_of(a)}: "
             "convert it with .float()"
+        )
+    if math.isinf(p) and a.shape[place] and not a.size:
+        raise RuntimeError(
+            f"linalg.vector_norm cannot compute the {p} norm of slices without elements: {describe(input)}"
         )
     return plain_renorm(input, float(p), place, maxnorm)
 

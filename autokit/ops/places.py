@@ -307,6 +307,8 @@ def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
             f"shape mismatch: value tensor of shape {list(values.array.shape)} cannot be broadcast to "
             f"indexing result of shape {list(part.array.shape)}"
         )
+    if not len(indices):
+        indices = (...,)
     index = plain_index(input, tuple(indices))
     return (put_added if accumulate else put_at)(input, values, index=index)
 

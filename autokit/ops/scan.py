@@ -251,7 +251,7 @@ def _areas(name: str, y: Tensor, x: Tensor | None, dx: Any, dim: int) -> tuple[T
     place = place_of(dim, y.array.ndim, name)
     for each, value in {"y": y, "x": x, "dx": dx}.items():
         is_bool = isinstance(value, bool) or isinstance(value, Tensor) and value.array.dtype.kind == "b"
-        if is_bool and (name == "cumulative_trapezoid" or y.shape[place]):
+        if is_bool and (name == "cumulative_trapezoid" or y.array.ndim and y.shape[place]):
             raise RuntimeError(f"{name}: received a bool input for `{each}`, but bool is not supported")
     if not y.array.ndim:
         raise IndexError(

@@ -184,10 +184,11 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
             f"{input.array.ndim} dimensions for input, and {indices.array.ndim} dimensions for indices"
         )
     axis = place_of(dim, input.array.ndim, "take_along_dim")
-    if input.array.ndim:
-        places, size = indices.array, input.array.shape[axis]
-        within(places, axis, size, RuntimeError, -size)
-        indices = new_tensor(np.where(places < 0, places + size, places))
+    if not input.array.ndim:
+        raise IndexError(f"torch.take_along_dim(): {describe(input)} has no dimension {dim}; leave out dim")
+    places, size = indices.array, input.array.shape[axis]
+    within(places, axis, size, RuntimeError, -size)
+    indices = new_tensor(np.where(places < 0, places + size, places))
     mine, theirs = list(input.array.shape), list(indices.array.shape)
     mine[axis] = theirs[axis] = 1
     try:

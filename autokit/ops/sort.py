@@ -128,6 +128,8 @@ _top = return_type("topk", "values", "indices")
 def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     """The ``k`` largest elements along ``dim``, or with ``largest=False`` the smallest, and their places.
 
+    Of equal elements the first ones are taken, in their order; PyTorch leaves it to its partial sort.
+
     Raises
     ------
     RuntimeError
@@ -174,7 +176,10 @@ _kth = return_type("kthvalue", "values", "indices")
 
 
 def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any:
-    """The ``k``-th smallest element along ``dim``, counted from 1, and its place."""
+    """The ``k``-th smallest element along ``dim``, counted from 1, and its place.
+
+    Equal elements count in their order; in PyTorch their places are as its quickselect leaves them.
+    """
     require_operand("kthvalue", input)
     a = input.array
     place = place_of(dim, a.ndim, "kthvalue")

@@ -191,7 +191,7 @@ def _indices(name: str) -> Any:
     def indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None) -> Tensor:
         for what, size in (("row", row), ("col", col)):
             if size < 0:
-                raise RuntimeError(f"{what} must be non-negative, got{size}")
+                raise RuntimeError(f"{what} must be non-negative, got {size}")
         kind = np.dtype(np.int64) if dtype is None else dtype.numpy
         if kind.name not in ("int64", "int32"):
             raise NotImplementedError(

@@ -5,6 +5,11 @@ Prints each different finding once, with the shortest call that shows it, and ho
 Of ``functional.*``, 116 functions, 3,000 calls of each were made under each of the seeds 13, 14 and 15, which
 is 348,000 a seed: 26, 11 and 9 findings, after 505 in 300 calls of each at first.  They were mended,
 or have their reason in ``differences.txt``; of one, results of millions of elements, the time was the test's.
+
+Seeds 1 to 5 made 4,500 calls of each of the 505 functions of ``torch``, ``torch.linalg`` and
+``torch.special``, 2,272,500 in all.  What they found was mended, or ``differences.txt`` tells it, but
+for what is as rare as the last of it: the 757,500 calls of seed 5 came to no crash, no hang, two other
+results and 31 other errors or gradients, 12 of which are left.
 """
 
 from __future__ import annotations

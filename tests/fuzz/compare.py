@@ -25,7 +25,8 @@ DAMAGE = ("hang", "result", "gradient", "operand", "crash")
 NUMPYS_WORDS = re.compile(
     r"numpy|ndarray|ufunc|np\.|operands could not be|array is|object has no attribute|unsupported operand|"
     r"not iterable|not subscriptable|must be real number|cannot be interpreted|"
-    r"NoneType' object|Tensor' object|einstein sum|cannot convert|division by zero"
+    r"NoneType' object|Tensor' object|einstein sum|cannot convert|division by zero|tuple index|list index|"
+    r"list assignment|to unpack|cannot reshape|Python integer|could not broadcast|zero-size array"
 )
 """What an error says that was made for nobody."""
 
