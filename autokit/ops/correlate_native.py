@@ -86,7 +86,7 @@ def correlate_input_gradient(g: Any, weight: Any, bias: Any, shape: tuple[int, .
         seen = weight.reshape((groups, outputs, channels, *plan.kernel))[(..., *phase.places)]
         matrix = _filled_up(seen.swapaxes(1, 2).reshape((groups, channels, -1)))
         starts = (of_output + [first - start for _, start in phase.taps]).reshape((groups, -1))
-        sums.append((phase.taken, sizes, matrix, _whole_threes(starts)))
+        sums.append((phase.taken, sizes, matrix, starts))
 
     def work(part: tuple[slice, slice]) -> None:
         images, rows = part
@@ -174,10 +174,10 @@ def _up_to(step: int, count: int) -> int:
 
 
 def _filled_up(matrices: Any) -> Any:
-    """(groups, rows, places) with zeros for what lacks to whole fours of rows, and threes of places."""
+    """(groups, rows, places) with zeros for what lacks to whole fours of rows."""
     groups, rows, places = matrices.shape
-    result = np.zeros((groups, _up_to(ROWS, rows), _up_to(PLACES, places)), matrices.dtype)
-    result[:, :rows, :places] = matrices
+    result = np.zeros((groups, _up_to(ROWS, rows), places), matrices.dtype)
+    result[:, :rows] = matrices
     return result
 
 
@@ -189,13 +189,9 @@ def _by_row(bias: Any, groups: int, rows: int, dtype: Any) -> Any:
     return result
 
 
-def _whole_threes(starts: Any) -> Any:
-    return np.pad(starts, [(0, 0), (0, -starts.shape[1] % PLACES)])
-
-
 @lru_cache(maxsize=256)
 def _starts(sizes: tuple[int, ...], kernel: tuple[int, ...], windows: Windows, together: int = 1) -> Any:
-    """Where the run of each channel and place begins, (groups, channels · kernel places)."""
+    """Where the run of each channel and place begins, (groups, channels · kernel places), in whole threes."""
     plan = layout(sizes[1:], kernel, windows)
     of_phase = math.prod(plan.grid) * together
     of_place = np.empty(kernel, np.int64)
@@ -203,7 +199,8 @@ def _starts(sizes: tuple[int, ...], kernel: tuple[int, ...], windows: Windows, t
         for place, start in phase.taps:
             of_place[place] = number * of_phase + start
     of_channel = np.arange(sizes[0])[:, np.newaxis] * len(plan.phases) * of_phase
-    return _whole_threes((of_channel + of_place.reshape(-1)).reshape((windows.groups, -1)))
+    starts = (of_channel + of_place.reshape(-1)).reshape((windows.groups, -1))
+    return np.pad(starts, [(0, 0), (0, -starts.shape[1] % PLACES)])
 
 
 def _size(x: Any, plan: Layout) -> int:

@@ -68,7 +68,7 @@ def mse_loss(input, target, /, reduction="mean"):
 
 def _smooth_slope(g: Any, input: Any, target: Any, beta: float, reduction: str) -> Any:
     difference = input - target
-    slope = np.where(np.abs(difference) < beta, difference / beta, np.sign(difference))
+    slope = np.where(np.abs(difference) >= beta, np.sign(difference), difference / beta)
     return slope * _share(g, difference.shape, reduction)
 
 
@@ -147,7 +147,7 @@ def smooth_l1_loss(input, target, /, beta=1.0, reduction="mean"):
 
 def _huber_slope(g: Any, input: Any, target: Any, delta: float, reduction: str) -> Any:
     difference = input - target
-    slope = np.where(np.abs(difference) < delta, difference, delta * np.sign(difference))
+    slope = np.where(np.abs(difference) >= delta, delta * np.sign(difference), difference)
     return slope * _share(g, difference.shape, reduction)
 
 

@@ -7,7 +7,8 @@ by side in a matrix first; a loop can take them from where they lie.
 Four rows of the result and three runs are taken at a time: so every number
 that is read is used four times, each that is written is the sum of three
 products, and all twelve weights stay in registers.  Whoever calls fills rows
-and runs up to whole fours and threes, with weights of 0.
+up to whole fours.  What is left of three runs is added one by one: with weights
+of 0 for the rest an infinity or a NaN would get into sums that do not see it.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ COLUMNS = 1024
 def shifted_sums(source, weight, starts, added, length, into):
     """``into[n, g, r, p]`` = ``added[g, r]`` + Σₖ ``weight[g, r, k] · source[n, starts[g, k] + p]``."""
     groups, rows, places = weight.shape
+    in_threes = places - places % 3
     for n in range(len(source)):
         line = source[n]
         for g in range(groups):
@@ -34,7 +36,7 @@ def shifted_sums(source, weight, starts, added, length, into):
                     into_b[:] = added[g, r + 1]
                     into_c[:] = added[g, r + 2]
                     into_d[:] = added[g, r + 3]
-                    for k in range(0, places, 3):
+                    for k in range(0, in_threes, 3):
                         run_0 = line[starts[g, k] + first : starts[g, k] + last]
                         run_1 = line[starts[g, k + 1] + first : starts[g, k + 1] + last]
                         run_2 = line[starts[g, k + 2] + first : starts[g, k + 2] + last]
@@ -48,10 +50,21 @@ def shifted_sums(source, weight, starts, added, length, into):
                             into_b[p] += b0 * x + b1 * y + b2 * z
                             into_c[p] += c0 * x + c1 * y + c2 * z
                             into_d[p] += d0 * x + d1 * y + d2 * z
+                    for k in range(in_threes, places):
+                        run = line[starts[g, k] + first : starts[g, k] + last]
+                        a0, b0, c0, d0 = a[k], b[k], c[k], d[k]
+                        for p in range(last - first):
+                            into_a[p] += a0 * run[p]
+                            into_b[p] += b0 * run[p]
+                            into_c[p] += c0 * run[p]
+                            into_d[p] += d0 * run[p]
 
 
 def shifted_products(source, rows, starts, length, into):
-    """Add Σₚ ``rows[g, r, p] · source[starts[g, k] + p]``, over p < ``length``, to ``into[g, r, k]``."""
+    """Add Σₚ ``rows[g, r, p] · source[starts[g, k] + p]``, over p < ``length``, to ``into[g, r, k]``.
+
+    Here the runs are filled up to whole threes too.
+    """
     groups, count, _ = rows.shape
     for g in range(groups):
         for first in range(0, length, COLUMNS):

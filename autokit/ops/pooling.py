@@ -245,7 +245,8 @@ def take_places(a, /, places, overlap, node):
     "{a} at its places",
     a=derivative(
         "1 at the places put",
-        lambda g, places, overlap, node: on(take_places, g, places=places, overlap=overlap, node=node),
+        # An unpooling overwrites, so its places may repeat although nothing was added up.
+        lambda g, places, node: on(take_places, g, places=places, overlap=True, node=node),
     ),
     name="max_unpool",
     backward=lambda node: node.settings["node"],  # type: ignore[index]

@@ -79,6 +79,15 @@ def test_soft_margin_loss_does_not_overflow():
     assert x.grad.tolist() == [-1, 0]
 
 
+@pytest.mark.parametrize("name", ["smooth_l1_loss", "huber_loss"])
+def test_a_nan_stays_one_in_the_gradient_that_is_itself_differentiated(name: str):
+    x = ak.tensor([float("nan"), 3.0, 0.5], requires_grad=True)
+    loss = getattr(F, name)(x, ak.zeros(3), reduction="sum")
+    for create_graph in (False, True):
+        (slope,) = ak.autograd.grad(loss, x, retain_graph=True, create_graph=create_graph)
+        np.testing.assert_array_equal(slope.detach().numpy(), [np.nan, 1, 0.5])
+
+
 WRONG = {
     "beta": lambda T, F, x, y: F.smooth_l1_loss(x, x, beta=-1),
     "delta": lambda T, F, x, y: F.huber_loss(x, x, delta=0),

@@ -171,6 +171,26 @@ def test_a_large_convolution_does_not_depend_on_the_number_of_threads():
         assert all(autokit.equal(a, b) for a, b in zip(found[0], other))
 
 
+@pytest.mark.parametrize("inputs", [1, 2, 3])
+@pytest.mark.parametrize("special", [np.inf, np.nan])
+def test_an_infinity_or_a_nan_gets_to_no_window_that_does_not_see_it(inputs: int, special: float):
+    """Kernels of as many places as make whole threes, and of one and of two more."""
+    array = np.ones((5, 2 * inputs, 100, 100), np.float32)
+    array[0, 0, 0, 0] = special
+    x = autokit.tensor(array, requires_grad=True)
+    weight = autokit.ones(6, inputs, 2, 2)
+    out = autokit.conv2d(x, weight, groups=2)
+    expected = np.full(out.shape, 4.0 * inputs)
+    expected[0, :3, 0, 0] = special
+    np.testing.assert_array_equal(out.detach().numpy(), expected)
+    g = autokit.ones_like(out)
+    g[0, 0, 0, 0] = special
+    (by_input,) = autokit.autograd.grad(out, x, g)
+    assert (~by_input.isfinite()).nonzero().tolist() == [
+        [0, channel, *place] for channel in range(inputs) for place in ((0, 0), (0, 1), (1, 0), (1, 1))
+    ]
+
+
 def test_half_precision_is_summed_in_single_precision():
     x = autokit.ones(1, 512, 3, 3).half()
     out = autokit.conv2d(x, autokit.full((1, 512, 3, 3), 0.1).half())

@@ -81,6 +81,21 @@ def test_a_loop_finds_the_maxima_of_many_pairs_of_pairs_where_pytorch_does(sizes
     assert used or ceil_mode
 
 
+def test_the_gradient_of_an_unpoolings_gradient_adds_up_where_windows_overlap():
+    array = np.random.RandomState(0).uniform(-1, 1, (1, 2, 9))
+    answers = []
+    for library in (torch, autokit):
+        x = library.tensor(array, requires_grad=True)
+        values, places = library.nn.functional.max_pool1d(x, 3, 1, return_indices=True)
+        out = library.nn.functional.max_unpool1d(values, places, 3, 1)
+        g = library.tensor(np.cos(np.arange(18.0)).reshape(1, 2, 9), requires_grad=True)
+        (by_x,) = library.autograd.grad(out, x, g, create_graph=True)
+        (by_g,) = library.autograd.grad((by_x * x.detach()).sum(), g)
+        answers.append([each.detach().numpy() for each in (out, by_x, by_g)])
+    for one, other in zip(*answers):
+        np.testing.assert_allclose(other, one, atol=1e-12)
+
+
 WRONG = [
     (
         lambda T, F: F.max_pool2d(T.ones(1, 1, 2, 2), 3),
