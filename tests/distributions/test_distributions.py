@@ -16,6 +16,13 @@ import torch  # noqa: E402
 
 MATRIX = [[2.0, 0.5], [0.5, 1.0]]
 
+
+@pytest.fixture(autouse=True)
+def _values_are_looked_at():
+    """Have PyTorch look at parameters and values again: its compiler, once loaded, switches that off."""
+    torch.distributions.Distribution.set_default_validate_args(True)
+
+
 MAKERS: dict[str, Any] = {
     "Normal": lambda T, D: D.Normal(T.tensor([0.0, 1.0]), T.tensor([1.0, 2.0])),
     "Normal of numbers": lambda T, D: D.Normal(0, 1),
