@@ -199,6 +199,13 @@ def contiguous(array: Any) -> Any:
     return array if array.flags.c_contiguous else copied(array)
 
 
+def channels_last_or_contiguous(array: Any) -> Any:
+    """``array`` as it lies where its channels are the last in memory, else :func:`contiguous`."""
+    if array.ndim == 4 and array.transpose((0, 2, 3, 1)).flags.c_contiguous:
+        return array
+    return contiguous(array)
+
+
 def module_for(where: device | str | int | None) -> ModuleType:
     """The array module of the device ``where``.
 

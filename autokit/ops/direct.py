@@ -28,5 +28,8 @@ def direct(function: Any, operands: tuple[Tensor, ...], settings: dict[str, Any]
         out = forward(*arrays, **settings) if settings else forward(*arrays)
     except Exception as error:
         return recovered(function, operation, operands, settings or {}, error)
+    layout = operation.layout
+    if layout is not None and not out.flags.c_contiguous:
+        out = layout(out)
     state = thread.state
     return record_all(state, operation, out, operands, settings) if state.grad_enabled else new_tensor(out)

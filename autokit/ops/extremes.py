@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.devices import contiguous
 from autokit.ops.blocks import columns, loop_over_rows
 from autokit.ops.dims import place_of
 from autokit.ops.gpu import reduced
@@ -73,6 +74,7 @@ def _extreme(name: str, word: str) -> Any:
         a=derivative(f"1 at the {word}, shared among ties", _shared_unless_nan, _shared_on_arrays),
         backward=backward,
         name=f"a{name}",
+        layout=contiguous,
     )
     def plain(a, /, dim=(), keepdim=False, made_by=None):
         """The extreme of all elements or along ``dim``; ties share the gradient."""

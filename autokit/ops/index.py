@@ -13,7 +13,7 @@ import numpy as np
 from autokit.autograd.node import Node
 from autokit.batches import Batch, NotBatched, newest, wrap
 from autokit.current_gpu import computing_beside
-from autokit.devices import beside, on_a_gpu
+from autokit.devices import beside, contiguous, on_a_gpu
 from autokit.dtypes import FLOATS
 from autokit.ops import gpu
 from autokit.ops.errors import describe
@@ -214,6 +214,8 @@ def _index_name(node: Node) -> str:
 def plain_getitem(a, /, index):
     """See :func:`getitem`."""
     part = _read(a, index)
+    if not is_basic(index):
+        return contiguous(part)  # NumPy may leave it in another order, which view() could not read
     # NumPy gives a single element as a scalar of its own; an ellipsis keeps it a view.
     return a[(*index, ...)] if isinstance(part, np.generic) else part
 

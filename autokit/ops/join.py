@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.devices import module_of
+from autokit.devices import channels_last_or_contiguous, contiguous, module_of
 from autokit.ops.dims import place_of, sizes_of, whole
 from autokit.ops.names import Names
 from autokit.ops.operands import common_dtype
@@ -29,7 +29,13 @@ def _cat_gradients(g: Any, tensors: Sequence[Any], dim: int) -> list[Any]:
     return [g[(*lead, slice(int(end) - tensor.shape[dim], int(end)))] for tensor, end in zip(tensors, ends)]
 
 
-@operation("cat", "{tensors}, joined", joint=derivative("its own part", _cat_gradients), name="cat")
+@operation(
+    "cat",
+    "{tensors}, joined",
+    joint=derivative("its own part", _cat_gradients),
+    name="cat",
+    layout=channels_last_or_contiguous,
+)
 def plain_cat(*tensors, dim=0):
     """See :func:`cat`."""
     try:
@@ -107,7 +113,13 @@ def _stack_gradients(g: Any, tensors: Sequence[Any], dim: int) -> list[Any]:
     return [g[(*lead, place)] for place in range(len(tensors))]
 
 
-@operation("stack", "{tensors}, stacked", joint=derivative("its own part", _stack_gradients), name="stack")
+@operation(
+    "stack",
+    "{tensors}, stacked",
+    joint=derivative("its own part", _stack_gradients),
+    name="stack",
+    layout=contiguous,
+)
 def plain_stack(*tensors, dim=0):
     """See :func:`stack`."""
     shape = tensors[0].shape

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.devices import contiguous
 from autokit.ops.dims import place_of
 from autokit.ops.errors import broadcast_message, describe, kind_of
 from autokit.ops.gpu import ask
@@ -34,6 +35,7 @@ def _checked_mask(name: str, mask: Any, words: str) -> np.ndarray:
     a=derivative("1 outside of the mask", lambda g, mask: np.where(mask, 0, g)),
     value=derivative("1 in the mask", lambda g, mask: np.where(mask, g, 0)),
     name="masked_fill",
+    layout=contiguous,
     backward=lambda node: f"MaskedFillBackward{int(node.settings['by_tensor'])}",
 )
 def plain_masked_fill(a, value, /, mask, by_tensor=False):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from autokit import dtypes
+from autokit.devices import contiguous
 from autokit.ops.blocks import LONGEST, SHORTEST
 from autokit.ops.choices import where
 from autokit.ops.convert import cast
@@ -79,6 +80,7 @@ def _array(value: Any) -> Any:
     "‖{a}‖",
     a=derivative("sign {a} · (|{a}| / {out}) ^ (p − 1)", vector_norm_gradient, _gradient_on_arrays),
     name="linalg_vector_norm",
+    layout=contiguous,
 )
 def plain_vector_norm(a, /, ord=2.0, dim=None, keepdim=False):
     """See :func:`vector_norm`."""

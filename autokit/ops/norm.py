@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from autokit import dtypes
-from autokit.devices import beside
+from autokit.devices import beside, contiguous
 from autokit.ops.dims import place_of
 from autokit.ops.errors import broadcast_message, describe, kind_of
 from autokit.ops.matrix_norms import matrix_norm, plain_vector_norm, vector_norm, vector_norm_gradient
@@ -285,6 +285,7 @@ def _renorm_gradient(g: Any, a: Any, p: float, dim: int, maxnorm: float) -> Any:
     "{a}, slices scaled to their largest norm",
     a=derivative("maxnorm / ‖{a}‖, and the slope of that", _renorm_gradient),
     name="renorm",
+    layout=contiguous,
 )
 def plain_renorm(a, /, p, dim, maxnorm):
     """See :func:`renorm`."""

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autokit.devices import on_a_gpu
+from autokit.devices import channels_last_or_contiguous, contiguous, on_a_gpu
 from autokit.ops.blocks import BLOCK, loop_over_rows, pieces, pieces_of_rows
 from autokit.ops.gpu_kernels import fused
 from autokit.ops.native import compiled, is_large
@@ -400,7 +400,9 @@ def _summed(g: Any, groups: Groups) -> Any:
     return g.sum(axis=groups.over) if groups.over else g
 
 
-def _normalization(name: str, symbol: str, backward: str) -> Callable[..., Tensor]:
+def _normalization(
+    name: str, symbol: str, backward: str, layout: Callable[[Any], Any] = contiguous
+) -> Callable[..., Tensor]:
     """The operation of one kind of normalization, under PyTorch's name of its node."""
 
     @operation(
@@ -412,6 +414,7 @@ def _normalization(name: str, symbol: str, backward: str) -> Callable[..., Tenso
         name=name,
         mixed=True,
         backward=backward,
+        layout=layout,
     )
     def normalized(input, weight, bias, /, groups, statistics):
         """Each group of ``input`` standardized, times ``weight``, plus ``bias``."""
@@ -435,6 +438,13 @@ def _normalization(name: str, symbol: str, backward: str) -> Callable[..., Tenso
 
 
 layer_norm = _normalization("layer_norm", "layer norm", "NativeLayerNormBackward0")
-batch_norm = _normalization("batch_norm", "batch norm", "NativeBatchNormBackward0")
-group_norm = _normalization("group_norm", "group norm", "NativeGroupNormBackward0")
+batch_norm, group_norm = (
+    _normalization(
+        f"{kind}_norm",
+        f"{kind} norm",
+        f"Native{kind.capitalize()}NormBackward0",
+        channels_last_or_contiguous,
+    )
+    for kind in ("batch", "group")
+)
 rms_norm = _normalization("rms_norm", "RMS norm", "MulBackward0")

@@ -136,6 +136,7 @@ class Operation:
         name: str | None = None,
         backward: str | Callable[[Node], str] | None = None,
         on_arrays: Callable[..., Any] | None = None,
+        layout: Callable[[Any], Any] | None = None,
     ) -> None:
         self.plain = forward
         self.forward = on_arrays or forward
@@ -155,6 +156,7 @@ class Operation:
         self.reduces = reduces or self.variadic or bool(self.defaults)
         self.elementwise = elementwise or not (self.reduces or view or mixed)
         self.linear = view if linear is None else linear
+        self.layout = layout
         self.plain_rules = tuple(self._rule(name, each) for name, each in derivatives.items())
         self.rules = tuple(
             rule._replace(vjp=each.on_arrays or each.vjp)
@@ -247,7 +249,7 @@ def _parameters(function: Callable[..., Any]) -> tuple[tuple[str, ...], dict[str
 
 _OPTIONS = (
     *("floating", "view", "mixed", "reduces", "own_precision", "elementwise", "linear"),
-    *("name", "backward", "on_arrays"),
+    *("name", "backward", "on_arrays", "layout"),
 )
 """What may be said of an operation, beside its derivatives."""
 
@@ -280,6 +282,10 @@ def operation(symbol: str, formula: str, **options: Any) -> Callable[[Callable[.
         PyTorch's name of the backward node, where it is not the rule's own name.
     on_arrays : callable, optional
         What computes the same on arrays alone, faster.
+    layout : callable, optional
+        What makes an array lie as the result does in PyTorch, where that does not follow the operands'
+        layout in memory: :func:`~autokit.devices.contiguous` makes it row by row, so that ``view`` can read
+        it in another shape.
     **options
         Under each operand's name its :func:`derivative`, or one for all as ``joint``.
     """
@@ -401,6 +407,7 @@ def _unary_with_settings(operation: Operation) -> Callable[..., Tensor]:
     forward = operation.forward
     floating = operation.floating
     view = operation.view
+    layout = operation.layout
     way = operation.way((True,)) if operation.rules else None
 
     def apply(*arguments: Any, out: Tensor | None = None, **settings: Any) -> Tensor:
@@ -423,6 +430,8 @@ def _unary_with_settings(operation: Operation) -> Callable[..., Tensor]:
             array = compute(array, **settings)
         except Exception as error:
             return recovered(apply, operation, arguments, settings, error)
+        if layout is not None and not array.flags.c_contiguous:
+            array = layout(array)
         state = thread.state
         if input._requires_grad and way is not None and state.grad_enabled:
             result = record(state, operation, array, way, (input.grad_fn or input,), settings)
@@ -438,6 +447,7 @@ def _unary_with_settings(operation: Operation) -> Callable[..., Tensor]:
 
 def _general(operation: Operation) -> Callable[..., Tensor]:
     forward = operation.forward
+    layout = operation.layout
     differentiable = bool(operation.rules)
 
     def apply(*arguments: Any, out: Tensor | None = None, **settings: Any) -> Tensor:
@@ -452,6 +462,8 @@ def _general(operation: Operation) -> Callable[..., Tensor]:
             array = (computing(operation, arrays) if UNUSUAL else forward)(*arrays, **settings)
         except Exception as error:
             return recovered(apply, operation, operands, settings, error)
+        if layout is not None and not array.flags.c_contiguous:
+            array = layout(array)
         state = thread.state
         if differentiable and state.grad_enabled:
             return record_all(state, operation, array, operands, settings)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.devices import channels_last_or_contiguous
 from autokit.ops.axis_maps import AxisMap, picking, resample
 from autokit.ops.errors import describe, refuse_bools_in
 from autokit.ops.names import Names
@@ -17,6 +18,7 @@ from autokit.tensor import Tensor
 @operation(
     "pad",
     "{a}, padded",
+    layout=channels_last_or_contiguous,
     a=derivative(
         "1 inside",
         lambda g, widths: on(constant_pad_nd, g, widths=tuple([(-b, -e) for b, e in widths]), value=0),

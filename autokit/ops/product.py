@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from autokit import dtypes
+from autokit.devices import contiguous
 from autokit.ops.dims import place_of
 from autokit.ops.gpu import known, reduced
 from autokit.ops.names import Names
@@ -43,6 +44,7 @@ def _gradient(g: Any, a: Any, out: Any, shape: tuple[int, ...], dim: int | None,
     "Π",
     "Π {a}",
     name="prod",
+    layout=contiguous,
     a=derivative("the product of the others", _gradient),
     backward=lambda node: f"ProdBackward{0 if node.settings['dim'] is None else 1}",
 )

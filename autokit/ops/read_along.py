@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.devices import contiguous
 from autokit.ops.gpu import like
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.reduce import restored
@@ -44,6 +45,7 @@ def reading(name: str, words: str, backward: str) -> Any:
         a=derivative("1 at the places read, else 0", _put_back),
         name=name,
         backward=backward,
+        layout=contiguous,
     )
     def read(a, /, dim, keepdim, index):
         """The elements of ``a`` at the places ``index`` along ``dim``."""

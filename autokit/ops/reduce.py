@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from autokit import dtypes
+from autokit.devices import contiguous
 from autokit.ops.blocks import BLOCK, pieces
 from autokit.ops.convert import cast
 from autokit.ops.dims import place_of, places_of
@@ -189,7 +190,15 @@ def _total(a: Any, dim: Dim, keepdim: bool) -> Any:
     return added(a, reduced(a, axes(dim)), keepdim)
 
 
-@operation("Σ", "Σ {a}", name="sum", a=derivative("1", spread), backward=_by_dim("Sum"), linear=True)
+@operation(
+    "Σ",
+    "Σ {a}",
+    name="sum",
+    layout=contiguous,
+    a=derivative("1", spread),
+    backward=_by_dim("Sum"),
+    linear=True,
+)
 def plain_sum(a, /, dim=None, keepdim=False):
     """See :func:`sum`."""
     return _total(a, dim, keepdim)
@@ -236,6 +245,7 @@ def sum(
     "Σ",
     "Σ of what is a number in {a}",
     name="nansum",
+    layout=contiguous,
     a=derivative(
         "1, and 0 where {a} is nan",
         lambda g, a, shape, dim, keepdim: np.where(np.isnan(a), 0.0, spread(g, shape, dim, keepdim)),
@@ -263,6 +273,7 @@ def nansum(
     "mean",
     "mean {a}",
     name="mean",
+    layout=contiguous,
     a=derivative(
         "1 / n",
         lambda g, shape, dim, keepdim: spread(g / builtins.max(count(shape, dim), 1), shape, dim, keepdim),
@@ -341,7 +352,7 @@ def _answer(true: Any, a: Any) -> Any:
 def _truth(name: str) -> Any:
     symbol = f"{name} {{a}}"
 
-    @operation(name, symbol, name=name)
+    @operation(name, symbol, name=name, layout=contiguous)
     def plain(a, /, dim=None, keepdim=False):
         """Whether elements are true, along ``dim``, where an empty list asks about each alone."""
         axis = dim if dim is None or isinstance(dim, int) else tuple(dim)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.devices import beside, module_of
+from autokit.devices import beside, channels_last_or_contiguous, module_of
 from autokit.ops.dims import place_of, places_of, sizes_of, whole
 from autokit.ops.errors import describe
 from autokit.ops.expansion import expand
@@ -197,6 +197,7 @@ def flipud(input: Tensor) -> Tensor:
         "rolled back", lambda g, shifts, dims: np.roll(g, tuple([-shift for shift in shifts]), dims or None)
     ),
     name="roll",
+    layout=channels_last_or_contiguous,
     linear=True,
 )
 def plain_roll(a, /, shifts, dims):

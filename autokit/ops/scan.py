@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autokit import dtypes
-from autokit.devices import module_of
+from autokit.devices import contiguous, module_of
 from autokit.ops.dims import place_of
 from autokit.ops.errors import kind_of
 from autokit.ops.gpu import accumulate, known
@@ -44,6 +44,7 @@ def _scan(ufunc: Any, a: Any, dim: int, reverse: bool = False) -> Any:
     "running Σ {a}",
     a=derivative("1 up to here", lambda g, dim, reverse: on(plain_cumsum, g, dim=dim, reverse=not reverse)),
     name="cumsum",
+    layout=contiguous,
     linear=True,
 )
 def plain_cumsum(a, /, dim, reverse=False):
@@ -98,6 +99,7 @@ def _cumprod_gradient_of_arrays(g: Any, a: Any, out: Any, shape: tuple[int, ...]
     "running Π {a}",
     a=derivative("the product of the others up to here", _cumprod_gradient, _cumprod_gradient_of_arrays),
     name="cumprod",
+    layout=contiguous,
 )
 def plain_cumprod(a, /, dim):
     """See :func:`cumprod`."""
@@ -137,6 +139,7 @@ def _logcumsumexp_gradient_of_arrays(g: Any, a: Any, out: Any, shape: tuple[int,
     "running log Σ exp {a}",
     a=derivative("exp({a} − {out}) up to here", _logcumsumexp_gradient, _logcumsumexp_gradient_of_arrays),
     name="logcumsumexp",
+    layout=contiguous,
 )
 def plain_logcumsumexp(a, /, dim):
     """See :func:`logcumsumexp`."""

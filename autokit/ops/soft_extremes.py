@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autokit import dtypes
-from autokit.devices import on_a_gpu
+from autokit.devices import contiguous, on_a_gpu
 from autokit.ops.blocks import in_rows, loop_over_rows, ones, places_in_line
 from autokit.ops.dims import place_of
 from autokit.ops.errors import kind_of
@@ -70,6 +70,7 @@ def _of_logsumexp_on_arrays(g: Any, a: Any, out: Any, shape: tuple[int, ...], di
     a=derivative("exp({a} − {out})", _of_logsumexp, _of_logsumexp_on_arrays),
     floating=True,
     name="logsumexp",
+    layout=contiguous,
     on_arrays=_logsumexp_on_arrays,
 )
 def plain_logsumexp(a, /, dim, keepdim=False):
@@ -186,6 +187,7 @@ def _softmax_gradient_of_rows(g: Any, out: Any, into: Any) -> None:
     "softmax",
     "softmax {a}",
     name="softmax",
+    layout=contiguous,
     a=derivative(
         "diag({out}) − {out} {out}ᵀ",
         lambda g, out, dim: out * (g - (g * out).sum(axis=dim, keepdims=True)),
@@ -240,6 +242,7 @@ def _log_softmax_gradient_of_rows(g: Any, out: Any, into: Any) -> None:
     "log softmax",
     "log softmax {a}",
     name="log_softmax",
+    layout=contiguous,
     a=derivative(
         "I − 1 exp({out})ᵀ",
         lambda g, out, dim: g - np.exp(out) * g.sum(axis=dim, keepdims=True),

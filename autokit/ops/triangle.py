@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.devices import contiguous
 from autokit.ops.create import finished
 from autokit.ops.dims import place_of
 from autokit.ops.gpu import like
@@ -168,6 +169,7 @@ def _matrices(a: Any, name: str) -> None:
     "{a} below the diagonal",
     a=derivative("1 there", lambda g, diagonal: np.tril(g, diagonal)),
     linear=True,
+    layout=contiguous,
 )
 def tril(a, /, diagonal=0):
     """Matrices with zeros above a diagonal, the one ``diagonal`` places to the right of the main one."""
@@ -180,6 +182,7 @@ def tril(a, /, diagonal=0):
     "{a} above the diagonal",
     a=derivative("1 there", lambda g, diagonal: np.triu(g, diagonal)),
     linear=True,
+    layout=contiguous,
 )
 def triu(a, /, diagonal=0):
     """Matrices with zeros below a diagonal, the one ``diagonal`` places to the right of the main one."""

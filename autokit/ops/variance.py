@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from autokit import dtypes
+from autokit.devices import contiguous
 from autokit.ops.blocks import in_blocks
 from autokit.ops.gpu import any_of, reduced
 from autokit.ops.names import Names
@@ -66,6 +67,7 @@ def _variance_gradient_on_arrays(
     "var",
     "variance of {a}",
     name="var",
+    layout=contiguous,
     a=derivative("2 ({a} − mean) / (n − correction)", _variance_gradient, _variance_gradient_on_arrays),
     backward=lambda node: node.settings["made_by"],
 )
@@ -121,6 +123,7 @@ def _deviation_gradient_on_arrays(
     "std",
     "deviation of {a}",
     name="std",
+    layout=contiguous,
     a=derivative(
         "({a} − mean) / ((n − correction) · {out})", _deviation_gradient, _deviation_gradient_on_arrays
     ),

@@ -122,4 +122,4 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
             f"Class values must be smaller than num_classes: {ask(classes.max())} is not below {num_classes}."
         )
     every_class = module_of(classes).arange(num_classes)
-    return new_tensor((classes[..., np.newaxis] == every_class).astype(np.int64))
+    return new_tensor((classes[..., np.newaxis] == every_class).astype(np.int64, order="C"))
