@@ -73,6 +73,16 @@ class RNNBase(Drawn):
         """The parameters of each layer and direction."""
         return [[self._parameters[name] for name in names] for names in self._names]  # type: ignore[misc]
 
+    @property
+    def _flat_weights_names(self) -> list[str]:
+        """The parameters' names in a row: programs that initialize each by its kind go through them."""
+        return [name for names in self._names for name in names]
+
+    @property
+    def _flat_weights(self) -> list[Parameter]:
+        """The parameters in a row."""
+        return [weight for weights in self.all_weights for weight in weights]
+
     def flatten_parameters(self) -> None:
         """Do nothing: kept for programs that prepare parameters for a GPU's library."""
 

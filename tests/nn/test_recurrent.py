@@ -201,3 +201,13 @@ def test_wrong_settings_and_inputs(wrong: str):
 def test_dropout_in_a_single_layer_warns():
     with pytest.warns(UserWarning, match="expects num_layers greater than 1"):
         nn.LSTM(3, 2, dropout=0.5)
+
+
+@pytest.mark.parametrize("layer", ["GRU(3, 2, 2)", "LSTM(3, 4, bias=False, proj_size=2, bidirectional=True)"])
+def test_programs_find_the_parameters_in_a_row(layer: str):
+    import torch
+
+    mine, theirs = eval(layer, vars(nn).copy()), eval(layer, vars(torch.nn).copy())
+    assert mine._flat_weights_names == theirs._flat_weights_names
+    assert [each.shape for each in mine._flat_weights] == [each.shape for each in theirs._flat_weights]
+    assert mine._flat_weights[1] is mine._parameters[mine._flat_weights_names[1]]
