@@ -330,8 +330,10 @@ def _rule(rule: Operation) -> str:
     formula = rule.formula.format_map(words)
     rows = [("rule", f"<code>{xml(rule.name)}</code>: {xml(rule.symbol)}"), ("formula", xml(formula))]
     for operand, one in rule.derivatives.items():
-        by = "all operands at once" if operand == "joint" else f"<var>{xml(words[operand])}</var>"
-        rows.append((f"derivative by {by}", xml(one.local.format_map(words))))
+        told = {operand: one.local} if isinstance(one.local, str) else one.local
+        for name, local in told.items():
+            by = "all operands at once" if name == "joint" else f"<var>{xml(words[name])}</var>"
+            rows.append((f"derivative by {by}", xml(local.format_map(words))))
     if rule.derivatives:
         saved = ", ".join("the result" if name == "out" else xml(words[name]) for name in saved_by(rule))
         rows.append(("saves", saved or "nothing"))

@@ -160,7 +160,7 @@ class Builder:
                 sources.append(self.ids[source] if source in shown else self._add_earlier(source))
             else:
                 sources.append(self._add_tensor(source, path, made))
-        label = self.names.of(made)
+        label = self._label(self.names.of(made))
         name = label or name_of(len(self.nodes))
         called = [self.nodes[source].name for source in sources]
         # Whose a parameter is says the frame around its module.
@@ -190,7 +190,6 @@ class Builder:
         )
         for slot, (source, target) in enumerate(zip(sources, made.targets)):
             operand = operation.operands[0 if operation.variadic else slot]
-            derivative = operation.derivatives.get("joint") or operation.derivatives.get(operand)
             self.edges.append(
                 Edge(
                     id=len(self.edges),
@@ -198,7 +197,7 @@ class Builder:
                     target=id,
                     slot=slot,
                     operand=operation.words[operand],
-                    local=derivative.local.format_map(words) if derivative else "",
+                    local=operation.local(operand).format_map(words),
                     requires_grad=target is not None,
                 )
             )
@@ -214,7 +213,8 @@ class Builder:
         moment = user.sequence if user is not None else float("inf")
         value = _value(tensor.array, tensor._storage, moment)
         # The 2 of `2 * x` is its own name.
-        label = value.text if isinstance(tensor, Literal) and value is not None else self.names.of(tensor)
+        of_its_own = value.text if isinstance(tensor, Literal) and value is not None else ""
+        label = of_its_own or self._label(self.names.of(tensor))
         return self._append(
             tensor,
             Node(
@@ -247,7 +247,7 @@ class Builder:
                 symbol="…",
                 formula="from operations that are not shown",
                 backward=made.kind,
-                label=self.names.of(made),
+                label=self._label(self.names.of(made)),
                 shape=tuple(made.shape or ()),  # several outputs have no one shape
                 dtype=_dtype_name(made.dtype),
                 value=_value(made.output, made.storage, made.sequence),
@@ -255,6 +255,11 @@ class Builder:
                 requires_grad=True,
             ),
         )
+
+    def _label(self, found: str) -> str:
+        """The name found for the next node, or none; its number, where the learner has a ``v3`` already."""
+        id = len(self.nodes)
+        return found or (f"#{id}" if name_of(id) in self.names.used else "")
 
     def _append(self, origin: EngineNode | Tensor | None, node: Node) -> int:
         self.nodes.append(node)
@@ -315,10 +320,11 @@ def _newest_operations(ends: list[EngineNode], most: int) -> tuple[list[EngineNo
 
 
 def _models(operations: list[EngineNode]) -> list[Module]:
-    """The outermost modules that are alive and ran some of the operations, where they hold others."""
+    """The outermost modules that are alive and ran some of the operations, where they hold anything."""
     scopes = {id(operation.scope): operation.scope for operation in reversed(operations)}
     found = [_chain(scope)[-1] for scope in scopes.values() if scope is not None]
-    return list({id(model): model for model in found if model is not None and model._modules}.values())
+    holding = [model for model in found if model is not None and (model._modules or model._parameters)]
+    return list({id(model): model for model in holding}.values())
 
 
 def _chain(scope: Any) -> list[Module | None]:

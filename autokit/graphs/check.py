@@ -15,6 +15,7 @@ from autokit.current_gpu import beside_it, computing_beside, on_its_gpu
 from autokit.devices import beside, on_a_gpu
 from autokit.graphs.capture import Capture
 from autokit.graphs.summary import VALUES_SHOWN
+from autokit.ops.normalize import statistics_of
 from autokit.tensor import Tensor
 
 STEP = 1e-6
@@ -30,12 +31,15 @@ def central_differences(taken: Capture, root: Any, seed: Any) -> dict[Tensor, np
 
     Of a leaf with many elements only the sum of that, a single number: all its elements move together.
     Leaves are left out where a value was not kept, or the graph is large; and all
-    where a custom function takes part, which may print or stop in a debugger.
+    where a custom function takes part, which may print or stop in a debugger, or where an operation
+    was handed what another computation found in its operand, as the factors of a decomposition.
     """
     operations = [origin for origin in taken.origins if isinstance(origin, EngineNode)]
     if len(operations) > _OPERATIONS_REPLAYED or any(origin is None for origin in taken.origins):
         return {}
     if any(made.operation.forward is None for made in operations):  # a learner's own, not to be run unasked
+        return {}
+    if any("found" in (made.settings or {}) for made in operations):
         return {}
     leaves = [
         origin
@@ -84,6 +88,9 @@ def _replay(taken: Capture, root: Any, moved: Tensor, by: Any, sign: int = 1) ->
             settings = {**(origin.settings or {})}
             if "dtype" in settings:  # a cast would throw away the digits that the difference needs
                 settings["dtype"] = np.dtype(np.float64)
+            statistics = settings.get("statistics")
+            if statistics is not None and not statistics.fixed:  # the mean moves with the input
+                settings["statistics"] = statistics_of(operands[0], settings["groups"])
             values[node.id] = on_its_gpu(origin.operation.forward, operands)(*operands, **settings)
         elif origin is not None:
             array = origin.array

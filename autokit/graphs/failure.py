@@ -19,7 +19,7 @@ from autokit.autograd.node import Node as EngineNode
 from autokit.autograd.node import source_line
 from autokit.graphs.capture import OPERATIONS_DRAWN, Builder, shown_source
 from autokit.graphs.model import Edge, Graph, Node, Source
-from autokit.graphs.names import Names, namespaces_in_sight
+from autokit.graphs.names import Names, namespaces_in_sight, not_hidden
 from autokit.graphs.view import make_view
 from autokit.ops.names import OPERANDS
 from autokit.ops.operation import Operation
@@ -86,7 +86,7 @@ def _explained(error: BaseException) -> Graph | None:
     if not theirs:
         return None
     learner, ours = frames[theirs[-1]], frames[theirs[-1] + 1 :]
-    names = Names((learner.f_locals, learner.f_globals, *namespaces_in_sight()))
+    names = Names(not_hidden((learner.f_locals, learner.f_globals, *namespaces_in_sight())))
     if (way_back := _way_back(ours)) is not None:
         return _marked(names, *way_back, error)
     operands = _first_operands(ours)

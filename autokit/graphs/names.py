@@ -24,6 +24,11 @@ class Names:
     ----------
     namespaces : iterable of mapping
         Where variables are looked up; the first name found is kept.
+
+    Attributes
+    ----------
+    used : set of str
+        What the learner calls anything at all.
     """
 
     def __init__(self, namespaces: Iterable[Mapping[str, Any]]) -> None:
@@ -35,11 +40,14 @@ class Names:
             for name, value in list(namespace.items())
             if not name.startswith("_")
         ]
+        self.used = {name for name, _ in variables}
+        held = {name: value for name, value in reversed(variables) if isinstance(value, Tensor)}
         # A parameter's path first: the variable of a loop over parameters is no name of the last one.
-        for _, value in variables:
+        for name, value in variables:
             if isinstance(value, Module):
                 for path, parameter in value.named_parameters():
-                    self._note(parameter, path)
+                    alone = held.get(path, parameter) is parameter
+                    self._note(parameter, path if alone else f"{name}.{path}")
         for name, value in variables:
             if isinstance(value, Tensor):
                 self._note(value, name)
@@ -79,8 +87,24 @@ class Names:
         return self._tensors.get(node)
 
 
+def not_hidden(namespaces: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """The variables of each that none before has by the same name: a function's ``x`` hides the notebook's.
+
+    >>> list(not_hidden([{"x": 1}, {"x": 2, "y": 3}]))
+    [{'x': 1}, {'y': 3}]
+    """
+    seen: set[str] = set()
+    for namespace in namespaces:
+        yield {name: value for name, value in list(namespace.items()) if name not in seen}
+        seen.update(namespace)
+
+
 def namespaces_in_sight() -> Iterator[Mapping[str, Any]]:
     """The variables where autokit was called from: local, global, and the notebook's."""
+    return not_hidden(_namespaces_of_the_caller())
+
+
+def _namespaces_of_the_caller() -> Iterator[Mapping[str, Any]]:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and _is_ours_or_ipythons(frame):
         frame = frame.f_back

@@ -116,7 +116,7 @@ class Words:
     def _local_template(self, node: Node, edge: Edge) -> str:
         operation = self.origins[node.id].operation
         operand = operation.operands[0 if operation.variadic else edge.slot]
-        return (operation.derivatives.get("joint") or operation.derivatives[operand]).local
+        return operation.local(operand)
 
     def _filled(self, node: Node, template: str, word: Any) -> str:
         operands = [word(self.graph.nodes[edge.source]) for edge in self.operands[node.id]]

@@ -118,7 +118,11 @@ def _gradients_on_arrays(
     "attention",
     "softmax({query} · {key}ᵀ · scale + mask) · {value}",
     joint=derivative(
-        "of {value}: pᵀ · g; of {query} and {key} through p ⊙ (g · {value}ᵀ − its mean by p)",
+        {
+            "query": "(p ⊙ (g · {value}ᵀ − its mean by p)) · {key} · scale",
+            "key": "(p ⊙ (g · {value}ᵀ − its mean by p))ᵀ · {query} · scale",
+            "value": "pᵀ · g",
+        },
         _gradients,
         _gradients_on_arrays,
     ),

@@ -400,8 +400,15 @@ def _summed(g: Any, groups: Groups) -> Any:
     return g.sum(axis=groups.over) if groups.over else g
 
 
+_BY_INPUT = "(ĝ − mean ĝ − x̂ · mean(ĝ · x̂)) / √(variance + ε), where ĝ = g · {weight}"
+
+
 def _normalization(
-    name: str, symbol: str, backward: str, layout: Callable[[Any], Any] = contiguous
+    name: str,
+    symbol: str,
+    backward: str,
+    by_input: str = _BY_INPUT,
+    layout: Callable[[Any], Any] = contiguous,
 ) -> Callable[..., Tensor]:
     """The operation of one kind of normalization, under PyTorch's name of its node."""
 
@@ -409,7 +416,8 @@ def _normalization(
         symbol,
         f"{symbol} of {{input}} · {{weight}} + {{bias}}",
         joint=derivative(
-            "(ĝ − mean ĝ − x̂ · mean(ĝ · x̂)) / √(variance + ε); for the weight x̂, for the bias 1", _gradients
+            {"input": by_input, "weight": "x̂", "bias": "1"},
+            _gradients,
         ),
         name=name,
         mixed=True,
@@ -438,13 +446,19 @@ def _normalization(
 
 
 layer_norm = _normalization("layer_norm", "layer norm", "NativeLayerNormBackward0")
-batch_norm, group_norm = (
-    _normalization(
-        f"{kind}_norm",
-        f"{kind} norm",
-        f"Native{kind.capitalize()}NormBackward0",
-        channels_last_or_contiguous,
-    )
-    for kind in ("batch", "group")
+batch_norm = _normalization(
+    "batch_norm",
+    "batch norm",
+    "NativeBatchNormBackward0",
+    f"{_BY_INPUT}; with running statistics ĝ / √(variance + ε)",
+    channels_last_or_contiguous,
 )
-rms_norm = _normalization("rms_norm", "RMS norm", "MulBackward0")
+group_norm = _normalization(
+    "group_norm", "group norm", "NativeGroupNormBackward0", layout=channels_last_or_contiguous
+)
+rms_norm = _normalization(
+    "rms_norm",
+    "RMS norm",
+    "MulBackward0",
+    "(ĝ − x̂ · mean(ĝ · x̂)) / √(mean of squares + ε), where ĝ = g · {weight}",
+)

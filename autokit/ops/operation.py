@@ -30,7 +30,7 @@ a gradient that is larger than its operand.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -58,11 +58,12 @@ OPERATIONS: dict[str, Operation] = {}
 class Derivative(NamedTuple):
     """By one operand: the local derivative in symbols, and the rule that applies it.
 
+    A rule for all operands may tell it of each, by the operands' names.
     ``on_arrays`` computes the same on arrays alone, faster: in one call of
     NumPy, or with fewer arrays on the way.
     """
 
-    local: str
+    local: str | Mapping[str, str]
     vjp: Callable[..., Any]
     on_arrays: Callable[..., Any] | None = None
 
@@ -184,6 +185,13 @@ class Operation:
     def words(self) -> dict[str, str]:
         """What to call each operand where nobody has named it: PyTorch's keywords for ``a`` and ``b``."""
         return {name: _WORDS.get(name, name) for name in self.operands}
+
+    def local(self, operand: str) -> str:
+        """The local derivative by ``operand``, in symbols; empty where there is none."""
+        one = self.derivatives.get("joint") or self.derivatives.get(operand)
+        if one is None:
+            return ""
+        return one.local if isinstance(one.local, str) else one.local[operand]
 
     def backward_name(self, node: Node) -> str:
         """PyTorch's name of the backward node that ``node`` is."""

@@ -48,7 +48,7 @@ def _solve_gradients(g: Any, a: Any, out: Any, vector: bool) -> tuple[Any, Any]:
 @operation(
     "solve",
     "{a}⁻¹ · {b}",
-    joint=derivative("for b: {a}⁻ᵀ ·; for a: minus that, times {out}ᵀ", _solve_gradients),
+    joint=derivative({"a": "− {a}⁻ᵀ · g · {out}ᵀ", "b": "{a}⁻ᵀ ·"}, _solve_gradients),
     name="solve",
     backward="LinalgSolveExBackward0",
 )
@@ -174,7 +174,7 @@ def _triangular_gradients(g: Any, a: Any, out: Any, upper: bool, unit: bool) -> 
 @operation(
     "solve",
     "{a}⁻¹ · {b}",
-    joint=derivative("for b: {a}⁻ᵀ ·; for a: minus that, times {out}ᵀ", _triangular_gradients),
+    joint=derivative({"a": "− {a}⁻ᵀ · g · {out}ᵀ", "b": "{a}⁻ᵀ ·"}, _triangular_gradients),
     name="solve_triangular",
     backward="LinalgSolveTriangularBackward0",
 )

@@ -72,7 +72,7 @@ def test_a_formula_speaks_the_learners_names_and_numbers_what_has_none():
 def test_no_formula_is_left_with_a_place_for_an_operand():
     for rule in OPERATIONS.values():
         names = [f"x{place}" for place in range(len(rule.operands))]
-        for template in (rule.formula, *(each.local for each in rule.derivatives.values())):
+        for template in (rule.formula, *map(rule.local, rule.operands)):
             told = template.format_map(put_in(rule, names, "y"))
             assert not re.search(r"[{}]", told)
 
@@ -246,3 +246,48 @@ def test_two_processes_with_different_hash_seeds_give_the_same_bytes():
     ]
     assert outputs[0] == outputs[1]
     assert len(outputs[0]) > 10_000
+
+
+def test_a_variable_of_a_function_hides_the_one_outside_that_has_its_name(monkeypatch):
+    monkeypatch.setitem(globals(), "hidden", ak.tensor(3.0, requires_grad=True))
+
+    def doubled(hidden):
+        hidden = hidden * 2
+        return ak.graph(hidden)
+
+    nodes = doubled(globals()["hidden"]).nodes
+    assert [node.name for node in nodes] == ["v0", "2.0", "hidden"]
+    assert nodes[2].formula == "v0 · 2.0"
+
+
+def test_a_value_without_a_name_is_not_called_as_another_of_the_learner_is():
+    a = ak.tensor(2.0, requires_grad=True)
+    v1 = a * a
+    v3 = (v1 + a) * a
+    nodes = ak.graph(v3).nodes
+    assert [node.name for node in nodes] == ["a", "v1", "v2", "v3"]
+    v2 = v3 * a
+    nodes = ak.graph(v2).nodes
+    assert [(node.name, node.formula) for node in nodes[2:]] == [
+        ("#2", "v1 + a"),
+        ("v3", "#2 · a"),
+        ("v2", "v3 · a"),
+    ]
+
+
+def test_layers_in_variables_of_their_own_are_told_apart():
+    first, last = ak.nn.Linear(2, 2), ak.nn.Linear(2, 1)
+    weight = ak.ones(1, 2, requires_grad=True)
+    leaves = [node.label for node in ak.graph(last(first(weight))).nodes if node.kind == "leaf"]
+    assert leaves == ["weight", "first.weight", "first.bias", "last.weight", "last.bias"]
+    leaves = [node.label for node in ak.graph(first(weight)).nodes if node.kind == "leaf"]
+    assert leaves == ["weight", "first.weight", "bias"]
+
+
+def test_a_rule_for_all_operands_tells_the_derivative_by_each():
+    x = ak.ones(2, 3, requires_grad=True)
+    layer = ak.nn.LayerNorm(3)
+    by_input, by_weight, by_bias = ak.graph(layer(x)).edges
+    assert "where ĝ = g · weight" in by_input.local and (by_weight.local, by_bias.local) == ("x̂", "1")
+    by_input, *_ = ak.graph(ak.nn.RMSNorm(3)(x)).edges
+    assert "mean ĝ" not in by_input.local  # it takes no mean away, and so there is none on the way back

@@ -370,3 +370,27 @@ def test_only_what_goes_element_by_element_is_said_to() -> None:
         told[name] = local[-1]
     assert told.pop("tanh").endswith(", element by element.")
     assert all(sentence.endswith(", (2×2) by (2×2).") for sentence in told.values()), told
+
+
+@pytest.mark.parametrize(
+    "layer",
+    [
+        ak.nn.LayerNorm(4),
+        ak.nn.RMSNorm(4),
+        ak.nn.BatchNorm1d(4),
+        ak.nn.BatchNorm1d(4).eval(),
+        ak.nn.GroupNorm(2, 4),
+    ],
+    ids=["layer norm", "RMS norm", "batch norm", "batch norm for use", "group norm"],
+)
+def test_the_check_moves_the_statistics_of_a_normalization_with_its_input(layer):
+    x = (ak.arange(12.0).reshape(3, 4) ** 2 / 20).requires_grad_()
+    weights = ak.tensor([[1.0, -2.0, 0.5, 3.0], [0.0, 1.0, 1.0, -1.0], [2.0, 0.0, -3.0, 1.0]])
+    accounts = ak.record((layer(x) * weights).sum()).accounts
+    assert {account.agrees for account in accounts} == {True}
+
+
+def test_the_check_tells_nothing_of_a_decomposition_that_it_cannot_run_again():
+    x = ak.tensor([[2.0, 1.0], [1.0, 3.0]], requires_grad=True)
+    (account,) = ak.record(ak.linalg.eigh(x)[0][0]).accounts
+    assert (account.difference, account.agrees) == ("", None)
