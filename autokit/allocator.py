@@ -4,9 +4,9 @@ A step of training takes some megabytes and frees them all at its end.  The C
 library gives what is free at the end of the heap back to the system, as soon
 as it is more than a threshold; in the next step each page is then cleared and
 brought in anew, which took a third of a step of LeNet.  glibc sets that
-threshold to twice the largest piece of memory that was freed so far, so it
-takes but one piece, of which nobody touched a page.  Other C libraries are not
-moved by it.
+threshold to twice the largest piece of memory that was freed so far: so one
+large piece is taken and freed at once, before anything touches a page of it.
+Other C libraries are not moved by it.
 
 References
 ----------

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from autokit.devices import module_of
+from autokit.ops.gather import scatter_zeros
 from autokit.ops.gpu import reduceat
 from autokit.ops.index import add_at
 from autokit.ops.operation import derivative, on, operation
-from autokit.ops.scatter import scatter_zeros
 
 
 def _factors(index: Any, rows: int, padding: int, by_frequency: bool, dtype: Any) -> Any:

@@ -38,7 +38,7 @@ def require_tensor(name: str, other: Any, argument: str = "other", position: int
     if not hasattr(other, "grad_fn"):
         raise TypeError(
             f"{name}(): argument '{argument}' (position {position}) must be Tensor, not "
-            f"{type(other).__name__}; make one with torch.tensor(...)"
+            f"{type(other).__name__}; {way_to_a_tensor(other)}"
         )
 
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from autokit.devices import contiguous
 from autokit.ops.dims import place_of
-from autokit.ops.errors import broadcast_message, describe, kind_of
+from autokit.ops.errors import broadcast_message, describe, kind_of, require_tensor
+from autokit.ops.gather import zero
 from autokit.ops.gpu import ask
 from autokit.ops.index import plain_getitem, plain_nonzero, spread_out, writable_copy
 from autokit.ops.index import put as put_at
@@ -16,14 +17,13 @@ from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.places import broadcast_shape, count_of, single, slices_at
 from autokit.ops.reduce import converted
-from autokit.ops.scatter import require, zero
 from autokit.tensor import Tensor
 
 # ---------------------------------------------------------------- masks
 
 
 def _checked_mask(name: str, mask: Any, words: str) -> np.ndarray:
-    require(name, "mask", 1, mask)
+    require_tensor(name, mask, "mask", 1)
     if mask.array.dtype.kind != "b":
         raise RuntimeError(f"{words}; the mask is {describe(mask)}")
     return mask.array
@@ -94,7 +94,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
         "masked_scatter_ only supports boolean masks, but got mask with dtype "
         f"{kind_of(mask) if isinstance(mask, Tensor) else ''}",
     )
-    require("masked_scatter", "source", 2, source)
+    require_tensor("masked_scatter", source, "source", 2)
     if source.array.dtype != input.array.dtype:
         raise RuntimeError(
             f"masked_scatter: expected self and source to have same dtypes but got {kind_of(input)} and "

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from autokit.ops.dims import place_of
-from autokit.ops.errors import describe, kind_of
+from autokit.ops.errors import describe, kind_of, require_tensor
+from autokit.ops.gather import beyond, require_vector, within, zero
 from autokit.ops.gpu import like
 from autokit.ops.index import add_at, plain_getitem, plain_index, spread_out, writable_copy
 from autokit.ops.index import put as put_at
@@ -16,14 +17,13 @@ from autokit.ops.operands import fitting
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.recording import unchanged
 from autokit.ops.reduce import converted
-from autokit.ops.scatter import beyond, require, require_vector, within, zero
 from autokit.tensor import Tensor, new_tensor
 
 # ---------------------------------------------------------------- whole slices, by a vector of places
 
 
 def _checked_vector(name: str, input: Tensor, dim: Any, index: Any) -> tuple[int, np.ndarray]:
-    require(name, "index", 2, index)
+    require_tensor(name, index, "index", 2)
     axis = place_of(dim, input.array.ndim, name)
     require_vector(name, index)
     return axis, index.array.reshape(-1)
@@ -93,7 +93,7 @@ def plain_index_add(a, source, /, dim, index, alpha=1):
 def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
     """A copy with the slices of ``source``, times ``alpha``, added at the places that a vector names."""
     axis, places = _checked_vector("index_add_", input, dim, index)
-    require("index_add", "source", 3, source)
+    require_tensor("index_add", source, "source", 3)
     if source.array.dtype != input.array.dtype:
         raise RuntimeError(
             f"index_add_(): self ({kind_of(input)}) and source ({kind_of(source)}) must have the "
@@ -152,7 +152,7 @@ def plain_index_copy(a, source, /, dim, index):
 def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """A copy with the slices of ``source`` at the places that a vector names."""
     axis, places = _checked_vector("index_copy_", input, dim, index)
-    require("index_copy", "source", 3, source)
+    require_tensor("index_copy", source, "source", 3)
     if not source.array.ndim and places.size != 1:
         raise IndexError(
             f"index_copy_(): When source is scalar, index should have one element (got {places.size})"
@@ -218,7 +218,7 @@ def plain_index_fill(a, value, /, dim, index, by_tensor=False):
 
 def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """A copy with ``value``, a number or a tensor without dimensions, in the slices that a vector names."""
-    require("index_fill", "index", 2, index)
+    require_tensor("index_fill", index, "index", 2)
     _require_single("index_fill_", value)
     if index.array.dtype != np.int64:
         raise IndexError(f"index_fill_(): Expected dtype int64 for index: {describe(index)}; use .long()")
@@ -283,7 +283,7 @@ def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
             f"index_put(): argument 'indices' (position 1) must be tuple of Tensors, not "
             f"{type(indices).__name__}"
         )
-    require("index_put", "values", 2, values)
+    require_tensor("index_put", values, "values", 2)
     for place, each in enumerate(indices):
         if each is not None and not isinstance(each, Tensor):
             raise TypeError(
@@ -343,7 +343,7 @@ def broadcast_shape(*shapes: tuple[int, ...]) -> tuple[int, ...] | None:
 
 def _flat_places(name: str, input: Tensor, index: Any) -> np.ndarray:
     """The places ``index`` in the flattened tensor, counted from the front."""
-    require(name, "index", 1, index)
+    require_tensor(name, index, "index", 1)
     places, size = index.array, input.array.size
     if places.dtype != np.int64:
         raise RuntimeError(
@@ -409,8 +409,8 @@ def _zeros_for(g: Any, index: Any) -> Any:
 
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """A copy with ``source`` at places counted through the flattened tensor, or added there."""
-    require("put_", "index", 1, index)
-    require("put_", "source", 2, source)
+    require_tensor("put_", index, "index", 1)
+    require_tensor("put_", source, "source", 2)
     if index.array.dtype != np.int64:
         raise RuntimeError(f"put_(): Expected a long tensor for index, but got {kind_of(index)}: use .long()")
     if source.array.dtype != input.array.dtype:

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from autokit.devices import contiguous
+from autokit.ops.gather import plain_gather
 from autokit.ops.gpu import like
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.reduce import restored
-from autokit.ops.scatter import plain_gather
 
 
 @operation(

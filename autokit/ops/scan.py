@@ -10,6 +10,7 @@ from autokit import dtypes
 from autokit.devices import contiguous, module_of
 from autokit.ops.dims import place_of
 from autokit.ops.errors import kind_of
+from autokit.ops.gather import scatter_zeros
 from autokit.ops.gpu import accumulate, known
 from autokit.ops.join import cat
 from autokit.ops.names import Names
@@ -17,7 +18,6 @@ from autokit.ops.operation import derivative, on, operation
 from autokit.ops.reduce import converted, require_operand
 from autokit.ops.return_types import return_type
 from autokit.ops.running import accumulated
-from autokit.ops.scatter import scatter_zeros
 from autokit.tensor import Tensor, new_tensor
 
 

@@ -1,8 +1,7 @@
-"""Reading and writing by a tensor of indices: ``gather``, ``scatter``, ``scatter_add``, ``scatter_reduce``.
+"""Writing by a tensor of indices: ``scatter``, ``scatter_add``, ``scatter_reduce`` and ``index_reduce``.
 
-An *index tensor* says for each element where it is along one dimension.  Every
-place is checked before anything is read or written; ``places`` has the forms
-with a vector of places, and ``masks`` those with a mask.
+Such a tensor is as in ``gather``, and every place is checked before anything is
+written.
 """
 
 from __future__ import annotations
@@ -11,193 +10,26 @@ from typing import Any
 
 import numpy as np
 
-from autokit.devices import module_of, on_a_gpu
 from autokit.dtypes import FLOATS
 from autokit.ops.dims import place_of
-from autokit.ops.errors import broadcast_message, describe, kind_of
-from autokit.ops.gpu import any_of, ask, combine_at, is_on_cpu, like
-from autokit.ops.gpu_kernels import any_outside
-from autokit.ops.index import add_at, out_of_bounds, spread_out, writable_copy
+from autokit.ops.errors import describe, require_tensor
+from autokit.ops.gather import (
+    add_along,
+    beyond,
+    checked_index,
+    in_one_dimension,
+    plain_gather,
+    require_vector,
+    whole_index,
+    zero,
+)
+from autokit.ops.gpu import combine_at, like
+from autokit.ops.index import spread_out, writable_copy
 from autokit.ops.names import Names
 from autokit.ops.operands import fitting
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.recording import unchanged
 from autokit.tensor import Tensor, new_tensor
-
-
-def zero(g: Any) -> Any:
-    """A single 0 of the kind of ``g``."""
-    return g.reshape(-1)[:0].sum()
-
-
-def require(name: str, argument: str, place: int, value: Any) -> None:
-    if not isinstance(value, Tensor):
-        raise TypeError(
-            f"{name}(): argument '{argument}' (position {place}) must be Tensor, not {type(value).__name__}"
-        )
-
-
-def require_vector(name: str, index: Tensor) -> None:
-    """Raise unless ``index`` holds whole numbers, and no more than one dimension of them."""
-    if index.array.ndim > 1:
-        raise IndexError(f"{name}(): Index is supposed to be a vector; it is {describe(index)}")
-    if index.array.dtype.name not in ("int64", "int32"):
-        raise RuntimeError(
-            f"{name}(): Expected dtype int32/int64 for index but got: {kind_of(index)}: {describe(index)}"
-        )
-
-
-# ---------------------------------------------------------------- an index for each element
-
-
-def _beside(shape: tuple[int, ...], dim: int, index: Any) -> tuple[Any, ...]:
-    """The whole index that an index along ``dim`` stands for: each element's own place elsewhere."""
-    every = module_of(index).arange
-    places = [
-        index if place == dim else every(size).reshape((-1,) + (1,) * (len(shape) - place - 1))
-        for place, size in enumerate(shape)
-    ]
-    return tuple(places)
-
-
-@operation(
-    "gather",
-    "{a} at given places",
-    a=derivative(
-        "1 at the places taken",
-        lambda g, shape, dim, index: on(scatter_zeros, g, shape=shape, dim=dim, index=index),
-    ),
-    mixed=True,
-    name="gather",
-    linear=True,
-)
-def plain_gather(a, /, dim, index):
-    """See :func:`gather`."""
-    if not a.ndim:
-        return np.broadcast_to(a, index.shape).copy()
-    if a.shape[:dim] + a.shape[dim + 1 :] == index.shape[:dim] + index.shape[dim + 1 :]:
-        return np.take_along_axis(a, index, axis=dim)
-    return a[_beside(index.shape, dim, index)]
-
-
-@operation(
-    "scatter",
-    "{a} put at given places",
-    a=derivative("1 at the places put", lambda g, dim, index: on(plain_gather, g, dim=dim, index=index)),
-    name="scatter_zeros",
-)
-def scatter_zeros(a, /, shape, dim, index):
-    """Zeros of ``shape`` with the elements of ``a`` added at the places ``index`` along ``dim``."""
-    return _add_along(like(np.zeros_like, a, shape=shape), dim, index, a)
-
-
-def _add_along(result: Any, dim: int, index: Any, values: Any) -> Any:
-    if not result.ndim:
-        result += values.sum(dtype=result.dtype) if index.size else result.dtype.type(0)
-    elif index.size:
-        lead = tuple([slice(0, size) for size in index.shape])
-        add_at(result, _beside(index.shape, dim, index), values[lead])
-    return result
-
-
-def _checked_index(name: str, input: Tensor, dim: Any, index: Any, what: str) -> tuple[int, np.ndarray]:
-    """The dimension from the front, and the index as an array, both checked."""
-    require(name, "index", 2, index)
-    places, shape = index.array, input.array.shape
-    axis = place_of(dim, len(shape), name)
-    if places.dtype.name not in ("int64", "int32"):
-        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index: {describe(index)}")
-    if not places.size:  # of no places the shape does not matter
-        return axis, places.reshape((0,) * max(len(shape), 1))
-    if (places.ndim or 1) != (len(shape) or 1):
-        raise RuntimeError(
-            f"Index tensor must have the same number of dimensions as {what} tensor: it has {places.ndim}, "
-            f"and the other {len(shape)}"
-        )
-    within(places, axis, shape[axis] if shape else 1, RuntimeError)
-    return axis, _along(places, shape)
-
-
-def _along(value: Any, shape: tuple[int, ...]) -> Any:
-    """``value``, a vector of one where it has no dimensions and ``shape`` has one."""
-    return value.reshape(1) if len(shape) == 1 and not value.ndim else value
-
-
-def within(places: np.ndarray, dim: int, size: int, kind: type[Exception], least: int = 0) -> None:
-    """Raise where one of ``places`` is not there."""
-    wrong = beyond(places, size, least)
-    if wrong is not None:
-        raise out_of_bounds(wrong, dim, size, kind)
-
-
-def beyond(places: Any, size: int, least: int = 0) -> int | None:
-    """The first of ``places`` that is not from ``least`` up to ``size``."""
-    if is_on_cpu(places) and (not places.size or (places.min() >= least and places.max() < size)):
-        return None  # a third of the time
-    if on_a_gpu(places) and not ask(any_outside(places, least, size)):
-        return None
-    outside = (places < least) | (places >= size)
-    return int(places[outside].reshape(-1)[0]) if any_of(outside) else None
-
-
-def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
-    """The elements at the places ``index`` along ``dim``: ``input[i, index[i, j]]`` for ``dim=1``.
-
-    Parameters
-    ----------
-    input : Tensor
-    dim : int
-    index : Tensor of int64
-        As many dimensions as ``input``, and nowhere longer than it but along ``dim``.
-
-    Raises
-    ------
-    RuntimeError
-        If a place is not there, or the shapes do not fit.
-    """
-    axis, places = _checked_index("gather", input, dim, index, "input")
-    for other, (own, size) in enumerate(zip(places.shape, input.array.shape)):
-        if own > size and other != axis and places.size:
-            raise RuntimeError(
-                f"Size does not match at dimension {other} expected index {list(places.shape)} to be no "
-                f"larger than self {list(input.array.shape)} apart from dimension {axis}"
-            )
-    taken = plain_gather(input, dim=axis, index=places)
-    return taken if index.array.shape == places.shape else taken.reshape(index.array.shape)
-
-
-def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
-    """As :func:`gather`, where the shapes broadcast; without ``dim``, from the flattened tensor.
-
-    Along ``dim`` a negative place is counted from the end, as in NumPy.
-    """
-    require("take_along_dim", "indices", 2, indices)
-    if dim is None:
-        return gather(input.reshape(-1), 0, indices.reshape(-1))
-    if indices.array.dtype != np.int64:
-        raise RuntimeError(
-            f"torch.take_along_dim(): dtype of indices should be Long but got {kind_of(indices)}"
-        )
-    if input.array.ndim != indices.array.ndim:
-        raise RuntimeError(
-            "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
-            f"{input.array.ndim} dimensions for input, and {indices.array.ndim} dimensions for indices"
-        )
-    axis = place_of(dim, input.array.ndim, "take_along_dim")
-    if not input.array.ndim:
-        raise IndexError(f"torch.take_along_dim(): {describe(input)} has no dimension {dim}; leave out dim")
-    places, size = indices.array, input.array.shape[axis]
-    within(places, axis, size, RuntimeError, -size)
-    indices = new_tensor(np.where(places < 0, places + size, places))
-    mine, theirs = list(input.array.shape), list(indices.array.shape)
-    mine[axis] = theirs[axis] = 1
-    try:
-        common = list(np.broadcast_shapes(tuple(mine), tuple(theirs)))
-    except ValueError:
-        raise RuntimeError(broadcast_message(tuple(mine), tuple(theirs))) from None
-    whole = [*common[:axis], input.array.shape[axis], *common[axis + 1 :]]
-    index = [*common[:axis], indices.array.shape[axis], *common[axis + 1 :]]
-    return gather(input.expand(whole), axis, indices.expand(index))
 
 
 def _scattered(a: Any, values: Any, dim: int, index: Any) -> Any:
@@ -208,7 +40,7 @@ def _scattered(a: Any, values: Any, dim: int, index: Any) -> Any:
     elif index.size:
         if np.ndim(values):
             values = values[tuple([slice(0, size) for size in index.shape])]
-        result[_beside(index.shape, dim, index)] = values
+        result[whole_index(index.shape, dim, index)] = values
     return result
 
 
@@ -258,7 +90,7 @@ def plain_scatter(a, src, /, dim, index, by_tensor=False):
 )
 def plain_scatter_add(a, src, /, dim, index):
     """See :func:`scatter_add`."""
-    return _add_along(writable_copy(a), dim, index, src)
+    return add_along(writable_copy(a), dim, index, src)
 
 
 def _source(name: str, input: Tensor, axis: int, places: np.ndarray, src: Tensor) -> Tensor:
@@ -282,7 +114,7 @@ def _source(name: str, input: Tensor, axis: int, places: np.ndarray, src: Tensor
             f"{name}(): Expected self.dtype to be equal to src.dtype: they are {input.dtype.name} and "
             f"{src.dtype.name}"
         )
-    return _along(src, input.array.shape)
+    return in_one_dimension(src, input.array.shape)
 
 
 def scatter(
@@ -308,7 +140,7 @@ def scatter(
     """
     if value is not None:
         src = value
-    axis, places = _checked_index("scatter", input, dim, index, "self")
+    axis, places = checked_index("scatter", input, dim, index, "self")
     if isinstance(src, Tensor):
         src = _source("scatter", input, axis, places, src)
     elif not isinstance(src, int | float | complex | np.generic):
@@ -329,8 +161,8 @@ def scatter(
 
 def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     """A copy in which ``src[i, j]`` is added to ``input[i, index[i, j]]`` for ``dim=1``; repeats add up."""
-    axis, places = _checked_index("scatter_add", input, dim, index, "self")
-    require("scatter_add", "src", 3, src)
+    axis, places = checked_index("scatter_add", input, dim, index, "self")
+    require_tensor("scatter_add", src, "src", 3)
     src = _source("scatter", input, axis, places, src)
     return plain_scatter_add(input, src, dim=axis, index=places)
 
@@ -351,8 +183,8 @@ def scatter_reduce(
     include_self : bool
         Let the element that stands there take part.
     """
-    axis, places = _checked_index("scatter_reduce", input, dim, index, "self")
-    require("scatter_reduce", "src", 3, src)
+    axis, places = checked_index("scatter_reduce", input, dim, index, "self")
+    require_tensor("scatter_reduce", src, "src", 3)
     if reduce not in _REDUCTIONS:
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
     src = _source("scatter", input, axis, places, src)
@@ -397,8 +229,8 @@ def index_reduce(
         raise RuntimeError(
             f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}."
         )
-    require("index_reduce", "index", 2, index)
-    require("index_reduce", "source", 3, source)
+    require_tensor("index_reduce", index, "index", 2)
+    require_tensor("index_reduce", source, "source", 3)
     axis = place_of(dim, input.array.ndim, "index_reduce")
     require_vector("index_reduce_", index)
     if source.array.ndim and axis >= source.array.ndim:
@@ -454,7 +286,7 @@ def _start(reduce: str, dtype: np.dtype) -> Any:
 def _arrivals(shape: tuple[int, ...], dim: int, index: Any, include_self: bool) -> np.ndarray:
     """How many elements meet at each place."""
     counts = like(np.full_like, index, int(include_self), np.int64, shape=shape)
-    return _add_along(counts, dim, index, np.ones_like(index, np.int64))
+    return add_along(counts, dim, index, np.ones_like(index, np.int64))
 
 
 def _reduce_gradients(
@@ -480,15 +312,15 @@ def _reduce_gradients(
         factor = np.where(a == 0, 1, a)
         own = g * product(factor, part) / factor
         zeros = _array(part) == 0
-        zeros_met = _add_along(like(np.zeros_like, index, np.float64, shape=shape), dim, index, zeros)[
-            _beside(index.shape, dim, index)
+        zeros_met = add_along(like(np.zeros_like, index, np.float64, shape=shape), dim, index, zeros)[
+            whole_index(index.shape, dim, index)
         ]
         alone = zeros & (zeros_met == 1)
         others = product(a, np.where(alone, 1, part))
         given = np.where(alone, take(g * others), take(g * out) / np.where(zeros, 1, part))
     else:
         mine, theirs = (_array(a) == _array(out)) & include_self, _array(part) == _array(take(out))
-        met = _add_along(mine.astype(_numpy_dtype(g)), dim, index, theirs)
+        met = add_along(mine.astype(_numpy_dtype(g)), dim, index, theirs)
         share = g / np.maximum(met, 1)
         own, given = np.where(mine, share, 0), np.where(theirs, take(share), 0)
     if not include_self:
@@ -515,12 +347,12 @@ def plain_scatter_reduce(a, src, /, dim, index, reduce, include_self=True):
     result = writable_copy(a)
     if not index.size:
         return result
-    places = _beside(index.shape, dim, index)
+    places = whole_index(index.shape, dim, index)
     if not include_self:
         result[places] = _start(reduce, a.dtype)
     part = src[tuple([slice(0, size) for size in index.shape])]
     if _UFUNCS[reduce] is np.add:
-        _add_along(result, dim, index, part)
+        add_along(result, dim, index, part)
     else:
         combine_at(_UFUNCS[reduce], result, places, part)
     if reduce == "mean":
@@ -530,7 +362,6 @@ def plain_scatter_reduce(a, src, /, dim, index, reduce, include_self=True):
 
 
 NAMES = Names(
-    both="gather index_reduce scatter scatter_add scatter_reduce take_along_dim",
+    both="index_reduce scatter scatter_add scatter_reduce",
     in_place="index_reduce scatter scatter_add scatter_reduce",
-    numpy={np.take_along_axis: lambda arr, indices, axis: take_along_dim(arr, indices, axis)},
 )

@@ -11,10 +11,10 @@ from autokit.devices import beside, to_numpy
 from autokit.dtypes import FLOATS
 from autokit.ops import embedding as rules
 from autokit.ops.errors import describe
+from autokit.ops.gather import beyond
 from autokit.ops.gpu import ask
 from autokit.ops.inplace import mark_changed
 from autokit.ops.norm import norm
-from autokit.ops.scatter import beyond
 from autokit.ops.unusual import asks_for_care, on_its_tensors_gpu, with_care
 from autokit.tensor import Tensor, new_tensor
 from autokit.thread_state import UNUSUAL
