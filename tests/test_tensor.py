@@ -161,3 +161,9 @@ def test_variable_is_a_tensor_that_may_require_grad():
     assert isinstance(x, torch.Tensor) and x.requires_grad
     with pytest.raises(TypeError):
         torch.autograd.Variable([1.0])  # type: ignore[arg-type]
+
+
+def test_models_assert_what_they_take():
+    torch._assert(torch.tensor(True), "never said")
+    with pytest.raises(AssertionError, match="Wrong image height"):
+        torch._assert(torch.tensor(3) == 4, "Wrong image height")

@@ -41,6 +41,11 @@ def typename(obj: Any) -> str:
     return module + kind.__qualname__
 
 
+def _assert(condition: Any, message: str) -> None:
+    """Raise an AssertionError with ``message`` unless ``condition`` is true: models say so what they take."""
+    assert condition, message
+
+
 def resize(self: Tensor, *sizes: Any) -> Tensor:
     """The same elements in another shape: today :meth:`Tensor.reshape`.
 
@@ -196,6 +201,6 @@ FrexpResult = return_type("frexp", "mantissa", "exponent")
 
 NAMES = Names(
     both="frexp get_device is_same_size narrow_copy nonzero_static split_with_sizes",
-    functions="constant_pad_nd detach detach_ fill fill_ is_inference typename zero_",
+    functions="_assert constant_pad_nd detach detach_ fill fill_ is_inference typename zero_",
     methods="apply_ fill_diagonal_ map_ ndimension resize resize_as_ sum_to_size",
 )
