@@ -201,9 +201,18 @@ def contiguous(array: Any) -> Any:
 
 def channels_last_or_contiguous(array: Any) -> Any:
     """``array`` as it lies where its channels are the last in memory, else :func:`contiguous`."""
-    if array.ndim == 4 and array.transpose((0, 2, 3, 1)).flags.c_contiguous:
+    return array if _has_channels_last(array) else contiguous(array)
+
+
+def with_channels_as(input: Any, array: Any) -> Any:
+    """``array`` with the channels last in memory, where ``input`` has them so."""
+    if input.ndim != 4 or input.flags.c_contiguous or not _has_channels_last(input):
         return array
-    return contiguous(array)
+    return contiguous(array.transpose((0, 2, 3, 1))).transpose((0, 3, 1, 2))
+
+
+def _has_channels_last(array: Any) -> bool:
+    return array.ndim == 4 and array.transpose((0, 2, 3, 1)).flags.c_contiguous
 
 
 def module_for(where: device | str | int | None) -> ModuleType:

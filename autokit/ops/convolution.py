@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.devices import on_a_gpu
+from autokit.devices import on_a_gpu, with_channels_as
 from autokit.ops import correlate_gpu, correlate_native
 from autokit.ops.correlate import (
     correlate,
@@ -79,7 +79,7 @@ _BY_BIAS = derivative("1, summed over positions", _over_positions)
 )
 def convolution(input, weight, /, windows):
     """Each output is the sum of a window of ``input`` times ``weight``; see :func:`conv2d`."""
-    return _run(correlate, input, weight, None, windows)
+    return with_channels_as(input, _run(correlate, input, weight, None, windows))
 
 
 @operation(
@@ -93,7 +93,7 @@ def convolution(input, weight, /, windows):
 )
 def convolution_with_bias(input, weight, bias, /, windows):
     """:func:`convolution`, plus one number for each output channel."""
-    return _run(correlate, input, weight, bias, windows)
+    return with_channels_as(input, _run(correlate, input, weight, bias, windows))
 
 
 @operation(
@@ -107,7 +107,7 @@ def convolution_with_bias(input, weight, bias, /, windows):
 )
 def transposed_convolution(input, weight, /, size, windows):
     """Each element of ``input`` adds ``weight`` times itself to a window of the output, of shape ``size``."""
-    return _run(correlate_input_gradient, input, weight, None, size, windows)
+    return with_channels_as(input, _run(correlate_input_gradient, input, weight, None, size, windows))
 
 
 @operation(
@@ -121,7 +121,7 @@ def transposed_convolution(input, weight, /, size, windows):
 )
 def transposed_convolution_with_bias(input, weight, bias, /, size, windows):
     """:func:`transposed_convolution`, plus one number for each output channel."""
-    return _run(correlate_input_gradient, input, weight, bias, size, windows)
+    return with_channels_as(input, _run(correlate_input_gradient, input, weight, bias, size, windows))
 
 
 _OF_THE_GRADIENT = "ConvolutionBackwardBackward0"

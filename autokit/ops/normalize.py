@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autokit.devices import channels_last_or_contiguous, contiguous, on_a_gpu
+from autokit.devices import channels_last_or_contiguous, contiguous, on_a_gpu, with_channels_as
 from autokit.ops.blocks import BLOCK, loop_over_rows, pieces, pieces_of_rows
 from autokit.ops.gpu_kernels import fused
 from autokit.ops.native import compiled, is_large
@@ -440,7 +440,8 @@ def _normalization(
             out *= weight.reshape(groups.lined)
         if bias.ndim:
             out += bias.reshape(groups.lined)
-        return out.astype(input.dtype, copy=False)
+        out = out.astype(input.dtype, copy=False)
+        return with_channels_as(input, out) if layout is channels_last_or_contiguous else out
 
     return normalized
 

@@ -52,6 +52,10 @@ RESULTS = {
     "layer_norm": lambda T, x: T.nn.functional.layer_norm(x, x.shape[-1:]),
     "batch_norm": lambda T, x: T.nn.functional.batch_norm(x, None, None, training=True),
     "group_norm": lambda T, x: T.nn.functional.group_norm(x, x.shape[1]),
+    "group_norm of several channels": lambda T, x: T.nn.functional.group_norm(x, 1),
+    "conv2d": lambda T, x: T.nn.functional.conv2d(x, T.ones(2, x.shape[1], 1, 1), T.ones(2)),
+    "conv2d without bias": lambda T, x: T.nn.functional.conv2d(x, T.ones(2, x.shape[1], 2, 2)),
+    "conv_transpose2d": lambda T, x: T.nn.functional.conv_transpose2d(x, T.ones(x.shape[1], 2, 2, 2)),
     "one_hot": lambda T, x: T.nn.functional.one_hot((x > 0).long(), 2),
 }
 
