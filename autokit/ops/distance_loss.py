@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autokit.ops.blocks import in_blocks
-from autokit.ops.loss import _LARGE, _reduced, _share
+from autokit.ops.loss import LARGE, reduced, share_of_each
 from autokit.ops.operation import derivative, operation
 from autokit.ops.reduce import total_in_a_loop
 
@@ -16,7 +16,7 @@ from autokit.ops.reduce import total_in_a_loop
 
 def _squared_error_gradient(g: Any, input: Any, target: Any, reduction: str) -> Any:
     difference = input - target
-    return difference * (_share(g, difference.shape, reduction) * 2)
+    return difference * (share_of_each(g, difference.shape, reduction) * 2)
 
 
 def _difference_of_block(a: Any, b: Any, into: Any, /, factor: Any) -> None:
@@ -30,18 +30,18 @@ _difference = in_blocks(
 
 
 def _squared_error_gradient_on_arrays(g: Any, input: Any, target: Any, reduction: str) -> Any:
-    if input.size < _LARGE or g.ndim or input.shape != target.shape or g.__class__ is not np.ndarray:
+    if input.size < LARGE or g.ndim or input.shape != target.shape or g.__class__ is not np.ndarray:
         return _squared_error_gradient(g, input, target, reduction)
-    return _difference(input, target, g.dtype.type(_share(g, input.shape, reduction) * 2))
+    return _difference(input, target, g.dtype.type(share_of_each(g, input.shape, reduction) * 2))
 
 
 def _squared_error(input: Any, target: Any, reduction: str = "mean") -> Any:
     total = None
-    if input.size >= _LARGE and reduction != "none":
+    if input.size >= LARGE and reduction != "none":
         total = total_in_a_loop("native_sums.squared_distances_of_runs", input, target)
     if total is None:
         difference = input - target
-        return _reduced(difference * difference, reduction)
+        return reduced(difference * difference, reduction)
     return total / total.dtype.type(input.size) if reduction == "mean" else total
 
 
@@ -60,7 +60,7 @@ def _squared_error(input: Any, target: Any, reduction: str = "mean") -> Any:
 def mse_loss(input, target, /, reduction="mean"):
     """The squared differences; their mean is the mean squared error."""
     difference = input - target
-    return _reduced(difference * difference, reduction)
+    return reduced(difference * difference, reduction)
 
 
 # ---------------------------------------------------------------- squared near 0, absolute far away
@@ -69,7 +69,7 @@ def mse_loss(input, target, /, reduction="mean"):
 def _smooth_slope(g: Any, input: Any, target: Any, beta: float, reduction: str) -> Any:
     difference = input - target
     slope = np.where(np.abs(difference) >= beta, np.sign(difference), difference / beta)
-    return slope * _share(g, difference.shape, reduction)
+    return slope * share_of_each(g, difference.shape, reduction)
 
 
 def _bent(input: Any, target: Any, knee: float, reduction: str) -> Any:
@@ -84,7 +84,7 @@ def _bent(input: Any, target: Any, knee: float, reduction: str) -> Any:
     smaller = np.clip(distance, 0, knee)  # the distance itself, on the parabola
     distance -= smaller * 0.5
     distance *= smaller
-    return _reduced(distance, reduction)
+    return reduced(distance, reduction)
 
 
 def _bent_slope_of_block(a: Any, b: Any, into: Any, /, knee: float, factor: Any) -> None:
@@ -103,13 +103,13 @@ _held_difference = in_blocks(
 def _bent_slope(g: Any, input: Any, target: Any, knee: float, reduction: str) -> Any:
     if g.ndim or input.shape != target.shape or g.__class__ is not np.ndarray:
         slope = np.clip(input - target, -knee, knee)
-        return slope * _share(g, slope.shape, reduction)
-    return _held_difference(input, target, knee, g.dtype.type(_share(g, input.shape, reduction)))
+        return slope * share_of_each(g, slope.shape, reduction)
+    return _held_difference(input, target, knee, g.dtype.type(share_of_each(g, input.shape, reduction)))
 
 
 def _is_large_and_bent(input: Any, knee: float) -> bool:
     """Whether the choices of an array that is not small would take most of the time."""
-    return input.size >= _LARGE and knee > 0
+    return input.size >= LARGE and knee > 0
 
 
 def _smooth_error(input: Any, target: Any, beta: float = 1.0, reduction: str = "mean") -> Any:
@@ -140,7 +140,7 @@ def _smooth_slope_on_arrays(g: Any, input: Any, target: Any, beta: float, reduct
 def smooth_l1_loss(input, target, /, beta=1.0, reduction="mean"):
     """The absolute differences, rounded off to a parabola where they are below ``beta``."""
     distance = np.abs(input - target)
-    return _reduced(
+    return reduced(
         np.where(distance < beta, distance * distance / (2 * beta), distance - beta / 2), reduction
     )
 
@@ -148,7 +148,7 @@ def smooth_l1_loss(input, target, /, beta=1.0, reduction="mean"):
 def _huber_slope(g: Any, input: Any, target: Any, delta: float, reduction: str) -> Any:
     difference = input - target
     slope = np.where(np.abs(difference) >= delta, delta * np.sign(difference), difference)
-    return slope * _share(g, difference.shape, reduction)
+    return slope * share_of_each(g, difference.shape, reduction)
 
 
 def _huber_slope_on_arrays(g: Any, input: Any, target: Any, delta: float, reduction: str) -> Any:
@@ -178,6 +178,6 @@ def _huber_error(input: Any, target: Any, reduction: str = "mean", delta: float 
 def huber_loss(input, target, /, reduction="mean", delta=1.0):
     """Half the squared differences, continued by straight lines where they are beyond ``delta``."""
     distance = np.abs(input - target)
-    return _reduced(
+    return reduced(
         np.where(distance <= delta, distance * distance / 2, delta * (distance - delta / 2)), reduction
     )

@@ -23,19 +23,20 @@ from autokit.ops.soft_extremes import exponentials_of_rows
 from autokit.tensor import Tensor
 
 
-def _reduced(losses: Any, reduction: str) -> Any:
+def reduced(losses: Any, reduction: str) -> Any:
+    """The losses themselves, their mean or their sum, as ``reduction`` says."""
     if reduction == "none":
         return losses
     total = losses.sum()
     return total / losses.size if reduction == "mean" else total
 
 
-def _share(g: Any, shape: tuple[int, ...], reduction: str) -> Any:
+def share_of_each(g: Any, shape: tuple[int, ...], reduction: str) -> Any:
     """The gradient that arrives at each element's own loss."""
     return g / (math.prod(shape) or 1) if reduction == "mean" else g
 
 
-_LARGE = 16_384
+LARGE = 16_384
 """Elements from which more calls of Python pay."""
 
 # ---------------------------------------------------------------- distributions
@@ -222,7 +223,7 @@ def is_large(input: Any) -> bool:
     return (
         isinstance(input, np.ndarray)
         and input.ndim == 2
-        and input.size >= _LARGE
+        and input.size >= LARGE
         and input.dtype in (np.float32, np.float64)
         and input.flags.c_contiguous
     )
@@ -248,11 +249,11 @@ def _cross_entropy_gradient(g: Any, input: Any, target: Any, shift: Shift, reduc
     hot[np.arange(len(chosen)), chosen] = 1
     exponentials = np.exp(input - shift.top)
     slope = exponentials / exponentials.sum(axis=1, keepdims=True) - hot
-    return slope * (g.reshape((-1, 1)) if reduction == "none" else _share(g, chosen.shape, reduction))
+    return slope * (g.reshape((-1, 1)) if reduction == "none" else share_of_each(g, chosen.shape, reduction))
 
 
 def _cross_entropy_gradient_on_arrays(g: Any, input: Any, target: Any, shift: Shift, reduction: str) -> Any:
-    share = g.reshape((-1, 1)) if reduction == "none" else _share(g, target.shape, reduction)
+    share = g.reshape((-1, 1)) if reduction == "none" else share_of_each(g, target.shape, reduction)
     share = np.broadcast_to(np.asarray(share, input.dtype), shift.top.shape)
     factors = share / shift.total
     slope = np.empty_like(input)
@@ -279,7 +280,7 @@ def cross_entropy(input, target, /, shift, reduction="mean"):
     # Beside the largest logit, not beside 0, the loss of a target that is all but certain keeps its digits.
     chosen = input[np.arange(len(target)), target] - shift.largest[:, 0]
     total = shift.total * np.exp(shift.top - shift.largest)
-    return _reduced(np.log(total[:, 0]) - chosen, reduction)
+    return reduced(np.log(total[:, 0]) - chosen, reduction)
 
 
 # ---------------------------------------------------------------- yes or no
@@ -287,12 +288,12 @@ def cross_entropy(input, target, /, shift, reduction="mean"):
 
 def _binary_gradient(g: Any, input: Any, target: Any, weight: Any, reduction: str) -> Any:
     slope = (input - target) / np.maximum((1 - input) * input, 1e-12)
-    return _share(g, slope.shape, reduction) * (slope if weight is None else slope * weight)
+    return share_of_each(g, slope.shape, reduction) * (slope if weight is None else slope * weight)
 
 
 def _binary_target_gradient(g: Any, input: Any, weight: Any, reduction: str) -> Any:
     slope = np.maximum(np.log(1 - input), -100.0) - np.maximum(np.log(input), -100.0)
-    return _share(g, slope.shape, reduction) * (slope if weight is None else slope * weight)
+    return share_of_each(g, slope.shape, reduction) * (slope if weight is None else slope * weight)
 
 
 @operation(
@@ -304,7 +305,7 @@ def _binary_target_gradient(g: Any, input: Any, weight: Any, reduction: str) -> 
 def binary_cross_entropy(input, target, /, weight=None, reduction="mean"):
     """The negative log-likelihood of yes-or-no targets under probabilities; logs end at -100."""
     losses = -(target * np.maximum(np.log(input), -100) + (1 - target) * np.maximum(np.log1p(-input), -100))
-    return _reduced(losses if weight is None else losses * weight, reduction)
+    return reduced(losses if weight is None else losses * weight, reduction)
 
 
 def _logits_gradient(g: Any, input: Any, target: Any, weight: Any, pos_weight: Any, reduction: str) -> Any:
@@ -312,7 +313,7 @@ def _logits_gradient(g: Any, input: Any, target: Any, weight: Any, pos_weight: A
     slope = (
         yes - target if pos_weight is None else (1 + (pos_weight - 1) * target) * yes - pos_weight * target
     )
-    return _share(g, slope.shape, reduction) * (slope if weight is None else slope * weight)
+    return share_of_each(g, slope.shape, reduction) * (slope if weight is None else slope * weight)
 
 
 def _logits_target_gradient(g: Any, input: Any, weight: Any, pos_weight: Any, reduction: str) -> Any:
@@ -321,10 +322,10 @@ def _logits_target_gradient(g: Any, input: Any, weight: Any, pos_weight: Any, re
         # Beside the whole input the logarithm need not be precise where it is tiny.
         softplus = np.maximum(-input, 0.0) + np.log(1 + np.exp(-np.abs(input)))
         slope = slope + (pos_weight - 1) * softplus
-    return _share(g, slope.shape, reduction) * (slope if weight is None else slope * weight)
+    return share_of_each(g, slope.shape, reduction) * (slope if weight is None else slope * weight)
 
 
-def _softplus_of_negative(x: Any) -> Any:
+def softplus_of_negative(x: Any) -> Any:
     """log(1 + exp(-x)), also where the exponential would overflow."""
     return np.maximum(-x, 0.0) + np.log1p(np.exp(-np.abs(x)))
 
@@ -338,5 +339,5 @@ def _softplus_of_negative(x: Any) -> Any:
 def binary_cross_entropy_with_logits(input, target, /, weight=None, pos_weight=None, reduction="mean"):
     """:func:`binary_cross_entropy` of the sigmoid of ``input``, computed without overflow."""
     yes_weight = 1 if pos_weight is None else 1 + (pos_weight - 1) * target
-    losses = (1 - target) * input + yes_weight * _softplus_of_negative(input)
-    return _reduced(losses if weight is None else losses * weight, reduction)
+    losses = (1 - target) * input + yes_weight * softplus_of_negative(input)
+    return reduced(losses if weight is None else losses * weight, reduction)

@@ -9,14 +9,14 @@ import numpy as np
 from autokit.devices import module_of
 from autokit.ops.elementwise import sigmoid
 from autokit.ops.gpu import add_at
-from autokit.ops.loss import _reduced, _share, _softplus_of_negative
+from autokit.ops.loss import reduced, share_of_each, softplus_of_negative
 from autokit.ops.operation import derivative, on, operation
 from autokit.tensor import Tensor
 
 
 def _soft_margin_slope(g: Any, input: Any, target: Any, reduction: str) -> Any:
     slope = -target * on(sigmoid, -input * target)
-    return slope * _share(g, slope.shape, reduction)
+    return slope * share_of_each(g, slope.shape, reduction)
 
 
 @operation(
@@ -27,7 +27,7 @@ def _soft_margin_slope(g: Any, input: Any, target: Any, reduction: str) -> Any:
 )
 def soft_margin_loss(input, target, /, reduction="mean"):
     """The logistic loss of targets that are -1 or 1, computed without overflow."""
-    return _reduced(_softplus_of_negative(input * target), reduction)
+    return reduced(softplus_of_negative(input * target), reduction)
 
 
 def _rows(a: Any) -> Any:
@@ -41,7 +41,7 @@ def _array(value: Any) -> Any:
 
 def _per_row(g: Any, rows: int, reduction: str) -> Any:
     """The gradient that arrives at the loss of each row, as a column."""
-    return g.reshape((-1, 1)) if reduction == "none" else _share(g, (rows,), reduction)
+    return g.reshape((-1, 1)) if reduction == "none" else share_of_each(g, (rows,), reduction)
 
 
 def _leads(rows: Any, hot: Any, margin: float) -> Any:
@@ -73,7 +73,7 @@ def multi_margin_loss(input, /, target, hot, factors, p=1, margin=1.0, reduction
     rows = _rows(input)
     missing = np.where(hot, 0, np.maximum(_leads(rows, hot, margin), 0))
     losses = (missing**p * factors).sum(axis=1) / rows.shape[1]
-    return _reduced(losses.astype(input.dtype, copy=False).reshape(target.shape), reduction)
+    return reduced(losses.astype(input.dtype, copy=False).reshape(target.shape), reduction)
 
 
 def _missing_pairs(rows: Any, times: Any) -> Any:
@@ -102,7 +102,7 @@ def multilabel_margin_loss(input, /, times, reduction="mean"):
     """
     rows = _rows(input)
     losses = _missing_pairs(rows, times).sum(axis=(1, 2)) / rows.shape[1]
-    return _reduced(losses.astype(input.dtype, copy=False).reshape(input.shape[:-1]), reduction)
+    return reduced(losses.astype(input.dtype, copy=False).reshape(input.shape[:-1]), reduction)
 
 
 def one_hot_rows(target: Any, classes: int) -> Any:

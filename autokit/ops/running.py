@@ -41,9 +41,9 @@ def accumulated(ufunc: Any, a: Any, axis: int, reverse: bool) -> Any:
     if columns == 1 and ufunc is np.multiply and not _is_moderate(a):
         return None
     out = np.empty_like(a)
-    if ufunc is np.add and _by_a_loop(a, out, (length, columns), reverse):
-        return out
     cubes = [array.reshape(-1, length, columns) for array in (a, out)]
+    if ufunc is np.add and _by_a_loop(cubes, reverse):
+        return out
     if reverse:
         cubes = [cube[:, ::-1] for cube in cubes]
     if columns > 1:
@@ -53,10 +53,9 @@ def accumulated(ufunc: Any, a: Any, axis: int, reverse: bool) -> Any:
     return out
 
 
-def _by_a_loop(a: Any, out: Any, shape: tuple[int, int], reverse: bool) -> bool:
+def _by_a_loop(cubes: list[Any], reverse: bool) -> bool:
     """Whether a compiled loop wrote the running sums."""
-    cubes = [array.reshape(-1, *shape) for array in (a, out)]
-    if shape[1] == 1:
+    if cubes[0].shape[2] == 1:
         return loop_over_rows(
             "native_sums.running_sums", *[cube[:, :, 0] for cube in cubes], others=(reverse,)
         )
