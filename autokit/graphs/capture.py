@@ -212,9 +212,9 @@ class Builder:
         gradient = tensor._grad if learns else None
         moment = user.sequence if user is not None else float("inf")
         value = _value(tensor.array, tensor._storage, moment)
-        # The 2 of `2 * x` is its own name.
-        of_its_own = value.text if isinstance(tensor, Literal) and value is not None else ""
-        label = of_its_own or self._label(self.names.of(tensor))
+        # The 2 of `2 * x` is its own name, and is called 2 where it is computed with as 2.0.
+        numeral = value.text.removesuffix(".0") if isinstance(tensor, Literal) and value is not None else ""
+        label = numeral or self._label(self.names.of(tensor))
         return self._append(
             tensor,
             Node(

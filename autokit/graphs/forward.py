@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autokit.graphs.model import Change, Node
 from autokit.graphs.script import Script
-from autokit.graphs.words import Words, listed, shape_text
+from autokit.graphs.words import Words, listed, says, shape_text
 
 
 def tell_forward(script: Script, words: Words) -> None:
@@ -21,7 +21,7 @@ def _tell_input(script: Script, words: Words, node: Node) -> None:
     if node.kind == "leaf":
         sentence = f"{name} = {value} is given: a leaf, which collects a gradient."
     elif node.kind == "constant":
-        given = f"{name} = {value}" if name != value else name
+        given = name if says(name, value) else f"{name} = {value}"
         sentence = f"{given} is given: a constant, which needs no gradient."
     else:
         sentence = f"{name} = {value} comes from earlier operations that are not shown."

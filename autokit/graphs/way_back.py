@@ -7,6 +7,7 @@ operation, a gradient comes out of that operation's ``grad_fn``.
 from __future__ import annotations
 
 from autokit.graphs.model import NOT_KEPT, Edge, Graph, Group, Node
+from autokit.graphs.words import says
 
 
 def way_back(graph: Graph) -> Graph:
@@ -63,4 +64,4 @@ def _saved(graph: Graph, node: Node, name: str, operands: list[Edge]) -> str:
     sources = [graph.nodes[edge.source] for edge in operands]
     kept = next((source for source in sources if source.name == name), node)
     value = kept.value.text if kept.value is not None else NOT_KEPT
-    return f"{kept.name} = {value}" if kept.name != value else value
+    return kept.name if says(kept.name, value) else f"{kept.name} = {value}"

@@ -104,7 +104,7 @@ class Words:
         value = number(slope)
         numbers = self._filled(node, self._local_template(node, edge), self.value)
         steps = [symbols] if numbers == symbols else [symbols, numbers]
-        if not _says(steps[-1], value):
+        if not says(steps[-1], value):
             steps.append(value)
         return Local(" = ".join(steps), symbols, "".join(f" = {step}" for step in steps[1:]).strip(), value)
 
@@ -127,8 +127,14 @@ class Words:
         return node.value is not None and node.value.values is not None and len(node.value.values) <= _IN_FULL
 
 
-def _says(text: str, value: str) -> bool:
-    """Whether ``text`` is that number already."""
+def says(text: str, value: str) -> bool:
+    """Whether ``text`` tells that value already: the constant ``2`` need not be said to be 2.0.
+
+    >>> says("2", "2.0"), says("x", "2.0")
+    (True, False)
+    """
+    if text == value:
+        return True
     try:
         return float(text.strip("()").replace("−", "-")) == float(value)
     except ValueError:
