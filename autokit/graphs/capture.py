@@ -22,7 +22,7 @@ from autokit.graphs.names import Names, namespaces_in_sight
 from autokit.graphs.summary import summarize
 from autokit.graphs.view import make_view
 from autokit.graphs.way_back import way_back
-from autokit.graphs.words import put_in
+from autokit.graphs.words import fill, put_in
 from autokit.nn.module import Module
 from autokit.ops.recording import OUTPUT
 from autokit.tensor import Literal, Tensor
@@ -174,7 +174,7 @@ class Builder:
                 kind="operation",
                 operation=operation.name,
                 symbol=operation.symbol,
-                formula=operation.formula.format_map(words),
+                formula=fill(operation.formula, words),
                 backward=made.kind,
                 label=label,
                 shape=tuple(made.shape or ()),  # several outputs have no one shape
@@ -197,7 +197,7 @@ class Builder:
                     target=id,
                     slot=slot,
                     operand=operation.words[operand],
-                    local=operation.local(operand).format_map(words),
+                    local=fill(operation.local(operand), words),
                     requires_grad=target is not None,
                 )
             )

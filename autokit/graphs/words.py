@@ -103,7 +103,7 @@ class Words:
             slope = rule.vjp(seed, *needed)
         value = number(slope)
         numbers = self._filled(node, self._local_template(node, edge), self.value)
-        steps = [symbols] if numbers == symbols else [symbols, numbers]
+        steps = [symbols] if says(symbols, numbers) else [symbols, numbers]
         if not says(steps[-1], value):
             steps.append(value)
         return Local(" = ".join(steps), symbols, "".join(f" = {step}" for step in steps[1:]).strip(), value)
@@ -120,7 +120,7 @@ class Words:
 
     def _filled(self, node: Node, template: str, word: Any) -> str:
         operands = [word(self.graph.nodes[edge.source]) for edge in self.operands[node.id]]
-        return template.format_map(put_in(self.origins[node.id].operation, operands, word(node)))
+        return fill(template, put_in(self.origins[node.id].operation, operands, word(node)))
 
     @staticmethod
     def _in_full(node: Node) -> bool:
@@ -139,6 +139,17 @@ def says(text: str, value: str) -> bool:
         return float(text.strip("()").replace("−", "-")) == float(value)
     except ValueError:
         return False
+
+
+def fill(template: str, words: dict[str, str]) -> str:
+    """A template of a rule with ``words`` put in; a number that stands alone needs no parentheses.
+
+    >>> fill("{a} · {b}", {"a": "x", "b": "(-3)"}), fill("{b}", {"b": "(-3)"})
+    ('x · (-3)', '-3')
+    """
+    alone = template.startswith("{") and template.find("}") == len(template) - 1
+    text = template.format_map(words)
+    return text[1:-1] if alone and text.startswith("(-") else text
 
 
 def put_in(operation: Operation, operands: Sequence[str], result: str) -> dict[str, str]:

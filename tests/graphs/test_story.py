@@ -394,3 +394,12 @@ def test_the_check_tells_nothing_of_a_decomposition_that_it_cannot_run_again():
     x = ak.tensor([[2.0, 1.0], [1.0, 3.0]], requires_grad=True)
     (account,) = ak.record(ak.linalg.eigh(x)[0][0]).accounts
     assert (account.difference, account.agrees) == ("", None)
+
+
+def test_a_local_derivative_that_is_a_constant_is_told_once_and_bare():
+    a = ak.tensor(2.0, requires_grad=True)
+    b = a * -3 * 2
+    locals_ = [step.sentence for step in ak.record(b).steps if step.kind == "local"]
+    assert locals_ == ["How b changes with v2: 2.", "How v2 changes with a: -3."]
+    assert [edge.local for edge in ak.graph(b).edges if edge.requires_grad] == ["-3", "2"]
+    assert ak.graph(b).nodes[2].formula == "a · (-3)"
