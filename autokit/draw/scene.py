@@ -8,6 +8,7 @@ scene only writes down what stands in it.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
@@ -25,6 +26,9 @@ MARGIN = 28.0
 
 _WIDE = 1200.0
 """A picture that is wider is turned downward."""
+
+_GRADIENT = re.compile(r"(?<![\w.])[gĝ]ᵀ?(?![\w.])")
+"""What stands for the gradient that comes in, where a derivative cannot be told without it."""
 
 _COLUMN = 160.0
 """No column of boxes takes less, with what is between it and the next."""
@@ -113,10 +117,14 @@ def still(data: Graph | Timeline, drawn: Part) -> State:
 
 
 def _factor(local: str) -> str:
-    """A local derivative as a factor; that of a product of matrices says its side itself."""
-    if local.startswith("·") or local.endswith("·"):
+    """A local derivative as a factor; that of a product of matrices says its side, or where g goes, itself.
+
+    >>> _factor("2"), _factor("-3"), _factor("· W"), _factor("gᵀ · x")
+    ('· 2', '· (-3)', '· W', 'gᵀ · x')
+    """
+    if local.startswith("·") or local.endswith("·") or _GRADIENT.search(local):
         return local
-    return f"· ({local})" if " " in local or local.startswith("−") else f"· {local}"
+    return f"· ({local})" if " " in local or local.startswith(("−", "-")) else f"· {local}"
 
 
 def _texts(data: Graph | Timeline, state: State) -> dict[str, dict[str, set[str]]]:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import autokit as ak
 from autokit.draw import scene, svg
 from autokit.draw.card import BOLD, SIZES
 from autokit.draw.escape import visible
@@ -251,3 +252,11 @@ def test_what_the_colours_of_cells_mean_is_said_where_there_are_any() -> None:
     assert notes(EXAMPLES["diamond"]()) == []
     assert notes(EXAMPLES["mlp"]()) == ["Cells: blue is above 0, orange below, colourless near 0."]
     assert notes(EXAMPLES["odd_values"]())[0].endswith("× not finite.")
+
+
+def test_what_comes_in_is_no_factor_of_a_derivative_that_tells_where_it_goes():
+    x, weight, bias = ak.ones(2, 3), ak.ones(2, 3, requires_grad=True), ak.ones(2, requires_grad=True)
+    drawn = svg(ak.graph(ak.nn.functional.linear(x, weight, bias), backward=True))
+    assert ">gᵀ · x<" in drawn
+    drawn = svg(ak.graph(bias * -3, backward=True))
+    assert ">· (-3)<" in drawn
