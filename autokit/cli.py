@@ -87,7 +87,7 @@ def _port(text: str) -> int:
 def _lab(options: argparse.Namespace) -> int:
     if find_spec("jupyterlab") is None:
         raise Failure('JupyterLab is not installed; to get it: pip install "autokit-edu[lab]"')
-    settings = [f"--ServerApp.root_dir={options.dir.resolve()}", *_QUIET]
+    settings = [f"--ServerApp.root_dir={options.dir.resolve()}"]
     if options.port is not None:
         _ask_for_port(options.port)
         settings += [f"--ServerApp.port={options.port}", "--ServerApp.port_retries=0"]
@@ -102,13 +102,6 @@ def _lab(options: argparse.Namespace) -> int:
     sys.argv[0] = "jupyter-lab"  # the name by which the server's own messages call it
     serve(settings)
     return 0
-
-
-_QUIET = (
-    "--LabApp.news_url=None",
-    "--LabApp.check_for_updates_class=jupyterlab.handlers.announcements.NeverCheckForUpdate",
-)
-"""JupyterLab asks nobody for its news and its next version, and shows no question about it over a lesson."""
 
 
 def _ask_for_port(port: int) -> None:
