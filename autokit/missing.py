@@ -132,7 +132,11 @@ _INSTEAD = {
     },
     "torch.nn.functional": {"upsample_bilinear": "interpolate", "upsample_nearest": "interpolate"},
     "torch.utils.data": {"DistributedSampler": "RandomSampler"},
-    "torch.nn": {"Container": "torch.nn.Module", "CrossMapLRN2d": "torch.nn.LocalResponseNorm"},
+    "torch.nn": {
+        "attention": "torch.nn.functional.scaled_dot_product_attention",
+        "Container": "torch.nn.Module",
+        "CrossMapLRN2d": "torch.nn.LocalResponseNorm",
+    },
     "torch.optim": {"SparseAdam": "torch.optim.Adam, as gradients are dense here"},
 }
 """What to use in place of what PyTorch has and autokit has not."""

@@ -44,6 +44,7 @@ def test_the_file_holds_the_names_of_the_pytorch_that_we_compare_with():
             "torch.nn.CrossMapLRN2d",
             "PyTorch has torch.nn.CrossMapLRN2d, autokit has not yet; use torch.nn.LocalResponseNorm",
         ),
+        ("torch.nn.attention", "has not yet; use torch.nn.functional.scaled_dot_product_attention"),
         ("torch.optim.SparseAdam", "autokit has not yet; use torch.optim.Adam"),
         ("torch.xyzzy", "module 'autokit' has no attribute 'xyzzy'"),
         ("torch.stft", "PyTorch has torch.stft, autokit has not yet; use numpy.fft"),
