@@ -81,9 +81,10 @@ def _shortened(picture: Scene, timeline: Timeline) -> dict[str, dict[str, dict[s
     for change in (*timeline.initial, *(change for step in timeline.steps for change in step.changes)):
         field = room.get((change.element, change.field))
         if field and isinstance(change.value, str):
-            shown = fit(visible(change.value), field.size, field.width + 0.01, change.field in BOLD)
-            if shown != change.value:
-                short.setdefault(change.element, {}).setdefault(change.field, {})[change.value] = shown
+            text = visible(change.value)
+            shown = fit(text, field.size, field.width + 0.01, change.field in BOLD)
+            if shown != text:
+                short.setdefault(change.element, {}).setdefault(change.field, {})[text] = shown
     return short
 
 
@@ -101,6 +102,8 @@ def _lean(value: Any) -> Any:
         return {name: _lean(item) for name, item in named.items()}
     if isinstance(value, tuple):
         return [_lean(item) for item in value]
+    if isinstance(value, str):
+        return visible(value)  # a name may turn the direction of the sentence it stands in
     if isinstance(value, float):
         # JSON has no NaN and no infinity, and nobody sees more than five digits.
         return float(f"{value:.5g}") if math.isfinite(value) else str(value)

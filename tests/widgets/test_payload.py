@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import subprocess
+import unicodedata
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+import autokit as ak
 from autokit.graphs.model import Change, Summary, Timeline
 from autokit.widgets.payload import payload
 from autokit.widgets.script import FOLDER, lean, player_js
@@ -77,3 +79,11 @@ def test_picture_is_that_before_the_first_step() -> None:
     assert "300.0" not in payload(story)["_svg"].split("</title>", 1)[1]
     later = replace(story, initial=(*story.initial, Change("n2", "value", "300.0")))
     assert "300.0" in payload(later)["_svg"].split("</title>", 1)[1]
+
+
+def test_what_cannot_be_seen_is_spelled_out_wherever_the_player_shows_it() -> None:
+    a = ak.tensor(3.0, requires_grad=True)
+    a.name = "a\u202eb\x07"
+    sent = json.dumps(payload(ak.record(a * a)), ensure_ascii=False)
+    assert "a\\\\u202eb\\\\x07" in sent
+    assert not any(unicodedata.category(each) in ("Cc", "Cf", "Cs") for each in sent)
