@@ -406,9 +406,9 @@ def _with_one_more(mask: Tensor | None) -> Tensor | None:
 
 def _checked_static(name: str, static: Tensor, heads: int, head: int) -> Tensor:
     for place, size in ((0, heads), (2, head)):
-        if static.array.shape[place] != size:
+        if static.size(place) != size:
             raise AssertionError(
-                f"expecting static_{name}.size({place}) of {size}, but got {static.array.shape[place]}"
+                f"expecting static_{name}.size({place}) of {size}, but got {static.size(place)}"
             )
     return static
 

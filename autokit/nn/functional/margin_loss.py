@@ -243,7 +243,7 @@ def multilabel_soft_margin_loss(
     if weight is not None:
         losses = losses * weight
     # By its number, as in PyTorch: a weight of more dimensions puts others before it.
-    return reduced(losses.sum(input.array.ndim - 1) / input.array.shape[-1], reduction)
+    return reduced(losses.sum(input.array.ndim - 1) / input.size(-1), reduction)
 
 
 def triplet_margin_loss(

@@ -38,6 +38,7 @@ CASES = [
     case("is_same_size", lambda T, x, y: T.is_same_size(x, y), R(2, 3), R(3)),
     case("typename", lambda T, x: T.typename(x), R(2)),
     case("typename", lambda T: T.typename(3)),
+    case("_assert", lambda T, x: (T._assert(x.dim() == 1, "a vector"), x * 2)[1], R(2)),
     otherwise("resize", lambda T, x: x.resize(3, 2), R(6)),
     otherwise("resize", lambda T, x: x.resize(6), R(2, 3)),
     case("resize_as_", lambda T, x: x.clone().resize_as_(T.ones(2, 2)), np.arange(6)),
