@@ -96,6 +96,11 @@ def _lab(options: argparse.Namespace) -> int:
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         settings.append("--allow-root")  # the only user that a container has
     _copy(options.dir, student=options.student)
+    # JupyterLab's question about news would stand before the player's controls until it is answered.
+    ours = str(Path(__file__).parent / "classroom" / "jupyter")
+    os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(
+        filter(None, [ours, os.environ.get("JUPYTER_CONFIG_PATH")])
+    )
 
     from jupyterlab.labapp import main as serve
 
