@@ -1,13 +1,17 @@
-"""What tests share: asking for a part that a machine may not have."""
+"""What tests share: asking for a part that a machine may not have, and running a program of its own."""
 
 from __future__ import annotations
 
 import importlib.util
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+
+ROOT = Path(__file__).parents[1]
 
 HOW_TO_GET = {
     "torch": "pip install torch==2.13.0, or pip install -e '.[oracle]'",
@@ -35,6 +39,24 @@ def require(name: str) -> None:
     if os.environ.get("CI"):
         pytest.fail(reason, pytrace=False)
     pytest.skip(reason, allow_module_level=True)
+
+
+def printed_by(program: str, **environment: str) -> str:
+    """What ``program`` prints in a new Python process, which finds autokit and the tests; it must succeed.
+
+    >>> printed_by("print(6 * 7)")
+    '42\\n'
+    """
+    paths = [str(ROOT), os.environ.get("PYTHONPATH")]
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), **environment},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def on_intel() -> bool:

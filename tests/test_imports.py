@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.support import printed_by
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "autokit"
@@ -165,9 +165,7 @@ def test_a_right_import_passes(module: str, source: str):
 
 def test_importing_autokit_loads_numpy_and_nothing_heavier():
     program = "import sys, autokit; print(*sorted(sys.modules))"
-    loaded = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60
-    ).stdout.split()
+    loaded = printed_by(program).split()
     assert "numpy" in loaded
     heavy = {name for name in loaded if name.split(".")[0] in NEVER_BY_IMPORT}
     assert not heavy
@@ -179,7 +177,4 @@ def test_importing_autokit_loads_numpy_and_nothing_heavier():
 def test_importing_autokit_leaves_the_search_for_garbage_as_it_was(searching: bool):
     before = "" if searching else "gc.disable(); "
     program = f"import gc; {before}import autokit; print(gc.isenabled())"
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == str(searching)
+    assert printed_by(program) == f"{searching}\n"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-import subprocess
-import sys
 import traceback
 
 import pytest
@@ -13,22 +11,14 @@ import pytest
 import autokit
 from autokit import missing, nn
 from tests.renew_pytorch_names import FILE
-from tests.support import require
+from tests.support import printed_by, require
 
 
 def test_the_file_holds_the_names_of_the_pytorch_that_we_compare_with():
     require("torch")
     # In a process of its own: what other tests import adds to the names of PyTorch's modules.
     program = "from tests.renew_pytorch_names import text; print(text(), end='')"
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=FILE.parent.parent,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=120,
-    )
-    assert FILE.read_text("utf-8") == done.stdout, "run: python -m tests.renew_pytorch_names"
+    assert FILE.read_text("utf-8") == printed_by(program), "run: python -m tests.renew_pytorch_names"
 
 
 @pytest.mark.parametrize(
@@ -148,7 +138,4 @@ def test_a_module_explains_what_it_has_not(make: type, name: str, message: str):
 
 def test_names_are_read_without_pytorch():
     program = "import sys, autokit\ntry: autokit.stft\nexcept AttributeError: print('torch' in sys.modules)"
-    run = subprocess.run(
-        [sys.executable, "-c", program], cwd=FILE.parents[1], capture_output=True, text=True, check=True
-    )
-    assert run.stdout == "False\n"
+    assert printed_by(program) == "False\n"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +13,7 @@ from hypothesis import strategies as st
 import autokit
 from autokit import random
 from autokit.random import Generator
-from tests.support import on_intel, require
+from tests.support import on_intel, printed_by, require
 
 SIZES = st.sampled_from([0, 1, 2, 3, 7, 15, 16, 17, 31, 32, 33, 40, 100, 640, 2000])
 DTYPES = ["float32", "float64", "float16"]
@@ -335,7 +333,4 @@ def test_import_leaves_numpy_random_unloaded_where_numpy_does():
         "import sys, numpy; before = 'numpy.random' in sys.modules; import autokit.random; "
         "print(before == ('numpy.random' in sys.modules))"
     )
-    assert (
-        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-        == "True\n"
-    )
+    assert printed_by(code) == "True\n"

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 
@@ -14,6 +12,7 @@ import pytest
 import autokit as torch
 from autokit import threads
 from autokit.ops import blocks
+from tests.support import printed_by
 
 F = torch.nn.functional
 
@@ -116,31 +115,28 @@ def test_numpys_settings_of_the_asking_thread_hold_in_all():
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork, which this system has not")
-def test_a_forked_process_starts_threads_of_its_own():
-    program = """
+def test_a_forked_process_starts_threads_of_its_own_and_compiles_other_loops(loops: str):
+    program = f"""
 import os
 import autokit as torch
+torch.backends.numba.enabled = {loops == "compiled"}
 torch.set_num_threads(4)
 x = torch.linspace(-4, 4, 1_200_000)
 before = x.sigmoid()
 child = os.fork()
 if not child:
-    os._exit(0 if torch.equal(x.sigmoid(), before) else 1)
+    os._exit(0 if torch.equal(x.sigmoid(), before) and x.relu().min() == 0 else 1)
 assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 print("both done")
 """
-    run = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, timeout=60
-    )
-    assert run.stdout == "both done\n", run.stderr
+    assert printed_by(program, PYTHONWARNINGS="ignore") == "both done\n"
 
 
 def test_no_thread_is_started_before_one_is_needed():
     program = (
         "import threading, autokit as torch; torch.ones(1000).sigmoid(); print(threading.active_count())"
     )
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
-    assert run.stdout == "1\n", run.stderr
+    assert printed_by(program) == "1\n"
 
 
 def test_a_pool_that_closes_while_it_is_asked_leaves_no_piece_undone(monkeypatch: pytest.MonkeyPatch):

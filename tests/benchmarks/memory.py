@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+from tests.support import printed_by
 
 _CHAIN = """
 import importlib, sys
@@ -48,14 +47,9 @@ print((tracemalloc.get_traced_memory()[1] + held) / saved)
 
 def bytes_per_node(module: str, nodes: int = 1_000_000) -> float:
     """What one addition in a chain of ``nodes`` adds to the memory of the process (Linux only)."""
-    return _printed(_CHAIN.format(module=module, nodes=nodes))
+    return float(printed_by(_CHAIN.format(module=module, nodes=nodes)))
 
 
 def peak_of_a_step() -> float:
     """The peak memory of a training step of 50 tanh layers, over the size of the arrays that it saves."""
-    return _printed(_STEP)
-
-
-def _printed(program: str) -> float:
-    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
-    return float(done.stdout)
+    return float(printed_by(_STEP))

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from itertools import combinations
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -21,6 +18,7 @@ from autokit.graphs.model import Graph
 from tests.draw import graphs
 from tests.draw.graphs import EXAMPLES, drawn_graphs, timeline
 from tests.draw.standard import STANDARD
+from tests.support import printed_by
 
 LAYOUTS = ["embedded", "layered"]
 
@@ -230,19 +228,8 @@ def test_two_processes_draw_the_same_bytes() -> None:
         "texts += [draw.svg(x, layout='layered', direction='TB') for x in made]\n"
         "print(hashlib.sha256(''.join(texts).encode()).hexdigest())\n"
     )
-    root = Path(__file__).parents[2]
-    digests = {
-        subprocess.run(
-            [sys.executable, "-c", program],
-            env={"PYTHONHASHSEED": seed, "PATH": "", "HOME": str(Path.home())},
-            cwd=root,
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    }
-    assert len(digests) == 1 and digests != {""}
+    digests = [printed_by(program, PYTHONHASHSEED=seed, PATH="") for seed in ("1", "2")]
+    assert digests[0] == digests[1] != ""
 
 
 def test_what_the_colours_of_cells_mean_is_said_where_there_are_any() -> None:

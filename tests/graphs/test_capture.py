@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 
 import pytest
 from hypothesis import given, settings
@@ -15,6 +12,7 @@ import autokit as ak
 from autokit.graphs.words import put_in
 from autokit.ops.operation import OPERATIONS
 from tests.graphs.programs import programs
+from tests.support import printed_by
 
 
 @settings(max_examples=60, deadline=None)
@@ -235,15 +233,7 @@ print(ak.draw.svg(ak.record(loss)))
 
 
 def test_two_processes_with_different_hash_seeds_give_the_same_bytes():
-    outputs = [
-        subprocess.run(
-            [sys.executable, "-c", PROGRAM],
-            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)},
-            stdout=subprocess.PIPE,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    ]
+    outputs = [printed_by(PROGRAM, PYTHONHASHSEED=seed) for seed in ("1", "2")]
     assert outputs[0] == outputs[1]
     assert len(outputs[0]) > 10_000
 

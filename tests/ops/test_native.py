@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import sys
 import warnings
 from importlib import import_module
 from pathlib import Path
@@ -17,26 +15,13 @@ import pytest
 
 import autokit as torch
 from autokit.ops import native, native_loops
-from tests.support import require
+from tests.support import printed_by, require
 
 require("numba")
 
 OPS = Path(native.__file__).parent
 SOURCES = [file.read_text("utf-8") for file in OPS.glob("*.py")]
 NAMED = sorted({name for source in SOURCES for name in re.findall(r'"(native_\w+\.\w+)"', source)})
-
-
-def run(program: str, **environment: str) -> str:
-    """What a new process prints."""
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env={**os.environ, **environment},
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 @pytest.fixture
@@ -146,7 +131,7 @@ def test_a_small_tensor_does_not_load_numba():
         "import sys, autokit as torch; torch.ones(1000, requires_grad=True).sigmoid().sum().backward(); "
         "print('numba' in sys.modules); torch.ones(100_000).sigmoid(); print('numba' in sys.modules)"
     )
-    assert run(program) == "False\nTrue\n"
+    assert printed_by(program) == "False\nTrue\n"
 
 
 def test_without_numba_everything_goes_through_numpy_in_silence():
@@ -161,7 +146,7 @@ print(torch.backends.numba.is_available(), torch.backends.numba.version(), x.gra
 import autokit.ops.native_loops as loops
 print(loops.exp.__class__.__name__)
 """
-    assert run(program) == "False None True\nfunction\n"
+    assert printed_by(program) == "False None True\nfunction\n"
 
 
 def test_a_numba_that_may_not_compile_is_not_used():
@@ -169,7 +154,7 @@ def test_a_numba_that_may_not_compile_is_not_used():
         "import autokit as torch; print(torch.ones(100_000).relu().sum().item(), "
         "torch.backends.numba.is_available())"
     )
-    assert run(program, NUMBA_DISABLE_JIT="1") == "100000.0 False\n"
+    assert printed_by(program, NUMBA_DISABLE_JIT="1") == "100000.0 False\n"
 
 
 def test_a_numba_that_cannot_be_loaded_is_noted_once(tmp_path: Path):
@@ -185,7 +170,7 @@ with warnings.catch_warnings(record=True) as noted:
     x.sigmoid(), x.sigmoid(), x.relu()
 print(*[each.message for each in noted])
 """
-    said = run(program, PYTHONPATH=os.pathsep.join([str(tmp_path), str(OPS.parent.parent)]))
+    said = printed_by(program, PYTHONPATH=os.pathsep.join([str(tmp_path), str(OPS.parent.parent)]))
     assert said == "Numba cannot be loaded (ImportError: Numba needs NumPy 9.9 or less)\n"
 
 
@@ -234,24 +219,7 @@ for thread in threads: thread.start()
 for thread in threads: thread.join()
 print(len(made), all(torch.equal(each, made[0]) for each in made), None in native._ready.values())
 """
-    assert run(program) == "4 True False\n"
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork, which this system has not")
-def test_a_forked_process_computes_by_the_loops_and_compiles_others():
-    program = """
-import os
-import autokit as torch
-torch.set_num_threads(4)
-x = torch.linspace(-4, 4, 1_200_000)
-before = x.sigmoid()
-child = os.fork()
-if not child:
-    os._exit(0 if torch.equal(x.sigmoid(), before) and x.relu().min() == 0 else 1)
-assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-print("both done")
-"""
-    assert run(program, PYTHONWARNINGS="ignore") == "both done\n"
+    assert printed_by(program) == "4 True False\n"
 
 
 # ---------------------------------------------------------------- functions of one number

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -11,15 +9,14 @@ import pytest
 
 import autokit
 from tests.renew_signatures import FILE
-from tests.support import require
+from tests.support import printed_by, require
 
 
 def test_the_file_is_what_the_installed_pytorch_says():
     """A name that is missing there has no form, and its arguments would not be looked at first."""
     require("torch")
     program = "from tests.renew_signatures import text; print(text(), end='')"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    written, anew = FILE.read_text("utf-8").splitlines(), done.stdout.splitlines()
+    written, anew = FILE.read_text("utf-8").splitlines(), printed_by(program).splitlines()
     assert len(written) > 800
     missing = {each.partition("(")[0] for each in anew} - {each.partition("(")[0] for each in written}
     assert not missing, f"of {sorted(missing)} nothing is written; run: python -m tests.renew_signatures"
