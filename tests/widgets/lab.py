@@ -28,6 +28,17 @@ import nbformat
 
 ROOT = Path(__file__).parents[2]
 TOKEN = "tok"
+LIVE_WIDGETS = """\
+import autokit as ak
+from autokit import nn, optim
+from IPython.display import display
+board = ak.playground(lambda a: a * a, a=(-2, 2))
+race = ak.descent(lambda x, y: x * x + y * y, [optim.SGD], steps=5)
+model = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
+watch = ak.monitor(model, optim.SGD(model.parameters()))
+explorer = ak.explore(model, ak.ones(1, 2))
+display(board, race, watch, explorer)"""
+"""A cell that shows one of each live widget."""
 PATIENCE = 120
 """Seconds to wait for a server, a page or a kernel on a busy machine."""
 
@@ -58,7 +69,7 @@ class Notebook:
     def run_all(self) -> None:
         """Run every cell, and wait until the kernel is done."""
         self.page.evaluate("window.jupyterapp.commands.execute('notebook:run-all-cells')")
-        self.page.wait_for_function(_KERNEL_LISTENS)
+        self.wait_for_the_kernel()
 
     def run(self, source: str) -> str:
         """Run ``source`` in the last cell, and return the text that it put out."""
@@ -70,6 +81,22 @@ class Notebook:
         while (said := self.run(f"print({expression})")) != value and time.monotonic() < until:
             time.sleep(0.1)
         assert said == value
+
+    def active_cell(self) -> int:
+        """The number of the cell that the notebook's own keys would go to."""
+        return int(self.page.evaluate("window.jupyterapp.shell.currentWidget.content.activeCellIndex"))
+
+    def restart(self) -> None:
+        """Restart the kernel, which then knows nothing of what the page shows; does not wait for it."""
+        self.page.evaluate("window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
+
+    def shut_down(self) -> None:
+        """End the kernel."""
+        self.page.evaluate("window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+
+    def wait_for_the_kernel(self) -> None:
+        """Wait until the kernel listens: the page's own idle mark comes too early."""
+        self.page.wait_for_function(_KERNEL_LISTENS)
 
     def save(self) -> None:
         """Save the notebook."""
@@ -102,8 +129,7 @@ class Lab:
         book.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
         nbformat.write(book, self.folder / name)
         notebook = self.reopen(context, name)
-        # The page's own idle mark comes too early: a cell run before the kernel listens opens a dialog.
-        notebook.page.wait_for_function(_KERNEL_LISTENS)
+        notebook.wait_for_the_kernel()  # a cell run before it listens opens a dialog
         return notebook
 
     def reopen(self, context: Any, name: str) -> Notebook:

@@ -81,9 +81,7 @@ def test_keys_and_buttons_step_and_python_reads_it_back(notebook: Notebook, page
     page.keyboard.press("ArrowRight")
     wait_for_steps(page, 4)
     notebook.wait_for("player.step", "4")
-    assert page.evaluate("window.jupyterapp.shell.currentWidget.content.activeCellIndex") == 2, (
-        "Lab took no key"
-    )
+    assert notebook.active_cell() == 2, "Lab took no key"
 
 
 def test_what_is_shown_is_what_python_says(notebook: Notebook, page: Any) -> None:
@@ -229,7 +227,7 @@ def test_elements_come_from_the_kernel_as_long_as_it_lives(notebook: Notebook, p
 
 
 def test_lives_on_without_its_kernel_and_asked_nothing_of_the_outside(notebook: Notebook, page: Any) -> None:
-    notebook.page.evaluate("window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+    notebook.shut_down()
     page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.sessionContext.session?.kernel")
     page.locator(".ak-player").first.focus()
     page.keyboard.press("End")

@@ -8,18 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.widgets.lab import Notebook
-
-LIVE = """\
-import autokit as ak
-from autokit import nn, optim
-from IPython.display import display
-board = ak.playground(lambda a: a * a, a=(-2, 2))
-race = ak.descent(lambda x, y: x * x + y * y, [optim.SGD], steps=5)
-model = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
-watch = ak.monitor(model, optim.SGD(model.parameters()))
-explorer = ak.explore(model, ak.ones(1, 2))
-display(board, race, watch, explorer)"""
+from tests.widgets.lab import LIVE_WIDGETS, Notebook
 
 USABLE = "button, input, select, textarea, summary, a, [role=treeitem], [tabindex]"
 SCALE = "place => place.querySelector('[data-element]').getScreenCTM().a"
@@ -94,7 +83,7 @@ CONTROLS = [
 def notebook(request: pytest.FixtureRequest, chromium: Any) -> Any:
     server = request.getfixturevalue(request.param)
     context = chromium.new_context(viewport={"width": 1280, "height": 2600}, reduced_motion="reduce")
-    opened = server.open(context, "live.ipynb", [LIVE, "0"])
+    opened = server.open(context, "live.ipynb", [LIVE_WIDGETS, "0"])
     opened.run_all()
     opened.page.wait_for_selector(".ak-explorer")
     yield opened

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from tests.widgets.lab import _KERNEL_LISTENS as LISTENS
 from tests.widgets.lab import Lab, Notebook
 from tests.widgets.pages import violations
 
@@ -80,10 +79,10 @@ def test_a_hand_on_the_slider_reaches_the_kernel_and_the_linked_widget(notebook:
     page = notebook.page
     place = page.locator(".ak-playground")
     place.get_by_label("a", exact=True).focus()
-    active = page.evaluate("window.jupyterapp.shell.currentWidget.content.activeCellIndex")
+    active = notebook.active_cell()
     page.keyboard.press("Home")
     page.keyboard.press("ArrowRight")
-    assert page.evaluate("window.jupyterapp.shell.currentWidget.content.activeCellIndex") == active
+    assert notebook.active_cell() == active
     notebook.wait_for("board.a, slider.value, len(heard) > 0", "-1.95 -1.95 True")
     shown = notebook.run("print(number(board.value))")
     page.wait_for_function(
@@ -161,7 +160,7 @@ def test_a_page_loaded_again_finds_its_widgets(notebook: Notebook) -> None:
     page.reload()
     for name in WIDGETS:
         page.wait_for_selector(name)
-    page.wait_for_function(LISTENS)
+    notebook.wait_for_the_kernel()
     notebook.run("board.a = 0.5")
     value = notebook.run("print(number(board.value))")
     page.wait_for_function(
@@ -178,7 +177,7 @@ def test_a_closed_one_gives_its_place_back(notebook: Notebook) -> None:
 
 def test_a_restart_leaves_everything_standing(notebook: Notebook) -> None:
     page = notebook.page
-    page.evaluate("window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
+    notebook.restart()
     page.locator(".ak-playground").get_by_label("a", exact=True).fill("1")
     page.wait_for_selector("text=The kernel does not answer")
     for name in WIDGETS[:2]:

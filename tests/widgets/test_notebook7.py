@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.widgets.lab import Lab, Notebook
+from tests.widgets.lab import LIVE_WIDGETS, Lab, Notebook
 from tests.widgets.pages import standing, violations
 
 MAKE = """\
@@ -21,15 +21,6 @@ MANY = """\
 from IPython.display import display
 players = [ak.animate(a * float(k), step=k % 5) for k in range(20)]
 display(*players)"""
-
-LIVE = """\
-from autokit import nn, optim
-board = ak.playground(lambda a: a * a, a=(-2, 2))
-race = ak.descent(lambda x, y: x * x + y * y, [optim.SGD], steps=5)
-model = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
-watch = ak.monitor(model, optim.SGD(model.parameters()))
-explorer = ak.explore(model, ak.ones(1, 2))
-display(board, race, watch, explorer)"""
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +43,7 @@ def test_it_appears_and_the_still_steps_back(notebook: Notebook) -> None:
 def test_keys_are_the_players(notebook: Notebook) -> None:
     page = notebook.page
     page.locator(".ak-player").focus()
-    active = page.evaluate("window.jupyterapp.shell.currentWidget.content.activeCellIndex")
+    active = notebook.active_cell()
     for key in (
         "ArrowRight",
         "ArrowRight",
@@ -66,7 +57,7 @@ def test_keys_are_the_players(notebook: Notebook) -> None:
         page.keyboard.press(key)
     assert standing(page) == 1
     assert page.locator(".ak-panel .ak-title").inner_text() == "a"
-    assert page.evaluate("window.jupyterapp.shell.currentWidget.content.activeCellIndex") == active
+    assert notebook.active_cell() == active
     page.keyboard.press("Escape")
     page.locator(".ak-player").get_by_role("button", name="Step forward").focus()
     page.keyboard.press("ArrowDown")
@@ -96,12 +87,12 @@ def test_twenty_players_share_nothing(notebook: Notebook) -> None:
 
 def test_the_live_widgets_have_their_keys_too(notebook: Notebook) -> None:
     page = notebook.page
-    notebook.run(LIVE)
+    notebook.run(LIVE_WIDGETS)
     page.wait_for_selector(".ak-explorer")
     for name in (".ak-playground", ".ak-monitor", ".ak-descent", ".ak-explorer"):
         assert page.locator(name).count() == 1
     page.locator(".ak-playground").get_by_label("a", exact=True).focus()
-    active = page.evaluate("window.jupyterapp.shell.currentWidget.content.activeCellIndex")
+    active = notebook.active_cell()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowUp")
     page.locator(".ak-descent").focus()
@@ -110,7 +101,7 @@ def test_the_live_widgets_have_their_keys_too(notebook: Notebook) -> None:
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
     page.wait_for_selector(".ak-explorer [role=treeitem][aria-selected=true] >> text=1")
-    assert page.evaluate("window.jupyterapp.shell.currentWidget.content.activeCellIndex") == active
+    assert notebook.active_cell() == active
     notebook.wait_for("board.a, race.step, explorer.selected", "0.1 1 1")
     assert violations(page) == []
 
@@ -121,7 +112,7 @@ def test_a_restart_in_mid_play_leaves_it_playing(notebook: Notebook) -> None:
     first.get_by_label("Step", exact=True).fill("10")
     first.get_by_label("Speed").select_option("4")
     first.get_by_role("button", name="Play", exact=True).click()
-    page.evaluate("window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
+    notebook.restart()
     page.wait_for_function(
         "() => { const p = document.querySelector('.ak-player');"
         " return Number(p.querySelector('.ak-range').value) === Number(p.querySelector('.ak-range').max)"
@@ -137,7 +128,7 @@ def test_opened_again_without_its_kernel_the_stills_take_their_place(
     notebook: Notebook, notebook7: Lab, chromium: Any
 ) -> None:
     notebook.save()
-    notebook.page.evaluate("window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+    notebook.shut_down()
     context = chromium.new_context(viewport={"width": 1280, "height": 1700})
     cell = notebook7.reopen(context, "player.ipynb").page.locator(".jp-Cell").first
     cell.get_by_text("model not found").wait_for(state="attached")
