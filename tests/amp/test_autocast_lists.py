@@ -17,9 +17,8 @@ import pytest
 import autokit
 from autokit.ops.autocast import WAYS, Region
 from autokit.thread_state import thread
-from tests.ops.case import Case
+from tests.ops.case import Case, flat
 from tests.ops.cases import CASES
-from tests.ops.test_cases import flat
 from tests.support import require
 
 require("torch")

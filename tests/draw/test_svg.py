@@ -121,17 +121,3 @@ def test_thumbnails_show_only_what_is_known() -> None:
 
 def test_nan_and_infinity_are_told_in_words() -> None:
     assert "1 NaN, 2 infinite" in svg(graphs.odd_values())
-
-
-@pytest.mark.parametrize(
-    "text, paper", [("#1f2933", "#fcfcfb"), ("#5b6673", "#edf4fb"), ("#a8440a", "#edf4fb")]
-)
-def test_contrast_is_enough(text: str, paper: str) -> None:
-    assert text in svg(graphs.mlp()) and paper in svg(graphs.mlp())
-
-    def light(colour: str) -> float:
-        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
-        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-    assert (light(paper) + 0.05) / (light(text) + 0.05) >= 4.5

@@ -16,10 +16,9 @@ import autokit
 from autokit.batches import Batch, Level, NotBatched
 from autokit.func import grad, jacrev, vmap
 from autokit.ops import samples
-from tests.func.test_func import run
-from tests.ops.case import Case
+from tests.func.programs import assert_same
+from tests.ops.case import Case, flat
 from tests.ops.cases import CASES, NEED_A_GPU
-from tests.support import require
 
 BY_SAMPLES = {
     *("apply_", "as_strided", "bernoulli", "bernoulli_", "bincount", "binomial", "bucketize", "cov"),
@@ -47,10 +46,6 @@ def looped() -> Iterator[set[str]]:
         yield names
     finally:
         samples.told_of.remove(names.add)
-
-
-def flat(result: Any) -> list[Any]:
-    return [part for each in result for part in flat(each)] if isinstance(result, tuple | list) else [result]
 
 
 def batch_of(array: np.ndarray) -> np.ndarray:
@@ -142,7 +137,7 @@ def test_the_documentation_names_what_goes_through_the_samples():
 
 # ---------------------------------------------------------------- beside PyTorch
 
-START = """
+BATCHES = """
 nn = T.nn.functional
 B = A * 2 - 1
 W = t((1.0, 0.5, -1.0), (0.2, -0.3, 1.0), (2.0, 1.0, 0.1))
@@ -241,11 +236,7 @@ PROGRAMS = {
 
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS.keys())
 def test_a_program_gives_what_it_gives_with_pytorch(program: str):
-    require("torch")
-    import torch
-
-    expected = run(START + program, torch)
-    assert expected and run(START + program, autokit) == expected
+    assert_same(BATCHES + program)
 
 
 def test_a_network_gives_the_gradients_of_each_sample():

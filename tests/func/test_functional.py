@@ -10,15 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import autokit
-from tests.support import require
+from tests.func.programs import assert_same
 
-START = """
-C = T.autograd.functional
-def t(*rows): return T.tensor(rows, dtype=T.float64)
-x, y = t(1.0, -2.0, 0.5), t(0.3, 1.0, -1.0)
-A = t((1.0, 2.0, -1.0), (0.5, -1.0, 3.0))
-s = T.tensor(0.7, dtype=T.float64)
-w = T.tensor([1.0, 2.0, 3.0], dtype=T.float64, requires_grad=True)
+FUNCTIONS = """
 def cubes(x): return (x**3).sum() * x[0]
 def both(a, b): return (a * a * b).sum() + b.exp().sum()
 def pair(a, b): return a * b, (a * a).sum()
@@ -83,35 +77,9 @@ PROGRAMS = {
 }
 
 
-def plain(value: Any) -> Any:
-    """A value of either library in one form."""
-    if hasattr(value, "detach"):
-        rounded = np.round(value.detach().numpy().astype(float), 8) + 0.0
-        return (str(value.dtype), tuple(value.shape), value.requires_grad, rounded.tolist())
-    return tuple(plain(one) for one in value) if isinstance(value, tuple | list) else value
-
-
-def run(program: str, library: Any) -> list[Any]:
-    """What ``program`` shows, and the types of the errors it meets."""
-    shown: list[Any] = []
-
-    def refused(function: Any, *arguments: Any, **more: Any) -> None:
-        with pytest.raises(Exception) as caught:
-            function(*arguments, **more)
-        shown.append(caught.type.__name__)
-
-    names = {"T": library, "show": lambda *values: shown.extend(map(plain, values)), "refused": refused}
-    exec(START + program, names)
-    return shown
-
-
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS.keys())
 def test_a_program_gives_what_it_gives_with_pytorch(program: str):
-    require("torch")
-    import torch
-
-    expected = run(program, torch)
-    assert expected and run(program, autokit) == expected
+    assert_same(FUNCTIONS + program)
 
 
 @settings(max_examples=25, deadline=None)

@@ -14,6 +14,7 @@ import torch
 import autokit
 from tests.fuzz.calls import Call
 from tests.fuzz.differences import DIFFERENCES
+from tests.ops.case import flat
 
 TOLERANCE = {"float64": 1e-9, "float32": 5e-5, "float16": 1e-2, "bfloat16": 3e-2}
 SECONDS = 5
@@ -99,10 +100,6 @@ def _gradients(library: Any, results: list[Any], leaves: list[Any]) -> list[Any]
             library.tensor(seed.tolist() if seed.size else seed).to(end.dtype).reshape(tuple(end.shape))
         )
     return list(library.autograd.grad(ends, leaves, seeds, allow_unused=True))
-
-
-def flat(result: Any) -> list[Any]:
-    return [part for each in result for part in flat(each)] if isinstance(result, tuple | list) else [result]
 
 
 class Finding(NamedTuple):

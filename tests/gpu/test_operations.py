@@ -14,7 +14,7 @@ import pytest
 
 import autokit as torch
 from tests.gpu import standin
-from tests.ops.case import Case
+from tests.ops.case import Case, flat
 from tests.ops.cases import CASES
 
 IDS = [f"{case.name}-{number}" for number, case in enumerate(CASES)]
@@ -55,10 +55,6 @@ def run(case: Case, device: str, precision: str = "float32") -> tuple[list[Any],
         first, seeds = gradients(results, leaves, 1)
         second, _ = gradients(first, leaves + seeds, 100)
         return results, first, second
-
-
-def flat(result: Any) -> list[Any]:
-    return [part for each in result for part in flat(each)] if isinstance(result, tuple | list) else [result]
 
 
 def gradients(results: list[Any], leaves: list[Any], seed: int) -> tuple[list[Any], list[Any]]:

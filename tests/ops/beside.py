@@ -1,17 +1,57 @@
-"""A line of a program, run by autokit and by PyTorch on the same small tensors."""
+"""autokit beside PyTorch: what lines of programs give, gradients, and what is said of wrong use."""
 
 from __future__ import annotations
 
+import math
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
+
+import autokit
+from tests.support import require
+
+require("torch")
+import torch  # noqa: E402
 
 TOLERANCE = {"float16": 1e-3, "float32": 2e-6}
+AWKWARD = [0.0, -0.0, math.inf, -math.inf, math.nan, 1.0, -1.0, 3.0, -3.0, 6.0, 0.5]
+"""Zeros, infinities, NaN, and where functions are bent."""
 
 
-def outcome(library: Any, line: str) -> Any:
-    """What ``line`` gives, in terms of the library and of one tensor of each kind."""
+def assert_same_outcome(line: str) -> None:
+    """The dtypes, shapes and elements of what ``line`` gives are PyTorch's."""
+    _assert_same(_outcome(autokit, line), _outcome(torch, line))
+
+
+def assert_same_error(line: str) -> None:
+    """``line`` is wrong, and raises an error of PyTorch's type."""
+    with pytest.raises((TypeError, ValueError, RuntimeError, IndexError)) as theirs:
+        _outcome(torch, line)
+    with pytest.raises(theirs.type) as ours:
+        _outcome(autokit, line)
+    assert ours.type is theirs.type
+
+
+def refusals(wrong: Callable[[Any], Any]) -> tuple[str, str]:
+    """What autokit and PyTorch say of ``wrong(library)``: autokit's error must be one of PyTorch's type."""
+    with pytest.raises(Exception) as theirs:
+        wrong(torch)
+    with pytest.raises(type(theirs.value)) as ours:
+        wrong(autokit)
+    return str(ours.value), str(theirs.value)
+
+
+def assert_same_gradients(call: Any, seed: float) -> None:
+    """The gradients of ``call`` at ``AWKWARD`` numbers are PyTorch's, where ``seed`` comes back to each."""
+    ours, theirs = (_gradients(library, call, seed) for library in (autokit, torch))
+    np.testing.assert_allclose(ours, theirs, rtol=3e-6, atol=3e-6)
+
+
+def _outcome(library: Any, line: str) -> Any:
+    """What ``line`` gives, in terms of the library and of one small tensor of each kind."""
     names = {
         "T": library,
         "F": library.nn.functional,
@@ -25,12 +65,11 @@ def outcome(library: Any, line: str) -> Any:
         return eval(line, names)
 
 
-def assert_same_outcome(ours: Any, theirs: Any) -> None:
-    """The dtypes, shapes and elements of two results are equal."""
+def _assert_same(ours: Any, theirs: Any) -> None:
     if isinstance(theirs, tuple):
         assert len(ours) == len(theirs)
         for mine, other in zip(ours, theirs):
-            assert_same_outcome(mine, other)
+            _assert_same(mine, other)
         return
     name = repr(theirs.dtype).removeprefix("torch.")
     assert ours.dtype.name == name
@@ -38,9 +77,8 @@ def assert_same_outcome(ours: Any, theirs: Any) -> None:
     np.testing.assert_allclose(ours.detach().numpy(), theirs.detach().numpy(), rtol=tolerance, atol=tolerance)
 
 
-def gradient_of(library: Any, call: Any, values: list[float], seed: float) -> np.ndarray:
-    """The gradient of ``call`` at ``values``, where ``seed`` arrives at each element of the result."""
-    x = library.tensor(values, requires_grad=True)
+def _gradients(library: Any, call: Any, seed: float) -> np.ndarray:
+    x = library.tensor(AWKWARD, requires_grad=True)
     result = call(library, x)
     result.backward(library.full(tuple(result.shape), seed))
     return x.grad.numpy()

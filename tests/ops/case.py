@@ -61,3 +61,8 @@ def case(name: str, call: Callable[..., Any], *arrays: Any) -> Case:
 def otherwise(*parts: Any) -> Case:
     """A case whose node is not called as PyTorch's."""
     return case(*parts)._replace(named_alike=False)
+
+
+def flat(result: Any) -> list[Any]:
+    """What a call gave: one value, or those in nested tuples and lists."""
+    return [part for each in result for part in flat(each)] if isinstance(result, tuple | list) else [result]

@@ -12,7 +12,7 @@ import autokit
 from autokit import ops
 from autokit.autograd.node import Node
 from autokit.ops.operation import OPERATIONS
-from tests.ops.case import Case
+from tests.ops.case import Case, flat
 from tests.ops.cases import CASES, NEED_A_GPU
 from tests.support import require
 
@@ -37,10 +37,6 @@ def call(library: Any, case: Case, tensors: list[Any]) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return case.call(library, *tensors)
-
-
-def flat(result: Any) -> list[Any]:
-    return [part for each in result for part in flat(each)] if isinstance(result, tuple | list) else [result]
 
 
 def assert_same(ours: Any, theirs: Any) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 import autokit
-from tests.ops.test_cases import assert_same, flat
+from tests.ops.case import flat
+from tests.ops.test_cases import assert_same
 from tests.support import require
 
 require("torch")
