@@ -34,13 +34,11 @@ class Tensor:
     ----------
     array : numpy.ndarray or cupy.ndarray
         The elements.
-    grad_fn : Node or None
-        The operation that made it, where that was recorded; None for a leaf.
     """
 
-    __slots__ = ("__dict__", "__weakref__", "_grad", "_requires_grad", "_storage", "array", "grad_fn")
+    __slots__ = ("__dict__", "__weakref__", "_grad", "_node", "_requires_grad", "_storage", "array")
     array: Any
-    grad_fn: Node | None
+    _node: Node | None
     _grad: Tensor | None
     _requires_grad: bool
     _storage: Storage | None
@@ -51,7 +49,7 @@ class Tensor:
         from autokit.ops.create import legacy_array
 
         self.array = legacy_array(data)
-        self.grad_fn = self._grad = None
+        self._node = self._grad = None
         self._storage = None if _storage_of_new is None else _storage_of_new()
         self._requires_grad = False
 
@@ -105,15 +103,20 @@ class Tensor:
         if not isinstance(name, str | None):
             raise TypeError(f"a name must be str or None, not {type(name).__name__}")
         self.__dict__["_name"] = name or ""
-        if self.grad_fn is not None:
+        if self._node is not None:
             from autokit.autograd.node import NAMES
 
-            NAMES[self.grad_fn] = name or ""
+            NAMES[self._node] = name or ""
+
+    @property
+    def grad_fn(self) -> Node | None:
+        """The operation that made it, where that was recorded; None for a leaf."""
+        return None if self._node is None else self._node.shown()
 
     @property
     def is_leaf(self) -> bool:
         """Whether it was made by the learner and not by a recorded operation."""
-        return self.grad_fn is None
+        return self._node is None
 
     @property
     def is_cuda(self) -> bool:
@@ -256,7 +259,7 @@ class Tensor:
     def requires_grad(self, wanted: bool) -> None:
         if not isinstance(wanted, bool):
             raise RuntimeError(f"requires_grad must be a bool, not {type(wanted).__name__}: True or False")
-        if self.grad_fn is not None and not wanted:
+        if self._node is not None and not wanted:
             raise RuntimeError(
                 "you can only change requires_grad flags of leaf variables. If you want to use a computed "
                 "variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
@@ -284,7 +287,7 @@ class Tensor:
     @property
     def grad(self) -> Tensor | None:
         """The gradient that ``backward()`` left here: None before, and None where none was wanted."""
-        if self._grad is None and self.grad_fn is not None and not self.retains_grad:
+        if self._grad is None and self._node is not None and not self.retains_grad:
             warnings.warn(
                 "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
                 "attribute won't be populated during autograd.backward(). If you indeed want the .grad field "
@@ -328,7 +331,7 @@ class Tensor:
         """Let ``.grad`` be filled although this tensor is no leaf."""
         if not self._requires_grad:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-        if self.grad_fn is None or "_retains" in self.__dict__:
+        if self._node is None or "_retains" in self.__dict__:
             return
         import weakref
 
@@ -340,7 +343,7 @@ class Tensor:
             if tensor is not None:
                 tensor._accumulate(gradient.clone() if gradient._requires_grad else copied(gradient.array))
 
-        self.grad_fn.own_hooks().retain = retain
+        self._node.own_hooks().retain = retain
 
     @property
     def retains_grad(self) -> bool:
@@ -357,15 +360,15 @@ class Tensor:
         """
         if not self._requires_grad:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-        if self.grad_fn is not None:
-            return RemovableHandle(self.grad_fn.own_hooks().result, hook)
+        if self._node is not None:
+            return RemovableHandle(self._node.own_hooks().result, hook)
         return self._hook_of_leaf("_hooks", hook)
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
         """Call ``hook`` with this leaf each time that a gradient was added to its ``.grad``."""
         if not self._requires_grad:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-        if self.grad_fn is not None:
+        if self._node is not None:
             raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
         return self._hook_of_leaf("_post_accumulate_hooks", hook)
 
@@ -389,7 +392,7 @@ class Tensor:
         """Take this tensor itself out of the graph; for views there is :meth:`detach` alone."""
         if self._is_view():
             raise RuntimeError("Can't detach views in-place. Use detach() instead.")
-        self.grad_fn = None
+        self._node = None
         self._requires_grad = False
         return self
 
@@ -462,7 +465,7 @@ class Tensor:
         return self.array.__dlpack_device__()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
-        if self.grad_fn is not None:
+        if self._node is not None:
             raise RuntimeError(
                 "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at "
                 "the moment: use .detach().clone() or .clone()"
@@ -472,14 +475,14 @@ class Tensor:
         same = object.__new__(type(self))
         memo[id(self)] = same
         same.array = copied(self.array)
-        same.grad_fn = same._storage = None
+        same._node = same._storage = None
         same._requires_grad = self._requires_grad
         same._grad = deepcopy(self._grad, memo)
         same.__dict__.update(deepcopy({k: v for k, v in self.__dict__.items() if k not in _OWN}, memo))
         return same
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        if self.grad_fn is not None:
+        if self._node is not None:
             raise RuntimeError("a tensor inside a graph cannot be pickled: pickle its .detach()")
         array = to_numpy(self.array)
         return _unpickled, (type(self), array, self._requires_grad, self.name, str(self.device))
@@ -551,7 +554,7 @@ class Tensor:
 
         return format_array(
             self.array,
-            grad_fn_name=self.grad_fn.kind if self.grad_fn is not None else None,
+            grad_fn_name=self._node.kind if self._node is not None else None,
             requires_grad=self._requires_grad,
             device=str(self.device),
             default_dtype=dtypes.get_default_dtype().name,
@@ -572,7 +575,7 @@ class Tensor:
         from autokit.graphs.model import NOT_COMPUTED
 
         pictured = graph(self)
-        if self.grad_fn is not None:
+        if self._node is not None:
             picture = draw.html(pictured)
         else:
             (alone,) = pictured.nodes
@@ -603,7 +606,7 @@ def new_tensor(array: Any) -> Tensor:
     tensor = _allocate(Tensor)
     tensor.array = array
     tensor._requires_grad = False
-    tensor.grad_fn = None
+    tensor._node = None
     tensor._grad = None
     tensor._storage = None if _storage_of_new is None else _storage_of_new()
     return tensor
@@ -623,7 +626,7 @@ def _unpickled(
 ) -> Tensor:
     tensor = object.__new__(kind)
     tensor.array = array if where == "cpu" else put_on(where, array)
-    tensor.grad_fn = tensor._grad = tensor._storage = None
+    tensor._node = tensor._grad = tensor._storage = None
     tensor._requires_grad = requires_grad
     if name:
         tensor.name = name

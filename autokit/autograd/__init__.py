@@ -83,11 +83,11 @@ def backward(
         if not chosen:
             raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
         for tensor in chosen:
-            if tensor.grad_fn is not None:
+            if tensor._node is not None:
                 tensor.retain_grad()
-        only = [tensor.grad_fn or tensor for tensor in chosen]
+        only = [tensor._node or tensor for tensor in chosen]
     run_backward(
-        [tensor.grad_fn or tensor for tensor in outputs],
+        [tensor._node or tensor for tensor in outputs],
         begin,
         inputs=only,
         retain_graph=create_graph if retain_graph is None else retain_graph,
@@ -133,7 +133,7 @@ def _backward_of_a_tensor(
         return
     begin = _seed(0, self, gradient, create_graph)
     retain = create_graph if retain_graph is None else retain_graph
-    run_backward((self.grad_fn or self,), (begin,), retain_graph=retain, create_graph=create_graph)
+    run_backward((self._node or self,), (begin,), retain_graph=retain, create_graph=create_graph)
 
 
 _backward_of_a_tensor.__name__ = "backward"
@@ -193,9 +193,9 @@ def grad(
                 "One of the differentiated Tensors does not require grad: "
                 f"{describe(source)}; make it with requires_grad=True"
             )
-    places = [source.grad_fn or source for source in sources]
+    places = [source._node or source for source in sources]
     found = run_backward(
-        [end.grad_fn or end for end in ends],
+        [end._node or end for end in ends],
         begin,
         inputs=places,
         retain_graph=create_graph if retain_graph is None else retain_graph,
@@ -266,8 +266,8 @@ def Variable(data: Tensor, requires_grad: bool = False) -> Tensor:
     """``data`` itself, as a tensor that may require grad: PyTorch's older spelling."""
     if not isinstance(data, Tensor):
         raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
-    same = data.detach() if data.grad_fn is None else data
-    if same.grad_fn is None:
+    same = data.detach() if data._node is None else data
+    if same._node is None:
         same.requires_grad = requires_grad
     return same
 

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from autokit import dtypes
-from autokit.autograd.node import FREED, Hooks, Node, source_line
+from autokit.autograd.node import FREED, NODES, Hooks, Node, source_line
 from autokit.current_gpu import SEVERAL, FollowingGPU
 from autokit.ops.blocks import copied
 from autokit.ops.recording import INFERENCE_SAVED, OUTPUT, release, unchanged
@@ -122,7 +122,7 @@ def flow(
             gpus.to(seed)
         if root in gradients:
             gradients[root] = gradients[root] + seed
-        elif root.__class__ is Node:
+        elif isinstance(root, Node):
             gradients[root] = seed
             reached.append((-root.sequence, root))
         else:
@@ -206,7 +206,7 @@ def flow(
                         value = node.output if saved is None or OUTPUT not in saved else saved[OUTPUT].array
                     else:
                         source = sources[only] if saved is None or only not in saved else saved[only]
-                        if source.__class__ is Node:
+                        if source.__class__ is Node or source.__class__ in NODES:
                             storage, value = source.storage, source.output
                         else:
                             storage, value = source._storage, source.array
@@ -215,7 +215,7 @@ def flow(
                     made = vjp(gradient, value)
                     source = value = None  # it may be large, and is not needed while other rules run
                 raw = made
-                is_node = target.__class__ is Node
+                is_node = target.__class__ is Node or target.__class__ in NODES
                 like = target if is_node else target.array
                 if made is not gradient or like.shape != node.shape or like.dtype is not node.dtype:
                     if made.shape != like.shape:
@@ -315,13 +315,13 @@ def _finish_leaf(
 def _waiting_leaves(roots: Iterable[Any], useful: set[Any] | None) -> dict[Tensor, int] | None:
     """How many contributions each leaf with hooks waits for, so that they run as soon as it is complete."""
     counts: dict[Any, int] = {}
-    nodes = {root for root in roots if root.__class__ is Node}
+    nodes = {root for root in roots if isinstance(root, Node)}
     stack = list(nodes)
     while stack:
         for target in stack.pop().targets:
             if target is None or (useful is not None and target not in useful):
                 continue
-            if target.__class__ is not Node:
+            if not isinstance(target, Node):
                 counts[target] = counts.get(target, 0) + 1
             elif target not in nodes:
                 nodes.add(target)
@@ -345,11 +345,11 @@ def _made_together(rule: Any, way: Any, gradient: Any, node: Node, fetch_values:
 
 def leading_to(wanted: set[Any], roots: Iterable[Any]) -> set[Any]:
     """The nodes and leaves behind ``roots`` that pass a gradient on to one of ``wanted``."""
-    nodes = {root for root in roots if root.__class__ is Node}
+    nodes = {root for root in roots if isinstance(root, Node)}
     stack = list(nodes)
     while stack:
         for target in stack.pop().targets:
-            if target.__class__ is Node and target not in nodes:
+            if isinstance(target, Node) and target not in nodes:
                 nodes.add(target)
                 stack.append(target)
     useful = set(wanted)
@@ -403,7 +403,7 @@ def fetch_arrays(node: Node, fetch: tuple[int | str, ...], target: Any) -> list[
             saved = node.saved
             values.append(node.output if saved is None or "out" not in saved else saved["out"].array)
         elif key == "shape":
-            values.append(target.shape if target.__class__ is Node else target.array.shape)
+            values.append(target.shape if isinstance(target, Node) else target.array.shape)
         elif node.operation.variadic and key in node.operation.operands:
             values.append(_operand_arrays(node))
         else:
@@ -420,7 +420,7 @@ def _operand_array(node: Node, place: int) -> Any:
     if node.saved is not None and place in node.saved:
         saved = node.saved[place]
         storage, value = saved._storage, saved.array
-    elif source.__class__ is Node:
+    elif source.__class__ in NODES:
         storage, value = source.storage, source.output
     else:
         storage, value = source._storage, source.array
@@ -496,7 +496,7 @@ def _after_hooks(hooks: Hooks, node: Node, rules: Any, gradient: Any, fetch_valu
     made: list[Any] = [None] * len(node.sources)
     for slot, vjp, fetch, _ in rules:
         target = node.sources[slot]
-        like = target if target.__class__ is Node else target.array
+        like = target if isinstance(target, Node) else target.array
         raw = vjp(gradient, *fetch_values(node, fetch or (), target))
         value = raw if raw.shape == like.shape else unbroadcast(raw, like.shape)
         value = value if value.dtype is like.dtype else _converted(value, like.dtype)
@@ -526,7 +526,7 @@ def _refuse_changed(node: Node, storage: Any, operand: Tensor | None) -> None:
     if storage.of_inference:
         raise RuntimeError(INFERENCE_SAVED)
     shape = list(operand.array.shape if operand is not None else node.shape)
-    maker = operand.grad_fn if operand is not None else node
+    maker = operand._node if operand is not None else node
     after = storage.changed_since(node.sequence)
     lines = [source_line(code, instruction) for _, code, instruction in after]
     changed = (

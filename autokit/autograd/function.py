@@ -202,7 +202,7 @@ class Function:
         ctx.needs_input_grad = tuple([isinstance(a, Tensor) and a._requires_grad for a in args])
         operands = tuple([a for a in args if isinstance(a, Tensor)])
         # Taken now, since forward may change an argument in place.
-        sources = tuple([t.grad_fn or t for t in operands])
+        sources = tuple([t._node or t for t in operands])
         with no_grad():
             if apart:
                 result = cls.forward(*args)

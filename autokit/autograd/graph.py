@@ -35,7 +35,7 @@ class Packed:
     _storage = None  # what was packed does not change in place
 
     def __init__(self, tensor: Tensor, hooks: saved_tensors_hooks) -> None:
-        self.source = tensor.grad_fn or (tensor if tensor._requires_grad else None)
+        self.source = tensor._node or (tensor if tensor._requires_grad else None)
         self.packed = hooks.pack_hook(tensor)
         self.unpack_hook = hooks.unpack_hook
 
@@ -57,7 +57,7 @@ class Packed:
         if isinstance(self.source, Tensor):  # a leaf, which the unpacked values stand for
             return record_all(thread.state, plain_clone.operation, made.array, (self.source,), None)
         made = made.detach()
-        made.grad_fn, made._requires_grad = self.source, True
+        made._node, made._requires_grad = self.source, True
         return made
 
 

@@ -8,6 +8,7 @@ counting alone frees it as soon as nobody holds its end.
 
 from __future__ import annotations
 
+from functools import cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, ref
@@ -99,6 +100,17 @@ class Node:
         """PyTorch's class of this node, as ``"MulBackward0"``."""
         return self.operation.backward_name(self)
 
+    def shown(self) -> Node:
+        """The node itself, of a class that has PyTorch's name: a program may ask for its type.
+
+        It gets that class when it is first shown: as long as all nodes that the engine meets are of one
+        class, Python finds their attributes several times as fast.
+        """
+        if self.__class__ is Node:
+            own = self.operation.forward is None  # the learner's, by ``autograd.Function``
+            self.__class__ = _class_called(self.kind, "autokit.autograd.function" if own else "builtins")
+        return self
+
     def name(self) -> str:
         """PyTorch's full name of :attr:`kind`."""
         own = self.kind in ("CopyBackwards", "CopySlices", "NotImplemented")
@@ -120,7 +132,7 @@ class Node:
             saved = self.saved[place]
             return saved if isinstance(saved, Tensor) else saved.tensor()
         source = self.sources[place]
-        if type(source) is Node:
+        if isinstance(source, Node):
             return source.result()
         if source is not None and source._requires_grad and not self.way.learns[place]:
             return source.detach()  # it learns only since then
@@ -134,7 +146,7 @@ class Node:
                 return None
             output = self.saved["out"].array
         result = new_tensor(output)
-        result.grad_fn, result._requires_grad, result._storage = self, True, self.storage
+        result._node, result._requires_grad, result._storage = self, True, self.storage
         if self in NAMES:
             result.name = NAMES[self]
         return result
@@ -156,12 +168,12 @@ class Node:
             if "joint" not in rules and not self.operation.variadic and names[place] not in rules:
                 continue
             while (
-                type(target) is Node
+                isinstance(target, Node)
                 and target.settings is not None
                 and not target.settings.get("asked", True)
             ):
                 target = target.targets[0]
-            end = accumulator(target) if isinstance(target, Tensor) else target
+            end = accumulator(target) if isinstance(target, Tensor) else target and target.shown()
             shown.append((type(source) is Literal, end))
         return tuple([(end, 0) for _, end in sorted(shown, key=itemgetter(0))])  # numbers stand last
 
@@ -186,6 +198,17 @@ class Node:
 
     def __repr__(self) -> str:
         return f"<{self.kind}>"
+
+
+NODES: set[Any] = {Node}
+"""All classes of nodes, where ``isinstance`` would take too long: of what is none it asks several times."""
+
+
+@cache
+def _class_called(name: str, module: str) -> type[Node]:
+    made = type(name, (Node,), {"__slots__": (), "__module__": module, "__doc__": Node.__doc__})
+    NODES.add(made)
+    return made
 
 
 _HIDE_NUMBERS = {
@@ -268,6 +291,7 @@ class AccumulateGrad:
     """
 
     __slots__ = ("__weakref__", "variable")
+    __module__ = "builtins"  # so its type is shown as in PyTorch, as that of a node is
 
     def __init__(self, variable: Tensor) -> None:
         self.variable = variable

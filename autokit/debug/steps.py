@@ -33,7 +33,7 @@ class Step:
 
     def __init__(self, number: int, node: Node, gradient: Any) -> None:
         self.number = number
-        self.node = node
+        self.node = node.shown()
         self.name = node.kind
         self.inputs = node.operands
         self.output = node.result()

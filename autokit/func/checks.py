@@ -192,7 +192,7 @@ class Check:
                     )
 
         outputs = self._differentiable()
-        roots = [output.grad_fn or output for output in outputs]
+        roots = [output._node or output for output in outputs]
         seeds = [made_beside(np.ones_like, output.array) for output in outputs]
         run_backward(roots, seeds, retain_graph=True, listener=listen, into_leaves=False)
 

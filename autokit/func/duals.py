@@ -145,7 +145,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             tensor = own(tensor).requires_grad_()
             tensor.__dict__["_closed"] = True  # it learns for the tangent's sake alone
         dual = clone(tensor)
-    now.duals[dual.grad_fn] = tangent
+    now.duals[dual._node] = tangent
     return dual
 
 

@@ -42,8 +42,8 @@ class Tape:
     """The part of a graph from ``inputs``, tensors or nodes, to ``outputs``, in the order of its making."""
 
     def __init__(self, outputs: Sequence[Tensor], inputs: Iterable[Tensor | Node]) -> None:
-        self.inputs = [each if each.__class__ is Node else each.grad_fn or each for each in inputs]  # type: ignore[union-attr]
-        self.ends = [each.grad_fn or each for each in outputs]
+        self.inputs = [each if isinstance(each, Node) else each._node or each for each in inputs]  # type: ignore[union-attr]
+        self.ends = [each._node or each for each in outputs]
         between = leading_to(set(self.inputs), self.ends).difference(self.inputs)
         self.nodes: list[Node] = sorted(between, key=attrgetter("sequence"))
 

@@ -110,11 +110,11 @@ class Level:
 def reaches_open_leaf(tensors: Iterable[Any], own: list[Tensor]) -> bool:
     """Whether one of ``tensors`` was made from a leaf that is neither among ``own`` nor closed."""
     closed = set(own)
-    stack: list[Any] = [t.grad_fn or t for t in tensors if isinstance(t, Tensor) and t._requires_grad]
+    stack: list[Any] = [t._node or t for t in tensors if isinstance(t, Tensor) and t._requires_grad]
     seen = set(stack)
     while stack:
         place = stack.pop()
-        if place.__class__ is not Node:
+        if not isinstance(place, Node):
             if place not in closed and "_closed" not in place.__dict__:
                 return True
             continue

@@ -30,7 +30,7 @@ def contributions(origin: EngineNode, gradient: Any) -> dict[int, np.ndarray]:
                 if one is None or not way.learns[place]:
                     continue
                 source = origin.sources[place]
-                shape = (source if source.__class__ is EngineNode else source.array).shape
+                shape = (source if isinstance(source, EngineNode) else source.array).shape
                 sent[place] = in_reach(unbroadcast(one if on_a_gpu(one) else np.asarray(one), tuple(shape)))
     return sent
 

@@ -253,7 +253,7 @@ def _behind(end: Node) -> list[Node]:
     found, waiting = {end}, [end]
     while waiting:
         for source in waiting.pop().sources:
-            if source.__class__ is Node and source not in found:
+            if isinstance(source, Node) and source not in found:
                 found.add(source)
                 waiting.append(source)
     return list(found)

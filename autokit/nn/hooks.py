@@ -361,5 +361,5 @@ def _hook_last_node(module: Module, hook: Callable[..., Any], output: Any) -> No
             if isinstance(output, dict)
             else output[0]
         )
-    if output.grad_fn is not None:
-        output.grad_fn.register_hook(lambda found, arrived: hook(module, found, arrived))
+    if output._node is not None:
+        output._node.register_hook(lambda found, arrived: hook(module, found, arrived))

@@ -180,7 +180,7 @@ class Module(Hookable):
                 f"cannot assign '{type(param).__name__}' object to parameter '{name}' "
                 "(torch.nn.Parameter or None required)"
             )
-        if param is not None and param.grad_fn is not None:
+        if param is not None and param._node is not None:
             raise ValueError(
                 f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created "
                 "explicitly. "

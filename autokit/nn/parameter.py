@@ -61,7 +61,7 @@ def _share(tensor: Tensor, data: Any) -> None:
             f"{type(tensor).__name__} is made from a tensor, not from {type(data).__name__}: "
             "put torch.tensor(...) around it"
         )
-    tensor.grad_fn = tensor._grad = None
+    tensor._node = tensor._grad = None
     tensor._requires_grad = False
     if data is None:
         tensor.array, tensor._storage = np.empty(0, dtypes.get_default_dtype().numpy), None

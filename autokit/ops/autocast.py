@@ -247,7 +247,7 @@ def _cast(value: Any, dtype: np.dtype, region: Region) -> Any:
         return value
     from autokit.ops.convert import cast
 
-    if region.casts is None or not value._requires_grad or value.grad_fn is not None or dtype == _FLOAT32:
+    if region.casts is None or not value._requires_grad or value._node is not None or dtype == _FLOAT32:
         return cast(value, dtype=dtype, asked=True)
     key = id(value), thread.state.grad_enabled
     known = region.casts.get(key)

@@ -140,7 +140,7 @@ def _node(
     settings: dict[str, Any],
 ) -> Node:
     state = thread.state
-    node = record(state, operation, array, operation.way(learns), sources, settings).grad_fn
+    node = record(state, operation, array, operation.way(learns), sources, settings)._node
     assert node is not None
     if array.size > state.keep:
         node.output, node.saved = None, {}

@@ -50,7 +50,7 @@ class Saved:
             maker = (
                 f"output {self.slot} of {type(ctx).__name__}"
                 if self.slot is not None
-                else (f"output 0 of {tensor.grad_fn.name()}" if tensor.grad_fn is not None else "")
+                else (f"output 0 of {tensor._node.name()}" if tensor._node is not None else "")
             )
             raise ChangedSince(
                 "one of the variables needed for gradient computation has been modified by an inplace "
@@ -68,7 +68,7 @@ class Saved:
             if node is None:  # nobody else holds this output
                 node = output_of(whole, self.slot, output.array)
                 ctx._nodes[self.slot] = ref(node)
-            output.grad_fn, output._requires_grad = node, True
+            output._node, output._requires_grad = node, True
         return output
 
 
@@ -111,7 +111,7 @@ def record_call(
         and id(output) not in constant
     }
     for output in joining.values():
-        if id(output) in dirty and output._requires_grad and output.grad_fn is None:
+        if id(output) in dirty and output._requires_grad and output._node is None:
             raise RuntimeError(
                 "a leaf Variable that requires grad has been used in an in-place operation. To update a "
                 "parameter, do it inside `with torch.no_grad():`"
@@ -140,7 +140,7 @@ def record_call(
         output = made = joining[slot]
         if id(output) in dirty:
             made = new_tensor(output.array)
-        made.grad_fn, made._requires_grad, each.storage = each, True, made._storage
+        made._node, made._requires_grad, each.storage = each, True, made._storage
         if made is not output:
             with noted_change(output):
                 overwrite(output, made)

@@ -141,7 +141,7 @@ def arrays_behind(tensors: Sequence[Tensor]) -> dict[int, Any]:
     """The arrays that the graph of ``tensors`` keeps alive, leaves and results, each once."""
     found: dict[int, Any] = {}
     seen: set[Any] = set()
-    stack: list[Any] = [tensor.grad_fn or tensor for tensor in tensors]
+    stack: list[Any] = [tensor._node or tensor for tensor in tensors]
     while stack:
         one = stack.pop()
         if one is None or one in seen:

@@ -116,7 +116,7 @@ def refuse_change(tensor: Tensor) -> None:
         )
     if not thread.state.grad_enabled:
         return
-    if tensor._requires_grad and tensor.grad_fn is None:
+    if tensor._requires_grad and tensor._node is None:
         raise RuntimeError(
             "a leaf Variable that requires grad is being used in an in-place operation: "
             f"{describe(tensor)}. To update a parameter, do it inside `with torch.no_grad():`"
@@ -140,7 +140,7 @@ def _refuse_view(tensor: Tensor, base: Tensor) -> None:
             "the inplace to be tracked) or both outside (if you want the inplace to be tracked). The view is "
             f"{describe(tensor)} of {describe(base)}."
         )
-    if base._requires_grad and base.grad_fn is None:
+    if base._requires_grad and base._node is None:
         raise RuntimeError(
             "a view of a leaf Variable that requires grad is being used in an in-place operation: "
             f"{describe(tensor)} is a view of {describe(base)}. To update a parameter, do it inside "
@@ -159,7 +159,7 @@ def _refuse_view(tensor: Tensor, base: Tensor) -> None:
 def as_it_was(tensor: Tensor) -> Tensor:
     """The tensor before a change, with its place in the graph, which keeps the old elements from now on."""
     before = new_tensor(copied(tensor.array))
-    node = before.grad_fn = tensor.grad_fn
+    node = before._node = tensor._node
     before._requires_grad = tensor._requires_grad
     if node is not None and node.output is tensor.array:
         node.output, node.storage = before.array, storage_of(tensor).at_rest()
@@ -204,12 +204,12 @@ def overwrite(tensor: Tensor, result: Tensor) -> None:
             f"result type {_capital(made.dtype)} can't be cast to the desired output type "
             f"{_capital(array.dtype)}: an in-place operation keeps the dtype of {describe(tensor)}"
         )
-    if result.grad_fn is None and tensor._requires_grad and thread.state.grad_enabled:
+    if result._node is None and tensor._requires_grad and thread.state.grad_enabled:
         result = put(as_it_was(tensor), result, index=(Ellipsis,))  # the old elements get no gradient
-    base = tensor.__dict__.get("_base") if result.grad_fn is not None else None
+    base = tensor.__dict__.get("_base") if result._node is not None else None
     before = _base_as_it_was(base) if base is not None else None
     array[...] = made
-    if result.grad_fn is not None:
+    if result._node is not None:
         _rebase(tensor, result, before)
 
 
@@ -218,7 +218,7 @@ def _base_as_it_was(base: Tensor) -> Tensor:
     if base.array.size <= thread.state.keep:
         return as_it_was(base)
     before = new_tensor(base.array)
-    before.grad_fn, before._requires_grad = base.grad_fn, base._requires_grad
+    before._node, before._requires_grad = base._node, base._requires_grad
     return before
 
 
@@ -243,14 +243,14 @@ def _rebase(tensor: Tensor, result: Tensor, base_before: Tensor | None) -> None:
 
 def _give_history(tensor: Tensor, result: Tensor) -> None:
     """Let ``tensor`` stand where ``result`` stands in the graph."""
-    node = result.grad_fn
+    node = result._node
     assert node is not None
     # The node stands for the tensor from here on, and so is newer than the change itself.
     node.sequence = next_sequence()
     node.dtype, node.storage = tensor.array.dtype, storage_of(tensor)
     if node.output is not None:
         node.output = tensor.array
-    old, tensor.grad_fn, tensor._requires_grad = tensor.grad_fn, node, True
+    old, tensor._node, tensor._requires_grad = tensor._node, node, True
     if old is not None and tensor.retains_grad:
         _move_retaining(tensor, old)
 
@@ -258,7 +258,7 @@ def _give_history(tensor: Tensor, result: Tensor) -> None:
 def _move_retaining(tensor: Tensor, old: Node) -> None:
     assert old.hooks is not None
     retain, old.hooks.retain = old.hooks.retain, None
-    tensor.grad_fn.own_hooks().retain = retain  # type: ignore[union-attr]
+    tensor._node.own_hooks().retain = retain  # type: ignore[union-attr]
 
 
 def _capital(dtype: np.dtype) -> str:
@@ -330,12 +330,12 @@ def set_data(tensor: Tensor, array: Any) -> None:
     if array is tensor.array:
         return
     tensor.array, tensor._storage = array, None
-    if tensor.grad_fn is not None:
+    if tensor._node is not None:
         # The node keeps the old elements, and a new one stands for the tensor with the new.
         before = new_tensor(array)
-        before.grad_fn, before._requires_grad = tensor.grad_fn, True
-        tensor.grad_fn = plain_getitem(before, index=(Ellipsis,)).grad_fn
-        tensor.grad_fn.output = array  # type: ignore[union-attr]
+        before._node, before._requires_grad = tensor._node, True
+        tensor._node = plain_getitem(before, index=(Ellipsis,))._node
+        tensor._node.output = array  # type: ignore[union-attr]
     else:
         mark_changed(tensor)
 

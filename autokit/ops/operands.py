@@ -249,7 +249,7 @@ def _new_literal(number: Any, common: np.dtype | None) -> Tensor:
     # Through an array of the number's own width, so that integers wrap as PyTorch's do.
     literal.array = np.array(number, common) if common.kind not in "ui" else np.asarray(number).astype(common)
     literal._requires_grad = False
-    literal.grad_fn = literal._grad = literal._storage = None
+    literal._node = literal._grad = literal._storage = None
     return literal
 
 

@@ -347,8 +347,8 @@ def _unary(operation: Operation) -> Callable[..., Tensor]:
         if learns and way is not None:
             state = thread.state
             if state.grad_enabled:
-                made = record(state, operation, array, way, (input.grad_fn or input,), None)
-                node = made.grad_fn
+                made = record(state, operation, array, way, (input._node or input,), None)
+                node = made._node
                 if node.saved is not None or (  # type: ignore[union-attr]
                     reduces and input.array.size > state.small
                 ):
@@ -397,10 +397,8 @@ def _binary(operation: Operation) -> Callable[..., Tensor]:
             return new_tensor(array)
         state = thread.state
         if state.grad_enabled and differentiable:
-            made = record(
-                state, operation, array, way, (input.grad_fn or input, other.grad_fn or other), None
-            )
-            node = made.grad_fn
+            made = record(state, operation, array, way, (input._node or input, other._node or other), None)
+            node = made._node
             if node.saved is not None or (  # type: ignore[union-attr]
                 reduces and (a.size > state.small or b.size > state.small)
             ):
@@ -442,8 +440,8 @@ def _unary_with_settings(operation: Operation) -> Callable[..., Tensor]:
             array = layout(array)
         state = thread.state
         if input._requires_grad and way is not None and state.grad_enabled:
-            result = record(state, operation, array, way, (input.grad_fn or input,), settings)
-            node = result.grad_fn
+            result = record(state, operation, array, way, (input._node or input,), settings)
+            node = result._node
             if node.saved is not None or input.array.size > state.small:  # type: ignore[union-attr]
                 settle(state, node, arguments)
         else:

@@ -66,7 +66,8 @@ def record(
     small = state.small
     source = sources[0]
     if source.__class__ is Node and source.shape == shape and source.saved is None and small > 0:
-        # Neighbours are often of one shape: sharing it saves memory, and asking for the size.
+        # Neighbours are often of one shape: sharing it saves memory, and asking for the size.  The few nodes
+        # that were shown, and so have classes of their own, go without.
         node.shape = source.shape
         node.saved = None
     else:
@@ -91,7 +92,7 @@ def record(
         node.code, node.instruction = state.line
     tensor = _allocate(Tensor)
     tensor.array = array
-    tensor.grad_fn = node
+    tensor._node = node
     tensor._requires_grad = True
     tensor._grad = None
     tensor._storage = None
@@ -110,7 +111,7 @@ def record_all(
     sources: list[Any] = []
     large = of_inference = False
     for operand in operands:
-        source = operand.grad_fn
+        source = operand._node
         if source is None and operand._requires_grad:  # a leaf that learns: however large, it stays
             sources.append(operand)
             learns.append(True)
@@ -128,7 +129,7 @@ def record_all(
     if of_inference:
         refuse_inference(way, operands)
     made = record(state, operation, array, way, tuple(sources), settings)
-    node = made.grad_fn
+    node = made._node
     if large or node.saved is not None:  # type: ignore[union-attr]
         settle(state, node, operands)
     return made
@@ -166,11 +167,11 @@ def settle(state: State, node: Node | None, operands: tuple[Tensor, ...]) -> Non
         if operand.array.size > limit:
             any_large = True
             if place not in way.spare:
-                if source.__class__ is Node:
+                if isinstance(source, Node):
                     saved[place] = operand
-            elif source.__class__ is not Node and not way.learns[place]:
+            elif not isinstance(source, Node) and not way.learns[place]:
                 node.sources = (*node.sources[:place], None, *node.sources[place + 1 :])
-        elif source.__class__ is Node and source.output is not operand.array:
+        elif isinstance(source, Node) and source.output is not operand.array:
             saved[place] = operand
     node.saved = saved if saved or any_large else None
     if OUTPUT not in way.saves and node.output.size > limit:
@@ -186,7 +187,7 @@ def release(node: Node) -> None:
         node.output = None
     node.sources = tuple(
         [
-            None if not learns and source.__class__ is not Node and _is_large(source) else source
+            None if not learns and not isinstance(source, Node) and _is_large(source) else source
             for source, learns in zip(node.sources, node.way.learns)
         ]
     )
@@ -233,8 +234,8 @@ def share_storage(base: Tensor, result: Tensor) -> Tensor:
         )
     ):
         storage = result._storage = storage_of(base)
-        if result.grad_fn is not None:
-            result.grad_fn.storage = storage
+        if result._node is not None:
+            result._node.storage = storage
         root = base.__dict__.get("_base")
         result.__dict__["_base"] = base if root is None else root
         if not thread.state.grad_enabled:
@@ -247,6 +248,6 @@ def storage_of(tensor: Tensor) -> Storage:
     """The storage of ``tensor``, made now if it had none."""
     if tensor._storage is None:
         tensor._storage = Storage()
-        if tensor.grad_fn is not None:
-            tensor.grad_fn.storage = tensor._storage
+        if tensor._node is not None:
+            tensor._node.storage = tensor._storage
     return tensor._storage

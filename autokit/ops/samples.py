@@ -128,7 +128,7 @@ def recorded_with_samples(operation: Any, array: Any, way: Any, sources: tuple[A
             known = _levels_behind(source)
             missing = tuple([level for level in levels if level not in known])
             if missing:
-                source = plain_shared(_tensor_behind(source), levels=missing).grad_fn
+                source = plain_shared(_tensor_behind(source), levels=missing)._node
         made.append(source)
     rules = _rules.get(way)
     if rules is None:
@@ -170,7 +170,7 @@ def _tensor_behind(source: Any) -> Tensor:
     known = source.result()
     if known is None:  # its value was large, and is not needed here
         known = new_tensor(np.broadcast_to(np.zeros((), source.dtype), source.shape))
-        known.grad_fn, known._requires_grad = source, True
+        known._node, known._requires_grad = source, True
     return known
 
 

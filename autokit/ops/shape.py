@@ -394,13 +394,13 @@ def _of_itself(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
         refuse_change(self)
         before = new_tensor(self.array)
-        before.grad_fn, before._requires_grad = self.grad_fn, self._requires_grad
+        before._node, before._requires_grad = self._node, self._requires_grad
         result = function(before, *arguments, **settings)
         self.array = result.array
-        self.grad_fn = result.grad_fn
+        self._node = result._node
         mark_changed(self)
-        if self.grad_fn is not None:
-            self.grad_fn.storage = self._storage
+        if self._node is not None:
+            self._node.storage = self._storage
         return self
 
     apply.__name__ = apply.__qualname__ = f"{function.__name__}_"

@@ -154,15 +154,15 @@ class _Part:
         ends = {
             slot: one
             for slot, one in enumerate(outputs)
-            if isinstance(one, Tensor) and one.grad_fn is not None and one.grad_fn.sequence > start
+            if isinstance(one, Tensor) and one._node is not None and one._node.sequence > start
         }
         if not ends or not thread.state.grad_enabled:
             return result
-        self.beginnings = tuple(_beginnings((one.grad_fn for one in ends.values()), start))
+        self.beginnings = tuple(_beginnings((one._node for one in ends.values()), start))
         self.made = [
             (one.array.shape, one.array.dtype) if slot in ends else None for slot, one in enumerate(outputs)
         ]
-        name = self.name or next(one.grad_fn.name() for one in ends.values() if one.grad_fn)
+        name = self.name or next(one._node.name() for one in ends.values() if one._node)
         operation = custom_operation(
             "checkpoint",
             [f"input{place}" for place in range(len(self.beginnings))],
@@ -178,7 +178,7 @@ class _Part:
         self.tensors = hold(node, self.tensors, [tensor for tensor, _ in self.tensors.values()])
         for slot, node in nodes.items():
             outputs[slot] = fresh[slot]
-            fresh[slot].grad_fn, fresh[slot]._requires_grad = node, True
+            fresh[slot]._node, fresh[slot]._requires_grad = node, True
         self.slots = tuple(nodes)
         return unflatten(outputs, structure)
 
@@ -215,7 +215,7 @@ class _Part:
             slots = slots | (nothing if create_graph else {slot: one.array for slot, one in nothing.items()})
         with _cut_off(self.beginnings):  # from there on the pass goes on that called this
             found = run_backward(
-                [outputs[slot].grad_fn for slot in slots],
+                [outputs[slot]._node for slot in slots],
                 list(slots.values()),
                 inputs=self.beginnings,
                 retain_graph=create_graph,
@@ -227,7 +227,7 @@ class _Part:
 
     def _check(self, outputs: list[Any]) -> None:
         again = [
-            (one.array.shape, one.array.dtype) if before is not None and one.grad_fn is not None else None
+            (one.array.shape, one.array.dtype) if before is not None and one._node is not None else None
             for one, before in zip(outputs, self.made)
         ]
         if len(outputs) != len(self.made) or (self.compare and again != self.made):
@@ -243,7 +243,7 @@ def _cut_off(places: Iterable[Any]) -> Iterator[None]:
     """Let gradients stop at these nodes and leaves, and none of their hooks run."""
     taken: list[Any] = []
     for place in places:
-        if place.__class__ is Node:
+        if isinstance(place, Node):
             taken.append((place.hooks, place.sources))
             place.hooks, place.sources = None, ()
         else:
@@ -252,7 +252,7 @@ def _cut_off(places: Iterable[Any]) -> Iterator[None]:
         yield
     finally:
         for place, own in zip(places, taken):
-            if place.__class__ is Node:
+            if isinstance(place, Node):
                 place.hooks, place.sources = own
             elif own is not None:
                 place.__dict__["_hooks"] = own
@@ -268,7 +268,7 @@ def _beginnings(ends: Iterable[Node | None], start: int) -> list[Any]:
             if target is None or target in seen:
                 continue
             seen.add(target)
-            if target.__class__ is Node and target.sequence > start:
+            if isinstance(target, Node) and target.sequence > start:
                 stack.append(target)
             else:
                 found.append(target)

@@ -136,6 +136,36 @@ def test_hooks_of_nodes_with_several_outputs_and_broadcasting():
     both(program)
 
 
+def test_the_type_of_a_node_says_which_it_is():
+    def program(T: Any) -> list[Any]:
+        class Twice(T.autograd.Function):
+            @staticmethod
+            def forward(ctx: Any, x: Any) -> Any:
+                return x * 2
+
+            @staticmethod
+            def backward(ctx: Any, g: Any) -> Any:
+                return g * 2
+
+        x = T.ones(2, requires_grad=True)
+        y = (x + 1) ** 2
+        z = Twice.apply(y) * T.tensor(3.0)
+        nodes = [y.grad_fn, z.grad_fn]
+        while nodes[-1].next_functions:
+            nodes.append(nodes[-1].next_functions[0][0])
+        seen: list[Any] = [repr(type(node)) for node in nodes if "Twice" not in node.name()]
+        seen += [node.__class__.__name__ for node in nodes]
+        seen += [isinstance(nodes[0], T.autograd.graph.Node), y.grad_fn is y.grad_fn]
+        seen.append(type((y + 1).grad_fn) is type((x + 2).grad_fn))
+        # What was looked at takes part in the pass as any other node does.
+        (first,) = T.autograd.grad(z.sum(), x, create_graph=True)
+        seen.append(first.grad_fn is not None)
+        first.sum().backward()
+        return [*seen, first.tolist(), x.grad.tolist()]
+
+    both(program)
+
+
 def test_saved_values_have_pytorchs_names():
     def program(T: Any) -> list[Any]:
         x = T.tensor([1.0, 2.0], dtype=T.float64, requires_grad=True)

@@ -36,10 +36,10 @@ _ADVICE = {
 
 def warn_of_probabilities(loss: str, input: Tensor) -> None:
     """Warn where ``input``, made by softmax or sigmoid, is not what ``loss`` takes."""
-    node = input.grad_fn
+    node = input._node
     while node is not None and node.operation.view:  # as after .squeeze()
         source = node.sources[0]
-        if source.__class__ is not Node:
+        if not isinstance(source, Node):
             return
         node = source
     if node is None:

@@ -247,7 +247,7 @@ def cross_entropy(
     """
     if UNUSUAL and asks_for_care(input):
         return with_care("cross_entropy", cross_entropy, (), locals())
-    if input.grad_fn is not None:
+    if input._node is not None:
         warn_of_probabilities("cross_entropy", input)
     if reduction != "mean" or size_average is not None or reduce is not None:
         reduction = chosen_reduction(reduction, size_average, reduce)
