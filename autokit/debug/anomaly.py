@@ -80,13 +80,10 @@ class detect_anomaly:
         )
 
     def __enter__(self) -> None:
-        state = thread.state
-        self._before = state.listener, state.watchers
-        _switch(True, self.check_nan)
+        self._mode = set_detect_anomaly(True, self.check_nan)
 
     def __exit__(self, *error: object) -> None:
-        state = thread.state
-        state.listener, state.watchers = self._before
+        self._mode.__exit__(*error)
 
 
 def is_anomaly_enabled() -> bool:

@@ -71,6 +71,11 @@ def line(x: float, y: float, text: str, role: str, limit: float, anchor: str = "
     return TextLine(x, y, shown, role, anchor, whole if shown != whole else "")
 
 
+def shown_in(field: Field, text: str, role: str) -> str:
+    """What ``field`` shows of ``text``: as much as it has room for, up to a rounding of the width."""
+    return fit(visible(text), field.size, field.width + 0.01, role in BOLD)
+
+
 def in_order(node: Node, arriving: Sequence[Edge]) -> bool:
     """Whether it matters which operand is which."""
     return node.operation not in IN_ANY_ORDER and len({edge.operand for edge in arriving}) > 1

@@ -3,8 +3,8 @@
 A name or a value may hold markup, control characters that XML forbids,
 marks that turn the reading direction, or half of a surrogate pair.  ``visible``
 spells out what cannot be seen, ``xml`` makes text safe in SVG and HTML, as
-content and as an attribute, and ``isolate`` keeps a right-to-left name from
-turning the line it stands in.
+content and as an attribute, ``isolate`` keeps a right-to-left name from
+turning the line it stands in, and ``in_a_line`` keeps a long one short too.
 """
 
 from __future__ import annotations
@@ -54,6 +54,15 @@ def isolate(text: str) -> str:
     if any(unicodedata.bidirectional(character) in ("R", "AL", "AN") for character in shown):
         return f"{_FIRST_STRONG_ISOLATE}{shown}{_POP_ISOLATE}"
     return shown
+
+
+def in_a_line(text: str, most: int) -> str:
+    """``isolate`` for a cell or a sentence: a text of more than ``most`` characters loses its middle.
+
+    >>> in_a_line("a quite long name", 8)
+    'a qu…ame'
+    """
+    return isolate(text if len(text) <= most else f"{text[: most // 2]}…{text[1 - most // 2 :]}")
 
 
 def _spelled(character: str) -> str:

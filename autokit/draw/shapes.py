@@ -166,3 +166,8 @@ class Scene:
     notes: tuple[TextLine, ...]
     title: str
     state: State
+
+    def fields(self) -> dict[str, Mapping[str, Field]]:
+        """The fields of every box of a node and of every arrow, by the names of their elements."""
+        boxes = {box.node.element: box.card.fields for box in self.boxes if box.node}
+        return boxes | {line.edge.element: {"flow": line.flow} for line in self.lines}

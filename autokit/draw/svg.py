@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from autokit.draw.card import BOLD, SIZES, text_width
-from autokit.draw.escape import markup, visible, xml
+from autokit.draw.card import BOLD, SIZES, shown_in, text_width
+from autokit.draw.escape import markup, xml
 from autokit.draw.fold import ranges
 from autokit.draw.heatmap import Heatmap
-from autokit.draw.metrics import FONT, fit
+from autokit.draw.metrics import FONT
 from autokit.draw.scene import scene
 from autokit.draw.shapes import Box, Card, Field, Frame, Line, Scene, TextLine, Thumbnail
 from autokit.draw.thumbnail import picture as thumbnail_picture
@@ -187,7 +187,7 @@ def _field(name: str, content: Card, value: str | int | None) -> str:
 
 def _changing(field: Field, role: str, value: str) -> str:
     colour = _MUTED if value == NOT_COMPUTED else _FILL.get(role, _MUTED)
-    shown = fit(visible(value), field.size, field.width + 0.01, role in BOLD)
+    shown = shown_in(field, value, role)
     return (
         f'<text data-field="{role}" data-width="{field.width:.6g}" x="{field.x:.6g}" y="{field.y:.6g}"'
         f"{_type(role, field.size, field.anchor, colour)}>{xml(shown)}</text>"

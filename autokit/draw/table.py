@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autokit.draw.escape import isolate, markup
+from autokit.draw.escape import in_a_line, isolate, markup
 from autokit.draw.metrics import columns
 from autokit.graphs.model import Table
 
@@ -40,7 +40,7 @@ def table_bundle(table: Table, plain: str | None = None) -> dict[str, Any]:
 
 
 def _shown(words: str) -> str:
-    return isolate(words if len(words) <= _WIDEST else f"{words[: _WIDEST // 2]}…{words[1 - _WIDEST // 2 :]}")
+    return in_a_line(words, _WIDEST)
 
 
 def _cell(words: str) -> str:

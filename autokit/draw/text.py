@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autokit.draw.card import WAY_BACK, describe, marks_text, shape_text
-from autokit.draw.escape import isolate
+from autokit.draw.escape import in_a_line, isolate
 from autokit.draw.fold import Fold
 from autokit.draw.metrics import columns
 from autokit.draw.part import LIMIT, Part, part
@@ -132,7 +132,7 @@ def _content(summary: Summary | None, otherwise: str) -> str:
 
 def _shown(words: str) -> str:
     """A name or a value fit for a line: not too long, visible, its reading direction kept to itself."""
-    return isolate(words if len(words) <= _WIDEST else f"{words[: _WIDEST // 2]}…{words[1 - _WIDEST // 2 :]}")
+    return in_a_line(words, _WIDEST)
 
 
 def _padded(cell: str, width: int) -> str:

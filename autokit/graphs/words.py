@@ -184,7 +184,7 @@ def listed(words: Sequence[str]) -> str:
 def counted(count: int, noun: str) -> str:
     """A number and its noun.
 
-    >>> counted(1, "step"), counted(2, "step")
-    ('1 step', '2 steps')
+    >>> counted(1, "step"), counted(2000, "step")
+    ('1 step', '2,000 steps')
     """
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

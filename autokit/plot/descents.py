@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autokit.graphs.descents import Descents, Path
+from autokit.graphs.words import counted
 from autokit.plot.figures import DASHES, MARKERS, PAPER, SERIES, figure, scale_by_powers, style
 from autokit.plot.functions import contour
 from autokit.plot.themes import in_theme
@@ -57,7 +58,7 @@ class _Race:
 
     def show(self, step: int) -> None:
         """Let each way go up to ``step``."""
-        self.title.set_text(f"After {step} step{'' if step == 1 else 's'}")
+        self.title.set_text(f"After {counted(step, 'step')}")
         for (halo, line, dot, now), path in zip(self.ways, self.paths, strict=True):
             x, y = zip(*path.points[: step + 1])
             halo.set_data(x, y)

@@ -15,6 +15,7 @@ from autokit.draw.table import table_text
 from autokit.graphs.descents import USUAL, Descents, descend
 from autokit.graphs.model import Table
 from autokit.graphs.summary import number
+from autokit.graphs.words import counted
 from autokit.plot.functions import levels
 from autokit.widgets.live import Live, finite_numbers, live_css, still_bundle
 from autokit.widgets.script import bundle
@@ -135,7 +136,7 @@ class Descent(Live):
 
     def _sentence(self, step: int) -> str:
         losses = [(path.losses[step], path.name) for path in self.descents.paths]
-        where = "At the start" if step == 0 else f"After {step} step{'' if step == 1 else 's'}"
+        where = "At the start" if step == 0 else f"After {counted(step, 'step')}"
         finite = [each for each in losses if math.isfinite(each[0])]
         gone = [name for loss, name in losses if not math.isfinite(loss)]
         told = f"{where} "

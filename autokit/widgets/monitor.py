@@ -14,6 +14,7 @@ from autokit.draw.table import table_text
 from autokit.graphs.model import Table
 from autokit.graphs.summary import number
 from autokit.graphs.training import Watch
+from autokit.graphs.words import counted
 from autokit.plot.training import spreads
 from autokit.widgets.live import Live, finite, live_css, still_bundle
 from autokit.widgets.script import bundle
@@ -140,7 +141,7 @@ class Monitor(Live):
         self.finish()
 
     def __repr__(self) -> str:
-        return f"Monitor({_count(len(self._watch.history.losses))}, {len(self._layers)} layers)"
+        return f"Monitor({counted(len(self._watch.history.losses), 'step')}, {len(self._layers)} layers)"
 
     def _ipython_display_(self, **kwargs: Any) -> None:
         from IPython import get_ipython
@@ -183,7 +184,7 @@ class Monitor(Live):
         losses, total = self._watch.history.losses, self.total
         if not losses:
             return "No step was taken so far."
-        steps = f"{_count(len(losses))} of {total:,}" if total else _count(len(losses))
+        steps = counted(len(losses), "step") + (f" of {total:,}" if total else "")
         first, last = number(losses[0]), number(losses[-1])
         when = "At" if self.running else "After"
         told = f"{when} {steps} the loss is {last}; it began at {first}."
@@ -240,10 +241,6 @@ def monitor(model: Module, optimizer: Optimizer, total: int = 0, every: int = 10
     Monitor(20 steps, 2 layers)
     """
     return Monitor(model, optimizer, total, every)
-
-
-def _count(steps: int) -> str:
-    return f"{steps:,} step{'' if steps == 1 else 's'}"
 
 
 def _shown(value: float) -> str:

@@ -12,9 +12,8 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from autokit import draw
-from autokit.draw.card import BOLD
+from autokit.draw.card import shown_in
 from autokit.draw.escape import visible
-from autokit.draw.metrics import fit
 from autokit.draw.shapes import Scene
 from autokit.graphs.model import Change, Collapse, Graph, State, Summary, Timeline
 from autokit.graphs.summary import number
@@ -70,19 +69,12 @@ def _cells(timeline: Timeline) -> dict[str, dict[str, dict[str, list[str]]]]:
 
 
 def _shortened(picture: Scene, timeline: Timeline) -> dict[str, dict[str, dict[str, str]]]:
-    room = {
-        (box.node.element, name): f
-        for box in picture.boxes
-        if box.node
-        for name, f in box.card.fields.items()
-    }
-    room |= {(line.edge.element, "flow"): line.flow for line in picture.lines}
+    rooms = picture.fields()
     short: dict[str, dict[str, dict[str, str]]] = {}
     for change in (*timeline.initial, *(change for step in timeline.steps for change in step.changes)):
-        field = room.get((change.element, change.field))
+        field = rooms.get(change.element, {}).get(change.field)
         if field and isinstance(change.value, str):
-            text = visible(change.value)
-            shown = fit(text, field.size, field.width + 0.01, change.field in BOLD)
+            text, shown = visible(change.value), shown_in(field, change.value, change.field)
             if shown != text:
                 short.setdefault(change.element, {}).setdefault(change.field, {})[text] = shown
     return short

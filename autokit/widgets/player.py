@@ -14,6 +14,7 @@ from autokit import draw
 from autokit.graphs.cells import NOT_TOLD, Cells
 from autokit.graphs.model import Timeline
 from autokit.graphs.summary import number
+from autokit.graphs.words import counted
 from autokit.widgets.export import save_html
 from autokit.widgets.payload import payload, pictured
 from autokit.widgets.script import player_css, player_js
@@ -126,7 +127,7 @@ class Player(anywidget.AnyWidget):
             draw.save(self.timeline, path, **options)
 
     def __repr__(self) -> str:
-        return f"Player({_count(len(self.timeline.graph), 'node')}, {_count(len(self.timeline), 'step')})"
+        return f"Player({counted(len(self.timeline.graph), 'node')}, {counted(len(self.timeline), 'step')})"
 
     def _ipython_display_(self, **kwargs: Any) -> None:
         """Show the still, and the player, which hides the still as long as it is alive.
@@ -220,7 +221,3 @@ def animate(tensor: Tensor | Timeline, **traits: Any) -> Player:
     from autokit.graphs.story import tell
 
     return Player(*tell(tensor), **traits)
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number} {thing}{'' if number == 1 else 's'}"

@@ -13,10 +13,8 @@ import numpy as np
 import traitlets
 
 from autokit import draw
-from autokit.draw.card import BOLD
-from autokit.draw.escape import visible
+from autokit.draw.card import shown_in
 from autokit.draw.image import image
-from autokit.draw.metrics import fit
 from autokit.draw.part import part
 from autokit.draw.scene import still as everything_known
 from autokit.draw.shapes import Scene
@@ -239,13 +237,12 @@ class Playground(Live):
     def _fitted(self) -> State:
         """The state with every text cut to the room that the picture has for it."""
         state = self._state()
-        rooms = {box.node.element: box.card.fields for box in self._scene.boxes if box.node}
-        rooms |= {line.edge.element: {"flow": line.flow} for line in self._scene.lines}
+        rooms = self._scene.fields()
         for element, fields in rooms.items():
             shown = state.get(element, {})
             for name, room in fields.items():
                 if isinstance(text := shown.get(name), str):
-                    shown[name] = fit(visible(text), room.size, room.width + 0.01, name in BOLD)
+                    shown[name] = shown_in(room, text, name)
         return {element: state[element] for element in rooms if element in state}
 
     def _thumbnails(self) -> dict[str, dict[str, str]]:
