@@ -57,9 +57,9 @@ def judge(answer: Any, expected: Any, hint: str = "", *, tolerance: float | None
     hint : str
         Told along with a wrong answer.
     tolerance : float, optional
-        How far a value may be off, relative to the expected value, and to the largest of them.  By
-        default as the less precise of the two dtypes allows: 1e-4 for float32 and Python numbers,
-        1e-6 for float64, 1e-2 for float16.
+        How far a value may be off, as a part of the largest of the expected values.  By default as the
+        less precise of the two dtypes allows: 1e-4 for float32 and Python numbers, 1e-6 for float64,
+        1e-2 for float16.
 
     Returns
     -------
@@ -204,8 +204,8 @@ def _close(given: np.ndarray, wanted: np.ndarray, tolerance: float, noise: float
     given, wanted = _wide(given), _wide(wanted)
     size = np.abs(wanted[np.isfinite(wanted)])
     largest = float(size.max()) if size.size and size.max() > 0 else 1.0
-    least = max(tolerance * largest, noise)
-    return np.asarray(np.isclose(given, wanted, rtol=tolerance, atol=least, equal_nan=True))
+    allowed = max(tolerance * largest, noise)
+    return np.asarray(np.isclose(given, wanted, rtol=0, atol=allowed, equal_nan=True))
 
 
 def _wide(array: np.ndarray) -> np.ndarray:

@@ -47,6 +47,8 @@ def test_rounding_within_the_precision_of_the_dtype_is_right():
     assert judge(np.array([1e-9, 1.0]), np.array([0.0, 1.0])).right
     assert not judge(2e-8, 1e-8).right
     assert judge(0.33, 1 / 3, tolerance=0.02).right
+    assert judge([101.0, 1.9], [100.0, 1.0], tolerance=0.01).right, "a part of the largest"
+    assert not judge(101.5, 100.0, tolerance=0.01).right
     assert not judge(1.0 + 1e-12, 1.0, tolerance=0).right
 
 
