@@ -17,6 +17,7 @@ from autokit.ops.index import zero_like
 from autokit.ops.join import cat
 from autokit.ops.recurrent import recurrence, walk
 from autokit.tensor import Tensor, new_tensor
+from autokit.thread_state import thread
 
 
 class Drawn(Module):
@@ -56,7 +57,10 @@ def run_layer(
         states, h, cells = walk(given, h, cells, by_state, sizes, backwards, kind, projection)
         return cat(states), h, None if c is None else cells
     operands = (given, h, cells, from_state, none if state_bias is None else state_bias)
-    result = direct(recurrence, operands, {"sizes": sizes, "backwards": backwards, "kind": kind})
+    settings = {"sizes": sizes, "backwards": backwards, "kind": kind, "kept": None}
+    if thread.state.grad_enabled and given._requires_grad and given.array.__class__ is np.ndarray:
+        settings["kept"] = {}
+    result = direct(recurrence, operands, settings)
     count, batch = sum(sizes), h.shape[0]
     last = result[count : count + batch]
     return result[:count], last, None if c is None else result[count + batch :]

@@ -26,7 +26,7 @@ def _product(a: Any, b: Any) -> Any:
 _MANY = 4096
 
 
-def _bias_gradient(g: Any) -> Any:
+def bias_gradient(g: Any) -> Any:
     """The sum over the rows, as a product where it can be: that is three times as fast as NumPy's sum."""
     rows = _rows(g)
     count = len(rows)
@@ -48,7 +48,7 @@ def _name(node: Node) -> str:
         lambda g, input: _rows(g).T @ _rows(input),
         lambda g, input: _product(_rows(g).T, _rows(input)),
     ),
-    bias=derivative("1", lambda g: _rows(g).sum(axis=0), _bias_gradient),
+    bias=derivative("1", lambda g: _rows(g).sum(axis=0), bias_gradient),
     reduces=True,
     backward=_name,
 )

@@ -3,7 +3,8 @@
 A whole sequence is one operation.  On the way forward each step needs the one
 before it; on the way back, all the gates are found again at once from the
 states that came out, in one product of matrices, so that nothing but the
-result has to be kept.
+result has to be kept.  Arrays of NumPy go a way of their own, which keeps the
+gates (:mod:`autokit.ops.recurrent_arrays`).
 
 Sequences lie in one array, (rows, width), time after time: ``sizes`` says how
 many rows belong to each time.  Where sequences end early the sizes fall, as
@@ -18,14 +19,13 @@ K. Cho et al., "Learning Phrase Representations using RNN Encoder-Decoder", EMNL
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
-from autokit.devices import beside, on_a_gpu
-from autokit.ops import recurrent_kernels
+from autokit.devices import on_a_gpu
+from autokit.ops import recurrent_arrays, recurrent_kernels
 from autokit.ops.elementwise import relu, sigmoid, tanh
 from autokit.ops.operation import derivative, on, operation
 from autokit.tensor import Tensor
@@ -59,11 +59,6 @@ def _times(sizes: tuple[int, ...], backwards: bool) -> Iterator[slice]:
     return reversed(rows) if backwards else iter(rows)
 
 
-def _renewed(state: Any, part: Any) -> Any:
-    """``state`` with its first rows replaced; the other sequences have ended, or not yet begun."""
-    return part if len(part) == len(state) else np.concatenate([part, state[len(part) :]])
-
-
 def walk(
     given: Any,
     h: Any,
@@ -86,8 +81,8 @@ def walk(
         if projection is not None:
             new = new @ projection.T
         states.append(new)
-        h = _renewed(h, new)
-        c = _renewed(c, cells) if c.ndim else c
+        h = recurrent_arrays.renewed(h, new)
+        c = recurrent_arrays.renewed(c, cells) if c.ndim else c
     if backwards:
         states.reverse()
     return states, h, c
@@ -113,56 +108,11 @@ def scan(
     return np.concatenate([*states, h, c] if c.ndim else [*states, h])
 
 
-# ---------------------------------------------------------------- on arrays, faster
-
-
-@lru_cache(maxsize=16)
-def _halves(width: int, dtype: np.dtype) -> tuple[Any, Any]:
-    """1/2 and 1/2 for the gates that take a sigmoid, 1 and 0 for the third, which takes a tanh."""
-    factor, shift = np.full((2, 4, width), 0.5, dtype)
-    factor[2], shift[2] = 1, 0
-    return factor.reshape(-1), shift.reshape(-1)
-
-
-def _open_gates(gates: Any) -> None:
-    """Apply the functions of an LSTM's gates in place: σ(x) = tanh(x/2)/2 + 1/2, so one tanh does."""
-    factor, shift = (beside(gates, each) for each in _halves(gates.shape[1] // 4, gates.dtype))
-    gates *= factor
-    np.tanh(gates, out=gates)
-    gates *= factor
-    gates += shift
-
-
-def _scan_on_arrays(
-    given: Any,
-    h: Any,
-    c: Any,
-    weight: Any,
-    bias: Any,
-    sizes: tuple[int, ...],
-    backwards: bool,
-    kind: str,
-) -> Any:
-    """:func:`scan`; for LSTM with fewer calls and arrays on the way."""
-    if kind != "LSTM" or any(each.__class__ is not np.ndarray for each in (given, h, c, weight, bias)):
-        return scan(given, h, c, weight, bias, sizes, backwards, kind)
-    count, width, turned = len(given), h.shape[1], weight.T
-    out = np.empty((count + 2 * len(h), width), given.dtype)
-    for rows in _times(sizes, backwards):
-        size = rows.stop - rows.start
-        gates = h[:size].dot(turned)
-        gates += given[rows]
-        if bias.ndim:
-            gates += bias
-        _open_gates(gates)
-        cells = gates[:, width : 2 * width] * c[:size]
-        cells += gates[:, :width] * gates[:, 2 * width : 3 * width]
-        new = np.tanh(cells, out=out[rows])
-        new *= gates[:, 3 * width :]
-        h, c = _renewed(h, new), _renewed(c, cells)
-    out[count : count + len(h)] = h
-    out[count + len(h) :] = c
-    return out
+def _scan_on_arrays(given, h, c, weight, bias, sizes, backwards, kind, kept=None):  # fmt: skip
+    if all(each.__class__ is np.ndarray for each in (given, h, c, weight, bias)):
+        order = list(_times(sizes, backwards))
+        return recurrent_arrays.scan(given, h, c, weight, bias, order, kind, kept)
+    return scan(given, h, c, weight, bias, sizes, backwards, kind)
 
 
 # ---------------------------------------------------------------- the way back
@@ -179,12 +129,15 @@ def _gradients(
     sizes: tuple[int, ...],
     backwards: bool,
     kind: str,
+    kept: recurrent_arrays.Kept | None,
 ) -> tuple[Any, ...]:
     if any(isinstance(each, Tensor) for each in (g, given, h, c, weight, bias)):
         return _gradients_of_tensors(g, (given, h, c, weight, bias), (sizes, backwards, kind))
     order = list(_times(sizes, backwards))
+    if all(each.__class__ is np.ndarray for each in (g, given, h, c, weight, bias, out)):
+        return recurrent_arrays.gradients(g, given, h, c, weight, bias, out, order, kind, kept)
     count, batch = len(given), len(h)
-    before = _states_before(h, out, order)
+    before = recurrent_arrays.states_before(h, out, order)
     recurrent = before @ weight.T
     if bias.ndim:
         recurrent += bias
@@ -211,21 +164,6 @@ def _gradients_of_tensors(g: Any, operands: tuple[Any, ...], settings: tuple[Any
     learning = [each for each in operands if isinstance(each, Tensor) and each.requires_grad]
     found = iter(grad(scan(*operands, *settings), learning, g, create_graph=True, allow_unused=True))
     return tuple([next(found) if any(each is one for one in learning) else None for each in operands])
-
-
-def _states_before(start: Any, states: Any, order: list[slice]) -> Any:
-    """For each row the state that it came from."""
-    if on_a_gpu(states) and len({each.stop - each.start for each in order}) == 1 and len(order) > 1:
-        forward = order[0].start < order[1].start
-        between = slice(0, order[-1].start) if forward else slice(order[-2].start, order[0].stop)
-        return np.concatenate([start, states[between]] if forward else [states[between], start])
-    before = np.empty_like(states, shape=(sum(rows.stop - rows.start for rows in order), start.shape[1]))
-    last = start.copy()
-    for rows in order:
-        count = rows.stop - rows.start
-        before[rows] = last[:count]
-        last[:count] = states[rows]
-    return before
 
 
 def _back_plain(
@@ -262,22 +200,9 @@ def _back_gru(
     of_given, of_recurrent = by_given.reshape(-1, 3, width), by_recurrent.reshape(-1, 3, width)
     for rows in reversed(order):
         part = by_state[: rows.stop - rows.start]
-        if on_a_gpu(part):
-            recurrent_kernels.gru_back(
-                part,
-                arriving[rows],
-                keep[rows],
-                reset[rows],
-                shares[rows],
-                of_given[rows],
-                of_recurrent[rows],
-            )
-        else:
-            part += arriving[rows]
-            np.multiply(shares[rows], part[:, None], out=of_given[rows])
-            of_recurrent[rows] = of_given[rows]
-            of_recurrent[rows, 2] *= reset[rows]
-            part *= keep[rows]
+        recurrent_kernels.gru_back(
+            part, arriving[rows], keep[rows], reset[rows], shares[rows], of_given[rows], of_recurrent[rows]
+        )
         part += by_recurrent[rows] @ weight
     return by_given, by_recurrent
 
@@ -287,20 +212,14 @@ def _back_lstm(
 ):  # fmt: skip
     width = c.shape[1]
     recurrent += given
-    gates = recurrent.reshape(-1, 4, width)
-    _open_gates(recurrent)
+    gates = on(sigmoid, recurrent).reshape(-1, 4, width)
+    gates[:, 2] = np.tanh(recurrent[:, 2 * width : 3 * width])
     enter, keep, new, leave = (gates[:, place] for place in range(4))
     entering = enter * new
     cells_before, cells, last = np.empty_like(entering), np.empty_like(entering), c.copy()
     for rows in order:
         part = last[: rows.stop - rows.start]
-        if on_a_gpu(part):
-            recurrent_kernels.cells_of(part, keep[rows], entering[rows], cells_before[rows], cells[rows])
-        else:
-            cells_before[rows] = part
-            part *= keep[rows]
-            part += entering[rows]
-            cells[rows] = part
+        recurrent_kernels.cells_of(part, keep[rows], entering[rows], cells_before[rows], cells[rows])
     shown = np.tanh(cells, out=cells)
     # What each gate gets: the first three for one unit at the cells, the last for one at the state.
     shares = np.empty_like(gates)
@@ -314,16 +233,9 @@ def _back_lstm(
     for rows in reversed(order):
         count = rows.stop - rows.start
         part, cell_part = by_state[:count], by_cells[:count]
-        if on_a_gpu(part):
-            recurrent_kernels.lstm_back(
-                part, arriving[rows], cell_part, to_cells[rows], keep[rows], shares[rows], of_gates[rows]
-            )
-        else:
-            part += arriving[rows]
-            cell_part += part * to_cells[rows]
-            np.multiply(shares[rows, :3], cell_part[:, None], out=of_gates[rows, :3])
-            np.multiply(shares[rows, 3], part, out=of_gates[rows, 3])
-            cell_part *= keep[rows]
+        recurrent_kernels.lstm_back(
+            part, arriving[rows], cell_part, to_cells[rows], keep[rows], shares[rows], of_gates[rows]
+        )
         np.matmul(by_gates[rows], weight, out=part)
     return by_gates, by_gates
 
@@ -335,11 +247,12 @@ def _back_lstm(
     backward="StackBackward0",
     on_arrays=_scan_on_arrays,
 )
-def recurrence(given, h, c, weight, bias, /, sizes, backwards, kind):
+def recurrence(given, h, c, weight, bias, /, sizes, backwards, kind, kept=None):
     """A recurrent layer, given what the input gives to the gates.
 
     The result has a row for each row of ``given``, and then the last states
     and, for LSTM, the last cells.  ``c`` and ``bias`` without dimensions stand
-    for none.
+    for none.  In ``kept``, where it is a dictionary, the gates wait for the way
+    back (:mod:`autokit.ops.recurrent_arrays`).
     """
     return scan(given, h, c, weight, bias, sizes, backwards, kind)

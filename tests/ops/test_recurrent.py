@@ -2,24 +2,93 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+import autokit as torch
 from autokit.ops.recurrent import recurrence
 
+KINDS = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
+SIZES = [(3, 3, 3), (4, 2, 2, 1), (1,)]
 
-@pytest.mark.parametrize("kind, gates", [("LSTM", 4), ("GRU", 3), ("RNN_TANH", 1)])
-@pytest.mark.parametrize("backwards", [False, True])
-@pytest.mark.parametrize("with_bias", [False, True])
-@pytest.mark.parametrize("sizes", [(3, 3, 3), (4, 2, 2, 1), (1,)])
-@pytest.mark.parametrize("scale", [1.0, 200.0])
-def test_arrays_go_the_way_of_the_plain_rule(kind, gates, backwards, with_bias, sizes, scale):
-    random, width = np.random.RandomState(0), 5
+
+def operands_of(
+    kind: str, sizes: tuple[int, ...], with_bias: bool = True, scale: float = 1.0
+) -> tuple[Any, ...]:
+    random, width, gates = np.random.RandomState(0), 5, KINDS[kind]
     given = random.standard_normal((sum(sizes), gates * width)) * scale
     h, c = random.standard_normal((2, sizes[0], width))
     weight = random.standard_normal((gates * width, width))
     bias = random.standard_normal(gates * width) if with_bias else np.zeros(())
-    operands = (given, h, c if kind == "LSTM" else np.zeros(()), weight, bias)
+    return given, h, c if kind == "LSTM" else np.zeros(()), weight, bias
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize("with_bias", [False, True])
+@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize("scale", [1.0, 200.0])
+@pytest.mark.parametrize("kept", [None, {}])
+def test_arrays_go_the_way_of_the_plain_rule(kind, backwards, with_bias, sizes, scale, kept):
+    operands = operands_of(kind, sizes, with_bias, scale)
+    copies = [each.copy() for each in operands]
     rule = recurrence.operation
     plain = rule.plain(*operands, sizes, backwards, kind)
-    assert np.allclose(rule.forward(*operands, sizes, backwards, kind), plain, rtol=1e-12, atol=1e-14)
+    made = rule.forward(*operands, sizes, backwards, kind, kept if kept is None else {})
+    assert np.allclose(made, plain, rtol=1e-12, atol=1e-14)
+    assert all(np.array_equal(each, copy) for each, copy in zip(operands, copies))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize("with_bias", [False, True])
+@pytest.mark.parametrize("sizes", SIZES)
+def test_gradients_by_the_gates_that_were_kept_and_by_those_found_again_are_those_of_tensors(
+    kind, backwards, with_bias, sizes
+):
+    arrays = operands_of(kind, sizes, with_bias)
+    leaves = [torch.tensor(each, requires_grad=bool(each.ndim)) for each in arrays]
+    learning = [each for each in leaves if each.requires_grad]
+    plain = recurrence.operation.plain(*leaves, sizes, backwards, kind)
+    g = torch.from_numpy(np.random.RandomState(1).standard_normal(plain.shape))
+    expected = torch.autograd.grad(plain, learning, g)
+    kept: dict[str, Any] = {}
+    out = recurrence(*leaves, sizes, backwards, kind, kept)
+    assert "gates" in kept
+    for _way_back in range(3):
+        found = torch.autograd.grad(out, learning, g, retain_graph=True)
+        for each, wanted in zip(found, expected, strict=True):
+            np.testing.assert_allclose(each.numpy(), wanted.numpy(), rtol=1e-9, atol=1e-11)
+        assert "gates" not in kept
+
+
+def test_what_is_computed_again_for_a_picture_leaves_the_gates_as_they_were():
+    """Finite differences call the rule again, with the same settings and other numbers."""
+    operands = operands_of("LSTM", (2, 2))
+    kept: dict[str, Any] = {}
+    rule = recurrence.operation
+    rule.forward(*operands, (2, 2), False, "LSTM", kept)
+    gates = kept["gates"][0].copy()
+    rule.forward(operands[0] + 1, *operands[1:], (2, 2), False, "LSTM", kept)
+    assert np.array_equal(kept["gates"][0], gates)
+    del kept["gates"]
+    rule.forward(operands[0] + 1, *operands[1:], (2, 2), False, "LSTM", kept)
+    assert "gates" not in kept
+
+
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
+def test_gradients_of_samples_are_those_of_each(kind: str):
+    torch.manual_seed(0)
+    layer = getattr(torch.nn, kind)(3, 4)
+    parameters = {name: each.detach() for name, each in layer.named_parameters()}
+    samples = torch.randn(3, 5, 2, 3)
+
+    def loss(parameters: Any, x: Any) -> Any:
+        return torch.func.functional_call(layer, parameters, (x,))[0].pow(2).sum()
+
+    together = torch.func.vmap(torch.func.grad(loss), in_dims=(None, 0))(parameters, samples)
+    for place, sample in enumerate(samples):
+        for name, alone in torch.func.grad(loss)(parameters, sample).items():
+            np.testing.assert_allclose(together[name][place].numpy(), alone.numpy(), rtol=1e-4, atol=1e-6)
