@@ -8,8 +8,9 @@ with derivatives among the same three, and so there is a derivative of every
 order.
 
 The array code is in :mod:`autokit.ops.correlate`, for large arrays where Numba
-is installed in :mod:`autokit.ops.correlate_native`, and for a GPU in
-:mod:`autokit.ops.correlate_gpu`; :mod:`autokit.ops.conv` checks what a program passes.
+is installed in :mod:`autokit.ops.correlate_native`, for a GPU in
+:mod:`autokit.ops.correlate_gpu`, and for numbers that are not finite in
+:mod:`autokit.ops.correlate_exact`; :mod:`autokit.ops.conv` checks what a program passes.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from autokit.devices import on_a_gpu, with_channels_as
-from autokit.ops import correlate_gpu, correlate_native
+from autokit.ops import correlate_exact, correlate_gpu, correlate_native
 from autokit.ops.correlate import (
     correlate,
     correlate_input_gradient,
@@ -32,7 +33,8 @@ from autokit.ops.operation import derivative, on, operation
 def _run(function: Any, a: Any, b: Any, *rest: Any) -> Any:
     """Half precision is computed in single precision, and rounded once at the end, as PyTorch does.
 
-    On a GPU the matrix product itself adds up in single precision.
+    On a GPU the matrix product itself adds up in single precision.  What is not finite may need the exact
+    way: infinite weights do, and a NaN in the gradient of a weight tells of all other cases.
     """
     if a.__class__ is not np.ndarray and on_a_gpu(a):
         return getattr(correlate_gpu, function.__name__)(a, b, *rest)
@@ -41,9 +43,13 @@ def _run(function: Any, a: Any, b: Any, *rest: Any) -> Any:
             each.astype(np.float32) if getattr(each, "dtype", None) == np.float16 else each for each in rest
         ]
         return _run(function, a.astype(np.float32), b.astype(np.float32), *wider).astype(np.float16)
-    if a.__class__ is b.__class__ is np.ndarray and is_large(a):
-        return getattr(correlate_native, function.__name__)(a, b, *rest)
-    return function(a, b, *rest)
+    if function is correlate_input_gradient and not np.isfinite(b).all():
+        return correlate_exact.correlate_input_gradient(a, b, *rest)
+    large = a.__class__ is b.__class__ is np.ndarray and is_large(a)
+    made = (getattr(correlate_native, function.__name__) if large else function)(a, b, *rest)
+    if function is correlate_weight_gradient and np.isnan(made).any():
+        return correlate_exact.correlate_weight_gradient(a, b, *rest)
+    return made
 
 
 def _over_positions(g: Any) -> Any:

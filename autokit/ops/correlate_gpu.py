@@ -9,7 +9,8 @@ the rest.
 The gradient by the input is a convolution too: of the outputs' gradients, set
 apart by the stride and with zeros around, with the weight turned round.  With
 a stride of s it multiplies s² times as many zeros, and yet needs no sums at
-places where windows overlap.
+places where windows overlap.  An infinite weight makes NaN of all these zeros,
+more than on a CPU: asking whether there is one would let the GPU wait.
 
 References
 ----------

@@ -190,6 +190,62 @@ def test_an_infinity_or_a_nan_gets_to_no_window_that_does_not_see_it(inputs: int
     ]
 
 
+@pytest.mark.parametrize("special", [np.inf, np.nan])
+@given(drawn=convolutions(), data=st.data())
+@settings(max_examples=60, deadline=None)
+def test_what_is_not_finite_gets_where_it_does_in_pytorch(special: float, drawn: Any, data: Any):
+    """In float64, where PyTorch multiplies by the padding and by no other zeros, as we do in all dtypes."""
+    x, weight, windows = drawn
+    assume(len(x))
+    g = np.random.RandomState(0).uniform(-1, 1, plain_correlate(x, weight, windows).shape)
+    into = data.draw(st.sampled_from([x, weight, g]))
+    into[tuple(data.draw(st.sampled_from([0, size // 2, size - 1])) for size in into.shape)] = special
+    stride, padding, dilation, _ = windows
+    behind = tuple(  # how much of x lies behind the last window
+        size - ((count - 1) * skip - 2 * pad + step * (width - 1) + 1)
+        for size, count, width, skip, pad, step in zip(
+            x.shape[2:], g.shape[2:], weight.shape[2:], stride, padding, dilation
+        )
+    )
+    for name, a, b, more in (("conv", x, g, {}), ("conv_transpose", g, x, {"output_padding": behind})):
+        found = []
+        for library in (autokit, pytorch()):
+            convolve = getattr(library.nn.functional, f"{name}{x.ndim - 2}d")
+            operands = [library.tensor(each, requires_grad=True) for each in (a, weight)]
+            out = convolve(*operands, **windows._asdict(), **more)
+            found.append([out.detach(), *library.autograd.grad(out, operands, library.tensor(b))])
+        for mine, other in zip(*found):
+            np.testing.assert_allclose(mine.numpy(), other.numpy(), atol=1e-10)
+
+
+@pytest.mark.parametrize(("inputs", "outputs", "sizes", "kernel", "settings"), LARGE)
+@pytest.mark.parametrize("place", ["input", "weight", "gradient"])
+def test_what_is_not_finite_gets_to_the_same_places_of_large_images(
+    inputs: int, outputs: int, sizes: Any, kernel: Any, settings: Any, place: str
+):
+    """With Numba, without it and as PyTorch in float64."""
+    random = np.random.RandomState(0)
+    count = -(-native.LARGE // (inputs * int(np.prod(sizes))))
+    shapes = (count, inputs, *sizes), (outputs, inputs // settings.get("groups", 1), *kernel)
+    arrays = {name: random.uniform(-1, 1, shape) for name, shape in zip(("input", "weight"), shapes)}
+    name = f"conv{len(sizes)}d"
+    out = getattr(autokit, name)(*map(autokit.tensor, arrays.values()), **settings)
+    arrays["gradient"] = random.uniform(-1, 1, out.shape)
+    arrays[place][(0, 0, *(-1 for _ in sizes))] = np.inf
+
+    def gradients(library: Any, dtype: str) -> list[np.ndarray]:
+        x, weight, g = (library.tensor(each.astype(dtype)) for each in arrays.values())
+        leaves = x.requires_grad_(), weight.requires_grad_()
+        out = getattr(library.nn.functional, name)(*leaves, **settings)
+        return [np.isnan(each.numpy()) for each in library.autograd.grad(out, leaves, g)]
+
+    expected = gradients(pytorch(), "float64")
+    for by_numba in (False, True):
+        with autokit.backends.numba.flags(enabled=by_numba):
+            for mine, other in zip(gradients(autokit, "float32"), expected):
+                np.testing.assert_array_equal(mine, other)
+
+
 def test_half_precision_is_summed_in_single_precision():
     x = autokit.ones(1, 512, 3, 3).half()
     out = autokit.conv2d(x, autokit.full((1, 512, 3, 3), 0.1).half())
