@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import importlib.util
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -11,15 +10,8 @@ from typing import Any
 import pytest
 
 import autokit
+from tests.libraries import LIBRARIES, on_each
 from tests.support import require
-
-LIBRARIES = [autokit]
-if importlib.util.find_spec("torch"):
-    import torch
-
-    LIBRARIES.append(torch)
-
-on_each = pytest.mark.parametrize("T", LIBRARIES, ids=lambda library: library.__name__)
 
 
 @on_each

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from collections.abc import Callable
 from typing import Any
@@ -11,13 +10,8 @@ import numpy as np
 import pytest
 
 import autokit
+from tests.libraries import on_each
 from tests.ops.cases import CASES
-
-LIBRARIES = [autokit]
-if importlib.util.find_spec("torch"):
-    import torch
-
-    LIBRARIES.append(torch)
 
 
 def o(T: Any, *shape: int) -> Any:
@@ -316,7 +310,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize("T", LIBRARIES, ids=lambda library: library.__name__)
+@on_each
 @pytest.mark.parametrize(("wrong", "kind", "message"), WRONG)
 def test_the_type_and_the_words(T: Any, wrong: Callable[..., Any], kind: Any, message: str):
     with pytest.raises(T.linalg.LinAlgError if kind == "LinAlgError" else kind, match=re.escape(message)):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from collections.abc import Callable
 from typing import Any
@@ -11,12 +10,7 @@ import numpy as np
 import pytest
 
 import autokit
-
-LIBRARIES = [autokit]
-if importlib.util.find_spec("torch"):
-    import torch
-
-    LIBRARIES.append(torch)
+from tests.libraries import on_each
 
 WRONG = [
     (
@@ -130,7 +124,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize("T", LIBRARIES, ids=lambda library: library.__name__)
+@on_each
 @pytest.mark.parametrize(("wrong", "kind", "message"), WRONG)
 def test_the_type_and_the_sense(T: Any, wrong: Callable[..., Any], kind: type[Exception], message: str):
     with pytest.raises(kind) as caught:

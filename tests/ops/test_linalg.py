@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from collections.abc import Callable
 from itertools import pairwise
@@ -13,12 +12,7 @@ import pytest
 
 import autokit
 from autokit.ops.linalg import batched_mm, folded_mm
-
-LIBRARIES = [autokit]
-if importlib.util.find_spec("torch"):
-    import torch
-
-    LIBRARIES.append(torch)
+from tests.libraries import on_each
 
 
 def o(T: Any, *shape: int) -> Any:
@@ -246,7 +240,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize("T", LIBRARIES, ids=lambda library: library.__name__)
+@on_each
 @pytest.mark.parametrize(("wrong", "kind", "message"), WRONG)
 def test_the_type_and_the_words(T: Any, wrong: Callable[..., Any], kind: type[Exception], message: str):
     with pytest.raises(kind, match=re.escape(message)):
