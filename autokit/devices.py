@@ -11,6 +11,7 @@ import numpy as np
 
 from autokit.batches.batch import Batch
 from autokit.current_gpu import OnGPU, computing_beside, count_gpus, on_the_chosen_gpu
+from autokit.late_errors import LATE, raise_late
 
 
 class device:
@@ -239,8 +240,9 @@ def module_for(where: device | str | int | None) -> ModuleType:
 
 def to_numpy(array: Any) -> Any:
     """``array`` on the CPU: itself where it is there already, else a copy."""
-    return (
-        array
-        if isinstance(array, np.ndarray | Batch)
-        else np.asarray(array.get() if hasattr(array, "get") else array)
-    )
+    if isinstance(array, np.ndarray | Batch):
+        return array
+    copy = np.asarray(array.get() if hasattr(array, "get") else array)
+    if LATE:
+        raise_late()
+    return copy

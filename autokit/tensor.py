@@ -17,6 +17,7 @@ from autokit import dtypes
 from autokit.batches.batch import Batch
 from autokit.devices import address_of, copied, device_of, put_on, to_numpy
 from autokit.handles import RemovableHandle
+from autokit.late_errors import LATE, raise_late
 from autokit.size import Size
 
 if TYPE_CHECKING:
@@ -441,11 +442,18 @@ class Tensor:
                 f"a Tensor with {self.array.size} elements cannot be converted to Scalar: its shape is "
                 f"{tuple(self.shape)}; reduce it first, for example with .sum() or .mean()"
             )
-        return self.array.item()
+        return self._number()
 
     def tolist(self) -> Any:
         """The elements as nested lists of Python numbers."""
-        return self.array.tolist()
+        return to_numpy(self.array).tolist()
+
+    def _number(self) -> Any:
+        """The only element, once it is known that no error came with it."""
+        number = self.array.item()
+        if LATE:
+            raise_late()
+        return number
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         array = self.numpy()
@@ -496,7 +504,7 @@ class Tensor:
                 f"{'no values' if not self.array.size else 'more than one value'} is ambiguous: its shape is "
                 f"{tuple(self.shape)}; say .all() or .any()"
             )
-        return bool(self.array.item())
+        return bool(self._number())
 
     def _only_element(self) -> Any:
         if self.array.size != 1:
@@ -504,7 +512,7 @@ class Tensor:
                 "only one element tensors can be converted to Python scalars: "
                 f"this one is of shape {tuple(self.shape)}"
             )
-        return self.array.item()
+        return self._number()
 
     def _as_number(self) -> Any:
         if self._requires_grad and Tensor._warns_of_numbers:
@@ -532,7 +540,7 @@ class Tensor:
     def __index__(self) -> int:
         if self.array.dtype.kind not in "bui" or self.array.size != 1:
             raise TypeError("only integer tensors of a single element can be converted to an index")
-        return int(self.array.item())
+        return int(self._number())
 
     def __len__(self) -> int:
         if not self.array.ndim:
@@ -566,7 +574,7 @@ class Tensor:
         return (
             object.__format__(self, specification)
             if self.array.ndim
-            else format_scalar(self.array, specification)
+            else format_scalar(to_numpy(self.array), specification)
         )
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:

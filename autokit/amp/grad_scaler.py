@@ -15,11 +15,11 @@ import numpy as np
 from autokit import cuda
 from autokit.autograd.modes import no_grad
 from autokit.current_gpu import computing_beside
-from autokit.devices import device_of, module_of
 from autokit.dtypes import DIFFERENTIABLE
 from autokit.ops.create import tensor
-from autokit.ops.gpu import any_of
-from autokit.ops.gpu_kernels import fused
+from autokit.ops.gpu import ask
+from autokit.ops.inplace import mark_changed
+from autokit.ops.many_kernels import over_many
 from autokit.tensor import Tensor
 
 _READY, _UNSCALED, _STEPPED = "ready", "unscaled", "stepped"
@@ -33,23 +33,26 @@ class _Progress:
         self.found_inf: bool | None = None
 
 
-@fused
-def _any_infinite(gradient: Any, /) -> Any:
-    """Whether a gradient has an infinity or nan: an array without dimensions."""
-    return np.any(~np.isfinite(gradient))
+@over_many
+def _multiplied(gradient: Any, factor: float, /) -> Any:
+    """Change a gradient by a factor; where it was infinite or nan."""
+    infinite = ~np.isfinite(gradient)
+    gradient *= factor
+    return infinite
 
 
-def _any_of(flags: list[Any]) -> bool:
-    """Whether one of the arrays without dimensions is true; each GPU is asked for a single number."""
-    places: dict[str, list[Any]] = {}
-    for flag in flags:
-        places.setdefault(str(device_of(flag)), []).append(flag)
-    return any([_any_of_one_place(each) for each in places.values()])
-
-
-def _any_of_one_place(flags: list[Any]) -> bool:
-    with computing_beside(flags[0]):
-        return any_of(module_of(flags[0]).stack(flags))
+def _any_infinite(gradients: list[Tensor], factor: float) -> bool:
+    """Multiply the gradients; whether there was an infinity or nan, which each GPU is asked for once."""
+    places: dict[str, list[Tensor]] = {}
+    for gradient in gradients:
+        places.setdefault(str(gradient.device), []).append(gradient)
+    found = []
+    for there in places.values():
+        with computing_beside(there[0].array), np.errstate(all="ignore"):
+            found.append(_multiplied([(each.array,) for each in there], (factor,)))
+    for gradient in gradients:
+        mark_changed(gradient)
+    return any([bool(ask(each)) for each in found])
 
 
 class GradScaler:
@@ -121,6 +124,7 @@ class GradScaler:
             raise AssertionError("The backoff factor must be < 1.0.")
         self._init_scale = init_scale
         self._scale: float | None = None
+        self._tensor: tuple[Any, Any, Tensor] | None = None
         self._growth_factor = growth_factor
         self._backoff_factor = backoff_factor
         self._growth_interval = growth_interval
@@ -137,11 +141,17 @@ class GradScaler:
             self._scale = float(self._init_scale)
         if isinstance(outputs, Tensor):
             # A tensor of float32, not a number: a loss in float16 becomes float32, and does not overflow.
-            return outputs * tensor(self._scale, device=outputs.device)
+            return outputs * self._scale_on(outputs.device)
         if isinstance(outputs, Iterable):
             scaled = [self.scale(each) for each in outputs]
             return scaled if not isinstance(outputs, tuple | list) else type(outputs)(scaled)
         raise ValueError("outputs must be a Tensor or an iterable of Tensors")
+
+    def _scale_on(self, device: Any) -> Tensor:
+        """The scale as a tensor on this device, which is copied there when it changes."""
+        if self._tensor is None or self._tensor[:2] != (self._scale, device):
+            self._tensor = self._scale, device, tensor(self._scale, device=device)
+        return self._tensor[2]
 
     def unscale_(self, optimizer: Any) -> None:
         """Divide the gradients of the optimizer's parameters by the scale; needed only to clip them.
@@ -169,8 +179,7 @@ class GradScaler:
     def _unscale_gradients(self, optimizer: Any) -> bool | None:
         """Whether there was an infinity or nan among the gradients; None where there are none at all."""
         assert self._scale is not None
-        inverse = np.float32(1.0 / np.float64(self._scale))
-        flags = []
+        inverse = float(np.float32(1.0 / np.float64(self._scale)))
         with no_grad():
             gradients = [
                 parameter.grad
@@ -181,11 +190,8 @@ class GradScaler:
             for gradient in gradients:
                 if gradient.array.dtype == np.float16:
                     raise ValueError("Attempting to unscale FP16 gradients.")
-            for gradient in gradients:
-                if gradient.array.dtype.kind in DIFFERENTIABLE:
-                    flags.append(_any_infinite(gradient.array))
-                    gradient.mul_(float(inverse))
-        return _any_of(flags) if flags else None
+            floating = [each for each in gradients if each.array.dtype.kind in DIFFERENTIABLE]
+            return _any_infinite(floating, inverse) if floating else None
 
     def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
         """``optimizer.step(*args, **kwargs)``, unless a gradient is infinite or nan.

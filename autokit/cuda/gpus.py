@@ -8,6 +8,7 @@ from typing import Any
 
 from autokit.devices import device as _device
 from autokit.devices import module_for
+from autokit.late_errors import raise_late
 
 
 def device_count() -> int:
@@ -98,6 +99,7 @@ def get_device_properties(device: Any = None) -> Any:
 def synchronize(device: Any = None) -> None:
     """Wait until the GPU has done what it was told: before a clock is read, for example."""
     gpu(device).synchronize()
+    raise_late()
 
 
 def gpu(place: Any) -> Any:

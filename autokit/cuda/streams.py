@@ -8,6 +8,7 @@ from typing import Any
 
 from autokit.cuda.gpus import gpu
 from autokit.devices import module_for
+from autokit.late_errors import raise_late
 
 
 class Event:
@@ -64,6 +65,7 @@ class Event:
         """Wait until the GPU has come to the mark."""
         if self._event is not None:
             self._event.synchronize()
+            raise_late()
 
     def elapsed_time(self, end_event: Event) -> float:
         """Milliseconds from this mark to ``end_event``.

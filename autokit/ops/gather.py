@@ -14,8 +14,8 @@ import numpy as np
 from autokit.devices import module_of, on_a_gpu
 from autokit.ops.dims import place_of
 from autokit.ops.errors import broadcast_message, describe, kind_of, require_tensor
-from autokit.ops.gpu import any_of, ask, is_on_cpu, like
-from autokit.ops.gpu_kernels import any_outside
+from autokit.ops.gpu import any_of, is_on_cpu, like
+from autokit.ops.gpu_kernels import outside, refuse_outside
 from autokit.ops.index import add_at, out_of_bounds
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
@@ -88,7 +88,9 @@ def add_along(result: Any, dim: int, index: Any, values: Any) -> Any:
     return result
 
 
-def checked_index(name: str, input: Tensor, dim: Any, index: Any, what: str) -> tuple[int, np.ndarray]:
+def checked_index(
+    name: str, input: Tensor, dim: Any, index: Any, what: str, reads: bool = False
+) -> tuple[int, np.ndarray]:
     """The dimension from the front, and the index as an array, both checked."""
     require_tensor(name, index, "index", 2)
     places, shape = index.array, input.array.shape
@@ -102,7 +104,7 @@ def checked_index(name: str, input: Tensor, dim: Any, index: Any, what: str) -> 
             f"Index tensor must have the same number of dimensions as {what} tensor: it has {places.ndim}, "
             f"and the other {len(shape)}"
         )
-    within(places, axis, shape[axis] if shape else 1, RuntimeError)
+    within(places, axis, shape[axis] if shape else 1, RuntimeError, reads=reads)
     return axis, in_one_dimension(places, shape)
 
 
@@ -111,8 +113,18 @@ def in_one_dimension(value: Any, shape: tuple[int, ...]) -> Any:
     return value.reshape(1) if len(shape) == 1 and not value.ndim else value
 
 
-def within(places: np.ndarray, dim: int, size: int, kind: type[Exception], least: int = 0) -> None:
-    """Raise where one of ``places`` is not there."""
+def within(
+    places: np.ndarray,
+    dim: int,
+    size: int,
+    kind: type[Exception],
+    least: int = 0,
+    reads: bool = False,
+) -> None:
+    """Raise where one of ``places`` is not there; a GPU that only ``reads`` them is not waited for."""
+    if reads and on_a_gpu(places):
+        refuse_outside(places, least, size, lambda wrong: out_of_bounds(wrong, dim, size, kind))
+        return
     wrong = beyond(places, size, least)
     if wrong is not None:
         raise out_of_bounds(wrong, dim, size, kind)
@@ -122,10 +134,10 @@ def beyond(places: Any, size: int, least: int = 0) -> int | None:
     """The first of ``places`` that is not from ``least`` up to ``size``."""
     if is_on_cpu(places) and (not places.size or (places.min() >= least and places.max() < size)):
         return None  # a third of the time
-    if on_a_gpu(places) and not ask(any_outside(places, least, size)):
-        return None
-    outside = (places < least) | (places >= size)
-    return int(places[outside].reshape(-1)[0]) if any_of(outside) else None
+    if on_a_gpu(places):
+        return outside(places, least, size)
+    far = (places < least) | (places >= size)
+    return int(places[far].reshape(-1)[0]) if any_of(far) else None
 
 
 def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
@@ -143,7 +155,7 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
     RuntimeError
         If a place is not there, or the shapes do not fit.
     """
-    axis, places = checked_index("gather", input, dim, index, "input")
+    axis, places = checked_index("gather", input, dim, index, "input", reads=True)
     for other, (own, size) in enumerate(zip(places.shape, input.array.shape)):
         if own > size and other != axis and places.size:
             raise RuntimeError(
@@ -175,7 +187,7 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
     if not input.array.ndim:
         raise IndexError(f"torch.take_along_dim(): {describe(input)} has no dimension {dim}; leave out dim")
     places, size = indices.array, input.array.shape[axis]
-    within(places, axis, size, RuntimeError, -size)
+    within(places, axis, size, RuntimeError, -size, reads=True)
     indices = new_tensor(np.where(places < 0, places + size, places))
     mine, theirs = list(input.array.shape), list(indices.array.shape)
     mine[axis] = theirs[axis] = 1

@@ -28,6 +28,7 @@ import numpy as np
 from autokit.batches.batch import Batch
 from autokit.devices import module_of
 from autokit.dtypes import FLOATS
+from autokit.late_errors import LATE, raise_late
 
 
 def any_of(condition: Any) -> bool:
@@ -37,7 +38,10 @@ def any_of(condition: Any) -> bool:
 
 def ask(value: Any) -> Any:
     """The one element of ``value`` as a number of Python; of samples the one that all agree on."""
-    return (value.agreed() if value.__class__ is Batch else value).item()
+    number = (value.agreed() if value.__class__ is Batch else value).item()
+    if LATE:
+        raise_late()
+    return number
 
 
 def known(condition: Any) -> Any:

@@ -32,6 +32,9 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from autokit.current_gpu import OnGPU, on_its_gpu
 from autokit.devices import module_of, on_a_gpu
+from autokit.late_errors import ask_later
+from autokit.ops.gpu import ask
+from autokit.ops.recording import calling_line
 
 FUSED: dict[str, Callable[..., Any]] = {}
 """What can be fused, under its file's name and its own; for the tests."""
@@ -170,9 +173,34 @@ def _down(a, b, /):
 
 
 @fused
-def any_outside(places, least, size, /):
-    """Whether one of ``places`` is not from ``least`` up to ``size``: an array without dimensions."""
-    return np.any((places < least) | (places >= size))
+def _farthest(places, least, /):
+    """How far the farthest of ``places`` is from ``least``, upwards: those below it are beyond all others."""
+    return np.max((places.astype(np.int64) - least).astype(np.uint64))
+
+
+def refuse_outside(places: Any, least: int, size: int, error: Callable[[int], Exception]) -> None:
+    """Raise ``error(place)`` where one of ``places``, on a GPU, is not from ``least`` up to ``size``.
+
+    The program does not wait for that: see :mod:`autokit.late_errors`.
+    """
+    if places.size:
+        ask_later(
+            module_of(places),
+            _farthest(places, least),
+            size - least,
+            lambda far: error(_signed(far) + least),
+            calling_line(),
+        )
+
+
+def outside(places: Any, least: int, size: int) -> int | None:
+    """One of ``places``, on a GPU, that is not from ``least`` up to ``size``; waits for the answer."""
+    far = ask(_farthest(places, least)) if places.size else -1
+    return _signed(far) + least if far >= size - least else None
+
+
+def _signed(far: int) -> int:
+    return far if far < 1 << 63 else far - (1 << 64)
 
 
 def counting(array: Any, count: int) -> Any:

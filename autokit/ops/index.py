@@ -18,7 +18,7 @@ from autokit.dtypes import FLOATS
 from autokit.ops import gpu
 from autokit.ops.errors import describe
 from autokit.ops.gpu import is_on_cpu, like
-from autokit.ops.gpu_kernels import any_outside
+from autokit.ops.gpu_kernels import outside, refuse_outside
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.recording import share_storage
@@ -28,15 +28,18 @@ from autokit.tensor import Tensor, new_tensor
 # An index is kept as arrays, numbers, slices, None and Ellipsis: what NumPy understands.
 
 
-def plain_index(tensor: Tensor, index: Any) -> Any:
-    """``index`` with tensors and lists turned to arrays, checked against ``tensor``."""
+def plain_index(tensor: Tensor, index: Any, reads: bool = False) -> Any:
+    """``index`` with tensors and lists turned to arrays, checked against ``tensor``.
+
+    Where it only ``reads``, a GPU's answer is not waited for.
+    """
     entries = index if isinstance(index, tuple) else (index,)
     made = tuple([_entry(tensor, entry) for entry in entries])
     if len(made) > 1 and sum([entry is Ellipsis for entry in made]) > 1:
         first = next(place for place, entry in enumerate(made) if entry is Ellipsis)
         made = tuple([entry for place, entry in enumerate(made) if entry is not Ellipsis or place == first])
     if not isinstance(tensor.array, np.ndarray | Batch):
-        _check_bounds(tensor.array.shape, made)  # CuPy wraps around in silence
+        _check_bounds(tensor.array.shape, made, reads)  # CuPy wraps around in silence
     return made
 
 
@@ -88,7 +91,7 @@ def _entry(tensor: Tensor, entry: Any) -> Any:
     )
 
 
-def _check_bounds(shape: tuple[int, ...], index: tuple[Any, ...]) -> None:
+def _check_bounds(shape: tuple[int, ...], index: tuple[Any, ...], reads: bool = False) -> None:
     """Raise where an index array names a place that is not there."""
     used = sum([_dims_read(entry) for entry in index])
     dim = 0
@@ -98,14 +101,21 @@ def _check_bounds(shape: tuple[int, ...], index: tuple[Any, ...]) -> None:
             continue
         if hasattr(entry, "dtype") and entry.dtype.kind != "b" and entry.size and dim < len(shape):
             size = shape[dim]
-            far = entry.__class__ is not np.ndarray and on_a_gpu(entry)
-            if far and not gpu.ask(any_outside(entry, -size, size)):
-                dim += 1
-                continue
-            outside = (entry < -size) | (entry >= size)
-            if gpu.any_of(outside):
-                raise out_of_bounds(int(entry[outside].reshape(-1)[0]), dim, size)
+            if entry.__class__ is not np.ndarray and on_a_gpu(entry):
+                _check_on_gpu(entry, dim, size, reads)
+            else:
+                far = (entry < -size) | (entry >= size)
+                if gpu.any_of(far):
+                    raise out_of_bounds(int(entry[far].reshape(-1)[0]), dim, size)
         dim += _dims_read(entry)
+
+
+def _check_on_gpu(places: Any, dim: int, size: int, reads: bool) -> None:
+    """Raise where one of ``places`` is not there: at once, or where they are read, without waiting for it."""
+    if reads:
+        refuse_outside(places, -size, size, lambda wrong: out_of_bounds(wrong, dim, size))
+    elif (wrong := outside(places, -size, size)) is not None:
+        raise out_of_bounds(wrong, dim, size)
 
 
 def _dims_read(entry: Any) -> int:
@@ -297,7 +307,7 @@ def getitem(input: Tensor, index: Any) -> Tensor:
             return share_storage(input, new_tensor(array[index, ...]))
         except IndexError:
             pass  # what follows says why
-    entries = plain_index(input, index)
+    entries = plain_index(input, index, reads=True)
     try:
         return plain_getitem(input, index=entries)
     except IndexError as error:

@@ -16,7 +16,7 @@ from autokit.devices import module_of, on_a_gpu
 from autokit.ops.blocks import loop_over_rows, ones, pieces_of_rows, places_in_line
 from autokit.ops.elementwise import sigmoid
 from autokit.ops.gpu import any_of, ask, like
-from autokit.ops.gpu_kernels import any_outside, counting, fused
+from autokit.ops.gpu_kernels import counting, fused, refuse_outside
 from autokit.ops.index import read_at
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.soft_extremes import exponentials_of_rows
@@ -78,17 +78,24 @@ def class_factors(target: Any, classes: int, weight: Any, ignore_index: int) -> 
     IndexError
         If a target is no class and not to be ignored.
     """
+    if on_a_gpu(target):
+        chosen, counts = _classes_that_count(target, ignore_index)
+        refuse_outside(chosen, 0, classes, lambda wrong: _no_class(wrong, classes))
+        return counts if weight is None else counts * read_at(weight, (chosen,))
     if weight is None and not 0 <= ignore_index < classes and _are_classes(target, classes):
         return None
     counts = target != ignore_index
     chosen = np.where(counts, target, 0)
     outside = (chosen < 0) | (chosen >= classes)
     if any_of(outside):
-        wrong = ask(chosen[outside].reshape(-1)[0])
-        raise IndexError(
-            f"Target {wrong} is out of bounds. There are {classes} classes, from 0 to {classes - 1}"
-        )
+        raise _no_class(ask(chosen[outside].reshape(-1)[0]), classes)
     return counts.astype(np.float32) if weight is None else counts * read_at(weight, (chosen,))
+
+
+def _no_class(wrong: int, classes: int) -> IndexError:
+    return IndexError(
+        f"Target {wrong} is out of bounds. There are {classes} classes, from 0 to {classes - 1}"
+    )
 
 
 def _are_classes(target: Any, classes: int) -> bool:
@@ -96,20 +103,28 @@ def _are_classes(target: Any, classes: int) -> bool:
     if target.__class__ is np.ndarray and target.dtype == np.int64 and target.size:
         unsigned = target.view(np.uint64)  # where negative ones are the largest
         return unsigned.item(unsigned.argmax()) < classes  # in a third of the time that max() takes
-    if on_a_gpu(target):
-        return not ask(any_outside(target, 0, classes))
     return not any_of((target < 0) | (target >= classes))
 
 
 @fused
-def _mean_of_negatives(likelihoods, /, count):
-    return np.sum(likelihoods) / -count
+def _classes_that_count(target, ignored, /):
+    """Each target, or 0 for one that is ignored; and what it counts, 1 or 0."""
+    counts = target != ignored
+    return np.where(counts, target, 0), counts.astype(np.float32)
 
 
 @fused
-def _slope_at_targets(g, target, classes, /, divisor):
-    """Where each row's class is its target −g, divided by the number of rows for a mean; else 0."""
-    return np.where(target == classes, g / -divisor, 0)
+def _mean_of_negatives(likelihoods, factors, total, /):
+    """Minus the average by ``factors``, whose sum is ``total``; what counts 0 may be NaN."""
+    parts = np.where(factors == 0, 0, likelihoods * factors) / -total
+    return np.sum(parts.astype(likelihoods.dtype))
+
+
+@fused
+def _slope_at_targets(g, target, classes, factors, total, /):
+    """Where each row's class is its target −g, as the row counts in a mean; else 0."""
+    is_target = (target == classes) & (factors != 0)
+    return np.where(is_target, g * factors / -total, 0).astype(g.dtype)
 
 
 def _class_of_each(target: Any, factors: Any) -> Any:
@@ -145,13 +160,11 @@ def _likelihood_gradient(g: Any, target: Any, shape: tuple[int, ...], factors: A
 def _likelihood_gradient_on_arrays(
     g: Any, target: Any, shape: tuple[int, ...], factors: Any, reduction: str
 ) -> Any:
+    if len(shape) == 2 and reduction == "mean" and len(target) and on_a_gpu(g) and on_a_gpu(target):
+        classes = counting(target, shape[1])[None]
+        total = factors.sum()
+        return _slope_at_targets(g.reshape((1, 1)), target[:, None], classes, factors[:, None], total)
     if len(shape) != 2 or factors is not None or not g.__class__ is target.__class__ is np.ndarray:
-        if len(shape) == 2 and factors is None and on_a_gpu(g) and on_a_gpu(target) and len(target):
-            slope = g.reshape((-1, 1))
-            classes = counting(target, shape[1])[None]
-            return _slope_at_targets(
-                slope, target[:, None], classes, divisor=len(target) if reduction == "mean" else 1
-            )
         return _likelihood_gradient(g, target, shape, factors, reduction)
     slope = np.zeros(shape, g.dtype)
     at_targets = g.item() / -(len(target) or 1) if reduction == "mean" else -g
@@ -183,12 +196,13 @@ def nll_loss(input, target, /, factors=None, reduction="mean"):
     if plain and reduction == "mean" and 0 < target.size <= _FEW:  # as nearly always
         likelihoods = input.take(places_in_line(target, input.shape[1]))
         return ones(target.size, input.dtype).dot(likelihoods) / -target.size
-    chosen = _class_of_each(target, factors)
-    if on_a_gpu(chosen):
+    if on_a_gpu(target):
+        chosen = target.reshape(-1)  # of those that do not count any element is read
         likelihoods = _rows(input)[counting(chosen, chosen.size), chosen]
-        if factors is None and reduction == "mean" and chosen.size:
-            return _mean_of_negatives(likelihoods, chosen.size)
+        if reduction == "mean" and chosen.size:
+            return _mean_of_negatives(likelihoods, factors.reshape(-1), factors.sum())
     else:
+        chosen = _class_of_each(target, factors)
         likelihoods = _rows(input)[np.arange(chosen.size), chosen]
     if factors is not None:
         each = factors.reshape(-1)

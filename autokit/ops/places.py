@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from autokit.devices import on_a_gpu
 from autokit.ops.dims import place_of
 from autokit.ops.errors import describe, kind_of, require_tensor
 from autokit.ops.gather import beyond, require_vector, within, zero
 from autokit.ops.gpu import like
-from autokit.ops.index import add_at, plain_getitem, plain_index, spread_out, writable_copy
+from autokit.ops.gpu_kernels import refuse_outside
+from autokit.ops.index import add_at, out_of_bounds, plain_getitem, plain_index, spread_out, writable_copy
 from autokit.ops.index import put as put_at
 from autokit.ops.names import Names
 from autokit.ops.operands import fitting
@@ -64,9 +66,11 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
             )
         return input[None].index_select(0, index).reshape(())
     size = input.array.shape[axis]
-    if beyond(places, size) is not None:
-        along_rows = not axis and (size or input.array.ndim == 1)
-        raise (IndexError if along_rows else RuntimeError)(
+    kind: type[Exception] = IndexError if not axis and (size or input.array.ndim == 1) else RuntimeError
+    if on_a_gpu(places):
+        refuse_outside(places, 0, size, lambda wrong: out_of_bounds(wrong, axis, size, kind))
+    elif beyond(places, size) is not None:
+        raise kind(
             f"index out of range in self: the places are from 0 to {size - 1}, and index goes from "
             f"{places.min()} to {places.max()}; {describe(input)}"
         )

@@ -237,6 +237,8 @@ def recovered(
     Exception
         PyTorch's error, where there are none, and the tensors are on one device.
     """
+    if hasattr(error, "came_late"):  # it is of another operation
+        raise error
     level = newest([*[_array(operand) for operand in operands], *settings.values()])
     if level is None:
         moved = on_one_device(operation, operands)

@@ -6,7 +6,7 @@ and count the steps.  A method here is only its formulas: what it remembers
 (:meth:`ElementwiseOptimizer._begin`), the numbers of one step
 (:meth:`ElementwiseOptimizer._numbers_of_step`), and how with these it changes
 the elements (:meth:`ElementwiseOptimizer._change`).  On a GPU the last one is
-a single kernel.
+a single kernel for all parameters.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.devices import device_of, made_beside
-from autokit.ops.gpu_kernels import fused
 from autokit.ops.half import FLOAT32
+from autokit.ops.many_kernels import over_many
 from autokit.ops.recording import storage_of
 from autokit.optim.optimizer import Line, Optimizer
 from autokit.tensor import Tensor, new_tensor
@@ -57,7 +57,7 @@ class ElementwiseOptimizer(Optimizer):
         """One step: change the elements in ``array``, and the arrays in ``state``, in place.
 
         The ``gradient`` has the sign of a descent and must stay as it is; ``by`` are the numbers of the
-        step.  What may stand here is what :func:`autokit.ops.gpu_kernels.fused` takes.
+        step.  What may stand here is what :func:`autokit.ops.many_kernels.over_many` takes.
         """
         raise NotImplementedError
 
@@ -65,7 +65,7 @@ class ElementwiseOptimizer(Optimizer):
 
     def __init_subclass__(cls) -> None:
         if "_change" in cls.__dict__:
-            cls._kernel = staticmethod(fused(_in_a_row(cls._change)))
+            cls._kernel = staticmethod(over_many(_in_a_row(cls._change)))
 
     def _before(self, state: dict[str, Tensor], group: dict[str, Any]) -> None:
         """Change the numbers of ``state`` for the step to come, where there are more than its count."""
@@ -75,6 +75,7 @@ class ElementwiseOptimizer(Optimizer):
 
     def _update(self, group: dict[str, Any], line: Line) -> None:
         maximize, change = group["maximize"], self._change
+        on_gpu: dict[Any, list[Any]] = {}
         with np.errstate(all="ignore"):  # infinities and NaN go their way, as in every operation
             for param in group["params"]:
                 if param._grad is None:
@@ -93,15 +94,17 @@ class ElementwiseOptimizer(Optimizer):
                 if array.dtype.kind in "cV":
                     self._change_copies(array, gradient, arrays, by, maximize)
                 elif array.__class__ is not np.ndarray:
-                    slope = -gradient if maximize else gradient
-                    values = (*arrays.values(), *by.values())
-                    self._kernel(array, slope, *values, arrays=(*arrays,), numbers=(*by,))
+                    alike = (*arrays,), (*by.items(),)
+                    on_gpu.setdefault(alike, []).append((array, gradient, *arrays.values()))
                 else:
                     for part in pieces(array):
                         slope = -gradient[part] if maximize else gradient[part]
                         change(array[part], slope, {name: value[part] for name, value in arrays.items()}, by)
                 self._after(state, group)
                 storage_of(param).change(*line)
+            for (names, items), rows in on_gpu.items():
+                numbers = dict(items)
+                self._kernel(rows, (*numbers.values(),), arrays=names, numbers=(*numbers,), maximize=maximize)
 
     def _change_copies(
         self,
@@ -133,9 +136,11 @@ class ElementwiseOptimizer(Optimizer):
 def _in_a_row(change: Any) -> Any:
     """``change`` with all of its arrays and numbers one after the other, and their names after them."""
 
-    def step(array: Any, gradient: Any, /, *values: Any, arrays: Any, numbers: Any) -> None:
-        count = len(arrays)
-        change(array, gradient, dict(zip(arrays, values[:count])), dict(zip(numbers, values[count:])))
+    def step(
+        array: Any, gradient: Any, /, *values: Any, arrays: Any, numbers: Any, maximize: bool = False
+    ) -> None:
+        slope, count = -gradient if maximize else gradient, len(arrays)
+        change(array, slope, dict(zip(arrays, values[:count])), dict(zip(numbers, values[count:])))
 
     step.__name__ = change.__qualname__.replace("._", "_")
     return step

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.ops.gpu_kernels import fused
+from autokit.ops.many_kernels import over_many
 from autokit.ops.recording import storage_of
 from autokit.optim.elementwise import PIECE, pieces
 from autokit.optim.optimizer import (
@@ -116,6 +116,7 @@ class SGD(Optimizer):
         )
         maximize = group["maximize"]
         code, instruction = line
+        on_gpu: list[Any] = []
         scale: Any = None
         for param in group["params"]:
             gradient = param._grad
@@ -124,7 +125,7 @@ class SGD(Optimizer):
             array, change = param.array, gradient.array
             if scale is None or scale.dtype is not array.dtype:
                 if array.__class__ is not np.ndarray:
-                    self._update_on_gpu(param, lr, weight_decay, group)
+                    on_gpu.append(param)
                     storage_of(param).change(code, instruction)
                     continue
                 # NumPy multiplies by an array without dimensions twice as fast as by a Python number.
@@ -141,28 +142,31 @@ class SGD(Optimizer):
                 for part in pieces(array):
                     array[part] += change[part] * scale
             (param._storage or storage_of(param)).change(code, instruction)
+        if on_gpu:
+            self._update_on_gpu(on_gpu, lr, weight_decay, group)
 
-    def _update_on_gpu(self, param: Any, lr: float, weight_decay: float, group: dict[str, Any]) -> None:
-        """One step, in one kernel."""
-        momentum, velocity, first = group["momentum"] or None, None, False
-        if momentum is not None:
-            state = self.state[param]
-            first = state.get("momentum_buffer") is None
-            if first:
-                state["momentum_buffer"] = new_tensor(np.empty_like(param.array))
-            velocity = state["momentum_buffer"].array
-        _descend(
-            param.array,
-            param._grad.array,
-            velocity,
-            lr,
-            weight_decay or None,
-            momentum,
-            1 - group["dampening"],
-            first=first,
-            nesterov=group["nesterov"],
-            maximize=group["maximize"],
-        )
+    def _update_on_gpu(
+        self, params: list[Any], lr: float, weight_decay: float, group: dict[str, Any]
+    ) -> None:
+        """One step of all parameters, in one kernel; those without a velocity yet in another one."""
+        momentum = group["momentum"] or None
+        begun: list[Any] = []
+        new: list[Any] = []
+        for param in params:
+            array, gradient, velocity = param.array, param._grad.array, None
+            rows = begun
+            if momentum is not None:
+                state = self.state[param]
+                if state.get("momentum_buffer") is None:
+                    state["momentum_buffer"] = new_tensor(np.empty_like(array))
+                    rows = new
+                velocity = state["momentum_buffer"].array
+            rows.append((array, gradient, velocity))
+        numbers = lr, weight_decay or None, momentum, 1 - group["dampening"]
+        settings = {"nesterov": group["nesterov"], "maximize": group["maximize"]}
+        for rows, first in ((begun, False), (new, True)):
+            if rows:
+                _descend(rows, numbers, first=first, **settings)
 
     def _velocity(self, param: Any, gradient: Any, group: dict[str, Any]) -> Any:
         momentum = group["momentum"]
@@ -180,7 +184,7 @@ class SGD(Optimizer):
         return gradient + (momentum * velocity).astype(velocity.dtype, copy=False)
 
 
-@fused
+@over_many
 def _descend(
     array: Any,
     gradient: Any,

@@ -6,8 +6,17 @@ from collections.abc import Iterator
 
 import pytest
 
+from autokit.late_errors import wait
 from tests.conftest import gpu_works
 from tests.gpu import standin
+
+
+@pytest.fixture(autouse=True)
+def no_open_questions() -> Iterator[None]:
+    """What a GPU found wrong after all is told by the test that did it."""
+    yield
+    wait()
+
 
 ARRAYS = ["stand-in", *(["CuPy"] if gpu_works() else [])]
 

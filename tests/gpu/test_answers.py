@@ -145,5 +145,6 @@ def answer(call: Callable[[str], Any], where: str) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_the_answer_is_the_cpus(name: str):
+def test_the_answer_is_the_cpus(name: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("CUDA_LAUNCH_BLOCKING", "1")  # else errors come later: see test_late_errors.py
     assert answer(CALLS[name], "cuda") == answer(CALLS[name], "cpu")

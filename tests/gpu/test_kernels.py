@@ -12,34 +12,13 @@ import numpy as np
 import pytest
 
 import autokit as torch
-import autokit.amp.grad_scaler
 from autokit import nn, optim
 from autokit.ops.gpu_kernels import FUSED, traced
-from tests.benchmarks.training import lenet
+from tests.benchmarks.training import lenet, transformer
 from tests.gpu import standin
 
 MATRIX, COLUMN, ROW = (4, 3), (4, 1), (1, 3)
 TARGETS = np.array([2, 0, 1, 1])
-STEP = {"decay": 0.1, "way": 0.1, "kept": 0.9, "fresh": 0.1, "eps": 1e-8, "rate": 0.01}
-
-OPTIMIZERS: dict[str, tuple[tuple[str, ...], dict[str, float | None]]] = {
-    "Adam": (
-        ("exp_avg", "exp_avg_sq", "max_exp_avg_sq"),
-        {"shrink": None, **STEP, "correction": 0.5},
-    ),
-    "Adadelta": (("square_avg", "acc_delta"), STEP),
-    "Adagrad": (("sum",), STEP),
-    "Adamax": (("exp_avg", "exp_inf"), STEP),
-    "ASGD": (("ax",), {**STEP, "shrink": 0.9}),
-    "NAdam": (
-        ("exp_avg", "exp_avg_sq"),
-        {**STEP, "shrink": None, "correction": 0.5, "of_gradient": 0.1, "of_mean": 0.2},
-    ),
-    "RAdam": (("exp_avg", "exp_avg_sq"), {**STEP, "shrink": None, "rectification": 0.5}),
-    "RMSprop": (("square_avg", "momentum_buffer", "grad_avg"), {**STEP, "momentum": 0.9}),
-    "Rprop": (("prev", "step_size"), {"shrink": 0.5, "grow": 1.2, "least": 1e-6, "most": 50.0}),
-}
-
 CALLS: dict[str, tuple[Any, ...]] = {
     "soft_extremes._sum_of_exponentials": (MATRIX, COLUMN, {"axis": 1}),
     "soft_extremes._log_of_sum": (MATRIX, ROW, {"axis": 0}),
@@ -58,7 +37,7 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "normalize._arrived": (MATRIX, ROW, {"axes": (1,), "count": 3}),
     "normalize._by_input": (MATRIX, MATRIX, ROW, COLUMN, COLUMN, COLUMN, COLUMN, {}),
     "normalize._by_weight": (MATRIX, MATRIX, COLUMN, COLUMN, {"axes": (0,)}),
-    "gpu_kernels.any_outside": (TARGETS, 0, 3, {}),
+    "gpu_kernels._farthest": (TARGETS, 0, {}),
     "gpu_kernels._left_over": (MATRIX, ROW, {}),
     "gpu_kernels._down": (MATRIX, ROW, {}),
     "recurrent_kernels._lstm": (*(MATRIX,) * 9, {}),
@@ -66,22 +45,10 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "recurrent_kernels.cells_of": (*(MATRIX,) * 5, {}),
     "recurrent_kernels._lstm_back": (*(MATRIX,) * 13, {}),
     "recurrent_kernels._gru_back": (*(MATRIX,) * 13, {}),
-    "loss._mean_of_negatives": ((4,), {"count": 4}),
-    "loss._slope_at_targets": (COLUMN, TARGETS[:, None], np.arange(3)[None], {"divisor": 4}),
+    "loss._classes_that_count": (TARGETS, -100, {}),
+    "loss._mean_of_negatives": ((4,), (4,), (), {}),
+    "loss._slope_at_targets": ((1, 1), TARGETS[:, None], np.arange(3)[None], COLUMN, (), {}),
     "pooling._last_nan": (MATRIX, np.arange(3), {"axis": 1}),
-    "grad_scaler._any_infinite": (MATRIX, {}),
-    "sgd._descend": (
-        *(MATRIX, MATRIX, MATRIX, 0.1, 0.01, 0.9, 0.5),
-        {"first": False, "nesterov": True, "maximize": True},
-    ),
-    **{
-        f"elementwise.{name}_change": (
-            *(MATRIX,) * (2 + len(arrays)),
-            *numbers.values(),
-            {"arrays": arrays, "numbers": tuple(numbers)},
-        )
-        for name, (arrays, numbers) in OPTIMIZERS.items()
-    },
 }
 """For each kernel what it is called with: shapes, integers, numbers, and last what is fixed."""
 
@@ -89,7 +56,9 @@ CALLS: dict[str, tuple[Any, ...]] = {
 def operands(name: str, dtype: str) -> tuple[list[Any], dict[str, Any]]:
     random = np.random.RandomState(0)
     *given, fixed = CALLS[name]
-    made = [random.uniform(0.1, 1, each).astype(dtype) if isinstance(each, tuple) else each for each in given]
+    made = [
+        np.array(random.uniform(0.1, 1, each), dtype) if isinstance(each, tuple) else each for each in given
+    ]
     return made, fixed
 
 
@@ -155,6 +124,7 @@ def launches_of(work: Callable[[], Any]) -> int:
         step()
         standin.launches.clear()
         standin.copies.clear()
+        standin.sizes.clear()
         step()
         return len(standin.launches)
 
@@ -187,6 +157,35 @@ def block_step() -> Any:
     return step
 
 
+def scaled_step(make: Callable[[Any], Any], dtype: Any) -> Any:
+    """By mixed precision: the network in ``dtype``, the loss scaled."""
+    torch.manual_seed(0)
+    model = make(nn).to("cuda")
+    updates, scaler = optim.Adam(model.parameters(), lr=0.01), torch.amp.GradScaler("cuda", init_scale=8.0)
+    x, y = torch.randn(32, 64).cuda(), torch.randint(10, (32,)).cuda()
+
+    def step() -> None:
+        updates.zero_grad()
+        with torch.autocast("cuda", dtype=dtype):
+            loss = nn.functional.cross_entropy(model(x), y)
+        scaler.scale(loss).backward()
+        scaler.step(updates)
+        scaler.update()
+
+    return step
+
+
+def deep(nn: Any) -> Any:
+    layers = [nn.Linear(64, 64) for _ in range(8)]
+    return nn.Sequential(*layers, nn.Linear(64, 10))
+
+
+def text_step() -> Any:
+    torch.manual_seed(0)
+    with torch.device("cuda"):
+        return transformer(16)(torch, nn)
+
+
 def lenet_step() -> Any:
     torch.manual_seed(0)
     with torch.device("cuda"):
@@ -211,10 +210,11 @@ def recurrent_step(kind: str) -> Any:
 
 
 STEPS = {
-    "LeNet by SGD": (lenet_step, 95),
+    "LeNet by SGD": (lenet_step, 89),
     "a 64-32-10 network by SGD": (lambda: small_step("SGD"), 25),
     "a 64-32-10 network by Adam": (lambda: small_step("Adam"), 25),
-    "a transformer's block by Adam": (block_step, 83),
+    "a transformer's block by Adam": (block_step, 72),
+    "a transformer of 4 layers by AdamW": (text_step, 330),
     "an LSTM, 16 times": (lambda: recurrent_step("LSTM"), 151),
     "a GRU, 16 times": (lambda: recurrent_step("GRU"), 141),
     "adaptive_max_pool2d": (
@@ -233,6 +233,19 @@ STEPS = {
 def test_a_training_step_launches_few_kernels(title: str):
     work, most = STEPS[title]
     assert launches_of(work) <= most and not standin.copies
+    assert not standin.sizes, "the program waited for the GPU"
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_mixed_precision_asks_one_number_a_step(dtype: str):
+    """Whether a gradient was infinite; and unscaling takes one launch, however many parameters there are."""
+    kind = getattr(torch, dtype)
+    few = launches_of(lambda: scaled_step(lambda nn: nn.Linear(64, 10), kind))
+    assert standin.sizes == [1]
+    assert not standin.copies
+    launches_of(lambda: scaled_step(deep, kind))
+    assert standin.sizes == [1] and not standin.copies
+    assert standin.launches.count("multiplied") == 1 and few < 40
 
 
 if __name__ == "__main__":  # python -m tests.gpu.test_kernels

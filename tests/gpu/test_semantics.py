@@ -82,16 +82,10 @@ def test_gradients_cross_devices():
     assert x.grad.tolist() == [2.0, 4.0, 6.0] and not x.grad.is_cuda
 
 
-def test_indices_may_be_on_the_cpu_and_must_be_inside(x: torch.Tensor):
+def test_indices_may_be_on_the_cpu(x: torch.Tensor):
     assert x[torch.tensor([0, 1])].is_cuda and x[[0, 1]].is_cuda and x[x > 0].is_cuda
-    with pytest.raises(IndexError, match="index 5 is out of bounds for dimension 0 with size 2"):
-        x[torch.tensor([5], device="cuda")]
     with pytest.raises(RuntimeError, match=r"indices should be either on cpu .*\.cpu\(\)"):
         torch.ones(3)[torch.tensor([0], device="cuda")]
-    with pytest.raises(IndexError, match="out of range"):
-        nn.functional.embedding(torch.tensor([4], device="cuda"), x)
-    with pytest.raises(IndexError, match="Target 9 is out of bounds"):
-        nn.functional.cross_entropy(x, torch.tensor([0, 9], device="cuda"))
 
 
 def test_values_from_the_cpu_are_written_where_whole_parts_are(x: torch.Tensor):

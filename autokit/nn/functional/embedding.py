@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
 from autokit.autograd.modes import no_grad
-from autokit.devices import beside, to_numpy
+from autokit.devices import beside, on_a_gpu, to_numpy
 from autokit.dtypes import FLOATS
 from autokit.ops import embedding as rules
 from autokit.ops.errors import describe
 from autokit.ops.gather import beyond
 from autokit.ops.gpu import ask
+from autokit.ops.gpu_kernels import refuse_outside
 from autokit.ops.inplace import mark_changed
 from autokit.ops.norm import norm
 from autokit.ops.unusual import asks_for_care, on_its_tensors_gpu, with_care
@@ -73,12 +76,20 @@ def embedding(
             "index_select(): self indexing axis dim should be positive: there are no rows in "
             f"{describe(weight)}"
         )
-    if beyond(index, rows) is not None:
-        raise IndexError(f"index out of range in self: the rows are 0 to {rows - 1}, in {describe(input)}")
+    if on_a_gpu(index):
+        refuse_outside(index, 0, rows, partial(_no_such_row, rows, ref(input)))
+    elif (wrong := beyond(index, rows)) is not None:
+        raise _no_such_row(rows, ref(input), wrong)
     if max_norm is not None:
         _shorten(weight, index, max_norm, norm_type)
     padding = -1 if padding_idx is None else padding_idx % max(rows, 1)
     return rules.embedding(weight, index=index, padding=padding, by_frequency=scale_grad_by_freq)
+
+
+def _no_such_row(rows: int, input: ref[Tensor], wrong: int) -> IndexError:
+    tensor = input()
+    among = "the indices" if tensor is None else describe(tensor)
+    return IndexError(f"index out of range in self: the rows are 0 to {rows - 1}, and {wrong} is in {among}")
 
 
 def _no_sparse(name: str) -> NotImplementedError:

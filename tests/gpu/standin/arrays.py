@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -96,8 +97,13 @@ class ndarray:
             "Please use `.get()` to construct a NumPy array explicitly."
         )
 
-    def get(self) -> np.ndarray:
-        return self._copied("get").copy()
+    def get(self, stream: Any = None, order: str = "C", out: Any = None, blocking: bool = True) -> Any:
+        if out is None or blocking:
+            return self._copied("get").copy()
+        if self.shape != out.shape or self.dtype != out.dtype:
+            raise ValueError("the shape or dtype of out is another")
+        hardware.later.append(partial(np.copyto, out, self.host.copy()))
+        return out
 
     def item(self) -> Any:
         return self._copied("item").item()
@@ -121,6 +127,7 @@ class ndarray:
         return f"<stand-in of shape {self.shape}, {self.dtype}>"
 
     def _copied(self, how: str) -> np.ndarray:
+        hardware.catch_up()
         frame = sys._getframe(2)
         sizes.append(self.size)
         if frame.f_code is not gpu.ask.__code__:

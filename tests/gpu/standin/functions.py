@@ -45,6 +45,8 @@ def call(owner: str, name: str, function: Any, arguments: Any, keywords: Any) ->
     if name == "solve":
         _refuse_batches(*arguments)
     refuse_axis_of_none(arguments, keywords, name)
+    if name == "take":
+        keywords = keywords | {"mode": "wrap"}  # as an index beyond the end does
     values, named = tuple(map(bare, arguments)), {key: bare(value) for key, value in keywords.items()}
     every = (*arguments, *keywords.values())
     if name in ("put_along_axis", "copyto", "place", "fill_diagonal"):

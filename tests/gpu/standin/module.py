@@ -17,6 +17,7 @@ from tests.gpu.standin.arrays import bare, launched, ndarray
 from tests.gpu.standin.functions import errstate, from_host, function_of
 from tests.gpu.standin.kernels import Traced, fuse
 from tests.gpu.standin.notes import NAMES
+from tests.gpu.standin.written import RawKernel
 
 
 def module() -> ModuleType:
@@ -44,6 +45,7 @@ def module() -> ModuleType:
     )
     cupy.asnumpy = lambda array: array.get()
     cupy.fuse = fuse
+    cupy.RawKernel = RawKernel
     pool = hardware.Pool()
     cupy.get_default_memory_pool = lambda: pool
     cupy.cuda = SimpleNamespace(
@@ -58,6 +60,7 @@ def module() -> ModuleType:
         memory=SimpleNamespace(OutOfMemoryError=hardware.OutOfMemoryError),
         Event=hardware.Event,
         Stream=hardware.Stream,
+        alloc_pinned_memory=bytearray,
         get_current_stream=hardware.current_stream,
         get_elapsed_time=lambda start, end: end.time - start.time,
     )
