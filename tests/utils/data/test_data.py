@@ -1,8 +1,7 @@
-"""autokit.utils.data: datasets, samplers, collating and the loader, in PyTorch's order."""
+"""autokit.utils.data: datasets, samplers and the loader, in PyTorch's order."""
 
 from __future__ import annotations
 
-from collections import namedtuple
 from collections.abc import Iterator
 from typing import Any
 
@@ -244,28 +243,7 @@ def test_a_subclass_that_changes_its_samples_is_asked_for_them():
     assert next(iter(data.DataLoader(data.Subset(negated, [2]))))[0].tolist() == [-2]
 
 
-# ---------------------------------------------------------------- collating
-
-
-Point = namedtuple("Point", "x y")
-
-
-def test_collate_goes_into_containers():
-    batch = data.default_collate([(1, 2.5, "a", {"k": np.float32(1)}, Point(1, 2), [True]) for _ in range(2)])
-    assert batch[0].tolist() == [1, 1] and batch[0].dtype == ak.int64
-    assert batch[1].tolist() == [2.5, 2.5] and batch[1].dtype == ak.float64
-    assert batch[2] == ("a", "a")
-    assert batch[3]["k"].dtype == ak.float32
-    assert batch[4].y.tolist() == [2, 2]
-    assert batch[5][0].tolist() == [True, True] and batch[5][0].dtype == ak.bool
-    assert data.default_collate([np.ones(2), np.zeros(2)]).tolist() == [[1, 1], [0, 0]]
-    assert data.default_collate([1, 2.5]).dtype == ak.float32
-
-
-def test_without_batches_samples_are_only_converted():
-    samples = list(data.DataLoader([(np.ones(2), 3, "a", {"k": np.float64(2)})], batch_size=None))
-    assert samples[0][0].tolist() == [1, 1] and samples[0][1] == 3
-    assert list(data.DataLoader(range(3), batch_size=None)) == [0, 1, 2]
+# ---------------------------------------------------------------- loading
 
 
 def test_a_collate_fn_of_ones_own():
@@ -352,27 +330,6 @@ def test_memory_that_no_gpu_can_be_given_is_warned_of_as_in_pytorch():
             assert [batch.tolist() for batch in loader] == [[0], [1]]
         said.append([str(each.message) for each in caught])
     assert said[0] == said[1]
-
-
-@pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 3)])
-@pytest.mark.parametrize("dtypes", [("float32",), ("int64", "float32"), ("bool", "float64"), ("bfloat16",)])
-def test_tensors_are_stacked_as_pytorch_stacks_them(shape: tuple[int, ...], dtypes: tuple[str, ...]):
-    require("torch")
-    import torch
-
-    batches = []
-    for T in (ak, torch):
-        samples = [T.ones(shape, dtype=getattr(T, dtype)) for dtype in dtypes * 3]
-        batches.append(T.utils.data.default_collate(samples))
-    ours, theirs = batches
-    assert str(ours.dtype) == str(theirs.dtype) and tuple(ours.shape) == tuple(theirs.shape)
-    assert ours.tolist() == theirs.tolist()
-
-
-def test_a_batch_of_samples_that_learn_learns():
-    samples = [ak.ones(2), ak.ones(2, requires_grad=True)]
-    data.default_collate(samples).sum().backward()
-    assert samples[1].grad.tolist() == [1, 1]
 
 
 def test_rows_are_views_that_notice_changes():
