@@ -54,11 +54,12 @@ UNTOLD = {
     **{name: ["input: Tensor, pivot?: bool, get_infos?: any"] for name in ("lu", ".lu")},
     "functional.elu_": ["input: Tensor, alpha?: number, scale?: number, input_scale?: number"],
     "functional.one_hot": ["input: Tensor, num_classes?: int"],
+    "as_tensor": ["data: any, *, dtype?: dtype|None, device?: any"],
     ".copy_": ["input: Tensor, other: number, non_blocking?: bool"],
 }
 """Ways to call that PyTorch's stubs leave out."""
 
-MISTOLD = {"functional.one_hot", "functional.elu_"}
+MISTOLD = {"as_tensor", "functional.one_hot", "functional.elu_"}
 """Functions of which PyTorch's stubs tell no right way to call them."""
 
 
@@ -79,8 +80,10 @@ def text() -> str:
     classes = [each for each in _body(stubs / "__init__.pyi") if isinstance(each, ast.ClassDef)]
     methods = _forms(next(each for each in classes if each.name == "TensorBase").body)
     lines = []
-    for name, forms in _public(functions, neural, methods):
-        if name[0] == "." and forms == functions.get(name[1:]):
+    public = _public(functions, neural, methods)
+    of_functions = dict(public)
+    for name, forms in public:
+        if name[0] == "." and forms == of_functions.get(name[1:]):
             continue
         lines += [f"{name}({form})" for form in forms]
     version = torch.__version__.split("+")[0]
@@ -129,7 +132,21 @@ def _public(functions: Any, neural: Any, methods: Any) -> list[tuple[str, list[s
                 if prefix + name in OF_NUMBERS:
                     told = [re.sub(r"(input|other): Tensor\b", r"\1: Tensor|number", form) for form in told]
                 found[prefix + name] = sorted({*told, *UNTOLD.get(name, []), *UNTOLD.get(prefix + name, [])})
+    for name in [each for each in found if each[0] != "." and "." not in each]:
+        for method in (f".{name}", f".{name}_"):
+            if method in found:
+                found[method] = sorted({*found[method], *_older_forms(found[name])})
     return sorted((name, _different(forms)) for name, forms in found.items() if forms)
+
+
+def _older_forms(forms: list[str]) -> list[str]:
+    """A function's forms with factors before tensors, as its method takes them: the first tensor first."""
+    older = [form for form in forms if re.search(r"(alpha|beta|value): number, [^*]*: Tensor", form)]
+    return [
+        ", ".join(["input: Tensor", *(part for part in form.split(", ") if part != "input: Tensor")])
+        for form in older
+        if "out: " not in form
+    ]
 
 
 def _different(forms: list[str]) -> list[str]:

@@ -313,6 +313,8 @@ def tensor_type(input: Tensor, dtype: Any = None, non_blocking: bool = False) ->
     ------
     ValueError
         If there is no kind of this name.
+    TypeError
+        If ``non_blocking`` is not True or False.
 
     Examples
     --------
@@ -320,6 +322,10 @@ def tensor_type(input: Tensor, dtype: Any = None, non_blocking: bool = False) ->
     >>> torch.ones(2).type(), torch.ones(2).type("torch.LongTensor")
     ('torch.FloatTensor', tensor([1, 1]))
     """
+    if not isinstance(non_blocking, bool):
+        raise TypeError(
+            f"type(): argument 'non_blocking' (position 2) must be bool, not {type(non_blocking).__name__}"
+        )
     if dtype is None:
         name = dtypes.TENSOR_TYPES[input.dtype]
         return name.replace("torch.", "torch.cuda.") if input.is_cuda else name

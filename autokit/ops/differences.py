@@ -27,7 +27,7 @@ def gradient(input: Tensor, *, spacing: Any = 1, dim: Any = None, edge_order: in
     Parameters
     ----------
     input : Tensor
-    spacing : number, sequence of numbers or of tensors, or Tensor
+    spacing : number, or sequence of numbers or of tensors
         How far apart the samples are: everywhere, along each dimension, or
         along each dimension the coordinates.
     dim : int or sequence of int, optional
@@ -63,10 +63,12 @@ def gradient(input: Tensor, *, spacing: Any = 1, dim: Any = None, edge_order: in
         )
     if spacing is None:
         spacing = 1
-    if not isinstance(spacing, _SPACINGS) or isinstance(spacing, str):
+    of_several = isinstance(spacing, Tensor) and (spacing.array.ndim > 0 or spacing.requires_grad)
+    if not isinstance(spacing, _SPACINGS) or isinstance(spacing, str) or of_several:
         raise TypeError(
             "gradient() received an invalid combination of arguments - got (Tensor, "
-            f"spacing={type(spacing).__name__}): it is a number, a tensor of coordinates, or a list of them"
+            f"spacing={type(spacing).__name__}): it is a number, or a list of numbers or of tensors "
+            "of coordinates, as in spacing=[coordinates]"
         )
     if edge_order not in (1, 2):
         raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")

@@ -152,7 +152,7 @@ def linalg_lu(A: Tensor, *, pivot: bool = True) -> Any:
             f"linalg.lu: Expected tensor with 2 or more dimensions. Got size: {list(A.array.shape)} instead"
         )
     made = lu_factor_ex(A, pivot=pivot)
-    return LuResult(*lu_unpack(made.LU, made.pivots))
+    return LuResult(*lu_unpack(made.LU, made.pivots, unpack_pivots=pivot))
 
 
 def lu_unpack(

@@ -38,6 +38,9 @@ from autokit.thread_state import UNUSUAL, thread
 
 def in_place(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """The in-place form of an operation: ``add`` as ``add_``."""
+    code = getattr(function, "__code__", None)
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if code is not None else ()
+    takes_dtype = "dtype" in names
 
     def apply(input: Tensor, *arguments: Any, **settings: Any) -> Tensor:
         gpu = other_gpu_of((input,)) if UNUSUAL else None
@@ -45,14 +48,9 @@ def in_place(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
             with OnGPU(gpu):
                 return apply(input, *arguments, **settings)
         try:
-            if settings.get("dtype", input.dtype) not in (None, input.dtype):
-                raise RuntimeError(
-                    f"Bad in-place call: input tensor dtype {input.dtype.name} and output tensor dtype "
-                    f"{settings['dtype'].name} should match: leave out dtype, or the underscore"
-                )
             refuse_change(input)
-            if settings:
-                _refuse_another_dtype(apply.__name__, input, settings.get("dtype"))
+            if takes_dtype:
+                settings = _with_own_dtype(function, input, arguments, settings)
             if _is_recorded(input, (*arguments, *settings.values())):
                 with noted_change(input):
                     overwrite(input, function(as_it_was(input), *arguments, **settings))
@@ -74,13 +72,18 @@ def in_place(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return apply
 
 
-def _refuse_another_dtype(name: str, tensor: Tensor, dtype: Any) -> None:
-    """Raise where a result is asked for in another dtype than that of the tensor it overwrites."""
+def _with_own_dtype(
+    function: Callable[..., Tensor], tensor: Tensor, arguments: tuple[Any, ...], settings: dict[str, Any]
+) -> dict[str, Any]:
+    """The settings with the tensor's own dtype, for a function whose result else might be of another."""
+    dtype = settings.pop("dtype", None)
     if dtype is not None and dtype != tensor.dtype:
+        function(tensor, *arguments, **settings)  # of two mistakes the other is told
         raise RuntimeError(
-            f"Bad in-place call: input tensor dtype {tensor.dtype.name} and output tensor dtype {dtype} "
-            f"should match: {name.rstrip('_')}(dtype=...) makes a new tensor of another dtype"
+            f"Bad in-place call: input tensor dtype {tensor.dtype.name} and output tensor dtype {dtype.name} "
+            f"should match: leave out dtype, or the underscore: {function.__name__}() makes a new one"
         )
+    return {**settings, "dtype": tensor.dtype}
 
 
 def in_place_unrecorded(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
@@ -367,8 +370,26 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
         src = new_tensor(beside(self.array, converted(np.asarray(src), self.array.dtype)))
     if not isinstance(src, Tensor):
         raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
+    if src.array.shape != self.array.shape:
+        _require_room(self, src)
     setitem(self, Ellipsis, src if src.array.dtype == self.array.dtype else cast(src, self.array.dtype))
     return self
+
+
+def _require_room(tensor: Tensor, source: Tensor) -> None:
+    """Raise unless the elements of ``source`` broadcast to the shape of ``tensor``."""
+    own, given = tensor.array.shape, source.array.shape
+    try:
+        common = np.broadcast_shapes(own, given)
+    except ValueError:
+        raise RuntimeError(
+            f"{broadcast_message(own, given)}: {describe(source)} is copied into {describe(tensor)}"
+        ) from None
+    if common != own:
+        raise RuntimeError(
+            f"output with shape {list(own)} doesn't match the broadcast shape {list(common)}: copy_() keeps "
+            f"the shape of {describe(tensor)}, and the source is {describe(source)}"
+        )
 
 
 NAMES = Names(methods="copy_ fill_ zero_")

@@ -74,6 +74,15 @@ def _bound(value: Any, A: Tensor) -> Any:
     return value.array[..., None]
 
 
+def _bounds(A: Tensor, atol: Any, rtol: Any) -> tuple[Any, Any]:
+    """Both bounds, which broadcast with the batch and with each other."""
+    if isinstance(atol, Tensor) and isinstance(rtol, Tensor):
+        one, other = atol.array.shape, rtol.array.shape
+        if any(m != n and 1 not in (m, n) for m, n in zip(reversed(one), reversed(other))):
+            raise RuntimeError(f"{broadcast_message(one, other)}: these are the shapes of atol and rtol")
+    return _bound(atol, A), _bound(rtol, A)
+
+
 def pinv(
     A: Tensor,
     rcond: float | Tensor | None = None,
@@ -124,7 +133,8 @@ def pinv(
             )
     if not A.array.size:
         return A.transpose(-2, -1) * 1
-    return plain_pinv(A, atol=_bound(atol, A), rtol=_bound(rtol, A))
+    atol, rtol = _bounds(A, atol, rtol)
+    return plain_pinv(A, atol=atol, rtol=rtol)
 
 
 def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
@@ -146,7 +156,8 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     B : Tensor
         Right-hand sides, (..., m, k), or a vector for each matrix, (..., m).
     rcond : float, optional
-        Singular values up to this, relative to the largest, count as 0.
+        Singular values up to this, relative to the largest, count as 0.  As in LAPACK a number below 0
+        stands for the precision, and so does one from 1 on, but for "gelss".
     driver : "gelsy", "gels", "gelsd" or "gelss"
         LAPACK's name of a method.  All are computed by the pseudoinverse
         here; "gels" refuses a matrix without full rank, and the last two
@@ -188,6 +199,8 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
             f"{name}: input.size(-2) should match other.size({place}). Got {describe(A)} and {describe(B)}"
         )
     rows, columns = A.array.shape[-2:]
+    if rcond is not None and (rcond < 0 or (rcond >= 1 and driver != "gelss")):
+        rcond = float(np.finfo(A.array.dtype).eps)
     s = np.linalg.svd(A.array, compute_uv=False)
     rank = (s > cutoff(s, A.array.shape, 0.0, rcond)).sum(axis=-1)
     full = not any_of(rank != min(rows, columns))
@@ -223,14 +236,14 @@ def matrix_rank(
         )
     if A.array.dtype.kind not in FLOATS or A.array.dtype.itemsize < 4:
         raise RuntimeError(f"This function doesn't handle types other than float and double: {describe(A)}")
-    if hermitian:
+    if hermitian and A.array.size:
         require_square("linalg.matrix_rank", A)
     if not A.array.size:
         return new_tensor(like(np.zeros_like, A.array, np.int64, shape=A.array.shape[:-2]))
     # As in PyTorch, of symmetric matrices half is read.
     s = np.abs(np.linalg.eigvalsh(A.array)) if hermitian else np.linalg.svd(A.array, compute_uv=False)
     # The older `tol` is absolute, and leaves no room for the relative one.
-    bounds = (_bound(tol, A), 0.0) if tol is not None else (_bound(atol, A), _bound(rtol, A))
+    bounds = (_bound(tol, A), 0.0) if tol is not None else _bounds(A, atol, rtol)
     return new_tensor((s > cutoff(s, A.array.shape, *bounds)).sum(axis=-1, dtype=np.int64))
 
 

@@ -12,6 +12,7 @@ from autokit.ops import inplace, join, reduce, shape, strides
 from autokit.ops import pad as padding
 from autokit.ops.dims import sizes_of
 from autokit.ops.names import Names
+from autokit.ops.operands import fitting
 from autokit.ops.return_types import return_type
 from autokit.ops.warn import warn
 from autokit.tensor import Size, Tensor, new_tensor
@@ -122,6 +123,8 @@ def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tenso
         raise RuntimeError("dimensions must larger than 1")
     if len(sizes) > 2 and len(set(sizes)) > 1:
         raise RuntimeError("all dimensions of input must be of equal length")
+    inplace.refuse_change(self)
+    fill_value = fitting(fill_value, self.array.dtype)
     rows = range(sizes[0] if wrap and len(sizes) == 2 else min(sizes))
     chosen = [row for row in rows if row % (sizes[1] + 1) < sizes[1]] if wrap else list(rows)
     columns = [row % (sizes[1] + 1) for row in chosen] if wrap else chosen

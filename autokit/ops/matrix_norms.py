@@ -152,14 +152,19 @@ def vector_norm(
     if isinstance(ord, str) or not isinstance(ord, int | float):
         raise TypeError(f"linalg_vector_norm(): argument 'ord' must be Number, not {type(ord).__name__}")
     _check_dims(x, dim)
+    require_elements(x, ord, dim)
+    return plain_vector_norm(x, ord=float(ord), dim=dim, keepdim=keepdim)
+
+
+def require_elements(x: Tensor, ord: float, dim: Dim) -> None:
+    """Raise where the norm of no elements is asked for that has no value then."""
     if (ord < 0 or ord == math.inf) and any(
         x.array.shape[place] == 0 for place in places_reduced(dim, x.array.ndim)
     ):
         raise RuntimeError(
             f"linalg.vector_norm cannot compute the {ord} norm on an empty tensor because the operation does "
-            "not have an identity"
+            f"not have an identity: {describe(x)}"
         )
-    return plain_vector_norm(x, ord=float(ord), dim=dim, keepdim=keepdim)
 
 
 def _check_dims(x: Tensor, dim: Dim) -> None:

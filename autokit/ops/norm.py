@@ -15,7 +15,13 @@ from autokit import dtypes
 from autokit.devices import beside, contiguous
 from autokit.ops.dims import place_of
 from autokit.ops.errors import broadcast_message, describe, kind_of
-from autokit.ops.matrix_norms import matrix_norm, plain_vector_norm, vector_norm, vector_norm_gradient
+from autokit.ops.matrix_norms import (
+    matrix_norm,
+    plain_vector_norm,
+    require_elements,
+    vector_norm,
+    vector_norm_gradient,
+)
 from autokit.ops.names import Names
 from autokit.ops.operands import refuse_bools
 from autokit.ops.operation import derivative, on, operation
@@ -109,6 +115,8 @@ def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
             f"norm(): input dtype should be either floating point or complex. Got {kind_of(input.array)} "
             "instead; convert it with .float()"
         )
+    if math.isinf(p) and p > 0:
+        require_elements(input - other, p, None)
     return plain_distance(input, other, float(p), None, True, "DistBackward0")
 
 
@@ -310,7 +318,7 @@ def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
             f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {kind_of(a)}: "
             "convert it with .float()"
         )
-    if math.isinf(p) and a.shape[place] and not a.size:
+    if math.isinf(p) and not a.size:
         raise RuntimeError(
             f"linalg.vector_norm cannot compute the {p} norm of slices without elements: {describe(input)}"
         )

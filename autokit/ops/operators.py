@@ -37,10 +37,8 @@ def plain_add(a, b, /):
     return a + b
 
 
-def add(input: Any, other: Any, alpha: float | Tensor = 1) -> Tensor:
+def add(input: Any, other: Any, alpha: float = 1) -> Tensor:
     """The sum, element by element, with ``other`` taken ``alpha`` times."""
-    if isinstance(alpha, Tensor):  # the older order: add(input, alpha, other)
-        other, alpha = alpha, other
     return plain_add(input, taken(input, other, alpha))
 
 
@@ -93,10 +91,8 @@ def plain_sub(a, b, /):
     return np.subtract(a, b)
 
 
-def sub(input: Any, other: Any, alpha: float | Tensor = 1) -> Tensor:
+def sub(input: Any, other: Any, alpha: float = 1) -> Tensor:
     """The difference, element by element, with ``other`` taken ``alpha`` times."""
-    if isinstance(alpha, Tensor):  # the older order: sub(input, alpha, other)
-        other, alpha = alpha, other
     if isinstance(other, bool) or is_of_bools(other):
         return plain_sub(input, other)  # which refuses bools
     return plain_sub(input, taken(input, other, alpha))

@@ -103,6 +103,12 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
             f"index_add_(): self ({kind_of(input)}) and source ({kind_of(source)}) must have the "
             "same scalar type"
         )
+    given = source.array.shape[axis] if axis < source.array.ndim else 1
+    if places.size != given and (input.array.ndim or source.array.ndim):
+        raise RuntimeError(
+            f"index_add_(): Number of indices ({places.size}) should be equal to source.size(dim): "
+            f"({given}), for dim: {axis}"
+        )
     if not input.array.ndim:
         if places.size != source.array.size:
             raise IndexError(
@@ -111,12 +117,6 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
         if beyond(places, 1) is not None:
             raise IndexError(f"index out of range in self: {describe(input)} has one place, 0")
         return input[None].index_add(0, index, source.reshape(-1), alpha=alpha).reshape(())
-    given = source.array.shape[axis] if axis < source.array.ndim else 1
-    if places.size != given:
-        raise RuntimeError(
-            f"index_add_(): Number of indices ({places.size}) should be equal to source.size(dim): "
-            f"({given}), for dim: {axis}"
-        )
     own = input.array.shape
     if source.array.ndim and (
         source.array.ndim != len(own)
@@ -161,13 +161,13 @@ def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor
         raise IndexError(
             f"index_copy_(): When source is scalar, index should have one element (got {places.size})"
         )
-    if index.array.dtype != np.int64:
-        raise RuntimeError(f"index_copy_(): Expected a long tensor for index, but got {kind_of(index)}")
     if source.array.ndim and input.array.ndim and source.array.ndim != input.array.ndim:
         raise IndexError(
             "index_copy_(): When source and destination are not scalars, their dimensionality must match: "
             f"{describe(source)} and {describe(input)}"
         )
+    if index.array.dtype != np.int64:
+        raise RuntimeError(f"index_copy_(): Expected a long tensor for index, but got {kind_of(index)}")
     if source.array.dtype != input.array.dtype:
         raise RuntimeError(
             "index_copy_(): self and source expected to have the same dtype, but got (self) "
@@ -294,6 +294,11 @@ def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
                 f"expected Tensor as element {place} in argument 1, but got {type(each).__name__}: "
                 "x[…] = values takes numbers and slices, too"
             )
+    if len(indices) > max(input.array.ndim, 0):
+        raise IndexError(
+            f"too many indices for tensor of dimension {input.array.ndim} (got {len(indices)}): "
+            f"{describe(input)}"
+        )
     _check_masks(input, indices)
     for each in indices:
         if isinstance(each, Tensor) and each.array.dtype.name not in _INDICES:
@@ -301,6 +306,8 @@ def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
                 f"tensors used as indices must be long, int, byte or bool tensors: {describe(each)}"
             )
     part = input.detach()[tuple(indices)]
+    if values.array.dtype != input.array.dtype and _fills_a_mask(indices, values, accumulate):
+        values = single("index_put_", input, values.reshape(()))[0]
     if values.array.dtype != input.array.dtype:
         raise RuntimeError(
             "Index put requires the source and destination dtypes match, got "
@@ -315,6 +322,17 @@ def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
         indices = (...,)
     index = plain_index(input, tuple(indices))
     return (put_added if accumulate else put_at)(input, values, index=index)
+
+
+def _fills_a_mask(indices: Any, values: Tensor, accumulate: bool) -> bool:
+    """Whether one number goes where one mask is true: then it may be of another dtype, as in masked_fill."""
+    given = [each for each in indices if each is not None]
+    return (
+        not accumulate
+        and values.array.size == 1
+        and len(given) == 1
+        and given[0].array.dtype.name in ("bool", "uint8")
+    )
 
 
 def _check_masks(input: Tensor, indices: Any) -> None:

@@ -126,13 +126,11 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator = None) -> Te
     """
     source = source_of("bernoulli_", generator)
     if isinstance(p, Tensor):
+        refuse_change(self)
         if not self.array.size:
             return self
         p = p.detach().expand(self.shape)
         refuse_dtype(p.array.dtype, "bernoulli_tensor_cpu_p_")
-        refuse_change(self)
-        if not self.array.size:
-            return self
         values = _by_chances(source, self.array, to_numpy(p.expand(self.shape).array))
         return _overwrite(self, "BernoulliBackward1", values)
     refuse_chance(p)
@@ -156,9 +154,9 @@ def exponential_(self: Tensor, lambd: float = 1, *, generator: Generator = None)
 
 def geometric_(self: Tensor, p: float, *, generator: Generator = None) -> Tensor:
     """Draw for each element how many trials the first success takes; PyTorch's for the same seed."""
-    refuse_dtype(self.array.dtype, "geometric_cpu", "fVui")
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
+    refuse_dtype(self.array.dtype, "geometric_cpu", "fVui")
     source = source_of("geometric_", generator)
     return _redraw(self, "GeometricBackward0", lambda shape: source.geometric(shape, self.array.dtype, p))
 
@@ -176,9 +174,9 @@ def cauchy_(self: Tensor, median: float = 0, sigma: float = 1, *, generator: Gen
 
 def log_normal_(self: Tensor, mean: float = 1, std: float = 2, *, generator: Generator = None) -> Tensor:
     """Draw each element so that its logarithm is normal; PyTorch's for the same seed."""
-    refuse_dtype(self.array.dtype, "log_normal_cpu")
     if not std > 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
+    refuse_dtype(self.array.dtype, "log_normal_cpu")
     source = source_of("log_normal_", generator)
     return _redraw(
         self, "LogNormalBackward0", lambda shape: source.log_normal(shape, self.array.dtype, mean, std)

@@ -454,12 +454,12 @@ def multinomial(
             "cannot sample n_sample > prob_dist.size(-1) samples without replacement: "
             f"{num_samples} of {weights.shape[-1]}"
         )
-    if not weights.shape[-1]:
+    if 0 in weights.shape[:-1]:
+        return drawn_beside(np.zeros((*weights.shape[:-1], num_samples), np.int64))
+    if not weights.size:
         raise RuntimeError(
             "invalid multinomial distribution (sum of probabilities <= 0): there are no weights"
         )
-    if not weights.size:
-        return drawn_beside(np.zeros((*weights.shape[:-1], num_samples), np.int64))
     if not (np.isfinite(weights).all() and (weights >= 0).all()):
         raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
     if not weights.any(axis=-1).all():

@@ -133,6 +133,12 @@ def _bytes_as(input: Tensor, dtype: Any) -> Tensor:
                 f"self.stride(-1) must be 1 to view {input.dtype.name} as {dtype.name} (different element "
                 f"sizes), but got {a.strides[-1] // before}"
             )
+        for place, step in enumerate(a.strides[:-1]):
+            if step % after:
+                raise RuntimeError(
+                    f"self.stride({place}) must be divisible by {after // before} to view "
+                    f"{input.dtype.name} as {dtype.name} (different element sizes), but got {step // before}"
+                )
     return share_storage(input, new_tensor(a.view(dtype.numpy)))
 
 

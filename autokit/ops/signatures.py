@@ -19,6 +19,7 @@ import numpy as np
 from autokit.dtypes import dtype as Dtype
 from autokit.ops.errors import way_to_a_tensor
 from autokit.ops.names import OPERANDS, SPELLINGS, in_place_of, unknown_keyword, wrong_count
+from autokit.ops.warn import warn
 from autokit.tensor import Tensor
 
 FILE = os.path.join(os.path.dirname(__file__), "signatures.txt")
@@ -348,6 +349,11 @@ def looked_at(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         except TypeError as error:
             raise wrong_count(error, function, arguments, settings) from None
         if form is not None:
+            factors = _older_factors(form)
+            if factors:
+                return _in_todays_order(name, form, factors, arguments, settings)
+            if form[-1:] and form[-1].rest and len(arguments) > len(form) and not _takes_all(function):
+                return (*arguments[: len(form) - 1], arguments[len(form) - 1 :]), settings
             arguments, settings, changed = plain_numbers(form, arguments, settings)
             renamed = in_our_words(form, function, settings)
             if changed or renamed != settings:  # another tensor of that type may stand for no number
@@ -383,6 +389,48 @@ def looked_at_after(name: str, function: Callable[..., Any]) -> Callable[..., An
             raise error from error.__cause__
 
     return apply
+
+
+@cache
+def _takes_all(function: Callable[..., Any]) -> bool:
+    """Whether a function takes as many arguments as there are: others get the last of them as one tuple."""
+    function = getattr(function, "out_of_place", function)
+    parameters = inspect.signature(function).parameters.values()
+    return not hasattr(function, "operation") and any(each.kind is each.VAR_POSITIONAL for each in parameters)
+
+
+def _older_factors(form: list[Parameter]) -> list[str]:
+    """The factors that stand before tensors in older programs, as in ``add(input, alpha, other)``."""
+    tensors = [place for place, parameter in enumerate(form) if parameter.kinds == ("Tensor",)]
+    before = form[: tensors[-1] if tensors else 0]
+    return [each.name for each in before if each.name in _FACTORS and each.kinds == ("number",)]
+
+
+_FACTORS = ("alpha", "beta", "value")
+
+
+def _in_todays_order(
+    name: str,
+    form: list[Parameter],
+    factors: list[str],
+    arguments: tuple[Any, ...],
+    settings: dict[str, Any],
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The same call with the factors by their keywords, and a warning as PyTorch gives it."""
+    called = name.rpartition(".")[2]
+    tensors = ", ".join(f"Tensor {each.name}" for each in form if each.name not in factors)
+    older = ", ".join(
+        f"Number {each.name}" if each.name in factors else f"Tensor {each.name}" for each in form
+    )
+    todays = ", ".join(f"Number {each} = 1" for each in factors)
+    warn(
+        f"This overload of {called} is deprecated:\n\t{called}({older})\nConsider using one of the following "
+        f"signatures instead:\n\t{called}({tensors}, *, {todays})"
+    )
+    arguments, settings, _ = plain_numbers(form, arguments, settings)
+    given = {**dict(zip([each.name for each in form], arguments)), **settings}
+    operands = [each.name for each in form if each.name in given and each.name not in factors]
+    return tuple([given.pop(each) for each in operands]), given
 
 
 _MANY = 1000

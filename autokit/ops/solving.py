@@ -257,6 +257,11 @@ def cholesky_solve(input: Tensor, L: Tensor, upper: bool = False) -> Tensor:
                 f"{name} should have at least 2 dimensions, but has {tensor.array.ndim} dimensions instead: "
                 f"{describe(tensor)}"
             )
+    if L.array.shape[-2] != L.array.shape[-1]:
+        raise RuntimeError(
+            f"A must be batches of square matrices, but they are {L.array.shape[-2]} by {L.array.shape[-1]} "
+            f"matrices: {describe(L)}"
+        )
     rows, size = input.array.shape[-2], L.array.shape[-1]
     if rows != size:
         raise RuntimeError(

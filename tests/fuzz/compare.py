@@ -13,7 +13,6 @@ import torch
 
 import autokit
 from tests.fuzz.calls import Call
-from tests.fuzz.differences import DIFFERENCES
 from tests.ops.case import flat
 
 TOLERANCE = {"float64": 1e-9, "float32": 5e-5, "float16": 1e-2, "bfloat16": 3e-2}
@@ -60,8 +59,8 @@ def note_library(at: Any) -> None:
     _at = at
 
 
-def run(library: Any, call: Call) -> Outcome:
-    """Run ``call`` in ``library``, its gradients too."""
+def run(library: Any, call: Call, signs: list[np.ndarray] | None = None) -> Outcome:
+    """Run ``call`` in ``library``, its gradients too, where ``signs`` turn what arrives at the results."""
     if _at is not None:
         _at.value = library is autokit
     names = {"T": library, "inf": float("inf"), "nan": float("nan")}
@@ -81,7 +80,7 @@ def run(library: Any, call: Call) -> Outcome:
             results = flat(result)
             leaves = [tensor for tensor in tensors.values() if tensor.requires_grad]
             try:
-                gradients = _gradients(library, results, leaves)
+                gradients = _gradients(library, results, leaves, signs)
             except (Exception, TimedOut) as error:
                 return Outcome([result], None, tensors, [], error, seconds)
             return Outcome([result], None, tensors, gradients, None, seconds)
@@ -89,37 +88,22 @@ def run(library: Any, call: Call) -> Outcome:
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def _gradients(library: Any, results: list[Any], leaves: list[Any]) -> list[Any]:
+def random_seed(number: int, shape: tuple[int, ...]) -> np.ndarray:
+    """What arrives at a result on the way back."""
+    return np.asarray(np.random.RandomState(number).uniform(-1, 1, shape))
+
+
+def _gradients(library: Any, results: list[Any], leaves: list[Any], signs: Any) -> list[Any]:
     ends = [r for r in results if isinstance(r, library.Tensor) and r.requires_grad]
     if not ends or not leaves:
         return []
     seeds = []
     for n, end in enumerate(ends):
-        seed = np.random.RandomState(n).uniform(-1, 1, tuple(end.shape))
+        seed = random_seed(n, tuple(end.shape)) * (1 if signs is None else signs[n])
         seeds.append(
             library.tensor(seed.tolist() if seed.size else seed).to(end.dtype).reshape(tuple(end.shape))
         )
     return list(library.autograd.grad(ends, leaves, seeds, allow_unused=True))
-
-
-class Finding(NamedTuple):
-    """Where the two libraries part: the kind, what is said of it, and the call."""
-
-    name: str
-    kind: str
-    words: str
-    call: Call
-
-    def key(self) -> tuple[str, str, str]:
-        return self.name, self.kind, re.sub(r"[-\d.]+|'[^']*'|\[.*\]|\(.*\)", "#", self.words)[:90]
-
-
-def finding(name: str, home: str, call: Call) -> Finding | None:
-    """Where ``call`` parts from PyTorch, or None where both do the same, or are known to differ."""
-    found = difference(name, call)
-    if found is None or any(each.covers(name, *found, str(call)) for each in DIFFERENCES):
-        return None
-    return Finding(f"{home}.{name}", *found, call)
 
 
 def difference(name: str, call: Call) -> tuple[str, str] | None:
@@ -146,7 +130,7 @@ def _compare(
     if isinstance(theirs.error, TimedOut):
         return None
     if ours.error is not None and theirs.error is not None:
-        if _kind(ours.error) != _kind(theirs.error):
+        if not _is_alike(ours.error, theirs.error):
             return "type", f"{_said(ours.error)} where PyTorch: {_said(theirs.error)}"
         if (
             not str(ours.error)
@@ -188,14 +172,18 @@ def _compare(
                 return "gradient", said
         if len(ours.gradients) != len(theirs.gradients):
             return "gradient", f"{len(ours.gradients)} for {len(theirs.gradients)}"
-    elif _kind(ours.backward_error) != _kind(theirs.backward_error):
+    elif not _is_alike(ours.backward_error, theirs.backward_error):
         return "backward", f"{_said(ours.backward_error)} where PyTorch: {_said(theirs.backward_error)}"
     return None
 
 
-def _kind(error: BaseException) -> str:
-    """The name of an error's class; PyTorch writes its LinAlgError with an underscore."""
-    return type(error).__name__.lstrip("_")
+def _is_alike(ours: BaseException, theirs: BaseException) -> bool:
+    """Whether an ``except`` for PyTorch's error catches autokit's: of that class, or derived from it.
+
+    PyTorch writes its LinAlgError with an underscore.
+    """
+    kinds = type(ours).__mro__ if type(ours).__module__.startswith("autokit") else (type(ours),)
+    return type(theirs).__name__.lstrip("_") in [kind.__name__.lstrip("_") for kind in kinds]
 
 
 def _said(error: BaseException | None) -> str:
@@ -215,9 +203,9 @@ def _differ(ours: Any, theirs: Any, unset: bool, tolerance: float) -> str:
             return f"dtype {ours.dtype!r} for {theirs.dtype!r}"
         if tuple(ours.shape) != tuple(theirs.shape):
             return f"shape {tuple(ours.shape)} for {tuple(theirs.shape)}"
-        if ours.requires_grad != theirs.requires_grad:
-            return f"requires_grad {ours.requires_grad} for {theirs.requires_grad}"
-        return "" if unset else _elements_differ(ours, theirs, tolerance)
+        said = "" if unset else _elements_differ(ours, theirs, tolerance)
+        learns = ours.requires_grad, theirs.requires_grad
+        return said or ("" if learns[0] == learns[1] else f"requires_grad {learns[0]} for {learns[1]}")
     if isinstance(theirs, tuple | list):
         if isinstance(theirs, tuple) and hasattr(theirs, "_fields") != hasattr(ours, "_fields"):
             pass  # PyTorch's named results are C structures: their fields are compared by other tests

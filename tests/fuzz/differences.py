@@ -13,24 +13,31 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.fuzz.calls import Call, read_call
+from tests.fuzz.checks import holds
+from tests.fuzz.compare import difference
 
 
 class Difference(NamedTuple):
-    """Whose it is (a pattern of names), its kind, how its words and its call look, why, and a call."""
+    """Whose it is (a pattern of names), its kind, how its words and its call look, what is checked, and why.
+
+    The last is a call that shows it.
+    """
 
     names: str
     kind: str
     words: str
     within: str
+    check: str
     reason: str
     shown_by: str
 
-    def covers(self, name: str, kind: str, words: str, call: str) -> bool:
+    def covers(self, name: str, kind: str, words: str, call: Call) -> bool:
         return bool(
             re.fullmatch(self.names, name)
             and re.fullmatch(self.kind, kind)
             and re.search(self.words, words)
-            and re.search(self.within, call)
+            and re.search(self.within, str(call))
+            and (not self.check or holds(self.check, kind, call))
         )
 
     def call(self) -> tuple[str, Call]:
@@ -85,7 +92,7 @@ SAID = {
 """What a word in capitals stands for in a row: what is said of a wrong dtype, dimension or size."""
 
 FILE = Path(__file__).with_name("differences.txt")
-"""A block for each difference: names / kind / words / within, the reason, and a call that shows it."""
+"""A block for each: names / kind / words / within / check, the reason, and a call that shows it."""
 
 
 def _rows(text: str) -> list[Difference]:
@@ -93,12 +100,9 @@ def _rows(text: str) -> list[Difference]:
     found = []
     for block in filter(None, text.strip("\n").split("\n\n")):
         head, reason, shown_by = block.split("\n")
-        names, kind, words, within = (part.strip() for part in re.split(r" /(?: |$)", head))
-        found.append(
-            Difference(
-                names, kind, _written_out(words), _written_out(within), reason.strip(), shown_by.strip()
-            )
-        )
+        names, kind, words, within, *check = (part.strip() for part in re.split(r" /(?: |$)", head))
+        shown = _written_out(words), _written_out(within)
+        found.append(Difference(names, kind, *shown, "".join(check), reason.strip(), shown_by.strip()))
     return found
 
 
@@ -111,3 +115,23 @@ def _written_out(pattern: str) -> str:
 
 DIFFERENCES = _rows(FILE.read_text("utf-8"))
 """What stays different, and why."""
+
+
+class Finding(NamedTuple):
+    """Where the two libraries part: the kind, what is said of it, and the call."""
+
+    name: str
+    kind: str
+    words: str
+    call: Call
+
+    def key(self) -> tuple[str, str, str]:
+        return self.name, self.kind, re.sub(r"[-\d.]+|'[^']*'|\[.*\]|\(.*\)", "#", self.words)[:90]
+
+
+def finding(name: str, home: str, call: Call) -> Finding | None:
+    """Where ``call`` parts from PyTorch, or None where both do the same, or are known to differ."""
+    found = difference(name, call)
+    if found is None or any(each.covers(name, *found, call) for each in DIFFERENCES):
+        return None
+    return Finding(f"{home}.{name}", *found, call)

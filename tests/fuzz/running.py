@@ -13,7 +13,8 @@ from typing import Any
 import torch
 
 from tests.fuzz.calls import Call, draw_call
-from tests.fuzz.compare import Finding, finding, note_library, run
+from tests.fuzz.compare import note_library, run
+from tests.fuzz.differences import Finding, finding
 from tests.fuzz.signatures import Target
 
 SECONDS_WITHOUT_A_WORD = 30

@@ -14,7 +14,7 @@ from tests.support import require
 
 require("torch")
 from tests.fuzz.calls import Call  # noqa: E402
-from tests.fuzz.compare import finding  # noqa: E402
+from tests.fuzz.differences import finding  # noqa: E402
 
 _X, _XY, _XYZ = "ones(1, 2, 6)", "ones(1, 2, 6, 6)", "ones(1, 2, 6, 6, 6)"
 _OLD = "size_average=None reduce=None reduction='mean'"

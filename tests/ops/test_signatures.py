@@ -145,3 +145,16 @@ def test_the_error_says_what_fits():
         y.max(0.5)
     with pytest.raises(TypeError, match="unexpected keyword argument 'dimm'; did you mean 'dim'"):
         y.sum(dimm=1)
+
+
+def test_older_programs_name_factors_before_tensors():
+    """As in optimizers of older courses: ``exp_avg_sq.mul_(beta2).addcmul_(1 - beta2, grad, grad)``."""
+    w, slope = autokit.ones(2), autokit.tensor([1.0, 2.0])
+    for _ in range(2):  # the types are not remembered as good, for the arguments change their places
+        with pytest.warns(UserWarning, match=r"add_\(Tensor input, Tensor other, \*, Number alpha = 1\)"):
+            w.add_(-0.5, slope)
+    assert w.tolist() == [0.0, -1.0]
+    with pytest.warns(UserWarning, match="This overload of addcmul_ is deprecated"):
+        assert w.addcmul_(2, slope, slope).tolist() == [2.0, 7.0]
+    with pytest.warns(UserWarning, match="This overload of addmv is deprecated"):
+        assert autokit.addmv(2, slope, 3, autokit.eye(2), slope).tolist() == [5.0, 10.0]

@@ -1,0 +1,411 @@
+"""What still has to hold where a difference is known: by what autokit's own answer is shown to be right.
+
+A row of ``differences.txt`` may name checks; it covers a call only where one of them holds.
+
+* ``as float64``, ``as int64``, ``plainly``, ``contiguous`` …: PyTorch answers the same call so written as
+  autokit answers the call itself, but for what is too large for autokit's dtype; ``roughly float64``: in two
+  digits.
+* ``numerically``: autokit's gradients are the slopes of PyTorch's own forward function in float64, where
+  there are any.
+* ``ties``: some elements are equal; values, and the elements at the places, are PyTorch's, and equal
+  elements together have PyTorch's gradient.
+* ``signs``: with the signs of PyTorch's columns and rows the results and the gradients are PyTorch's.
+* ``deficient``: a matrix is singular, or not of full rank, to the last digits.
+* ``unsorted``: boundaries are not in order.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import torch
+
+import autokit
+from tests.fuzz.calls import Call
+from tests.fuzz.compare import TOLERANCE, Outcome, random_seed, run
+from tests.ops.case import flat
+
+SLOPE_TOLERANCE = {"float64": 1e-4, "float32": 2e-3, "float16": 3e-2}
+"""How far a gradient may be from the difference quotient of a forward function in float64."""
+LARGEST_SLOPE = 100
+"""What is steeper is taken for a jump."""
+MANY = 300
+"""Elements of which no difference quotients are taken."""
+
+
+def holds(check: str, kind: str, call: Call) -> bool:
+    """Whether one of the checks, by their names between bars, holds for ``call``, which showed ``kind``."""
+    return any(CHECKS[each.strip()](kind, call) for each in check.split("|"))
+
+
+# ---------------------------------------------------------------- another way to write the call
+
+
+def _answers(
+    rewrite: Callable[[str], str], tolerance: float = 0.0, results: int | None = None
+) -> Callable[[str, Call], bool]:
+    """Whether PyTorch's answer to the call so rewritten is autokit's answer to the call itself."""
+
+    def check(kind: str, call: Call) -> bool:
+        tensors = {name: rewrite(source) for name, source in call.tensors.items()}
+        rewritten = Call(tensors, rewrite(call.expression))
+        with _default_dtype(torch.float64 if rewrite("T.float32") == "T.float64" else torch.float32):
+            theirs = run(torch, rewritten)
+        ours = run(autokit, call)
+        if (
+            ours.error
+            or theirs.error
+            or kind == "gradient"
+            and (ours.backward_error or theirs.backward_error)
+        ):
+            return False
+        words = str(call)
+        least = "float16" if "float16" in words else "float64"
+        least = "float32" if least == "float64" and words.count("T.float64") < len(tensors) else least
+        allowed = tolerance or 10 * TOLERANCE[least]
+        pairs = list(zip(ours.gradients, theirs.gradients)) if ours.gradients and theirs.gradients else []
+        if kind != "gradient":
+            mine, others = flat(ours.results)[:results], flat(theirs.results)[:results]
+            pairs += zip(mine, others)
+            if len(mine) != len(others):
+                return False
+        return all(_alike(*pair, allowed) for pair in pairs)
+
+    return check
+
+
+@contextmanager
+def _default_dtype(dtype: torch.dtype) -> Iterator[None]:
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(dtype)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
+
+
+def _as_float64(source: str) -> str:
+    """The numbers as they were rounded, in float64."""
+    learns = ".requires_grad_(True)" * ("requires_grad=True" in source)
+    if source.startswith(MAKES_TENSORS) and re.search(r"dtype=T\.float(16|32)", source):
+        return source.replace(", requires_grad=True", "") + ".to(T.float64)" + learns
+    return re.sub(r"T\.float(16|32)", "T.float64", source)
+
+
+def _as_int64(source: str) -> str:
+    return source.replace("T.uint8", "T.int64")
+
+
+def _rewritten(change: Callable[[ast.Call], None]) -> Callable[[str], str]:
+    """What changes the call itself, and leaves the sources of tensors as they are."""
+
+    def rewrite(source: str) -> str:
+        tree = ast.parse(source, mode="eval")
+        if not isinstance(tree.body, ast.Call) or ast.unparse(tree.body.func) in MAKES_TENSORS:
+            return source
+        change(tree.body)
+        return ast.unparse(tree)
+
+    return rewrite
+
+
+MAKES_TENSORS = ("T.tensor", "T.zeros", "T.ones")
+
+
+def _without(*names: str) -> Callable[[str], str]:
+    def change(call: ast.Call) -> None:
+        call.keywords = [each for each in call.keywords if each.arg not in names]
+
+    return _rewritten(change)
+
+
+_plain = _without("out", "assume_unique")
+
+
+def _contiguous(source: str) -> str:
+    return re.sub(
+        r"\.transpose\(-1, -2\)|\.expand\([\d, ]*\)|\[::2\]",
+        r"\g<0>.clone(memory_format=T.contiguous_format)",
+        _plain(source),
+    )
+
+
+def _by_name(*names: str) -> Callable[[str], str]:
+    """Give what stands by place by these names."""
+
+    def change(call: ast.Call) -> None:
+        given = list(zip(names, call.args))
+        call.args = call.args[len(names) :]
+        call.keywords += [ast.keyword(name, value) for name, value in given if name != "self"]
+        call.args = [value for name, value in given if name == "self"] + call.args
+
+    return _rewritten(change)
+
+
+def _by_place(call: ast.Call) -> None:
+    """Give the operands by place, and no place for the result."""
+    given = {each.arg: each.value for each in call.keywords}
+    operands = [
+        given.pop(name)
+        for name in ("condition", "sorted_sequence", "input", "exponent", "other")
+        if name in given
+    ]
+    call.args = [*call.args, *operands]
+    call.keywords = [each for each in call.keywords if each.arg in given and each.arg != "out"]
+
+
+def _with_gelsd(call: ast.Call) -> None:
+    call.keywords.append(ast.keyword("driver", ast.Constant("gelsd")))
+
+
+def _alike(ours: Any, theirs: Any, tolerance: float) -> bool:
+    """Whether two results are alike but for their dtypes, and for what is too large for that of ``ours``."""
+    if not isinstance(ours, autokit.Tensor) or not isinstance(theirs, torch.Tensor):
+        return (_is_nothing(ours) and _is_nothing(theirs)) or (not hasattr(ours, "shape") and ours == theirs)
+    mine, other = _numbers(ours), _numbers(theirs)
+    if mine.shape != other.shape:
+        return False
+    dtypes = ours.dtype.name, repr(theirs.dtype).removeprefix("torch.")
+    tolerance = max(tolerance, *(10 * TOLERANCE.get(name, 0.0) for name in dtypes))
+    if ours.dtype.is_floating_point:
+        too_large = np.abs(other) > 0.9 * autokit.finfo(ours.dtype).max
+        mine = np.where(too_large & ~np.isfinite(mine), other, mine)
+    else:
+        other = _numbers(theirs.to(getattr(torch, ours.dtype.name)))
+    return _close(mine, other, tolerance)
+
+
+def _is_nothing(gradient: Any) -> bool:
+    """Whether it is no gradient, or all 0."""
+    return gradient is None or hasattr(gradient, "detach") and not _numbers(gradient).any()
+
+
+def _numbers(tensor: Any) -> np.ndarray:
+    numbers = tensor.detach().double().numpy()
+    return np.asarray(numbers)
+
+
+def _close(mine: np.ndarray, other: np.ndarray, tolerance: float) -> bool:
+    if mine.shape != other.shape:
+        return False
+    finite = np.abs(other[np.isfinite(other)])
+    size = finite[finite < 1e4].max(initial=1.0)
+    return bool(np.allclose(mine, other, rtol=tolerance, atol=tolerance * size, equal_nan=True))
+
+
+# ---------------------------------------------------------------- slopes
+
+
+def _numerically(_: str, call: Call) -> bool:
+    ours = run(autokit, call)
+    if ours.error is not None or ours.backward_error is not None:
+        return False
+    learners = [name for name, tensor in ours.tensors.items() if tensor.requires_grad]
+    gradients = dict(zip(learners, ours.gradients))
+    if sum(ours.tensors[name].numel() for name in gradients) > MANY:
+        return False
+    try:
+        with torch.no_grad(), _default_dtype(torch.float64):
+            forward = _Forward(call, ours)
+            return all(
+                _are_slopes(gradient, ours.tensors[name], forward, name)
+                for name, gradient in gradients.items()
+            )
+    except Exception:
+        return False
+
+
+class _Forward:
+    """PyTorch's own forward function in float64, weighted as on the way back."""
+
+    def __init__(self, call: Call, ours: Outcome) -> None:
+        ends = [end for end in flat(ours.results) if isinstance(end, autokit.Tensor)]
+        self.learning = [n for n, end in enumerate(ends) if end.requires_grad]
+        self.weights = [random_seed(n, tuple(ends[place].shape)) for n, place in enumerate(self.learning)]
+        self.names = {"T": torch, "inf": float("inf"), "nan": float("nan")}
+        self.tensors = {name: eval(_as_float64(source), self.names) for name, source in call.tensors.items()}
+        self.expression = compile(_as_float64(call.expression), "<call>", "eval")
+
+    def terms(self, changed: str, place: int, step: float) -> np.ndarray:
+        """The elements of all results, where one element of an operand is changed by ``step``."""
+        given = {name: tensor.clone() for name, tensor in self.tensors.items()}
+        given[changed].view(-1)[place] += step
+        torch.default_generator.manual_seed(0)
+        results = [
+            e for e in flat(eval(self.expression, {**self.names, **given})) if isinstance(e, torch.Tensor)
+        ]
+        ends = [results[n].double().numpy() * weight for n, weight in zip(self.learning, self.weights)]
+        return np.concatenate([np.zeros(0), *(end.reshape(-1) for end in ends)])
+
+
+def _are_slopes(gradient: Any, operand: Any, forward: _Forward, name: str) -> bool:
+    """Whether ``gradient`` is the slope at each element at which there is one that can be measured."""
+    elements = forward.tensors[name].reshape(-1).tolist()
+    mine = np.zeros(len(elements)) if gradient is None else _numbers(gradient).reshape(-1)
+    tolerance = SLOPE_TOLERANCE[operand.dtype.name]
+    for place, element in enumerate(elements):
+        step = 1e-5 * max(1.0, abs(element))
+        after, before = forward.terms(name, place, step), forward.terms(name, place, -step)
+        changed = ~np.isclose(after, before, rtol=0, atol=0, equal_nan=True)
+        slope = ((after[changed] - before[changed]) / (2 * step)).sum()
+        finite = np.isfinite([element, slope, *after, *before]).all()
+        if not finite or 0 < abs(element) < 1e-3 or abs(slope) > LARGEST_SLOPE:
+            continue
+        if not _close(mine[place : place + 1], np.asarray([slope]), tolerance):
+            return False
+    return True
+
+
+# ---------------------------------------------------------------- what is free
+
+
+def _arguments(call: Call) -> tuple[list[Any], dict[str, Any]]:
+    """The arguments of the call in PyTorch, the tensor of a method first."""
+    names = {"T": torch, "inf": float("inf"), "nan": float("nan")}
+    names |= {name: eval(source, names) for name, source in call.tensors.items()}
+    node = ast.parse(call.expression, mode="eval").body
+    assert isinstance(node, ast.Call)
+
+    def value(part: ast.expr) -> Any:
+        return eval(ast.unparse(part), dict(names))
+
+    receiver = [node.func.value] if isinstance(node.func, ast.Attribute) else []
+    first = [] if not receiver or ast.unparse(receiver[0]).split(".")[0] == "T" else receiver
+    return [value(each) for each in (*first, *node.args)], {
+        each.arg: value(each.value) for each in node.keywords if each.arg
+    }
+
+
+def _tensors(call: Call) -> list[np.ndarray]:
+    """The numbers of all the arguments that are tensors."""
+    by_place, by_name = _arguments(call)
+    given = flat([*by_place, *by_name.values()])
+    return [_numbers(each) for each in given if isinstance(each, torch.Tensor)]
+
+
+def _deficient(_: str, call: Call) -> bool:
+    for matrix in _tensors(call):
+        if matrix.ndim < 2 or not matrix.size or not np.isfinite(matrix).all():
+            continue
+        values = np.linalg.svd(matrix, compute_uv=False)
+        if (values[..., -1] <= 1e-5 * values[..., 0]).any():
+            return True
+    return False
+
+
+def _unsorted(_: str, call: Call) -> bool:
+    given = [each for each in _tensors(call) if each.ndim]
+    return any(bool((np.diff(each) < 0).any() or np.isnan(each).any()) for each in given)
+
+
+def _ties(_: str, call: Call) -> bool:
+    ours, theirs = run(autokit, call), run(torch, call)
+    if any((ours.error, theirs.error, ours.backward_error, theirs.backward_error)):
+        return False
+    operand = _tensors(call)[0]
+    in_any_order = "sorted=False" in call.expression or re.search(r"topk\(.*, False\)", call.expression)
+    if (
+        not in_any_order
+        and len(np.unique(operand, equal_nan=False)) == operand.size
+        and not np.isnan(operand).any()
+    ):
+        return False
+    mine, others = flat(ours.results), flat(theirs.results)
+    pairs = [(_numbers(a), _numbers(b), b.dtype) for a, b in zip(mine, others)]
+    if len(mine) != len(others) or any(a.shape != b.shape for a, b, _ in pairs):
+        return False
+    for result, expected, dtype in pairs:
+        is_places = dtype is torch.int64 and (
+            len(pairs) == 2 and result is pairs[1][0] or "argsort" in str(call)
+        )
+        if is_places:
+            result, expected = _read(operand, result, call), _read(operand, expected, call)
+        if re.search(r"\btopk\(", call.expression):
+            dim = _dim(call)
+            result, expected = np.sort(result, dim), np.sort(expected, dim)
+        if not _close(result, expected, 1e-6):
+            return False
+    return bool(in_any_order) or all(
+        _alike_among_equals(_numbers(ours.tensors[name]), mine, other)
+        for name, mine, other in zip(
+            [name for name, tensor in theirs.tensors.items() if tensor.requires_grad],
+            ours.gradients,
+            theirs.gradients,
+        )
+    )
+
+
+def _dim(call: Call) -> int:
+    """The dimension along which the call looks for elements."""
+    by_place, by_name = _arguments(call)
+    dim = by_name.get("dim", by_name.get("axis"))
+    if dim is None:
+        after_operand = [
+            each for each in by_place[1:] if isinstance(each, int) and not isinstance(each, bool)
+        ]
+        takes_k = re.search(r"\b(topk|kthvalue)\(", call.expression)
+        after_operand = after_operand[1:] if takes_k and "k" not in by_name else after_operand
+        dim = after_operand[0] if after_operand else -1
+    return int(dim)
+
+
+def _read(operand: np.ndarray, places: np.ndarray, call: Call) -> np.ndarray:
+    """The elements at the places along the dimension of the call."""
+    dim = _dim(call)
+    if not operand.ndim:
+        return np.broadcast_to(operand, places.shape)
+    kept = places if places.ndim == operand.ndim else np.expand_dims(places, dim)
+    return np.take_along_axis(operand, kept.astype(np.int64), dim).reshape(places.shape)
+
+
+def _alike_among_equals(operand: np.ndarray, ours: Any, theirs: Any) -> bool:
+    if ours is None or theirs is None:
+        return _is_nothing(ours) and _is_nothing(theirs)
+    mine, other = _numbers(ours), _numbers(theirs)
+    groups = [np.isnan(operand), *(operand == each for each in np.unique(operand[~np.isnan(operand)]))]
+    return all(_close(mine[group].sum(), other[group].sum(), 1e-4) for group in groups)
+
+
+def _signs(_: str, call: Call) -> bool:
+    theirs = run(torch, call)
+    ours = run(autokit, call)
+    if ours.error or theirs.error:
+        return False
+    mine, others = flat(ours.results), flat(theirs.results)
+    if any(not _close(abs(_numbers(a)), abs(_numbers(b)), 1e-3) for a, b in zip(mine, others)):
+        return False
+    signs = [np.sign(_numbers(a)) * np.sign(_numbers(b)) for a, b in zip(mine, others)]
+    if not all(_of_lines(each) for each in signs):
+        return False
+    turned = run(autokit, call, [each for each, end in zip(signs, mine) if end.requires_grad])
+    return all(_alike(*pair, 1e-3) for pair in zip(turned.gradients, theirs.gradients))
+
+
+def _of_lines(signs: np.ndarray) -> bool:
+    """Whether whole columns, or whole rows, are turned."""
+    return any(
+        ((signs >= 0).all(axis) | (signs <= 0).all(axis)).all() for axis in (-1, -2) if signs.ndim > 1
+    ) or bool((signs >= 0).all())
+
+
+CHECKS: dict[str, Callable[[str, Call], bool]] = {
+    "as float64": _answers(_as_float64),
+    "roughly float64": _answers(_as_float64, 0.05),
+    "as int64": _answers(_as_int64),
+    "contiguous": _answers(_contiguous),
+    "plainly": _answers(_plain),
+    "by place": _answers(lambda source: _rewritten(_by_place)(_as_float64(source))),
+    "as return_inverse": _answers(_by_name("self", "return_inverse", "return_counts", "dim")),
+    "with gelsd": _answers(_rewritten(_with_gelsd), results=1),
+    "numerically": _numerically,
+    "ties": _ties,
+    "signs": _signs,
+    "deficient": _deficient,
+    "unsorted": _unsorted,
+}
+"""Each check by its name."""
