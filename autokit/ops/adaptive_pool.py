@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.devices import beside, on_a_gpu
+from autokit.devices import beside, module_of, on_a_gpu
 from autokit.ops.axis_maps import adaptive_regions, averaging, resample
 from autokit.ops.errors import describe, dimension_error, require_floats
 from autokit.ops.names import Names
@@ -110,7 +110,13 @@ def _places_at_once(array: Any, regions: Any, sizes: tuple[int, ...]) -> Any:
     table = table.reshape(*sizes, -1)
     seen = array.reshape(*array.shape[:-ndim], -1).take(beside(array, table), axis=-1)
     rows = np.arange(math.prod(sizes)).reshape(sizes) * table.shape[-1]
-    return beside(array, table.reshape(-1)).take(seen.argmax(axis=-1) + beside(array, rows))
+    return beside(array, table.reshape(-1)).take(_place_of_largest(seen) + beside(array, rows))
+
+
+def _place_of_largest(seen: Any) -> Any:
+    """Where in each row the largest number is: the first of equals, but as in PyTorch the last NaN."""
+    nan = np.where(np.isnan(seen), module_of(seen).arange(seen.shape[-1]), -1)
+    return np.maximum(seen.argmax(axis=-1), nan.max(axis=-1))
 
 
 def _places_by_element(array: Any, regions: Any, sizes: tuple[int, ...]) -> Any:
@@ -127,7 +133,7 @@ def _places_by_element(array: Any, regions: Any, sizes: tuple[int, ...]) -> Any:
         if best is None:
             best, places = value, np.broadcast_to(place, value.shape)
             continue
-        larger = (value > best) | (value != value) & (best == best)
+        larger = (value > best) | (value != value)
         best, places = np.where(larger, value, best), np.where(larger, place, places)
     return np.zeros((*array.shape[:-ndim], *sizes), np.int64) if best is None else places
 
@@ -138,10 +144,12 @@ def _places_by_region(array: Any, spans_of_axes: Any, sizes: tuple[int, ...]) ->
     rows = row_lengths(array.shape[-ndim:])
     regions = [list(zip(*each)) for each in spans_of_axes]
     places: Any = np.zeros_like(array, shape=(*array.shape[:-ndim], *sizes), dtype=np.int64)
+    no_nan = array.__class__ is np.ndarray and not np.isnan(array).any()
     for at in product(*map(range, sizes)):
         spans = [regions[axis][place] for axis, place in enumerate(at)]
         window = array[(..., *(slice(int(first), int(end)) for first, end in spans))]
-        chosen = window.reshape((*array.shape[:-ndim], math.prod(window.shape[-ndim:]))).argmax(axis=-1)
+        window = window.reshape((*array.shape[:-ndim], math.prod(window.shape[-ndim:])))
+        chosen = window.argmax(axis=-1) if no_nan else _place_of_largest(window)
         place = 0
         for (first, end), row in zip(reversed(spans), reversed(rows)):
             place = place + (first + chosen % (end - first)) * row

@@ -61,6 +61,32 @@ def test_random_windows_give_pytorchs_maxima_places_means_and_gradients(
             np.testing.assert_allclose(other, one, atol=1e-12)
 
 
+@given(st.integers(1, 3), st.integers(1, 60), st.data())
+@settings(max_examples=60, deadline=None)
+def test_of_equals_and_of_nans_the_one_that_pytorch_takes(ndim: int, images: int, data: Any):
+    """Of equal numbers the first, and of several NaN the last, for windows and for adaptive regions."""
+    sizes = data.draw(st.lists(st.integers(2, 7), min_size=ndim, max_size=ndim))
+    random = np.random.RandomState(data.draw(st.integers(0, 1000)))
+    array = random.choice([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0], size=(images, *sizes))
+    pools = [
+        (f"max_pool{ndim}d", 2, {"stride": 1}),
+        (
+            f"adaptive_max_pool{ndim}d",
+            data.draw(st.lists(st.integers(1, 5), min_size=ndim, max_size=ndim)),
+            {},
+        ),
+    ]
+    for name, size, more in pools:
+        answers = []
+        for library in (torch, autokit):
+            x = library.tensor(array, requires_grad=True)
+            values, places = getattr(library.nn.functional, name)(x, size, return_indices=True, **more)
+            values.sum().backward()
+            answers.append([each.detach().numpy() for each in (values, places, x.grad)])
+        for one, other in zip(*answers):
+            np.testing.assert_array_equal(other, one)
+
+
 @pytest.mark.parametrize("sizes", [(28, 28), (29, 31), (3, 40), (2, 2)])
 @pytest.mark.parametrize("ceil_mode", [False, True])
 def test_a_loop_finds_the_maxima_of_many_pairs_of_pairs_where_pytorch_does(sizes: Any, ceil_mode: bool):
