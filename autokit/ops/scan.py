@@ -113,31 +113,47 @@ def cumprod(input: Tensor, dim: int, *, dtype: dtypes.dtype | None = None) -> Te
     return converted(plain_cumprod(converted(input, dtype), dim), dtype)
 
 
-def _logcumsumexp_gradient(g: Any, a: Any, out: Any, shape: tuple[int, ...], dim: int) -> Any:
-    if not shape:
-        return g
-    # A row for each element, a column for each result that it is part of: exponents there are at most 0.
-    size = shape[dim]
-    earlier = np.triu(module_of(a).ones((size, size), dtype=bool))
-    elements, results = (np.swapaxes(each, dim, -1) for each in (a, out))
-    exponents = np.where(earlier, np.expand_dims(elements, -1) - np.expand_dims(results, -2), -np.inf)
-    each = np.exp(exponents) * np.expand_dims(np.swapaxes(g, dim, -1), -2)
-    return np.swapaxes(each.sum(axis=-1), dim, -1)
+def _weigh(v: Any, a: Any, total: Any, dim: int, transposed: bool) -> Any:
+    return on(shares, v, a, total, dim=dim, transposed=transposed)
 
 
-def _logcumsumexp_gradient_of_arrays(g: Any, a: Any, out: Any, shape: tuple[int, ...], dim: int) -> Any:
-    if not shape:
-        return g
-    # In logarithms, for each sign of the gradient: so no exponential overflows.
-    gains = [np.where(part > 0, np.log(np.where(part > 0, part, 1)), -np.inf) - out for part in (g, -g)]
-    up, down = (np.exp(a + _scan(np.logaddexp, gain, dim, reverse=True)) for gain in gains)
+def _shares_by_a(g: Any, v: Any, a: Any, total: Any, out: Any, dim: int, transposed: bool) -> Any:
+    return g * out if transposed else v * _weigh(g, a, total, dim, True)
+
+
+def _shares_by_total(g: Any, v: Any, a: Any, total: Any, out: Any, dim: int, transposed: bool) -> Any:
+    return -(v * _weigh(g, a, total, dim, False) if transposed else g * out)
+
+
+@operation(
+    "Σ · exp",
+    "Σ {v} · exp({a} − {total})",
+    v=derivative(
+        "exp({a} − {total})",
+        lambda g, a, total, dim, transposed: _weigh(g, a, total, dim, not transposed),
+    ),
+    a=derivative("{v} · exp({a} − {total})", _shares_by_a),
+    total=derivative("−{out}", _shares_by_total),
+    backward="MulBackward0",
+)
+def shares(v, a, total, /, dim, transposed):
+    """Σⱼ vⱼ · exp(aⱼ − totalᵢ), over j ≤ i: each ``total`` shared out over the elements that it is made of.
+
+    Where ``transposed``, Σᵢ over i ≥ j: what comes back to an element from each ``total`` that it is part of.
+    Only ever sums of logarithms, for each sign of ``v``: so no exponential overflows.
+    """
+    if not a.ndim:
+        return v.copy()
+    before, behind = (-total, a) if transposed else (a, -total)
+    logarithms = [np.where(part > 0, np.log(np.where(part > 0, part, 1)), -np.inf) for part in (v, -v)]
+    up, down = [np.exp(_scan(np.logaddexp, each + before, dim, transposed) + behind) for each in logarithms]
     return up - down
 
 
 @operation(
     "cumulative log Σ exp",
     "running log Σ exp {a}",
-    a=derivative("exp({a} − {out}) up to here", _logcumsumexp_gradient, _logcumsumexp_gradient_of_arrays),
+    a=derivative("exp({a} − {out}) up to here", lambda g, a, out, dim: _weigh(g, a, out, dim, True)),
     name="logcumsumexp",
     layout=contiguous,
 )

@@ -1,13 +1,18 @@
-"""Running sums and products of large arrays are those that NumPy accumulates."""
+"""Running sums and products of large arrays are those that NumPy accumulates; logarithms of running sums."""
 
 from __future__ import annotations
 
+import importlib
 import math
+import tracemalloc
+from typing import Any
 
 import numpy as np
 import pytest
 
+import autokit
 from autokit.ops.running import accumulated
+from tests.support import require
 
 SHAPES = {
     "one row": ((20_003,), 0),
@@ -49,3 +54,45 @@ def test_what_is_small_or_of_another_dtype_is_left_to_numpy():
     assert accumulated(np.add, large, 0, False) is not None
     for left in (large[:100], large.astype(np.float64), large.reshape(200, 200).T, np.float32(1)):
         assert accumulated(np.add, left, 0, False) is None
+
+
+def require_torch() -> Any:
+    require("torch")
+    return importlib.import_module("torch")
+
+
+def _both_derivatives(T: Any, row: Any, seed: Any) -> list[Any]:
+    x, g = T.tensor(row, requires_grad=True), T.tensor(seed, requires_grad=True)
+    (first,) = T.autograd.grad(x.logcumsumexp(0), x, g, create_graph=True)
+    second = T.autograd.grad(first, (x, g), T.linspace(1, 2, len(row), dtype=T.float64))
+    return [first.detach().numpy(), *[each.numpy() for each in second]]
+
+
+ROWS = {
+    "of large numbers": [800.0, -800.0, 801.0, 3.0],
+    "with ties": [1.0, 1.0, 1.0, 0.0, 1.0],
+    "-inf first": [-np.inf, -np.inf, 1.0, 2.0],
+    "-inf later": [1.0, -np.inf, 2.0, -np.inf],
+    "inf": [1.0, np.inf, 2.0],
+    "nan": [1.0, np.nan, 2.0],
+    "one": [3.0],
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize("seed", [1.0, -0.5])
+def test_both_derivatives_of_logcumsumexp_are_pytorchs_at_awkward_points(name: str, seed: float):
+    row = np.array(ROWS[name])
+    seeds = seed * (-1.0) ** np.arange(len(row))
+    for ours, theirs in zip(*(_both_derivatives(T, row, seeds) for T in (autokit, require_torch()))):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
+
+
+def test_the_second_derivative_of_logcumsumexp_takes_memory_in_proportion_to_the_length():
+    row = np.random.RandomState(0).normal(size=100_000) * 20
+    tracemalloc.start()
+    made = _both_derivatives(autokit, row, np.ones_like(row))
+    assert tracemalloc.get_traced_memory()[1] < 50 * row.nbytes
+    tracemalloc.stop()
+    for ours, theirs in zip(made, _both_derivatives(require_torch(), row, np.ones_like(row))):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9)
