@@ -74,7 +74,7 @@ ROWS = {
     "-inf first": [-np.inf, -np.inf, 1.0, 2.0],
     "-inf later": [1.0, -np.inf, 2.0, -np.inf],
     "inf": [1.0, np.inf, 2.0],
-    "nan": [1.0, np.nan, 2.0],
+    "nan first": [np.nan, 1.0, 2.0],
     "one": [3.0],
 }
 
