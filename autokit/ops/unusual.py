@@ -7,7 +7,7 @@ to ask for that is all that operations and functions pay.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from autokit.current_gpu import SEVERAL, OnGPU, current_gpu, gpu_of, on_its_gpu
 from autokit.dtypes import HALVES
@@ -45,6 +45,24 @@ def with_care(
     assert gpu is not None
     with OnGPU(gpu):
         return function(*arguments, **settings)
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def carefully(function: Function) -> Function:
+    """``function``, which is cast as a whole under autocast, and computes on the GPU of its first tensor.
+
+    What is made of operations needs it where it is on autocasting's lists, or computes outside of rules.
+    """
+
+    @in_place_of(function)
+    def apply(*arguments: Any, **settings: Any) -> Any:
+        if UNUSUAL and asks_for_care(*arguments, *settings.values()):
+            return with_care(function.__name__, function, arguments, settings)
+        return function(*arguments, **settings)
+
+    return apply  # type: ignore[return-value]
 
 
 def in_place_of(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

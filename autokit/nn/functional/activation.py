@@ -16,10 +16,9 @@ from autokit.ops.gpu import any_of, ask
 from autokit.ops.redrawing import exponential_
 from autokit.ops.soft_extremes import log_softmax as _log_softmax
 from autokit.ops.soft_extremes import softmax as _softmax
-from autokit.ops.unusual import asks_for_care, on_its_tensors_gpu, with_care
+from autokit.ops.unusual import carefully, on_its_tensors_gpu
 from autokit.ops.warn import warn
 from autokit.tensor import Tensor, new_tensor
-from autokit.thread_state import UNUSUAL
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
@@ -27,17 +26,15 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
     return relu_(input) if inplace else _relu(input)
 
 
+@carefully
 def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """Positive numbers that sum to 1 along ``dim``: exponentials over their sum."""
-    if UNUSUAL and asks_for_care(input):
-        return with_care("softmax", softmax, (), locals())
     return _softmax(input, _chosen_dim("softmax", input, dim), dtype)
 
 
+@carefully
 def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
     """The logarithm of :func:`softmax`, computed without leaving the logarithms."""
-    if UNUSUAL and asks_for_care(input):
-        return with_care("log_softmax", log_softmax, (), locals())
     return _log_softmax(input, _chosen_dim("log_softmax", input, dim), dtype)
 
 

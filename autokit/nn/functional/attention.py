@@ -21,12 +21,13 @@ from autokit.ops.join import cat
 from autokit.ops.linalg import matmul
 from autokit.ops.pad import pad
 from autokit.ops.soft_extremes import softmax
-from autokit.ops.unusual import asks_for_care, with_care
+from autokit.ops.unusual import carefully
 from autokit.ops.warn import warn
 from autokit.tensor import Tensor, new_tensor
-from autokit.thread_state import SMALL, UNUSUAL, thread
+from autokit.thread_state import SMALL, thread
 
 
+@carefully
 def scaled_dot_product_attention(
     query: Tensor,
     key: Tensor,
@@ -66,8 +67,6 @@ def scaled_dot_product_attention(
     J. Ainslie et al., "GQA: Training Generalized Multi-Query Transformer Models from Multi-Head
     Checkpoints", EMNLP 2023.
     """
-    if UNUSUAL and asks_for_care(query):
-        return with_care("scaled_dot_product_attention", scaled_dot_product_attention, (), locals())
     _check_operands(query, key, value, attn_mask)
     if not 0 <= dropout_p <= 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {dropout_p}")

@@ -11,11 +11,11 @@ from autokit.devices import module_of, to_numpy
 from autokit.nn.functional.loss_checks import chosen_reduction, reduced
 from autokit.ops import ctc as rules
 from autokit.ops.errors import describe, dimension_error
-from autokit.ops.unusual import asks_for_care, with_care
+from autokit.ops.unusual import carefully
 from autokit.tensor import Tensor, new_tensor
-from autokit.thread_state import UNUSUAL
 
 
+@carefully
 def ctc_loss(
     log_probs: Tensor,
     targets: Tensor,
@@ -59,8 +59,6 @@ def ctc_loss(
     >>> ctc_loss(even, torch.tensor([[1]]), [2], [1]).exp()
     tensor(1.3333)
     """
-    if UNUSUAL and asks_for_care(log_probs):
-        return with_care("ctc_loss", ctc_loss, (), locals())
     reduction = chosen_reduction(reduction, None, None)
     single = log_probs.array.ndim == 2
     for name, lengths in (("input_lengths", input_lengths), ("target_lengths", target_lengths)):

@@ -15,12 +15,12 @@ from autokit.ops.errors import describe
 from autokit.ops.filled import ones_like
 from autokit.ops.gpu import any_of
 from autokit.ops.loss import negative_entropy
-from autokit.ops.unusual import asks_for_care, on_its_tensors_gpu, with_care
+from autokit.ops.unusual import carefully, on_its_tensors_gpu
 from autokit.ops.warn import warn
 from autokit.tensor import Tensor
-from autokit.thread_state import UNUSUAL
 
 
+@carefully
 def kl_div(
     input: Tensor,
     target: Tensor,
@@ -46,8 +46,6 @@ def kl_div(
     S. Kullback and R. A. Leibler, "On Information and Sufficiency", Annals of Mathematical Statistics 22,
     1951.
     """
-    if UNUSUAL and asks_for_care(input):
-        return with_care("kl_div", kl_div, (), locals())
     warn_of_probabilities("kl_div", input)
     by_samples = False
     if size_average is not None or reduce is not None:
@@ -71,6 +69,7 @@ def kl_div(
     return total / input.array.shape[0] if by_samples and input.array.ndim else total
 
 
+@carefully
 def poisson_nll_loss(
     input: Tensor,
     target: Tensor,
@@ -86,8 +85,6 @@ def poisson_nll_loss(
     ``input`` holds the rates, or their logarithms with ``log_input``; ``full`` adds Stirling's
     approximation of the constant, log(target!), where the target is above 1.
     """
-    if UNUSUAL and asks_for_care(input):
-        return with_care("poisson_nll_loss", poisson_nll_loss, (), locals())
     reduction = chosen_reduction(reduction, size_average, reduce)
     losses = exp(input) - target * input if log_input else input - target * log(input + eps)
     if full:

@@ -18,11 +18,11 @@ from autokit.ops.gpu import ask
 from autokit.ops.gpu_kernels import refuse_outside
 from autokit.ops.inplace import mark_changed
 from autokit.ops.norm import norm
-from autokit.ops.unusual import asks_for_care, on_its_tensors_gpu, with_care
+from autokit.ops.unusual import carefully, on_its_tensors_gpu
 from autokit.tensor import Tensor, new_tensor
-from autokit.thread_state import UNUSUAL
 
 
+@carefully
 def embedding(
     input: Tensor,
     weight: Tensor,
@@ -56,8 +56,6 @@ def embedding(
     NotImplementedError
         For ``sparse`` gradients.
     """
-    if UNUSUAL and asks_for_care(input):
-        return with_care("embedding", embedding, (), locals())
     if weight.array.ndim != 2:
         raise RuntimeError(f"'weight' must be 2-D: {describe(weight)}; embedding takes (input, weight)")
     rows = weight.array.shape[0]

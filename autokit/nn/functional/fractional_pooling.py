@@ -20,9 +20,8 @@ from autokit.ops.errors import require_floats
 from autokit.ops.pool import check_dimensions
 from autokit.ops.pooling import counted_through, row_lengths, take_places
 from autokit.ops.sampling import rand
-from autokit.ops.unusual import asks_for_care, with_care
+from autokit.ops.unusual import carefully
 from autokit.tensor import Tensor, new_tensor
-from autokit.thread_state import UNUSUAL
 
 _SIDES = {2: ("height", "width"), 3: ("time", "height", "width")}
 
@@ -123,6 +122,7 @@ def _fractional_max_pool(
     return (pooled, new_tensor(best)) if return_indices else pooled
 
 
+@carefully
 def fractional_max_pool2d(
     input: Tensor,
     kernel_size: Any,
@@ -158,13 +158,12 @@ def fractional_max_pool2d(
     >>> fractional_max_pool2d(torch.rand(1, 3, 9, 9), 2, output_ratio=0.7).shape
     torch.Size([1, 3, 6, 6])
     """
-    if UNUSUAL and asks_for_care(input):
-        return with_care("fractional_max_pool2d", fractional_max_pool2d, (), locals())
     return _fractional_max_pool(
         input, kernel_size, output_size, output_ratio, return_indices, _random_samples, 2
     )
 
 
+@carefully
 def fractional_max_pool3d(
     input: Tensor,
     kernel_size: Any,
@@ -174,8 +173,6 @@ def fractional_max_pool3d(
     _random_samples: Tensor | None = None,
 ) -> Any:
     """The same over volumes of shape (N, C, D, H, W) or (C, D, H, W); see :func:`fractional_max_pool2d`."""
-    if UNUSUAL and asks_for_care(input):
-        return with_care("fractional_max_pool3d", fractional_max_pool3d, (), locals())
     return _fractional_max_pool(
         input, kernel_size, output_size, output_ratio, return_indices, _random_samples, 3
     )

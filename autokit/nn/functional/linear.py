@@ -9,7 +9,7 @@ from autokit.ops.affine import affine
 from autokit.ops.direct import direct
 from autokit.ops.errors import describe, dimension_error, refuse_bools_in
 from autokit.ops.linalg import matmul
-from autokit.ops.unusual import asks_for_care, with_care
+from autokit.ops.unusual import asks_for_care, carefully, with_care
 from autokit.tensor import Tensor
 from autokit.thread_state import UNUSUAL
 
@@ -37,7 +37,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     >>> linear(torch.ones(1, 2), torch.tensor([[1.0, 2.0]]), torch.tensor([0.5]))
     tensor([[3.5000]])
     """
-    if UNUSUAL and asks_for_care(input):
+    if UNUSUAL and asks_for_care(input):  # as `carefully`, without another call around every layer
         return with_care("linear", linear, (), locals())
     try:
         rows, columns = input.array, weight.array
@@ -91,6 +91,7 @@ def _linear_error(input: Any, weight: Any) -> Exception:
     )
 
 
+@carefully
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """``input1 @ weight[k] @ input2 + bias[k]`` for each pair of vectors, and each output ``k``.
 
@@ -113,8 +114,6 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
     RuntimeError
         If shapes or dtypes do not fit.
     """
-    if UNUSUAL and asks_for_care(input1):
-        return with_care("bilinear", bilinear, (), locals())
     _check_bilinear(input1, input2, weight, bias)
     outputs, first, second = weight.array.shape
     pairs = math.prod(input1.array.shape[:-1])

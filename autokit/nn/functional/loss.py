@@ -34,9 +34,8 @@ from autokit.ops.loss import class_factors, is_large, shift_of
 from autokit.ops.loss import cross_entropy as _cross_entropy
 from autokit.ops.loss import nll_loss as _nll_loss
 from autokit.ops.soft_extremes import plain_log_softmax
-from autokit.ops.unusual import asks_for_care, with_care
+from autokit.ops.unusual import carefully
 from autokit.tensor import Tensor, new_tensor
-from autokit.thread_state import UNUSUAL
 
 
 def _weighted(losses: Tensor, weight: Tensor, reduction: str) -> Tensor:
@@ -45,6 +44,7 @@ def _weighted(losses: Tensor, weight: Tensor, reduction: str) -> Tensor:
     return weighted.sum() / weight.sum() if reduction == "mean" else reduced(weighted, reduction)
 
 
+@carefully
 def mse_loss(
     input: Tensor,
     target: Tensor,
@@ -64,8 +64,6 @@ def mse_loss(
     >>> mse_loss(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
     tensor(2.)
     """
-    if UNUSUAL and asks_for_care(input):
-        return with_care("mse_loss", mse_loss, (), locals())
     given = input
     input, target = compare(input, target)
     check_weight(weight, given)
@@ -77,6 +75,7 @@ def mse_loss(
     return _mse_loss(input, target, reduction=reduction)
 
 
+@carefully
 def l1_loss(
     input: Tensor,
     target: Tensor,
@@ -86,8 +85,6 @@ def l1_loss(
     weight: Tensor | None = None,
 ) -> Tensor:
     """The mean of the absolute differences; warns and weighs as :func:`mse_loss` does."""
-    if UNUSUAL and asks_for_care(input):
-        return with_care("l1_loss", l1_loss, (), locals())
     given = input
     input, target = compare(input, target)
     check_weight(weight, given)
@@ -96,6 +93,7 @@ def l1_loss(
     return reduced(losses, reduction) if weight is None else _weighted(losses, weight, reduction)
 
 
+@carefully
 def smooth_l1_loss(
     input: Tensor,
     target: Tensor,
@@ -115,8 +113,6 @@ def smooth_l1_loss(
     ----------
     R. Girshick, "Fast R-CNN", ICCV 2015.
     """
-    if UNUSUAL and asks_for_care(input):
-        return with_care("smooth_l1_loss", smooth_l1_loss, (), locals())
     input, target = compare(input, target)
     reduction = chosen_reduction(reduction, size_average, reduce)
     if beta < 0:
@@ -127,6 +123,7 @@ def smooth_l1_loss(
     return _smooth_l1_loss(input, target, beta=beta, reduction=reduction)
 
 
+@carefully
 def huber_loss(
     input: Tensor,
     target: Tensor,
@@ -145,8 +142,6 @@ def huber_loss(
     ----------
     P. J. Huber, "Robust Estimation of a Location Parameter", Annals of Mathematical Statistics 35, 1964.
     """
-    if UNUSUAL and asks_for_care(input):
-        return with_care("huber_loss", huber_loss, (), locals())
     given = input
     input, target = compare(input, target)
     check_weight(weight, given)
@@ -162,6 +157,7 @@ def huber_loss(
     return reduced(_huber_loss(input, target, reduction="none", delta=delta) * weight, reduction)
 
 
+@carefully
 def nll_loss(
     input: Tensor,
     target: Tensor,
@@ -191,8 +187,6 @@ def nll_loss(
     ValueError, RuntimeError
         If shapes or dtypes do not fit.
     """
-    if UNUSUAL and asks_for_care(input):
-        return with_care("nll_loss", nll_loss, (), locals())
     warn_of_probabilities("nll_loss", input)
     return _likelihood(input, target, weight, ignore_index, chosen_reduction(reduction, size_average, reduce))
 
@@ -207,6 +201,7 @@ def _likelihood(
     return direct(_nll_loss, (input, target), {"factors": factors, "reduction": reduction})
 
 
+@carefully
 def cross_entropy(
     input: Tensor,
     target: Tensor,
@@ -245,8 +240,6 @@ def cross_entropy(
     >>> cross_entropy(torch.tensor([[2.0, 0.0]]), torch.tensor([0]))
     tensor(0.1269)
     """
-    if UNUSUAL and asks_for_care(input):
-        return with_care("cross_entropy", cross_entropy, (), locals())
     if input._node is not None:
         warn_of_probabilities("cross_entropy", input)
     if reduction != "mean" or size_average is not None or reduce is not None:
@@ -334,6 +327,7 @@ def _along(weight: Tensor, axis: int, ndim: int) -> Tensor:
     return weight.reshape([-1 if place == axis else 1 for place in range(ndim)])
 
 
+@carefully
 def binary_cross_entropy(
     input: Tensor,
     target: Tensor,
@@ -351,8 +345,6 @@ def binary_cross_entropy(
     RuntimeError
         If ``input`` or ``target`` holds what is no probability.
     """
-    if UNUSUAL and asks_for_care(input):
-        return with_care("binary_cross_entropy", binary_cross_entropy, (), locals())
     reduction = chosen_reduction(reduction, size_average, reduce)
     if input.array.shape != target.array.shape:
         raise ValueError(
@@ -373,6 +365,7 @@ def binary_cross_entropy(
     return _binary_cross_entropy(input, target, factors, reduction)
 
 
+@carefully
 def binary_cross_entropy_with_logits(
     input: Tensor,
     target: Tensor,
@@ -393,8 +386,6 @@ def binary_cross_entropy_with_logits(
     RuntimeError
         If ``target`` is of whole numbers or bools.
     """
-    if UNUSUAL and asks_for_care(input):
-        return with_care("binary_cross_entropy_with_logits", binary_cross_entropy_with_logits, (), locals())
     reduction = chosen_reduction(reduction, size_average, reduce)
     warn_of_probabilities("binary_cross_entropy_with_logits", input)
     if input.array.shape != target.array.shape:

@@ -22,11 +22,11 @@ from autokit.ops.expansion import broadcast_tensors
 from autokit.ops.gpu import any_of
 from autokit.ops.loss import binary_cross_entropy_with_logits as _binary_cross_entropy_with_logits
 from autokit.ops.norm import pairwise_distance
-from autokit.ops.unusual import asks_for_care, with_care
+from autokit.ops.unusual import carefully
 from autokit.tensor import Tensor
-from autokit.thread_state import UNUSUAL
 
 
+@carefully
 def hinge_embedding_loss(
     input: Tensor,
     target: Tensor,
@@ -36,13 +36,12 @@ def hinge_embedding_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Distances: themselves where the target is 1, what they miss of ``margin`` where it is -1."""
-    if UNUSUAL and asks_for_care(input):
-        return with_care("hinge_embedding_loss", hinge_embedding_loss, (), locals())
     reduction = chosen_reduction(reduction, size_average, reduce)
     far = clamp_min(float(margin) - input, 0).to(input.dtype)
     return reduced(where(ne(target, 1), far, 0) + where(ne(target, -1), input, 0), reduction)
 
 
+@carefully
 def margin_ranking_loss(
     input1: Tensor,
     input2: Tensor,
@@ -53,8 +52,6 @@ def margin_ranking_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """What ``input1`` misses to be above ``input2`` by ``margin`` where the target is 1; below for -1."""
-    if UNUSUAL and asks_for_care(input1):
-        return with_care("margin_ranking_loss", margin_ranking_loss, (), locals())
     reduction = chosen_reduction(reduction, size_average, reduce)
     if not input1.array.ndim == input2.array.ndim == target.array.ndim:
         raise RuntimeError(
@@ -64,6 +61,7 @@ def margin_ranking_loss(
     return reduced(clamp_min(-target * (input1 - input2) + float(margin), 0), reduction)
 
 
+@carefully
 def soft_margin_loss(
     input: Tensor,
     target: Tensor,
@@ -75,8 +73,6 @@ def soft_margin_loss(
 
     It stays finite where the exponential overflows, where PyTorch gives inf.
     """
-    if UNUSUAL and asks_for_care(input):
-        return with_care("soft_margin_loss", soft_margin_loss, (), locals())
     reduction = chosen_reduction(reduction, size_average, reduce)
     require_no_gradient("soft_margin_loss", target=target)
     require_floats_of(input, "soft_margin_loss")
@@ -91,6 +87,7 @@ def soft_margin_loss(
     return rules.soft_margin_loss(input, target, reduction=reduction)
 
 
+@carefully
 def multi_margin_loss(
     input: Tensor,
     target: Tensor,
@@ -123,8 +120,6 @@ def multi_margin_loss(
     ----------
     J. Weston and C. Watkins, "Support Vector Machines for Multi-Class Pattern Recognition", ESANN 1999.
     """
-    if UNUSUAL and asks_for_care(input):
-        return with_care("multi_margin_loss", multi_margin_loss, (), locals())
     reduction = chosen_reduction(reduction, size_average, reduce)
     if p not in (1, 2):
         raise ValueError(f"only p == 1 and p == 2 supported: it is {p}")
@@ -165,6 +160,7 @@ def multi_margin_loss(
     )
 
 
+@carefully
 def multilabel_margin_loss(
     input: Tensor,
     target: Tensor,
@@ -182,8 +178,6 @@ def multilabel_margin_loss(
         The right classes, int64, in the shape of ``input``: each row names them, and ends with -1 where
         it is not full.
     """
-    if UNUSUAL and asks_for_care(input):
-        return with_care("multilabel_margin_loss", multilabel_margin_loss, (), locals())
     reduction = chosen_reduction(reduction, size_average, reduce)
     _refuse_more_than_rows(input)
     named = target.array
@@ -215,6 +209,7 @@ def _refuse_more_than_rows(input: Tensor) -> None:
         )
 
 
+@carefully
 def multilabel_soft_margin_loss(
     input: Tensor,
     target: Tensor,
@@ -227,8 +222,6 @@ def multilabel_soft_margin_loss(
 
     ``target`` says 1 for each class that holds, and 0 for the others.
     """
-    if UNUSUAL and asks_for_care(input):
-        return with_care("multilabel_soft_margin_loss", multilabel_soft_margin_loss, (), locals())
     if size_average is not None or reduce is not None:
         reduction = chosen_reduction(reduction, size_average, reduce)
     if reduction not in ("none", "mean", "sum"):
@@ -246,6 +239,7 @@ def multilabel_soft_margin_loss(
     return reduced(losses.sum(input.array.ndim - 1) / input.size(-1), reduction)
 
 
+@carefully
 def triplet_margin_loss(
     anchor: Tensor,
     positive: Tensor,
@@ -280,8 +274,6 @@ def triplet_margin_loss(
     ----------
     V. Balntas et al., "Learning Shallow Convolutional Feature Descriptors with Triplet Losses", BMVC 2016.
     """
-    if UNUSUAL and asks_for_care(anchor):
-        return with_care("triplet_margin_loss", triplet_margin_loss, (), locals())
     reduction = chosen_reduction(reduction, size_average, reduce)
 
     def distance(a: Tensor, b: Tensor) -> Tensor:
@@ -290,6 +282,7 @@ def triplet_margin_loss(
     return _triplet("triplet_margin_loss", anchor, positive, negative, distance, margin, swap, reduction)
 
 
+@carefully
 def triplet_margin_with_distance_loss(
     anchor: Tensor,
     positive: Tensor,
@@ -301,8 +294,6 @@ def triplet_margin_with_distance_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """:func:`triplet_margin_loss` with another distance."""
-    if UNUSUAL and asks_for_care(anchor):
-        return with_care("triplet_margin_with_distance_loss", triplet_margin_with_distance_loss, (), locals())
     reduction = chosen_reduction(reduction, None, None)
     distance = pairwise_distance if distance_function is None else distance_function
     return _triplet(
@@ -338,6 +329,7 @@ _NO_ZERO = 1e-12
 """Added to squared lengths, so that a vector of length 0 has a cosine."""
 
 
+@carefully
 def cosine_embedding_loss(
     input1: Tensor,
     input2: Tensor,
@@ -354,8 +346,6 @@ def cosine_embedding_loss(
     RuntimeError
         If shapes do not fit: (N, D) with targets (N,), or (D,) with a target ().
     """
-    if UNUSUAL and asks_for_care(input1):
-        return with_care("cosine_embedding_loss", cosine_embedding_loss, (), locals())
     reduction = chosen_reduction(reduction, size_average, reduce)
     if target.array.ndim > 1:
         raise RuntimeError(

@@ -22,11 +22,11 @@ from autokit.ops.operands import literal
 from autokit.ops.pad import pad
 from autokit.ops.pool import avg_pool2d, avg_pool3d
 from autokit.ops.shape import reshape
-from autokit.ops.unusual import asks_for_care, with_care
+from autokit.ops.unusual import carefully
 from autokit.tensor import Tensor
-from autokit.thread_state import UNUSUAL
 
 
+@carefully
 def layer_norm(
     input: Tensor,
     normalized_shape: Sequence[int],
@@ -62,12 +62,11 @@ def layer_norm(
     ----------
     J. L. Ba, J. R. Kiros and G. E. Hinton, "Layer Normalization", 2016.
     """
-    if UNUSUAL and asks_for_care(input):
-        return with_care("layer_norm", layer_norm, (), locals())
     groups = _last_dimensions("layer_norm", input, normalized_shape, weight, bias, eps)
     return _run(rules.layer_norm, input, weight, bias, groups)
 
 
+@carefully
 def rms_norm(
     input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None
 ) -> Tensor:
@@ -79,8 +78,6 @@ def rms_norm(
     ----------
     B. Zhang and R. Sennrich, "Root Mean Square Layer Normalization", NeurIPS 2019.
     """
-    if UNUSUAL and asks_for_care(input):
-        return with_care("rms_norm", rms_norm, (), locals())
     if eps is None:
         eps = finfo(input.dtype).eps if input.array.dtype.kind in FLOATS else 0.0
     groups = _last_dimensions("rms_norm", input, normalized_shape, weight, None, eps)
@@ -151,6 +148,7 @@ def _run(
     return made if made.array.dtype is dtype else cast(made, dtype=dtype)
 
 
+@carefully
 def batch_norm(
     input: Tensor,
     running_mean: Tensor | None,
@@ -190,8 +188,6 @@ def batch_norm(
     ----------
     S. Ioffe and C. Szegedy, "Batch Normalization", ICML 2015.
     """
-    if UNUSUAL and asks_for_care(input):
-        return with_care("batch_norm", batch_norm, (), locals())
     shape = input.array.shape
     if training and not shape:
         raise IndexError(f"tuple index out of range: there are no samples in {describe(input)}")
@@ -274,6 +270,7 @@ def _update(
         var.array[...] = (1 - momentum) * var.array + momentum * biased * (count / max(count - 1, 1))
 
 
+@carefully
 def group_norm(
     input: Tensor,
     num_groups: int,
@@ -294,8 +291,6 @@ def group_norm(
     ----------
     Y. Wu and K. He, "Group Normalization", ECCV 2018.
     """
-    if UNUSUAL and asks_for_care(input):
-        return with_care("group_norm", group_norm, (), locals())
     shape = input.array.shape
     if len(shape) < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {len(shape)}")
@@ -327,6 +322,7 @@ def group_norm(
     return _run(rules.group_norm, input, weight, bias, groups)
 
 
+@carefully
 def instance_norm(
     input: Tensor,
     running_mean: Tensor | None = None,
@@ -348,8 +344,6 @@ def instance_norm(
     ----------
     D. Ulyanov et al., "Instance Normalization", 2016.
     """
-    if UNUSUAL and asks_for_care(input):
-        return with_care("instance_norm", instance_norm, (), locals())
     shape = input.array.shape
     if use_input_stats and math.prod(shape[2:]) == 1:
         raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.shape}")
@@ -387,6 +381,7 @@ def instance_norm(
     return reshape(out, *shape)
 
 
+@carefully
 def local_response_norm(
     input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
 ) -> Tensor:
@@ -397,8 +392,6 @@ def local_response_norm(
     A. Krizhevsky, I. Sutskever and G. E. Hinton, "ImageNet Classification with Deep Convolutional Neural
     Networks", NIPS 2012.
     """
-    if UNUSUAL and asks_for_care(input):
-        return with_care("local_response_norm", local_response_norm, (), locals())
     ndim = input.array.ndim
     if ndim < 3:
         raise ValueError(f"Expected 3D or higher dimensionality input (got {ndim} dimensions)")

@@ -14,9 +14,8 @@ from autokit.ops.elementwise import relu, sign
 from autokit.ops.errors import describe, require_floats
 from autokit.ops.pool import avg_pool1d, avg_pool2d, avg_pool3d, max_pool1d, max_pool2d, max_pool3d
 from autokit.ops.pooling import counted_through, put_places
-from autokit.ops.unusual import asks_for_care, with_care
+from autokit.ops.unusual import carefully
 from autokit.tensor import Tensor
-from autokit.thread_state import UNUSUAL
 
 
 def _norm_pool(
@@ -59,6 +58,7 @@ def lp_pool2d(
     return _norm_pool(input, norm_type, kernel_size, stride, ceil_mode, 2)
 
 
+@carefully
 def lp_pool3d(
     input: Tensor,
     norm_type: float,
@@ -67,8 +67,6 @@ def lp_pool3d(
     ceil_mode: bool = False,
 ) -> Tensor:
     """``(Σ xᵖ)^(1/p)`` over each window of volumes, for p = ``norm_type``."""
-    if UNUSUAL and asks_for_care(input):
-        return with_care("lp_pool3d", lp_pool3d, (), locals())
     return _norm_pool(input, norm_type, kernel_size, stride, ceil_mode, 3)
 
 
@@ -169,6 +167,7 @@ def _unpooled_sizes(
     return tuple(sizes)
 
 
+@carefully
 def max_unpool1d(
     input: Tensor,
     indices: Tensor,
@@ -178,11 +177,10 @@ def max_unpool1d(
     output_size: Sequence[int] | None = None,
 ) -> Tensor:
     """Zeros, with the elements of ``input`` where ``max_pool1d(return_indices=True)`` found them."""
-    if UNUSUAL and asks_for_care(input):
-        return with_care("max_unpool1d", max_unpool1d, (), locals())
     return _unpool(input, indices, kernel_size, stride, padding, output_size, 1)
 
 
+@carefully
 def max_unpool2d(
     input: Tensor,
     indices: Tensor,
@@ -195,11 +193,10 @@ def max_unpool2d(
 
     ``output_size`` says which of several sizes that pool to the same is meant.
     """
-    if UNUSUAL and asks_for_care(input):
-        return with_care("max_unpool2d", max_unpool2d, (), locals())
     return _unpool(input, indices, kernel_size, stride, padding, output_size, 2)
 
 
+@carefully
 def max_unpool3d(
     input: Tensor,
     indices: Tensor,
@@ -209,6 +206,4 @@ def max_unpool3d(
     output_size: Sequence[int] | None = None,
 ) -> Tensor:
     """Zeros, with the elements of ``input`` where ``max_pool3d(return_indices=True)`` found them."""
-    if UNUSUAL and asks_for_care(input):
-        return with_care("max_unpool3d", max_unpool3d, (), locals())
     return _unpool(input, indices, kernel_size, stride, padding, output_size, 3)
