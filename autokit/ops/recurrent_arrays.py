@@ -20,6 +20,8 @@ from typing import Any
 import numpy as np
 
 from autokit.ops.affine import bias_gradient
+from autokit.ops.native import compiled, is_large
+from autokit.threads import each
 
 Kept = dict[str, Any]
 """What the way forward leaves for the way back: empty at first, and filled once.
@@ -145,12 +147,38 @@ def _plain_back(arriving, states, weight, order, by_state, kind):
 
 # ---------------------------------------------------------------- LSTM
 
+TOGETHER = 8
+"""Sequences that one part of the work has, where a compiled loop does it: whole fours of them."""
+
+
+def _by_loop(
+    name: str, read: tuple[Any, ...], order: list[slice], batch: int, written: tuple[Any, ...]
+) -> bool:
+    """Whether the compiled loop ``name`` went through all times, a few sequences at a time on each thread."""
+    starts, sizes = (
+        np.array(numbers) for numbers in zip(*[(rows.start, rows.stop - rows.start) for rows in order])
+    )
+    loop = compiled(name, *read, starts, sizes, 0, batch, *written)
+    if loop is None:
+        return False
+
+    def work(first: int) -> None:
+        loop(*read, starts, sizes, first, min(first + TOGETHER, batch), *written)
+
+    each(work, range(0, batch, TOGETHER))
+    return True
+
 
 def _lstm(given, h, c, weight, bias, out, order, keeps):
     """Write all states into ``out``; gates and cells if they are kept, the last state and cells."""
     batch, width = h.shape
     kept = len(given) if keeps else batch
     gates, cells = np.empty((4, kept, width), given.dtype), np.empty((kept, width), given.dtype)
+    if is_large(given):
+        added = bias if bias.ndim else np.zeros(4 * width, bias.dtype)
+        read = given, h, c, np.ascontiguousarray(weight.T), added
+        if _by_loop("native_recurrent.lstm", read, order, batch, (int(keeps), out, gates, cells)):
+            return (gates, cells), out[len(given) : -batch], out[-batch:]
     both, entering = np.empty((batch, 4 * width), given.dtype), np.empty_like(h)
     # 1/2 and 1/2 for the gates that take a sigmoid, 1 and 0 for the third, which takes a tanh.
     halves = np.repeat(np.array([[0.5, 0.5, 1, 0.5], [0.5, 0.5, 0, 0.5]], given.dtype), width, axis=1)
@@ -181,6 +209,11 @@ def _lstm(given, h, c, weight, bias, out, order, keeps):
 def _lstm_back(arriving, found, c, weight, order, by_state, by_cells):
     """As :func:`_plain_back`, with the gates and cells that were ``found`` on the way forward."""
     gates, cells = found
+    by_gates = np.empty((len(cells), 4 * c.shape[1]), cells.dtype)
+    if is_large(by_gates):
+        read = arriving, gates, cells, c, weight
+        if _by_loop("native_recurrent.lstm_back", read, order, len(c), (by_state, by_cells, by_gates)):
+            return by_gates
     enter, keep, new, leave = gates
     shown, kept = np.tanh(cells), keep * states_before(c, cells, order)
     entering, states, passed = enter * new, leave * shown, keep.copy()
@@ -192,7 +225,6 @@ def _lstm_back(arriving, found, c, weight, order, by_state, by_cells):
     for gate, share in ((enter, entering), (keep, kept), (leave, states)):
         gate *= share
         np.subtract(share, gate, out=gate)
-    by_gates = np.empty((len(cells), 4 * c.shape[1]), cells.dtype)
     sent, shown_to = np.empty((4, *c.shape), cells.dtype), np.empty_like(c)
     for rows in reversed(order):
         size = rows.stop - rows.start

@@ -223,7 +223,7 @@ def _weights(inputs: int, hidden: int) -> list[np.ndarray]:
     return [draw(-0.1, 0.1, shape).astype(np.float32) for shape in shapes]
 
 
-COMPILED = {"lenet", "transformer"}
+COMPILED = {"lenet", "lstm", "transformer"}
 """The networks whose arrays are large enough for compiled loops."""
 
 _SIZES = {"small": (64, 32, 32), "middle": (784, 128, 64), "large": (784, 512, 256)}

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import autokit as torch
+from autokit.ops import native
 from autokit.ops.recurrent import recurrence
+from tests.support import require
 
 KINDS = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 SIZES = [(3, 3, 3), (4, 2, 2, 1), (1,)]
@@ -76,6 +78,38 @@ def test_what_is_computed_again_for_a_picture_leaves_the_gates_as_they_were():
     del kept["gates"]
     rule.forward(operands[0] + 1, *operands[1:], (2, 2), False, "LSTM", kept)
     assert "gates" not in kept
+
+
+@pytest.mark.parametrize("sizes", [(6, 6, 6), (11, 11, 9, 3, 1), (1,) * 9])
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize("with_bias", [False, True])
+@pytest.mark.parametrize("scale", [1.0, 200.0])
+def test_compiled_loops_go_the_way_of_the_lines(monkeypatch, sizes, backwards, with_bias, scale):
+    require("numba")
+    monkeypatch.setattr(native, "LARGE", 1)
+    operands, rule = operands_of("LSTM", sizes, with_bias, scale), recurrence.operation
+    settings, made = (sizes, backwards, "LSTM"), []
+    for dtype in (np.float64, np.float32):  # of which the first goes by NumPy's lines
+        arrays, kept = [each.astype(dtype) for each in operands], {}
+        out = rule.forward(*arrays, *settings, kept)
+        g = np.random.RandomState(1).standard_normal(out.shape).astype(dtype)
+        gradients = rule.rules[0].vjp(g, *arrays, out, *settings, kept)
+        made.append(
+            [out, rule.forward(*arrays, *settings), *[each for each in gradients if each is not None]]
+        )
+    assert {"native_recurrent.lstm", "native_recurrent.lstm_back"} <= {key[0] for key in native._ready}
+    for by_lines, by_loop in zip(*made, strict=True):
+        np.testing.assert_allclose(by_loop, by_lines, rtol=1e-4, atol=1e-5)
+
+
+def test_compiled_loops_let_what_is_not_a_number_through(monkeypatch):
+    require("numba")
+    monkeypatch.setattr(native, "LARGE", 1)
+    given, *others = [each.astype(np.float32) for each in operands_of("LSTM", (3, 3))]
+    given[1, 2] = np.nan
+    given[2] = np.inf
+    out = recurrence.operation.forward(given, *others, (3, 3), False, "LSTM")
+    assert np.isnan(out[1, 2]) and np.isnan(out[4]).all() and np.isfinite(out[[0, 2, 3, 5]]).all()
 
 
 @pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
