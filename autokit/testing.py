@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from autokit import dtypes
 from autokit.devices import to_numpy
 from autokit.missing import names_of
 from autokit.ops.create import tensor
 from autokit.tensor import Tensor
+
+
+class _Limits(NamedTuple):
+    """What makes a difference: how far numbers may be apart, and which attributes of tensors must agree."""
+
+    rtol: float | None
+    atol: float | None
+    equal_nan: bool
+    attributes: tuple[str, ...]
+
 
 _TOLERANCES = {
     "float16": (1e-3, 1e-5),
     "bfloat16": (1.6e-2, 1e-5),
     "float32": (1.3e-6, 1e-5),
     "float64": (1e-7, 1e-7),
+    "complex64": (1.3e-6, 1e-5),
+    "complex128": (1e-7, 1e-7),
 }
 """How far apart, relatively and absolutely, numbers of a dtype may be; others must be equal."""
 
@@ -73,22 +86,15 @@ def assert_close(
         raise ValueError(
             f"rtol and atol must both be specified or both be unspecified, but got {rtol=} and {atol=}."
         )
-    checks = {"device": check_device, "dtype": check_dtype, "stride": check_stride}
-    said = _difference(actual, expected, rtol, atol, equal_nan, checks)
+    checks = {"shape": True, "device": check_device, "dtype": check_dtype, "stride": check_stride}
+    attributes = tuple(name for name, wanted in checks.items() if wanted)
+    said = _difference(actual, expected, _Limits(rtol, atol, equal_nan, attributes))
     if said:
         raise AssertionError(said if msg is None else msg(said) if callable(msg) else msg)
 
 
-def _difference(
-    actual: Any,
-    expected: Any,
-    rtol: float | None,
-    atol: float | None,
-    equal_nan: bool,
-    checks: dict[str, bool],
-) -> str:
+def _difference(actual: Any, expected: Any, limits: _Limits) -> str:
     """What is not close, in words; empty where all is."""
-    settings = (rtol, atol, equal_nan, checks)
     if isinstance(actual, Mapping) and isinstance(expected, Mapping):
         if actual.keys() != expected.keys():
             return f"The keys of the mappings do not match: {sorted(actual)} != {sorted(expected)}"
@@ -98,9 +104,9 @@ def _difference(
             return f"The length of the sequences mismatch: {len(actual)} != {len(expected)}"
         pairs = [(f"[{place}]", a, b) for place, (a, b) in enumerate(zip(actual, expected, strict=True))]
     else:
-        return _difference_of_tensors(actual, expected, *settings)
+        return _difference_of_tensors(actual, expected, limits)
     for where, a, b in pairs:
-        said = _difference(a, b, *settings)
+        said = _difference(a, b, limits)
         if said:
             return f"{said}\n\nThe failure occurred for item {where}"
     return ""
@@ -110,35 +116,36 @@ def _is_sequence(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str)
 
 
-def _difference_of_tensors(
-    actual: Any,
-    expected: Any,
-    rtol: float | None,
-    atol: float | None,
-    equal_nan: bool,
-    checks: dict[str, bool],
-) -> str:
+def _difference_of_tensors(actual: Any, expected: Any, limits: _Limits) -> str:
+    if isinstance(actual, bool) and isinstance(expected, bool):
+        return "" if actual is expected else f"Booleans mismatch: {actual} is not {expected}"
     are_tensors = isinstance(actual, Tensor) or isinstance(expected, Tensor)
     if are_tensors and not (isinstance(actual, Tensor) and isinstance(expected, Tensor)):
         return f"The types do not match: {type(actual).__name__} and {type(expected).__name__}"
     ours, theirs = (each if are_tensors else tensor(each, dtype=_widest(each)) for each in (actual, expected))
-    for name in ("shape", *(name for name, wanted in checks.items() if wanted and are_tensors)):
+    for name in limits.attributes if are_tensors else ("shape",):
         a, b = getattr(ours, name), getattr(theirs, name)
         a, b = (a(), b()) if name == "stride" else (a, b)
         if a != b:
             return f"The values for attribute '{name}' do not match: {a} != {b}."
+    rtol, atol = limits.rtol, limits.atol
     if rtol is None or atol is None:
         rtol, atol = max(_TOLERANCES.get(each.dtype.name, (0.0, 0.0)) for each in (ours, theirs))
-    a, b = (to_numpy(each.array).astype(np.float64) for each in (ours, theirs))
-    far = ~np.isclose(a, b, rtol, atol, equal_nan)
+    a, b = _with_room(to_numpy(ours.array), to_numpy(theirs.array))
+    with np.errstate(all="ignore"):
+        distance, size = np.asarray(np.abs(a - b)), np.asarray(np.abs(b), np.float64)
+    if a.dtype == object:
+        far = np.asarray(distance > atol + rtol * size)
+    else:
+        far = ~np.isclose(a, b, rtol, atol, limits.equal_nan)
     if not far.any():
         return ""
     with np.errstate(all="ignore"):
-        apart = np.where(far, np.abs(a - b), 0)
-        relative = np.where(far, apart / np.abs(b), 0)
+        apart = np.where(far, distance, 0)
+        relative = np.where(far, apart.astype(np.float64) / size, 0)
     kind = "close" if rtol or atol else "equal"
-    limits = [f" (up to {limit} allowed)" if rtol or atol else "" for limit in (atol, rtol)]
-    differences = list(zip(("absolute", "relative"), (apart, relative), limits, strict=True))
+    allowed = [f" (up to {limit} allowed)" if rtol or atol else "" for limit in (atol, rtol)]
+    differences = list(zip(("absolute", "relative"), (apart, relative), allowed, strict=True))
     if not ours.array.ndim:
         mine, other = ours.item(), theirs.item()
         numbers = abs(mine - other), abs(mine - other) / abs(other) if other else np.inf
@@ -155,14 +162,19 @@ def _difference_of_tensors(
     return "\n".join([f"Tensor-likes are not {kind}!", "", f"Mismatched elements: {share}", *rows])
 
 
+def _with_room(*arrays: np.ndarray) -> Iterator[np.ndarray]:
+    """Numbers whose difference is exact, and nowhere too large: whole ones are Python's own."""
+    kinds = {array.dtype.kind for array in arrays}
+    wide: Any = object if kinds <= set("biu") else np.complex128 if "c" in kinds else np.float64
+    return (array.astype(wide) for array in arrays)
+
+
 def _widest(number: Any) -> Any:
-    from autokit import dtypes
-
-    return dtypes.BY_NAME["float64" if isinstance(number, float) else "int64"]
+    return dtypes.BY_NAME[{float: "float64", complex: "complex128"}.get(type(number), "int64")]
 
 
-def _short(number: float) -> Any:
-    return float(f"{number:.8g}")
+def _short(number: Any) -> Any:
+    return number if isinstance(number, int) else float(f"{number:.8g}")
 
 
 def _place(values: np.ndarray) -> str:

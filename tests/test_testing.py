@@ -30,6 +30,16 @@ PAIRS: dict[str, Any] = {
     "lists that differ": lambda T: ([T.ones(1), 2.0], [T.ones(1), 3.0]),
     "lengths": lambda T: ([1.0], [1.0, 2.0]),
     "mappings": lambda T: ({"a": T.ones(1)}, {"a": T.zeros(1)}),
+    "whole numbers beyond float64": lambda T: (T.tensor([2**53, 1]), T.tensor([2**53 + 1, 1])),
+    "a whole number beyond float64": lambda T: (2**60, 2**60 + 1),
+    "bytes": lambda T: (T.tensor([3, 0], dtype=T.uint8), T.tensor([250, 0], dtype=T.uint8)),
+    "bools": lambda T: (T.tensor([True, False]), T.tensor([True, True])),
+    "a bool": lambda T: (True, False),
+    "complex numbers": lambda T: (T.tensor([1 + 2j, 3j]), T.tensor([1 + 2j, 4j])),
+    "complex numbers that are close": lambda T: (T.tensor([1 + 2j]), T.tensor([1 + 2.000001j])),
+    "a complex number": lambda T: (1 + 2j, 1 + 3j),
+    "infinities": lambda T: (T.tensor([T.inf, -T.inf]), T.tensor([T.inf, T.inf])),
+    "infinity and a number": lambda T: (T.tensor([1.0]), T.tensor([T.inf])),
     "states": lambda T: (T.nn.Linear(2, 1).state_dict(), {}),
 }
 
