@@ -146,7 +146,9 @@ def grad(
     grad_outputs: Tensor | Sequence[Tensor | None] | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
+    only_inputs: bool = True,
     allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
     materialize_grads: bool = False,
 ) -> tuple[Tensor | None, ...]:
     """The gradient of ``outputs`` by each of ``inputs``; no ``.grad`` is touched.
@@ -160,8 +162,12 @@ def grad(
         Keep the saved values; by default as ``create_graph``.
     create_graph : bool
         Record the computation, so that the result can be differentiated again.
+    only_inputs : bool
+        Accepted for PyTorch's sake: no other gradient is accumulated.
     allow_unused : bool, optional
         Give None for an input that takes no part, in place of an error.
+    is_grads_batched : bool
+        Each of ``grad_outputs`` holds many along a first dimension, which the results have too.
     materialize_grads : bool
         Give zeros in that case.
 
@@ -186,6 +192,14 @@ def grad(
     ends, sources = _sequence(outputs), _sequence(inputs)
     if not sources:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
+    if is_grads_batched:
+        from autokit.func.batching import vmap
+
+        def once(*given: Any) -> tuple[Tensor | None, ...]:
+            zeros = bool(materialize_grads or allow_unused)  # a vmap returns no None
+            return grad(ends, sources, given, True, create_graph, materialize_grads=zeros)
+
+        return vmap(once)(*_sequence(grad_outputs))
     begin = seeds(ends, grad_outputs, create_graph)
     for source in sources:
         if not source._requires_grad:
@@ -205,21 +219,19 @@ def grad(
     gradients: list[Tensor | None] = []
     for source, place in zip(sources, places):
         gradient = found.get(place)
-        if gradient is None:
-            if not (allow_unused or materialize_grads):
-                raise RuntimeError(
-                    "One of the differentiated Tensors appears to not have been used in the graph. Set "
-                    f"allow_unused=True if this is the desired behavior. It is {describe(source)}."
-                )
-            gradients.append(
-                new_tensor(made_beside(np.zeros_like, source.array)) if materialize_grads else None
+        if gradient is None and not (allow_unused or materialize_grads):
+            raise RuntimeError(
+                "One of the differentiated Tensors appears to not have been used in the graph. Set "
+                f"allow_unused=True if this is the desired behavior. It is {describe(source)}."
             )
-        else:
-            gradients.append(gradient if isinstance(gradient, Tensor) else new_tensor(gradient))
+        if gradient is None and materialize_grads:
+            gradient = made_beside(np.zeros_like, source.array)
+        as_it_is = gradient is None or isinstance(gradient, Tensor)
+        gradients.append(gradient if as_it_is else new_tensor(gradient))
     return tuple(gradients)
 
 
-def _sequence(tensors: Tensors) -> list[Tensor]:
+def _sequence(tensors: Any) -> list[Tensor]:
     return [tensors] if isinstance(tensors, Tensor) else list(tensors)
 
 

@@ -26,6 +26,7 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.autograd.node import FREED, NODES, Hooks, Node, source_line
+from autokit.batches.batch import active
 from autokit.current_gpu import SEVERAL, FollowingGPU
 from autokit.ops.blocks import copied
 from autokit.ops.recording import INFERENCE_SAVED, OUTPUT, release, unchanged
@@ -133,7 +134,8 @@ def flow(
     wanted = None if inputs is None else set(inputs)
     useful = None if wanted is None else leading_to(wanted, gradients)
     fetch_values = fetch_tensors if create_graph else fetch_arrays
-    in_place = listener is None and not (create_graph or rehearsal)
+    # Inside of a vmap one sum may have samples of more levels than the other.
+    in_place = listener is None and not (create_graph or rehearsal or active())
     to_free: list[Node] = []
     waiting = _waiting_leaves(gradients, useful) if Hooks.on_leaves and not (stepping or rehearsal) else None
     watched = wanted is not None or listener is not None or stepping or rehearsal or gpus is not None

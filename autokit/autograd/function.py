@@ -11,13 +11,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import wraps
-from inspect import signature
 from typing import Any
 
 from autokit.autograd.modes import no_grad
 from autokit.autograd.node import Node
 from autokit.ops.custom import held
-from autokit.ops.custom_call import check_dirty, nothing, record_call
+from autokit.ops.custom_call import check_dirty, nothing, positional, record_call
 from autokit.ops.operation import Operation
 from autokit.tensor import Tensor
 from autokit.thread_state import thread
@@ -57,7 +56,8 @@ class FunctionCtx:
         self._to_save = tensors
 
     def save_for_forward(self, *tensors: Tensor) -> None:
-        """Accepted for PyTorch's sake: autokit calls no ``jvp``."""
+        """Keep tensors for ``jvp``, which finds them in :attr:`saved_tensors`, as ``backward`` does."""
+        self._to_save = self._to_save or tensors
 
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
@@ -181,6 +181,11 @@ class Function:
             "it with backward mode AD."
         )
 
+    @staticmethod
+    def jvp(ctx: Any, *grad_inputs: Any) -> Any:
+        """From the tangent of each argument, make that of each result; may be defined by the subclass."""
+        raise NotImplementedError("You must implement the jvp function for custom autograd.Function.")
+
     vjp = backward
 
     @classmethod
@@ -193,12 +198,16 @@ class Function:
         return cls.vjp if cls.backward is Function.backward else cls.backward
 
     @classmethod
+    def _has_jvp(cls) -> bool:
+        return cls.jvp is not Function.jvp
+
+    @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run ``forward``, and put it into the graph where a tensor among ``args`` requires grad."""
         ctx = cls._context()
         apart = not cls._takes_context()
         if apart or kwargs:
-            args = _positional(cls.forward, args if apart else (ctx, *args), kwargs, apart)[not apart :]
+            args = positional(cls.forward, args if apart else (ctx, *args), kwargs, apart)[not apart :]
         ctx.needs_input_grad = tuple([isinstance(a, Tensor) and a._requires_grad for a in args])
         operands = tuple([a for a in args if isinstance(a, Tensor)])
         # Taken now, since forward may change an argument in place.
@@ -217,21 +226,6 @@ class Function:
             ctx._shapes = tuple([tensor.array.shape for tensor in operands])
             record_call(cls, ctx, operands, sources, outputs)
         return tuple(outputs) if isinstance(result, tuple) else outputs[0]
-
-
-def _positional(
-    forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], defaults: bool
-) -> tuple[Any, ...]:
-    """All arguments of a call by position, and ``defaults`` too."""
-    try:
-        bound = signature(forward).bind(*args, **kwargs)
-    except TypeError as error:
-        raise TypeError(f"forward() {error}") from None
-    if defaults:
-        bound.apply_defaults()
-    elif bound.kwargs:
-        raise TypeError(f"forward() got an unexpected keyword argument {next(iter(bound.kwargs))!r}")
-    return bound.args
 
 
 def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:

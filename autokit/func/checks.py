@@ -13,6 +13,7 @@ from autokit.autograd.engine import run_backward
 from autokit.devices import made_beside, to_numpy
 from autokit.func.calls import basis, zeros
 from autokit.func.differences import differences, moved, values_of
+from autokit.func.transforms import jvp
 from autokit.ops.errors import describe
 from autokit.tensor import Tensor
 
@@ -80,9 +81,43 @@ class Check:
             for slot, own in enumerate(self.learning)
         ]
 
+    def numerical(self) -> list[list[np.ndarray | None]]:
+        """The Jacobian of each output by each input, by differences."""
+        return [differences(self.run, tensor, self.eps) for tensor in self.learning]
+
+    def forward_mode(self) -> None:
+        """Compare the Jacobian of each output by each input, in forward mode and numerical."""
+
+        def outputs_of(*learning: Tensor) -> tuple[Tensor, ...]:
+            inputs = list(self.inputs)
+            for place, one in zip(self.places, learning):
+                inputs[place] = one
+            made = self.func(*inputs)
+            made = tuple(made) if isinstance(made, tuple | list) else (made,)
+            return tuple([made[slot] for slot in self.slots])
+
+        primals = tuple([one.detach() for one in self.learning])
+        rest = [zeros(one) for one in primals]
+        for which, (place, by_input) in enumerate(zip(self.places, self.numerical())):
+            columns = [
+                jvp(outputs_of, primals, (*rest[:which], seed, *rest[which + 1 :]))[1]
+                for seed in basis(primals[which])
+            ]
+            for nth, slot in enumerate(self.slots if columns else ()):
+                one = np.stack([to_numpy(column[nth].array).ravel() for column in columns])
+                by_differences = by_input[slot]
+                assert by_differences is not None
+                if not np.allclose(one, by_differences, self.rtol, self.atol):
+                    said = self._mismatch(nth, slot, place, one, by_differences)
+                    raise GradcheckError(
+                        said.replace("Jacobian mismatch", "Jacobian computed with forward mode mismatch")
+                        .replace("backward gives", "forward mode gives")
+                        .replace("Backward gives", "Forward mode gives")
+                    )
+
     def jacobians(self, nondet_tol: float) -> None:
         """Compare the Jacobian of each output by each input, analytical and numerical."""
-        numerical = [differences(self.run, tensor, self.eps) for tensor in self.learning]
+        numerical = self.numerical()
         if not self.slots and any(np.any(one) for found in numerical for one in found if one is not None):
             raise GradcheckError(
                 "Numerical gradient for function expected to be zero: no output requires grad, but the "

@@ -35,6 +35,7 @@ from autokit.autograd.node import Node
 from autokit.current_gpu import computing_beside
 from autokit.devices import made_beside
 from autokit.dtypes import BY_NUMPY
+from autokit.ops.samples import for_each_sample
 from autokit.tensor import Tensor, new_tensor
 
 
@@ -60,14 +61,31 @@ class Tape:
                 moving = {
                     place: found[target] for place, target in enumerate(node.targets) if target in found
                 }
-                with computing_beside(next(iter(moving.values()))):
-                    found[node] = _carried(node, moving, record)
+                if moving and (one := _carried(node, moving, record)) is not None:
+                    found[node] = one
         return [found.get(end) for end in self.ends]
 
 
-def _carried(node: Node, moving: dict[int, Tensor], record: bool) -> Tensor:
-    """The tangent of the result of ``node``, from those of the operands that move, by their places."""
+def _carried(node: Node, moving: dict[int, Any], record: bool) -> Any:
+    """The tangent of the result of ``node``, from those of the operands that move, by their places.
+
+    Of a custom function with several results it is :class:`~autokit.ops.custom.Parts`.
+    """
     operation = node.operation
+    if operation.jvp is not None:
+        return operation.jvp(moving, **(node.settings or {}))
+    with computing_beside(next(iter(moving.values()))):
+        return _by_rules(node, moving, record)
+
+
+def _by_rules(node: Node, moving: dict[int, Tensor], record: bool) -> Any:
+    """The tangent of the result of ``node``, by what is known of its operation."""
+    operation = node.operation
+    if node.shape is None:
+        raise NotImplementedError(
+            f"forward mode goes through {node.name()}, which has several results, by its own jvp alone: "
+            "define it in the autograd.Function as a staticmethod jvp(ctx, *tangents)"
+        )
     if operation.elementwise:
         parts = [
             vjp(_spread(moving[place], node), *_values(node, fetch, node.sources[place], record))
@@ -116,9 +134,9 @@ def _applied(node: Node, place: int, tangent: Tensor, record: bool) -> Tensor:
 def _transposed(node: Node, moving: dict[int, Tensor], record: bool) -> Tensor:
     """The transpose of what takes a gradient back, applied to the tangents."""
     sources, way = node.sources, node.way
-    gradient = new_tensor(
-        made_beside(np.zeros_like, next(iter(moving.values())).array, shape=node.shape, dtype=node.dtype)
-    )
+    like = next(iter(moving.values())).array
+    zero = made_beside(np.zeros_like, like, shape=node.shape, dtype=node.dtype)
+    gradient = for_each_sample(new_tensor(zero))
     gradient.requires_grad = True
     gradient.__dict__["_closed"] = True  # known here alone: nobody outside differentiates by it
     with enable_grad():

@@ -55,9 +55,10 @@ def gradcheck(
         Also leave out each of several outputs.
     check_grad_dtypes : bool
         Also refuse a custom function whose gradient is of another dtype than its input.
-    check_batched_grad, check_batched_forward_grad, check_forward_ad, check_backward_ad, fast_mode, masked
-        Accepted for PyTorch's sake, and without effect: autokit has no
-        forward mode and no batched gradients, and always takes the slow and sure way.
+    check_forward_ad, check_backward_ad : bool
+        Whether the Jacobians are checked in forward mode, and in reverse mode.
+    check_batched_grad, check_batched_forward_grad, fast_mode, masked
+        Accepted for PyTorch's sake, and without effect: the way is always the slow and sure one.
 
     Returns
     -------
@@ -80,8 +81,11 @@ def gradcheck(
     given = inputs if isinstance(inputs, tuple) else tuple(inputs) if isinstance(inputs, list) else (inputs,)
     check = Check(func, given, eps, atol, rtol)
     try:
-        check.jacobians(nondet_tol)
-        if check.slots:
+        if check_forward_ad:
+            check.forward_mode()
+        if check_backward_ad:
+            check.jacobians(nondet_tol)
+        if check.slots and check_backward_ad:
             check.zeros_give_zeros()
             if check_undefined_grad:
                 check.outputs_left_out()

@@ -14,8 +14,8 @@ from autokit.thread_state import thread
 if TYPE_CHECKING:
     from autokit.nn.module import Module
 
-Entry = tuple[Callable[..., Any], bool]
-"""A hook, and whether it wants the keyword arguments."""
+Listed = OrderedDict[int, Callable[..., Any]]
+"""Hooks by their number, which no two have in common."""
 
 
 class Hooks:
@@ -27,6 +27,8 @@ class Hooks:
         Around ``forward``.
     always : set of int
         Those of ``after`` that are called even if ``forward`` fails.
+    with_kwargs : set of int
+        Those that get the keyword arguments too, or, of ``loading``, the module.
     arriving, leaving : dict
         On the way back: before the module's gradients are found, and after.
     last_node : dict
@@ -36,32 +38,52 @@ class Hooks:
     """
 
     def __init__(self) -> None:
-        self.before: OrderedDict[int, Entry] = OrderedDict()
-        self.after: OrderedDict[int, Entry] = OrderedDict()
+        self.before: Listed = OrderedDict()
+        self.after: Listed = OrderedDict()
         self.always: set[int] = set()
-        self.arriving: OrderedDict[int, Entry] = OrderedDict()
-        self.leaving: OrderedDict[int, Entry] = OrderedDict()
-        self.last_node: OrderedDict[int, Entry] = OrderedDict()
-        self.saving: OrderedDict[int, Entry] = OrderedDict()
-        self.saved: OrderedDict[int, Entry] = OrderedDict()
-        self.loading: OrderedDict[int, Entry] = OrderedDict()
-        self.loaded: OrderedDict[int, Entry] = OrderedDict()
+        self.with_kwargs: set[int] = set()
+        self.arriving: Listed = OrderedDict()
+        self.leaving: Listed = OrderedDict()
+        self.last_node: Listed = OrderedDict()
+        self.saving: Listed = OrderedDict()
+        self.saved: Listed = OrderedDict()
+        self.loading: Listed = OrderedDict()
+        self.loaded: Listed = OrderedDict()
 
     def add(
         self, when: str, hook: Callable[..., Any], prepend: bool = False, with_kwargs: bool = False
     ) -> RemovableHandle:
         """Put ``hook`` at the end of those called ``when``, or at their beginning."""
         hooks = getattr(self, when)
-        handle = RemovableHandle(hooks, (hook, with_kwargs))
+        handle = RemovableHandle(hooks, hook)
         if prepend:
             hooks.move_to_end(handle.id, last=False)
+        if with_kwargs:
+            self.with_kwargs.add(handle.id)
         return handle
+
+
+def _listed(when: str, doc: str) -> property:
+    """PyTorch's name of the hooks that are called ``when``, by which programs look at them and clear them."""
+
+    def read(module: Hookable) -> Listed:
+        return getattr(module._all_hooks(), when)
+
+    def write(module: Hookable, hooks: Listed) -> None:
+        setattr(module._all_hooks(), when, hooks)
+
+    return property(read, write, doc=doc)
 
 
 class Hookable:
     """What a module has to be looked at and changed from outside: the methods that register hooks."""
 
     _hooks: Hooks | None = None
+
+    _forward_pre_hooks = _listed("before", "The hooks called before ``forward``, by their number.")
+    _forward_hooks = _listed("after", "The hooks called after ``forward``, by their number.")
+    _backward_pre_hooks = _listed("arriving", "The hooks called before the gradients are found.")
+    _backward_hooks = _listed("leaving", "The hooks called when the gradients are known.")
 
     def register_state_dict_pre_hook(self, hook: Callable[..., None]) -> RemovableHandle:
         """Call ``hook(module, prefix, keep_vars)`` before this module's part of a :meth:`state_dict`."""
@@ -122,7 +144,7 @@ class Hookable:
 
         It may return other gradients in place of ``grad_input``.
         """
-        return self._backward_hooks("leaving", "last_node").add("leaving", hook, prepend)
+        return self._hooks_without("last_node").add("leaving", hook, prepend)
 
     def register_full_backward_pre_hook(
         self, hook: Callable[..., Any], prepend: bool = False
@@ -132,9 +154,9 @@ class Hookable:
 
     def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call ``hook`` at the last node of the module alone; use :meth:`register_full_backward_hook`."""
-        return self._backward_hooks("last_node", "leaving").add("last_node", hook)
+        return self._hooks_without("leaving").add("last_node", hook)
 
-    def _backward_hooks(self, kind: str, other: str) -> Hooks:
+    def _hooks_without(self, other: str) -> Hooks:
         hooks = self._all_hooks()
         if getattr(hooks, other):
             raise RuntimeError(
@@ -150,15 +172,16 @@ class Hookable:
         return hooks
 
 
-of_all_modules: dict[int, tuple[str, Entry, bool]] = {}
-"""Hooks of every module: when each is called, the hook, and whether it is even if ``forward`` fails."""
+of_all_modules: dict[int, tuple[str, Callable[..., Any], bool, bool]] = {}
+"""Hooks of every module: when each is called, the hook, whether it gets the keyword arguments, and
+whether it is called even if ``forward`` fails."""
 
 
 def add_for_all(
     when: str, hook: Callable[..., Any], with_kwargs: bool = False, always: bool = False
 ) -> RemovableHandle:
     """Call ``hook`` for every module there is and will be, before the module's own hooks."""
-    return RemovableHandle(of_all_modules, (when, (hook, with_kwargs), always))
+    return RemovableHandle(of_all_modules, (when, hook, with_kwargs, always))
 
 
 of_registration: dict[str, dict[int, Callable[..., Any]]] = {
@@ -185,12 +208,15 @@ def hooks_of(module: Module) -> Hooks:
         assert own is not None
         return own
     both = Hooks()
-    for key, (when, entry, always) in of_all_modules.items():
-        getattr(both, when)[key] = entry
+    for key, (when, hook, with_kwargs, always) in of_all_modules.items():
+        getattr(both, when)[key] = hook
+        if with_kwargs:
+            both.with_kwargs.add(key)
         if always:
             both.always.add(key)
     if own is not None:
         both.always |= own.always
+        both.with_kwargs |= own.with_kwargs
         for when in ("before", "after", "arriving", "leaving", "last_node"):
             getattr(both, when).update(getattr(own, when))
     return both
@@ -205,16 +231,17 @@ def call_with_hooks(module: Module, hooks: Hooks, args: tuple[Any, ...], kwargs:
         if way_back is not None:
             args = way_back.into(args)
         output = module.forward(*args, **kwargs)
-        for key, (hook, with_kwargs) in tuple(hooks.after.items()):
+        for key, hook in tuple(hooks.after.items()):
             called.add(key)
-            changed = hook(module, args, kwargs, output) if with_kwargs else hook(module, args, output)
+            more = (kwargs,) if key in hooks.with_kwargs else ()
+            changed = hook(module, args, *more, output)
             if changed is not None:
                 output = changed
     except Exception:
         for key in [key for key in hooks.after if key in hooks.always and key not in called]:
-            hook, with_kwargs = hooks.after[key]
+            more = (kwargs,) if key in hooks.with_kwargs else ()
             try:
-                hook(module, args, kwargs, output) if with_kwargs else hook(module, args, output)
+                hooks.after[key](module, args, *more, output)
             except Exception as error:
                 warnings.warn(
                     "module forward hook with ``always_call=True`` raised an exception that was silenced as "
@@ -224,7 +251,7 @@ def call_with_hooks(module: Module, hooks: Hooks, args: tuple[Any, ...], kwargs:
         raise
     if way_back is not None:
         output = way_back.out_of(output)
-    for hook, _ in tuple(hooks.last_node.values()):
+    for hook in tuple(hooks.last_node.values()):
         _hook_last_node(module, hook, output)
     return output
 
@@ -232,8 +259,8 @@ def call_with_hooks(module: Module, hooks: Hooks, args: tuple[Any, ...], kwargs:
 def _before(
     module: Module, hooks: Hooks, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    for hook, with_kwargs in tuple(hooks.before.values()):
-        if with_kwargs:
+    for key, hook in tuple(hooks.before.items()):
+        if key in hooks.with_kwargs:
             changed = hook(module, args, kwargs)
             if changed is not None:
                 if not isinstance(changed, tuple) or len(changed) != 2:
@@ -275,8 +302,8 @@ class _WayBack:
 
     def __init__(self, module: Module, hooks: Hooks) -> None:
         self.module = module
-        self.arriving = [hook for hook, _ in hooks.arriving.values()]
-        self.leaving = [hook for hook, _ in hooks.leaving.values()]
+        self.arriving = [*hooks.arriving.values()]
+        self.leaving = [*hooks.leaving.values()]
         self.grad_output: tuple[Any, ...] | None = None
         self.inputs: list[int] | None = None
         self.count = 0

@@ -14,6 +14,7 @@ from weakref import ref
 
 from autokit import dtypes, missing
 from autokit.autograd.modes import no_grad
+from autokit.nn.computed import let_compute
 from autokit.nn.hooks import Hookable, as_registered, call_with_hooks, hooks_of, of_all_modules
 from autokit.nn.parameter import Buffer, Parameter
 from autokit.nn.scope import name_layer
@@ -134,6 +135,8 @@ class Module(Hookable):
                 _refuse_unless_none(f"buffer '{name}' (torch.nn.Buffer, torch.Tensor", value)
             registers["_buffers"][name] = as_registered(self, "_buffers", name, value)
         else:
+            if isinstance(value, Tensor):
+                let_compute(self)
             object.__setattr__(self, name, value)
 
     def __getattr__(self, name: str) -> Any:

@@ -69,7 +69,7 @@ def save_state(
     if hasattr(destination, "_metadata"):
         destination._metadata[prefix.removesuffix(".")] = metadata
     hooks = module._hooks
-    for hook, _ in tuple(hooks.saving.values()) if hooks is not None else ():
+    for hook in tuple(hooks.saving.values()) if hooks is not None else ():
         hook(module, prefix, keep_vars)
     for register, name in _own_entries(module):
         if not register:
@@ -80,7 +80,7 @@ def save_state(
     for name, child in module._modules.items():
         if child is not None:
             child.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
-    for hook, _ in tuple(hooks.saved.values()) if hooks is not None else ():
+    for hook in tuple(hooks.saved.values()) if hooks is not None else ():
         changed = hook(module, destination, prefix, metadata)
         if changed is not None:
             raise RuntimeError("state_dict post-hook must return None")
@@ -138,9 +138,9 @@ def _after_hooks(
     state = OrderedDict(state)
     for path, owner in hooked:
         assert owner._hooks is not None
-        for hook, of_module in tuple(owner._hooks.loading.values()):
+        for key, hook in tuple(owner._hooks.loading.items()):
             arguments = (state, f"{path}." if path else "", metadata.get(path, {}), strict, *found, errors)
-            hook(owner, *arguments) if of_module else hook(*arguments)
+            hook(owner, *arguments) if key in owner._hooks.with_kwargs else hook(*arguments)
     return state, found
 
 
@@ -148,7 +148,7 @@ def _told(module: Module, keys: IncompatibleKeys, strict: bool) -> IncompatibleK
     """``keys``, as the hooks leave them that run after something was loaded: the innermost modules' first."""
     listed = keys.missing_keys + keys.unexpected_keys
     for owner in reversed([*module.modules()]):
-        for hook, _ in tuple(owner._hooks.loaded.values()) if owner._hooks is not None else ():
+        for hook in tuple(owner._hooks.loaded.values()) if owner._hooks is not None else ():
             if hook(owner, keys) is not None:
                 raise AssertionError(
                     "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return "

@@ -23,10 +23,17 @@ from autokit.thread_state import thread
 
 
 def custom_operation(
-    name: str, operands: Sequence[str], setting: str, vjp: Callable[..., Any], backward: str, local: str
+    name: str,
+    operands: Sequence[str],
+    setting: str,
+    vjp: Callable[..., Any],
+    backward: str,
+    local: str,
+    jvp: Callable[..., Any] | None = None,
 ) -> Operation:
     """An operation with one rule ``vjp`` for all ``operands``, which gets the value of ``setting``.
 
+    So does ``jvp``, which makes the tangent of the result from those of the operands, by their places.
     It cannot be run again from its operands: its ``forward`` is None.
     """
 
@@ -39,6 +46,7 @@ def custom_operation(
     formula = f"{name}({', '.join(f'{{{operand}}}' for operand in operands)})"
     made = Operation(forward, name, formula, {"joint": derivative(local, vjp)}, name=name, backward=backward)
     made.forward = None  # type: ignore[assignment]
+    made.jvp = jvp
     made.way_of_halves = lambda way: way  # type: ignore[method-assign] # its derivative is the learner's own
     return made
 
@@ -123,13 +131,18 @@ def join(
 
 def output_of(node: Node, slot: int, array: Any) -> Node:
     """The node of the output of ``node`` under ``slot``, with the elements ``array``."""
-    part = custom_operation(f"output {slot}", ["function"], "slot", _into_slot, node.kind, "1")
+    part = custom_operation(f"output {slot}", ["function"], "slot", _into_slot, node.kind, "1", _out_of_slot)
     return _node(part, array, (node,), (True,), {"slot": slot})
 
 
 def _into_slot(gradient: Any, slot: int) -> list[Parts]:
     """The derivative of taking one output: its gradient goes back into its slot."""
     return [Parts({slot: gradient})]
+
+
+def _out_of_slot(moving: dict[int, Parts], slot: int) -> Any:
+    """The tangent of one output, where it moves."""
+    return moving[0].slots.get(slot)
 
 
 def _node(

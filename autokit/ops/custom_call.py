@@ -5,13 +5,16 @@ What a learner writes against is in ``autograd.function``; here is what runs it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from copy import copy
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
+import numpy as np
+
 from autokit.autograd.engine import ChangedSince
-from autokit.devices import computing_on, module_for
+from autokit.devices import computing_on, made_beside, module_for
 from autokit.dtypes import DIFFERENTIABLE
 from autokit.ops.custom import Parts, custom_operation, hold, join, output_of
 from autokit.ops.inplace import noted_change, overwrite
@@ -94,6 +97,21 @@ def check_dirty(ctx: FunctionCtx, operands: tuple[Tensor, ...], outputs: list[An
             outputs[slot] = output.detach()
 
 
+def positional(
+    forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], defaults: bool
+) -> tuple[Any, ...]:
+    """All arguments of a call by position, and ``defaults`` too."""
+    try:
+        bound = signature(forward).bind(*args, **kwargs)
+    except TypeError as error:
+        raise TypeError(f"forward() {error}") from None
+    if defaults:
+        bound.apply_defaults()
+    elif bound.kwargs:
+        raise TypeError(f"forward() got an unexpected keyword argument {next(iter(bound.kwargs))!r}")
+    return bound.args
+
+
 def record_call(
     cls: type[Function],
     ctx: FunctionCtx,
@@ -165,6 +183,7 @@ def _operation_of(cls: type[Function], places: tuple[bool, ...]) -> Operation:
             lambda g, ctx: _run_backward(cls, ctx, g),
             f"{cls.__name__}Backward",
             f"{cls.__name__}.backward",
+            (lambda moving, ctx: _run_jvp(cls, ctx, moving)) if cls._has_jvp() else None,
         )
     return known
 
@@ -199,6 +218,29 @@ def _run_backward(cls: type[Function], ctx: FunctionCtx, gradient: Any) -> list[
     made = _one_for_each(ctx, made if isinstance(made, tuple) else (made,))
     return made if recorded else [one if one is None else one.array[...] for one in made]
     # array[...] is a view, which tells the engine that the memory may be somebody else's.
+
+
+def _run_jvp(cls: type[Function], ctx: FunctionCtx, moving: dict[int, Tensor]) -> Any:
+    """The tangents that the learner's ``jvp`` makes from those of the tensors among the arguments."""
+    tangents, place = [], 0
+    for is_tensor in ctx._places:
+        one = moving.get(place) if is_tensor else None
+        if is_tensor and one is None and ctx.materialize_grads:
+            like = next(iter(moving.values()))
+            one = new_tensor(made_beside(np.zeros_like, like.array, shape=ctx._shapes[place]))
+        tangents.append(one)
+        place += is_tensor
+    made = cls.jvp(copy(ctx), *tangents)  # a copy, since it is called for each direction
+    if len(ctx._nodes) == 1 and not isinstance(made, tuple):
+        return made
+    made = made if isinstance(made, tuple) else (made,)
+    if len(made) != len(ctx._outputs):
+        raise RuntimeError(
+            f"Mode 1: {cls.__name__}.jvp returned {len(made)} tangents, and forward {len(ctx._outputs)} "
+            "results: jvp returns one for each, None for what does not move"
+        )
+    slots = {slot: made[slot] for slot in ctx._nodes if made[slot] is not None}
+    return Parts(slots) if len(ctx._nodes) > 1 else next(iter(slots.values()), None)
 
 
 def _one_for_each(ctx: FunctionCtx, made: tuple[Any, ...]) -> list[Any]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autokit import dtypes
+from autokit.batches.batch import Batch
 from autokit.devices import device, on_a_gpu, put_on
 from autokit.limits import finfo, iinfo
 from autokit.ops.errors import describe, not_a_tensor
@@ -185,7 +186,7 @@ def _no_number(operation: Operation, value: Any, place: int) -> Any:
         return value
     if isinstance(value, np.generic):
         return value.item()
-    if isinstance(value, np.ndarray) or on_a_gpu(value):
+    if isinstance(value, np.ndarray) or value.__class__ is Batch or on_a_gpu(value):
         return new_tensor(value)
     if isinstance(value, _NUMBERS):  # a subclass, such as an IntEnum
         return int(value) if isinstance(value, int) else float(value)  # type: ignore[arg-type]

@@ -157,6 +157,7 @@ class Operation:
         self.reduces = reduces or self.variadic or bool(self.defaults)
         self.elementwise = elementwise or not (self.reduces or view or mixed)
         self.linear = view if linear is None else linear
+        self.jvp: Callable[..., Any] | None = None  # of a custom operation that takes tangents forward itself
         self.layout = layout
         self.plain_rules = tuple(self._rule(name, each) for name, each in derivatives.items())
         self.rules = tuple(

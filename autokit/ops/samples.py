@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from autokit.autograd.modes import no_grad
+from autokit.autograd.node import Node
 from autokit.batches import Batch, Level, NotBatched, active, full_of, levels_of, newest, wrap
 from autokit.devices import made_beside
 from autokit.dtypes import HALVES
@@ -39,12 +40,19 @@ def plain_enter(a, /, level, dim):
     return wrap(np.moveaxis(a, dim, 0), level)
 
 
+def _name_inside(node: Node) -> str:
+    """As PyTorch has it, where the result of the last operation inside is that of ``vmap``."""
+    source = node.sources[0]
+    return source.kind if isinstance(source, Node) else "FromSamplesBackward0"
+
+
 @operation(
     "⇇",
     "{a}, all samples",
     a=derivative("1", lambda g, level, dim: on(plain_enter, g, level=level, dim=dim)),
     linear=True,
     name="from_samples",
+    backward=_name_inside,
 )
 def plain_leave(a, /, level, dim):
     """All samples in one array, along a new dimension ``dim``."""

@@ -127,7 +127,20 @@ def linspace(
     """``steps`` numbers at even distances, both ends included."""
     start, end, steps = _ends("linspace", start, end, steps)
     kind = _counted("linspace_cpu", dtype, steps)
+    if steps > 1 and kind in (np.float32, np.float64):
+        return finished(_from_both_ends(kind.type(start), kind.type(end), steps), requires_grad, device)
     return finished(np.linspace(start, end, steps).astype(kind), requires_grad, device)
+
+
+def _from_both_ends(start: Any, end: Any, steps: int) -> Any:
+    """As PyTorch counts: the first half from the one end, the other from the other, each rounded once."""
+    with np.errstate(all="ignore"):
+        wide = np.longdouble if start.dtype == np.float64 else np.float64
+        step = wide((end - start) / start.dtype.type(steps - 1))
+        half = steps // 2
+        first = wide(start) + step * np.arange(half)
+        last = wide(end) - step * np.arange(steps - 1 - half, -1, -1)
+        return np.concatenate([first, last]).astype(start.dtype)
 
 
 def logspace(

@@ -91,6 +91,30 @@ PROGRAMS = {
     ".sum()))(A))",
     "backward through vmap": "F.vmap(T.dot, (0, None))(A, w).sum().backward(); show(w.grad)",
     "vjp over a basis": "f = F.vjp(lambda x: A @ x, x)[1]\nshow(F.vmap(f)(T.eye(2, dtype=T.float64)))",
+    "vmap of jacfwd through a leaf": "b = w[:2] * 1\n"
+    "f = lambda x: T.nn.functional.linear(x, A * w, b).tanh()\n"
+    "j = F.vmap(F.jacfwd(f))(A); show(j, F.vmap(F.jacrev(f))(A)); j.sum().backward(); show(w.grad)",
+    "vmap of jvp through a leaf": "f = lambda x: T.nn.functional.linear(x, A * w, w[:2])\n"
+    "show(F.vmap(lambda x: F.jvp(f, (x,), (y,))[1])(A))",
+    "a tangent kernel by products": "def kernel(a, b):\n"
+    "    o, pull = F.vjp(lambda p: T.tanh(p['m'] @ a) + p['m'] @ a, {'m': A})\n"
+    "    f = lambda p: T.tanh(p['m'] @ b) + p['m'] @ b\n"
+    "    def row(v): return F.jvp(f, ({'m': A},), pull(v))[1]\n"
+    "    return F.vmap(row)(T.eye(2, dtype=T.float64))\n"
+    "show(F.vmap(F.vmap(kernel, (None, 0)), (0, None))(A, A + 1))",
+    "an ensemble on samples of its own": "m = T.nn.Linear(3, 2).double()\n"
+    "def loss(p, i):\n    o = F.functional_call(m, p, (A[i],))\n"
+    "    return T.nn.functional.cross_entropy(o, T.tensor([1, 0])[i])\n"
+    "p = {'weight': T.stack([A * w, A + 1]), 'bias': T.stack([x[:2], y[:2]])}\n"
+    "g, l = F.vmap(F.grad_and_value(loss))(p, T.tensor([[0, 1, 1], [1, 0, 1]]))\n"
+    "show(g, l); l.sum().backward(); show(w.grad)",
+    "gradients of many at once": "u = w**2\nshow(T.autograd.grad(u, w, T.eye(3, dtype=T.float64), "
+    "is_grads_batched=True, retain_graph=True, only_inputs=True))\n"
+    "(g,) = T.autograd.grad((u, u.sum()), w, (A, t(1.0, 2.0)), is_grads_batched=True, create_graph=True)\n"
+    "show(g); g.sum().backward(); show(w.grad)\n"
+    "refused(T.autograd.grad, w * 2, (w, s.requires_grad_()), A, is_grads_batched=True)",
+    "the last operation's name": "show(F.vmap(lambda a: (a * w).exp())(A).grad_fn.name(), "
+    "F.vmap(T.mul, (0, None))(A, w).grad_fn.name())",
     "not a scalar": "refused(F.grad(lambda x: x), x)",
     "no tensor": "refused(F.grad(lambda x: 3), x)",
     "no such argument": "refused(F.grad(lambda x: x.sum(), 1), x)",

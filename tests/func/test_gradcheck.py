@@ -70,6 +70,17 @@ PROGRAMS = {
     "nondet_tol=1e-6))",
     "None that is not expected": "refused(check, Unready.apply, x)",
     "a wrong second derivative": "show(check(Second.apply, x)); refused(twice, Second.apply, x)",
+    "forward mode": "show(check(lambda a, b: (a @ b).tanh(), (A, x), check_forward_ad=True))",
+    "forward mode of a custom function": "Right.forward = staticmethod(lambda c, a: "
+    "c.save_for_backward(a) or c.save_for_forward(a) or a * a)\n"
+    "Right.jvp = staticmethod(lambda c, v: 2 * v * c.saved_tensors[0])\n"
+    "show(check(Right.apply, x, check_forward_ad=True))\n"
+    "Right.jvp = staticmethod(lambda c, v: 3 * v * c.saved_tensors[0])\n"
+    "show(check(Right.apply, x))\nrefused(check, Right.apply, x, check_forward_ad=True)",
+    "forward mode alone": "class Only(T.autograd.Function):\n"
+    "    forward = staticmethod(lambda c, a: setattr(c, 'a', a) or (a * a, a + 1))\n"
+    "    jvp = staticmethod(lambda c, v: (2 * v * c.a, v))\n"
+    "show(check(Only.apply, x, check_forward_ad=True, check_backward_ad=False, check_undefined_grad=False))",
     "a kink": "refused(check, T.relu, t(0.0, 1.0))",
     "cut": "refused(check, lambda x: x.detach() * 2, x); show(check(lambda x: y.detach() * 2, x))",
     "no gradient wanted": "refused(check, T.sin, x.detach())",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections import OrderedDict
 from typing import Any
 
 import pytest
@@ -24,6 +25,26 @@ def test_hooks_see_what_goes_in_and_out_in_the_order_of_registration():
     module.register_forward_hook(lambda m, args, out: seen.append(("zeroth",)), prepend=True)
     assert module(ak.tensor(3.0)).item() == 6
     assert seen == [("in", True, 3.0), ("zeroth",), ("first", 3.0, 6.0)]
+
+
+def test_a_program_sees_and_clears_the_hooks_by_pytorchs_names():
+    module, seen = Double(), []
+
+    def after(m: Any, args: Any, out: Any) -> None:
+        seen.append(out.item())
+
+    handle = module.register_forward_hook(after)
+    assert dict(module._forward_hooks) == {handle.id: after} and not module._forward_pre_hooks
+    module(ak.tensor(1.0))
+    module._forward_hooks.clear()
+    module(ak.tensor(2.0))
+    module.register_forward_hook(after)
+    module._forward_hooks = OrderedDict()
+    module(ak.tensor(3.0))
+    assert seen == [2.0]
+    module.register_forward_pre_hook(lambda m, args, kwargs: seen.append(kwargs), with_kwargs=True)
+    module(ak.tensor(0.0), plus=1.0)
+    assert seen == [2.0, {"plus": 1.0}]
 
 
 def test_hooks_may_change_arguments_and_output():

@@ -250,3 +250,34 @@ def test_what_cannot_be_orthogonal_is_refused_as_in_pytorch():
         layer = T.nn.utils.parametrizations.orthogonal(T.nn.Linear(2, 2))
         with pytest.raises(ValueError, match="Expected a matrix or batch of matrices of shape"):
             layer.parametrizations.weight[0].right_inverse(T.eye(3))
+
+
+LAYERS: dict[str, Callable[[Any], Any]] = {
+    "Linear": lambda T: (T.nn.Linear(3, 4), T.ones(2, 3)),
+    "Conv1d": lambda T: (T.nn.Conv1d(3, 4, 2), T.ones(2, 3, 5)),
+    "ConvTranspose1d": lambda T: (T.nn.ConvTranspose1d(3, 4, 2), T.ones(2, 3, 5)),
+    "Embedding": lambda T: (T.nn.Embedding(5, 4), T.tensor([1, 4, 1])),
+    "BatchNorm1d": lambda T: (T.nn.BatchNorm1d(3), T.arange(6.0).reshape(2, 3)),
+    "LayerNorm": lambda T: (T.nn.LayerNorm(3), T.arange(6.0).reshape(2, 3)),
+    "Bilinear": lambda T: (T.nn.Bilinear(3, 3, 2), T.ones(2, 3), T.ones(2, 3)),
+}
+
+
+@pytest.mark.parametrize("name", LAYERS)
+@pytest.mark.parametrize("way", ["delattr", "the register"])
+def test_a_tensor_may_take_the_place_of_a_parameter(name: str, way: str):
+    found = []
+    for T in BOTH:
+        layer, *inputs = LAYERS[name](T)
+        own = T.linspace(-1, 1, layer.weight.numel()).reshape(layer.weight.shape).requires_grad_()
+        if way == "delattr":
+            delattr(layer, "weight")
+        else:
+            del layer._parameters["weight"]
+        layer.weight = own * 2
+        if getattr(layer, "bias", None) is not None:
+            layer.bias.data.zero_()
+        layer(*inputs).pow(2).sum().backward()
+        assert [each for each, _ in layer.named_parameters()] == ["bias"] * hasattr(layer, "bias")
+        found.append(own.grad)
+    assert_close(*found)

@@ -41,6 +41,10 @@ METHODS: dict[str, Callable[[Any, Any], Any]] = {
         p.l1_unstructured(m[0], "weight", 0.3),
         p.ln_structured(m[0], "weight", 1, n=2, dim=0),
     ),
+    "norms of what single ones left": lambda p, m: (
+        p.l1_unstructured(m[2], "weight", importance_scores=-abs(m[2].weight), amount=0.6),
+        p.ln_structured(m[2], "weight", 0.5, n=2, dim=1),
+    ),
     "global": lambda p, m: p.global_unstructured(
         [(m[0], "weight"), (m[2], "weight"), (m[2], "bias")], p.L1Unstructured, amount=0.4
     ),

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import autokit
 from tests.ops.case import flat
@@ -292,3 +295,12 @@ def test_corners_that_once_differed(program: str):
         x = T.tensor(2.0, requires_grad=True)
         results.append(repr(eval(program, {"T": T, "x": x})))
     assert results[0] == results[1]
+
+
+@given(st.floats(-100, 100, width=16), st.floats(-100, 100, width=16), st.integers(0, 200))
+def test_linspace_is_pytorchs_in_float32_to_the_last_bit(start: float, end: float, steps: int):
+    for dtype in ("float32", "float64"):
+        ours, theirs = (T.linspace(start, end, steps, dtype=getattr(T, dtype)) for T in (autokit, torch))
+        if dtype == "float32":
+            np.testing.assert_array_equal(ours.numpy(), theirs.numpy())
+        np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-15, atol=1e-13)

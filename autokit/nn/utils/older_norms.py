@@ -10,7 +10,6 @@ from autokit.nn import functional
 from autokit.nn.convolution import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from autokit.nn.module import Module
 from autokit.nn.parameter import Parameter
-from autokit.nn.utils.computed import let_compute
 from autokit.nn.utils.parametrizations import lengths
 
 
@@ -39,7 +38,6 @@ def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Mo
     hook = _WeightNormHook(name, dim)
     weight = getattr(module, name)
     delattr(module, name)
-    let_compute(module)
     with no_grad():
         length = lengths(weight, dim).detach()
     module.register_parameter(f"{name}_g", Parameter(length))
@@ -55,7 +53,7 @@ def remove_weight_norm(module: Module, name: str = "weight") -> Module:
     if key is None:
         raise ValueError(f"weight_norm of '{name}' not found in {module}")
     with no_grad():
-        value = module._hooks.before[key][0].compute(module).detach()  # type: ignore[union-attr]
+        value = module._forward_pre_hooks[key].compute(module).detach()
     _restore(module, name, value, (f"{name}_g", f"{name}_v"), key)
     return module
 
@@ -104,7 +102,6 @@ def spectral_norm(
         u = functional.normalize(weight.new_empty(rows).normal_(0, 1), dim=0, eps=eps)
         v = functional.normalize(weight.new_empty(columns).normal_(0, 1), dim=0, eps=eps)
     delattr(module, name)
-    let_compute(module)
     module.register_parameter(f"{name}_orig", weight)
     setattr(module, name, weight.detach())
     module.register_buffer(f"{name}_u", u)
@@ -119,22 +116,21 @@ def remove_spectral_norm(module: Module, name: str = "weight") -> Module:
     if key is None:
         raise ValueError(f"spectral_norm of '{name}' not found in {module}")
     with no_grad():
-        value = module._hooks.before[key][0].compute(module, False).detach()  # type: ignore[union-attr]
+        value = module._forward_pre_hooks[key].compute(module, False).detach()
     _restore(module, name, value, (f"{name}_orig", f"{name}_u", f"{name}_v"), key)
     return module
 
 
 def _hook_of(module: Module, name: str, kind: type) -> int | None:
     """The number of the hook of this kind that computes the parameter ``name``."""
-    for key, (hook, _) in module._hooks.before.items() if module._hooks is not None else ():
-        if isinstance(hook, kind) and hook.name == name:  # type: ignore[attr-defined]
+    for key, hook in module._forward_pre_hooks.items():
+        if isinstance(hook, kind) and getattr(hook, "name", None) == name:
             return key
     return None
 
 
 def _restore(module: Module, name: str, value: Any, sources: tuple[str, ...], key: int) -> None:
-    assert module._hooks is not None
-    del module._hooks.before[key]
+    del module._forward_pre_hooks[key]
     for each in (name, *sources):
         delattr(module, each)
     module.register_parameter(name, Parameter(value))

@@ -10,10 +10,10 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from autokit.autograd.modes import no_grad
+from autokit.nn.computed import let_compute
 from autokit.nn.container import ModuleDict, ModuleList
 from autokit.nn.module import Module
 from autokit.nn.parameter import Parameter
-from autokit.nn.utils.computed import let_compute
 from autokit.tensor import Tensor
 
 __all__ = [

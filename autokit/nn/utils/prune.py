@@ -11,7 +11,6 @@ from typing import Any
 
 from autokit.autograd.modes import no_grad
 from autokit.nn.module import Module
-from autokit.nn.utils.computed import let_compute
 from autokit.nn.utils.convert_parameters import parameters_to_vector
 from autokit.ops.filled import ones_like, zeros_like
 from autokit.ops.norm import norm
@@ -81,11 +80,10 @@ class BasePruningMethod:
         method: BasePruningMethod = cls(*args, **kwargs)
         method._tensor_name = name
         if before is not None:
-            assert module._hooks is not None
-            container = PruningContainer(module._hooks.before.pop(before)[0])  # type: ignore[arg-type]
+            container = PruningContainer(module._forward_pre_hooks.pop(before))
             container.add_pruning_method(method)
             method = container
-        original = getattr(module, name + "_orig") if before is not None else getattr(module, name)
+        original = getattr(module, name)  # as the methods before left it
         scores = original if importance_scores is None else importance_scores
         if scores.shape != original.shape:
             raise AssertionError(
@@ -94,7 +92,6 @@ class BasePruningMethod:
         mask = getattr(module, name + "_mask") if before is not None else ones_like(scores)
         if before is None:
             delattr(module, name)
-            let_compute(module)
             module.register_parameter(name + "_orig", original)
         try:
             with no_grad():
@@ -406,8 +403,7 @@ def remove(module: Module, name: str) -> Module:
         raise ValueError(
             f"Parameter '{name}' of module {module} has to be pruned before pruning can be removed"
         )
-    assert module._hooks is not None
-    module._hooks.before.pop(key)[0].remove(module)  # type: ignore[attr-defined]
+    module._forward_pre_hooks.pop(key).remove(module)
     return module
 
 
@@ -417,12 +413,12 @@ def is_pruned(module: Module) -> bool:
         isinstance(hook, BasePruningMethod)
         for each in module.modules()
         if each._hooks is not None
-        for hook, _ in each._hooks.before.values()
+        for hook in each._forward_pre_hooks.values()
     )
 
 
 def _hook_of(module: Module, name: str) -> int | None:
-    for key, (hook, _) in module._hooks.before.items() if module._hooks is not None else ():
+    for key, hook in module._forward_pre_hooks.items():
         if isinstance(hook, BasePruningMethod) and hook._tensor_name == name:
             return key
     return None

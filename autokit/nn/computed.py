@@ -1,10 +1,17 @@
-"""Parameters that are computed from others: a layer that looks for one finds what was computed."""
+"""Parameters that are computed: a layer that looks for one finds the tensor in the attribute of its name.
+
+So it is where a parametrization computes it, and where a program took the
+parameter away and set a tensor in its place, as weight dropout does, or a
+network whose weights another network makes.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from weakref import ref
 
-from autokit.nn.module import Module
+if TYPE_CHECKING:
+    from autokit.nn.module import Module
 
 
 class Computed(dict[str, Any]):
@@ -12,22 +19,22 @@ class Computed(dict[str, Any]):
 
     def __init__(self, module: Module) -> None:
         super().__init__(module._parameters)
-        self.module = module
+        self.module = ref(module)  # not to keep alive what holds this
 
     def __missing__(self, name: str) -> Any:
         try:
-            return getattr(self.module, name)
+            return getattr(self.module(), name)
         except AttributeError:
             raise KeyError(name) from None
 
     def __reduce__(self) -> Any:
-        return _again, (self.module, dict(self))
+        return _again, (self.module(), dict(self))
 
 
 def _again(module: Module, parameters: dict[str, Any]) -> Computed:
     made = Computed.__new__(Computed)
     made.update(parameters)
-    made.module = module
+    made.module = ref(module)
     return made
 
 
