@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import textwrap
 from typing import Any
 
 from autokit.draw.escape import xml
+from autokit.draw.gif import as_gif, check_pace
 from autokit.draw.mpl import Painter
 from autokit.draw.scene import scene
 from autokit.draw.svg import paper, pieces
@@ -42,16 +42,11 @@ def gif(
     **options
         Those of :func:`autokit.draw.scene`.
     """
-    from PIL import Image
-
     if grain not in ("coarse", "fine"):
         raise ValueError(
             f"grain is 'coarse' (a frame for each chapter) or 'fine' (for each step), got {grain!r}"
         )
-    if not 0.02 <= seconds <= 60:
-        raise ValueError(f"seconds is how long a frame stands, from 0.02 to 60, got {seconds!r}")
-    if frames < 1:
-        raise ValueError(f"frames is how many to draw at most, at least 1, got {frames!r}")
+    check_pace(seconds, frames)
     picture = scene(timeline, **options)
     if grain == "coarse":
         told = [(chapter.last, chapter.sentence) for chapter in timeline.chapters]
@@ -75,20 +70,8 @@ def gif(
     colours = _palette(
         [paint(frame) for frame in sorted({len(told) * k // 4 for k in range(4)} | {len(told) - 1})]
     )
-    # Where all frames have the same colours, what differs between two is soon found, and all that is written.
-    images = [paint(frame).quantize(palette=colours, dither=Image.Dither.NONE) for frame in range(len(told))]
-    file = io.BytesIO()
-    stand = [round(1000 * seconds)] * (len(images) - 1) + [round(3000 * seconds)]
-    images[0].save(
-        file,
-        "GIF",
-        save_all=True,
-        append_images=images[1:],
-        duration=stand,
-        loop=0,
-        comment=picture.title.encode(),
-    )
-    return file.getvalue()
+    images = (paint(frame) for frame in range(len(told)))
+    return as_gif(images, colours, seconds, 3, comment=picture.title.encode())
 
 
 def _palette(images: list[Any]) -> Any:

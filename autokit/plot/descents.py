@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import io
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from autokit.draw.gif import as_gif, check_pace
 from autokit.graphs.descents import Descents, Path
 from autokit.graphs.words import counted
 from autokit.plot.figures import DASHES, MARKERS, PAPER, SERIES, figure, scale_by_powers, style
@@ -73,28 +73,13 @@ class _Race:
 
 def descents_gif(made: Descents, seconds: float, frames: int, theme: str) -> bytes:
     """The ways as they grow, a frame for each step, as the bytes of a GIF."""
-    if not 0.02 <= seconds <= 60:
-        raise ValueError(f"seconds is how long a frame stands, from 0.02 to 60, got {seconds!r}")
-    if frames < 1:
-        raise ValueError(f"frames is how many to draw at most, at least 1, got {frames!r}")
+    check_pace(seconds, frames)
     count = min(frames, made.steps + 1)
     steps = [made.steps * k // (count - 1) for k in range(count)] if count > 1 else [made.steps]
     images = _images(made, steps, theme)
     from PIL import Image
 
-    # Where all frames have the same colours, what differs between two is all that is written.
-    colours = images[-1].quantize(128, dither=Image.Dither.NONE)
-    images = [each.quantize(palette=colours, dither=Image.Dither.NONE) for each in images]
-    file, stand = io.BytesIO(), round(1000 * seconds)
-    images[0].save(
-        file,
-        "GIF",
-        save_all=True,
-        append_images=images[1:],
-        duration=[stand] * (count - 1) + [10 * stand],
-        loop=0,
-    )
-    return file.getvalue()
+    return as_gif(images, images[-1].quantize(128, dither=Image.Dither.NONE), seconds, 10)
 
 
 def _images(made: Descents, steps: list[int], theme: str) -> list[Any]:

@@ -102,7 +102,7 @@ class Descent(Live):
 
     def __repr__(self) -> str:
         names = ", ".join(path.name for path in self.descents.paths)
-        return f"Descent({names}; {self.descents.steps} steps)"
+        return f"Descent({names}; {counted(self.descents.steps, 'step')})"
 
     def _payload(self) -> dict[str, Any]:
         made = self.descents
