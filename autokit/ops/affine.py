@@ -9,6 +9,7 @@ import numpy as np
 
 from autokit.autograd.node import Node
 from autokit.ops.blocks import ones
+from autokit.ops.matmul_gpu import product
 from autokit.ops.operation import derivative, operation
 
 
@@ -20,7 +21,7 @@ def _product(a: Any, b: Any) -> Any:
     """``a @ b`` for a matrix ``b``: in one product of matrices, which NumPy's ``dot`` begins soonest."""
     if a.__class__ is b.__class__ is np.ndarray and a.ndim >= 2:
         return a.dot(b) if a.ndim == 2 else _rows(a).dot(b).reshape((*a.shape[:-1], b.shape[1]))
-    return a @ b
+    return product(a, b)
 
 
 _MANY = 4096

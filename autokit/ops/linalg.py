@@ -10,6 +10,7 @@ from autokit.devices import module_of
 from autokit.dtypes import DIFFERENTIABLE
 from autokit.ops.dims import place_of
 from autokit.ops.errors import broadcast_message, describe, refuse_bools_in
+from autokit.ops.matmul_gpu import product
 from autokit.ops.matrices import (
     c_name,
     require_tensors,
@@ -70,11 +71,12 @@ def plain_dot(a, b, /):
 @operation(
     "@",
     "{a} @ {b}",
-    a=derivative("· {b}ᵀ", lambda g, b: g @ transposed(b)),
-    b=derivative("{a}ᵀ ·", lambda g, a: transposed(a) @ g),
+    a=derivative("· {b}ᵀ", lambda g, b: g @ transposed(b), lambda g, b: product(g, transposed(b))),
+    b=derivative("{a}ᵀ ·", lambda g, a: transposed(a) @ g, lambda g, a: product(transposed(a), g)),
     name="bmm",
     reduces=True,
     linear=True,
+    on_arrays=product,
 )
 def batched_mm(a, b, /):
     """Matrices times matrices, one pair for each index of the leading dimensions, which broadcast."""
@@ -89,7 +91,7 @@ def _rows(a: Any) -> Any:
 @operation(
     "@",
     "{a} @ {b}",
-    a=derivative("· {b}ᵀ", lambda g, b: g @ np.transpose(b)),
+    a=derivative("· {b}ᵀ", lambda g, b: g @ np.transpose(b), lambda g, b: product(g, np.transpose(b))),
     b=derivative("{a}ᵀ ·", lambda g, a: np.transpose(_rows(a)) @ _rows(g)),
     name="folded_mm",
     reduces=True,
@@ -99,7 +101,7 @@ def _rows(a: Any) -> Any:
 def folded_mm(a, b, /):
     """A batch of matrices times one matrix: one large product of all rows, where they lie in order."""
     if not a.flags.c_contiguous or not a.size:
-        return a @ b
+        return product(a, b)
     return (_rows(a) @ b).reshape((*a.shape[:-1], b.shape[-1]))
 
 

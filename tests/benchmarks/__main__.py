@@ -75,6 +75,6 @@ def _versions(packages: tuple[str, ...]) -> str:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["gpu"]:
-        gpu.main(*sys.argv[2:3])
+        gpu.main(*sys.argv[2:4])
     else:
         main()

@@ -1,16 +1,20 @@
 """Training steps on a GPU beside PyTorch's on the same one, and operations beside its memory's speed.
 
-``python -m tests.benchmarks gpu`` prints the table; it needs a GPU that both
-CuPy and PyTorch can use.  ``python -m tests.benchmarks gpu FILE`` first runs
-the tests of ``tests/gpu`` on that GPU, and writes into FILE how they went and
-the table.  Times are those of CUDA's own events, around some
-steps at once, so that the program may run ahead of the GPU as it does in
-training.  The libraries take turns; the shortest time of each counts.
+``python -m tests.benchmarks gpu`` prints the table; ``python -m tests.benchmarks
+gpu FILE`` also writes it into FILE, and then how the tests of ``tests/gpu`` went
+on that GPU.  It needs a GPU that CuPy can use, and for the ratios PyTorch built
+for CUDA.  Each row is measured and each file tested in a process of its own, and
+written as soon as it is known: what fails is told in its place, and ends nothing
+else.  Times are those of CUDA's own events, around some steps at once, so that
+the program may run ahead of the GPU as it does in training.  The libraries take
+turns; the shortest time of each counts.
 """
 
 from __future__ import annotations
 
 import importlib
+import platform
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -58,14 +62,23 @@ def milliseconds(torch: Any, work: Callable[[], Any], times: int) -> float:
     return float(start.elapsed_time(end)) / times
 
 
-def shortest(jobs: dict[str, Callable[[], Any]], rounds: int, times: int) -> dict[str, float]:
-    """The shortest time of each library's job, in milliseconds; they take turns."""
-    libraries = {name: importlib.import_module(name) for name in jobs}
+def shortest(
+    jobs: dict[str, Callable[[], Any]], rounds: int, times: int, failed: dict[str, str]
+) -> dict[str, float]:
+    """The shortest time of each library's job, in milliseconds; they take turns.
+
+    A library that fails is left out, and ``failed`` says why.
+    """
     best = dict.fromkeys(jobs, float("inf"))
     for number in range(rounds + 1):  # the first round compiles kernels, and does not count
-        for name, job in jobs.items():
-            time = milliseconds(libraries[name], job, times)
-            best[name] = min(best[name], time) if number else best[name]
+        for name in [*best]:
+            try:
+                time = milliseconds(importlib.import_module(name), jobs[name], times)
+            except Exception as error:
+                failed[name] = _short(error)
+                del best[name]
+            else:
+                best[name] = min(best[name], time) if number else best[name]
     return best
 
 
@@ -92,67 +105,135 @@ def chain_of(library: str, chain: Chain) -> dict[str, Callable[[], Any]]:
     return {"chain": work, "copy": x.clone}
 
 
-def rows(
+COLUMNS = ("| what | autokit | of PyTorch | wanted |", "|---|---|---|---|")
+
+
+def measured(
+    number: int,
     chosen: tuple[Row, ...] = ROWS,
     chain: Chain = CHAIN,
-    libraries: tuple[str, ...] = ("autokit", "torch"),
     rounds: int = 10,
     times: int = 20,
 ) -> Iterator[str]:
-    """The table's lines in Markdown."""
-    yield "| what | autokit | of PyTorch | wanted |"
-    yield "|---|---|---|---|"
-    for row in chosen:
-        best = shortest({library: made(library, row) for library in libraries}, rounds, times)
-        yield _line(row.title, best, row.wanted)
-    parts = {library: chain_of(library, chain) for library in libraries}
-    best = shortest({library: each["chain"] for library, each in parts.items()}, rounds, times)
+    """The lines of row ``number`` in Markdown; after those of ``chosen`` comes the chain."""
+    failed: dict[str, str] = {}
+    if number < len(chosen):
+        row = chosen[number]
+        jobs = _jobs(lambda library: made(library, row), failed)
+        yield _line(row.title, shortest(jobs, rounds, times, failed), row.wanted, failed)
+        return
+    parts = _jobs(lambda library: chain_of(library, chain), failed)
+    best = shortest({name: each["chain"] for name, each in parts.items()}, rounds, times, failed)
     title = f"a chain of {chain.operations} elementwise operations on {chain.elements:,} numbers"
-    yield _line(title, best, None)
-    copy = shortest({"autokit": parts["autokit"]["copy"]}, rounds, times)["autokit"]
-    slower = best["autokit"] / chain.operations / copy
+    yield _line(title, best, None, failed)
+    copy = shortest({"autokit": parts["autokit"]["copy"]}, rounds, times, failed)["autokit"]
+    slower = best["autokit"] / chain.operations / copy  # without these the process ends, and that is told
     yield f"| the same beside as many copies in its memory | {slower:.2f} of their time | | {chain.wanted} |"
 
 
-def _line(title: str, best: dict[str, float], wanted: float | None) -> str:
-    ratio = f"{best['autokit'] / best['torch']:.2f}" if "torch" in best else ""
-    return f"| {title} | {best['autokit']:.3f} ms | {ratio} | {wanted or ''} |"
+def _jobs(make: Callable[[str], Any], failed: dict[str, str]) -> dict[str, Any]:
+    """What each library makes, as far as it can; why not is in ``failed``."""
+    jobs = {}
+    for library in ("autokit", "torch"):
+        try:
+            if importlib.import_module(library).cuda.is_available():
+                jobs[library] = make(library)
+            else:
+                failed[library] = "finds no GPU"
+        except Exception as error:
+            failed[library] = _short(error)
+    return jobs
+
+
+def _line(title: str, best: dict[str, float], wanted: float | None, failed: dict[str, str]) -> str:
+    own = f"{best['autokit']:.3f} ms" if "autokit" in best else f"failed: {failed.get('autokit')}"
+    if "torch" in failed:
+        ratio = f"PyTorch failed: {failed['torch']}"
+    else:
+        ratio = f"{best['autokit'] / best['torch']:.2f}" if "autokit" in best else f"{best['torch']:.3f} ms"
+    return f"| {title} | {own} | {ratio} | {wanted or ''} |"
+
+
+def _short(error: Exception) -> str:
+    return f"{type(error).__name__}: {str(error).strip()[:200]}".replace("\n", " ").replace("|", "/")
 
 
 def machine() -> str:
     """The GPU, its driver, and the versions that were measured."""
+    told = []
+    for name, ask in (("GPU", _gpu), ("cupy", _version_of), ("torch", _version_of), ("numpy", _version_of)):
+        try:
+            told.append(ask(name))
+        except Exception as error:
+            told.append(f"{name}: {_short(error)}")
+    return ", ".join(told)
+
+
+def _gpu(name: str) -> str:
     import cupy
 
-    driver = cupy.cuda.runtime.driverGetVersion()
-    name = importlib.import_module("autokit").cuda.get_device_name()
-    versions = ", ".join(f"{each} {importlib.import_module(each).__version__}" for each in ("cupy", "torch"))
-    return f"{name}, CUDA {driver // 1000}.{driver % 1000 // 10} by its driver, {versions}"
+    runtime = cupy.cuda.runtime
+    driver, made_for = runtime.driverGetVersion(), runtime.runtimeGetVersion()
+    gpu = importlib.import_module("autokit").cuda.get_device_name()
+    cudas = [f"CUDA {each // 1000}.{each % 1000 // 10}" for each in (driver, made_for)]
+    return f"{gpu}, {cudas[0]} by its driver, {cudas[1]} by CuPy, Python {platform.python_version()}"
 
 
-def tested() -> str:
-    """How the tests of ``tests/gpu`` went on this machine: the failures, and the line that counts."""
-    command = [sys.executable, "-m", "pytest", "tests/gpu", "-q", "--tb=line", "-o", "addopts="]
-    said = subprocess.run(
-        [*command, "--import-mode=importlib"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    lines = said.stdout.strip().splitlines() or said.stderr.strip().splitlines()
-    return "\n".join([line for line in lines if line.startswith(("FAILED", "ERROR"))] + lines[-1:])
+def _version_of(name: str) -> str:
+    return f"{name} {importlib.import_module(name).__version__}"
 
 
-def main(file: str | None = None, **settings: Any) -> None:
-    """Print the table, or say what is missing for it; with ``file`` also test, and write both there.
+# ---------------------------------------------------------------- each in a process of its own
 
-    The settings are those of :func:`rows`.
-    """
-    for library in ("autokit", "torch"):
-        if not importlib.import_module(library).cuda.is_available():
-            raise SystemExit(f"{library} finds no GPU here: `autokit doctor` says why")
-    told = [machine(), ""]
-    if file is not None:
-        told += ["```", tested(), "```", ""]
-    print(*told, sep="\n", flush=True)
-    for row in rows(**settings):
-        told.append(row)
-        print(row, flush=True)
-        if file is not None:  # after each row: what was measured stays, whatever comes
-            Path(file).write_text("\n".join(told) + "\n", "utf-8")
+PATIENCE = 1800
+"""The seconds after which a process is stopped."""
+
+
+def in_a_process(*arguments: str) -> list[str]:
+    """The lines that ``python -m`` with these arguments printed; if it failed its last words too."""
+    command = [sys.executable, "-m", *arguments]
+    try:
+        ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        return [f"stopped after {PATIENCE} seconds"]
+    lines = ran.stdout.strip().splitlines()
+    if ran.returncode:
+        lines += [*ran.stderr.strip().splitlines()[-3:], f"it ended with {ran.returncode}"]
+    return lines
+
+
+def table() -> Iterator[str]:
+    """The table's lines, as they come."""
+    yield from COLUMNS
+    titles = [*(row.title for row in ROWS), "a chain of elementwise operations"]
+    for number, title in enumerate(titles):
+        lines = in_a_process("tests.benchmarks", "gpu", "--row", str(number))
+        rows = [line for line in lines if line.startswith("|")]
+        yield from rows or [f"| {title} | failed: {' '.join(lines)[-300:].replace('|', '/')} | | |"]
+
+
+def tested() -> Iterator[str]:
+    """How each file of ``tests/gpu`` went on this machine: the failures, and the line that counts."""
+    settings = ["-q", "--tb=line", "-o", "addopts=", "--import-mode=importlib", "-k", "not stand-in"]
+    for path in sorted((ROOT / "tests/gpu").glob("test_*.py"), key=lambda path: path.stat().st_size):
+        lines = in_a_process("pytest", str(path.relative_to(ROOT)), *settings)
+        counts = [line for line in lines if re.search(r"\d+ (passed|failed|error|skipped)", line)]
+        wrong = [line for line in lines if line.startswith(("FAILED", "ERROR", "E  ", "Fatal", "it ended"))]
+        yield "\n".join([f"{path.name}: {(counts or lines)[-1]}", *wrong])
+
+
+def main(file: str | None = None, number: str | None = None) -> None:
+    """Print the table, with ``file`` also the tests; or with ``--row`` and a number that row alone."""
+    if file == "--row" and number is not None:
+        for line in measured(int(number)):
+            print(line, flush=True)
+        return
+    if not importlib.import_module("autokit").cuda.is_available():
+        raise SystemExit("autokit finds no GPU here: `autokit doctor` says why")
+    told: list[str] = []
+    for part in (iter([machine(), ""]), table(), iter([""]) if file else (), tested() if file else ()):
+        for line in part:
+            told.append(line)
+            print(line, flush=True)
+            if file is not None:  # after each line: what was measured stays, whatever comes
+                Path(file).write_text("\n".join(told) + "\n", "utf-8")

@@ -214,7 +214,7 @@ STEPS = {
     "a 64-32-10 network by SGD": (lambda: small_step("SGD"), 25),
     "a 64-32-10 network by Adam": (lambda: small_step("Adam"), 25),
     "a transformer's block by Adam": (block_step, 72),
-    "a transformer of 4 layers by AdamW": (text_step, 330),
+    "a transformer of 4 layers by AdamW": (text_step, 333),
     "an LSTM, 16 times": (lambda: recurrent_step("LSTM"), 151),
     "a GRU, 16 times": (lambda: recurrent_step("GRU"), 141),
     "adaptive_max_pool2d": (

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from autokit.ops import approximations, hurwitz, incomplete_gamma
-from tests.gpu.standin import hardware
+from autokit.ops.operands import _literals
+from tests.gpu.standin import cublas, hardware
 from tests.gpu.standin.arrays import bare, launched, ndarray
 from tests.gpu.standin.functions import errstate, from_host, function_of
 from tests.gpu.standin.kernels import Traced, fuse
@@ -56,11 +57,15 @@ def module() -> ModuleType:
             getDeviceProperties=lambda number: hardware.PROPERTIES,
             memGetInfo=lambda: (1000 * hardware.current(), 1 << 30),
             driverGetVersion=lambda: 12090,
+            runtimeGetVersion=lambda: 12090,
+            **cublas.CUDA_TYPES,
         ),
         memory=SimpleNamespace(OutOfMemoryError=hardware.OutOfMemoryError),
         Event=hardware.Event,
         Stream=hardware.Stream,
         alloc_pinned_memory=bytearray,
+        cublas=cublas,
+        get_cublas_handle=lambda: 0,
         get_current_stream=hardware.current_stream,
         get_elapsed_time=lambda start, end: end.time - start.time,
     )
@@ -101,11 +106,13 @@ def _extra() -> dict[str, ModuleType]:
 def installed() -> Iterator[ModuleType]:
     """``import cupy`` gives the stand-in in this block."""
     made = {"cupy": module(), **_extra()}
+    _literals.clear()  # those of another library on the same device
     before = {name: sys.modules.get(name) for name in made}
     sys.modules.update(made)
     try:
         yield made["cupy"]
     finally:  # what was imported in the block for the first time stays
+        _literals.clear()
         for name, module_before in before.items():
             sys.modules.pop(name)
             if module_before is not None:
