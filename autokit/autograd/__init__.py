@@ -253,7 +253,8 @@ def _seed(place: int, output: Tensor, seed: Any, as_tensor: bool) -> Any:
         )
     if seed is None:
         like = output.array
-        if like.size != 1:
+        shape = like.shape
+        if shape and like.size != 1:
             raise RuntimeError(
                 "grad can be implicitly created only for scalar outputs: this one is "
                 f"{describe(output)}; reduce it, as with .sum(), or pass gradient= of that shape"
@@ -261,7 +262,7 @@ def _seed(place: int, output: Tensor, seed: Any, as_tensor: bool) -> Any:
         if UNUSUAL:
             array = made_beside(np.ones_like, like, order="C")
         else:
-            array = (np if like.__class__ is np.ndarray else module_of(like)).empty(like.shape, like.dtype)
+            array = (np if like.__class__ is np.ndarray else module_of(like)).empty(shape, like.dtype)
             array.fill(1)  # sooner done than by ones()
         return new_tensor(array) if as_tensor else array
     if not isinstance(seed, Tensor):

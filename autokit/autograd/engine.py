@@ -17,7 +17,7 @@ chapter 3.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from heapq import heapify, heappop, heappush, heapreplace
 from operator import attrgetter
 from typing import Any
@@ -51,12 +51,11 @@ class ChangedSince(RuntimeError):
     """A value that a derivative needs was changed in place after it was saved."""
 
 
-def run_backward(roots: Iterable[Node | Tensor], seeds: Iterable[Any], **options: Any) -> dict[Any, Any]:
+def run_backward(roots: Sequence[Node | Tensor], seeds: Sequence[Any], **options: Any) -> dict[Any, Any]:
     """Send the gradients ``seeds`` back from ``roots``; the options are those of :func:`flow`."""
     if thread.state.listener is not None:
         options.setdefault("listener", thread.state.listener)
     found: dict[Any, Any] = {}
-    roots = list(roots)
     try:
         for _ in flow(roots, seeds, found, **options):
             raise AssertionError("a pass stops on its way only where it is asked to")
@@ -189,6 +188,7 @@ def flow(
 
             sources, saved, way = node.sources, node.saved, node.way
             rules: Any = way.plain_rules if create_graph else way.rules
+            fitting = way.fitting and not create_graph
             if way.joint:
                 rules = _made_together(rules[0], way, gradient, node, fetch_values)
             if hooks is not None and hooks.after:
@@ -218,12 +218,13 @@ def flow(
                     source = value = None  # it may be large, and is not needed while other rules run
                 raw = made
                 is_node = target.__class__ is Node or target.__class__ in NODES
-                like = target if is_node else target.array
-                if made is not gradient or like.shape != node.shape or like.dtype is not node.dtype:
-                    if made.shape != like.shape:
-                        made = unbroadcast(made, like.shape)
-                    if made.dtype is not like.dtype:
-                        made = _converted(made, like.dtype)
+                if not fitting:
+                    like = target if is_node else target.array
+                    if made is not gradient or like.shape != node.shape or like.dtype is not node.dtype:
+                        if made.shape != like.shape:
+                            made = unbroadcast(made, like.shape)
+                        if made.dtype is not like.dtype:
+                            made = _converted(made, like.dtype)
                 if target is at_hand or target in gradients:
                     before = its_gradient if target is at_hand else gradients[target]
                     if gpus is not None:
@@ -265,7 +266,7 @@ def flow(
             if freeing:
                 node.freed = True
                 if saved is not None:
-                    release(node)
+                    release(node, saved)
             elif stepping and not retain_graph:
                 to_free.append(node)
 
@@ -283,7 +284,7 @@ def flow(
         for node in to_free:
             node.freed = True
             if node.saved is not None:
-                release(node)
+                release(node, node.saved)
     finally:
         state.grad_enabled = before_pass
         if gpus is not None:

@@ -128,10 +128,11 @@ class Node:
 
     def operand(self, place: int) -> Tensor | None:
         """The operand at ``place`` as a tensor with its history, None where it was not kept."""
-        if self.saved is not None and place in self.saved:
-            saved = self.saved[place]
-            return saved if isinstance(saved, Tensor) else saved.tensor()
         source = self.sources[place]
+        if self.saved is not None and place in self.saved:
+            source = self.saved[place]
+            if not isinstance(source, Tensor):
+                return source.tensor()
         if isinstance(source, Node):
             return source.result()
         if source is not None and source._requires_grad and not self.way.learns[place]:

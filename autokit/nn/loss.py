@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from autokit.nn import functional
 from autokit.nn.distance import PairwiseDistance
+from autokit.nn.functional.loss import cross_entropy
 from autokit.nn.functional.loss_checks import chosen_reduction
 from autokit.nn.module import Module
 from autokit.tensor import Tensor
@@ -136,17 +137,14 @@ class CrossEntropyLoss(_WeightedLoss):
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """See :func:`~autokit.nn.functional.cross_entropy`."""
-        # By their places, arguments are looked at sooner.
-        return functional.cross_entropy(
-            input,
-            target,
-            self._buffers["weight"],
-            None,
-            self.ignore_index,
-            None,
-            self.reduction,
-            self.label_smoothing,
-        )
+        own = self.__dict__  # where attributes are found sooner
+        weight, ignored = own["_buffers"]["weight"], own["ignore_index"]
+        reduction, smoothing = own["reduction"], own["label_smoothing"]
+        try:
+            return cross_entropy(input, target, weight, None, ignored, None, reduction, smoothing)
+        except (AttributeError, TypeError):
+            # The package's function looks at all types first, and says which argument is wrong.
+            return functional.cross_entropy(input, target, weight, None, ignored, None, reduction, smoothing)
 
 
 class BCELoss(_WeightedLoss):

@@ -19,9 +19,17 @@ def _rows(a: Any) -> Any:
 
 def _product(a: Any, b: Any) -> Any:
     """``a @ b`` for a matrix ``b``: in one product of matrices, which NumPy's ``dot`` begins soonest."""
-    if a.__class__ is b.__class__ is np.ndarray and a.ndim >= 2:
-        return a.dot(b) if a.ndim == 2 else _rows(a).dot(b).reshape((*a.shape[:-1], b.shape[1]))
+    if a.__class__ is b.__class__ is np.ndarray:
+        ndim = a.ndim
+        if ndim == 2:
+            return a.dot(b)
+        if ndim > 2:
+            return _rows(a).dot(b).reshape((*a.shape[:-1], b.shape[1]))
     return product(a, b)
+
+
+def _weight_gradient(g: Any, input: Any) -> Any:
+    return _product(_rows(g).T, _rows(input))
 
 
 _MANY = 4096
@@ -47,10 +55,11 @@ def _name(node: Node) -> str:
     weight=derivative(
         "gᵀ · {input}",
         lambda g, input: _rows(g).T @ _rows(input),
-        lambda g, input: _product(_rows(g).T, _rows(input)),
+        _weight_gradient,
     ),
     bias=derivative("1", lambda g: _rows(g).sum(axis=0), bias_gradient),
     reduces=True,
+    fitting=True,
     backward=_name,
 )
 def affine(input, weight, bias, /):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autokit.ops.operation import recovered
+from autokit.ops.operation import get_array, recovered
 from autokit.ops.recording import record_all
 from autokit.ops.unusual import computing
 from autokit.tensor import Tensor, new_tensor
@@ -20,10 +20,8 @@ from autokit.thread_state import UNUSUAL, thread
 def direct(function: Any, operands: tuple[Tensor, ...], settings: dict[str, Any] | None = None) -> Tensor:
     """What ``function`` gives for tensors that need no promotion, with every setting given by name."""
     operation = function.operation
-    arrays = [each.array for each in operands]
-    forward = operation.forward
-    if UNUSUAL:
-        forward = computing(operation, arrays)
+    arrays = [*map(get_array, operands)]
+    forward = computing(operation, arrays) if UNUSUAL else operation.forward
     try:
         out = forward(*arrays, **settings) if settings else forward(*arrays)
     except Exception as error:

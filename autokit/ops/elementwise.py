@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autokit.dtypes import FLOATS
-from autokit.ops.blocks import in_blocks, keep, zero, zeros_like
+from autokit.ops.blocks import FEW, in_blocks, keep, zero, zeros_like
 from autokit.ops.errors import refuse_bools_in
 from autokit.ops.gpu_kernels import fused
 from autokit.ops.names import Names
@@ -99,41 +99,51 @@ def _of_relu(g: Any, out: Any, /) -> Any:
 _of_relu_in_a_kernel = fused(_of_relu)
 
 
-def _of_relu_on_arrays(g: Any, out: Any) -> Any:
-    if not g.__class__ is out.__class__ is np.ndarray or g.dtype.kind != "f" or not g.ndim:
-        return _of_relu_in_a_kernel(g, out)
-    made = np.empty(g.shape, g.dtype)
-    _of_relu_of_block(g, out, made)
-    return made
-
-
 def _of_relu_of_block(g: Any, out: Any, into: Any, /) -> None:
     keep(out != zero(out.dtype), g, into)  # no result is negative, and a NaN passes the gradient on
 
 
+def _of_relu_at_once(g: Any, out: Any) -> Any:
+    shape, kind = g.shape, g.dtype
+    if not g.__class__ is out.__class__ is np.ndarray or kind.kind != "f" or not shape:
+        return _of_relu_in_a_kernel(g, out)
+    made = np.empty(shape, kind)
+    _of_relu_of_block(g, out, made)
+    return made
+
+
+_of_relu_in_blocks = in_blocks(_of_relu_at_once, _of_relu_of_block, "native_loops.relu_gradient")
+
+
+def _of_relu_on_arrays(g: Any, out: Any) -> Any:
+    # The commonest of all, and so asked here: a function that takes any arguments is called later.
+    return _of_relu_at_once(g, out) if g.size < FEW else _of_relu_in_blocks(g, out)
+
+
 def _relu(a: Any) -> Any:
-    if a.dtype.kind == "b":
+    kind = a.dtype
+    if kind.kind == "b":
         raise RuntimeError("Boolean inputs not supported for relu: convert with .float()")
-    return np.maximum(a, zero(a.dtype) if a.__class__ is np.ndarray else 0)
+    return np.maximum(a, zero(kind) if a.__class__ is np.ndarray else 0)
 
 
 def _relu_of_block(a: Any, into: Any, /) -> None:
     np.maximum(a, zeros_like(a), out=into)
 
 
+_relu_in_blocks = in_blocks(_relu, _relu_of_block, "native_loops.relu")
+
+
+def _relu_on_arrays(a: Any) -> Any:
+    return _relu(a) if a.size < FEW else _relu_in_blocks(a)
+
+
 @operation(
     "relu",
     "max({a}, 0)",
-    a=derivative(
-        "1 where {a} > 0, else 0",
-        _of_relu,
-        in_blocks(
-            _of_relu_on_arrays,
-            _of_relu_of_block,
-            "native_loops.relu_gradient",
-        ),
-    ),
-    on_arrays=in_blocks(_relu, _relu_of_block, "native_loops.relu"),
+    a=derivative("1 where {a} > 0, else 0", _of_relu, _of_relu_on_arrays),
+    on_arrays=_relu_on_arrays,
+    fitting=True,
 )
 def relu(a, /):
     """Each element where it is positive, else 0."""

@@ -92,6 +92,9 @@ def class_factors(target: Any, classes: int, weight: Any, ignore_index: int) -> 
     return counts.astype(np.float32) if weight is None else counts * read_at(weight, (chosen,))
 
 
+_INT64, _UINT64 = np.dtype(np.int64), np.dtype(np.uint64)
+
+
 def _no_class(wrong: int, classes: int) -> IndexError:
     return IndexError(
         f"Target {wrong} is out of bounds. There are {classes} classes, from 0 to {classes - 1}"
@@ -100,8 +103,8 @@ def _no_class(wrong: int, classes: int) -> IndexError:
 
 def _are_classes(target: Any, classes: int) -> bool:
     """Whether each target is from 0 up to ``classes``."""
-    if target.__class__ is np.ndarray and target.dtype == np.int64 and target.size:
-        unsigned = target.view(np.uint64)  # where negative ones are the largest
+    if target.__class__ is np.ndarray and target.dtype == _INT64 and target.size:
+        unsigned = target.view(_UINT64)  # where negative ones are the largest
         return unsigned.item(unsigned.argmax()) < classes  # in a third of the time that max() takes
     return not any_of((target < 0) | (target >= classes))
 
@@ -185,6 +188,7 @@ def _likelihood_name(node: Node) -> str:
     "−{input}[{target}]",
     input=derivative("−1/n at {target}, else 0", _likelihood_gradient, _likelihood_gradient_on_arrays),
     mixed=True,
+    fitting=True,
     backward=_likelihood_name,
 )
 def nll_loss(input, target, /, factors=None, reduction="mean"):
@@ -192,10 +196,12 @@ def nll_loss(input, target, /, factors=None, reduction="mean"):
 
     ``factors`` says what each sample counts, as :func:`class_factors` finds it.
     """
-    plain = factors is None and input.ndim == 2 and input.__class__ is target.__class__ is np.ndarray
-    if plain and reduction == "mean" and 0 < target.size <= _FEW:  # as nearly always
-        likelihoods = input.take(places_in_line(target, input.shape[1]))
-        return ones(target.size, input.dtype).dot(likelihoods) / -target.size
+    if factors is None and reduction == "mean" and input.__class__ is target.__class__ is np.ndarray:
+        shape, kind = input.shape, input.dtype
+        if len(shape) == 2 and 0 < shape[0] <= _FEW:  # as nearly always
+            likelihoods = input.take(places_in_line(target, shape[1]))
+            total = ones(shape[0], kind).dot(likelihoods).item()
+            return np.array(total / -shape[0], kind)  # sooner made than of a number of NumPy's
     if on_a_gpu(target):
         chosen = target.reshape(-1)  # of those that do not count any element is read
         likelihoods = _rows(input)[counting(chosen, chosen.size), chosen]

@@ -94,10 +94,11 @@ class Way:
     fetched in the general way; ``joint`` says that
     there is one for all operands; ``learns`` says for each operand whether a gradient
     is wanted; ``saves`` names the operands, and ``out``, that the rules need;
-    ``spare`` are the places of the other operands.
+    ``spare`` are the places of the other operands; ``fitting`` says that what ``rules`` make of arrays has
+    the operand's shape and dtype.
     """
 
-    __slots__ = ("joint", "learns", "plain_rules", "rules", "saves", "spare")
+    __slots__ = ("fitting", "joint", "learns", "plain_rules", "rules", "saves", "spare")
 
     def __init__(
         self,
@@ -106,6 +107,7 @@ class Way:
         learns: tuple[bool, ...],
         saves: tuple[str, ...],
         spare: frozenset[int],
+        fitting: bool,
     ) -> None:
         self.rules: tuple[Any, ...] = tuple([(*rule[:2], rule[2] or None, rule[3]) for rule in rules])
         self.plain_rules: tuple[Any, ...] = tuple(
@@ -115,6 +117,7 @@ class Way:
         self.learns = learns
         self.saves = saves
         self.spare = spare
+        self.fitting = fitting
 
 
 class Operation:
@@ -134,6 +137,7 @@ class Operation:
         own_precision: bool = False,
         elementwise: bool = False,
         linear: bool | None = None,
+        fitting: bool = False,
         name: str | None = None,
         backward: str | Callable[[Node], str] | None = None,
         on_arrays: Callable[..., Any] | None = None,
@@ -158,6 +162,7 @@ class Operation:
         self.elementwise = elementwise or not (self.reduces or view or mixed)
         self.linear = view if linear is None else linear
         self.jvp: Callable[..., Any] | None = None  # of a custom operation that takes tangents forward itself
+        self.fitting = fitting
         self.layout = layout
         self.plain_rules = tuple(self._rule(name, each) for name, each in derivatives.items())
         self.rules = tuple(
@@ -224,7 +229,8 @@ class Operation:
         saves = tuple(name for place, name in names if name in needed or place in needed)
         all_operands = self.operands * len(learns) if self.variadic else self.operands
         spare = frozenset(place for place, name in enumerate(all_operands) if name not in saves)
-        return Way(applying(rules), applying(self.plain_rules), learns, saves, spare)
+        fitting = self.fitting and rules is self.rules
+        return Way(applying(rules), applying(self.plain_rules), learns, saves, spare, fitting)
 
     def __repr__(self) -> str:
         return f"<operation {self.name}>"
@@ -258,7 +264,7 @@ def _parameters(function: Callable[..., Any]) -> tuple[tuple[str, ...], dict[str
 
 _OPTIONS = (
     *("floating", "view", "mixed", "reduces", "own_precision", "elementwise", "linear"),
-    *("name", "backward", "on_arrays", "layout"),
+    *("fitting", "name", "backward", "on_arrays", "layout"),
 )
 """What may be said of an operation, beside its derivatives."""
 
@@ -285,6 +291,9 @@ def operation(symbol: str, formula: str, **options: Any) -> Callable[[Callable[.
         granted where there are no settings and nothing ``reduces``.
     linear : bool
         The result is linear in each operand, as long as the others stay; taken for granted for a view.
+    fitting : bool
+        What the derivatives make of arrays has the operand's own shape and dtype whatever comes in, so that
+        the engine need not look.
     name : str, optional
         The operation's name, where the function is called otherwise.
     backward : str or function of the node, optional

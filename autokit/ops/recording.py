@@ -160,41 +160,39 @@ def settle(state: State, node: Node | None, operands: tuple[Tensor, ...]) -> Non
     that need it and by nobody else, so that it can go when they are freed.
     """
     assert node is not None
-    way, limit = node.way, state._keep
+    way, limit, output = node.way, state._keep, node.output
+    large = output.size > limit
     saved = {}
-    any_large = node.output.size > limit
     for place, (operand, source) in enumerate(zip(operands, node.sources)):
-        if operand.array.size > limit:
-            any_large = True
-            if place not in way.spare:
-                if isinstance(source, Node):
+        if isinstance(source, Node):
+            if operand.array.size > limit:
+                large = True
+                if place not in way.spare:
                     saved[place] = operand
-            elif not isinstance(source, Node) and not way.learns[place]:
+            elif source.output is not operand.array:
+                saved[place] = operand
+        elif not way.learns[place] and operand.array.size > limit:
+            large = True
+            if place not in way.spare:
+                saved[place] = operand
+            else:
                 node.sources = (*node.sources[:place], None, *node.sources[place + 1 :])
-        elif isinstance(source, Node) and source.output is not operand.array:
-            saved[place] = operand
-    node.saved = saved if saved or any_large else None
-    if OUTPUT not in way.saves and node.output.size > limit:
+    node.saved = saved if large or saved else None
+    if output.size > limit and OUTPUT not in way.saves:
         node.output = None
-    for watch in state.watchers:
+    for watch in state._watchers:
         watch(node)
 
 
-def release(node: Node) -> None:
-    """Give up the large values that ``node`` holds, after a gradient went through it."""
+def release(node: Node, saved: dict[Any, Any]) -> None:
+    """Give up the large values that ``node`` holds in ``saved``, after a gradient went through it."""
     node.saved = None
     if node.output is not None and node.output.size > SMALL:
         node.output = None
-    node.sources = tuple(
-        [
-            None if not learns and not isinstance(source, Node) and _is_large(source) else source
-            for source, learns in zip(node.sources, node.way.learns)
-        ]
-    )
-
-
-def _is_large(tensor: Tensor | None) -> bool:
-    return tensor is not None and tensor.array.size > SMALL
+    learns = node.way.learns
+    for place in saved:
+        if place.__class__ is int and not learns[place] and not isinstance(node.sources[place], Node):
+            node.sources = (*node.sources[:place], None, *node.sources[place + 1 :])
 
 
 class _OurFiles(dict[str, bool]):

@@ -93,39 +93,37 @@ def _added(a: Any, dim: int) -> Any:
 _FEW = 256
 
 
-def _is_small_matrix(a: Any, dim: int) -> bool:
-    """Whether ``a`` has rows so few and short that NumPy takes longer to begin with each than to compute.
+def _columns_of_few(a: Any, dim: int) -> int:
+    """The length of the rows of ``a`` where these are so few and short that NumPy takes longer to begin.
 
-    So it is with the largest of each row, and where a row meets one number.
+    So it is with the largest of each row, and where a row meets one number.  0 for all other arrays.
     """
-    return (
-        a.__class__ is np.ndarray
-        and 0 < a.size <= SMALL
-        and a.ndim == 2
-        and dim == 1
-        and a.shape[1] <= _VERY_FEW
-    )
+    if a.__class__ is not np.ndarray or dim != 1:
+        return 0
+    shape = a.shape
+    if len(shape) != 2 or shape[1] > _VERY_FEW or shape[0] * shape[1] > SMALL:
+        return 0
+    return shape[1] if shape[0] else 0
 
 
 _VERY_FEW = 32
 
 
-def _top_beside(a: Any) -> Any:
+def _top_beside(a: Any, columns: int) -> Any:
     """The largest of each row of a small matrix, beside each of its elements."""
-    rows, columns = a.shape
-    return a.take(places_in_line(a.argmax(axis=1), columns)).repeat(columns).reshape(rows, columns)
+    return a.take(places_in_line(a.argmax(axis=1), columns)).repeat(columns).reshape(-1, columns)
 
 
-def _sum_beside(a: Any) -> Any:
+def _sum_beside(a: Any, columns: int) -> Any:
     """The sum of each row of a small matrix, beside each of its elements."""
-    columns = a.shape[1]
     return a.dot(ones((columns, columns), a.dtype))
 
 
 def _softmax(a: Any, dim: int) -> Any:
-    if _is_small_matrix(a, dim):
-        exponentials = np.exp(a - _top_beside(a))
-        return exponentials / _sum_beside(exponentials)
+    columns = _columns_of_few(a, dim)
+    if columns:
+        exponentials = np.exp(a - _top_beside(a, columns))
+        return exponentials / _sum_beside(exponentials, columns)
     if a.__class__ is np.ndarray:
         # The ufunc itself begins sooner than the method max().
         top = np.maximum.reduce(a, axis=dim, keepdims=True) if a.size else _top(a, dim)
@@ -167,8 +165,9 @@ def _softmax_of_rows(a: Any, into: Any) -> None:
 
 def _softmax_gradient(g: Any, out: Any, dim: int) -> Any:
     """The softmax's gradient on arrays, with one array on the way instead of three."""
-    if _is_small_matrix(out, dim):
-        return (g - _sum_beside(g * out)) * out
+    columns = _columns_of_few(out, dim)
+    if columns:
+        return (g - _sum_beside(g * out, columns)) * out
     if out.__class__ is not np.ndarray and on_a_gpu(out) and out.ndim:
         return _softmax_gradient_in_kernels(g, out, dim)
     weighted = np.multiply(g, out, out=np.empty_like(out))
@@ -201,9 +200,6 @@ def plain_softmax(a, /, dim):
 
 
 def _log_softmax(a: Any, dim: int) -> Any:
-    if _is_small_matrix(a, dim):
-        shifted = a - _top_beside(a)
-        return shifted - np.log(_sum_beside(np.exp(shifted)))
     if a.__class__ is np.ndarray:
         top = np.maximum.reduce(a, axis=dim, keepdims=True) if a.size else _top(a, dim)
     elif on_a_gpu(a) and a.size and a.ndim:
@@ -222,8 +218,6 @@ def _log_softmax_of_rows(a: Any, into: Any) -> None:
 
 
 def _log_softmax_gradient(g: Any, out: Any, dim: int) -> Any:
-    if _is_small_matrix(out, dim):
-        return g - np.exp(out) * _sum_beside(g)
     if out.__class__ is not np.ndarray and on_a_gpu(out):
         return _less_share(g, out, _added(g, dim))
     result = np.exp(out, out=np.empty_like(out))
@@ -238,6 +232,27 @@ def _log_softmax_gradient_of_rows(g: Any, out: Any, into: Any) -> None:
     np.subtract(g, into, out=into)
 
 
+_log_softmax_by_rows = in_rows(_log_softmax, _log_softmax_of_rows, "native_loops.log_softmax")
+_log_softmax_gradient_by_rows = in_rows(
+    _log_softmax_gradient, _log_softmax_gradient_of_rows, "native_loops.log_softmax_gradient"
+)
+
+
+def _log_softmax_on_arrays(a: Any, dim: int) -> Any:
+    columns = _columns_of_few(a, dim)
+    if columns:
+        shifted = a - _top_beside(a, columns)
+        return shifted - np.log(_sum_beside(np.exp(shifted), columns))
+    return _log_softmax_by_rows(a, dim)
+
+
+def _log_softmax_gradient_on_arrays(g: Any, out: Any, dim: int) -> Any:
+    columns = _columns_of_few(out, dim)
+    if columns:
+        return g - np.exp(out) * _sum_beside(g, columns)
+    return _log_softmax_gradient_by_rows(g, out, dim)
+
+
 @operation(
     "log softmax",
     "log softmax {a}",
@@ -246,9 +261,10 @@ def _log_softmax_gradient_of_rows(g: Any, out: Any, into: Any) -> None:
     a=derivative(
         "I − 1 exp({out})ᵀ",
         lambda g, out, dim: g - np.exp(out) * g.sum(axis=dim, keepdims=True),
-        in_rows(_log_softmax_gradient, _log_softmax_gradient_of_rows, "native_loops.log_softmax_gradient"),
+        _log_softmax_gradient_on_arrays,
     ),
-    on_arrays=in_rows(_log_softmax, _log_softmax_of_rows, "native_loops.log_softmax"),
+    on_arrays=_log_softmax_on_arrays,
+    fitting=True,
 )
 def plain_log_softmax(a, /, dim):
     """See :func:`log_softmax`."""

@@ -117,19 +117,19 @@ class SGD(Optimizer):
         maximize = group["maximize"]
         code, instruction = line
         on_gpu: list[Any] = []
-        scale: Any = None
+        kind = scale = None
         for param in group["params"]:
             gradient = param._grad
             if gradient is None:
                 continue
             array, change = param.array, gradient.array
-            if scale is None or scale.dtype is not array.dtype:
-                if array.__class__ is not np.ndarray:
-                    on_gpu.append(param)
-                    storage_of(param).change(code, instruction)
-                    continue
-                # NumPy multiplies by an array without dimensions twice as fast as by a Python number.
-                scale = np.array(-lr, array.dtype)
+            if array.__class__ is not np.ndarray:
+                on_gpu.append(param)
+                storage_of(param).change(code, instruction)
+                continue
+            if array.dtype is not kind:
+                kind = array.dtype
+                scale = np.array(-lr, kind)  # NumPy multiplies by it twice as fast as by a Python number
             if maximize:
                 change = -change
             if weight_decay:

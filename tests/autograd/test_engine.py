@@ -12,7 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import autokit
+from autokit.autograd.engine import run_backward
+from autokit.autograd.node import Node
+from autokit.ops.operation import OPERATIONS
 from tests.libraries import LIBRARIES, on_each
+from tests.ops.case import flat
+from tests.ops.cases import CASES
 from tests.support import require
 
 # ---------------------------------------------------------------- the graph
@@ -343,3 +348,29 @@ def test_a_wide_graph():
     x = autokit.ones(1, requires_grad=True)
     sum((x * k for k in range(5_000)), x).backward()
     assert x.grad is not None and x.grad.item() == 1 + sum(range(5_000))
+
+
+# ---------------------------------------------------------------- what the engine does not ask for
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_gradient_that_is_said_to_fit_has_its_operands_shape_and_dtype():
+    seen = set()
+
+    def listen(event: str, node: Any, *what: Any) -> None:
+        if event == "contribution" and node.way.fitting:
+            place, raw = what[:2]
+            source = node.sources[place]
+            like = source if isinstance(source, Node) else source.array
+            assert (raw.shape, raw.dtype) == (like.shape, like.dtype), node
+            seen.add(node.operation)
+
+    for case in CASES:
+        for kind in (np.float32, np.float64):
+            arrays = [each.astype(kind) if each.dtype.kind == "f" else each for each in case.arrays]
+            leaves = [autokit.tensor(array, requires_grad=array.dtype.kind == "f") for array in arrays]
+            made = [each for each in flat(case.call(autokit, *leaves)) if isinstance(each, autokit.Tensor)]
+            ends = [each for each in made if each.grad_fn is not None]
+            seeds = [np.ones(end.shape, end.array.dtype) for end in ends]
+            run_backward([end.grad_fn for end in ends], seeds, listener=listen)
+    assert seen == {each for each in OPERATIONS.values() if each.fitting}

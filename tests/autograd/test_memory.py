@@ -208,3 +208,16 @@ def test_a_pass_lets_go_of_an_operand_as_soon_as_its_rule_is_done():
     del middle
     total.backward()
     assert gone == [True]
+
+
+def test_after_a_pass_the_graph_holds_no_large_constant_and_still_its_leaves():
+    data = autokit.ones(2000)
+    weight = autokit.ones(2000, requires_grad=True)
+    held = weakref.ref(data.array)
+    total = (data * weight).sum()
+    del data
+    assert held() is not None
+    total.backward()
+    assert held() is None
+    product = total.grad_fn.sources[0]
+    assert product.sources[1] is weight

@@ -49,7 +49,8 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         raise _linear_error(input, weight)
     if bias is None:
         return matmul(input, weight.t())
-    if bias.array.dtype != kind or bias.array.shape != shape[:1] or kind.kind == "b":
+    terms = bias.array
+    if terms.dtype != kind or terms.shape != shape[:1] or kind.kind == "b":
         return _with_another_bias(input, weight, bias)
     return direct(affine, (input, weight, bias))
 

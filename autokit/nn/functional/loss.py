@@ -28,14 +28,16 @@ from autokit.ops.distance_loss import mse_loss as _mse_loss
 from autokit.ops.distance_loss import smooth_l1_loss as _smooth_l1_loss
 from autokit.ops.elementwise import abs as _abs
 from autokit.ops.errors import describe, dimension_error, require_floats
+from autokit.ops.loss import LARGE, class_factors, is_large, shift_of
 from autokit.ops.loss import binary_cross_entropy as _binary_cross_entropy
 from autokit.ops.loss import binary_cross_entropy_with_logits as _binary_cross_entropy_with_logits
-from autokit.ops.loss import class_factors, is_large, shift_of
 from autokit.ops.loss import cross_entropy as _cross_entropy
 from autokit.ops.loss import nll_loss as _nll_loss
 from autokit.ops.soft_extremes import plain_log_softmax
 from autokit.ops.unusual import carefully
 from autokit.tensor import Tensor, new_tensor
+
+_INT64 = np.dtype(np.int64)
 
 
 def _weighted(losses: Tensor, weight: Tensor, reduction: str) -> Tensor:
@@ -195,8 +197,9 @@ def _likelihood(
     input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: str
 ) -> Tensor:
     check_classes(input, target, weight)
-    require_floats("nll_loss_out_frame", input.array)
-    classes = input.array.shape[1 if input.array.ndim > 1 else 0]
+    scores = input.array
+    require_floats("nll_loss_out_frame", scores)
+    classes = scores.shape[1 if scores.ndim > 1 else 0]
     factors = class_factors(target.array, classes, None if weight is None else weight.array, ignore_index)
     return direct(_nll_loss, (input, target), {"factors": factors, "reduction": reduction})
 
@@ -244,7 +247,17 @@ def cross_entropy(
         warn_of_probabilities("cross_entropy", input)
     if reduction != "mean" or size_average is not None or reduce is not None:
         reduction = chosen_reduction(reduction, size_average, reduce)
-    logits = input.array
+    logits, classes = input.array, target.array
+    if (
+        weight is None
+        and not label_smoothing
+        and logits.ndim == 2
+        and classes.ndim == 1
+        and len(classes) == len(logits)
+        and classes.dtype == _INT64
+        and logits.dtype.kind in FLOATS
+    ):
+        return _of_rows(input, target, ignore_index, reduction)
     if not logits.ndim:
         raise dimension_error(1, 0, describe(input))
     axis = 1 if logits.ndim > 1 else 0
@@ -260,10 +273,6 @@ def cross_entropy(
             f'"log_softmax" not implemented for {input.dtype.name}: the logits are {describe(input)}; '
             "convert with .float()"
         )
-    if is_large(logits) and weight is None and not label_smoothing and target.array.dtype == np.int64:
-        known = _of_large(input, target, ignore_index, reduction)
-        if known is not None:
-            return known
     logarithms = direct(plain_log_softmax, (input,), {"dim": axis})
     if not 0 <= label_smoothing <= 1:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
@@ -274,20 +283,20 @@ def cross_entropy(
     loss = _likelihood(logarithms, target, weight, ignore_index, reduction)
     if not label_smoothing:
         return loss
-    classes = logits.shape[axis]
+    count = logits.shape[axis]
     smooth = _smooth_loss(logarithms, target, weight, axis, ignore_index, reduction)
-    return (1 - label_smoothing) * loss + (label_smoothing / classes if classes else math.nan) * smooth
+    return (1 - label_smoothing) * loss + (label_smoothing / count if count else math.nan) * smooth
 
 
-def _of_large(input: Tensor, target: Tensor, ignore_index: int, reduction: str) -> Tensor | None:
-    """The cross-entropy of many logits in one step, or None where a target does not count."""
-    if target.array.ndim != 1 or not target.array.size:
-        return None
-    check_classes(input, target, None)
-    if class_factors(target.array, input.array.shape[1], None, ignore_index) is not None:
-        return None
-    settings = {"shift": shift_of(input.array), "reduction": reduction}
-    return direct(_cross_entropy, (input, target), settings)
+def _of_rows(input: Tensor, target: Tensor, ignore_index: int, reduction: str) -> Tensor:
+    """The cross-entropy of a row of logits for each target, as nearly always: that of many in one step."""
+    logits = input.array
+    rows, columns = logits.shape
+    factors = class_factors(target.array, columns, None, ignore_index)
+    if rows * columns >= LARGE and factors is None and is_large(logits):
+        return direct(_cross_entropy, (input, target), {"shift": shift_of(logits), "reduction": reduction})
+    logarithms = direct(plain_log_softmax, (input,), {"dim": 1})
+    return direct(_nll_loss, (logarithms, target), {"factors": factors, "reduction": reduction})
 
 
 def _against_probabilities(

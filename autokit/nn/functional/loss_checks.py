@@ -15,6 +15,7 @@ from autokit.ops.gpu import any_of
 from autokit.ops.warn import warn
 from autokit.tensor import Tensor
 
+_INT64 = np.dtype(np.int64)
 _REDUCTIONS = ("mean", "sum", "none")
 
 
@@ -110,8 +111,9 @@ def require_no_gradient(name: str, **weights: Tensor | None) -> None:
 
 
 def check_classes(input: Tensor, target: Tensor, weight: Tensor | None) -> None:
-    shape, target_shape = input.array.shape, target.array.shape
-    if weight is None and len(shape) == 2 and target_shape == shape[:1] and target.array.dtype == np.int64:
+    shape, classes = input.array.shape, target.array
+    target_shape = classes.shape
+    if weight is None and len(shape) == 2 and target_shape == shape[:1] and classes.dtype == _INT64:
         return  # as nearly always
     if not shape:
         raise ValueError("Expected 1 or more dimensions (got 0)")

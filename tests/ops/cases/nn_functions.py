@@ -97,4 +97,10 @@ CASES = [
         )
         for name in ("ctc_loss", "ctc_loss_backward")
     ),
+    *(
+        c("linear", lambda T, *a: T.nn.functional.linear(*a), R(*lead, 3), R(4, 3), *bias)
+        for lead in ((), (5,), (2, 2), (0,))
+        for bias in ((), (R(4),))
+        if lead or bias
+    ),
 ]
