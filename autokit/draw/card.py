@@ -14,6 +14,8 @@ from dataclasses import replace
 
 from autokit.draw.escape import visible
 from autokit.draw.fold import Fold
+from autokit.draw.heatmap import Heatmap
+from autokit.draw.histogram import Histogram
 from autokit.draw.metrics import fit, width
 from autokit.draw.shapes import Badge, Card, Field, TextLine, Thumbnail
 from autokit.draw.thumbnail import thumbnail
@@ -116,83 +118,125 @@ def card(
     names = operand_words(node, arriving, show)
     reach = max((text_width(name, "operand") for name in names.values()), default=0.0)
     edge = PAD_X + (0.0 if down else max(0.0, reach + 7 - PAD_X))
-    top = PAD_Y + (_ABOVE if down and names else 0.0)
-    left, badge, lines = edge, None, []
-    if node.symbol or node.kind == "operation":
-        symbol = line(0, top + 21, node.symbol or node.operation, "symbol", _SYMBOL, "middle")
-        plate = max(_BADGE, text_width(symbol.text, "symbol") + (10 if len(symbol.text) == 1 else 18))
-        badge = Badge(edge, top + 2, plate, _BADGE)
-        lines.append(replace(symbol, x=edge + plate / 2))
-        left += plate + 10
-    title = line(left, top + 13, node.name, "title" if node.label else "unnamed", _TITLE)
-    title = replace(title, formula=_beside_the_name(node, show))
-    caption = line(left, top + 29, describe(node, show), "caption", _CAPTION)
-    order = TextLine(0, top + 13, str(node.id) if "order" in show else "", "order", "end")
-    lines += [title, caption]
-    headline = text_width(title.text, title.role) + text_width(title.formula, "formula")
-    right = max(
-        left + headline + 14 + text_width(order.text, "order"),
-        left + text_width(caption.text, "caption"),
-        _SMALLEST - PAD_X,
-    )
-
-    y = top + _HEADER + 12
-    fields: dict[str, Field] = {}
-    thumbnails = []
-    size = 12.0 if node.shape else SIZES["value"]  # a range is a longer text than a number
+    filling = _Filling(node, shown, show, edge, PAD_Y + (_ABOVE if down and names else 0.0))
+    filling.head()
     asked = {*show, *({"saved"} if node.kind in WAY_BACK else {"source"} if node.kind == "failed" else ())}
-    if title.formula:
+    if _beside_the_name(node, show):
         asked.discard("formula")
     details = [(name, words) for name, words in facts(node, arriving, nodes) if name in asked]
-    label = _LONG_LABEL if details else _LABEL
-    rows = _rows(node, shown, show)
-    pictures = {name: thumbnail(summary) if "heatmap" in show else None for name, summary in rows}
-    column = max((picture.width + 10 for picture in pictures.values() if picture), default=0.0)
-    for name, summary in rows:
-        picture = pictures[name]
+    column = edge + (_LONG_LABEL if details else _LABEL)
+    filling.values(column)
+    filling.details(details, column)
+    filling.pending()
+    return filling.card(names, len(names) * (reach + 8) + 2 * PAD_X if down and names else 0.0)
+
+
+class _Filling:
+    """A card that is filled from above: ``y`` is how far down it is, ``right`` how far its texts reach."""
+
+    def __init__(
+        self, node: Node, shown: Mapping[str, Iterable[str]], show: Collection[str], edge: float, top: float
+    ) -> None:
+        self.node, self.shown, self.show = node, shown, show
+        self.edge, self.top = edge, top
+        self.lines: list[TextLine] = []
+        self.fields: dict[str, Field] = {}
+        self.thumbnails: list[Thumbnail] = []
+        self.badge: Badge | None = None
+        self.waits: Badge | None = None
+        self.order = TextLine(0, top + 13, str(node.id) if "order" in show else "", "order", "end")
+        self.right = _SMALLEST - PAD_X
+        self.y = top + _HEADER + 12
+
+    def write(self, words: TextLine) -> None:
+        """Add a line, and make room for it."""
+        self.lines.append(words)
+        self.right = max(self.right, words.x + text_width(words.text, words.role))
+
+    def head(self) -> None:
+        """The symbol on its plate, name and formula, and a line on what it is; room for the order number."""
+        node, left = self.node, self.edge
+        if node.symbol or node.kind == "operation":
+            symbol = line(0, self.top + 21, node.symbol or node.operation, "symbol", _SYMBOL, "middle")
+            plate = max(_BADGE, text_width(symbol.text, "symbol") + (10 if len(symbol.text) == 1 else 18))
+            self.badge = Badge(self.edge, self.top + 2, plate, _BADGE)
+            self.lines.append(replace(symbol, x=self.edge + plate / 2))
+            left += plate + 10
+        title = line(left, self.top + 13, node.name, "title" if node.label else "unnamed", _TITLE)
+        title = replace(title, formula=_beside_the_name(node, self.show))
+        headline = text_width(title.text, title.role) + text_width(title.formula, "formula")
+        self.right = max(self.right, left + headline + 14 + text_width(self.order.text, "order"))
+        self.lines.append(title)
+        self.write(line(left, self.top + 29, describe(node, self.show), "caption", _CAPTION))
+
+    def values(self, column: float) -> None:
+        """The value and the gradient, each with its picture and with marks on what is wrong with it."""
+        rows = _rows(self.node, self.shown, self.show)
+        pictures = {name: thumbnail(summary) if "heatmap" in self.show else None for name, summary in rows}
+        aside = max((picture.width + 10 for picture in pictures.values() if picture), default=0.0)
+        for name, summary in rows:
+            self._value(name, summary, pictures[name], column, aside)
+        if not any(name == "value" for name, _ in rows):  # beside which they would stand
+            for words in self.node.marks:
+                self.write(line(self.edge, self.y + 12, words, "marks", WIDEST))
+                self.y += 15
+            self.y += 4 if self.node.marks else 0
+
+    def _value(
+        self,
+        name: str,
+        summary: Summary | None,
+        picture: Heatmap | Histogram | None,
+        column: float,
+        aside: float,
+    ) -> None:
         height = max(_ROW, picture.height + 4 if picture else 0)
-        baseline = y + height / 2 + 5
-        lines.append(TextLine(edge, baseline, "value" if name == "value" else "grad", "label"))
-        x = edge + label + column
-        room = max((width(visible(t), size) for t in shown.get(name, ())), default=0.0)
-        room = min(room, WIDEST)
-        fields[name] = Field(x, baseline, room, size)
-        right = max(right, x + room)
-        y += height
-        marks = _marks(summary, node.marks if name == "value" else (), name, x, y + 10)
+        baseline = self.y + height / 2 + 5
+        self.lines.append(TextLine(self.edge, baseline, "value" if name == "value" else "grad", "label"))
+        x = column + aside
+        size = 12.0 if self.node.shape else SIZES["value"]  # a range is a longer text than a number
+        room = min(max((width(visible(t), size) for t in self.shown.get(name, ())), default=0.0), WIDEST)
+        self.fields[name] = Field(x, baseline, room, size)
+        self.right = max(self.right, x + room)
+        self.y += height
+        marks = _marks(summary, self.node.marks if name == "value" else (), name, x, self.y + 10)
         if marks:
-            right = max(right, x + text_width(marks.text, "marks"))
-            y += 16
+            self.right = max(self.right, x + text_width(marks.text, "marks"))
+            self.y += 16
         if picture or marks:
             upper = baseline - 5 - (picture.height / 2 if picture else 0)
-            thumbnails.append(Thumbnail(f"{name}-heatmap", edge + label, upper, picture, marks))
-        y += 4
-    if not any(name == "value" for name, _ in rows):  # beside which they would stand
-        for words in node.marks:
-            told = line(edge, y + 12, words, "marks", WIDEST)
-            lines.append(told)
-            right = max(right, edge + text_width(told.text, "marks"))
-            y += 15
-        y += 4 if node.marks else 0
-    for name, words in details:
-        lines.append(TextLine(edge, y + 15, LABELS[name], "label"))
-        detail = line(edge + label, y + 15, words, "detail", WIDEST)
-        lines.append(detail)
-        right = max(right, detail.x + text_width(detail.text, "detail"))
-        y += _ROW
-    pending = None
-    if any(shown.get("pending", ())):
-        plate = max(18.0, *(text_width(t, "pending") + 10 for t in shown["pending"]))
-        right += plate + 8
-        middle = fields["gradient" if "gradient" in fields else "value"].y - 5 if fields else top + 24
-        pending = Badge(right - plate, middle - 9, plate, 18.0)
-        fields["pending"] = Field(right - plate / 2, middle + 3.5, plate, SIZES["pending"], "middle")
-    lines.append(replace(order, x=right))
-    bottom = y - (0 if details else 4) + PAD_Y if rows or details or node.marks else top + _HEADER + 6 + PAD_Y
-    wide = right + PAD_X
-    if down and names:
-        wide = max(wide, len(names) * (reach + 8) + 2 * PAD_X)
-    return Card(wide, bottom, tuple(lines), fields, tuple(thumbnails), badge, pending, names)
+            self.thumbnails.append(Thumbnail(f"{name}-heatmap", column, upper, picture, marks))
+        self.y += 4
+
+    def details(self, details: Sequence[tuple[str, str]], column: float) -> None:
+        """What else is asked for, a line each."""
+        for name, words in details:
+            self.lines.append(TextLine(self.edge, self.y + 15, LABELS[name], "label"))
+            self.write(line(column, self.y + 15, words, "detail", WIDEST))
+            self.y += _ROW
+        if self.fields or details or self.node.marks:
+            self.y += PAD_Y - (0 if details else 4)
+        else:
+            self.y = self.top + _HEADER + 6 + PAD_Y
+
+    def pending(self) -> None:
+        """At the right the count of contributions that are still to come."""
+        counts = [*self.shown.get("pending", ())]
+        if not any(counts):
+            return
+        plate = max(18.0, *(text_width(count, "pending") + 10 for count in counts))
+        self.right += plate + 8
+        beside = self.fields.get("gradient") or self.fields.get("value")
+        middle = beside.y - 5 if beside else self.top + 24
+        self.waits = Badge(self.right - plate, middle - 9, plate, 18.0)
+        x = self.right - plate / 2
+        self.fields["pending"] = Field(x, middle + 3.5, plate, SIZES["pending"], "middle")
+
+    def card(self, operands: Mapping[int, str], least: float) -> Card:
+        """All of it, at least so wide."""
+        lines = (*self.lines, replace(self.order, x=self.right))
+        wide, pictures = max(self.right + PAD_X, least), tuple(self.thumbnails)
+        return Card(wide, self.y, lines, self.fields, pictures, self.badge, self.waits, operands)
 
 
 def _beside_the_name(node: Node, show: Collection[str]) -> str:
