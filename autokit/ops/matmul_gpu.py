@@ -32,8 +32,10 @@ class Operand(NamedTuple):
     matrix: int
 
 
-def product(a: Any, b: Any) -> Any:
-    """``a @ b``, of arrays of any kind."""
+def product(a: Any, b: Any, into: Any = None) -> Any:
+    """``a @ b``, of arrays of any kind; ``into`` an array that lies row by row, where one is given."""
+    if into is not None:
+        return _batched(a, b, into)
     if a.__class__ is np.ndarray or a.ndim < 3 or not on_a_gpu(a):
         return a @ b
     if b.ndim == 2:
@@ -42,7 +44,7 @@ def product(a: Any, b: Any) -> Any:
         return a @ b
     if a.shape[-1] != b.shape[-2]:
         return a @ b  # which says so
-    return _batched(a, b)
+    return _batched(a, b, np.empty_like(a, shape=(*a.shape[:-1], b.shape[-1]), order="C"))
 
 
 def rows_of(a: Any) -> Any:
@@ -50,11 +52,10 @@ def rows_of(a: Any) -> Any:
     return a if a.ndim == 2 else a.reshape((math.prod(a.shape[:-1]), a.shape[-1]))
 
 
-def _batched(a: Any, b: Any) -> Any:
+def _batched(a: Any, b: Any, made: Any) -> Any:
     cuda, cublas = module_of(a).cuda, module_of(a).cuda.cublas
     *lead, rows, inner = a.shape
     columns, kind = b.shape[-1], a.dtype.char
-    made = np.empty_like(a, shape=(*lead, rows, columns), order="C")
     first, second = operand(a), operand(b)
     wide = "d" if kind == "d" else "f"
     dtype = {"e": cuda.runtime.CUDA_R_16F, "f": cuda.runtime.CUDA_R_32F, "d": cuda.runtime.CUDA_R_64F}[kind]

@@ -19,6 +19,7 @@ from tests.gpu import standin
 
 MATRIX, COLUMN, ROW = (4, 3), (4, 1), (1, 3)
 TARGETS = np.array([2, 0, 1, 1])
+LOGITS = MATRIX, MATRIX, np.arange(4)[:, None], np.arange(3)[None], 0.5, -np.inf
 CALLS: dict[str, tuple[Any, ...]] = {
     "soft_extremes._sum_of_exponentials": (MATRIX, COLUMN, {"axis": 1}),
     "soft_extremes._log_of_sum": (MATRIX, ROW, {"axis": 0}),
@@ -31,6 +32,11 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "smooth_activation._gelu": (MATRIX, {"approximate": "none"}),
     "smooth_activation._gelu_slope": (MATRIX, MATRIX, {"approximate": "tanh"}),
     "smooth_activation._silu": (MATRIX, {}),
+    "attention_gpu._largest": (*LOGITS, {"axis": 1}),
+    "attention_gpu._total": (*LOGITS, COLUMN, {"axis": 1}),
+    "attention_gpu._shares": (*LOGITS, COLUMN, COLUMN, {}),
+    "attention_gpu._weighted": (MATRIX, MATRIX, {"axis": 1}),
+    "attention_gpu._by_scores": (MATRIX, MATRIX, COLUMN, 0.5, {}),
     "normalize._scale_of": (MATRIX, COLUMN, {"axes": (1,), "count": 3, "eps": 1e-5}),
     "normalize._normalized": (MATRIX, ROW, ROW, COLUMN, COLUMN, {}),
     "normalize._along": (MATRIX, MATRIX, ROW, COLUMN, COLUMN, {"axes": (1,), "count": 3}),

@@ -11,6 +11,7 @@ from autokit.devices import module_of
 from autokit.dtypes import FLOATS
 from autokit.nn.functional.dropout import dropout
 from autokit.nn.functional.linear import linear
+from autokit.ops import attention_gpu
 from autokit.ops.attention import attention, is_large, mask_to_add
 from autokit.ops.choices import where
 from autokit.ops.direct import direct
@@ -259,6 +260,23 @@ def multi_head_attention_forward(
         raise AssertionError(f"embed_dim {width} not divisible by num_heads {num_heads}")
     num_heads = int(num_heads)
     weights = (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else None
+    plain = query is key is value and not (need_weights or add_zero_attn or dropout_p and training)
+    if (
+        plain
+        and all([each is None for each in (bias_k, bias_v, static_k, static_v, weights)])
+        and in_proj_weight is not None
+        and in_proj_weight.array.shape == (3 * width, width)
+        and attention_gpu.is_worth_it(query.array, num_heads, mask, padding)
+    ):
+        if mask is not None:
+            mask = _mask_of_all_heads(mask, times, times, samples * num_heads)
+        if padding is not None:
+            mask = _joined(mask, padding, samples, num_heads, times)
+        if mask is not None:
+            mask = mask.unsqueeze(0) if len(mask.array) == 1 else mask.reshape(samples, num_heads, -1, times)
+        found = attention_gpu.attend(linear(query, in_proj_weight, in_proj_bias), num_heads, mask, by_hint)
+        out = linear(found, out_proj_weight, out_proj_bias)
+        return out if batched else out.squeeze(1), None
     q, k, v = _projected(query, key, value, in_proj_weight, in_proj_bias, weights)
     if mask is not None:
         mask = _mask_of_all_heads(mask, times, key.array.shape[0], samples * num_heads)
