@@ -24,9 +24,8 @@ COUNT = 1024
 
 
 class Question(NamedTuple):
-    """What a GPU was asked: the error where its answer is ``limit`` or more, and the line that asked."""
+    """What a GPU was asked: the error where its answer is no, and the line that asked."""
 
-    limit: int
     error: Callable[[int], Exception]
     code: Any
     instruction: int
@@ -37,6 +36,7 @@ LATE: list[Question] = []
 
 _cupy: Any = None
 _answers: Any = None
+_limits = np.zeros(COUNT, np.uint64)
 _gpus: set[int] = set()
 _lock = threading.Lock()
 
@@ -65,7 +65,8 @@ def ask_later(
             _answers[:] = 0
         _gpus.add(answer.device.id)
         answer.get(out=_answers[len(LATE), ...], blocking=False)
-        LATE.append(Question(limit, error, *line))
+        _limits[len(LATE)] = limit
+        LATE.append(Question(error, *line))
     if len(LATE) == COUNT:
         wait()
 
@@ -75,8 +76,7 @@ def raise_late() -> None:
     if not LATE:
         return
     with _lock:
-        limits = np.array([each.limit for each in LATE], np.uint64)
-        wrong = np.flatnonzero(_answers[: len(LATE)] >= limits)
+        wrong = np.flatnonzero(_answers[: len(LATE)] >= _limits[: len(LATE)])
         if not wrong.size:
             return
         question, answer = LATE[wrong[0]], int(_answers[wrong[0]])

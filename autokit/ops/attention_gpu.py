@@ -123,9 +123,7 @@ def _gradient(g: Any, a: Any, heads: int, mask: Any, causal: bool, parts: Any, w
     return np.transpose(np.stack(made), (3, 1, 0, 2, 4)).reshape(tuple(a.shape))
 
 
-def _gradient_on_arrays(
-    g: Any, a: Any, heads: int, mask: Any, causal: bool, parts: Any, weights: Any
-) -> Any:
+def _gradient_on_arrays(g: Any, a: Any, heads: int, mask: Any, causal: bool, parts: Any, weights: Any) -> Any:
     times, samples, _ = a.shape
     query, key, value = parts[0], parts[1], parts[2]
     head = query.shape[-1]

@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 
 from autokit.ops.correlate import Windows, output_sizes
+from autokit.ops.matmul_gpu import product
 from autokit.ops.strides import strided
 
 LARGEST = 1 << 26
@@ -68,7 +69,7 @@ def correlate_weight_gradient(g: Any, x: Any, shape: tuple[int, ...], windows: W
     padded, total = _padded(x, windows.padding), None
     for images, seen in _windows(padded, kernel, g.shape[2:], windows):
         sent = g[images].swapaxes(0, 1).reshape((groups, shape[0] // groups, -1))
-        part = np.matmul(sent, seen.swapaxes(-1, -2))
+        part = product(sent, seen.swapaxes(-1, -2))
         total = part if total is None else total + part
     return np.zeros_like(g, shape=shape) if total is None else total.reshape(shape)
 
@@ -116,7 +117,7 @@ def _product(
     rows = matrix.shape[0] * matrix.shape[1]
     result = np.empty_like(padded, shape=(len(padded), rows, *output), order="C")
     for images, seen in _windows(padded, kernel, output, windows):
-        made = np.matmul(matrix, seen).reshape((rows, -1, *output)).swapaxes(0, 1)
+        made = product(matrix, seen).reshape((rows, -1, *output)).swapaxes(0, 1)
         if bias is None:
             result[images] = made
         else:

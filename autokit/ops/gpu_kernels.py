@@ -30,11 +30,12 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from autokit.current_gpu import OnGPU, on_its_gpu
+from autokit.current_gpu import SEVERAL, OnGPU, on_its_gpu
 from autokit.devices import module_of, on_a_gpu
 from autokit.late_errors import ask_later
 from autokit.ops.gpu import ask
 from autokit.ops.recording import calling_line
+from autokit.thread_state import UNUSUAL
 
 FUSED: dict[str, Callable[..., Any]] = {}
 """What can be fused, under its file's name and its own; for the tests."""
@@ -66,18 +67,19 @@ def fused(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def run(*arguments: Any, **fixed: Any) -> Any:
         first = arguments[0]
-        if first.__class__ is np.ndarray or not on_a_gpu(first):
+        kind = first.__class__
+        if kind is np.ndarray or not on_a_gpu(first):
             return function(*arguments, **fixed)
         if names:
             fixed.update(zip(names, arguments[count:]))
-        module = module_of(first)
-        key = module, *fixed.items()
+        key = (kind, *fixed.items()) if fixed else kind
         kernel = kernels.get(key)
         if kernel is None:
-            name = function.__name__.strip("_")
+            module, name = module_of(first), function.__name__.strip("_")
             kernel = kernels[key] = module.fuse(kernel_name=name)(traced(function, module, fixed))
+        if SEVERAL in UNUSUAL:
+            kernel = on_its_gpu(kernel, (first,))
         # CuPy knows Python's numbers for what they are; NumPy's would make all that follows as wide.
-        kernel = on_its_gpu(kernel, (first,))
         return kernel(*[each.item() if isinstance(each, np.generic) else each for each in arguments[:count]])
 
     return run

@@ -76,6 +76,7 @@ class ElementwiseOptimizer(Optimizer):
     def _update(self, group: dict[str, Any], line: Line) -> None:
         maximize, change = group["maximize"], self._change
         on_gpu: dict[Any, list[Any]] = {}
+        known: dict[Any, dict[str, float | None]] = {}  # most parameters have made as many steps
         with np.errstate(all="ignore"):  # infinities and NaN go their way, as in every operation
             for param in group["params"]:
                 if param._grad is None:
@@ -90,21 +91,21 @@ class ElementwiseOptimizer(Optimizer):
                 numbers = {name: state[name].array.item() for name in self._numbers}
                 arrays = {name: value.array for name, value in state.items() if name not in numbers}
                 array, gradient = param.array, param._grad.array
-                by = self._numbers_of_step(numbers, group)
+                step = (*numbers.values(),)
+                by = known.get(step) or known.setdefault(step, self._numbers_of_step(numbers, group))
                 if array.dtype.kind in "cV":
                     self._change_copies(array, gradient, arrays, by, maximize)
                 elif array.__class__ is not np.ndarray:
-                    alike = (*arrays,), (*by.items(),)
-                    on_gpu.setdefault(alike, []).append((array, gradient, *arrays.values()))
+                    on_gpu.setdefault(((*arrays,), step), []).append((array, gradient, *arrays.values()))
                 else:
                     for part in pieces(array):
                         slope = -gradient[part] if maximize else gradient[part]
                         change(array[part], slope, {name: value[part] for name, value in arrays.items()}, by)
                 self._after(state, group)
                 storage_of(param).change(*line)
-            for (names, items), rows in on_gpu.items():
-                numbers = dict(items)
-                self._kernel(rows, (*numbers.values(),), arrays=names, numbers=(*numbers,), maximize=maximize)
+            for (names, step), rows in on_gpu.items():
+                by = known[step]
+                self._kernel(rows, (*by.values(),), arrays=names, numbers=(*by,), maximize=maximize)
 
     def _change_copies(
         self,
