@@ -248,6 +248,17 @@ def test_wrong_heads_are_refused_as_in_pytorch(call: Any):
     assert " ".join(str(raised[0].value).split()[:4]) in str(raised[1].value)
 
 
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_no_samples_give_no_results(need_weights: bool):
+    shapes = []
+    for T in (ak, torch):
+        x = T.ones(0, 3, 8, requires_grad=True)
+        out, weights = T.nn.MultiheadAttention(8, 2, batch_first=True)(x, x, x, need_weights=need_weights)
+        out.sum().backward()
+        shapes.append([None if each is None else tuple(each.shape) for each in (out, weights, x.grad)])
+    assert shapes[0] == shapes[1]
+
+
 def test_masks_of_two_kinds_warn():
     with pytest.warns(UserWarning, match="mismatched key_padding_mask and attn_mask"):
         attend(ak, {"key_padding_mask": PADDED, "attn_mask": BANNED * 1.0})

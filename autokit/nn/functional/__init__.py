@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from autokit import ops
 from autokit.missing import names_of
 from autokit.nn.functional.activation import gumbel_softmax, log_softmax, one_hot, relu, softmax
-from autokit.nn.functional.attention import multi_head_attention_forward, scaled_dot_product_attention
+from autokit.nn.functional.attention import scaled_dot_product_attention
 from autokit.nn.functional.ctc import ctc_loss
 from autokit.nn.functional.distribution_loss import gaussian_nll_loss, kl_div, poisson_nll_loss
 from autokit.nn.functional.dropout import (
@@ -50,6 +50,7 @@ from autokit.nn.functional.margin_loss import (
     triplet_margin_loss,
     triplet_margin_with_distance_loss,
 )
+from autokit.nn.functional.multi_head_attention import multi_head_attention_forward
 from autokit.nn.functional.normalization import (
     batch_norm,
     group_norm,
