@@ -89,23 +89,29 @@ def test_of_equals_and_of_nans_the_one_that_pytorch_takes(ndim: int, images: int
 
 @pytest.mark.parametrize("sizes", [(28, 28), (29, 31), (3, 40), (2, 2)])
 @pytest.mark.parametrize("ceil_mode", [False, True])
-def test_a_loop_finds_the_maxima_of_many_pairs_of_pairs_where_pytorch_does(sizes: Any, ceil_mode: bool):
-    require("numba")
+@pytest.mark.parametrize("specials", [(), (-0.0, np.inf), (-0.0, np.nan, np.inf, -np.inf)])
+@pytest.mark.parametrize("by_loop", [False, True])
+def test_the_maxima_of_many_pairs_of_pairs_are_where_pytorch_finds_them(
+    sizes: Any, ceil_mode: bool, specials: tuple[float, ...], by_loop: bool
+):
+    if by_loop:
+        require("numba")
     random = np.random.RandomState(0)
     images = -(-native.LARGE // (3 * sizes[0] * sizes[1]))
     array = random.randint(-2, 3, (images, 3, *sizes)).astype(np.float32)  # with ties
-    for special in (-0.0, np.nan, np.inf, -np.inf):
+    for special in specials:
         array[random.uniform(size=array.shape) < 0.02] = special
     answers = []
     for library in (torch, autokit):
         x = library.tensor(array, requires_grad=True)
-        values, places = library.nn.functional.max_pool2d(x, 2, ceil_mode=ceil_mode, return_indices=True)
+        with autokit.backends.numba.flags(enabled=by_loop):
+            values, places = library.nn.functional.max_pool2d(x, 2, ceil_mode=ceil_mode, return_indices=True)
         values.sum().backward()
         answers.append([each.detach().numpy() for each in (values, places, x.grad)])
     for one, other in zip(*answers):
         np.testing.assert_array_equal(other, one)
     used = "native_pooling.places_of_maxima" in {key[0] for key in native._ready}
-    assert used or ceil_mode
+    assert used or ceil_mode or not by_loop
 
 
 def test_the_gradient_of_an_unpoolings_gradient_adds_up_where_windows_overlap():
