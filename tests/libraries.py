@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 from typing import Any
 
 import pytest
 
 import autokit
+from tests.support import require
 
 LIBRARIES: list[Any] = [autokit]
 if importlib.util.find_spec("torch"):
@@ -17,3 +19,12 @@ if importlib.util.find_spec("torch"):
 
 on_each = pytest.mark.parametrize("T", LIBRARIES, ids=lambda library: library.__name__)
 """Run a test once with each library as ``T``: what it expects is PyTorch's, and ours."""
+
+
+def pytorch() -> Any:
+    """PyTorch; skips or fails the test as :func:`tests.support.require` does where there is none.
+
+    For what tests share: a file that asks for PyTorch at its top cannot be imported without it.
+    """
+    require("torch")
+    return importlib.import_module("torch")

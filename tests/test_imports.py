@@ -167,3 +167,30 @@ def test_importing_autokit_leaves_the_search_for_garbage_as_it_was(searching: bo
     before = "" if searching else "gc.disable(); "
     program = f"import gc; {before}import autokit; print(gc.isenabled())"
     assert printed_by(program) == f"{searching}\n"
+
+
+TESTS = sorted(set((ROOT / "tests").rglob("*.py")) - set((ROOT / "tests" / "fuzz").rglob("*.py")))
+
+
+def asks_at_its_top(tree: ast.Module) -> bool:
+    """Whether PyTorch, or another part that a machine may lack, is asked for when the file is imported."""
+    imported = {
+        alias.name.split(".")[0] for node in tree.body if isinstance(node, ast.Import) for alias in node.names
+    }
+    calls = [node.value for node in tree.body if isinstance(node, ast.Expr)]
+    return "torch" in imported or any(ast.unparse(call).startswith("require(") for call in calls)
+
+
+def test_what_tests_share_is_there_on_every_machine():
+    """A test imports it before it can be skipped: the fuzzer alone asks, and is left out as a whole."""
+    trees = {module_of(path): ast.parse(path.read_text("utf-8")) for path in TESTS}
+    shared = {
+        name
+        for module, tree in trees.items()
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom)
+        for name in [node.module, *_from(node, module, is_package=False)]
+    }
+    asking = {module for module, tree in trees.items() if asks_at_its_top(tree)}
+    helpers = {module for module in trees if not module.split(".")[-1].startswith("test_")}
+    assert asking & (shared | helpers) == set()

@@ -11,9 +11,8 @@ import pytest
 
 import autokit
 from autokit.func.forward import Tape
-from tests.ops.case import flat
+from tests.ops.case import call, flat
 from tests.ops.cases import CASES
-from tests.ops.test_cases import call
 from tests.support import require
 
 if importlib.util.find_spec("torch"):

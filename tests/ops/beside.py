@@ -11,25 +11,25 @@ import numpy as np
 import pytest
 
 import autokit
-from tests.support import require
-
-require("torch")
-import torch  # noqa: E402
+from tests.libraries import pytorch
 
 TOLERANCE = {"float16": 1e-3, "float32": 2e-6}
+TOLERANCE_OF_RESULTS = {"float64": 1e-10, "float32": 3e-5, "float16": 1e-2}
+"""Of whole operations, which add up more than a line of a program does."""
+
 AWKWARD = [0.0, -0.0, math.inf, -math.inf, math.nan, 1.0, -1.0, 3.0, -3.0, 6.0, 0.5]
 """Zeros, infinities, NaN, and where functions are bent."""
 
 
 def assert_same_outcome(line: str) -> None:
     """The dtypes, shapes and elements of what ``line`` gives are PyTorch's."""
-    _assert_same(_outcome(autokit, line), _outcome(torch, line))
+    _assert_same(_outcome(autokit, line), _outcome(pytorch(), line))
 
 
 def assert_same_error(line: str) -> None:
     """``line`` is wrong, and raises an error of PyTorch's type."""
     with pytest.raises((TypeError, ValueError, RuntimeError, IndexError)) as theirs:
-        _outcome(torch, line)
+        _outcome(pytorch(), line)
     with pytest.raises(theirs.type) as ours:
         _outcome(autokit, line)
     assert ours.type is theirs.type
@@ -38,7 +38,7 @@ def assert_same_error(line: str) -> None:
 def refusals(wrong: Callable[[Any], Any]) -> tuple[str, str]:
     """What autokit and PyTorch say of ``wrong(library)``: autokit's error must be one of PyTorch's type."""
     with pytest.raises(Exception) as theirs:
-        wrong(torch)
+        wrong(pytorch())
     with pytest.raises(type(theirs.value)) as ours:
         wrong(autokit)
     return str(ours.value), str(theirs.value)
@@ -46,8 +46,24 @@ def refusals(wrong: Callable[[Any], Any]) -> tuple[str, str]:
 
 def assert_same_gradients(call: Any, seed: float) -> None:
     """The gradients of ``call`` at ``AWKWARD`` numbers are PyTorch's, where ``seed`` comes back to each."""
-    ours, theirs = (_gradients(library, call, seed) for library in (autokit, torch))
+    ours, theirs = (_gradients(library, call, seed) for library in (autokit, pytorch()))
     np.testing.assert_allclose(ours, theirs, rtol=3e-6, atol=3e-6)
+
+
+def assert_same(ours: Any, theirs: Any) -> None:
+    """Two results are equal: their kinds, dtypes, shapes and elements."""
+    if not isinstance(theirs, pytorch().Tensor):
+        assert type(ours) is type(theirs) and ours == theirs
+        return
+    assert isinstance(ours, autokit.Tensor)
+    assert repr(ours.dtype) == repr(theirs.dtype)
+    assert tuple(ours.shape) == tuple(theirs.shape)
+    tolerance = TOLERANCE_OF_RESULTS.get(ours.dtype.name, 0)
+    if ours.dtype.name == "bfloat16":  # PyTorch makes no array of it
+        tolerance, ours, theirs = 2e-2, ours.float(), theirs.float()
+    np.testing.assert_allclose(
+        ours.detach().numpy(), theirs.detach().numpy(force=True), rtol=tolerance, atol=tolerance
+    )
 
 
 def _outcome(library: Any, line: str) -> Any:

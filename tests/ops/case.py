@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
@@ -66,3 +67,10 @@ def otherwise(*parts: Any) -> Case:
 def flat(result: Any) -> list[Any]:
     """What a call gave: one value, or those in nested tuples and lists."""
     return [part for each in result for part in flat(each)] if isinstance(result, tuple | list) else [result]
+
+
+def call(library: Any, case: Case, tensors: list[Any]) -> Any:
+    """What ``case`` gives on these tensors of ``library``; of warnings nothing is said."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return case.call(library, *tensors)

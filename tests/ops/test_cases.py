@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,8 @@ import autokit
 from autokit import ops
 from autokit.autograd.node import Node
 from autokit.ops.operation import OPERATIONS
-from tests.ops.case import Case, flat
+from tests.ops.beside import assert_same
+from tests.ops.case import Case, call, flat
 from tests.ops.cases import CASES, NEED_A_GPU
 from tests.support import require
 
@@ -22,7 +22,6 @@ import torch  # noqa: E402
 IDS = [f"{case.name}-{number}" for number, case in enumerate(CASES)]
 every_case = pytest.mark.parametrize("case", CASES, ids=IDS)
 both_precisions = pytest.mark.parametrize("precision", ["float64", "float32"])
-TOLERANCE = {"float64": 1e-10, "float32": 3e-5, "float16": 1e-2}
 
 
 def tensors_of(library: Any, case: Case, precision: str, requires_grad: bool = True) -> list[Any]:
@@ -31,28 +30,6 @@ def tensors_of(library: Any, case: Case, precision: str, requires_grad: bool = T
         array = array.astype(precision) if array.dtype.kind == "f" else array
         made.append(library.tensor(array, requires_grad=requires_grad and array.dtype.kind == "f"))
     return made
-
-
-def call(library: Any, case: Case, tensors: list[Any]) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return case.call(library, *tensors)
-
-
-def assert_same(ours: Any, theirs: Any) -> None:
-    """Two results are equal: their kinds, dtypes, shapes and elements."""
-    if not isinstance(theirs, torch.Tensor):
-        assert type(ours) is type(theirs) and ours == theirs
-        return
-    assert isinstance(ours, autokit.Tensor)
-    assert repr(ours.dtype) == repr(theirs.dtype)
-    assert tuple(ours.shape) == tuple(theirs.shape)
-    tolerance = TOLERANCE.get(ours.dtype.name, 0)
-    if ours.dtype.name == "bfloat16":  # PyTorch makes no array of it
-        tolerance, ours, theirs = 2e-2, ours.float(), theirs.float()
-    np.testing.assert_allclose(
-        ours.detach().numpy(), theirs.detach().numpy(force=True), rtol=tolerance, atol=tolerance
-    )
 
 
 def weights_like(tensor: Any, seed: int) -> np.ndarray:

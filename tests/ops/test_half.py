@@ -10,9 +10,8 @@ import pytest
 
 import autokit
 from autokit.limits import finfo
-from tests.ops.case import Case, flat
+from tests.ops.case import Case, call, flat
 from tests.ops.cases import CASES
-from tests.ops.test_cases import call
 from tests.support import require
 
 require("torch")

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import autokit
+from tests.ops.beside import assert_same
 from tests.ops.case import flat
-from tests.ops.test_cases import assert_same
 from tests.support import require
 
 require("torch")

@@ -98,8 +98,8 @@ def test_what_pytorch_takes_is_taken(call: Callable[[Any], Any]):
     require("torch")
     import torch
 
+    from tests.ops.beside import assert_same
     from tests.ops.case import flat
-    from tests.ops.test_cases import assert_same
 
     for mine, other in zip(flat(call(autokit)), flat(call(torch)), strict=True):
         assert_same(mine, other)

@@ -10,10 +10,7 @@ import numpy as np
 from hypothesis import HealthCheck, settings
 
 import autokit as ak
-from tests.support import require
-
-require("torch")
-import torch  # noqa: E402
+from tests.libraries import pytorch
 
 DTYPES = ["bool", "uint8", "int8", "int16", "int32", "int64", "float32", "float64", "complex64", "complex128"]
 DTYPES += ["float16", "bfloat16"]
@@ -28,12 +25,12 @@ def saved(obj: Any, by: Any = ak, **settings: Any) -> io.BytesIO:
 
 def there(obj: Any) -> Any:
     """What PyTorch reads of what is saved here."""
-    return torch.load(saved(obj), weights_only=True)
+    return pytorch().load(saved(obj), weights_only=True)
 
 
 def here(obj: Any, **settings: Any) -> Any:
     """What is read here of what PyTorch saved."""
-    return ak.load(saved(obj, torch), **settings)
+    return ak.load(saved(obj, pytorch()), **settings)
 
 
 def ours(obj: Any) -> Any:
