@@ -202,18 +202,37 @@ def contiguous(array: Any) -> Any:
 
 def channels_last_or_contiguous(array: Any) -> Any:
     """``array`` as it lies where its channels are the last in memory, else :func:`contiguous`."""
-    return array if _has_channels_last(array) else contiguous(array)
+    return array if has_channels_last(array) else contiguous(array)
 
 
-def with_channels_as(input: Any, array: Any) -> Any:
-    """``array`` with the channels last in memory, where ``input`` has them so."""
-    if input.ndim != 4 or input.flags.c_contiguous or not _has_channels_last(input):
+def with_channels_as(input: Any, array: Any, fewest: int = 4) -> Any:
+    """``array`` with the channels last in memory where ``input`` has them so, else row by row."""
+    if input.flags.c_contiguous or not has_channels_last(input, fewest):
+        return contiguous(array)
+    spatial = range(2, array.ndim)
+    return contiguous(array.transpose((0, *spatial, 1))).transpose(
+        (0, array.ndim - 1, *range(1, array.ndim - 1))
+    )
+
+
+def has_channels_last(array: Any, fewest: int = 4) -> bool:
+    """Whether ``array``, of images or volumes, or of signals if ``fewest`` is 3, has the channels last."""
+    ndim = array.ndim
+    if not fewest <= ndim <= 5 or not array.transpose((0, *range(2, ndim), 1)).flags.c_contiguous:
+        return False
+    # A single image that was given a dimension in front has a small step there, and does not count.
+    return array.shape[0] != 1 or array.strides[0] >= array.shape[2] * array.strides[2]
+
+
+def laid_as(input: Any, array: Any) -> Any:
+    """``array`` with its dimensions in the order in memory of those of ``input``, which has its shape."""
+    if array.flags.c_contiguous and input.flags.c_contiguous:
         return array
-    return contiguous(array.transpose((0, 2, 3, 1))).transpose((0, 3, 1, 2))
-
-
-def _has_channels_last(array: Any) -> bool:
-    return array.ndim == 4 and array.transpose((0, 2, 3, 1)).flags.c_contiguous
+    result = made_beside(np.empty_like, input, dtype=array.dtype)
+    if result.strides == array.strides:
+        return array
+    result[...] = array
+    return result
 
 
 def module_for(where: device | str | int | None) -> ModuleType:

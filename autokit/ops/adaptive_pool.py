@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.devices import beside, module_of, on_a_gpu
+from autokit.devices import beside, contiguous, module_of, on_a_gpu, with_channels_as
 from autokit.ops.axis_maps import adaptive_regions, averaging, resample
 from autokit.ops.errors import describe, dimension_error, require_floats
 from autokit.ops.names import Names
@@ -92,6 +92,7 @@ def _adaptive_max(input: Tensor, output_size: Any, return_indices: bool, ndim: i
         by_region = array.__class__ is not np.ndarray or math.prod(sizes) < 2 * math.prod(widths)
         find = _places_by_region if by_region else _places_by_element
     places = find(array, regions, sizes)
+    places = with_channels_as(array, places) if ndim == 2 else contiguous(places)
     overlap = any(size % max(count, 1) for size, count in zip(own, sizes))
     values = taken(input, places, overlap, f"AdaptiveMaxPool{ndim}DBackward0", ndim)
     return with_places(values, places, return_indices)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autokit.devices import module_of
+from autokit.devices import module_of, with_channels_as
 from autokit.ops.gpu import is_on_cpu, like, reduceat
 from autokit.ops.operation import derivative, on, operation
 
@@ -127,6 +127,10 @@ def apply(a: Any, one: AxisMap) -> Any:
     return total
 
 
+_FEWEST = {"AdaptiveAvgPool3DBackward0": 6}
+"""Dimensions from which a result follows its operand in having the channels last, where these are not 4."""
+
+
 @operation(
     "resample",
     "weighted sums of {a}",
@@ -141,9 +145,9 @@ def apply(a: Any, one: AxisMap) -> Any:
 )
 def resample(a, /, maps, node):
     """``a`` mapped along several dimensions in turn; ``node`` is PyTorch's name of the backward node."""
-    half = a.dtype == np.float16  # which is summed in single precision, as PyTorch does
+    input, half = a, a.dtype == np.float16  # which is summed in single precision, as PyTorch does
     if half:
         a = a.astype(np.float32)
     for each in maps:
         a = apply(a, each)
-    return a.astype(np.float16) if half else a
+    return with_channels_as(input, a.astype(np.float16) if half else a, _FEWEST.get(node, 4))

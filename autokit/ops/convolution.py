@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.devices import on_a_gpu, with_channels_as
+from autokit.devices import has_channels_last, on_a_gpu, with_channels_as
 from autokit.ops import correlate_exact, correlate_gpu, correlate_native
 from autokit.ops.correlate import (
     correlate,
@@ -50,6 +50,13 @@ def _run(function: Any, a: Any, b: Any, *rest: Any) -> Any:
     if function is correlate_weight_gradient and np.isnan(made).any():
         return correlate_exact.correlate_weight_gradient(a, b, *rest)
     return made
+
+
+def _laid(input: Any, weight: Any, made: Any) -> Any:
+    """What was ``made``, with the channels last in memory where PyTorch has them so."""
+    if input.flags.c_contiguous and weight.flags.c_contiguous:
+        return made
+    return with_channels_as(input if has_channels_last(input) else weight, made, 3)
 
 
 def _over_positions(g: Any) -> Any:
@@ -94,7 +101,7 @@ _BY_BIAS = derivative("1, summed over positions", _over_positions, _over_positio
 )
 def convolution(input, weight, /, windows):
     """Each output is the sum of a window of ``input`` times ``weight``; see :func:`conv2d`."""
-    return with_channels_as(input, _run(correlate, input, weight, None, windows))
+    return _laid(input, weight, _run(correlate, input, weight, None, windows))
 
 
 @operation(
@@ -108,7 +115,7 @@ def convolution(input, weight, /, windows):
 )
 def convolution_with_bias(input, weight, bias, /, windows):
     """:func:`convolution`, plus one number for each output channel."""
-    return with_channels_as(input, _run(correlate, input, weight, bias, windows))
+    return _laid(input, weight, _run(correlate, input, weight, bias, windows))
 
 
 @operation(
@@ -122,7 +129,7 @@ def convolution_with_bias(input, weight, bias, /, windows):
 )
 def transposed_convolution(input, weight, /, size, windows):
     """Each element of ``input`` adds ``weight`` times itself to a window of the output, of shape ``size``."""
-    return with_channels_as(input, _run(correlate_input_gradient, input, weight, None, size, windows))
+    return _laid(input, weight, _run(correlate_input_gradient, input, weight, None, size, windows))
 
 
 @operation(
@@ -136,7 +143,7 @@ def transposed_convolution(input, weight, /, size, windows):
 )
 def transposed_convolution_with_bias(input, weight, bias, /, size, windows):
     """:func:`transposed_convolution`, plus one number for each output channel."""
-    return with_channels_as(input, _run(correlate_input_gradient, input, weight, bias, size, windows))
+    return _laid(input, weight, _run(correlate_input_gradient, input, weight, bias, size, windows))
 
 
 _OF_THE_GRADIENT = "ConvolutionBackwardBackward0"

@@ -24,6 +24,7 @@ from autokit.ops.matrices import (
     LinAlgError,
     column,
     in_batch,
+    in_columns,
     require_floating,
     require_kernel,
     require_matrices,
@@ -64,7 +65,8 @@ def _cholesky_gradient(g: Any, out: Any, upper: bool) -> Any:
 def plain_cholesky(a, /, upper=False):
     """See :func:`linalg_cholesky`."""
     with raising(a):
-        return transposed(np.linalg.cholesky(transposed(a))) if upper else np.linalg.cholesky(a)
+        made = transposed(np.linalg.cholesky(transposed(a))) if upper else np.linalg.cholesky(a)
+    return in_columns(made)
 
 
 def _first_bad_minor(a: Any) -> int:
@@ -217,7 +219,7 @@ def _r_gradient(g: Any, a: Any, found: Any, mode: str) -> Any:
 )
 def qr_q(a, /, found=None, mode="reduced"):
     """The orthogonal factor; see :func:`linalg_qr`."""
-    return found[0]
+    return in_columns(found[0])
 
 
 @operation(
@@ -228,7 +230,7 @@ def qr_q(a, /, found=None, mode="reduced"):
 )
 def qr_r(a, /, found=None, mode="reduced"):
     """The upper triangle; see :func:`linalg_qr`."""
-    return found[1]
+    return in_columns(found[1])
 
 
 def linalg_qr(A: Tensor, mode: str = "reduced") -> Any:
@@ -284,7 +286,7 @@ def geqrf(input: Tensor) -> Any:
     require_matrices("geqrf", input)
     require_kernel("geqrf_cpu", input)
     vectors, factors = np.linalg.qr(input.array, mode="raw")
-    return GeqrfResult(new_tensor(np.swapaxes(vectors, -2, -1).copy()), new_tensor(factors))
+    return GeqrfResult(new_tensor(in_columns(np.swapaxes(vectors, -2, -1))), new_tensor(factors))
 
 
 def householder_product(input: Tensor, tau: Tensor) -> Tensor:

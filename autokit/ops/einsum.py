@@ -100,6 +100,9 @@ def _contract(a: Any, b: Any, left: Labels, right: Labels, into: Labels) -> Any:
     A name is of the batch (in both operands and the result), summed (in both
     operands alone), or free (in one operand and the result).
     """
+    free = [label for label in into if (label in left) != (label in right)]
+    if free and free[0] in right:  # so that the product lies in memory in the order of ``into``, if it can
+        a, b, left, right = b, a, right, left
     batch = [label for label in into if label in left and label in right]
     summed = [label for label in left if label in right and label not in into]
     rows = [label for label in into if label in left and label not in right]
@@ -148,9 +151,12 @@ def contract(a, b, /, left, right, into):
     return _contract(a, b, left, right, into)
 
 
-def _contract_two(a: Tensor, b: Tensor, left: Labels, right: Labels, keep: set[int]) -> tuple[Tensor, Labels]:
+def _contract_two(
+    a: Tensor, b: Tensor, left: Labels, right: Labels, keep: Sequence[int]
+) -> tuple[Tensor, Labels]:
     """Contract two operands, keeping the names in ``keep``; the result and its names."""
-    into = tuple([label for label in dict.fromkeys((*left, *right)) if label in keep])
+    known = dict.fromkeys((*left, *right))
+    into = tuple([label for label in keep if label in known])
     a, left = _ready(a, left, right, into)
     b, right = _ready(b, right, left, into)
     return contract(a, b, left=left, right=right, into=into), into
@@ -177,7 +183,8 @@ def _contract_all(operands: list[Tensor], labels: list[Labels], out: Labels) -> 
 
         i, j = min(combinations(range(len(operands)), 2), key=grows)
         others = {n for place, names in enumerate(labels) if place not in (i, j) for n in names}
-        made, names = _contract_two(operands[i], operands[j], labels[i], labels[j], others | set(out))
+        keep = [*out, *(others - set(out))]
+        made, names = _contract_two(operands[i], operands[j], labels[i], labels[j], keep)
         for place in (j, i):
             del operands[place], labels[place]
         operands.insert(0, made)

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from autokit.devices import module_of
+from autokit.devices import contiguous, module_of
 from autokit.ops.errors import describe
 from autokit.ops.gpu import any_of, like
 from autokit.ops.index import read_at
 from autokit.ops.lu import lu_arrays, order_of_rows
 from autokit.ops.matrices import (
     in_batch,
+    in_columns,
     require_floating,
     require_kernel,
     require_matrices,
@@ -85,7 +86,9 @@ def _lu_gradient(g: Any, out: Any, order: Any) -> Any:
 
 def _permutation(order: Any, dtype: Any) -> Any:
     """P, for which P L U is A: column k has its 1 in the row that came to be row k."""
-    return np.swapaxes(read_at(module_of(order).eye(order.shape[-1], dtype=dtype), (order,)), -1, -2)
+    return contiguous(
+        np.swapaxes(read_at(module_of(order).eye(order.shape[-1], dtype=dtype), (order,)), -1, -2)
+    )
 
 
 @operation(
@@ -96,7 +99,7 @@ def _permutation(order: Any, dtype: Any) -> Any:
 )
 def plain_lu(a, /, found=None, order=None):
     """L below the diagonal and U on and above it; see :func:`lu_factor`."""
-    return found
+    return in_columns(found)
 
 
 def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -> Any:

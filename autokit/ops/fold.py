@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autokit.devices import contiguous
+from autokit.devices import contiguous, with_channels_as
 from autokit.ops.errors import require_floats
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
@@ -240,7 +240,7 @@ def plain_pixel_shuffle(a, /, factor):
     split = a.reshape((*lead, channels // factor**2, factor, factor, height, width))
     n = len(lead)
     moved = split.transpose((*range(n + 1), n + 3, n + 1, n + 4, n + 2))
-    return moved.reshape((*lead, channels // factor**2, height * factor, width * factor))
+    return with_channels_as(a, moved.reshape((*lead, channels // factor**2, height * factor, width * factor)))
 
 
 @operation(
@@ -256,7 +256,9 @@ def plain_pixel_unshuffle(a, /, factor):
     split = a.reshape((*lead, channels, height // factor, factor, width // factor, factor))
     n = len(lead)
     moved = split.transpose((*range(n + 1), n + 2, n + 4, n + 1, n + 3))
-    return moved.reshape((*lead, channels * factor**2, height // factor, width // factor))
+    return with_channels_as(
+        a, moved.reshape((*lead, channels * factor**2, height // factor, width // factor))
+    )
 
 
 @operation(
@@ -271,7 +273,7 @@ def plain_channel_shuffle(a, /, groups):
     if not a.size:
         return a.copy()
     split = a.reshape((a.shape[0], groups, a.shape[1] // groups, *a.shape[2:]))
-    return np.swapaxes(split, 1, 2).reshape(a.shape)
+    return with_channels_as(a, np.swapaxes(split, 1, 2).reshape(a.shape))
 
 
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.devices import module_of, on_a_gpu
+from autokit.devices import contiguous, module_of, on_a_gpu
 from autokit.ops.dims import place_of
 from autokit.ops.errors import broadcast_message, describe, kind_of, require_tensor
 from autokit.ops.gpu import any_of, is_on_cpu, like
@@ -57,6 +57,7 @@ def whole_index(shape: tuple[int, ...], dim: int, index: Any) -> tuple[Any, ...]
     mixed=True,
     name="gather",
     linear=True,
+    layout=contiguous,
 )
 def plain_gather(a, /, dim, index):
     """See :func:`gather`."""

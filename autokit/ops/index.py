@@ -378,14 +378,17 @@ def _put_name(node: Node) -> str:
 )
 def put(a, value, /, index):
     """A copy of ``a`` with ``value`` at ``index``."""
-    result = writable_copy(a)
+    result = writable_copy(a, "K")
     write(result, index, value)
     return result
 
 
-def writable_copy(a: Any) -> Any:
-    """A copy to write into: without dimensions NumPy may give a scalar, which cannot be written."""
-    return np.array(a) if isinstance(a, np.generic) else a.copy()
+def writable_copy(a: Any, order: str = "C") -> Any:
+    """A copy to write into: without dimensions NumPy may give a scalar, which cannot be written.
+
+    It lies row by row in memory, or with ``order`` "K" as ``a`` does.
+    """
+    return np.array(a) if isinstance(a, np.generic) else a.copy(order)
 
 
 def zero_like(g: Any) -> Any:

@@ -18,6 +18,7 @@ from autokit.ops.lu import lu_arrays
 from autokit.ops.matrices import (
     LinAlgError,
     in_batch,
+    in_columns,
     require_square_floating,
     transposed,
 )
@@ -54,7 +55,7 @@ def inverses(a: Any) -> Any:
 )
 def plain_inv(a, /):
     """See :func:`inv`."""
-    return inverses(a)
+    return in_columns(inverses(a))
 
 
 def first_zero_pivot(a: Any) -> Any:

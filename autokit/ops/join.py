@@ -225,7 +225,7 @@ def plain_block_diag(*tensors):
             )
     shapes = [_as_matrix(tensor.shape) for tensor in tensors]
     size = (sum(shape[0] for shape in shapes), sum(shape[1] for shape in shapes))
-    result = np.zeros_like(tensors[0], shape=size)
+    result = np.zeros_like(tensors[0], shape=size, order="C")
     row = column = 0
     for tensor, (rows, columns) in zip(tensors, shapes):
         result[row : row + rows, column : column + columns] = tensor

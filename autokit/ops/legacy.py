@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from autokit.dtypes import FLOATS
+from autokit.formats import contiguous_format
 from autokit.ops import inplace, join, reduce, shape, strides
 from autokit.ops import pad as padding
+from autokit.ops.convert import clone
 from autokit.ops.dims import sizes_of
 from autokit.ops.names import Names
 from autokit.ops.operands import fitting
@@ -97,7 +99,7 @@ def sum_to_size(self: Tensor, *size: Any) -> Tensor:
 
 def narrow_copy(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     """:func:`narrow`, in memory of its own."""
-    return shape.narrow(input, dim, start, length).clone()
+    return clone(shape.narrow(input, dim, start, length), memory_format=contiguous_format)
 
 
 def split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:

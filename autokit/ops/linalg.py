@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.devices import module_of
+from autokit.devices import contiguous, module_of
 from autokit.dtypes import DIFFERENTIABLE
 from autokit.ops.dims import place_of
 from autokit.ops.errors import broadcast_message, describe, refuse_bools_in
@@ -335,7 +335,7 @@ def kron(input: Tensor, other: Tensor) -> Tensor:
 )
 def plain_cross(a, b, /, dim):
     """See :func:`cross`."""
-    return np.cross(a, b, axis=dim)
+    return contiguous(np.cross(a, b, axis=dim))
 
 
 def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:

@@ -153,7 +153,7 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
 )
 def plain_part_scatter(a, src, /, index, made_by):
     """See :func:`select_scatter`."""
-    result = writable_copy(a)
+    result = writable_copy(a, "K")
     result[index] = src
     return result
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.devices import contiguous
 from autokit.dtypes import DIFFERENTIABLE
 from autokit.ops.errors import describe
 from autokit.tensor import Tensor
@@ -51,6 +52,11 @@ def require_tensors(function: str, **values: Any) -> None:
                 f"{function}(): argument '{name}' (position {place}) must be Tensor, not "
                 f"{type(value).__name__}; make one with torch.tensor(...)"
             )
+
+
+def in_columns(a: Any) -> Any:
+    """Matrices column by column in memory, as LAPACK leaves them, and PyTorch with it."""
+    return np.swapaxes(contiguous(np.swapaxes(a, -2, -1)), -2, -1)
 
 
 def require_matrices(function: str, tensor: Any, name: str = "A") -> None:

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from autokit.devices import module_of
+from autokit.formats import contiguous_format
+from autokit.ops.convert import clone
 from autokit.ops.errors import describe, require_all_tensors
 from autokit.ops.linalg import matmul, mm
 from autokit.ops.matrices import (
@@ -131,7 +133,7 @@ def matrix_power(input: Tensor, n: int) -> Tensor:
         identity = np.broadcast_to(identity, input.array.shape)
         return mul(input, 0) + identity if input.requires_grad else new_tensor(identity.copy())
     if n == 1:
-        return input.clone()
+        return clone(input, memory_format=contiguous_format)
     result, square = None, input
     while True:
         if n & 1:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.devices import on_a_gpu
+from autokit.devices import laid_as, on_a_gpu
 from autokit.ops.dims import place_of
 from autokit.ops.errors import describe, kind_of, require_tensor
 from autokit.ops.gather import beyond, require_vector, within, zero
@@ -212,7 +212,7 @@ def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor
 )
 def plain_index_fill(a, value, /, dim, index, by_tensor=False):
     """See :func:`index_fill`."""
-    result = writable_copy(a)
+    result = writable_copy(a, "K")
     if result.ndim:
         result[slices_at(dim, index)] = value
     elif index.size:
@@ -267,7 +267,7 @@ def single(name: str, input: Tensor, value: Any) -> tuple[Tensor, bool]:
 )
 def put_added(a, value, /, index):
     """A copy of ``a`` with ``value`` added at ``index``; places named twice get both."""
-    result = writable_copy(a)
+    result = writable_copy(a, "K")
     add_at(result, index, value)
     return result
 
@@ -422,7 +422,7 @@ def plain_put(a, source, /, index, accumulate=False):
         add_at(result, (index.reshape(-1),), source.reshape(-1))
     else:
         result[index.reshape(-1)] = source.reshape(-1)
-    return result.reshape(a.shape)
+    return laid_as(a, result.reshape(a.shape))
 
 
 def _zeros_for(g: Any, index: Any) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.devices import with_channels_as
 from autokit.ops.dims import whole_numbers
 from autokit.ops.direct import direct
 from autokit.ops.errors import describe, dimension_error, refuse_bools_in, require_floats
@@ -124,12 +125,13 @@ def _max_pool(
         for width, pad, size, step in zip(pooling.kernel, pooling.padding, pooling.sizes, pooling.dilation)
     ]
     pooling = pooling._replace(kernel=tuple(seen))
-    places = places_of_maxima(input.array, pooling)
+    places = with_channels_as(input.array, places_of_maxima(input.array, pooling))
     node = f"MaxPool{ndim}DWithIndicesBackward0"
     return taken(input, places, pooling.overlaps(), node, ndim), places
 
 
 def taken(input: Tensor, places: Any, overlap: bool, node: str, ndim: int) -> Tensor:
+    """The elements of ``input`` at ``places``, each counted in its own image; they lie as ``places`` do."""
     through = counted_through(places, input.array.shape, ndim)
     return direct(take_places, (input,), {"places": through, "overlap": overlap, "node": node})
 
@@ -163,6 +165,8 @@ def max_pool1d(
     skips = kernel if stride in _NONE else _of_a_row(name, "stride", stride, 1)
     around = _of_a_row(name, "padding", padding, 0)
     steps = _of_a_row(name, "dilation", dilation, 1)
+    if not return_indices:
+        row = row.contiguous()  # its results then lie row by row too
     values, places = _max_pool(row, kernel, skips, around, steps, ceil_mode, 2)
     return with_places(values.squeeze(-2), places.squeeze(-2), return_indices)
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autokit.current_gpu import OnGPU
-from autokit.devices import contiguous, module_of, on_a_gpu
+from autokit.devices import contiguous, module_of, on_a_gpu, with_channels_as
 from autokit.dtypes import FLOATS
 from autokit.ops.blocks import BLOCK, BLOCKS_OF_THREADS, pieces
 from autokit.ops.gpu import add_at, like
@@ -291,7 +291,8 @@ def put_places(a, /, shape, places, overlap, node):
         add_at(result, places.reshape(-1), a.reshape(-1))
     else:
         result[places] = a
-    return result.reshape(shape)
+    result = result.reshape(shape)
+    return with_channels_as(a, result) if a.ndim == 4 else result
 
 
 # ---------------------------------------------------------------- the mean
@@ -333,9 +334,11 @@ def window_means(a, /, pooling, divisors):
         else:
             total += padded[seen]
     if a.dtype.kind not in FLOATS:
-        return np.trunc(total / divisors).astype(a.dtype)
-    total /= module_of(a).asarray(divisors)
-    return total.astype(a.dtype, copy=False)
+        total = np.trunc(total / divisors)
+    else:
+        total /= module_of(a).asarray(divisors)
+    total = total.astype(a.dtype, copy=False)
+    return with_channels_as(a, total) if len(pooling.sizes) == 2 else contiguous(total)
 
 
 @operation(

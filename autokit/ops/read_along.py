@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.devices import contiguous
+from autokit.devices import contiguous, laid_as
 from autokit.ops.gather import plain_gather
 from autokit.ops.gpu import like
 from autokit.ops.operation import derivative, on, operation
@@ -36,8 +36,11 @@ def _put_back(g: Any, shape: tuple[int, ...], dim: int, keepdim: bool, index: An
     return on(put_along, restored(g, shape, dim, keepdim), shape=shape, dim=dim, index=places)
 
 
-def reading(name: str, words: str, backward: str) -> Any:
-    """An operation that reads the places that were found along a dimension."""
+def reading(name: str, words: str, backward: str, layout: Any = contiguous) -> Any:
+    """An operation that reads the places that were found along a dimension.
+
+    Its result lies by ``layout``; as the places do where that is None.
+    """
 
     @operation(
         words,
@@ -45,13 +48,14 @@ def reading(name: str, words: str, backward: str) -> Any:
         a=derivative("1 at the places read, else 0", _put_back),
         name=name,
         backward=backward,
-        layout=contiguous,
+        layout=layout,
     )
     def read(a, /, dim, keepdim, index):
         """The elements of ``a`` at the places ``index`` along ``dim``."""
         if not a.ndim:
             return a.copy()
         places = index if keepdim else np.expand_dims(index, dim)
-        return np.take_along_axis(a, places, dim).reshape(index.shape)
+        made = np.take_along_axis(a, places, dim).reshape(index.shape)
+        return made if layout else laid_as(index, made)
 
     return read

@@ -164,7 +164,7 @@ def _counts(repeats: Tensor) -> np.ndarray:
 )
 def plain_flip(a, /, dims):
     """See :func:`flip`."""
-    return np.flip(a, dims).copy() if a.ndim else a.copy()
+    return np.flip(a, dims).copy("K") if a.ndim else a.copy()
 
 
 def flip(input: Tensor, *dims: Any) -> Tensor:

@@ -187,6 +187,7 @@ def _running(name: str, extreme: Any) -> Any:
         f"running {name[3:]} {{a}}",
         a=derivative(f"1 at the place of the {name[3:]}imum so far", _to_places),
         name=name,
+        layout=contiguous,
     )
     def read(a, /, dim, index):
         """The elements of ``a`` at the places ``index`` along ``dim``."""
@@ -203,7 +204,7 @@ def _running(name: str, extreme: Any) -> Any:
             )
             # The last place where the extreme so far was met: of equal elements the later, of nans too.
             hits = (a == runs) | (a != a)
-            index = accumulate(np.maximum, np.where(hits, line, 0), axis=place)
+            index = contiguous(accumulate(np.maximum, np.where(hits, line, 0), axis=place))
         else:
             index = np.zeros_like(a, dtype=np.int64)
         return pair(read(input, place, index), new_tensor(index))

@@ -192,7 +192,7 @@ def linalg_vander(x: Tensor, N: int | None = None) -> Tensor:
     if x.array.dtype.kind in "ui":
         x = x.long()
     exponents = new_tensor(module_of(x).arange(count).astype(x.array.dtype)).to(x.device)
-    return on(plain_pow, x.unsqueeze(-1), exponents)
+    return on(plain_pow, x.contiguous().unsqueeze(-1), exponents)
 
 
 # ---------------------------------------------------------------- windows

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.devices import contiguous
 from autokit.ops import approximations as by
 from autokit.ops.blocks import FEW, in_blocks, select, zeros_like
 from autokit.ops.elementwise import logistic_of_block, sigmoid, tanh
@@ -421,7 +422,7 @@ def _of_logsigmoid_of_block(g: Any, a: Any, into: Any, /) -> None:
 
 def _logsigmoid(a: Any) -> Any:
     require_floats("log_sigmoid_cpu", a)
-    return np.minimum(a, 0) - np.log1p(np.exp(-np.abs(a)))
+    return contiguous(np.minimum(a, 0) - np.log1p(np.exp(-np.abs(a))))
 
 
 def _logsigmoid_of_block(a: Any, into: Any, /) -> None:

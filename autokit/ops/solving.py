@@ -19,6 +19,7 @@ from autokit.ops.inverses import failures, inverses
 from autokit.ops.matrices import (
     LinAlgError,
     in_batch,
+    in_columns,
     require_kernel,
     require_matrices,
     require_square,
@@ -59,7 +60,7 @@ def plain_solve(a, b, /, vector=False):
         made = system(a, columns)
     except np.linalg.LinAlgError:
         made = inverses(a) @ columns
-    return made[..., 0] if vector else made
+    return made[..., 0] if vector else in_columns(made)
 
 
 def check_system(function: str, A: Any, B: Any, name: str = "A") -> None:
@@ -180,7 +181,7 @@ def _triangular_gradients(g: Any, a: Any, out: Any, upper: bool, unit: bool) -> 
 )
 def plain_solve_triangular(a, b, /, upper=True, unit=False):
     """See :func:`solve_triangular`."""
-    return _substitute(a, b, upper, unit)
+    return in_columns(_substitute(a, b, upper, unit))
 
 
 def solve_triangular(

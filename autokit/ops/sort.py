@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.devices import module_of
+from autokit.devices import contiguous, laid_as, module_of
 from autokit.dtypes import FLOATS
 from autokit.ops.dims import place_of
 from autokit.ops.extremes import shared_among_ties
@@ -88,8 +88,8 @@ def order_of(a: Any, dim: int, descending: bool = False) -> Any:
     return np.argsort(a, axis=dim, kind="stable")
 
 
-_read_sorted = reading("sort", "sorted", "SortBackward0")
-_read_stable = reading("sort_stable", "sorted", "SortBackward1")
+_read_sorted = reading("sort", "sorted", "SortBackward0", None)
+_read_stable = reading("sort_stable", "sorted", "SortBackward1", None)
 _sorted = return_type("sort", "values", "indices")
 
 
@@ -105,7 +105,7 @@ def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool
     """
     require_operand("sort", input)
     place = place_of(dim, input.array.ndim, "sort")
-    index = order_of(input.array, place, descending)
+    index = laid_as(input.array, order_of(input.array, place, descending))
     read = _read_sorted if stable is None else _read_stable
     return _sorted(read(input, place, True, index), new_tensor(index))
 
@@ -113,7 +113,8 @@ def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool
 def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Tensor:
     """The places of the elements in order along ``dim``."""
     require_operand("argsort", input)
-    return new_tensor(order_of(input.array, place_of(dim, input.array.ndim, "argsort"), descending))
+    a = input.array
+    return new_tensor(laid_as(a, order_of(a, place_of(dim, a.ndim, "argsort"), descending)))
 
 
 def msort(input: Tensor) -> Tensor:
@@ -145,7 +146,7 @@ def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: boo
         )
     if a.dtype.kind == "b":
         raise RuntimeError("topk does not support bool dtypes on CPU; convert it with .int()")
-    index = top_of(a, place, k, largest)
+    index = contiguous(top_of(a, place, k, largest))
     return _top(_read_top(input, place, True, index), new_tensor(index))
 
 

@@ -28,6 +28,7 @@ from autokit.ops.inverses import plain_inv
 from autokit.ops.matrices import (
     LinAlgError,
     column,
+    in_columns,
     require_floating,
     require_matrices,
     require_square,
@@ -100,7 +101,7 @@ def _s_gradient(g: Any, a: Any, found: Any) -> Any:
 )
 def svd_u(a, /, found=None):
     """The left singular vectors; see :func:`linalg_svd`."""
-    return found[0]
+    return in_columns(found[0])
 
 
 @operation(
@@ -122,7 +123,7 @@ def svd_s(a, /, found=None):
 )
 def svd_vh(a, /, found=None):
     """The right singular vectors, in rows; see :func:`linalg_svd`."""
-    return found[2]
+    return in_columns(found[2])
 
 
 def _svd_arrays(A: Tensor, full: bool) -> Any:
@@ -245,7 +246,7 @@ def eigh_values(a, /, found=None, uplo="L"):
 )
 def eigh_vectors(a, /, found=None, uplo="L"):
     """The eigenvectors, in columns; see :func:`eigh`."""
-    return found[1]
+    return in_columns(found[1])
 
 
 def _eigh_arrays(A: Tensor, uplo: str) -> Any:
@@ -332,7 +333,7 @@ def eig_values(a, /, found=None):
 )
 def eig_vectors(a, /, found=None):
     """The eigenvectors, in columns; see :func:`eig`."""
-    return found[1]
+    return in_columns(found[1])
 
 
 def _eig_arrays(A: Tensor) -> Any:

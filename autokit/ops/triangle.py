@@ -139,7 +139,7 @@ def diagflat(input: Tensor, offset: int = 0) -> Tensor:
 )
 def plain_diagonal_scatter(a, b, /, offset, dim1, dim2):
     """See :func:`diagonal_scatter`."""
-    result = writable_copy(a)
+    result = writable_copy(a, "K")
     _diagonal(result, offset, dim1, dim2)[...] = b
     return result
 

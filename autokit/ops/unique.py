@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from autokit.devices import module_of
+from autokit.devices import contiguous, module_of
 from autokit.ops.dims import place_of
 from autokit.ops.half import widened
 from autokit.ops.names import Names
@@ -36,7 +36,9 @@ def _picking(name: str, backward: str, stands_for: str) -> Any:
     )
     def picked(a, /, dim, index):
         """The elements at the places ``index``, of the flattened array or along ``dim``."""
-        return np.take(a, index, axis=dim)
+        if dim is None:
+            return np.take(a, index)
+        return np.moveaxis(contiguous(np.moveaxis(np.take(a, index, axis=dim), dim, 0)), 0, dim)
 
     return picked
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
+import numpy as np
 import pytest
 
 import autokit
+from tests.ops.cases import CASES
+from tests.ops.test_cases import flat
 from tests.support import require
 
 require("torch")
@@ -101,3 +105,71 @@ def test_results_in_rows_are_mapped_over():
 
     batch = autokit.arange(12.0).reshape(2, 2, 3).cos()[:, :, :2]
     assert autokit.allclose(autokit.vmap(both)(batch), autokit.stack([both(each) for each in batch]))
+
+
+# ---------------------------------------------------------------- all operations
+
+ARRANGED = {
+    "rows": lambda L, a: L.tensor(a),
+    "turned": lambda L, a: L.tensor(np.ascontiguousarray(a.T)).permute(*range(a.ndim)[::-1]),
+    "swapped": lambda L, a: L.tensor(np.ascontiguousarray(a.swapaxes(-1, -2))).transpose(-1, -2),
+    "channels": lambda L, a: L.tensor(a).contiguous(
+        memory_format=L.channels_last if a.ndim == 4 else L.channels_last_3d
+    ),
+}
+
+BY_STEPS = "made here by several recorded products"
+MIXED = "of operands that lie differently PyTorch follows the first, and NumPy none"
+OTHERWISE = {
+    "addr": MIXED,
+    "local_response_norm": MIXED,
+    "getitem": "of indices of several dimensions PyTorch's gather begins with the longest steps",
+    "einsum": "PyTorch takes diagonals and sums of one operand as views, and orders long products otherwise",
+    "kron": "PyTorch reads its own product by a view, which fails for some layouts",
+    "take_along_dim": "without dim PyTorch reads the indices by a view, which fails for some layouts",
+    "pad": "of negative widths alone PyTorch copies a view as it lies",
+    "max_pool3d": "PyTorch refuses channels last without a batch",
+    "linalg.householder_product": BY_STEPS,
+    "orgqr": BY_STEPS,
+    "linalg.eigvals": "PyTorch's are the real parts of complex numbers",
+    "linalg.solve": "of a vector for each matrix PyTorch makes columns of the batch",
+    "linalg.lstsq": "PyTorch's are a part of a longer array",
+    "linalg.lu_solve": "of X A = B PyTorch fills columns",
+    "linalg.solve_triangular": "of X A = B PyTorch fills columns",
+}
+"""Operations with a result that lies otherwise than PyTorch's, and why."""
+
+
+def _steps(tensor: Any) -> Any:
+    return None if not tensor.numel() else [s for s, n in zip(tensor.stride(), tensor.shape) if n > 1]
+
+
+def _layouts(library: Any, case: Any, arranged: str) -> Any:
+    """How the results lie; sizes of 1 have no step of their own."""
+    tensors = []
+    for array in case.arrays:
+        array = array.astype(np.float32) if array.dtype.kind == "f" else array
+        least = {"rows": 0, "channels": 4}.get(arranged, 2)
+        known = array.ndim >= least and (arranged != "channels" or array.ndim < 6)
+        tensors.append(ARRANGED[arranged if known else "rows"](library, array))
+    library.manual_seed(0)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            results = flat(case.call(library, *tensors))
+    except RuntimeError:
+        return "refused"
+    return [_steps(each) for each in results if isinstance(each, library.Tensor) and not each.is_sparse]
+
+
+@pytest.mark.parametrize("name", sorted({case.name for case in CASES}))
+def test_all_results_lie_as_pytorchs_or_there_is_a_reason(name: str):
+    differing = []
+    for case in CASES:
+        if case.name != name or any(1 in array.shape for array in case.arrays):
+            continue
+        for arranged in ARRANGED:
+            mine, yours = (_layouts(T, case, arranged) for T in (autokit, torch))
+            if mine != yours:
+                differing.append((arranged, [array.shape for array in case.arrays], mine, yours))
+    assert bool(differing) == (name in OTHERWISE), differing
