@@ -101,7 +101,7 @@ def _public(functions: Any, neural: Any, methods: Any) -> list[tuple[str, list[s
     from tests.fuzz.signatures import namespace
 
     tables = [
-        ("", ops.FUNCTIONS, torch, functions, ""),
+        ("", [*ops.FUNCTIONS, *autokit._FROM_NN], torch, functions, ""),
         (".", ops.METHODS, torch.Tensor, methods, ""),
         (
             "functional.",

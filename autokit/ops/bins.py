@@ -135,6 +135,11 @@ def histogram(
         raise NotImplementedError(
             f"\"histogramdd\" not implemented for '{kind_of(a)}'; convert it with .float()"
         )
+    if weight is not None and weight.array.dtype != a.dtype:
+        raise RuntimeError(
+            "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should have the "
+            f"same dtype, but got input({kind_of(a)}), and weight({kind_of(weight)})"
+        )
     if weight is not None and weight.array.shape != a.shape:
         raise RuntimeError(
             "torch.histogramdd: if weight tensor is provided it should have the same shape as the input "

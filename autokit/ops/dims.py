@@ -61,11 +61,8 @@ def sizes_of(values: tuple[Any, ...], name: str, argument: str = "size") -> tupl
     try:
         return tuple([whole(value, argument, name) for value in values])
     except TypeError:
-        kind = next(
-            type(value).__name__
-            for value in values
-            if isinstance(value, bool) or not hasattr(value, "__index__")
-        )
+        wrong = [each for each in values if isinstance(each, bool) or not hasattr(each, "__index__")]
+        kind = type((wrong or values)[0]).__name__
         raise TypeError(
             f"{name}(): argument '{argument}' (position 1) must be tuple of ints, not {kind}"
         ) from None

@@ -22,6 +22,7 @@ import numpy as np
 
 from autokit.autograd.node import Node
 from autokit.batches.products import LETTERS
+from autokit.ops.convert import cast
 from autokit.ops.errors import describe, dimension_error
 from autokit.ops.gpu import like
 from autokit.ops.matrices import require_tensors, title
@@ -404,6 +405,8 @@ def einsum(*args: Any) -> Tensor:
         operands, parsed, output = _sublists(args)
         _require_operands(operands)
     inputs, out = _without_ellipses(operands, parsed, output)
+    if len(operands) == 1 and operands[0].array.dtype.kind in "bui" and not set(inputs[0]) <= set(out):
+        operands = [cast(operands[0], dtype=np.dtype(np.int64))]  # as wherever integers are summed
     tensors, names = _without_broadcasts(operands, inputs)
     return _contract_all(tensors, names, out)
 
@@ -442,6 +445,8 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
     left_dims, right_dims = _paired(a, b, dims.tolist() if isinstance(dims, Tensor) else dims)
     if a.array.dtype != b.array.dtype:
         raise RuntimeError(f"both inputs should have same dtype: {describe(a)} and {describe(b)}")
+    if a.array.dtype.kind == "b":
+        raise NotImplementedError("\"tensordot\" not implemented for 'Bool': convert with .int() or .float()")
     left = list(range(a.array.ndim))
     right = [a.array.ndim + place for place in range(b.array.ndim)]
     for i, j in zip(left_dims, right_dims):

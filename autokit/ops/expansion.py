@@ -100,16 +100,25 @@ def broadcast_shapes(*shapes: Any) -> Size:
     Raises
     ------
     RuntimeError
-        If they do not.
+        If they do not, or one is no shape.
+    ValueError
+        If a size is negative.
     """
     found: list[int] = []
     for number, shape in enumerate(shapes):
+        if not isinstance(shape, int | tuple | list):
+            kind = TypeError if shape is None else RuntimeError
+            raise kind(
+                f"Input shapes should be of type ints, a tuple of ints, or a list of ints, got {shape!r}"
+            )
         shape = (shape,) if isinstance(shape, int) else tuple(shape)
         found = [1] * (len(shape) - len(found)) + found
         for back in range(1, len(shape) + 1):
             size = shape[-back]
             if size < 0:
-                raise RuntimeError(f"Trying to create tensor with negative dimension ({size}): ({size})")
+                raise ValueError(
+                    f"Attempting to broadcast a dimension with negative length! There is {size} in {shape}"
+                )
             if size in (1, found[-back]):
                 continue
             if found[-back] != 1:

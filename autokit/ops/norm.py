@@ -318,7 +318,7 @@ def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
             f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {kind_of(a)}: "
             "convert it with .float()"
         )
-    if math.isinf(p) and not a.size:
+    if math.isinf(p) and 0 in (*a.shape[:place], *a.shape[place + 1 :]):
         raise RuntimeError(
             f"linalg.vector_norm cannot compute the {p} norm of slices without elements: {describe(input)}"
         )

@@ -11,6 +11,7 @@ from autokit.devices import channels_last_or_contiguous
 from autokit.ops.axis_maps import AxisMap, picking, resample
 from autokit.ops.errors import describe, refuse_bools_in
 from autokit.ops.names import Names
+from autokit.ops.operands import fitting
 from autokit.ops.operation import derivative, on, operation
 from autokit.tensor import Tensor
 
@@ -79,7 +80,9 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
                     f"narrow(): length must be non-negative. {list(pad)} takes more off than "
                     f"{describe(input)} has"
                 )
-        return constant_pad_nd(input, widths=everywhere, value=0 if value is None else value)
+        some = value is not None and any(before > 0 or after > 0 for before, after in everywhere)
+        fill = fitting(value, input.array.dtype) if some else 0
+        return constant_pad_nd(input, widths=everywhere, value=fill)
     if value is not None and value != 0:
         raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
     count, ndim = len(widths), input.array.ndim

@@ -173,7 +173,7 @@ def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor
             "index_copy_(): self and source expected to have the same dtype, but got (self) "
             f"{kind_of(input)} and (source) {kind_of(source)}"
         )
-    if not input.array.ndim:
+    if source.array.ndim < 2 and not input.array.ndim:
         return input[None].index_copy(0, index, source.reshape(-1)).reshape(())
     own, theirs = list(input.array.shape), list(source.array.shape)
     if (theirs or len(own) > 1) and own[:axis] + own[axis + 1 :] != theirs[:axis] + theirs[axis + 1 :]:

@@ -12,7 +12,7 @@ from autokit.ops.errors import describe
 from autokit.ops.expansion import expand
 from autokit.ops.gpu import any_of, ask
 from autokit.ops.names import Names
-from autokit.ops.operation import derivative, operation
+from autokit.ops.operation import derivative, on, operation
 from autokit.ops.shape import flatten, reshape, unsqueeze
 from autokit.tensor import Tensor, new_tensor
 
@@ -158,7 +158,7 @@ def _counts(repeats: Tensor) -> np.ndarray:
 @operation(
     "flip",
     "{a}, reversed",
-    a=derivative("reversed", lambda g, dims: np.flip(g, dims)),
+    a=derivative("reversed", lambda g, dims: on(plain_flip, g, dims=dims)),
     name="flip",
     linear=True,
 )

@@ -167,8 +167,10 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
     """Dimension ``dim`` as several of these ``sizes``; one of them may be -1."""
     shape = input.array.shape
-    place = place_of(dim, len(shape), "unflatten")
     sizes = sizes_of((sizes,), "unflatten", "sizes")
+    if not shape:
+        raise RuntimeError(f"unflatten: {describe(input)} has no dimensions to be taken apart")
+    place = place_of(dim, len(shape), "unflatten")
     if not sizes:
         raise RuntimeError("unflatten: sizes must be non-empty")
     known = 1

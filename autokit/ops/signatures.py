@@ -352,8 +352,11 @@ def looked_at(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
             factors = _older_factors(form)
             if factors:
                 return _in_todays_order(name, form, factors, arguments, settings)
-            if form[-1:] and form[-1].rest and len(arguments) > len(form) and not _takes_all(function):
+            rest = _rest_of(function)
+            if form[-1:] and form[-1].rest and len(arguments) > len(form) and not rest:
                 return (*arguments[: len(form) - 1], arguments[len(form) - 1 :]), settings
+            if rest in settings:
+                return _with_rest_by_place(rest, arguments, settings)
             arguments, settings, changed = plain_numbers(form, arguments, settings)
             renamed = in_our_words(form, function, settings)
             if changed or renamed != settings:  # another tensor of that type may stand for no number
@@ -392,11 +395,22 @@ def looked_at_after(name: str, function: Callable[..., Any]) -> Callable[..., An
 
 
 @cache
-def _takes_all(function: Callable[..., Any]) -> bool:
-    """Whether a function takes as many arguments as there are: others get the last of them as one tuple."""
+def _rest_of(function: Callable[..., Any]) -> str:
+    """What a function calls the arguments of which it takes any number; empty where it takes none."""
     function = getattr(function, "out_of_place", function)
+    if hasattr(function, "operation"):
+        return ""
     parameters = inspect.signature(function).parameters.values()
-    return not hasattr(function, "operation") and any(each.kind is each.VAR_POSITIONAL for each in parameters)
+    return next((each.name for each in parameters if each.kind is each.VAR_POSITIONAL), "")
+
+
+def _with_rest_by_place(
+    rest: str, arguments: tuple[Any, ...], settings: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The same call with what a function takes as many of as there are by place, and the tensor before it."""
+    first = [settings[each] for each in ("input", "self") if each in settings]
+    others = {each: value for each, value in settings.items() if each not in (rest, "input", "self")}
+    return (*arguments, *first, settings[rest]), others
 
 
 def _older_factors(form: list[Parameter]) -> list[str]:

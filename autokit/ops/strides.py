@@ -89,13 +89,19 @@ def rearranged(g, /, from_places, to_places, extent):
 
 def _as_strided_gradient(g: Any, size: Any, stride: Any, storage_offset: int, origin: Any) -> Any:
     own_shape, own_strides, own_offset, extent = origin
-    return on(
+    own_places = _positions(own_shape, own_strides, own_offset)
+    back = on(
         rearranged,
         g,
         from_places=_positions(size, stride, storage_offset),
-        to_places=_positions(own_shape, own_strides, own_offset),
+        to_places=own_places,
         extent=extent,
     )
+    # Elements that lie in one place, as of an expanded tensor, share the gradient of that place.
+    sharing = np.bincount(own_places.reshape(-1))[own_places] if own_places.size else own_places
+    if (sharing <= 1).all():
+        return back
+    return back / beside(g, sharing.astype(g.dtype if isinstance(g, np.ndarray) else np.float64))
 
 
 @operation(

@@ -8,6 +8,7 @@ five is then made wrong on purpose.
 
 from __future__ import annotations
 
+import re
 from random import Random
 from typing import NamedTuple
 
@@ -34,6 +35,8 @@ AWKWARD = [
     "-30.0",
 ]
 NUMBERS = ["0", "1", "2", "-1", "3", "0.5", "-1.5", "2.0", "True", "inf", "nan", "0.0", "1e-3", "10"]
+RANGE = re.compile(r"-?\d+\.\.-?\d+")
+"""The recipe of whole numbers."""
 WRONG = ["None", "'a'", "[1, 2]", "1.5", "(0, 7)", "{}", "T.tensor([1, 2])", "T.float32", "True", "-7", "99"]
 
 
@@ -227,22 +230,26 @@ class Drawing:
         if kind.endswith("?") and self.chance(0.2):
             return "None"
         plain = kind.rstrip("?")
+        if name == "reduction" and plain == "int":  # as of the functions that torch.nn.functional calls
+            return draw.choice(("0", "1", "2", "2", "3"))
         if how.startswith("tensors"):
             return self.a_list(how)
         if (
             how
             and not plain.startswith("Tensor")
-            and ".." not in how
+            and not RANGE.fullmatch(how)
             and how not in ("dim", "new-dim", "dims", "shape")
         ):
             return draw.choice(how.split("|"))
-        if ".." in how and not plain.startswith("Tensor"):
+        if RANGE.fullmatch(how) and not plain.startswith("Tensor"):
             low, high = map(int, how.split(".."))
             number = str(draw.randint(low, high))
             if plain.startswith("int[") and self.chance(0.3):
                 count = int(plain[4:-1] or draw.randint(0, 3))
                 return str(tuple(draw.randint(low, high) for _ in range(count)))
             return number
+        if plain == "Dims":
+            return draw.choice(("1", "2", "0", "([0], [0])", "([1], [0])", "([-1], [0])", "([0], [])"))
         if plain == "Tensor" or plain == "Tensor | float":
             return self.a_tensor(parameter)
         if plain == "Tensor[]":

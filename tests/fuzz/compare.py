@@ -155,7 +155,7 @@ def _compare(
     if said:
         return "result", said
     for name, tensor in theirs.tensors.items():
-        said = _differ(ours.tensors[name].detach(), tensor.detach(), False, tolerance)
+        said = _differ(ours.tensors[name].detach(), tensor.detach(), unset, tolerance)
         if said:
             return "operand", f"{name} after the call: {said}"
     if (ours.backward_error is None) != (theirs.backward_error is None):

@@ -198,7 +198,7 @@ RECIPES = _table(
     binomial: count=bc prob=bc
     multinomial: self=bc replacement=True|False
     einsum: equation='ij,jk->ik'|'ij,jk'|'ij->ji'|'ii'|'ij->i'|'...j,j'|'i,j->ij'|'bad.'|'ij,ij->' tensors=tensors-2
-    tensordot: dims_self=(0,)|(1,)|(-1,)|() dims_other=(0,)|(0,)|(-1,)|()
+    tensordot: a=ij b=jk
     expand broadcast_to: size=shape
     view reshape: size=shape shape=shape
     unsqueeze: dim=new-dim

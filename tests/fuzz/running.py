@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import random
 import time
+import traceback
 from collections import Counter
 from collections.abc import Iterator
 from multiprocessing.connection import Connection, wait
@@ -60,7 +61,14 @@ class _Process:
         note_library(self.library)
         for number in range(first, self.examples):
             self.at.value = number
-            found = finding(self.target.name, self.target.home, call_of(self.target, self.seed, number))
+            try:
+                call = call_of(self.target, self.seed, number)
+                found = finding(self.target.name, self.target.home, call)
+            except Exception:  # of the fuzzer's own
+                words = "the fuzzer itself: " + traceback.format_exc().replace("\n", " ")[-300:]
+                found = Finding(
+                    f"{self.target.home}.{self.target.name}", "crash", words, Call({}, str(number))
+                )
             if found is not None:
                 send.send(found)
         send.send(None)

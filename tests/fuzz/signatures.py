@@ -54,6 +54,10 @@ LEFT_OUT = {
     "resize_as_": "gives what was in memory",
     "resize_": "gives what was in memory",
     "new": "gives what was in memory",
+    **dict.fromkeys(["manual_seed", "seed", "initial_seed"], "changes what is drawn after it"),
+    "functions.ctc_loss": "PyTorch's own writes where it may not on some of these calls",
+    **dict.fromkeys(["load", "save"], "takes a file"),
+    **dict.fromkeys(["get_autocast_dtype", "is_autocast_cpu_enabled", "is_autocast_enabled"], "has a device"),
 }
 """What is not called at random, and why: each has tests of its own."""
 
@@ -74,6 +78,9 @@ _BY_HAND = {
         "(Tensor self, Tensor other)",
     ],
     "size": ["(Tensor self, int? dim=None)"],
+    "tensordot": ["(Tensor a, Tensor b, Dims dims=2)"],
+    "einsum": ["(str equation, Tensor[] tensors)"],
+    "broadcast_shapes": ["(int[] a, int[] b)"],
     "logsigmoid": ["(Tensor self)"],
     "one_hot": ["(Tensor self, int num_classes=-1)"],
     **{
@@ -90,7 +97,9 @@ _IGNORED = {"Generator?", "Layout?", "Device?", "Device", "MemoryFormat?"}
 @cache
 def targets() -> list[Target]:
     """Every public function that the fuzzer calls."""
-    found = [Target("functions", name) for name in ops.FUNCTIONS]
+    others = [name for name in dir(autokit) if inspect.isroutine(getattr(autokit, name))]
+    named = dict.fromkeys([*ops.FUNCTIONS, *others])
+    found = [Target("functions", name) for name in named if not name.startswith("_")]
     found += [Target("methods", name) for name in ops.METHODS]
     for home in ("functional", "linalg", "special"):
         ours, theirs = namespace(autokit, home), namespace(torch, home)
@@ -99,7 +108,8 @@ def targets() -> list[Target]:
             for name in vars(ours)
             if not name.startswith("_") and inspect.isroutine(getattr(ours, name)) and hasattr(theirs, name)
         ]
-    here = [t for t in found if t.name not in LEFT_OUT and hasattr(namespace(torch, t.home), t.name)]
+    found = [each for each in found if {each.name, f"{each.home}.{each.name}"}.isdisjoint(LEFT_OUT)]
+    here = [t for t in found if hasattr(namespace(torch, t.home), t.name)]
     return [target for target in here if signatures(target)]
 
 
@@ -123,7 +133,7 @@ def signatures(target: Target) -> list[list[Parameter]]:
     forms: list[list[Parameter]] = []
     for schema in torch._C._jit_get_schemas_for_operator("aten::" + name):
         text = str(schema)
-        if re.search(r"Dimname|complex|Stream|\.\.\.|t\[\]|\*, .*\([a-z]!\).* ->", text):
+        if re.search(r"Dimname|complex|Stream|\.\.\.|\bt\[\]|\*, .*\([a-z]!\).* ->", text):
             continue  # named dimensions, TorchScript's lists, and results written into `out`
         inside = _PLAIN.sub("", text).partition("(")[2]
         inside = "(" + inside[: inside.index(") ->") + 1]
@@ -162,7 +172,7 @@ def _parsed(inside: str) -> list[Parameter]:
         declared, _, default = part.partition("=")
         kind, name = declared.rsplit(" ", 1)
         kind = kind.replace("SymInt", "int")
-        if kind in _IGNORED or name in ("pin_memory", "generator"):
+        if kind in _IGNORED or name in ("pin_memory", "generator", "implicit"):
             continue
         found.append(Parameter(kind, name, bool(default), keyword_only))
     return found

@@ -8,11 +8,13 @@ calls in PyTorch: the parameters stand elsewhere, the reduction is a number,
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import FunctionType
 
 from autokit.nn import functional as F
 from autokit.nn.functional.linear import bilinear as bilinear
 from autokit.nn.functional.loss_checks import reduced
 from autokit.nn.functional.normalization import rms_norm as rms_norm
+from autokit.ops.signatures import looked_at
 from autokit.tensor import Tensor
 
 _REDUCTIONS = ("none", "mean", "sum")
@@ -187,3 +189,7 @@ alpha_dropout = _dropping("alpha_dropout", F.alpha_dropout, False)
 alpha_dropout_ = _dropping("alpha_dropout_", F.alpha_dropout, True)
 feature_alpha_dropout = _dropping("feature_alpha_dropout", F.feature_alpha_dropout, False)
 feature_alpha_dropout_ = _dropping("feature_alpha_dropout_", F.feature_alpha_dropout, True)
+
+for _name, _function in list(globals().items()):
+    if isinstance(_function, FunctionType) and _name[0] != "_" and _name not in ("looked_at", "reduced"):
+        globals()[_name] = looked_at(_name, _function)
