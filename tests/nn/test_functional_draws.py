@@ -100,8 +100,10 @@ def test_a_deprecated_argument_warns():
 
 
 def test_reductions_at_the_top_are_numbers():
-    with pytest.raises(ValueError, match="0 for none, 1 for mean and 2 for sum"):
+    with pytest.raises(TypeError, match="argument 'reduction' .* must be int, not str"):
         ak.kl_div(ak.ones(2), ak.ones(2), "mean")
+    with pytest.raises(ValueError, match="0 for none, 1 for mean and 2 for sum"):
+        ak.kl_div(ak.ones(2), ak.ones(2), 3)
     assert ak.dropout(ak.ones(3), 0.5, False).tolist() == [1, 1, 1]
     x = ak.ones(4)
     assert ak.dropout_(x, 1.0, True) is x and x.tolist() == [0, 0, 0, 0]
