@@ -260,7 +260,6 @@ class _Forward:
         ends = [results[n].double().numpy() * weight for n, weight in zip(self.learning, self.weights)]
         return np.concatenate([np.zeros(0), *(end.reshape(-1) for end in ends)])
 
-
     def slope(self, name: str, place: int, element: float, step: float) -> float:
         """The slope at an element of an operand; no number where none can be measured."""
         step *= max(1.0, abs(element))

@@ -100,7 +100,7 @@ def test_a_deprecated_argument_warns():
 
 
 def test_reductions_at_the_top_are_numbers():
-    with pytest.raises(TypeError, match="argument 'reduction' .* must be int, not str"):
+    with pytest.raises(TypeError, match=r"argument .reduction. .* must be int, not str"):
         ak.kl_div(ak.ones(2), ak.ones(2), "mean")
     with pytest.raises(ValueError, match="0 for none, 1 for mean and 2 for sum"):
         ak.kl_div(ak.ones(2), ak.ones(2), 3)
