@@ -70,6 +70,12 @@ LARGE: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "layer_norm": lambda x: F.layer_norm(x, (500,), torch.ones(500), torch.ones(500)),
     "cumsum": lambda x: x.cumsum(1),
     "var": lambda x: x.var(),
+    "sum": lambda x: x.sum(),
+    "sum of rows": lambda x: x.sum(1),
+    "sum of columns": lambda x: x.mean(0, keepdim=True),
+    "rows of a view": lambda x: x.view(-1, 250).relu(),
+    "x + x": lambda x: x + x,
+    "x · x": lambda x: x * x / (x + 9) - x,
     "mse_loss": lambda x: F.mse_loss(x, 2 * x.detach()),
 }
 

@@ -29,6 +29,8 @@ from autokit.autograd.node import FREED, NODES, Hooks, Node, source_line
 from autokit.batches.batch import active
 from autokit.current_gpu import SEVERAL, FollowingGPU
 from autokit.ops.blocks import copied
+from autokit.ops.large import add as sum_of
+from autokit.ops.large import add_to
 from autokit.ops.recording import INFERENCE_SAVED, OUTPUT, release, unchanged
 from autokit.tensor import Tensor, new_tensor
 from autokit.thread_state import UNUSUAL, thread
@@ -140,6 +142,7 @@ def flow(
     watched = wanted is not None or listener is not None or stepping or rehearsal or gpus is not None
     freeing = not (retain_graph or rehearsal or stepping)
     told = listener is not None or waiting is not None
+    lending, lent = freeing and in_place and not told, None
 
     leaves = (wanted, listener, into_leaves and not rehearsal, rehearsal, found)
 
@@ -187,7 +190,10 @@ def flow(
                     refuse_freed(node)
 
             sources, saved, way = node.sources, node.saved, node.way
-            rules: Any = way.plain_rules if create_graph else way.rules
+            if create_graph:
+                rules: Any = way.plain_rules
+            else:
+                rules = way.rules if saved is None else way.large_rules
             fitting = way.fitting and not create_graph
             if way.joint:
                 rules = _made_together(rules[0], way, gradient, node, fetch_values)
@@ -230,10 +236,18 @@ def flow(
                     if gpus is not None:
                         gpus.to(before)
                     if in_place and not is_node:
-                        before += made
+                        if saved is None:
+                            before += made
+                        elif target is lent:
+                            before, lent = sum_of(before, made), None
+                        else:
+                            add_to(before, made)
                         total = before
                     elif in_place and made is not gradient and made.base is None:
-                        made += before
+                        if saved is None:
+                            made += before
+                        else:
+                            add_to(made, before)
                         total = made
                     else:
                         total = before + made
@@ -244,7 +258,10 @@ def flow(
                 elif not is_node:
                     # A leaf keeps what it gets: it must be nobody else's memory.
                     if not create_graph and (made is gradient or made.base is not None):
-                        made = copied(made)
+                        if lending and lent is None and saved is not None:
+                            lent = target  # until the node is done, as its next contribution may go there too
+                        else:
+                            made = copied(made)
                     before, total = None, made
                     gradients[target] = made
                 else:
@@ -266,6 +283,9 @@ def flow(
             if freeing:
                 node.freed = True
                 if saved is not None:
+                    if lent is not None:
+                        gradients[lent] = copied(gradients[lent])
+                        lent = None
                     release(node, saved)
             elif stepping and not retain_graph:
                 to_free.append(node)

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.ops.native import compiled, is_large
+from autokit.ops.native import is_large, shared
 from autokit.threads import each, get_count
 
 BLOCK = 65_536
@@ -27,6 +27,9 @@ BLOCK = 65_536
 
 FEW = 4096
 """Fewer elements than this take no longer with branches."""
+
+MANY = 4 * BLOCK
+"""Elements from which it pays to share what one call of NumPy does."""
 
 BLOCKS_OF_THREADS = 4
 """Pieces that are one piece where several threads take part."""
@@ -90,20 +93,9 @@ def _in_a_loop(native: str, lines: Sequence[Any], into: Any, settings: Sequence[
     native = "_".join([native, *[each for each in settings if isinstance(each, str)]])
     more = [into.dtype.type(each) for each in settings if not isinstance(each, str)]
     # A loop knows no steps in memory: a repeated number is written out, as often as a piece needs it.
-    lines = [
-        line if line.strides[0] else np.full(min(BLOCKS_OF_THREADS * BLOCK, line.size), line[0])
-        for line in lines
-    ]
-    loop = compiled(native, *lines, into, *more)
-    if loop is None:
-        return False
-
-    def work(piece: slice) -> None:
-        part = into[piece]
-        loop(*[line[piece] if line.size == into.size else line[: part.size] for line in lines], part, *more)
-
-    each(work, pieces(into.size, BLOCKS_OF_THREADS * BLOCK))
-    return True
+    lines = [line if line.strides[0] else np.full(min(BLOCK, line.size), line[0]) for line in lines]
+    split = [place for place, line in enumerate((*lines, into)) if line.size == into.size]
+    return shared(native, (*lines, into, *more), split, BLOCK)
 
 
 def pieces(length: int, step: int) -> list[slice]:
@@ -165,14 +157,8 @@ def loop_over_rows(native: str, *arrays: Any, others: Sequence[Any] = ()) -> boo
         What the loop takes after them: numbers, and arrays that serve all rows.
     """
     first = arrays[0]
-    if not is_large(first):
-        return False
-    loop = compiled(native, *arrays, *others)
-    if loop is None:
-        return False
-    step = max(BLOCKS_OF_THREADS * BLOCK * len(first) // first.size, 1)
-    each(lambda piece: loop(*[array[piece] for array in arrays], *others), pieces(len(first), step))
-    return True
+    step = max(BLOCK * len(first) // first.size, 1) if first.size else 1
+    return is_large(first) and shared(native, (*arrays, *others), range(len(arrays)), step)
 
 
 def _by_columns(native: str, arrays: Sequence[Any], dim: int) -> Any:
@@ -201,7 +187,7 @@ FEWEST_BESIDE = 16
 
 def copied(a: Any) -> Any:
     """A copy of ``a``, by :func:`copy_into` where that is sooner."""
-    if a.size < FEW or a.__class__ is not np.ndarray or 0 not in a.strides:
+    if a.size < FEW or a.__class__ is not np.ndarray or (0 not in a.strides and a.size < MANY):
         return a.copy()
     made = np.empty(a.shape, a.dtype)
     copy_into(a, made)
@@ -209,19 +195,25 @@ def copied(a: Any) -> Any:
 
 
 def copy_into(a: Any, into: Any) -> None:
-    """``into[...] = a``; of rows or columns of one number each in half of the time that NumPy takes."""
-    name = numbers = None
-    if is_large(a) and not a.strides[-1]:
-        name, numbers = "native_sums.repeat_in_rows", a[..., 0].reshape(-1)
-    elif is_large(a) and not any(a.strides[:-1]):
-        name, numbers = "native_sums.repeat_row", a[(0,) * (a.ndim - 1)]
-    if name is not None:
-        arguments = into.reshape(-1, a.shape[-1]), np.ascontiguousarray(numbers)
-        loop = compiled(name, *arguments)
-        if loop is not None:
-            return loop(*arguments)
-    into[...] = a
-    return None
+    """``into[...] = a``, by a compiled loop where it is large."""
+    if not (is_large(a) and into.flags.c_contiguous and _copied_in_a_loop(a, into)):
+        into[...] = a
+
+
+def _copied_in_a_loop(a: Any, into: Any) -> bool:
+    """Whether a loop copied ``a``, which lies in one piece, or repeats a number for all or for each row."""
+    if a.flags.c_contiguous:
+        lines = a.reshape(-1), into.reshape(-1)
+        return a.size >= MANY and shared("native_sums.copy", lines, (0, 1), BLOCK)
+    if not any(a.strides):
+        return shared("native_sums.repeat", (into.reshape(-1), a.flat[0]), (0,), BLOCK)
+    if not a.strides[-1]:
+        rows, numbers = into.reshape(-1, a.shape[-1]), np.ascontiguousarray(a[..., 0].reshape(-1))
+        return loop_over_rows("native_sums.repeat_in_rows", rows, numbers)
+    if not any(a.strides[:-1]):
+        rows, row = into.reshape(-1, a.shape[-1]), np.ascontiguousarray(a[(0,) * (a.ndim - 1)])
+        return loop_over_rows("native_sums.repeat_row", rows, others=(row,))
+    return False
 
 
 def _are_rows(arrays: Sequence[Any], dim: int) -> bool:

@@ -23,7 +23,7 @@ LLVM-HPC 2015.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from inspect import signature
@@ -98,7 +98,7 @@ def is_large(array: Any) -> bool:
 
 
 NUMBA = Numba()
-_ready: dict[Any, Callable[..., None] | None] = {}
+_ready: dict[Any, Any] = {}
 
 
 def compiled(name: str, *arguments: Any) -> Callable[..., None] | None:
@@ -117,13 +117,41 @@ def compiled(name: str, *arguments: Any) -> Callable[..., None] | None:
     callable or None
         It takes such arguments, and writes into those whose name begins with ``into``.
     """
+    return _ready_for(name, arguments, ())
+
+
+def shared(name: str, arguments: Sequence[Any], split: Sequence[int], step: int) -> bool:
+    """Whether the loop ``name`` was there, and went over the arguments, some at a time on each thread.
+
+    Parameters
+    ----------
+    name : str
+        As :func:`compiled` takes it.
+    arguments : sequence of array or number
+        What the loop takes.
+    split : sequence of int
+        Which of them the loop gets a piece of at a time, ``step`` places of the first dimension, which is
+        as long in each; it gets all others whole.
+    step : int
+        How long a piece is.
+    """
+    loop = _ready_for(name, arguments, tuple(split))
+    if loop is None:
+        return False
+    from autokit.ops.team import share
+
+    share(loop, -(-len(arguments[split[0]]) // step), step, arguments)
+    return True
+
+
+def _ready_for(name: str, arguments: Sequence[Any], split: tuple[int, ...]) -> Any:
     if not NUMBA.enabled:
         return None
-    key = name, *map(_kind, arguments)
+    key = name, split, *map(_kind, arguments)
     if None in key:
         return None
     if key not in _ready:
-        _ready[key] = _compile(name, arguments) if NUMBA.is_available() else None
+        _ready[key] = _compile(name, arguments, split) if NUMBA.is_available() else None
     return _ready[key]
 
 
@@ -138,26 +166,34 @@ def _kind(argument: Any) -> Any:
     return argument.__class__ if isinstance(argument, np.generic | int | float) else None
 
 
-def _compile(name: str, arguments: tuple[Any, ...]) -> Callable[..., None] | None:
-    from numba import njit
-
+def _compile(name: str, arguments: Sequence[Any], split: tuple[int, ...]) -> Any:
     file, _, function = name.rpartition(".")
     try:
         loop = getattr(import_module(f"autokit.ops.{file}"), function)
-        types = _types(loop, arguments)
-        try:
-            return njit(types, cache=True, **OPTIONS)(loop)
-        except (OSError, RuntimeError) as error:
-            made = njit(types, **OPTIONS)(loop)
-            _note("Numba's compiled loops cannot be kept for the next process; NUMBA_CACHE_DIR may name a "
-                  "folder for them", error)  # fmt: skip
-            return made
+        if split:
+            from autokit.ops.shared_loops import Shared
+
+            return Shared(loop, arguments, split)
+        from numba import njit
+
+        return kept(njit, _types(loop, arguments), loop)
     except Exception as error:  # a compiler fails in any way, and NumPy can do without
         _note(f"Numba could not compile {name}, and NumPy computes it", error)
         return None
 
 
-def _types(loop: Callable[..., None], arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+def kept(compiler: Callable[..., Any], types: Any, function: Callable[..., Any]) -> Any:
+    """``function``, compiled by one of Numba's decorators, and kept on disk where that can be."""
+    try:
+        return compiler(types, cache=True, **OPTIONS)(function)
+    except (OSError, RuntimeError) as error:
+        made = compiler(types, **OPTIONS)(function)
+        _note("Numba's compiled loops cannot be kept for the next process; NUMBA_CACHE_DIR may name a "
+              "folder for them", error)  # fmt: skip
+        return made
+
+
+def _types(loop: Callable[..., None], arguments: Sequence[Any]) -> tuple[Any, ...]:
     """Numba's types of the arguments: an array that is only read may be one that refuses to be written."""
     from numba import from_dtype, typeof
     from numba.core.types import Array

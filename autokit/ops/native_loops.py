@@ -131,6 +131,31 @@ def difference(a, b, into, factor):
         into[i] = (a[i] - b[i]) * factor
 
 
+def add(a, b, into):
+    for i in range(into.size):
+        into[i] = a[i] + b[i]
+
+
+def add_to(into, a):
+    for i in range(into.size):
+        into[i] += a[i]
+
+
+def subtract(a, b, into):
+    for i in range(into.size):
+        into[i] = a[i] - b[i]
+
+
+def multiply(a, b, into):
+    for i in range(into.size):
+        into[i] = a[i] * b[i]
+
+
+def divide(a, b, into):
+    for i in range(into.size):
+        into[i] = a[i] / b[i]
+
+
 def held_difference(a, b, into, bound, factor):
     """a − b, held between −bound and bound: the gradient of Huber's error."""
     for i in range(into.size):

@@ -22,10 +22,30 @@ def total(row):
     return total
 
 
-def squares_of_runs(a, into, mean):
-    """The sum of (x − mean)² over each 1024 neighbours."""
+def sums_of_runs(starts, into, a):
+    """The sum over the run of 1024 neighbours from each of ``starts``."""
     for i in range(into.size):
-        into[i] = squares(a[1024 * i : 1024 * (i + 1)], mean)
+        into[i] = total(a[starts[i] : starts[i] + 1024])
+
+
+def sums_of_rows(a, into):
+    for i in range(into.size):
+        into[i] = total(a[i])
+
+
+def sums_of_columns(starts, into, a, together):
+    """The sums of columns, of so many rows ``together`` from each of ``starts``."""
+    for part in range(starts.size):
+        sums = into[part]
+        for i in range(starts[part], min(starts[part] + together, len(a))):
+            for k in range(sums.size):
+                sums[k] += a[i, k]
+
+
+def squares_of_runs(starts, into, a, mean):
+    """The sum of (x − mean)² over the run of 1024 neighbours from each of ``starts``."""
+    for i in range(into.size):
+        into[i] = squares(a[starts[i] : starts[i] + 1024], mean)
 
 
 @summing
@@ -36,10 +56,10 @@ def squared_distance(row, other):
     return total
 
 
-def squared_distances_of_runs(a, b, into):
-    """The sum of (x − y)² over each 1024 neighbours."""
+def squared_distances_of_runs(starts, into, a, b):
+    """The sum of (x − y)² over the run from each of ``starts``."""
     for i in range(into.size):
-        run = slice(1024 * i, 1024 * (i + 1))
+        run = slice(starts[i], starts[i] + 1024)
         into[i] = squared_distance(a[run], b[run])
 
 
@@ -53,14 +73,24 @@ def bent_distance(row, other, knee):
     return total
 
 
-def bent_distances_of_runs(a, b, into, knee):
-    """The sum of (x − y)²/2 up to the knee, and of lines from there, over each 1024 neighbours."""
+def bent_distances_of_runs(starts, into, a, b, knee):
+    """The sum of (x − y)²/2 up to the knee, and of lines from there, over the run from each of ``starts``."""
     for i in range(into.size):
-        run = slice(1024 * i, 1024 * (i + 1))
+        run = slice(starts[i], starts[i] + 1024)
         into[i] = bent_distance(a[run], b[run], knee)
 
 
-# ---------------------------------------------------------------- what goes back from sums
+# ---------------------------------------------------------------- copies, and what goes back from sums
+
+
+def copy(a, into):
+    for i in range(into.size):
+        into[i] = a[i]
+
+
+def repeat(into, number):
+    for i in range(into.size):
+        into[i] = number
 
 
 def repeat_in_rows(into, a):
@@ -114,17 +144,22 @@ def moments(g, row, mean, weight):
     return along, together
 
 
-def normalized_rows_gradient(g, a, mean, scale, into, weight, into_by_weight, into_by_bias, centred):
-    for i in range(len(a)):
-        row, arrived, top, factor = a[i], g[i], mean[i, 0], scale[i, 0]
-        along, together = moments(arrived, row, top, weight)
-        slope = along * factor * factor / f32(row.size)
-        shift = together / f32(row.size) if centred else ZERO
-        for k in range(row.size):
-            away = row[k] - top
-            into[i, k] = (arrived[k] * weight[k] - away * slope - shift) * factor
-            into_by_weight[k] += arrived[k] * away * factor
-            into_by_bias[k] += arrived[k]
+def normalized_rows_gradient(
+    starts, into_by_weight, into_by_bias, g, a, mean, scale, into, weight, together, centred
+):
+    """What goes to the weights is added up over so many rows ``together``, from each of ``starts``."""
+    for part in range(starts.size):
+        by_weight, by_bias = into_by_weight[part], into_by_bias[part]
+        for i in range(starts[part], min(starts[part] + together, len(a))):
+            row, arrived, top, factor = a[i], g[i], mean[i, 0], scale[i, 0]
+            along, arrived_in_all = moments(arrived, row, top, weight)
+            slope = along * factor * factor / f32(row.size)
+            shift = arrived_in_all / f32(row.size) if centred else ZERO
+            for k in range(row.size):
+                away = row[k] - top
+                into[i, k] = (arrived[k] * weight[k] - away * slope - shift) * factor
+                by_weight[k] += arrived[k] * away * factor
+                by_bias[k] += arrived[k]
 
 
 # ---------------------------------------------------------------- running sums, in float64

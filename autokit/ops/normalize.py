@@ -27,12 +27,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autokit.devices import channels_last_or_contiguous, contiguous, on_a_gpu, with_channels_as
-from autokit.ops.blocks import BLOCK, loop_over_rows, pieces, pieces_of_rows
+from autokit.ops.blocks import BLOCK, loop_over_rows, pieces_of_rows
 from autokit.ops.gpu_kernels import fused
-from autokit.ops.native import compiled, is_large
+from autokit.ops.native import is_large, shared
 from autokit.ops.operation import derivative, operation
 from autokit.tensor import Tensor
-from autokit.threads import each
 
 
 class Groups(NamedTuple):
@@ -210,21 +209,18 @@ def _gradients_in_loops(g: Any, rows: Any, mean: Any, scale: Any, into: Any, wei
     if not is_large(rows):
         return None
     means = np.zeros_like(scale) if mean is None else mean
-    parts = pieces(len(rows), max(_ROWS_TOGETHER // rows.shape[1], 1))
-    by_weight, by_bias = np.zeros((2, len(parts), rows.shape[1]), rows.dtype)
-
-    def arguments(place: int) -> tuple[Any, ...]:
-        own = [array[parts[place]] for array in (g, rows, means, scale, into)]
-        return *own, weight, by_weight[place], by_bias[place], mean is not None
-
-    loop = compiled("native_sums.normalized_rows_gradient", *arguments(0))
-    if loop is None:
+    together = max(_TOGETHER // rows.shape[1], 1)
+    starts = np.arange(0, len(rows), together)
+    by_weight, by_bias = np.zeros((2, len(starts), rows.shape[1]), rows.dtype)
+    arrays = (starts, by_weight, by_bias, g, rows, means, scale, into, weight)
+    if not shared(
+        "native_sums.normalized_rows_gradient", (*arrays, together, mean is not None), (0, 1, 2), 1
+    ):
         return None
-    each(lambda place: loop(*arguments(place)), range(len(parts)))
     return by_weight.sum(axis=0), by_bias.sum(axis=0)
 
 
-_ROWS_TOGETHER = 4 * BLOCK
+_TOGETHER = 2 * BLOCK
 """Elements of the rows whose gradients are added up in one run."""
 
 

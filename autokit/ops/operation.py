@@ -40,6 +40,7 @@ from autokit.memory import INFERENCE
 from autokit.ops.autocast import autocasted
 from autokit.ops.errors import not_a_tensor
 from autokit.ops.half import derivative_in_float32, in_float32
+from autokit.ops.large import SHARED
 from autokit.ops.names import OPERANDS, SPELLINGS, unknown_keyword, write_out
 from autokit.ops.operands import as_operands, with_number
 from autokit.ops.recording import OUTPUT, record, record_all, refuse_inference, settle, share_storage
@@ -91,14 +92,15 @@ class Way:
     ``rules`` are the derivatives that apply, each as the plain tuple that the
     engine unpacks, with None for an empty ``fetch``; and ``plain_rules`` the
     same for tensors, whose own derivatives can be taken, and which are all
-    fetched in the general way; ``joint`` says that
+    fetched in the general way; ``large_rules`` compute as ``rules``, on several
+    threads where it pays; ``joint`` says that
     there is one for all operands; ``learns`` says for each operand whether a gradient
     is wanted; ``saves`` names the operands, and ``out``, that the rules need;
     ``spare`` are the places of the other operands; ``fitting`` says that what ``rules`` make of arrays has
     the operand's shape and dtype.
     """
 
-    __slots__ = ("fitting", "joint", "learns", "plain_rules", "rules", "saves", "spare")
+    __slots__ = ("fitting", "joint", "large_rules", "learns", "plain_rules", "rules", "saves", "spare")
 
     def __init__(
         self,
@@ -110,6 +112,9 @@ class Way:
         fitting: bool,
     ) -> None:
         self.rules: tuple[Any, ...] = tuple([(*rule[:2], rule[2] or None, rule[3]) for rule in rules])
+        self.large_rules: tuple[Any, ...] = tuple(
+            [(slot, SHARED.get(vjp, vjp), *rest) for slot, vjp, *rest in self.rules]
+        )
         self.plain_rules: tuple[Any, ...] = tuple(
             [(*rule[:2], rule[2] or None, None) for rule in plain_rules]
         )

@@ -20,7 +20,7 @@ from autokit.ops.blocks import BLOCK, BLOCKS_OF_THREADS, pieces
 from autokit.ops.gpu import add_at, like
 from autokit.ops.gpu_kernels import counting, fused
 from autokit.ops.index import read_at
-from autokit.ops.native import compiled, is_large
+from autokit.ops.native import is_large, shared
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.strides import strided
 from autokit.threads import each
@@ -186,11 +186,9 @@ def _places_by_loop(a: Any, pooling: Pooling) -> Any:
     """The places in windows of 2×2 by a compiled loop, a few images at a time; None where there is none."""
     images = contiguous(a).reshape((-1, *pooling.sizes))
     places = np.empty((len(images), *pooling.output), np.int64)
-    loop = compiled("native_pooling.places_of_maxima", images, places)
-    if loop is None:
-        return None
     step = max(1, BLOCK // math.prod(pooling.sizes))
-    each(lambda piece: loop(images[piece], places[piece]), pieces(len(images), step))
+    if not shared("native_pooling.places_of_maxima", (images, places), (0, 1), step):
+        return None
     return places.reshape((*a.shape[:-2], *pooling.output))
 
 

@@ -16,18 +16,17 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.devices import contiguous
-from autokit.ops.blocks import BLOCK, pieces
+from autokit.ops.blocks import BLOCK, MANY, SHORTEST, loop_over_rows
 from autokit.ops.convert import cast
 from autokit.ops.dims import place_of, places_of
 from autokit.ops.errors import kind_of
 from autokit.ops.expansion import expand_to
 from autokit.ops.gpu import is_on_cpu, reduced
 from autokit.ops.names import Names
-from autokit.ops.native import compiled, is_large
+from autokit.ops.native import is_large, shared
 from autokit.ops.operation import derivative, operation
 from autokit.tensor import Tensor
 from autokit.thread_state import thread
-from autokit.threads import each
 
 Dim = int | Sequence[int] | None
 
@@ -134,13 +133,22 @@ def _by_dim(name: str) -> Any:
 _LONG = 4096
 """Up to which length a row is added in one run; the partial sums of a longer one would lose to rounding."""
 
+RUN = 1024
+"""Neighbours that are added in one run, where there are more."""
+
 
 def added(a: Any, axis: int | tuple[int, ...] | None, keepdims: bool) -> Any:
     """``a.sum(axis)`` for floats: large rows by ``einsum``, which adds three times as fast."""
     if a.size < _LONG or a.dtype.itemsize < 4 or not is_on_cpu(a) or not a.flags.c_contiguous:
         return a.sum(axis=axis, keepdims=keepdims)
+    if a.size >= MANY and is_large(a):
+        total = _added_in_a_loop(a, axis)
+        if total is not None:
+            return (
+                np.expand_dims(total, tuple(range(a.ndim)) if axis is None else axis) if keepdims else total
+            )
     if axis is None or a.ndim == 1:
-        flat, width = a.reshape(-1), _LONG // 4
+        flat, width = a.reshape(-1), RUN
         whole = flat.size // width * width
         rows = np.einsum("ij->i", flat[:whole].reshape(-1, width))
         result = np.asarray(rows.sum() + flat[whole:].sum())
@@ -149,6 +157,24 @@ def added(a: Any, axis: int | tuple[int, ...] | None, keepdims: bool) -> Any:
         result = np.einsum("...i->...", a)
         return result[..., None] if keepdims else result
     return a.sum(axis=axis, keepdims=keepdims)
+
+
+def _added_in_a_loop(a: Any, axis: int | tuple[int, ...] | None) -> Any:
+    """The sums of a large array in one piece by a compiled loop; None without one for such an ``axis``."""
+    if axis is None or a.ndim == 1:
+        return total_in_a_loop("native_sums.sums_of_runs", a)
+    if axis in (-1, a.ndim - 1) and a.shape[-1] <= _LONG:
+        sums = np.empty(a.shape[:-1], a.dtype)
+        rows = a.reshape(-1, a.shape[-1])
+        return sums if loop_over_rows("native_sums.sums_of_rows", rows, sums.reshape(-1)) else None
+    if axis in (0, -a.ndim) and a.size // len(a) >= SHORTEST:
+        rows = a.reshape(len(a), -1)
+        together = max(BLOCK // rows.shape[1], 1)
+        starts = np.arange(0, len(rows), together)
+        sums = np.zeros((len(starts), rows.shape[1]), a.dtype)
+        if shared("native_sums.sums_of_columns", (starts, sums, rows, together), (0, 1), 1):
+            return sums.sum(axis=0).reshape(a.shape[1:])
+    return None
 
 
 def _lies_like(a: Any, first: Any) -> bool:
@@ -169,17 +195,10 @@ def total_in_a_loop(native: str, *arrays: Any, others: Sequence[Any] = ()) -> An
     first = arrays[0]
     if not is_large(first) or not builtins.all([_lies_like(each, first) for each in arrays]):
         return None
-    width = _LONG // 4
-    lines, sums = [array.reshape(-1) for array in arrays], np.empty(-(-first.size // width), first.dtype)
-    loop = compiled(native, *lines, sums, *others)
-    if loop is None:
+    starts = np.arange(0, first.size, RUN)
+    sums, lines = np.empty(len(starts), first.dtype), [array.reshape(-1) for array in arrays]
+    if not shared(native, (starts, sums, *lines, *others), (0, 1), BLOCK // RUN):
         return None
-
-    def work(piece: slice) -> None:
-        place = slice(piece.start * width, piece.stop * width)
-        loop(*[line[place] for line in lines], sums[piece], *others)
-
-    each(work, pieces(len(sums), 4 * BLOCK // width))
     return np.asarray(sums.sum())
 
 

@@ -161,6 +161,7 @@ class WayOfSamples(Way):
 
     def __init__(self, way: Way, rules: tuple[Any, ...], levels: tuple[Level, ...]) -> None:
         self.rules, self.plain_rules, self.joint = rules, way.plain_rules, way.joint
+        self.large_rules = rules
         self.learns, self.saves, self.spare = way.learns, way.saves, way.spare
         self.fitting = False
         self.levels = levels

@@ -1,0 +1,63 @@
+"""Sums, differences, products and quotients of large arrays, shared among threads.
+
+NumPy computes these in one call, at the speed of the memory, and on one thread.
+Where there are more, and Numba is installed, a compiled loop does the same on
+all of them: the same number for each element, as each is rounded once.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autokit.ops.blocks import BLOCK, MANY
+from autokit.ops.native import is_large, shared
+from autokit.threads import get_count
+
+
+def _lie_alike(a: Any, b: Any) -> bool:
+    """Whether it may pay to share ``a`` and ``b``: both are large, in one piece, and of one shape."""
+    return (
+        a.size >= MANY
+        and a.__class__ is b.__class__ is np.ndarray
+        and is_large(a)
+        and a.dtype == b.dtype
+        and a.shape == b.shape
+        and a.flags.c_contiguous
+        and b.flags.c_contiguous
+        and get_count() > 1
+    )
+
+
+def _shared(native: str, plain: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def apply(a: Any, b: Any) -> Any:
+        if _lie_alike(a, b):
+            into = np.empty(a.shape, a.dtype)
+            if shared(native, (a.reshape(-1), b.reshape(-1), into.reshape(-1)), (0, 1, 2), BLOCK):
+                return into
+        return plain(a, b)
+
+    return apply
+
+
+SHARED: dict[Any, Callable[..., Any]] = {
+    operator.add: _shared("native_loops.add", operator.add),
+    operator.sub: _shared("native_loops.subtract", operator.sub),
+    operator.mul: _shared("native_loops.multiply", operator.mul),
+    operator.truediv: _shared("native_loops.divide", operator.truediv),
+}
+"""What computes the same as each function where arrays are large."""
+
+add = SHARED[operator.add]
+
+
+def add_to(into: Any, a: Any) -> None:
+    """``into += a``."""
+    if not (
+        _lie_alike(into, a)
+        and shared("native_loops.add_to", (into.reshape(-1), a.reshape(-1)), (0, 1), BLOCK)
+    ):
+        into += a
