@@ -50,13 +50,13 @@ _NEVER = (
         'device="cpu" or device="cuda"',
     ),
     (
-        r"distributed.*|Distributed.*|SyncBatchNorm|multiprocessing|is_distributed|(is_)?shared?_?memory_?"
+        r"Distributed.*|SyncBatchNorm|multiprocessing|is_distributed|(is_)?shared?_?memory_?"
         r"|is_shared|futures|contrib|fork|wait|prepare_multiprocessing.*",
         "it computes in one process",
         "",
     ),
     (
-        r"jit|onnx|export|fx|package|library|compiler|import_ir.*|parse_.*|merge_type.*|unify_type.*|sym_.*|Sym.*|cpp"
+        r"onnx|export|fx|package|library|compiler|import_ir.*|parse_.*|merge_type.*|unify_type.*|sym_.*|Sym.*|cpp"
         r"|while_loop|overrides|ao|quantization|intrinsic|qat",
         "its functions are plain Python, which nothing compiles or exports",
         "the function as it is",
@@ -116,6 +116,7 @@ _INSTEAD = {
         "svd_lowrank": "torch.linalg.svd",
         "pca_lowrank": "torch.linalg.svd",
         "lobpcg": "torch.linalg.eigh",
+        "multiprocessing": "the standard library's multiprocessing",
         "profiler": "%%prun, or the standard library's cProfile",
         "split_with_sizes": "torch.split",
         "get_file_path": "pathlib",
@@ -131,9 +132,13 @@ _INSTEAD = {
         "to_dlpack": "torch.utils.dlpack.to_dlpack",
     },
     "torch.nn.functional": {"upsample_bilinear": "interpolate", "upsample_nearest": "interpolate"},
-    "torch.utils.data": {"DistributedSampler": "RandomSampler"},
+    "torch.utils": {
+        "tensorboard": "ak.monitor, which draws the losses live, or the package tensorboardX with x.item()",
+        "benchmark": "%timeit, or the standard library's timeit",
+        "bottleneck": "%%prun, or the standard library's cProfile",
+    },
+    "torch.jit": {"ScriptModule": "torch.nn.Module"},
     "torch.nn": {
-        "attention": "torch.nn.functional.scaled_dot_product_attention",
         "Container": "torch.nn.Module",
         "CrossMapLRN2d": "torch.nn.LocalResponseNorm",
     },
@@ -187,6 +192,13 @@ _ELSEWHERE = {
         "GradientTape": "x.requires_grad_() and backward()",
         "placeholder": "a tensor",
         "require_grad": "requires_grad=True",
+    },
+    "torch.autograd": {"profiler": "%%prun, or the standard library's cProfile"},
+    "torch.utils": {
+        "model_zoo": "the model's own code, and torch.load of its weights",
+        "collect_env": "`autokit doctor`",
+        "flop_counter": "ak.summary(model, input), which counts multiply-adds",
+        "cpp_extension": "torch.autograd.Function",
     },
     "torch.nn": {"Dense": "torch.nn.Linear", "functions": "torch.nn.functional", "Conv": "torch.nn.Conv2d"},
 }

@@ -18,8 +18,18 @@ LAYERS = (
     {"version", "loading", "missing", "settings", "threads", "batches", "dtypes", "devices", "formats"}
     | {"allocator", "limits", "printing", "thread_state", "current_gpu", "late_errors"},
     {"ops", "autograd", "func", "tensor", "random", "tensortypes", "handles", "size", "memory"},
-    {"", "nn", "optim", "utils", "datasets", "transforms", "distributions", "testing", "types"}
-    | {"accelerator", "amp", "backends", "cuda", "debug", "linalg", "serialization", "special"},
+    {"", "nn", "optim", "utils", "datasets", "transforms", "distributions", "testing", "types", "jit"}
+    | {
+        "distributed",
+        "accelerator",
+        "amp",
+        "backends",
+        "cuda",
+        "debug",
+        "linalg",
+        "serialization",
+        "special",
+    },
     {"graphs"},
     {"draw"},
     {"plot"},

@@ -1,7 +1,7 @@
 """Networks: modules, their parameters, layers, activations and losses, named as in PyTorch."""
 
 from autokit.missing import names_of
-from autokit.nn import functional, init, modules, parallel, utils
+from autokit.nn import attention, functional, init, modules, parallel, utils
 from autokit.nn.activation import (
     CELU,
     ELU,
@@ -321,6 +321,7 @@ __all__ = [
     "ZeroPad1d",
     "ZeroPad2d",
     "ZeroPad3d",
+    "attention",
     "functional",
     "init",
     "modules",

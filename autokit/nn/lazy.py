@@ -51,6 +51,34 @@ class _Uninitialized(Tensor):
         return {"text/plain": repr(self)}
 
 
+_KNOWN = {
+    *("bfloat16", "clone", "copy_", "cpu", "cuda", "detach", "detach_", "double", "float", "half", "to"),
+    *("type", "dim", "is_complex", "is_contiguous", "is_floating_point", "is_inference", "register_hook"),
+    *("register_post_accumulate_grad_hook", "requires_grad_", "retain_grad", "storage", "untyped_storage"),
+}
+"""The methods that a tensor without a shape has, too."""
+
+
+def _refusal(name: str) -> Any:
+    def refuse(self: Any, *args: Any, **settings: Any) -> NoReturn:
+        raise ValueError(
+            f"Attempted to use an uninitialized parameter in {name}. This error happens when you are using a "
+            "`LazyModule` or explicitly manipulating `torch.nn.parameter.UninitializedParameter` objects. "
+            "When using LazyModules Call `forward` with a dummy batch to initialize the parameters before "
+            "calling torch functions"
+        )
+
+    return refuse
+
+
+for _name in dir(Tensor):
+    _is_operator = _name in ("__len__", "__getitem__", "__setitem__", "__iter__", "__float__", "__matmul__")
+    _is_operator |= _name in ("__add__", "__sub__", "__mul__", "__truediv__", "__pow__", "__neg__")
+    _is_method = not _name.startswith("_") and _name not in _KNOWN and callable(vars(Tensor).get(_name))
+    if _is_method or _is_operator:
+        setattr(_Uninitialized, _name, _refusal(_name))
+
+
 def _nothing(device: Any, dtype: Any) -> Tensor:
     kind = dtypes.as_dtype(dtype) if dtype is not None else dtypes.get_default_dtype()
     where = get_default_device() if device is None else device

@@ -35,6 +35,11 @@ class Parameter(Tensor):
         _share(self, data)
         self.requires_grad = requires_grad
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
+        same = super().__deepcopy__(memo)
+        same._grad = None  # a copied model begins anew, as in PyTorch
+        return same  # type: ignore[return-value]
+
     def __repr__(self) -> str:
         return f"Parameter containing:\n{super().__repr__()}"
 

@@ -58,6 +58,8 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(step)
     def hooked(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
         self._stepped = True
+        if "_optimizer_step_pre_hooks" not in vars(self):  # it only wraps another one
+            return step(self, *args, **kwargs)
         if not (
             self._optimizer_step_pre_hooks
             or self._optimizer_step_post_hooks

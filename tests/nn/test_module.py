@@ -304,3 +304,10 @@ def test_a_model_that_is_compiled_computes_what_it_did(monkeypatch: pytest.Monke
     assert model(x).item() == before
     with pytest.raises(RuntimeError, match="Unrecognized mode=fast"):
         model.compile(mode="fast")
+
+
+def test_a_deep_copy_of_a_parameter_has_no_gradient_and_that_of_a_tensor_has():
+    model, x = nn.Linear(2, 1), ak.ones(2, requires_grad=True)
+    (model(x).sum() + (x * 2).sum()).backward()
+    assert all(each.grad is None for each in copy.deepcopy(model).parameters())
+    assert copy.deepcopy(x).grad.tolist() == x.grad.tolist()

@@ -260,3 +260,25 @@ def test_a_state_that_does_not_fit_lists_all_and_changes_nothing():
             assert [each.tolist() for each in model.parameters()] == before
     assert said[0] == said[1]
     assert "Missing key(s)" in said[0] and "Unexpected key(s)" in said[0] and "size mismatch" in said[0]
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda layer: sum(each.numel() for each in layer.parameters()),
+        lambda layer: layer.weight.sum(),
+        lambda layer: layer.weight * 2,
+        lambda layer: layer.bias[0],
+    ],
+)
+def test_a_parameter_without_a_shape_is_refused(use: Any):
+    require("torch")
+    import torch
+
+    for T in (ak, torch):
+        layer = T.nn.LazyLinear(3)
+        with pytest.raises(ValueError, match="Attempted to use an uninitialized parameter"):
+            use(layer)
+        assert layer.double().weight.dtype == T.float64
+        layer(T.ones(2, 4, dtype=T.float64))
+        use(layer)

@@ -212,3 +212,20 @@ WRONG: list[Any] = [
 def test_wrong_use_is_refused_in_pytorchs_words_first(place: int):
     ours, theirs = refusals(WRONG[place])
     assert ours.startswith(theirs)
+
+
+def test_an_optimizer_that_wraps_another_needs_no_parts_of_its_own():
+    class EverySecond(ak.optim.Optimizer):
+        def __init__(self, inner: Any) -> None:
+            self.inner, self.param_groups, self.count = inner, inner.param_groups, 0
+
+        def step(self, closure: Any = None) -> Any:
+            self.count += 1
+            return self.inner.step(closure) if self.count % 2 == 0 else None
+
+    weight = ak.ones(1, requires_grad=True)
+    outer = EverySecond(ak.optim.SGD([weight], lr=0.5))
+    for expected in (1.0, 0.5):
+        weight.grad = ak.ones(1)
+        outer.step()
+        assert weight.item() == expected

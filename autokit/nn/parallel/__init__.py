@@ -35,6 +35,16 @@ class DataParallel(Module):
         return self.module(*inputs, **settings)
 
 
+class DistributedDataParallel(Module):
+    """A model in a group of processes; there is none, so that making one raises."""
+
+    def __init__(self, module: Module, *settings: Any, **more: Any) -> None:
+        raise ValueError(
+            "DistributedDataParallel: Default process group has not been initialized, please make sure to "
+            "call init_process_group. autokit computes in one process: train the model as it is."
+        )
+
+
 __getattr__ = names_of("torch.nn.parallel")
 
-__all__ = ["DataParallel"]
+__all__ = ["DataParallel", "DistributedDataParallel"]

@@ -22,6 +22,7 @@ from autokit.utils.data.dataset import (
     TensorDataset,
     random_split,
 )
+from autokit.utils.data.distributed import DistributedSampler
 from autokit.utils.data.sampler import (
     BatchSampler,
     RandomSampler,
@@ -40,6 +41,7 @@ __all__ = [
     "ConcatDataset",
     "DataLoader",
     "Dataset",
+    "DistributedSampler",
     "IterableDataset",
     "RandomSampler",
     "Sampler",
