@@ -9,7 +9,7 @@ import numpy as np
 from autokit.ops.blocks import constants_like, drop, in_blocks, keep, select
 from autokit.ops.create import as_tensor
 from autokit.ops.names import Names
-from autokit.ops.operands import common_dtype, fitting, taking_numbers
+from autokit.ops.operands import common_dtype, fitting, gpu_among, taking_numbers
 from autokit.ops.operation import derivative, operation
 from autokit.ops.operators import is_number, with_dtype
 from autokit.tensor import Tensor
@@ -234,7 +234,8 @@ def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
         return nonzero(condition, as_tuple=True)
     if isinstance(input, Tensor) or isinstance(other, Tensor):
         common = common_dtype((input, other))
-        input, other = (with_dtype(value, common) for value in (input, other))
+        gpu = gpu_among((condition, input, other))
+        input, other = (with_dtype(value, common, gpu) for value in (input, other))
     elif isinstance(input, float) or isinstance(
         other, float
     ):  # of two numbers, so as no other integer makes it

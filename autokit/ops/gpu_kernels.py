@@ -195,6 +195,16 @@ def refuse_outside(places: Any, least: int, size: int, error: Callable[[int], Ex
         )
 
 
+@fused
+def _any_zero(values, /):
+    return np.max((values == 0).astype(np.uint64))
+
+
+def refuse_zeros_later(values: Any, error: Callable[[], Exception]) -> None:
+    """Raise ``error()`` where one of ``values``, on a GPU, is 0; the program does not wait for that."""
+    ask_later(module_of(values), _any_zero(values), 1, lambda _: error(), calling_line())
+
+
 def outside(places: Any, least: int, size: int) -> int | None:
     """One of ``places``, on a GPU, that is not from ``least`` up to ``size``; waits for the answer."""
     far = ask(_farthest(places, least)) if places.size else -1

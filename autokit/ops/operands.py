@@ -226,7 +226,9 @@ def fitting(number: Any, dtype: np.dtype) -> Any:
 
 def literal(number: Any, common: np.dtype | None, where: device | None = None) -> Tensor:
     """``number`` as an operand, on a GPU if ``where`` is one; one that returns in a loop is made once."""
-    key = (number, number.__class__, common) if where is None else (number, number.__class__, common, where)
+    key: tuple[Any, ...] = (number, number.__class__, common)
+    if where is not None:  # what is copied to a GPU is worth another look: 0.0 and -0.0 are equal
+        key = (*key, where, repr(number))
     known = _literals.get(key)
     if known is None:
         if len(_literals) >= _MANY:
@@ -234,7 +236,7 @@ def literal(number: Any, common: np.dtype | None, where: device | None = None) -
         known = _new_literal(number, common)
         if where is not None:
             known.array = put_on(where, known.array)
-        if common is not None and number:  # 0.0 and -0.0 would be one key
+        if common is not None and (number or where is not None):  # 0.0 and -0.0 would be one key
             _literals[key] = known
     return known
 

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from autokit.autograd.node import Node
+from autokit.devices import device
 from autokit.dtypes import FLOATS
 from autokit.ops.blocks import constants_like, in_blocks
 from autokit.ops.gpu import any_known, is_on_cpu, known
 from autokit.ops.gpu_kernels import floor_divide as whole_quotient
+from autokit.ops.gpu_kernels import refuse_zeros_later
 from autokit.ops.gpu_kernels import remainder as left_over
 from autokit.ops.names import Names
 from autokit.ops.operands import common_dtype, fitting
@@ -63,13 +65,13 @@ def taken(input: Any, other: Any, alpha: Any) -> Any:
     return other * (fitting(alpha, common) if common.kind in "bui" else alpha)
 
 
-def with_dtype(value: Any, common: np.dtype) -> Any:
+def with_dtype(value: Any, common: np.dtype, where: device | None = None) -> Any:
     from autokit.ops.convert import cast
     from autokit.ops.operands import literal
 
     if isinstance(value, Tensor):
         return value if value.array.dtype == common else cast(value, dtype=common)
-    return literal(fitting(value, common) if common.kind in "ui" else value, common)
+    return literal(fitting(value, common) if common.kind in "ui" else value, common, where)
 
 
 def is_number(node: Node, place: int) -> bool:
@@ -312,11 +314,22 @@ def _refuse_bools_and_zeros(name: str, dividend: Any, divisor: Any) -> None:
 
 
 def refuse_zeros(dividend: Any, divisor: Any) -> None:
-    """Raise where one of the integers in ``dividend`` is divided by 0."""
-    if dividend.size and is_on_cpu(divisor) and not divisor.all():  # PyTorch does not ask a GPU either
-        raise RuntimeError(
-            "ZeroDivisionError: an integer is divided by 0; floating point numbers give inf or nan"
-        )
+    """Raise where one of the integers in ``dividend`` is divided by 0.
+
+    A GPU tells of it later; in PyTorch it does not, and the quotient is any number.
+    """
+    if not dividend.size:
+        return
+    if not is_on_cpu(divisor):
+        refuse_zeros_later(divisor, _divided_by_zero)
+    elif not divisor.all():
+        raise _divided_by_zero()
+
+
+def _divided_by_zero() -> RuntimeError:
+    return RuntimeError(
+        "ZeroDivisionError: an integer is divided by 0; floating point numbers give inf or nan"
+    )
 
 
 @operation(

@@ -44,6 +44,7 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "normalize._by_input": (MATRIX, MATRIX, ROW, COLUMN, COLUMN, COLUMN, COLUMN, {}),
     "normalize._by_weight": (MATRIX, MATRIX, COLUMN, COLUMN, {"axes": (0,)}),
     "gpu_kernels._farthest": (TARGETS, 0, {}),
+    "gpu_kernels._any_zero": (TARGETS, {}),
     "gpu_kernels._left_over": (MATRIX, ROW, {}),
     "gpu_kernels._down": (MATRIX, ROW, {}),
     "recurrent_kernels._lstm": (*(MATRIX,) * 9, {}),

@@ -383,3 +383,15 @@ def test_attention_asks_nothing_of_the_gpu(mask: str):
 def test_on_a_gpu_this_folder_runs_twice(gpu: str):
     """Elsewhere this one test is skipped, and says what is missing."""
     assert torch.cuda.get_device_name() != "a stand-in" or gpu == "stand-in"
+
+
+def test_a_number_is_copied_to_the_gpu_once(gpu: str):
+    x = torch.arange(4.0, device="cuda")
+    for number in (2.0, 0.0, -0.0, -float("inf")):
+        for again in (False, True):
+            standin.launches.clear()
+            made = torch.where(x > 1, number, x), x + number, torch.maximum(x, torch.where(x < 1, x, number))
+            if again and gpu == "stand-in":
+                assert "copy to the GPU" not in standin.launches
+            here = torch.where(x.cpu() > 1, number, x.cpu()), x.cpu() + number
+            assert [str(each.cpu()) for each in made[:2]] == [str(each) for each in here]
