@@ -126,7 +126,8 @@ def _first_largest(padded: Any, pooling: Pooling) -> Any:
     images = padded.reshape((-1, *sizes))
     chosen = np.empty((len(images), *pooling.output), np.min_scalar_type(math.prod(pooling.kernel)))
 
-    first = _first_of_four if pooling.is_two_by_two() else _first_of_places
+    in_runs = pooling.is_two_by_two() and padded.dtype.kind in "fiu"  # bfloat16 is of no kind of NumPy's
+    first = _first_of_four if in_runs else _first_of_places
     step = max(1, BLOCK // math.prod(sizes))
 
     def work(part: slice) -> None:
