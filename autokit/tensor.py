@@ -57,16 +57,11 @@ class Tensor:
     if TYPE_CHECKING:  # methods and operators are bound by autokit.ops
 
         def __getattr__(self, name: str) -> Any: ...
-        def __add__(self, other: Any) -> Tensor: ...
-        def __radd__(self, other: Any) -> Tensor: ...
-        def __sub__(self, other: Any) -> Tensor: ...
-        def __rsub__(self, other: Any) -> Tensor: ...
-        def __mul__(self, other: Any) -> Tensor: ...
-        def __rmul__(self, other: Any) -> Tensor: ...
-        def __truediv__(self, other: Any) -> Tensor: ...
-        def __rtruediv__(self, other: Any) -> Tensor: ...
-        def __pow__(self, other: Any) -> Tensor: ...
-        def __matmul__(self, other: Any) -> Tensor: ...
+        def _with(self, other: Any) -> Tensor: ...
+
+        __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _with
+        __pow__ = __matmul__ = _with
+
         def __neg__(self) -> Tensor: ...
         def __invert__(self) -> Tensor: ...
         def __getitem__(self, index: Any) -> Tensor: ...
@@ -506,14 +501,6 @@ class Tensor:
             )
         return bool(self._number())
 
-    def _only_element(self) -> Any:
-        if self.array.size != 1:
-            raise ValueError(
-                "only one element tensors can be converted to Python scalars: "
-                f"this one is of shape {tuple(self.shape)}"
-            )
-        return self._number()
-
     def _as_number(self) -> Any:
         if self._requires_grad and Tensor._warns_of_numbers:
             Tensor._warns_of_numbers = False
@@ -523,7 +510,12 @@ class Tensor:
                 UserWarning,
                 stacklevel=3,
             )
-        return self._only_element()
+        if self.array.size != 1:
+            raise ValueError(
+                "only one element tensors can be converted to Python scalars: "
+                f"this one is of shape {tuple(self.shape)}"
+            )
+        return self._number()
 
     _warns_of_numbers = True
     """Whether a number made of a tensor that learns is still to be warned of: as in PyTorch just once."""
@@ -571,11 +563,9 @@ class Tensor:
     def __format__(self, specification: str) -> str:
         from autokit.printing import format_scalar
 
-        return (
-            object.__format__(self, specification)
-            if self.array.ndim
-            else format_scalar(to_numpy(self.array), specification)
-        )
+        if self.array.ndim:
+            return object.__format__(self, specification)
+        return format_scalar(to_numpy(self.array), specification)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         from autokit import draw

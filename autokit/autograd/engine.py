@@ -17,12 +17,11 @@ chapter 3.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Sequence
 from heapq import heapify, heappop, heappush, heapreplace
 from operator import attrgetter
 from typing import Any
-
-import numpy as np
 
 from autokit import dtypes
 from autokit.autograd.node import FREED, NODES, Hooks, Node, source_line
@@ -226,11 +225,8 @@ def flow(
                 is_node = target.__class__ is Node or target.__class__ in NODES
                 if not fitting:
                     like = target if is_node else target.array
-                    if made is not gradient or like.shape != node.shape or like.dtype is not node.dtype:
-                        if made.shape != like.shape:
-                            made = unbroadcast(made, like.shape)
-                        if made.dtype is not like.dtype:
-                            made = _converted(made, like.dtype)
+                    if made.shape != like.shape or made.dtype is not like.dtype:
+                        made = _fitted(made, like)
                 if target is at_hand or target in gradients:
                     before = its_gradient if target is at_hand else gradients[target]
                     if gpus is not None:
@@ -337,18 +333,8 @@ def _finish_leaf(
 
 def _waiting_leaves(roots: Iterable[Any], useful: set[Any] | None) -> dict[Tensor, int] | None:
     """How many contributions each leaf with hooks waits for, so that they run as soon as it is complete."""
-    counts: dict[Any, int] = {}
-    nodes = {root for root in roots if isinstance(root, Node)}
-    stack = list(nodes)
-    while stack:
-        for target in stack.pop().targets:
-            if target is None or (useful is not None and target not in useful):
-                continue
-            if not isinstance(target, Node):
-                counts[target] = counts.get(target, 0) + 1
-            elif target not in nodes:
-                nodes.add(target)
-                stack.append(target)
+    targets = [target for node in _behind(roots) for target in node.targets if isinstance(target, Tensor)]
+    counts = Counter(leaf for leaf in targets if useful is None or leaf in useful)
     hooked = {leaf: n for leaf, n in counts.items() if not leaf.__dict__.keys().isdisjoint(_LEAF_HOOKS)}
     return {leaf: n for leaf, n in hooked.items() if leaf not in roots} or None
 
@@ -366,8 +352,8 @@ def _made_together(rule: Any, way: Any, gradient: Any, node: Node, fetch_values:
     ]
 
 
-def leading_to(wanted: set[Any], roots: Iterable[Any]) -> set[Any]:
-    """The nodes and leaves behind ``roots`` that pass a gradient on to one of ``wanted``."""
+def _behind(roots: Iterable[Any]) -> set[Node]:
+    """The nodes among ``roots``, and all that these were made from."""
     nodes = {root for root in roots if isinstance(root, Node)}
     stack = list(nodes)
     while stack:
@@ -375,8 +361,13 @@ def leading_to(wanted: set[Any], roots: Iterable[Any]) -> set[Any]:
             if isinstance(target, Node) and target not in nodes:
                 nodes.add(target)
                 stack.append(target)
+    return nodes
+
+
+def leading_to(wanted: set[Any], roots: Iterable[Any]) -> set[Any]:
+    """The nodes and leaves behind ``roots`` that pass a gradient on to one of ``wanted``."""
     useful = set(wanted)
-    for node in sorted(nodes, key=attrgetter("sequence")):
+    for node in sorted(_behind(roots), key=attrgetter("sequence")):
         if any(target in useful for target in node.targets):
             useful.add(node)
     return useful
@@ -388,6 +379,7 @@ def unbroadcast(gradient: Any, shape: tuple[int, ...]) -> Any:
     An element that took part several times has several effects on the result,
     and its gradient is the sum of them.
 
+    >>> import numpy as np
     >>> unbroadcast(np.ones((2, 3)), (3,)), unbroadcast(np.ones((2, 3)), (2, 1)).tolist()
     (array([2., 2., 2.]), [[3.0], [3.0]])
     """
@@ -402,10 +394,11 @@ def unbroadcast(gradient: Any, shape: tuple[int, ...]) -> Any:
     )
 
 
-def _converted(gradient: Any, dtype: Any) -> Any:
-    if isinstance(gradient, np.ndarray | np.generic):
-        return gradient if gradient.dtype == dtype else gradient.astype(dtype)
-    own = gradient.dtype
+def _fitted(gradient: Any, like: Any) -> Any:
+    """``gradient`` in the shape and the dtype of ``like``, a node's result or an array."""
+    if gradient.shape != like.shape:
+        gradient = unbroadcast(gradient, like.shape)
+    own, dtype = gradient.dtype, like.dtype
     if isinstance(own, dtypes.dtype):  # a tensor's
         return gradient if own.numpy == dtype else gradient.to(dtypes.BY_NUMPY[dtype])
     return gradient if own == dtype else gradient.astype(dtype)
@@ -428,14 +421,10 @@ def fetch_arrays(node: Node, fetch: tuple[int | str, ...], target: Any) -> list[
         elif key == "shape":
             values.append(target.shape if isinstance(target, Node) else target.array.shape)
         elif node.operation.variadic and key in node.operation.operands:
-            values.append(_operand_arrays(node))
+            values.append([_operand_array(node, place) for place in range(len(node.sources))])
         else:
             values.append(node.settings[key])  # type: ignore[index]
     return values
-
-
-def _operand_arrays(node: Node) -> list[Any]:
-    return [_operand_array(node, place) for place in range(len(node.sources))]
 
 
 def _operand_array(node: Node, place: int) -> Any:
@@ -468,16 +457,21 @@ def fetch_tensors(node: Node, fetch: tuple[int | str, ...], target: Any) -> list
 # ---------------------------------------------------------------- hooks
 
 
-def _run_hooks(hooks: Any, gradient: Any) -> Any:
-    """``gradient`` as the hooks leave it; each may return another one."""
+def _as_tensor(gradient: Any) -> Tensor:
+    return gradient if isinstance(gradient, Tensor) else new_tensor(gradient)
+
+
+def _run_hooks(hooks: Any, gradient: Any, in_tuples: bool = False) -> Any:
+    """``gradient`` as the hooks leave it; each may return another one, in a tuple where it gets a tuple."""
     if not hooks:
         return gradient
-    bare = not isinstance(gradient, Tensor)
-    tensor = new_tensor(gradient) if bare else gradient
+    tensor = _as_tensor(gradient)
     for hook in tuple(hooks.values()):
-        changed = hook(tensor)
-        tensor = tensor if changed is None else _checked_change(hook, changed, tensor)
-    return tensor.array if bare else tensor
+        changed = hook((tensor,) if in_tuples else tensor)
+        if changed is not None:
+            (changed,) = changed if in_tuples else (changed,)
+            tensor = _checked_change(hook, changed, tensor)
+    return tensor if isinstance(gradient, Tensor) else tensor.array
 
 
 def _checked_change(hook: Any, changed: Any, tensor: Tensor) -> Tensor:
@@ -500,33 +494,22 @@ def _checked_change(hook: Any, changed: Any, tensor: Tensor) -> Tensor:
 def _gradient_after_hooks(hooks: Hooks, gradient: Any) -> Any:
     """What the hooks make of a result's gradient: first its own; then it is retained; then the node's."""
     gradient = _run_hooks(hooks.result, gradient)
-    bare = not isinstance(gradient, Tensor)
     if hooks.retain is not None:
-        hooks.retain(new_tensor(gradient) if bare else gradient)
-    for hook in tuple(hooks.before.values()):
-        tensor = new_tensor(gradient) if bare else gradient
-        changed = hook((tensor,))
-        if changed is not None:
-            (only,) = changed
-            only = _checked_change(hook, only, tensor)
-            gradient = only.array if bare else only
-    return gradient
+        hooks.retain(_as_tensor(gradient))
+    return _run_hooks(hooks.before, gradient, in_tuples=True)
 
 
 def _after_hooks(hooks: Hooks, node: Node, rules: Any, gradient: Any, fetch_values: Any) -> list[Any]:
     """The contributions of ``node`` as its hooks leave them, each as a rule that is done already."""
-    bare = not isinstance(gradient, Tensor)
     made: list[Any] = [None] * len(node.sources)
     for slot, vjp, fetch, _ in rules:
         target = node.sources[slot]
-        like = target if isinstance(target, Node) else target.array
         raw = vjp(gradient, *fetch_values(node, fetch or (), target))
-        value = raw if raw.shape == like.shape else unbroadcast(raw, like.shape)
-        value = value if value.dtype is like.dtype else _converted(value, like.dtype)
-        made[slot] = new_tensor(value) if bare else value
+        made[slot] = _as_tensor(_fitted(raw, target if isinstance(target, Node) else target.array))
     for hook in tuple(hooks.after.values()):
-        changed = hook(tuple(made), (new_tensor(gradient) if bare else gradient,))
+        changed = hook(tuple(made), (_as_tensor(gradient),))
         made = made if changed is None else list(changed)
+    bare = not isinstance(gradient, Tensor)
     return [
         (slot, lambda _, value=value: value.array if bare else value, None, None)
         for slot, value in enumerate(made)

@@ -61,24 +61,6 @@ class Node:
         What it saved was given up by a backward pass.
     """
 
-    __slots__ = (
-        "__weakref__",
-        "code",
-        "dtype",
-        "freed",
-        "hooks",
-        "instruction",
-        "operation",
-        "output",
-        "saved",
-        "scope",
-        "sequence",
-        "settings",
-        "shape",
-        "sources",
-        "storage",
-        "way",
-    )
     operation: Any
     way: Way
     sources: tuple[Any, ...]
@@ -94,6 +76,7 @@ class Node:
     storage: Storage | None
     hooks: Hooks | None
     freed: bool
+    __slots__ = ("__weakref__", *__annotations__)
 
     @property
     def kind(self) -> str:
@@ -213,15 +196,8 @@ def _class_called(name: str, module: str) -> type[Node]:
 
 
 _HIDE_NUMBERS = {
-    *("CopysignBackward1", "FmodBackward0", "LerpBackward0", "NotImplemented"),
-    *(
-        "PowBackward0",
-        "PowBackward2",
-        "RemainderBackward0",
-        "RsubBackward1",
-        "XlogyBackward1",
-        "XlogyBackward2",
-    ),
+    *("CopysignBackward1", "FmodBackward0", "LerpBackward0", "NotImplemented", "PowBackward0"),
+    *("PowBackward2", "RemainderBackward0", "RsubBackward1", "XlogyBackward1", "XlogyBackward2"),
 }
 """Where a number has no place among PyTorch's ``next_functions``; elsewhere it makes a tensor of it."""
 

@@ -9,6 +9,7 @@ import pytest
 
 import autokit as ak
 from autokit import nn
+from tests.libraries import pytorch
 from tests.nn.twins import assert_alike, assert_close, flat, twins
 from tests.support import require
 
@@ -205,8 +206,7 @@ def test_dropout_in_a_single_layer_warns():
 
 @pytest.mark.parametrize("layer", ["GRU(3, 2, 2)", "LSTM(3, 4, bias=False, proj_size=2, bidirectional=True)"])
 def test_programs_find_the_parameters_in_a_row(layer: str):
-    import torch
-
+    torch = pytorch()
     mine, theirs = eval(layer, vars(nn).copy()), eval(layer, vars(torch.nn).copy())
     assert mine._flat_weights_names == theirs._flat_weights_names
     assert [each.shape for each in mine._flat_weights] == [each.shape for each in theirs._flat_weights]
