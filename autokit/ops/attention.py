@@ -14,7 +14,7 @@ import numpy as np
 
 from autokit.ops.blocks import BLOCK, loop_over_rows, pieces
 from autokit.ops.operation import derivative, on, operation
-from autokit.ops.soft_extremes import plain_softmax
+from autokit.ops.soft_extremes import exponentials_of_rows, plain_softmax
 
 
 def is_large(query: Any, key: Any, value: Any, mask: Any) -> bool:
@@ -70,17 +70,15 @@ def _heads_at_a_time(query: Any, key: Any) -> list[slice]:
 
 
 def _weights(query: Any, key: Any, mask: Any, scale: float) -> Any:
-    weights = np.matmul(query, key.swapaxes(1, 2))
-    weights *= scale
+    weights = np.matmul(query * scale, key.swapaxes(1, 2))
     if mask is not None:
         weights += mask
     made = np.empty_like(weights)
     if loop_over_rows("native_loops.softmax", _in_rows(weights), _in_rows(made)):
         return made
-    weights -= weights.max(axis=2, keepdims=True)
-    np.exp(weights, out=weights)
-    weights /= np.einsum("hij->hi", weights)[:, :, None]
-    return weights
+    _, totals = exponentials_of_rows(_in_rows(weights), _in_rows(made))
+    made *= (1 / totals).reshape((*made.shape[:2], 1))
+    return made
 
 
 def _gradients(g: Any, query: Any, key: Any, value: Any, mask: Any, scale: float) -> tuple[Any, Any, Any]:
@@ -108,9 +106,8 @@ def _gradients_on_arrays(
         else:
             slope -= np.vecdot(slope, weights)[:, :, None]
             slope *= weights
-        slope *= scale
-        np.matmul(slope, key[piece], out=by_query[piece])
-        np.matmul(slope.swapaxes(1, 2), query[piece], out=by_key[piece])
+        np.matmul(slope, key[piece] * scale, out=by_query[piece])
+        np.matmul(slope.swapaxes(1, 2), query[piece] * scale, out=by_key[piece])
     return tuple(made)  # type: ignore[return-value]
 
 

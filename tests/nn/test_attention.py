@@ -277,6 +277,8 @@ LONG = np.random.RandomState(1).rand(64, 64)
         {"scale": 0.3},
         {"attn_mask": LONG > 0.3},
         {"attn_mask": LONG, "is_causal": True},
+        {"attn_mask": LONG - 90.0},  # exponentials that vanish, and that are too large
+        {"attn_mask": 90.0 * LONG},
     ],
 )
 @pytest.mark.parametrize("ndim", [3, 4])
