@@ -155,44 +155,6 @@ class Tensor:
         """Whether it was made in :class:`autokit.inference_mode`, so that no graph may need it."""
         return self._storage is not None and self._storage.of_inference
 
-    @property
-    def T(self) -> Tensor:
-        """The dimensions in the opposite order."""
-        if self.array.ndim not in (0, 2):
-            warnings.warn(
-                "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated "
-                "and it will throw an error in a future release. Consider `x.mT` to transpose batches of "
-                "matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the "
-                "dimensions of a tensor.",
-                UserWarning,
-                stacklevel=2,
-            )
-        return self.permute(tuple(range(self.array.ndim))[::-1])
-
-    @property
-    def mT(self) -> Tensor:
-        """The last two dimensions exchanged."""
-        if self.array.ndim < 2:
-            raise RuntimeError(
-                "tensor.mT is only supported on matrices or batches of matrices. Got "
-                f"{self.array.ndim}-D tensor."
-            )
-        return self.transpose(-2, -1)
-
-    @property
-    def mH(self) -> Tensor:
-        """The last two dimensions exchanged, and complex numbers conjugated."""
-        return self.adjoint()
-
-    @property
-    def H(self) -> Tensor:
-        """The transpose of a matrix, with complex numbers conjugated."""
-        if self.array.ndim not in (0, 2):
-            raise RuntimeError(
-                f"tensor.H is only supported on matrices (2-D tensors). Got {self.array.ndim}-D tensor."
-            )
-        return self.transpose(0, 1)
-
     def size(self, dim: int | None = None) -> Any:
         """The shape, or the size of dimension ``dim``."""
         if dim is None:

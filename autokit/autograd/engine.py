@@ -534,12 +534,8 @@ def _refuse_changed(node: Node, storage: Any, operand: Tensor | None) -> None:
     shape = list(operand.array.shape if operand is not None else node.shape)
     maker = operand._node if operand is not None else node
     after = storage.changed_since(node.sequence)
-    lines = [source_line(code, instruction) for _, code, instruction in after]
-    changed = (
-        f" It was changed by `{lines[0][2]}` in line {lines[0][1]}."
-        if lines and lines[0] and lines[0][2]
-        else ""
-    )
+    line = _line(*after[0][1:]) if after else ""
+    changed = f" It was changed{line}." if line else ""
     name = f" named '{operand.name}'" if operand is not None and operand.name else ""
     raise ChangedSince(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
@@ -553,5 +549,10 @@ def _refuse_changed(node: Node, storage: Any, operand: Tensor | None) -> None:
 
 
 def _where(node: Node) -> str:
-    line = source_line(node.code, node.instruction)
+    return _line(node.code, node.instruction)
+
+
+def _line(code: Any, instruction: int) -> str:
+    """The line of the program, in brackets; empty where it is not known."""
+    line = source_line(code, instruction)
     return f" (line {line[1]}: `{line[2]}`)" if line is not None and line[2] else ""

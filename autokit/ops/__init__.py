@@ -168,6 +168,9 @@ FUNCTIONAL: dict[str, Any] = {}
 METHODS: dict[str, Any] = {}
 """The methods of tensors, as ``x.exp``."""
 
+PROPERTIES: dict[str, Any] = {}
+"""What is read of tensors without a call, as ``x.T``."""
+
 
 _OF_TWO_TENSORS = (
     "arctan2 atan2 fmax fmin gcd heaviside hypot lcm logaddexp logaddexp2 logical_and logical_or logical_xor "
@@ -194,6 +197,7 @@ def _collect(family: ModuleType, names: Names) -> None:
     given = {name: public(getattr(family, name)) for name in f"{names.both} {names.functions}".split()}
     methods = {name: public(getattr(family, name)) for name in names.methods.split()}
     methods.update({name: given[name] for name in names.both.split()}, **names.other_methods)
+    PROPERTIES.update({name: property(getattr(family, name)) for name in names.properties.split()})
     for name in names.in_place.split():
         methods[f"{name}_"] = inplace.in_place(getattr(family, name))
     for name in names.in_place_functions.split():
@@ -290,8 +294,8 @@ def _reflected(function: Any) -> Any:
 
 def _bind() -> None:
     """Give :class:`Tensor` its methods and operators."""
-    for name, function in METHODS.items():
-        setattr(Tensor, name, function)
+    for name, bound in (METHODS | PROPERTIES).items():
+        setattr(Tensor, name, bound)
     for name, function in OPERATORS.items():
         setattr(Tensor, f"__{name}__", function)
         setattr(Tensor, f"__r{name}__", _reflected(function))

@@ -37,6 +37,8 @@ class Names(NamedTuple):
         What is a function alone, and what is a method alone.
     functional : str
         What is a function of ``torch.nn.functional``.
+    properties : str
+        What is read of a tensor without a call, ``x.T``.
     in_place : str
         What also has a form with a trailing underscore, ``x.exp_()``, which overwrites the tensor.
     in_place_functions : str
@@ -55,6 +57,7 @@ class Names(NamedTuple):
     functions: str = ""
     methods: str = ""
     functional: str = ""
+    properties: str = ""
     in_place: str = ""
     in_place_functions: str = ""
     aliases: dict[str, str] = {}  # noqa: RUF012 - never changed

@@ -20,6 +20,7 @@ from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.recording import share_storage
 from autokit.ops.strides import strided
+from autokit.ops.warn import warn
 from autokit.tensor import Tensor, new_tensor
 
 # ---------------------------------------------------------------- another shape
@@ -421,10 +422,45 @@ unsqueeze_, squeeze_ = _of_itself(unsqueeze), _of_itself(squeeze)
 transpose_, t_ = _of_itself(transpose), _of_itself(t)
 
 
+def T(self: Tensor) -> Tensor:
+    """The dimensions in the opposite order."""
+    if self.array.ndim not in (0, 2):
+        warn(
+            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and "
+            "it will throw an error in a future release. Consider `x.mT` to transpose batches of matrices or "
+            "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor.",
+        )
+    return self.permute(tuple(reversed(range(self.array.ndim))))
+
+
+def mT(self: Tensor) -> Tensor:
+    """The last two dimensions exchanged."""
+    if self.array.ndim < 2:
+        raise RuntimeError(
+            f"tensor.mT is only supported on matrices or batches of matrices. Got {self.array.ndim}-D tensor."
+        )
+    return self.transpose(-2, -1)
+
+
+def mH(self: Tensor) -> Tensor:
+    """The last two dimensions exchanged, and complex numbers conjugated."""
+    return self.adjoint()
+
+
+def H(self: Tensor) -> Tensor:
+    """The transpose of a matrix, with complex numbers conjugated."""
+    if self.array.ndim not in (0, 2):
+        raise RuntimeError(
+            f"tensor.H is only supported on matrices (2-D tensors). Got {self.array.ndim}-D tensor."
+        )
+    return self.transpose(0, 1)
+
+
 NAMES = Names(
     both="adjoint flatten movedim narrow permute ravel reshape select "
     "squeeze t transpose unflatten unsqueeze",
     methods="reshape_as squeeze_ t_ transpose_ unsqueeze_ view view_as",
+    properties="H T mH mT",
     aliases={"moveaxis": "movedim", "swapaxes": "transpose", "swapdims": "transpose"},
     numpy={
         np.reshape: reshape,
