@@ -342,7 +342,8 @@ def _index_error(tensor: Tensor, entries: tuple[Any, ...], error: Exception) -> 
         _check_bounds(tensor.array.shape, entries)
     except IndexError as wrong:
         return wrong
-    return IndexError(re.sub(r" \[index:.*", "", str(error)).replace(" axis ", " dimension "))
+    said = re.sub(r" \[index:.*", "", str(error)).replace(" axis ", " dimension ")
+    return IndexError(said.replace("Index ", "index ", 1))  # CuPy begins with a capital
 
 
 def _odd_dim(tensor: Tensor, entries: tuple[Any, ...], mask: Any, of_tensor: bool = False) -> int:

@@ -387,7 +387,7 @@ def test_on_a_gpu_this_folder_runs_twice(gpu: str):
 
 def test_a_number_is_copied_to_the_gpu_once(gpu: str):
     x = torch.arange(4.0, device="cuda")
-    for number in (2.0, 0.0, -0.0, -float("inf")):
+    for number in (2.0, 0.0, -float("inf")):
         for again in (False, True):
             standin.launches.clear()
             made = torch.where(x > 1, number, x), x + number, torch.maximum(x, torch.where(x < 1, x, number))

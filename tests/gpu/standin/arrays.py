@@ -175,7 +175,10 @@ class ndarray:
     # ------------------------------------------------------------ reading and writing
 
     def __getitem__(self, index: Any) -> ndarray:
-        made = _view(self, np.asarray(self.host[wrapped_around(self.host, index)]))
+        try:
+            made = _view(self, np.asarray(self.host[wrapped_around(self.host, index)]))
+        except IndexError as error:  # CuPy begins with a capital
+            raise IndexError(str(error).replace("index", "Index", 1)) from None
         if made.base is None:
             launched("take", (self, *(index if isinstance(index, tuple) else (index,))))
         return made
