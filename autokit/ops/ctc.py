@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autokit.devices import module_of
+from autokit.ops.gpu_kernels import fused
 from autokit.ops.operation import derivative, on, operation
 
 
@@ -51,40 +52,49 @@ def _scores(log_probs: Any, spelling: Spelling) -> Any:
     return np.take_along_axis(log_probs, spelling.labels[np.newaxis], axis=2)
 
 
-def _into(before: Any, skips: Any) -> Any:
-    """The log-likelihood of arriving at each label, from those of being at each one before."""
-    total = before.copy()
-    total[:, 1:] = np.logaddexp(total[:, 1:], before[:, :-1])
-    total[:, 2:] = np.logaddexp(total[:, 2:], np.where(skips[:, 2:], before[:, :-2], -np.inf))
-    return total
+@fused
+def _arrive(into, staying, by_one, by_two, skips, scores, never, /):
+    """Note how likely it is to be at each label: from it, from the one before, or over a blank."""
+    moving = np.logaddexp(staying, by_one)
+    into[...] = np.logaddexp(moving, np.where(skips, by_two, never)) + scores
+
+
+@fused
+def _return(into, staying, by_one, by_two, skips, scores, ends, time, at_end, never, /):
+    """:func:`_arrive` backwards; the paths of a sample begin at its end."""
+    moving = np.logaddexp(staying, by_one)
+    moving = np.logaddexp(moving, np.where(skips, by_two, never))
+    begun = np.where(at_end & (ends == time), 0, never)
+    into[...] = np.where(ends > time, moving, begun) + scores
 
 
 def _forward(scores: Any, skips: Any) -> Any:
     """α: the log-likelihood of all beginnings that end at each label, for each time."""
-    alphas = np.full_like(scores, -np.inf)
-    alphas[0, :, :2] = scores[0, :, :2]
-    for time in range(1, len(scores)):
-        alphas[time] = _into(alphas[time - 1], skips) + scores[time]
-    return alphas
+    times, samples, count = scores.shape
+    alphas = np.full_like(scores, -np.inf, shape=(times, samples, count + 2))  # two places before the first
+    alphas[0, :, 2:4] = scores[0, :, :2]
+    for time in range(1, times):
+        before = alphas[time - 1]
+        steps = before[:, 2:], before[:, 1:-1], before[:, :-2]
+        _arrive(alphas[time, :, 2:], *steps, skips, scores[time], -np.inf)
+    return alphas[:, :, 2:]
 
 
 def _backward(scores: Any, spelling: Spelling) -> Any:
     """β: the log-likelihood of all endings that begin at each label, for each time."""
-    count = scores.shape[2]
+    times, samples, count = scores.shape
     places = module_of(scores).arange(count)
     last = 2 * spelling.lengths.reshape((-1, 1))
     at_end = (places == last) | (places == last - 1)
     ends = spelling.times.reshape((-1, 1)) - 1
-    skips = spelling.skips[:, ::-1]
-    # Backwards in time and along the labels it is the same walk; a skip is allowed where it leads to.
-    skips = np.concatenate([np.zeros_like(skips[:, :2]), skips[:, :-2]], axis=1) if count > 2 else skips
-    betas = np.full_like(scores, -np.inf)
-    walked = betas[0]
-    for time in range(len(scores) - 1, -1, -1):
-        begun = np.where(at_end & (ends == time), 0, -np.inf)
-        walked = np.where(ends > time, _into(walked[:, ::-1], skips)[:, ::-1], begun) + scores[time]
-        betas[time] = walked
-    return betas
+    skips = np.zeros_like(spelling.skips)
+    skips[:, :-2] = spelling.skips[:, 2:]  # a skip is allowed where it leads to
+    betas = np.full_like(scores, -np.inf, shape=(times + 1, samples, count + 2))  # two places after the last
+    for time in range(times - 1, -1, -1):
+        after = betas[time + 1]
+        steps = after[:, :-2], after[:, 1:-1], after[:, 2:]
+        _return(betas[time, :, :-2], *steps, skips, scores[time], ends, time, at_end, -np.inf)
+    return betas[:-1, :, :-2]
 
 
 def _losses(alphas: Any, spelling: Spelling) -> Any:

@@ -1,4 +1,4 @@
-"""The steps of LSTM and GRU layers on a GPU, each of them one kernel beside its product of matrices.
+"""The steps of recurrent layers on a GPU, each of them one kernel beside its product of matrices.
 
 They compute what :mod:`autokit.ops.recurrent` computes call by call.
 """
@@ -13,12 +13,14 @@ from autokit.ops.gpu_kernels import fused
 
 
 def step(kind: str, given: Any, recurrent: Any, h: Any, c: Any) -> tuple[Any, Any]:
-    """The next state, and for LSTM the next cells: of an LSTM or a GRU."""
+    """The next state, and for LSTM the next cells."""
     gates = [
         each[:, start : start + h.shape[1]]
         for each in (given, recurrent)
         for start in range(0, given.shape[1], h.shape[1])
     ]
+    if kind == "RNN_TANH":
+        return _plain(given, recurrent), c
     if kind == "GRU":
         return _gru(*gates, h), c
     return _lstm(*gates, c)
@@ -27,6 +29,17 @@ def step(kind: str, given: Any, recurrent: Any, h: Any, c: Any) -> tuple[Any, An
 def _opened(x: Any) -> Any:
     """The sigmoid of ``x``."""
     return np.tanh(x * 0.5) * 0.5 + 0.5
+
+
+@fused
+def _plain(given, recurrent, /):
+    return np.tanh(given + recurrent)
+
+
+@fused
+def plain_back(into, arriving, by_state, slopes, /):
+    """What arrives at one step, and came back to its state, goes to the gate."""
+    into[...] = (arriving + by_state) * slopes
 
 
 @fused

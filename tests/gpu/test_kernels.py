@@ -19,6 +19,7 @@ from tests.gpu import standin
 
 MATRIX, COLUMN, ROW = (4, 3), (4, 1), (1, 3)
 TARGETS = np.array([2, 0, 1, 1])
+MASK = np.arange(12).reshape(4, 3) % 2 == 0
 LOGITS = MATRIX, MATRIX, np.arange(4)[:, None], np.arange(3)[None], 0.5, -np.inf
 CALLS: dict[str, tuple[Any, ...]] = {
     "soft_extremes._sum_of_exponentials": (MATRIX, COLUMN, {"axis": 1}),
@@ -47,6 +48,10 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "gpu_kernels._any_zero": (TARGETS, {}),
     "gpu_kernels._left_over": (MATRIX, ROW, {}),
     "gpu_kernels._down": (MATRIX, ROW, {}),
+    "ctc._arrive": (*(MATRIX,) * 4, MASK, MATRIX, -np.inf, {}),
+    "ctc._return": (*(MATRIX,) * 4, MASK, MATRIX, TARGETS[:, None], 1, MASK, -np.inf, {}),
+    "recurrent_kernels._plain": (MATRIX, MATRIX, {}),
+    "recurrent_kernels.plain_back": (*(MATRIX,) * 4, {}),
     "recurrent_kernels._lstm": (*(MATRIX,) * 9, {}),
     "recurrent_kernels._gru": (*(MATRIX,) * 7, {}),
     "recurrent_kernels.cells_of": (*(MATRIX,) * 5, {}),
@@ -216,12 +221,25 @@ def recurrent_step(kind: str) -> Any:
     return both_ways(lambda x: layer(x)[0], 16, 4, 8)
 
 
+def ctc_step() -> Any:
+    torch.manual_seed(0)
+    scores, targets = torch.randn(12, 4, 6).cuda().requires_grad_(), torch.randint(1, 6, (4, 5)).cuda()
+    lengths = torch.full((4,), 12), torch.full((4,), 5)
+
+    def step() -> None:
+        scores.grad = None
+        nn.functional.ctc_loss(scores.log_softmax(2), targets, *lengths).backward()
+
+    return step
+
+
 STEPS = {
     "LeNet by SGD": (lenet_step, 89),
     "a 64-32-10 network by SGD": (lambda: small_step("SGD"), 25),
     "a 64-32-10 network by Adam": (lambda: small_step("Adam"), 25),
     "a transformer's block by Adam": (block_step, 72),
     "a transformer of 4 layers by AdamW": (text_step, 333),
+    "a plain recurrent layer, 16 times": (lambda: recurrent_step("RNN"), 106),
     "an LSTM, 16 times": (lambda: recurrent_step("LSTM"), 151),
     "a GRU, 16 times": (lambda: recurrent_step("GRU"), 141),
     "adaptive_max_pool2d": (
@@ -241,6 +259,12 @@ def test_a_training_step_launches_few_kernels(title: str):
     work, most = STEPS[title]
     assert launches_of(work) <= most and not standin.copies
     assert not standin.sizes, "the program waited for the GPU"
+
+
+def test_ctc_takes_one_launch_a_time_each_way():
+    """Its targets go through the CPU once, which puts blanks between them."""
+    assert launches_of(ctc_step) <= 123 and standin.launches.count("arrive") == 22
+    assert len(standin.copies) == 1
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])

@@ -191,7 +191,7 @@ def test_layers_made_on_the_second_gpu_give_the_cpus_numbers(layer: Callable[[st
         standin.copies.clear()
         made = model(x)
         made = made[0] if isinstance(made, tuple) else made
-        # Not of the squares: of what was normalized their sum is fixed, and its gradients are rounding errors.
+        # Not of the squares: after a norm their sum is fixed, and its gradients are rounding errors.
         (made * made.detach().cos()).sum().backward()
         model.eval()(x)
         assert not standin.copies
