@@ -172,6 +172,23 @@ class PositiveDefinite(Matrices):
         return autokit.linalg.cholesky_ex(value).info.eq(0)
 
 
+@dataclass(frozen=True)
+class Stack(Constraint):
+    """For each slice along a dimension a constraint of its own."""
+
+    parts: Any
+    dim: int = 0
+
+    @property
+    def event_dim(self) -> int:
+        dims = max(part.event_dim for part in self.parts)
+        return dims + (self.dim + dims < 0)
+
+    def check(self, value: Any) -> Any:
+        slices = zip(self.parts, value.unbind(self.dim))
+        return autokit.stack([part.check(each) for part, each in slices], self.dim)
+
+
 class Dependent(Constraint):
     """A set that depends on other parameters."""
 
@@ -183,6 +200,7 @@ boolean = Boolean()
 real = Real()
 dependent = Dependent()
 positive = GreaterThan(lower_bound=0.0)
+positive_integer = IntegerGreaterThan(lower_bound=1)
 nonnegative = GreaterThanEq(lower_bound=0.0)
 nonnegative_integer = IntegerGreaterThan(lower_bound=0)
 unit_interval = Interval(lower_bound=0.0, upper_bound=1.0)
@@ -198,3 +216,4 @@ interval = Interval
 integer_interval = IntegerInterval
 multinomial = Multinomial
 independent = IndependentConstraint
+stack = Stack

@@ -100,8 +100,8 @@ class Distribution:
     def rsample(self, sample_shape: Any = ()) -> Tensor:
         """Values drawn at random, as a function of the parameters, so that gradients flow to these."""
         raise NotImplementedError(
-            f"{type(self).__name__} has no rsample(): its draws are no differentiable function of its "
-            "parameters; use sample() and log_prob()"
+            f"{type(self).__name__} has no rsample(): autokit knows no gradient of its draws by its "
+            "parameters; use sample(), and log_prob() for the gradient"
         )
 
     def log_prob(self, value: Tensor) -> Tensor:

@@ -71,5 +71,9 @@ class MixtureSameFamily(Distribution):
         logs = self.component_distribution.log_prob(value)
         return autokit.logsumexp(logs + autokit.log_softmax(self.mixture_distribution.logits, -1), -1)
 
+    def cdf(self, value: Tensor) -> Tensor:
+        own = self.component_distribution.cdf(value.unsqueeze(-1 - len(self._event_shape)))
+        return (own * self.mixture_distribution.probs).sum(-1)
+
     def __repr__(self) -> str:
         return f"MixtureSameFamily(\n  {self.mixture_distribution},\n  {self.component_distribution})"

@@ -1,120 +1,163 @@
-"""Invertible functions with known slopes, to make distributions of distributions."""
+"""Functions with known slopes, to make distributions of distributions.
+
+Here are those of single numbers; ``matrix_transforms`` has those of vectors and matrices.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import autokit
+from autokit.distributions import constraints
+from autokit.distributions.distribution import sum_rightmost
+from autokit.distributions.matrix_transforms import (
+    CorrCholeskyTransform,
+    LowerCholeskyTransform,
+    PositiveDefiniteTransform,
+    ReshapeTransform,
+    SoftmaxTransform,
+    StackTransform,
+    StickBreakingTransform,
+)
+from autokit.distributions.transform import (
+    ComposeTransform,
+    IndependentTransform,
+    Transform,
+    identity_transform,
+    of_more,
+)
+from autokit.missing import names_of
 from autokit.nn import functional as F
 from autokit.tensor import Tensor
 
+__getattr__ = names_of("torch.distributions.transforms")
 
-class Transform:
-    """An invertible function, the logarithm of whose slope is known."""
-
-    def __call__(self, x: Tensor) -> Tensor:
-        raise NotImplementedError
-
-    def inverse(self, y: Tensor) -> Tensor:
-        """The ``x`` of which this makes ``y``."""
-        raise NotImplementedError
-
-    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
-        """The logarithm of the absolute slope at ``x``, of which this makes ``y``."""
-        raise NotImplementedError
-
-    @property
-    def inv(self) -> Transform:
-        return _Inverse(self)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}()"
-
-
-class _Inverse(Transform):
-    def __init__(self, forward: Transform) -> None:
-        self.forward = forward
-
-    def __call__(self, x: Tensor) -> Tensor:
-        return self.forward.inverse(x)
-
-    def inverse(self, y: Tensor) -> Tensor:
-        return self.forward(y)
-
-    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
-        return -self.forward.log_abs_det_jacobian(y, x)
-
-    @property
-    def inv(self) -> Transform:
-        return self.forward
+__all__ = [
+    "AbsTransform",
+    "AffineTransform",
+    "ComposeTransform",
+    "CorrCholeskyTransform",
+    "CumulativeDistributionTransform",
+    "ExpTransform",
+    "IndependentTransform",
+    "LowerCholeskyTransform",
+    "PositiveDefiniteTransform",
+    "PowerTransform",
+    "ReshapeTransform",
+    "SigmoidTransform",
+    "SoftmaxTransform",
+    "SoftplusTransform",
+    "StackTransform",
+    "StickBreakingTransform",
+    "TanhTransform",
+    "Transform",
+    "identity_transform",
+]
 
 
-class ComposeTransform(Transform):
-    """One transform after the other."""
+class _Rising(Transform):
+    """A function of single numbers that rises."""
 
-    def __init__(self, parts: Sequence[Transform]) -> None:
-        self.parts = list(parts)
-
-    def __call__(self, x: Tensor) -> Tensor:
-        for part in self.parts:
-            x = part(x)
-        return x
-
-    def inverse(self, y: Tensor) -> Tensor:
-        for part in reversed(self.parts):
-            y = part.inverse(y)
-        return y
-
-    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
-        total: Any = 0
-        for part in self.parts:
-            after = part(x)
-            total = total + part.log_abs_det_jacobian(x, after)
-            x = after
-        return total
+    bijective = True
+    sign = 1
 
 
 class AffineTransform(Transform):
     """The function ``loc + scale * x``."""
 
-    def __init__(self, loc: Any, scale: Any) -> None:
-        self.loc, self.scale = loc, scale
+    bijective = True
 
-    def __call__(self, x: Tensor) -> Tensor:
+    def __init__(self, loc: Any, scale: Any, event_dim: int = 0, cache_size: int = 0) -> None:
+        super().__init__(cache_size)
+        self.loc, self.scale, self._event_dim = loc, scale, event_dim
+
+    @property
+    def event_dim(self) -> int:
+        return self._event_dim
+
+    @property
+    def domain(self) -> Any:  # type: ignore[override]
+        return of_more(constraints.real, self._event_dim)
+
+    codomain = domain  # type: ignore[assignment]
+
+    @property
+    def sign(self) -> Any:
+        if isinstance(self.scale, Tensor):
+            return self.scale.sign()
+        return (self.scale > 0) - (self.scale < 0)
+
+    def _call(self, x: Tensor) -> Tensor:
         return self.loc + self.scale * x
 
-    def inverse(self, y: Tensor) -> Tensor:
+    def _inverse(self, y: Tensor) -> Tensor:
         return (y - self.loc) / self.scale
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         if isinstance(self.scale, Tensor):
-            return autokit.abs(self.scale).log().expand(x.shape)
-        return autokit.full_like(x, math.log(abs(self.scale)))
+            slope = autokit.abs(self.scale).log()
+        else:
+            slope = autokit.full_like(x, math.log(abs(self.scale)))
+        if not self._event_dim:
+            return slope.expand(x.shape)
+        return sum_rightmost(slope.expand(x.shape), self._event_dim)
 
 
-class ExpTransform(Transform):
+class ExpTransform(_Rising):
     """The function ``exp(x)``."""
 
-    def __call__(self, x: Tensor) -> Tensor:
+    codomain = constraints.positive
+
+    def _call(self, x: Tensor) -> Tensor:
         return x.exp()
 
-    def inverse(self, y: Tensor) -> Tensor:
+    def _inverse(self, y: Tensor) -> Tensor:
         return y.log()
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         return x
 
 
-class SigmoidTransform(Transform):
+class PowerTransform(Transform):
+    """The function ``x ** exponent`` of positive numbers."""
+
+    domain = codomain = constraints.positive
+    bijective = True
+
+    def __init__(self, exponent: Any, cache_size: int = 0) -> None:
+        super().__init__(cache_size)
+        self.exponent = autokit.as_tensor(exponent)
+
+    @property
+    def sign(self) -> Any:
+        return self.exponent.sign()
+
+    def _call(self, x: Tensor) -> Tensor:
+        return x.pow(self.exponent)
+
+    def _inverse(self, y: Tensor) -> Tensor:
+        return y.pow(1 / self.exponent)
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        return (self.exponent * y / x).abs().log()
+
+    def forward_shape(self, shape: Any) -> Any:
+        return autokit.broadcast_shapes(shape, self.exponent.shape)
+
+    inverse_shape = forward_shape
+
+
+class SigmoidTransform(_Rising):
     """The function ``sigmoid(x)``."""
 
-    def __call__(self, x: Tensor) -> Tensor:
+    codomain = constraints.unit_interval
+
+    def _call(self, x: Tensor) -> Tensor:
         limits = autokit.finfo(x.dtype)
         return autokit.clamp(autokit.sigmoid(x), min=limits.tiny, max=1.0 - limits.eps)
 
-    def inverse(self, y: Tensor) -> Tensor:
+    def _inverse(self, y: Tensor) -> Tensor:
         limits = autokit.finfo(y.dtype)
         y = y.clamp(min=limits.tiny, max=1.0 - limits.eps)
         return y.log() - (-y).log1p()
@@ -123,24 +166,66 @@ class SigmoidTransform(Transform):
         return -F.softplus(-x) - F.softplus(x)
 
 
-class TanhTransform(Transform):
+class SoftplusTransform(_Rising):
+    """The function ``log(1 + exp(x))``."""
+
+    codomain = constraints.positive
+
+    def _call(self, x: Tensor) -> Tensor:
+        return F.softplus(x)
+
+    def _inverse(self, y: Tensor) -> Tensor:
+        return (-y).expm1().neg().log() + y
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        return -F.softplus(-x)
+
+
+class TanhTransform(_Rising):
     """The function ``tanh(x)``."""
 
-    def __init__(self, cache_size: int = 0) -> None:
-        self._cached: tuple[Any, Any] = (None, None)
-        self._keeps = bool(cache_size)
+    codomain = constraints.interval(-1.0, 1.0)
 
-    def __call__(self, x: Tensor) -> Tensor:
-        y = x.tanh()
-        if self._keeps:
-            self._cached = (x, y)
-        return y
+    def _call(self, x: Tensor) -> Tensor:
+        return x.tanh()
 
-    def inverse(self, y: Tensor) -> Tensor:
-        return self._cached[0] if y is self._cached[1] else autokit.atanh(y)
+    def _inverse(self, y: Tensor) -> Tensor:
+        return autokit.atanh(y)
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         return 2.0 * (math.log(2.0) - x - F.softplus(-2.0 * x))
 
 
-identity_transform = ComposeTransform([])
+class AbsTransform(Transform):
+    """The function ``abs(x)``, which has no single way back."""
+
+    codomain = constraints.positive
+
+    def _call(self, x: Tensor) -> Tensor:
+        return x.abs()
+
+    def _inverse(self, y: Tensor) -> Tensor:
+        return y
+
+
+class CumulativeDistributionTransform(_Rising):
+    """The probability that ``distribution`` gives less than x."""
+
+    codomain = constraints.unit_interval
+
+    def __init__(self, distribution: Any, cache_size: int = 0) -> None:
+        super().__init__(cache_size)
+        self.distribution = distribution
+
+    @property
+    def domain(self) -> Any:  # type: ignore[override]
+        return self.distribution.support
+
+    def _call(self, x: Tensor) -> Tensor:
+        return self.distribution.cdf(x)
+
+    def _inverse(self, y: Tensor) -> Tensor:
+        return self.distribution.icdf(y)
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        return self.distribution.log_prob(x)

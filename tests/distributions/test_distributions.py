@@ -67,6 +67,29 @@ MAKERS: dict[str, Any] = {
     "TransformedDistribution": lambda T, D: D.TransformedDistribution(
         D.Normal(T.zeros(2), T.ones(2)), [D.AffineTransform(1.0, 0.5), D.TanhTransform(cache_size=1)]
     ),
+    "HalfCauchy": lambda T, D: D.HalfCauchy(T.tensor([1.0, 2.0])),
+    "Pareto": lambda T, D: D.Pareto(T.tensor([1.0, 2.0]), T.tensor([1.5, 3.0])),
+    "Weibull": lambda T, D: D.Weibull(T.tensor([1.0, 2.0]), T.tensor([1.5, 3.0])),
+    "InverseGamma": lambda T, D: D.InverseGamma(T.tensor([1.5, 3.0]), T.tensor([1.0, 2.0])),
+    "Kumaraswamy": lambda T, D: D.Kumaraswamy(T.tensor([1.5, 3.0]), T.tensor([1.0, 2.0])),
+    "LogisticNormal": lambda T, D: D.LogisticNormal(T.tensor([0.0, 1.0]), T.tensor([1.0, 2.0])),
+    "RelaxedBernoulli": lambda T, D: D.RelaxedBernoulli(T.tensor(0.5), T.tensor([0.2, 0.9])),
+    "RelaxedBernoulli by logits": lambda T, D: D.RelaxedBernoulli(
+        T.tensor(0.5), logits=T.tensor([0.2, -1.0])
+    ),
+    "NegativeBinomial": lambda T, D: D.NegativeBinomial(T.tensor([3.0, 8.0]), T.tensor([0.2, 0.6])),
+    "NegativeBinomial by logits": lambda T, D: D.NegativeBinomial(5, logits=T.tensor([0.2, -1.0])),
+    "FisherSnedecor": lambda T, D: D.FisherSnedecor(T.tensor([3.0, 5.0]), T.tensor([5.0, 4.5])),
+    "VonMises": lambda T, D: D.VonMises(T.tensor([0.5, 3.0]), T.tensor([2.0, 0.1])),
+    "LowRankMultivariateNormal": lambda T, D: D.LowRankMultivariateNormal(
+        T.zeros(3), T.tensor([[1.0, 0.5], [0.0, 2.0], [1.0, -1.0]]), T.tensor([1.0, 2.0, 0.5])
+    ),
+    "a transformed Uniform": lambda T, D: D.TransformedDistribution(
+        D.Uniform(T.zeros(2), T.ones(2)), [D.SigmoidTransform().inv, D.AffineTransform(2.0, -0.5)]
+    ),
+    "a transformed vector": lambda T, D: D.TransformedDistribution(
+        D.Normal(T.zeros(4), T.ones(4)), [D.ReshapeTransform((4,), (2, 2)), D.ExpTransform()]
+    ),
     "SigmoidTransform": lambda T, D: D.TransformedDistribution(
         D.Normal(T.zeros(2), 1.0), [D.SigmoidTransform(), D.ExpTransform().inv]
     ),
@@ -276,3 +299,137 @@ def test_errors(wrong: Any):
 def test_values_are_not_looked_at_where_that_is_not_wanted():
     normal = autokit.distributions.Normal(0.0, -1.0, validate_args=False)
     assert normal.scale.item() == -1
+
+
+TRANSFORMS: dict[str, Any] = {
+    "abs": lambda T, D: (D.AbsTransform(), T.tensor([-1.0, 2.0])),
+    "affine": lambda T, D: (D.AffineTransform(1.0, T.tensor([2.0, -0.5])), T.tensor([-1.0, 2.0])),
+    "affine of vectors": lambda T, D: (D.AffineTransform(1.0, 2.0, event_dim=1), T.ones(3, 2)),
+    "power": lambda T, D: (D.PowerTransform(T.tensor([2.0, -0.5])), T.tensor([0.5, 2.0])),
+    "softplus": lambda T, D: (D.SoftplusTransform(), T.tensor([-1.0, 2.0])),
+    "softmax": lambda T, D: (D.SoftmaxTransform(), T.tensor([[-1.0, 2.0, 0.0]])),
+    "stick breaking": lambda T, D: (D.StickBreakingTransform(), T.tensor([[-1.0, 2.0, 0.0]])),
+    "lower Cholesky": lambda T, D: (D.LowerCholeskyTransform(), T.tensor(MATRIX)),
+    "positive definite": lambda T, D: (D.PositiveDefiniteTransform(), T.tensor(MATRIX)),
+    "correlations": lambda T, D: (D.CorrCholeskyTransform(), T.tensor([[0.3, -0.5, 1.0]])),
+    "reshape": lambda T, D: (D.ReshapeTransform((4,), (2, 2)), T.arange(8.0).reshape(2, 4)),
+    "stack": lambda T, D: (
+        D.StackTransform([D.ExpTransform(), D.identity_transform], dim=1),
+        T.tensor([[-1.0, 2.0]]),
+    ),
+    "independent": lambda T, D: (D.IndependentTransform(D.ExpTransform(), 1), T.tensor([[-1.0, 2.0]])),
+    "cumulative": lambda T, D: (
+        D.CumulativeDistributionTransform(D.Normal(0.0, 1.0)),
+        T.tensor([-1.0, 2.0]),
+    ),
+    "composed": lambda T, D: (
+        D.ComposeTransform([D.AffineTransform(0.5, 2.0), D.StickBreakingTransform(), D.ExpTransform()]),
+        T.tensor([[-1.0, 0.5]]),
+    ),
+    "composed backwards": lambda T, D: (
+        D.ComposeTransform([D.TanhTransform(), D.AffineTransform(0.5, 2.0)]).inv,
+        T.tensor([0.0, 1.0]),
+    ),
+    "cached": lambda T, D: (D.TanhTransform(cache_size=1), T.tensor([-1.0, 2.0])),
+    **{
+        f"{registry} {name}": lambda T, D, registry=registry, name=name: (
+            getattr(D, registry)(getattr(D.constraints, name)),
+            T.tensor([[-1.0, 0.5], [0.2, 0.3]]),
+        )
+        for registry in ("biject_to", "transform_to")
+        for name in ("real", "positive", "nonnegative", "unit_interval", "simplex", "real_vector")
+    },
+    "to above 2": lambda T, D: (D.biject_to(D.constraints.greater_than(2.0)), T.tensor([-1.0, 2.0])),
+    "to below 2": lambda T, D: (D.biject_to(D.constraints.less_than(2.0)), T.tensor([-1.0, 2.0])),
+    "to between": lambda T, D: (D.biject_to(D.constraints.interval(-2.0, 3.0)), T.tensor([-1.0, 2.0])),
+    "to matrices": lambda T, D: (D.transform_to(D.constraints.positive_definite), T.tensor(MATRIX)),
+}
+
+
+@pytest.mark.parametrize("name", TRANSFORMS)
+def test_transforms_are_pytorchs(name: str):
+    found = []
+    for T, D in ((autokit, autokit.distributions), (torch, torch.distributions)):
+        transform, x = TRANSFORMS[name](T, D)
+        y = transform(x)
+        parts = [y, transform.inv(y)]
+        try:
+            parts.append(transform.log_abs_det_jacobian(x, y))
+            shown = [repr(transform)]
+        except NotImplementedError:
+            shown = ["no slope"]
+        shown += [tuple(transform.forward_shape(x.shape)), tuple(transform.inverse_shape(y.shape))]
+        shown += [transform.bijective, transform.domain.event_dim, transform.codomain.event_dim]
+        found.append((parts, shown))
+    (ours, shown), (theirs, as_shown) = found
+    assert shown == as_shown and len(ours) == len(theirs)
+    for mine, other in zip(ours, theirs):
+        agree(mine, other)
+
+
+def test_a_transform_of_ones_own():
+    found = []
+    for T, D in ((autokit, autokit.distributions), (torch, torch.distributions)):
+
+        class Stretch(D.Transform):  # type: ignore[name-defined, misc]
+            bijective = True
+            domain = codomain = D.constraints.real_vector
+
+            def __init__(self, by: Any) -> None:
+                super().__init__(cache_size=1)
+                self.by, self.calls = by, 0
+
+            def _call(self, x: Any) -> Any:
+                self.calls += 1
+                return x * self.by
+
+            def _inverse(self, y: Any) -> Any:
+                self.calls += 1
+                return y / self.by
+
+            def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+                return self.by.abs().log().expand(x.shape).sum(-1)
+
+        stretch = Stretch(T.tensor([2.0, -0.5], requires_grad=True))
+        flow = D.TransformedDistribution(D.Normal(T.zeros(2), T.ones(2)), [stretch])
+        T.manual_seed(0)
+        x = flow.rsample((3,))
+        density = flow.log_prob(x)
+        density.sum().backward()
+        found.append((density, stretch.by.grad, stretch.calls, tuple(flow.event_shape)))
+    (density, slope, *facts), (as_density, as_slope, *as_facts) = found
+    agree(density, as_density)
+    agree(slope, as_slope)
+    assert facts == as_facts == [1, (2,)]
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "D.biject_to(3)",
+        "D.biject_to(D.constraints.boolean)",
+        "D.biject_to.register(3, abs)",
+        "D.TransformedDistribution(D.Normal(0.0, 1.0), 3)",
+        "D.TransformedDistribution(D.Normal(0.0, 1.0), [3])",
+        "D.TransformedDistribution(D.Normal(0.0, 1.0), D.StickBreakingTransform())",
+        "D.ReshapeTransform((2,), (3,))",
+        "D.ExpTransform(cache_size=2)",
+        "D.CorrCholeskyTransform().forward_shape((4,))",
+        "D.NegativeBinomial(3)",
+        "D.Weibull(-1.0, 1.0)",
+        "D.HalfCauchy(1.0).log_prob(T.tensor(-1.0))",
+    ],
+)
+def test_wrong_use_is_refused_as_by_pytorch(program: str):
+    kinds = []
+    for T, D in ((autokit, autokit.distributions), (torch, torch.distributions)):
+        with pytest.raises((ValueError, TypeError, NotImplementedError)) as caught:
+            eval(program, {"T": T, "D": D})
+        kinds.append(caught.type)
+    assert kinds[0] is kinds[1]
+
+
+def test_the_cdf_of_a_mixture_is_pytorchs():
+    ours, theirs = both("MixtureSameFamily")
+    x = [-2.0, 0.0, 0.5, 3.0]
+    agree(ours.cdf(autokit.tensor(x)), theirs.cdf(torch.tensor(x)))
