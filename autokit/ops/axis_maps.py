@@ -44,9 +44,9 @@ def picking(axis: int, size: int, columns: Sequence[int] | np.ndarray) -> AxisMa
     return AxisMap(axis, size, np.arange(len(columns) + 1), np.asarray(columns, np.int64), None)
 
 
-def weighing(axis: int, size: int, columns: np.ndarray, weights: np.ndarray) -> AxisMap:
-    """The map whose row r sums the elements ``columns[r]`` times ``weights[r]``, where these are not 0."""
-    used = weights != 0
+def weighing(axis: int, size: int, columns: np.ndarray, weights: np.ndarray, used: Any = True) -> AxisMap:
+    """The map whose row r sums the elements ``columns[r]`` times ``weights[r]``, where they are ``used``."""
+    used = np.broadcast_to(used, weights.shape)
     starts = np.concatenate([[0], np.cumsum(used.sum(axis=1))])
     return AxisMap(axis, size, starts, columns[used], weights[used])
 

@@ -9,6 +9,7 @@ PyTorch for float64: there an infinite gradient does meet a zero.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from itertools import product
 from typing import Any
@@ -22,7 +23,7 @@ def correlate_input_gradient(g: Any, weight: Any, bias: Any, shape: tuple[int, .
     """As :func:`autokit.ops.correlate.correlate_input_gradient`."""
     groups, output = windows.groups, g.shape[2:]
     padded, inside = _padded(np.zeros_like(g, shape=shape, order="C"), windows)
-    sent = g.reshape((len(g), groups, g.shape[1] // groups, -1))
+    sent = g.reshape((len(g), groups, g.shape[1] // groups, math.prod(output)))
     matrices = weight.reshape((groups, -1, *weight.shape[1:]))
     for place, seen in _places(weight.shape[2:], output, windows):
         matrix = matrices[(..., *place)].swapaxes(1, 2)
@@ -33,12 +34,12 @@ def correlate_input_gradient(g: Any, weight: Any, bias: Any, shape: tuple[int, .
 
 def correlate_weight_gradient(g: Any, x: Any, shape: tuple[int, ...], windows: Windows) -> Any:
     """As :func:`autokit.ops.correlate.correlate_weight_gradient`."""
-    groups = windows.groups
+    groups, count = windows.groups, math.prod(g.shape[2:])
     padded, _ = _padded(x, windows)
-    sent = g.reshape((len(g), groups, g.shape[1] // groups, -1))
+    sent = g.reshape((len(g), groups, g.shape[1] // groups, count))
     result = np.empty_like(g, shape=shape, order="C")
     for place, seen in _places(shape[2:], g.shape[2:], windows):
-        got = padded[(..., *seen)].reshape((len(x), groups, x.shape[1] // groups, -1))
+        got = padded[(..., *seen)].reshape((len(x), groups, x.shape[1] // groups, count))
         result[(..., *place)] = np.matmul(sent, got.swapaxes(-1, -2)).sum(0).reshape(shape[:2])
     return result
 

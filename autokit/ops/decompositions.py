@@ -66,6 +66,8 @@ def plain_cholesky(a, /, upper=False):
     """See :func:`linalg_cholesky`."""
     with raising(a):
         made = transposed(np.linalg.cholesky(transposed(a))) if upper else np.linalg.cholesky(a)
+    if made.__class__ is np.ndarray and np.isnan(made).any():  # NumPy goes on with it
+        raise np.linalg.LinAlgError("Matrix is not positive definite")
     return in_columns(made)
 
 
@@ -74,7 +76,8 @@ def _first_bad_minor(a: Any) -> int:
     for order in range(1, len(a) + 1):
         try:
             with raising(a):
-                np.linalg.cholesky(a[:order, :order])
+                if any_of(np.isnan(np.linalg.cholesky(a[:order, :order]))):
+                    return order
         except np.linalg.LinAlgError:
             return order
     return 0

@@ -230,7 +230,8 @@ def _antialiased(axis: int, old: int, places: np.ndarray, scale: float, mode: st
     distance = np.abs((columns - centres[:, np.newaxis] + 0.5) / stretch)
     weights = np.maximum(1 - distance, 0) if mode == "bilinear" else _cubic(distance, -0.5)
     weights = np.where(columns < high[:, np.newaxis], weights, 0.0)
-    return weighing(axis, old, np.minimum(columns, old - 1), weights / weights.sum(axis=1, keepdims=True))
+    weights = weights / weights.sum(axis=1, keepdims=True)
+    return weighing(axis, old, np.minimum(columns, old - 1), weights, columns < high[:, np.newaxis])
 
 
 NAMES = Names(functional="interpolate upsample")

@@ -89,7 +89,11 @@ def class_factors(target: Any, classes: int, weight: Any, ignore_index: int) -> 
     outside = (chosen < 0) | (chosen >= classes)
     if any_of(outside):
         raise _no_class(ask(chosen[outside].reshape(-1)[0]), classes)
-    return counts.astype(np.float32) if weight is None else counts * read_at(weight, (chosen,))
+    if weight is None:
+        return counts.astype(np.float32)
+    return np.where(
+        counts, read_at(weight, (chosen,)), weight.dtype.type(0)
+    )  # not their product: 0 · ∞ is NaN
 
 
 _INT64, _UINT64 = np.dtype(np.int64), np.dtype(np.uint64)
@@ -149,6 +153,8 @@ def _likelihood_gradient(g: Any, target: Any, shape: tuple[int, ...], factors: A
     values: Any = -1.0 if factors is None else -factors.reshape(-1)
     if reduction == "mean":
         values = values / (chosen.size or 1 if factors is None else _one_for_zero(factors.sum()))
+    if factors is not None:
+        values = np.where(factors.reshape(-1) == 0, 0, values)
     kind = (g.array if isinstance(g, Tensor) else g).dtype
     hot = np.zeros_like(chosen, kind, shape=(chosen.size, shape[axis]))
     hot[module_of(chosen).arange(chosen.size), chosen] = values
@@ -210,17 +216,18 @@ def nll_loss(input, target, /, factors=None, reduction="mean"):
     else:
         chosen = _class_of_each(target, factors)
         likelihoods = _rows(input)[np.arange(chosen.size), chosen]
+    losses = -likelihoods
     if factors is not None:
         each = factors.reshape(-1)
-        likelihoods = np.where(each == 0, 0, likelihoods * each).astype(input.dtype, copy=False)
+        losses = np.where(each == 0, 0, losses * each).astype(input.dtype, copy=False)
     if reduction == "none":
-        return -likelihoods.reshape(target.shape)
+        return losses.reshape(target.shape)
     if reduction == "sum":
-        return -likelihoods.sum()
+        return losses.sum()
     total = chosen.size if factors is None else factors.sum()
     if factors is None and not total:
         return like(np.full_like, input, np.nan, shape=())
-    return likelihoods.sum() / -total
+    return losses.sum() / total
 
 
 # ---------------------------------------------------------------- classes, from many logits

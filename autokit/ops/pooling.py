@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autokit.current_gpu import OnGPU
-from autokit.devices import contiguous, module_of, on_a_gpu, with_channels_as
+from autokit.devices import contiguous, laid_as, module_of, on_a_gpu, with_channels_as
 from autokit.dtypes import FLOATS
 from autokit.ops.blocks import BLOCK, BLOCKS_OF_THREADS, pieces
 from autokit.ops.gpu import add_at, like
@@ -267,9 +267,14 @@ def counted_through(places: Any, shape: tuple[int, ...], ndim: int) -> Any:
     backward=lambda node: node.settings["node"],  # type: ignore[index]
 )
 def take_places(a, /, places, overlap, node):
-    """The elements of ``a`` at ``places``, counted through all of it; ``overlap`` where these may repeat."""
+    """The elements of ``a`` at ``places``, counted through all of it; ``overlap`` where these may repeat.
+
+    They lie in memory as the places do.
+    """
     line = a.reshape(-1)
-    return np.take(line, places) if line.__class__ is places.__class__ is np.ndarray else line[places]
+    if line.__class__ is places.__class__ is np.ndarray:
+        return laid_as(places, np.take(line, places))
+    return line[places]
 
 
 @operation(

@@ -96,6 +96,9 @@ _sorted = return_type("sort", "values", "indices")
 def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool | None = None) -> Any:
     """The elements in order along ``dim``, and their places; equal elements always keep their order.
 
+    So they do in PyTorch where there are 16 at most, or with ``stable=True``; else their places there are as
+    a quicker sort leaves them.
+
     Examples
     --------
     >>> import autokit as torch
@@ -111,7 +114,7 @@ def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool
 
 
 def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Tensor:
-    """The places of the elements in order along ``dim``."""
+    """The places of the elements in order along ``dim``; equal elements keep theirs, as in :func:`sort`."""
     require_operand("argsort", input)
     a = input.array
     return new_tensor(laid_as(a, order_of(a, place_of(dim, a.ndim, "argsort"), descending)))
@@ -129,7 +132,8 @@ _top = return_type("topk", "values", "indices")
 def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     """The ``k`` largest elements along ``dim``, or with ``largest=False`` the smallest, and their places.
 
-    Of equal elements the first ones are taken, in their order; PyTorch leaves it to its partial sort.
+    Of equal elements the first ones are taken, in their order; PyTorch leaves it to its compiler's partial
+    sort, which differs from system to system.
 
     Raises
     ------
@@ -282,7 +286,11 @@ _mode = return_type("mode", "values", "indices")
 
 
 def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
-    """The most frequent element along ``dim``, the smallest of several, and its last place."""
+    """The most frequent element along ``dim``, the smallest of several, and its last place.
+
+    Beyond 16 elements PyTorch's place is one of those that hold it; among NaN, which it cannot sort, its
+    answer hangs on their order, and here each NaN is an element of its own.
+    """
     require_operand("mode", input)
     a = input.array
     place = place_of(dim, a.ndim, "mode")

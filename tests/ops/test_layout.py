@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import autokit
+from tests.ops.case import flat
 from tests.ops.cases import CASES
-from tests.ops.test_cases import flat
 from tests.support import require
 
 require("torch")

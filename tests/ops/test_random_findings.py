@@ -222,6 +222,26 @@ FOUND: list[Callable[[Any], Any]] = [
     lambda T: T.zeros(0, dtype=T.result_type(0, T.tensor(4, dtype=T.int32))),
     lambda T: (T.manual_seed(0), a(T, 5).random_(-2, None))[1],
     lambda T: a(T, 3).double().cauchy_(T.tensor(2.0)).isfinite(),
+    *(
+        lambda T, reduction=reduction: slope(
+            T,
+            lambda x: T.nn.functional.cross_entropy(
+                x, T.tensor([0, -100, 1]), weight=T.tensor([NAN, 2.0, 3.0]), reduction=reduction
+            ).reshape(-1),
+            [[1.0, 2.0, 3.0], [1.0, 3.0, 2.0], [0.0, 1.0, 5.0]],
+        )
+        for reduction in ("mean", "sum", "none")
+    ),
+    lambda T: repr(T.nn.functional.cross_entropy(a(T, 2, 2), T.tensor([0, -100]), reduction="none")),
+    *(
+        lambda T, mode=mode, settings=settings: slope(
+            T,
+            lambda x: T.nn.functional.interpolate(x, size=(5, 5), mode=mode, **settings),
+            [[[[INF, 1.0, 2.0], [3.0, 4.0, NAN], [5.0, 6.0, -INF]]]],
+        )
+        for mode in ("bilinear", "bicubic")
+        for settings in ({"align_corners": True}, {"align_corners": False}, {"antialias": True})
+    ),
 ]
 
 
@@ -272,6 +292,8 @@ def test_the_answer_is_pytorchs(call: Callable[[Any], Any]):
         lambda T: T.nn.functional.pad(T.zeros(0, 2, 3), (1, 1, 1, 1), "replicate"),
         lambda T: T.nn.functional.pad(a(T, 3, 2) > 0, (1, 1), "reflect"),
         lambda T: T.nn.functional.avg_pool3d(a(T, 2, 3, 3, 3), 9, ceil_mode=True),
+        lambda T: T.linalg.cholesky(T.tensor([[NAN, 1.0], [1.0, 2.0]])),
+        lambda T: T.linalg.cholesky(T.tensor([[1.0, NAN], [1.0, 2.0]]), upper=True),
     ],
 )
 def test_what_once_gave_an_answer_is_refused(call: Callable[[Any], Any]):
