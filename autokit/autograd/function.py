@@ -17,7 +17,7 @@ from autokit.autograd.modes import no_grad
 from autokit.autograd.node import Node
 from autokit.ops.custom import held
 from autokit.ops.custom_call import check_dirty, nothing, positional, record_call
-from autokit.ops.operation import Operation
+from autokit.ops.rules import Operation
 from autokit.tensor import Tensor
 from autokit.thread_state import thread
 

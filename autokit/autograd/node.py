@@ -17,7 +17,7 @@ from autokit.tensor import Literal, RemovableHandle, Tensor, new_tensor
 
 if TYPE_CHECKING:
     from autokit.memory import Storage
-    from autokit.ops.operation import Way
+    from autokit.ops.rules import Way
 
 
 class Node:

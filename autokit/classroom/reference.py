@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from autokit import ops
 from autokit.draw.escape import xml
 from autokit.missing import Missing
-from autokit.ops.operation import Operation
+from autokit.ops.rules import Operation
 from autokit.tensor import Tensor
 from autokit.version import __version__
 

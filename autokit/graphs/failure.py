@@ -22,8 +22,8 @@ from autokit.graphs.model import Edge, Graph, Node, Source
 from autokit.graphs.names import Names, namespaces_in_sight, not_hidden
 from autokit.graphs.view import make_view
 from autokit.ops.names import OPERANDS
-from autokit.ops.operation import Operation
 from autokit.ops.recording import OUR_FILES
+from autokit.ops.rules import Operation
 from autokit.tensor import Tensor
 
 _WIDTH, _LINES = 44, 6

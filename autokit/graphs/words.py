@@ -14,8 +14,8 @@ from autokit.current_gpu import computing_beside
 from autokit.devices import beside, on_a_gpu
 from autokit.graphs.model import NOT_KEPT, Edge, Graph, Node
 from autokit.graphs.summary import bracketed, number
-from autokit.ops.operation import Operation
 from autokit.ops.recording import OUTPUT
+from autokit.ops.rules import Operation
 
 _LISTED = 5
 _IN_FULL = 4

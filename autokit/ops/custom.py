@@ -16,8 +16,9 @@ import numpy as np
 
 from autokit.autograd.node import FREED, Node
 from autokit.devices import to_numpy
-from autokit.ops.operation import Operation, derivative
+from autokit.ops.operation import derivative
 from autokit.ops.recording import record
+from autokit.ops.rules import Operation
 from autokit.tensor import Tensor
 from autokit.thread_state import thread
 

@@ -18,8 +18,8 @@ from autokit.devices import computing_on, made_beside, module_for
 from autokit.dtypes import DIFFERENTIABLE
 from autokit.ops.custom import Parts, custom_operation, hold, join, output_of
 from autokit.ops.inplace import noted_change, overwrite
-from autokit.ops.operation import Operation
 from autokit.ops.recording import INFERENCE_SAVED
+from autokit.ops.rules import Operation
 from autokit.ops.warn import warn
 from autokit.tensor import Tensor, new_tensor
 from autokit.thread_state import thread

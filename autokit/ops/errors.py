@@ -13,7 +13,7 @@ import numpy as np
 from autokit.devices import OutOfMemoryError
 
 if TYPE_CHECKING:
-    from autokit.ops.operation import Operation
+    from autokit.ops.rules import Operation
     from autokit.tensor import Tensor
 
 

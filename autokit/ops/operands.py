@@ -21,7 +21,7 @@ from autokit.ops.errors import describe, not_a_tensor
 from autokit.tensor import Literal, Tensor, new_tensor
 
 if TYPE_CHECKING:
-    from autokit.ops.operation import Operation
+    from autokit.ops.rules import Operation
 
 _allocate = object.__new__
 _NUMBERS = (bool, int, float, complex, np.generic)

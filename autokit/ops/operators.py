@@ -18,8 +18,9 @@ from autokit.ops.gpu_kernels import refuse_zeros_later
 from autokit.ops.gpu_kernels import remainder as left_over
 from autokit.ops.names import Names
 from autokit.ops.operands import common_dtype, fitting
-from autokit.ops.operation import Derivative, derivative, operation
+from autokit.ops.operation import derivative, operation
 from autokit.ops.recording import unchanged
+from autokit.ops.rules import Derivative
 from autokit.tensor import Literal, Tensor
 
 flat = derivative("0", lambda g: np.zeros_like(g))

@@ -20,7 +20,7 @@ from autokit.tensor import Tensor, new_tensor
 from autokit.thread_state import SMALL, State, thread
 
 if TYPE_CHECKING:
-    from autokit.ops.operation import Operation, Way
+    from autokit.ops.rules import Operation, Way
 
 OUTPUT = "out"
 """The name under which a rule asks for the result."""

@@ -21,8 +21,9 @@ from autokit.ops.errors import explain
 from autokit.ops.gpu import like
 from autokit.ops.join import stack
 from autokit.ops.operands import on_one_device
-from autokit.ops.operation import Way, derivative, on, operation
+from autokit.ops.operation import derivative, on, operation
 from autokit.ops.recording import unchanged
+from autokit.ops.rules import Way
 from autokit.tensor import Tensor, new_tensor
 
 # ---------------------------------------------------------------- the way in and out

@@ -16,7 +16,7 @@ from autokit.tensor import Tensor
 from autokit.thread_state import UNUSUAL, thread
 
 if TYPE_CHECKING:
-    from autokit.ops.operation import Operation
+    from autokit.ops.rules import Operation
 
 
 def computing(operation: Operation, arrays: Sequence[Any]) -> Callable[..., Any]:

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import autokit
 from autokit.ops import blocks, native
-from autokit.ops.operation import OPERATIONS, Operation
+from autokit.ops.operation import OPERATIONS
+from autokit.ops.rules import Operation
 from tests.support import require
 
 FAMILIES = (
