@@ -239,14 +239,14 @@ def test_the_exponential_of_what_is_special():
     np.testing.assert_array_equal(through(native_loops.exp, special), expected)
 
 
-@pytest.mark.parametrize("name, most", [("sigmoid", 3), ("tanh", 3)])
-def test_the_functions_of_gates_are_within_units_in_the_last_place(name: str, most: int):
+@pytest.mark.parametrize("name", ["sigmoid", "tanh"])
+def test_the_functions_of_gates_are_within_two_units_in_the_last_place(name: str):
     numbers = np.concatenate([np.linspace(-86, 86, 1_000_003), np.geomspace(1e-30, 1, 100_000)])
     numbers = np.concatenate([numbers, -numbers]).astype(np.float32)
     wide = numbers.astype(np.float64)
     exact = np.tanh(wide) if name == "tanh" else 1 / (1 + np.exp(-wide))
     made = through(getattr(native_recurrent, name), numbers)
-    assert units_apart(np.abs(made), np.abs(exact).astype(np.float32)) <= most
+    assert units_apart(np.abs(made), np.abs(exact).astype(np.float32)) <= 2
     assert np.array_equal(np.sign(made), np.sign(exact))
     special = through(getattr(native_recurrent, name), np.array([np.nan, np.inf, -np.inf, 0], np.float32))
     expected = [np.nan, 1, -1, 0] if name == "tanh" else [np.nan, 1, 0, 0.5]
