@@ -12,14 +12,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, ClassVar, TypeVar
 from weakref import ref
 
-from autokit import dtypes, missing
-from autokit.autograd.modes import no_grad
+from autokit import missing
 from autokit.nn.computed import let_compute
+from autokit.nn.conversion import Convertible
 from autokit.nn.hooks import Hookable, as_registered, call_with_hooks, hooks_of, of_all_modules
 from autokit.nn.parameter import Buffer, Parameter
 from autokit.nn.scope import name_layer
 from autokit.nn.state import IncompatibleKeys, load_state, save_state
-from autokit.ops.filled import empty_like
 from autokit.ops.recording import calling_line
 from autokit.tensor import Tensor
 from autokit.thread_state import thread
@@ -29,7 +28,7 @@ Self = TypeVar("Self", bound="Module")
 _REGISTERS = ("_modules", "_parameters", "_buffers")
 
 
-class Module(Hookable):
+class Module(Hookable, Convertible):
     """What all layers and models are made from.
 
     Subclasses call ``super().__init__()``, assign layers and parameters to
@@ -346,7 +345,7 @@ class Module(Hookable):
         fn(self)
         return self
 
-    # ------------------------------------------------------------ modes, dtypes, devices
+    # ------------------------------------------------------------ modes
 
     def train(self: Self, mode: bool = True) -> Self:
         """Set this module and all inside it to train; ``train(False)`` is :meth:`eval`."""
@@ -373,82 +372,6 @@ class Module(Hookable):
                 parameter.grad = None
             elif parameter.grad is not None:
                 parameter.grad = parameter.grad.detach() * 0
-
-    def to(self: Self, *args: Any, **kwargs: Any) -> Self:
-        """Move and convert all parameters and buffers, in place: ``to(device)``, ``to(dtype)``, or both.
-
-        A dtype changes floating point tensors only.
-        """
-        device, dtype = kwargs.pop("device", None), kwargs.pop("dtype", None)
-        kwargs.pop("non_blocking", None)
-        if kwargs:
-            raise TypeError(f"to() got an unexpected keyword argument '{next(iter(kwargs))}'")
-        for argument in args:
-            if isinstance(argument, dtypes.dtype):
-                dtype = argument
-            elif isinstance(argument, Tensor):
-                device, dtype = argument.device, argument.dtype
-            elif argument is not None and not isinstance(argument, bool):
-                device = argument
-        if dtype is not None and not dtype.is_floating_point and not dtype.is_complex:
-            raise TypeError(
-                f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}"
-            )
-
-        def convert(tensor: Tensor) -> Tensor:
-            keeps_dtype = dtype is None or not tensor.is_floating_point()
-            return tensor.to(device=device, dtype=tensor.dtype if keeps_dtype else dtype)
-
-        return self._convert(convert)
-
-    def _convert(self: Self, convert: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
-        """Put every parameter and buffer in another form, keeping the tensor objects that optimizers hold."""
-        with no_grad():
-            for parameter in self.parameters(recurse):
-                parameter.data = convert(parameter.data)
-                if parameter.grad is not None:
-                    parameter.grad = convert(parameter.grad)
-            for module in self.modules() if recurse else (self,):
-                for name, buffer in module._buffers.items():
-                    if buffer is not None:
-                        module._buffers[name] = convert(buffer)
-        return self
-
-    def to_empty(self: Self, *, device: Any, recurse: bool = True) -> Self:
-        """Move all parameters and buffers to ``device`` without their values, which are to be set anew."""
-
-        def empty(tensor: Tensor) -> Tensor:
-            return empty_like(tensor, device=device)
-
-        return self._convert(empty, recurse)
-
-    def float(self: Self) -> Self:
-        """All floating point parameters and buffers as float32."""
-        return self.to(dtypes.BY_NAME["float32"])
-
-    def double(self: Self) -> Self:
-        """All floating point parameters and buffers as float64."""
-        return self.to(dtypes.BY_NAME["float64"])
-
-    def half(self: Self) -> Self:
-        """All floating point parameters and buffers as float16."""
-        return self.to(dtypes.BY_NAME["float16"])
-
-    def bfloat16(self: Self) -> Self:
-        """All floating point parameters and buffers as bfloat16."""
-        return self.to(dtypes.BY_NAME["bfloat16"])
-
-    def type(self: Self, dst_type: Any) -> Self:
-        """All parameters and buffers in the dtype ``dst_type``."""
-        return self._convert(lambda tensor: tensor.type(dst_type))
-
-    def cpu(self: Self) -> Self:
-        """All parameters and buffers in main memory."""
-        return self.to("cpu")
-
-    def cuda(self: Self, device: int | None = None) -> Self:
-        """All parameters and buffers on a GPU."""
-        return self.to("cuda" if device is None else f"cuda:{device}")
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """Do nothing, and say so once: see :func:`torch.compile`."""

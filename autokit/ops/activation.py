@@ -17,16 +17,10 @@ from autokit.ops.bent_activation import (
     rrelu,
 )
 from autokit.ops.elementwise import relu
+from autokit.ops.exponential_linear import celu, elu, plain_elu, selu
 from autokit.ops.inplace import in_place
 from autokit.ops.names import Names
-from autokit.ops.smooth_activation import (
-    celu,
-    elu,
-    plain_elu,
-    plain_mish,
-    plain_silu,
-    selu,
-)
+from autokit.ops.smooth_activation import plain_mish, plain_silu
 from autokit.tensor import Tensor
 
 

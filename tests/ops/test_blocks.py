@@ -18,7 +18,7 @@ from tests.support import require
 
 FAMILIES = (
     *("operators", "elementwise", "choices", "arithmetic", "exponential", "trigonometry", "rounding"),
-    *("special", "bent_activation", "smooth_activation"),
+    *("special", "bent_activation", "smooth_activation", "exponential_linear"),
 )
 SETTINGS = {
     "leaky_relu": [{"negative_slope": 0.1}, {"negative_slope": -0.5}, {"negative_slope": 2.0}],
