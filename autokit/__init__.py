@@ -15,7 +15,18 @@ from math import e, inf, nan, pi
 from typing import TYPE_CHECKING, Any
 
 from autokit import loading  # isort: skip - before all that makes objects
-from autokit import allocator, autograd, dtypes, formats, missing, ops, random, settings, tensortypes
+from autokit import (
+    allocator,
+    autograd,
+    dtypes,
+    einops_backend,
+    formats,
+    missing,
+    ops,
+    random,
+    settings,
+    tensortypes,
+)
 from autokit.autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 from autokit.autograd.modes import is_inference_mode_enabled, recording
 from autokit.devices import device
@@ -61,6 +72,7 @@ globals().update(dtypes.BY_NAME)
 globals().update(formats.NAMES)
 globals().update(tensortypes.TYPES)
 missing.explain_on(Tensor)
+einops_backend.register()
 allocator.keep_freed_memory()
 loading.finished()
 # From here on `float`, `sum` and the like are PyTorch's in this file.

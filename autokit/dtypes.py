@@ -29,6 +29,11 @@ FLOATS = "fV"
 DIFFERENTIABLE = "fVc"
 """The kind letters of what may require a gradient."""
 
+NO_COMPLEX_GRADIENTS = (
+    "autokit has no gradients of complex numbers, which would need the conjugates of all derivatives: "
+    "compute with the real and the imaginary parts in two real tensors"
+)
+
 HALVES: set[np.dtype] = set()
 """NumPy's dtypes of half precision that this program uses; empty until it does, so that asking is cheap."""
 

@@ -227,6 +227,8 @@ class Tensor:
                 "only Tensors of floating point and complex dtype can require gradients; "
                 f"this one is {self.dtype.name}: convert it with .float(), or write 1.0 in place of 1"
             )
+        if wanted and self.array.dtype.kind == "c":
+            raise NotImplementedError(dtypes.NO_COMPLEX_GRADIENTS)
         if wanted and self.is_inference():
             from autokit.thread_state import thread
 

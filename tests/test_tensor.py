@@ -167,3 +167,12 @@ def test_models_assert_what_they_take():
     torch._assert(torch.tensor(True), "never said")
     with pytest.raises(AssertionError, match="Wrong image height"):
         torch._assert(torch.tensor(3) == 4, "Wrong image height")
+
+
+def test_gradients_of_complex_numbers_are_refused():
+    with pytest.raises(NotImplementedError, match="no gradients of complex numbers"):
+        torch.tensor([1 + 2j], requires_grad=True)
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with pytest.raises(NotImplementedError, match="two real tensors"):
+        (x * torch.tensor([1j, 2 + 1j])).abs().sum().backward()
+    assert torch.tensor([1j, -1.0 + 0j]).angle().tolist() == pytest.approx([math.pi / 2, math.pi])

@@ -401,6 +401,8 @@ def _fitted(gradient: Any, like: Any) -> Any:
     own, dtype = gradient.dtype, like.dtype
     if isinstance(own, dtypes.dtype):  # a tensor's
         return gradient if own.numpy == dtype else gradient.to(dtypes.BY_NUMPY[dtype])
+    if own.kind == "c" != dtype.kind:
+        raise NotImplementedError(dtypes.NO_COMPLEX_GRADIENTS)
     return gradient if own == dtype else gradient.astype(dtype)
 
 

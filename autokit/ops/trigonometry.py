@@ -150,6 +150,8 @@ def hypot(a, b, /):
 @operation("∠", "0 or π by the sign of {a}", a=flat, floating=True)
 def angle(a, /):
     """The angle of each number in the plane: 0 if it is positive, π if it is negative."""
+    if a.dtype.kind == "c":
+        return np.angle(a)
     return np.where(np.isnan(a), a, np.where(a < 0, math.pi, 0.0)).astype(a.dtype)
 
 
