@@ -127,7 +127,7 @@ class RNNBase(Drawn):
             times, batch = input.shape[:2]
             if not times:
                 raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
-            rows, sizes = input.reshape(times * batch, -1), (batch,) * times
+            rows, sizes = input.reshape(times * batch, input.shape[2]), (batch,) * times
             if not batched:
                 hx = self._each(hx, lambda state: state.unsqueeze(1))
         h, c = self._first_states(rows, sizes[0], hx)
@@ -136,7 +136,7 @@ class RNNBase(Drawn):
         if packed is not None:
             last = self._each(last, lambda state: _in_order(state, packed.unsorted_indices))
             return PackedSequence(rows, *packed[1:]), last
-        out = rows.reshape(times, batch, -1)
+        out = rows.reshape(times, batch, rows.shape[1])
         if self.batch_first:
             out = out.transpose(0, 1)
         if not batched:

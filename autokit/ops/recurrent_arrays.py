@@ -110,7 +110,7 @@ def _spread(row: Any, count: int) -> Any:
 
 def _by_gate(rows: Any, gates: int) -> Any:
     """(rows, gates · width) as (gates, rows, width).  A view."""
-    return rows.reshape((len(rows), gates, -1)).swapaxes(0, 1)
+    return rows.reshape((len(rows), gates, rows.shape[1] // gates)).swapaxes(0, 1)
 
 
 # ---------------------------------------------------------------- without gates

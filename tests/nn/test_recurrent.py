@@ -32,6 +32,12 @@ def test_layers(layer: str):
     assert_alike(built(layer), lambda torch: (torch.randn(5, 2, 4),))
 
 
+@pytest.mark.parametrize("layer", ["LSTM(4, 3, 2)", "GRU(4, 3, bidirectional=True)", "RNN(4, 3)"])
+def test_a_batch_of_no_sequences(layer: str):
+    require("torch")
+    assert_alike(built(layer), lambda torch: (torch.randn(5, 0, 4),))
+
+
 def states(torch: Any, module: Any, batch: tuple[int, ...]) -> Any:
     count = module.num_layers * (2 if module.bidirectional else 1)
     h = torch.randn(count, *batch, module.proj_size or module.hidden_size)
