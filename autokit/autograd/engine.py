@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Sequence
-from heapq import heapify, heappop, heappush, heapreplace
+from heapq import heappop, heappush, heapreplace
 from operator import attrgetter
 from typing import Any
 
@@ -69,8 +69,8 @@ def run_backward(roots: Sequence[Node | Tensor], seeds: Sequence[Any], **options
 
 
 def flow(
-    roots: Iterable[Node | Tensor],
-    seeds: Iterable[Any],
+    roots: Sequence[Node | Tensor],
+    seeds: Sequence[Any],
     found: dict[Any, Any],
     *,
     inputs: Iterable[Node | Tensor] | None = None,
@@ -117,27 +117,32 @@ def flow(
     # The nodes that a gradient has reached: one at hand, which spares chains the rest, and a heap.
     gradients: dict[Any, Any] = {}
     reached: list[tuple[int, Any]] = []
+    at_hand: Any = None
+    its_gradient: Any = None
     gpus = FollowingGPU() if SEVERAL in UNUSUAL else None
     for root, seed in zip(roots, seeds):
         if gpus is not None:
             gpus.to(seed)
-        if root in gradients:
+        if root is at_hand:
+            its_gradient = its_gradient + seed
+        elif root in gradients:
             gradients[root] = gradients[root] + seed
-        elif isinstance(root, Node):
-            gradients[root] = seed
-            reached.append((-root.sequence, root))
-        else:
+        elif not isinstance(root, Node):
             gradients[root] = seed if create_graph else seed.copy()
-    heapify(reached)
-    at_hand: Any = None
-    its_gradient: Any = None
-    wanted = None if inputs is None else set(inputs)
-    useful = None if wanted is None else leading_to(wanted, gradients)
+        elif at_hand is None:
+            at_hand, its_gradient = root, seed
+        else:
+            heappush(reached, (-root.sequence, root))
+            gradients[root] = seed
+    wanted = useful = None
+    if inputs is not None:
+        wanted = set(inputs)
+        useful = leading_to(wanted, roots)
     fetch_values = fetch_tensors if create_graph else fetch_arrays
     # Inside of a vmap one sum may have samples of more levels than the other.
     in_place = listener is None and not (create_graph or rehearsal or active())
     to_free: list[Node] = []
-    waiting = _waiting_leaves(gradients, useful) if Hooks.on_leaves and not (stepping or rehearsal) else None
+    waiting = _waiting_leaves(roots, useful) if Hooks.on_leaves and not (stepping or rehearsal) else None
     watched = wanted is not None or listener is not None or stepping or rehearsal or gpus is not None
     freeing = not (retain_graph or rehearsal or stepping)
     told = listener is not None or waiting is not None
@@ -190,19 +195,18 @@ def flow(
 
             sources, saved, way = node.sources, node.saved, node.way
             if create_graph:
-                rules: Any = way.plain_rules
+                rules, fitting = way.plain_rules, False
             else:
-                rules = way.rules if saved is None else way.large_rules
-            fitting = way.fitting and not create_graph
+                rules, fitting = way.rules if saved is None else way.large_rules, way.fitting
             if way.joint:
                 rules = _made_together(rules[0], way, gradient, node, fetch_values)
             if hooks is not None and hooks.after:
                 rules = _after_hooks(hooks, node, rules, gradient, fetch_values)
-            for slot, vjp, fetch, only in rules:
+            for slot, vjp, fetch, only, chosen in rules:
                 target = sources[slot]
                 if useful is not None and target not in useful:
                     continue
-                # Most rules need nothing, or one value: these go without a list of values.
+                # Most rules need nothing, or one value, and settings: these go without a list of values.
                 if fetch is None:
                     made = gradient if vjp is unchanged else vjp(gradient)
                 elif only is None:
@@ -219,11 +223,14 @@ def flow(
                             storage, value = source._storage, source.array
                     if storage is not None and storage.modified > node.sequence:
                         _refuse_changed(node, storage, None if only is OUTPUT else node.operand(only))
-                    made = vjp(gradient, value)
+                    if chosen is None:
+                        made = vjp(gradient, value)
+                    else:
+                        made = vjp(gradient, value, *map(node.settings.__getitem__, chosen))
                     source = value = None  # it may be large, and is not needed while other rules run
-                raw = made
                 is_node = target.__class__ is Node or target.__class__ in NODES
                 if not fitting:
+                    raw = made
                     like = target if is_node else target.array
                     if made.shape != like.shape or made.dtype is not like.dtype:
                         made = _fitted(made, like)
@@ -258,10 +265,10 @@ def flow(
                             lent = target  # until the node is done, as its next contribution may go there too
                         else:
                             made = copied(made)
-                    before, total = None, made
+                    before = None
                     gradients[target] = made
                 else:
-                    before, total = None, made
+                    before = None
                     if at_hand is None:
                         at_hand, its_gradient = target, made
                     else:
@@ -269,13 +276,15 @@ def flow(
                         gradients[target] = made
                 if told:
                     if listener is not None:
+                        raw, total = made if fitting else raw, made if before is None else total
                         listener("contribution", node, slot, raw, made, before, total)
                     elif target in waiting:  # type: ignore[operator]
                         waiting[target] -= 1  # type: ignore[index]
                         if not waiting[target]:  # type: ignore[index]
+                            total = gradients.pop(target)
                             if gpus is not None:
                                 gpus.to(total)
-                            _finish_leaf(target, gradients.pop(target), *leaves)
+                            _finish_leaf(target, total, *leaves)
             if freeing:
                 node.freed = True
                 if saved is not None:
@@ -333,10 +342,11 @@ def _finish_leaf(
 
 def _waiting_leaves(roots: Iterable[Any], useful: set[Any] | None) -> dict[Tensor, int] | None:
     """How many contributions each leaf with hooks waits for, so that they run as soon as it is complete."""
-    targets = [target for node in _behind(roots) for target in node.targets if isinstance(target, Tensor)]
+    ends = set(roots)
+    targets = [target for node in _behind(ends) for target in node.targets if isinstance(target, Tensor)]
     counts = Counter(leaf for leaf in targets if useful is None or leaf in useful)
     hooked = {leaf: n for leaf, n in counts.items() if not leaf.__dict__.keys().isdisjoint(_LEAF_HOOKS)}
-    return {leaf: n for leaf, n in hooked.items() if leaf not in roots} or None
+    return {leaf: n for leaf, n in hooked.items() if leaf not in ends} or None
 
 
 _LEAF_HOOKS = ("_hooks", "_post_accumulate_hooks")
@@ -344,9 +354,9 @@ _LEAF_HOOKS = ("_hooks", "_post_accumulate_hooks")
 
 def _made_together(rule: Any, way: Any, gradient: Any, node: Node, fetch_values: Any) -> list[Any]:
     """The gradients that one rule makes for all operands, each as a rule of its own that is done already."""
-    _, vjp, fetch, _ = rule
+    _, vjp, fetch, *_ = rule
     return [
-        (place, lambda _, made=made: made, None, None)
+        (place, lambda _, made=made: made, None, None, None)
         for place, made in enumerate(vjp(gradient, *fetch_values(node, fetch or (), None)))
         if made is not None and way.learns[place]
     ]
@@ -504,7 +514,7 @@ def _gradient_after_hooks(hooks: Hooks, gradient: Any) -> Any:
 def _after_hooks(hooks: Hooks, node: Node, rules: Any, gradient: Any, fetch_values: Any) -> list[Any]:
     """The contributions of ``node`` as its hooks leave them, each as a rule that is done already."""
     made: list[Any] = [None] * len(node.sources)
-    for slot, vjp, fetch, _ in rules:
+    for slot, vjp, fetch, *_ in rules:
         target = node.sources[slot]
         raw = vjp(gradient, *fetch_values(node, fetch or (), target))
         made[slot] = _as_tensor(_fitted(raw, target if isinstance(target, Node) else target.array))
@@ -513,7 +523,7 @@ def _after_hooks(hooks: Hooks, node: Node, rules: Any, gradient: Any, fetch_valu
         made = made if changed is None else list(changed)
     bare = not isinstance(gradient, Tensor)
     return [
-        (slot, lambda _, value=value: value.array if bare else value, None, None)
+        (slot, lambda _, value=value: value.array if bare else value, None, None, None)
         for slot, value in enumerate(made)
         if value is not None
     ]

@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from autokit.autograd.node import Node, accumulator
+from autokit.ops.direct import direct
 from autokit.ops.elementwise import plain_clone
 from autokit.ops.inplace import mark_changed
-from autokit.ops.recording import record_all
 from autokit.tensor import RemovableHandle, Tensor
 from autokit.thread_state import thread
 
@@ -55,7 +55,7 @@ class Packed:
         if self.source is None:
             return made
         if isinstance(self.source, Tensor):  # a leaf, which the unpacked values stand for
-            return record_all(thread.state, plain_clone.operation, made.array, (self.source,), None)
+            return direct(plain_clone, (self.source,), None, made.array)
         made = made.detach()
         made._node, made._requires_grad = self.source, True
         return made

@@ -89,7 +89,7 @@ def _by_rules(node: Node, moving: dict[int, Tensor], record: bool) -> Any:
     if operation.elementwise:
         parts = [
             vjp(_spread(moving[place], node), *_values(node, fetch, node.sources[place], record))
-            for place, vjp, fetch, _ in node.way.plain_rules
+            for place, vjp, fetch, *_ in node.way.plain_rules
             if place in moving
         ]
     elif operation.linear:
@@ -141,12 +141,12 @@ def _transposed(node: Node, moving: dict[int, Tensor], record: bool) -> Tensor:
     gradient.__dict__["_closed"] = True  # known here alone: nobody outside differentiates by it
     with enable_grad():
         if way.joint:
-            _, vjp, fetch, _ = way.plain_rules[0]
+            _, vjp, fetch, *_ = way.plain_rules[0]
             made = dict(enumerate(vjp(gradient, *_values(node, fetch, None, record))))
         else:
             made = {
                 place: vjp(gradient, *_values(node, fetch, sources[place], record))
-                for place, vjp, fetch, _ in way.plain_rules
+                for place, vjp, fetch, *_ in way.plain_rules
                 if place in moving
             }
         sent = {

@@ -22,7 +22,7 @@ def contributions(origin: EngineNode, gradient: Any) -> dict[int, np.ndarray]:
     if there is not None:
         gradient = beside(there, gradient)
     with computing_beside(gradient):
-        for slot, vjp, fetch, _ in way.rules:
+        for slot, vjp, fetch, *_ in way.rules:
             target = None if way.joint else origin.sources[slot]
             made = vjp(gradient, *(fetch_arrays(origin, fetch, target) if fetch else ()))
             places = [(place, one) for place, one in enumerate(made)] if way.joint else [(slot, made)]

@@ -29,7 +29,7 @@ def _product(a: Any, b: Any) -> Any:
 
 
 def _weight_gradient(g: Any, input: Any) -> Any:
-    return _product(_rows(g).T, _rows(input))
+    return _product(g.T, input) if g.ndim == 2 else _product(_rows(g).T, _rows(input))
 
 
 _MANY = 4096
@@ -37,7 +37,7 @@ _MANY = 4096
 
 def bias_gradient(g: Any) -> Any:
     """The sum over the rows, as a product where it can be: that is three times as fast as NumPy's sum."""
-    rows = _rows(g)
+    rows = g if g.ndim == 2 else _rows(g)
     count = len(rows)
     if count <= _MANY and rows.__class__ is np.ndarray:
         return ones(count, rows.dtype).dot(rows)

@@ -1,4 +1,4 @@
-"""The short way into the graph, for operands that were checked already.
+"""The short way into the graph, for operands that are tensors of the right dtypes already.
 
 Calling an operation brings its operands together first: numbers and arrays
 become tensors, dtypes are promoted, settings are looked up.  The layers and
@@ -10,24 +10,63 @@ from __future__ import annotations
 
 from typing import Any
 
-from autokit.ops.operation import get_array, recovered
-from autokit.ops.recording import record_all
+from autokit.memory import INFERENCE
+from autokit.ops.recording import record, refuse_inference, settle
 from autokit.ops.unusual import computing
 from autokit.tensor import Tensor, new_tensor
 from autokit.thread_state import UNUSUAL, thread
 
 
-def direct(function: Any, operands: tuple[Tensor, ...], settings: dict[str, Any] | None = None) -> Tensor:
-    """What ``function`` gives for tensors that need no promotion, with every setting given by name."""
+def direct(
+    function: Any, operands: tuple[Tensor, ...], settings: dict[str, Any] | None = None, made: Any = None
+) -> Tensor:
+    """What ``function`` gives for tensors that need no promotion, with every setting given by name.
+
+    ``made`` is the array that it gave, where that is known: it is recorded whatever the mode is.
+    """
     operation = function.operation
-    arrays = [*map(get_array, operands)]
-    forward = computing(operation, arrays) if UNUSUAL else operation.forward
-    try:
-        out = forward(*arrays, **settings) if settings else forward(*arrays)
-    except Exception as error:
-        return recovered(function, operation, operands, settings or {}, error)
-    layout = operation.layout
-    if layout is not None and not out.flags.c_contiguous:
-        out = layout(out)
     state = thread.state
-    return record_all(state, operation, out, operands, settings) if state.grad_enabled else new_tensor(out)
+    small = state.small
+    arrays: list[Any] = []
+    sources: list[Any] = []
+    learns: list[bool] = []
+    large: list[int] = []
+    of_inference = False
+    for operand in operands:  # a single time: every step of a training comes here for every layer
+        array = operand.array
+        arrays.append(array)
+        source = operand._node
+        if source is None and operand._requires_grad:  # a leaf that learns: however large, it stays
+            sources.append(operand)
+            learns.append(True)
+            continue
+        sources.append(source or operand)
+        learns.append(source is not None)
+        if array.size > small:
+            large.append(len(arrays) - 1)
+        if operand._storage is INFERENCE:
+            of_inference = True
+    if made is None:
+        forward = computing(operation, arrays) if UNUSUAL else operation.forward
+        try:
+            made = forward(*arrays, **settings) if settings else forward(*arrays)
+        except Exception as error:
+            from autokit.ops.samples import recovered
+
+            return recovered(function, operation, operands, settings or {}, error)
+        layout = operation.layout
+        if layout is not None and not made.flags.c_contiguous:
+            made = layout(made)
+        if not (state.grad_enabled and operation.rules):
+            return new_tensor(made)
+    if True not in learns:
+        return new_tensor(made)
+    pattern = tuple(learns)
+    way = operation.ways.get(pattern) or operation.way(pattern)
+    if of_inference:
+        refuse_inference(way, operands)
+    result = record(state, operation, made, way, tuple(sources), settings)
+    node = result._node
+    if large or node.saved is not None:  # type: ignore[union-attr]
+        settle(state, node, operands, large)
+    return result

@@ -24,12 +24,13 @@ from autokit.devices import beside, copied
 from autokit.dtypes import HALVES
 from autokit.memory import INFERENCE, next_sequence
 from autokit.ops.convert import cast, converted
+from autokit.ops.direct import direct
 from autokit.ops.errors import broadcast_message, describe
 from autokit.ops.gpu import is_writable
 from autokit.ops.index import is_basic, plain_getitem, plain_index, put, write
 from autokit.ops.names import Names, clearer
 from autokit.ops.operands import fitting, on_one_device
-from autokit.ops.recording import OUR_FILES, record_all, storage_of
+from autokit.ops.recording import OUR_FILES, storage_of
 from autokit.ops.regions import places_in_base, read_region, write_region
 from autokit.ops.unusual import other_gpu_of
 from autokit.tensor import Tensor, new_tensor
@@ -227,21 +228,16 @@ def _base_as_it_was(base: Tensor) -> Tensor:
 
 def _rebase(tensor: Tensor, result: Tensor, base_before: Tensor | None) -> None:
     """Give ``tensor``, or its base, the history of ``result``, and let all views of that base follow."""
-    state = thread.state
     base: Tensor = tensor.__dict__.get("_base", tensor)
     if base_before is None:
         _give_history(tensor, result)
     else:
-        operation, places = write_region.operation, places_in_base(tensor, base)
-        made = record_all(state, operation, base.array, (base_before, result), {"places": places})
-        _give_history(base, made)
+        places = places_in_base(tensor, base)
+        _give_history(base, direct(write_region, (base_before, result), {"places": places}, base.array))
     for view in storage_of(base).living_views():
         if view.__dict__.get("_base") is base:
             places = places_in_base(view, base)
-            _give_history(
-                view,
-                record_all(state, read_region.operation, view.array, (base,), {"places": places}),
-            )
+            _give_history(view, direct(read_region, (base,), {"places": places}, view.array))
 
 
 def _give_history(tensor: Tensor, result: Tensor) -> None:

@@ -78,7 +78,7 @@ def class_factors(target: Any, classes: int, weight: Any, ignore_index: int) -> 
     IndexError
         If a target is no class and not to be ignored.
     """
-    if on_a_gpu(target):
+    if target.__class__ is not np.ndarray and on_a_gpu(target):
         chosen, counts = _classes_that_count(target, ignore_index)
         refuse_outside(chosen, 0, classes, lambda wrong: _no_class(wrong, classes))
         return counts if weight is None else counts * read_at(weight, (chosen,))
@@ -107,7 +107,7 @@ def _no_class(wrong: int, classes: int) -> IndexError:
 
 def _are_classes(target: Any, classes: int) -> bool:
     """Whether each target is from 0 up to ``classes``."""
-    if target.__class__ is np.ndarray and target.dtype == _INT64 and target.size:
+    if target.__class__ is np.ndarray and target.size and target.dtype == _INT64:
         unsigned = target.view(_UINT64)  # where negative ones are the largest
         return unsigned.item(unsigned.argmax()) < classes  # in a third of the time that max() takes
     return not any_of((target < 0) | (target >= classes))
@@ -169,11 +169,11 @@ def _likelihood_gradient(g: Any, target: Any, shape: tuple[int, ...], factors: A
 def _likelihood_gradient_on_arrays(
     g: Any, target: Any, shape: tuple[int, ...], factors: Any, reduction: str
 ) -> Any:
-    if len(shape) == 2 and reduction == "mean" and len(target) and on_a_gpu(g) and on_a_gpu(target):
-        classes = counting(target, shape[1])[None]
-        total = factors.sum()
-        return _slope_at_targets(g.reshape((1, 1)), target[:, None], classes, factors[:, None], total)
     if len(shape) != 2 or factors is not None or not g.__class__ is target.__class__ is np.ndarray:
+        if len(shape) == 2 and reduction == "mean" and len(target) and on_a_gpu(g) and on_a_gpu(target):
+            classes = counting(target, shape[1])[None]
+            total = factors.sum()
+            return _slope_at_targets(g.reshape((1, 1)), target[:, None], classes, factors[:, None], total)
         return _likelihood_gradient(g, target, shape, factors, reduction)
     slope = np.zeros(shape, g.dtype)
     at_targets = g.item() / -(len(target) or 1) if reduction == "mean" else -g

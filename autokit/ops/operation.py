@@ -30,23 +30,21 @@ a gradient that is larger than its operand.
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import attrgetter
 from typing import Any
 
 from autokit import dtypes
 from autokit.autograd.node import offer_saved
 from autokit.memory import INFERENCE
 from autokit.ops.autocast import autocasted
+from autokit.ops.direct import direct
 from autokit.ops.errors import not_a_tensor
 from autokit.ops.names import OPERANDS, SPELLINGS, unknown_keyword, write_out
 from autokit.ops.operands import as_operands, with_number
-from autokit.ops.recording import record, record_all, refuse_inference, settle, share_storage
+from autokit.ops.recording import record, refuse_inference, settle, share_storage
 from autokit.ops.rules import Derivative, Operation
 from autokit.ops.unusual import as_floats, computing
 from autokit.tensor import Tensor, new_tensor
 from autokit.thread_state import UNUSUAL, thread
-
-get_array = attrgetter("array")
 
 OPERATIONS: dict[str, Operation] = {}
 """Every rule by its name."""
@@ -150,7 +148,7 @@ def _unary(operation: Operation) -> Callable[..., Tensor]:
                 if node.saved is not None or (  # type: ignore[union-attr]
                     reduces and input.array.size > state.small
                 ):
-                    settle(state, node, (input,))
+                    settle(state, node, (input,), (0,))
                 return made
         return new_tensor(array)
 
@@ -200,7 +198,7 @@ def _binary(operation: Operation) -> Callable[..., Tensor]:
             if node.saved is not None or (  # type: ignore[union-attr]
                 reduces and (a.size > state.small or b.size > state.small)
             ):
-                settle(state, node, (input, other))
+                settle(state, node, (input, other), (0, 1))
             return made
         return new_tensor(array)
 
@@ -241,7 +239,7 @@ def _unary_with_settings(operation: Operation) -> Callable[..., Tensor]:
             result = record(state, operation, array, way, (input._node or input,), settings)
             node = result._node
             if node.saved is not None or input.array.size > state.small:  # type: ignore[union-attr]
-                settle(state, node, arguments)
+                settle(state, node, arguments, (0,))
         else:
             result = new_tensor(array)
         return share_storage(input, result) if view else result
@@ -250,28 +248,13 @@ def _unary_with_settings(operation: Operation) -> Callable[..., Tensor]:
 
 
 def _general(operation: Operation) -> Callable[..., Tensor]:
-    forward = operation.forward
-    layout = operation.layout
-    differentiable = bool(operation.rules)
-
     def apply(*arguments: Any, out: Tensor | None = None, **settings: Any) -> Tensor:
         if out is not None:
             return write_out(operation.name, apply(*arguments, **settings), out)
         arguments, settings = _bind(operation, arguments, settings)
         if UNUSUAL and thread.state.autocast is not None:
             return autocasted(operation.name, apply, arguments, settings)
-        operands = as_operands(operation, arguments)
-        try:
-            arrays = tuple(map(get_array, operands))
-            array = (computing(operation, arrays) if UNUSUAL else forward)(*arrays, **settings)
-        except Exception as error:
-            return recovered(apply, operation, operands, settings, error)
-        if layout is not None and not array.flags.c_contiguous:
-            array = layout(array)
-        state = thread.state
-        if differentiable and state.grad_enabled:
-            return record_all(state, operation, array, operands, settings)
-        return new_tensor(array)
+        return direct(apply, as_operands(operation, arguments), settings)
 
     return apply
 

@@ -7,6 +7,7 @@ costs is paid by every operation of every program, so it does nothing twice.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from sys import _getframe as get_frame
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from autokit.autograd.node import Node
 from autokit.batches.batch import Batch
 from autokit.dtypes import HALVES
 from autokit.memory import INFERENCE, Storage, next_sequence
-from autokit.tensor import Tensor, new_tensor
+from autokit.tensor import Tensor
 from autokit.thread_state import SMALL, State, thread
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def record(
     Where the result is not small, which its node's ``saved`` tells, or an operand is not, :func:`settle`
     must follow.
     """
-    if type(array) is not _ndarray:
+    if array.__class__ is not _ndarray:
         if isinstance(array, np.generic):
             array = np.asarray(array)
         elif array.__class__ is Batch or array.__class__.__name__ == "Parts":
@@ -99,42 +100,6 @@ def record(
     return tensor
 
 
-def record_all(
-    state: State,
-    operation: Operation,
-    array: Any,
-    operands: tuple[Tensor, ...],
-    settings: dict[str, Any] | None,
-) -> Tensor:
-    """:func:`record` for any number of operands, of any size; outside of the graph where none learns."""
-    small, learns = state.small, []
-    sources: list[Any] = []
-    large = of_inference = False
-    for operand in operands:
-        source = operand._node
-        if source is None and operand._requires_grad:  # a leaf that learns: however large, it stays
-            sources.append(operand)
-            learns.append(True)
-            continue
-        sources.append(source or operand)
-        learns.append(source is not None)
-        if operand.array.size > small:
-            large = True
-        if operand._storage is INFERENCE:
-            of_inference = True
-    if True not in learns:
-        return new_tensor(array)
-    pattern = tuple(learns)
-    way = operation.ways.get(pattern) or operation.way(pattern)
-    if of_inference:
-        refuse_inference(way, operands)
-    made = record(state, operation, array, way, tuple(sources), settings)
-    node = made._node
-    if large or node.saved is not None:  # type: ignore[union-attr]
-        settle(state, node, operands)
-    return made
-
-
 def refuse_inference(way: Way, operands: tuple[Tensor, ...]) -> None:
     """Raise where a graph would save a tensor that was made in inference mode."""
     if not thread.state.grad_enabled:
@@ -153,8 +118,8 @@ INFERENCE_SAVED = (
 )
 
 
-def settle(state: State, node: Node | None, operands: tuple[Tensor, ...]) -> None:
-    """Hold what the way back needs of large values, and let the others go.
+def settle(state: State, node: Node | None, operands: tuple[Tensor, ...], places: Sequence[int]) -> None:
+    """Hold what the way back needs of large values, and let the others go; ``places`` may hold large ones.
 
     A small value stays where it was made.  A large one is held by the nodes
     that need it and by nobody else, so that it can go when they are freed.
@@ -163,21 +128,18 @@ def settle(state: State, node: Node | None, operands: tuple[Tensor, ...]) -> Non
     way, limit, output = node.way, state._keep, node.output
     large = output.size > limit
     saved = {}
-    for place, (operand, source) in enumerate(zip(operands, node.sources)):
-        if isinstance(source, Node):
-            if operand.array.size > limit:
-                large = True
-                if place not in way.spare:
-                    saved[place] = operand
-            elif source.output is not operand.array:
-                saved[place] = operand
-        elif not way.learns[place] and operand.array.size > limit:
-            large = True
-            if place not in way.spare:
-                saved[place] = operand
-            else:
-                node.sources = (*node.sources[:place], None, *node.sources[place + 1 :])
-    node.saved = saved if large or saved else None
+    for place in places:
+        operand, source = operands[place], node.sources[place]
+        if operand.array.size <= limit:
+            continue
+        large = True
+        if source is operand and way.learns[place]:
+            continue  # a leaf stays
+        if place not in way.spare:
+            saved[place] = operand
+        elif source is operand:
+            node.sources = (*node.sources[:place], None, *node.sources[place + 1 :])
+    node.saved = saved if large else None
     if output.size > limit and OUTPUT not in way.saves:
         node.output = None
     for watch in state._watchers:
@@ -189,9 +151,8 @@ def release(node: Node, saved: dict[Any, Any]) -> None:
     node.saved = None
     if node.output is not None and node.output.size > SMALL:
         node.output = None
-    learns = node.way.learns
-    for place in saved:
-        if place.__class__ is int and not learns[place] and not isinstance(node.sources[place], Node):
+    for place, held in saved.items():
+        if place.__class__ is int and held is node.sources[place]:
             node.sources = (*node.sources[:place], None, *node.sources[place + 1 :])
 
 

@@ -38,13 +38,16 @@ class Rule(NamedTuple):
 
     ``slot`` is the operand's place, or -1 where one rule serves all operands;
     ``vjp`` works on arrays; ``fetch`` says what it takes after ``g``: places
-    of operands, and names; ``only`` is that place, or :data:`OUTPUT`, where one value is all.
+    of operands, and names.  Where it is one value, and settings after it,
+    ``only`` is that value's place, or :data:`OUTPUT`, and ``chosen`` are the
+    settings, None where there are none.
     """
 
     slot: int
     vjp: Callable[..., Any]
     fetch: tuple[int | str, ...]
     only: int | str | None
+    chosen: tuple[int | str, ...] | None
 
 
 class Way:
@@ -72,12 +75,12 @@ class Way:
         spare: frozenset[int],
         fitting: bool,
     ) -> None:
-        self.rules: tuple[Any, ...] = tuple([(*rule[:2], rule[2] or None, rule[3]) for rule in rules])
+        self.rules: tuple[Any, ...] = tuple([(*rule[:2], rule[2] or None, *rule[3:]) for rule in rules])
         self.large_rules: tuple[Any, ...] = tuple(
             [(slot, SHARED.get(vjp, vjp), *rest) for slot, vjp, *rest in self.rules]
         )
         self.plain_rules: tuple[Any, ...] = tuple(
-            [(*rule[:2], rule[2] or None, None) for rule in plain_rules]
+            [(*rule[:2], rule[2] or None, None, None) for rule in plain_rules]
         )
         self.joint = bool(rules) and rules[0][0] < 0
         self.learns = learns
@@ -146,12 +149,10 @@ class Operation:
             raise TypeError(f"the rule of {self.name} by {name} asks for {needs}; there are {sorted(known)}")
         places = {operand: place for place, operand in enumerate(self.operands)} if not self.variadic else {}
         fetch = tuple(places.get(need, need) for need in needs)
-        only: int | str | None = None
-        if len(fetch) == 1 and isinstance(fetch[0], int):
-            only = fetch[0]
-        elif fetch == (OUTPUT,):
-            only = OUTPUT
-        return Rule(places.get(name, -1), one.vjp, fetch, only)
+        first, chosen = fetch[:1], fetch[1:]
+        single = first == (OUTPUT,) or (first and isinstance(first[0], int))
+        only = first[0] if single and self.defaults.keys() - {SHAPE} >= set(chosen) else None
+        return Rule(places.get(name, -1), one.vjp, fetch, only, chosen or None)
 
     @property
     def words(self) -> dict[str, str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from autokit.ops.affine import affine
 from autokit.ops.direct import direct
 from autokit.ops.errors import describe, dimension_error, refuse_bools_in
@@ -12,6 +14,8 @@ from autokit.ops.linalg import matmul
 from autokit.ops.unusual import asks_for_care, carefully, with_care
 from autokit.tensor import Tensor
 from autokit.thread_state import UNUSUAL
+
+_BOOL = np.dtype(np.bool_)
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -50,7 +54,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     if bias is None:
         return matmul(input, weight.t())
     terms = bias.array
-    if terms.dtype != kind or terms.shape != shape[:1] or kind.kind == "b":
+    if terms.dtype != kind or terms.ndim != 1 or len(terms) != shape[0] or kind == _BOOL:
         return _with_another_bias(input, weight, bias)
     return direct(affine, (input, weight, bias))
 
