@@ -1,7 +1,7 @@
 """Automatic differentiation: :func:`backward` and :func:`grad`, and the modes that switch recording.
 
-``engine`` is the method, ``node`` the graph that it walks, ``modes`` what
-each thread is doing.
+``engine`` is the method, ``node`` the graph that it walks, ``saved`` what the
+rules ask of a node, ``modes`` what each thread is doing.
 """
 
 from __future__ import annotations

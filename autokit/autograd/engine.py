@@ -24,13 +24,14 @@ from operator import attrgetter
 from typing import Any
 
 from autokit import dtypes
-from autokit.autograd.node import FREED, NODES, Hooks, Node, source_line
+from autokit.autograd.node import NODES, Hooks, Node
+from autokit.autograd.saved import fetch_arrays, fetch_tensors, refuse_changed, refuse_freed
 from autokit.batches.batch import active
 from autokit.current_gpu import SEVERAL, FollowingGPU
 from autokit.ops.blocks import copied
 from autokit.ops.large import add as sum_of
 from autokit.ops.large import add_to
-from autokit.ops.recording import INFERENCE_SAVED, OUTPUT, release, unchanged
+from autokit.ops.recording import OUTPUT, release, unchanged
 from autokit.tensor import Tensor, new_tensor
 from autokit.thread_state import UNUSUAL, thread
 
@@ -46,10 +47,6 @@ Listener = Callable[..., None]
 
 The values are arrays, good until the listener returns (in a rehearsal, for ever).
 """
-
-
-class ChangedSince(RuntimeError):
-    """A value that a derivative needs was changed in place after it was saved."""
 
 
 def run_backward(roots: Sequence[Node | Tensor], seeds: Sequence[Any], **options: Any) -> dict[Any, Any]:
@@ -222,7 +219,7 @@ def flow(
                         else:
                             storage, value = source._storage, source.array
                     if storage is not None and storage.modified > node.sequence:
-                        _refuse_changed(node, storage, None if only is OUTPUT else node.operand(only))
+                        refuse_changed(node, storage, None if only is OUTPUT else node.operand(only))
                     if chosen is None:
                         made = vjp(gradient, value)
                     else:
@@ -416,56 +413,6 @@ def _fitted(gradient: Any, like: Any) -> Any:
     return gradient if own == dtype else gradient.astype(dtype)
 
 
-# ---------------------------------------------------------------- what a node saved
-
-
-def fetch_arrays(node: Node, fetch: tuple[int | str, ...], target: Any) -> list[Any]:
-    """The values that a rule asked for, as arrays."""
-    values = []
-    for key in fetch:
-        if key.__class__ is int:
-            values.append(_operand_array(node, key))  # type: ignore[arg-type]
-        elif key == "out":
-            if node.storage is not None and node.storage.modified > node.sequence:
-                _refuse_changed(node, node.storage, None)
-            saved = node.saved
-            values.append(node.output if saved is None or "out" not in saved else saved["out"].array)
-        elif key == "shape":
-            values.append(target.shape if isinstance(target, Node) else target.array.shape)
-        elif node.operation.variadic and key in node.operation.operands:
-            values.append([_operand_array(node, place) for place in range(len(node.sources))])
-        else:
-            values.append(node.settings[key])  # type: ignore[index]
-    return values
-
-
-def _operand_array(node: Node, place: int) -> Any:
-    source = node.sources[place]
-    if node.saved is not None and place in node.saved:
-        saved = node.saved[place]
-        storage, value = saved._storage, saved.array
-    elif source.__class__ in NODES:
-        storage, value = source.storage, source.output
-    else:
-        storage, value = source._storage, source.array
-    if storage is not None and storage.modified > node.sequence:
-        _refuse_changed(node, storage, node.operand(place))
-    return value
-
-
-def fetch_tensors(node: Node, fetch: tuple[int | str, ...], target: Any) -> list[Any]:
-    """The same as tensors with their history, for a derivative that is to be differentiated."""
-    values = fetch_arrays(node, fetch, target)
-    for place, key in enumerate(fetch):
-        if key.__class__ is int:
-            values[place] = node.operand(key)  # type: ignore[arg-type]
-        elif key == "out":
-            values[place] = node.result()
-        elif node.operation.variadic and key in node.operation.operands:
-            values[place] = list(node.operands)
-    return values
-
-
 # ---------------------------------------------------------------- hooks
 
 
@@ -527,44 +474,3 @@ def _after_hooks(hooks: Hooks, node: Node, rules: Any, gradient: Any, fetch_valu
         for slot, value in enumerate(made)
         if value is not None
     ]
-
-
-# ---------------------------------------------------------------- refusals
-
-
-def refuse_freed(node: Node) -> None:
-    if node.way.saves:
-        raise RuntimeError(
-            f"{FREED} The graph was freed at {node}{_where(node)}; computing the loss again makes a new "
-            "graph."
-        )
-
-
-def _refuse_changed(node: Node, storage: Any, operand: Tensor | None) -> None:
-    if storage.of_inference:
-        raise RuntimeError(INFERENCE_SAVED)
-    shape = list(operand.array.shape if operand is not None else node.shape)
-    maker = operand._node if operand is not None else node
-    after = storage.changed_since(node.sequence)
-    line = _line(*after[0][1:]) if after else ""
-    changed = f" It was changed{line}." if line else ""
-    name = f" named '{operand.name}'" if operand is not None and operand.name else ""
-    raise ChangedSince(
-        "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[torch.{dtypes.BY_NUMPY[node.dtype].name} {shape}]{name}"
-        + (f", which is output 0 of {maker.kind}," if maker is not None else "")
-        + f" is at version {storage.version}; expected version {storage.version - len(after)} instead."
-        + changed
-        + f" {node.kind}{_where(node)} saved it for its derivative: use an operation that makes a new "
-        "tensor."
-    )
-
-
-def _where(node: Node) -> str:
-    return _line(node.code, node.instruction)
-
-
-def _line(code: Any, instruction: int) -> str:
-    """The line of the program, in brackets; empty where it is not known."""
-    line = source_line(code, instruction)
-    return f" (line {line[1]}: `{line[2]}`)" if line is not None and line[2] else ""

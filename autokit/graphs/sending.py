@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from autokit.autograd.engine import fetch_arrays, unbroadcast
+from autokit.autograd.engine import unbroadcast
 from autokit.autograd.node import Node as EngineNode
+from autokit.autograd.saved import fetch_arrays
 from autokit.current_gpu import computing_beside
 from autokit.devices import beside, on_a_gpu
 from autokit.graphs.model import Graph, Node

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from autokit.autograd.engine import ChangedSince, run_backward
+from autokit.autograd.engine import run_backward
 from autokit.autograd.node import Node as EngineNode
+from autokit.autograd.saved import ChangedSince
 from autokit.devices import made_beside
 from autokit.graphs.backward import Backward
 from autokit.graphs.capture import OPERATIONS_SHOWN, Capture, capture

@@ -13,7 +13,7 @@ from weakref import ref
 
 import numpy as np
 
-from autokit.autograd.engine import ChangedSince
+from autokit.autograd.saved import ChangedSince
 from autokit.devices import computing_on, made_beside, module_for
 from autokit.dtypes import DIFFERENTIABLE
 from autokit.ops.custom import Parts, custom_operation, hold, join, output_of

@@ -16,9 +16,10 @@ from typing import Any
 from weakref import ref
 
 from autokit import random
-from autokit.autograd.engine import ChangedSince, run_backward
+from autokit.autograd.engine import run_backward
 from autokit.autograd.modes import enable_grad, no_grad
 from autokit.autograd.node import Node
+from autokit.autograd.saved import ChangedSince
 from autokit.func.calls import zeros
 from autokit.func.trees import flatten, unflatten
 from autokit.memory import next_sequence
