@@ -55,8 +55,8 @@ class Binomial(YesOrNo):
             - autokit.lgamma(value + 1)
             - autokit.lgamma(self.total_count - value + 1)
         )
-        # log(1 + exp(logits)), kept from overflow
-        softplus = self.logits.clamp(min=0) + autokit.log1p(autokit.exp(-self.logits.abs()))
+        # log(1 + exp(logits)), kept from overflow; a sum of pieces would have another slope at 0.
+        softplus = autokit.logaddexp(self.logits, autokit.zeros_like(self.logits))
         return ways + value * self.logits - self.total_count * softplus
 
     def entropy(self) -> Tensor:

@@ -26,14 +26,14 @@ from autokit.tensor import Tensor, new_tensor
 __getattr__ = names_of("torch.nn.init")
 
 _GAINS = {
-    "linear": 1.0,
-    "identity": 1.0,
-    "sigmoid": 1.0,
+    "linear": 1,
+    "identity": 1,
+    "sigmoid": 1,
     "tanh": 5.0 / 3,
     "relu": math.sqrt(2.0),
     "selu": 3.0 / 4,
-    **{f"conv{dims}": 1.0 for dims in ("1d", "2d", "3d")},
-    **{f"conv_transpose{dims}": 1.0 for dims in ("1d", "2d", "3d")},
+    **{f"conv{dims}": 1 for dims in ("1d", "2d", "3d")},
+    **{f"conv_transpose{dims}": 1 for dims in ("1d", "2d", "3d")},
 }
 
 

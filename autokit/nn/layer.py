@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 from autokit import dtypes
@@ -24,7 +24,7 @@ def unset(shape: tuple[int, ...], device: Any = None, dtype: Any = None) -> Para
 
 def per_dimension(value: Any, ndim: int) -> tuple[int, ...]:
     """``value`` for each of ``ndim`` dimensions: one number stands for all."""
-    return (value,) * ndim if isinstance(value, int) else tuple(value)
+    return tuple(value) if isinstance(value, Iterable) else (value,) * ndim
 
 
 class FunctionLayer(Module):

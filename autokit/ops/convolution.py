@@ -15,6 +15,7 @@ is installed in :mod:`autokit.ops.correlate_native`, for a GPU in
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -68,7 +69,7 @@ def _over_positions_on_arrays(g: Any) -> Any:
     """The same in one run through memory, while it is short enough to be added up number by number."""
     if g.__class__ is not np.ndarray or g.size > _SHORT * g.shape[1] or not g.flags.c_contiguous:
         return _over_positions(g)
-    return np.einsum("ncp->c", g.reshape((*g.shape[:2], -1)))
+    return np.einsum("ncp->c", g.reshape((*g.shape[:2], math.prod(g.shape[2:]))))
 
 
 _SHORT = 1 << 17

@@ -9,6 +9,7 @@ import numpy as np
 
 from autokit.devices import channels_last_or_contiguous
 from autokit.ops.axis_maps import AxisMap, picking, resample
+from autokit.ops.dims import sizes_of
 from autokit.ops.errors import describe, refuse_bools_in
 from autokit.ops.names import Names
 from autokit.ops.operands import fitting
@@ -115,6 +116,9 @@ _NODES = {
 
 def _widths(input: Any, pad: Any) -> tuple[tuple[int, int], ...]:
     """(before, after) of each padded dimension, the last first."""
+    if not isinstance(pad, tuple | list):
+        raise TypeError(f"pad(): argument 'pad' (position 2) must be tuple of ints, not {type(pad).__name__}")
+    pad = sizes_of((pad,), "pad", "pad")
     if len(pad) % 2:
         raise RuntimeError(f"Padding length must be divisible by 2: {list(pad)} is no list of pairs")
     if len(pad) > 2 * input.array.ndim:
@@ -122,7 +126,7 @@ def _widths(input: Any, pad: Any) -> tuple[tuple[int, int], ...]:
             "Padding length should be less than or equal to two times the input dimension but got padding "
             f"length {len(pad)} and input of dimension {input.array.ndim}"
         )
-    return tuple([(int(pad[place]), int(pad[place + 1])) for place in range(0, len(pad), 2)])
+    return tuple([(pad[place], pad[place + 1]) for place in range(0, len(pad), 2)])
 
 
 def _edges(input: Tensor, axis: int, before: int, after: int, mode: str) -> AxisMap:

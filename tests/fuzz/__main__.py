@@ -21,6 +21,7 @@ from pathlib import Path
 
 import torch
 
+from tests.fuzz.programs import program_targets
 from tests.fuzz.running import Report, reports
 from tests.fuzz.signatures import targets
 
@@ -49,7 +50,7 @@ def main() -> None:
     torch.set_num_threads(1)
     asked = [
         target
-        for target in targets()
+        for target in [*targets(), *program_targets()]
         if any(fnmatch.fnmatchcase(f"{target.home}.{target.name}", each) for each in chosen.names)
     ]
     kinds: Counter[str] = Counter()

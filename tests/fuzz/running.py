@@ -16,6 +16,7 @@ import torch
 from tests.fuzz.calls import Call, draw_call
 from tests.fuzz.compare import note_library, run
 from tests.fuzz.differences import Finding, finding
+from tests.fuzz.programs import draw_program
 from tests.fuzz.signatures import Target
 
 SECONDS_WITHOUT_A_WORD = 30
@@ -26,7 +27,8 @@ _fork = multiprocessing.get_context("fork")
 
 def call_of(target: Target, seed: int, number: int) -> Call:
     """The call of ``target`` that a seed and a number name, the same at any time and in any order."""
-    return draw_call(random.Random(f"{target} {seed} {number}"), target)
+    draw = draw_program if target.home == "programs" else draw_call
+    return draw(random.Random(f"{target} {seed} {number}"), target)
 
 
 class Report:

@@ -17,12 +17,15 @@ import torch  # noqa: E402
 from tests.fuzz.calls import read_call  # noqa: E402
 from tests.fuzz.compare import difference  # noqa: E402
 from tests.fuzz.differences import DIFFERENCES, Difference, finding  # noqa: E402
+from tests.fuzz.programs import program_targets  # noqa: E402
 from tests.fuzz.running import call_of  # noqa: E402
 from tests.fuzz.signatures import Target, targets  # noqa: E402
 
 SEED = 2026
 CALLS = 6
 """How many calls of each function are made here."""
+PROGRAMS = 3
+"""How many programs of each kind."""
 MENDED = Path(__file__).with_name("mended.txt").read_text("utf-8").splitlines()
 """Calls that once came to another result than in PyTorch, or to another error, each after its function."""
 
@@ -39,6 +42,13 @@ def one_thread():
 @pytest.mark.parametrize("target", targets(), ids=lambda target: f"{target.home}.{target.name}")
 def test_random_calls_answer_as_in_pytorch(target: Target):
     for number in range(CALLS):
+        found = finding(target.name, target.home, call_of(target, SEED, number))
+        assert found is None, f"{found.kind}: {found.words}\n{found.call}"
+
+
+@pytest.mark.parametrize("target", program_targets(), ids=lambda target: target.name)
+def test_random_programs_answer_as_in_pytorch(target: Target):
+    for number in range(PROGRAMS):
         found = finding(target.name, target.home, call_of(target, SEED, number))
         assert found is None, f"{found.kind}: {found.words}\n{found.call}"
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from autokit.devices import beside, made_beside
 from autokit.missing import names_of
+from autokit.ops.errors import require_tensor
 from autokit.ops.join import cat
 from autokit.tensor import Tensor, new_tensor
 
@@ -134,6 +135,9 @@ def pack_padded_sequence(
     PackedSequence(data=tensor([1, 4, 2, 5, 3]), batch_sizes=tensor([2, 2, 1]), sorted_indices=None, \
 unsorted_indices=None)
     """
+    require_tensor("_pack_padded_sequence", input, "input", 1)
+    if not input.numel():
+        raise RuntimeError(f"Cannot pack empty tensors. The input is of shape {list(input.shape)}")
     counts = np.asarray(lengths.array if isinstance(lengths, Tensor) else lengths, dtype=np.int64)
     batch_dim = 0 if batch_first else 1
     times, batch = input.shape[1 - batch_dim], input.shape[batch_dim]
@@ -255,6 +259,8 @@ def pad_sequence(
     parts = list(sequences)
     if not parts:
         raise RuntimeError("received an empty list of sequences")
+    for place, part in enumerate(parts):
+        require_tensor("pad_sequence", part, "sequences", place)
     shape = parts[0].shape[1:]
     for part in parts:
         if part.dim() == 0 or part.shape[1:] != shape:
