@@ -65,9 +65,9 @@ class _Mode:
 class _BareMode(_Mode):
     """A mode that also decorates without parentheses: ``@no_grad`` as well as ``@no_grad()``."""
 
-    def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
+    def __new__(cls, given: Any = None) -> Any:
         mode = super().__new__(cls)
-        return mode if function is None else mode(function)
+        return mode(given) if callable(given) else mode
 
 
 class no_grad(_BareMode):
@@ -110,7 +110,7 @@ class set_grad_enabled(_Mode):
         return super().__call__(function)
 
 
-class inference_mode(_Mode):
+class inference_mode(_BareMode):
     """Record nothing, for evaluation, and mark what is made: it can enter no graph afterwards.
 
     A tensor that was made in it (``x.is_inference()``) may be computed with
@@ -133,12 +133,7 @@ class inference_mode(_Mode):
     (False, True, False)
     """
 
-    def __new__(cls, mode: Any = True) -> Any:
-        self = super().__new__(cls)
-        if callable(mode):
-            self.value = False
-            return self(mode)
-        return self
+    value = False
 
     def __init__(self, mode: bool = True) -> None:
         self.value = not mode
