@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ def no_open_questions() -> Iterator[None]:
     wait()
 
 
-ARRAYS = ["stand-in", *(["CuPy"] if gpu_works() else [])]
+ARRAYS: list[Any] = ["stand-in", *([pytest.param("CuPy", marks=pytest.mark.gpu)] if gpu_works() else [])]
 
 
 @pytest.fixture(scope="module", params=ARRAYS)
