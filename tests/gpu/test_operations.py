@@ -96,7 +96,10 @@ def compare(case: Case, where: str, theirs: Any, ours: Any) -> None:
     assert str(theirs.device) == where or case.name in FOR_THE_CPU, "the result left the GPU"
     assert theirs.dtype == ours.dtype and theirs.shape == ours.shape
     if not writes_twice(case):
-        np.testing.assert_allclose(theirs.detach().cpu().numpy(), ours.detach().numpy(), rtol=1e-5, atol=1e-6)
+        found, expected = theirs.detach().cpu().numpy(), ours.detach().numpy()
+        # A GPU adds up in another order: what nearly cancels is as exact as what it is made of.
+        largest = np.abs(expected[np.isfinite(expected)]).max(initial=0.1)
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5 * largest)
 
 
 LARGE = {
