@@ -91,7 +91,11 @@ def predict(prediction: Any, outcome: Any | Callable[[], Any], *, tolerance: flo
     prediction : as the ``answer`` of :func:`judge`
     outcome : the same, or a function without arguments that computes it
         The function is called only once there is a prediction.
+    tolerance : float, optional
+        As for :func:`judge`.
 
+    Examples
+    --------
     >>> predict(..., lambda: 15.0 * 20.0)
     Not answered yet: put your answer where dots or YOUR CODE HERE stand.
     >>> predict(35, lambda: 15.0 * 20.0)
