@@ -125,7 +125,6 @@ def _first_largest(padded: Any, pooling: Pooling) -> Any:
     sizes = padded.shape[-len(pooling.sizes) :]
     images = padded.reshape((-1, *sizes))
     chosen = np.empty((len(images), *pooling.output), np.min_scalar_type(math.prod(pooling.kernel)))
-
     in_runs = pooling.is_two_by_two() and padded.dtype.kind in "fiu"  # bfloat16 is of no kind of NumPy's
     first = _first_of_four if in_runs else _first_of_places
     step = max(1, BLOCK // math.prod(sizes))
@@ -179,7 +178,7 @@ def _first_of_four(images: Any, pooling: Pooling) -> Any:
     in_upper |= in_lower
     number = lower.view(np.uint8)
     number += number
-    number += in_upper
+    number += in_upper.view(np.uint8)  # in half the time of bools
     return places[:, : 2 * pooling.output[0] : 2, : 2 * pooling.output[1] : 2]
 
 
