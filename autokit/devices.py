@@ -13,6 +13,11 @@ from autokit.batches.batch import Batch
 from autokit.current_gpu import OnGPU, computing_beside, count_gpus, on_the_chosen_gpu
 from autokit.late_errors import LATE, raise_late
 
+_NO_META = (
+    "; autokit has no tensors without values: leave 'meta' out, as torch.func.functional_call uses no value "
+    "of the module in whose place it gets others"
+)
+
 
 class device:
     """A place for tensors: ``device("cpu")`` or ``device("cuda", 0)``.
@@ -39,6 +44,7 @@ class device:
         if name not in ("cpu", "cuda") or (colon and not number.isdigit()):
             raise RuntimeError(
                 f"Invalid device string: '{type}'. There are 'cpu', 'cuda' and 'cuda:0', 'cuda:1', …"
+                + (_NO_META if name == "meta" else "")
             )
         self.type = name
         self.index = int(number) if colon else index

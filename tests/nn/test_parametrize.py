@@ -281,3 +281,12 @@ def test_a_tensor_may_take_the_place_of_a_parameter(name: str, way: str):
         assert [each for each, _ in layer.named_parameters()] == ["bias"] * hasattr(layer, "bias")
         found.append(own.grad)
     assert_close(*found)
+
+
+def test_functional_call_under_its_older_name():
+    found = []
+    for T in BOTH:
+        layer, weight = T.nn.Linear(3, 2, bias=False), T.arange(6.0).reshape(2, 3)
+        with pytest.warns(FutureWarning, match=r"is deprecated.*`torch\.func\.functional_call`"):
+            found.append(T.nn.utils.stateless.functional_call(layer, {"weight": weight}, T.ones(1, 3)))
+    assert_close(*found)

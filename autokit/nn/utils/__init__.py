@@ -1,7 +1,7 @@
 """What training needs beside layers: gradients clipped, parameters as a vector, sequences of all lengths."""
 
 from autokit.missing import names_of
-from autokit.nn.utils import parametrizations, parametrize, prune, rnn
+from autokit.nn.utils import parametrizations, parametrize, prune, rnn, stateless
 from autokit.nn.utils.clip_grad import (
     clip_grad_norm,
     clip_grad_norm_,
@@ -45,6 +45,7 @@ __all__ = [
     "rnn",
     "skip_init",
     "spectral_norm",
+    "stateless",
     "vector_to_parameters",
     "weight_norm",
 ]
