@@ -9,16 +9,21 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 import numpy as np
 
 from autokit import dtypes
 from autokit.batches.batch import Batch
 from autokit.devices import address_of, copied, device_of, put_on, to_numpy
+from autokit.formats import strided
 from autokit.handles import RemovableHandle
 from autokit.late_errors import LATE, raise_late
+from autokit.printing import format_array, format_scalar
 from autokit.size import Size
+from autokit.thread_state import thread
 
 if TYPE_CHECKING:
     from autokit.autograd.node import Node
@@ -202,8 +207,6 @@ class Tensor:
     @property
     def layout(self) -> Any:
         """How the elements are addressed: always by strides."""
-        from autokit.formats import strided
-
         return strided
 
     # ------------------------------------------------------------ its gradient
@@ -229,14 +232,11 @@ class Tensor:
             )
         if wanted and self.array.dtype.kind == "c":
             raise NotImplementedError(dtypes.NO_COMPLEX_GRADIENTS)
-        if wanted and self.is_inference():
-            from autokit.thread_state import thread
-
-            if not thread.state.inference:
-                raise RuntimeError(
-                    "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed: "
-                    "clone() it, or make it in torch.no_grad()"
-                )
+        if wanted and self.is_inference() and not thread.state.inference:
+            raise RuntimeError(
+                "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed: "
+                "clone() it, or make it in torch.no_grad()"
+            )
         self._requires_grad = wanted
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
@@ -293,10 +293,8 @@ class Tensor:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
         if self._node is None or "_retains" in self.__dict__:
             return
-        import weakref
-
         self.__dict__["_retains"] = True
-        me = weakref.ref(self)  # the node must not hold its own result
+        me = ref(self)  # the node must not hold its own result
 
         def retain(gradient: Tensor) -> None:
             tensor = me()
@@ -379,8 +377,6 @@ class Tensor:
         RuntimeError
             If the tensor requires grad: ``.detach().numpy()`` says that the graph ends here.
         """
-        from autokit.thread_state import thread
-
         if self._requires_grad and not force and thread.state.grad_enabled:
             raise RuntimeError(
                 "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
@@ -437,8 +433,6 @@ class Tensor:
                 "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at "
                 "the moment: use .detach().clone() or .clone()"
             )
-        from copy import deepcopy
-
         same = object.__new__(type(self))
         memo[id(self)] = same
         same.array = copied(self.array)
@@ -514,8 +508,6 @@ class Tensor:
     # ------------------------------------------------------------ as text and picture
 
     def __repr__(self) -> str:
-        from autokit.printing import format_array
-
         return format_array(
             self.array,
             grad_fn_name=self._node.kind if self._node is not None else None,
@@ -525,8 +517,6 @@ class Tensor:
         )
 
     def __format__(self, specification: str) -> str:
-        from autokit.printing import format_scalar
-
         if self.array.ndim:
             return object.__format__(self, specification)
         return format_scalar(to_numpy(self.array), specification)
