@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("gpu")
 KINDS = ("bool", "int8", "int32", "int64", "float16", "float32", "float64")
 FLOATS = st.one_of(
     st.sampled_from([0.0, -0.0, 0.1, -0.1, 1.0, 3.0, np.inf, -np.inf, np.nan]),
-    st.floats(-100, 100, width=32),
+    st.floats(-100, 100, width=32, allow_subnormal=False),  # CuPy's kernels take those for 0
 )
 SEEDS = st.integers(0, 2**32 - 1)
 
