@@ -1,8 +1,8 @@
 """Loops for Numba to compile: an LSTM through all its times, and back.
 
-Sequences do not see each other.  So four of them go through all times together,
-and then the next four: their states stay in the cache, and each number of the
-weights that is read serves four products.
+Sequences do not see each other, so each thread takes some of them through all
+times.  Four rows of a time go together: each number of the weights that is
+read serves four products.
 
 ``starts`` and ``sizes`` say of each time, in the order in which they are gone
 through, with which row it begins and how many it has.
@@ -102,30 +102,30 @@ def lstm(given, h, c, turned, bias, starts, sizes, first, last, keeps, into_out,
     If ``keeps`` is 1 the gates and cells of all times have a place, else only those of one time.
     """
     batch, width = h.shape
-    count = len(given)
-    sums, state, cells = np.empty((4, 4 * width), f32), np.zeros((4, width), f32), np.zeros((4, width), f32)
-    for begin in range(first, last, 4):
-        rows = min(4, last - begin)
-        for r in range(rows):
-            _copy(h[begin + r], state[r])
-            _copy(c[begin + r], cells[r])
-        for t in range(len(starts)):
-            live = min(rows, sizes[t] - begin)
-            row, place = starts[t] + begin, keeps * starts[t] + begin
-            if live > 0:
-                for r in range(live):
-                    for p in range(4 * width):
-                        sums[r, p] = given[row + r, p] + bias[p]
-                _add_products(state, turned, sums)
-            for r in range(live):
+    count, rows = len(given), last - first
+    sums = np.empty((4, 4 * width), f32)
+    state, cells = np.zeros((rows + 3, width), f32), np.zeros((rows + 3, width), f32)
+    for r in range(rows):
+        _copy(h[first + r], state[r])
+        _copy(c[first + r], cells[r])
+    for t in range(len(starts)):
+        row, place = starts[t] + first, keeps * starts[t] + first
+        live = min(rows, sizes[t] - first)
+        for begin in range(0, live, 4):
+            end = min(begin + 4, live)
+            for r in range(begin, end):
+                for p in range(4 * width):
+                    sums[r - begin, p] = given[row + r, p] + bias[p]
+            _add_products(state[begin : begin + 4], turned, sums)
+            for r in range(begin, end):
                 _step(
-                    *(sums[r], cells[r], state[r], into_gates[0, place + r], into_gates[1, place + r]),
-                    *(into_gates[2, place + r], into_gates[3, place + r], into_cells[place + r]),
-                    into_out[row + r],
+                    *(sums[r - begin], cells[r], state[r], into_gates[0, place + r]),
+                    *(into_gates[1, place + r], into_gates[2, place + r], into_gates[3, place + r]),
+                    *(into_cells[place + r], into_out[row + r]),
                 )
-        for r in range(rows):
-            _copy(state[r], into_out[count + begin + r])
-            _copy(cells[r], into_out[count + batch + begin + r])
+    for r in range(rows):
+        _copy(state[r], into_out[count + first + r])
+        _copy(cells[r], into_out[count + batch + first + r])
 
 
 @inlined
@@ -149,9 +149,9 @@ def lstm_back(
     """What arrives at the gates of all times, and then at the first states and cells."""
     width = c.shape[1]
     by_state, by_gates = np.empty((4, width), f32), np.zeros((4, 4 * width), f32)
-    for begin in range(first, last, 4):
-        for t in range(len(starts) - 1, -1, -1):
-            live, row = min(min(4, last - begin), sizes[t] - begin), starts[t] + begin
+    for t in range(len(starts) - 1, -1, -1):
+        for begin in range(first, min(last, sizes[t]), 4):
+            live, row = min(4, min(last, sizes[t]) - begin), starts[t] + begin
             for r in range(live):
                 before = c[begin + r]
                 if t > 0 and sizes[t - 1] > begin + r:
@@ -162,11 +162,10 @@ def lstm_back(
                     *(into_by_state[begin + r], into_by_cells[begin + r], by_gates[r]),
                 )
                 _copy(by_gates[r], into_by_gates[row + r])
-            if live > 0:
-                for r in range(4):
-                    for j in range(width):
-                        by_state[r, j] = ZERO
-                _add_products(by_gates, weight, by_state)
+            for r in range(4):
+                for j in range(width):
+                    by_state[r, j] = ZERO
+            _add_products(by_gates, weight, by_state)
             for r in range(live):
                 _copy(by_state[r], into_by_state[begin + r])
 

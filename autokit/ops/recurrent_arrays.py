@@ -21,7 +21,7 @@ import numpy as np
 
 from autokit.ops.affine import bias_gradient
 from autokit.ops.native import compiled, is_large
-from autokit.threads import each
+from autokit.threads import each, get_count
 
 Kept = dict[str, Any]
 """What the way forward leaves for the way back: empty at first, and filled once.
@@ -147,8 +147,11 @@ def _plain_back(arriving, states, weight, order, by_state, kind):
 
 # ---------------------------------------------------------------- LSTM
 
-TOGETHER = 8
-"""Sequences that one part of the work has, where a compiled loop does it: whole fours of them."""
+PARTS, FEWEST = 8, 8
+"""Into so many parts a compiled loop's work is divided among threads, of so many sequences or more."""
+
+MOST_WEIGHTS = 1 << 20
+"""Larger weights do not stay in the cache from four rows to the next, as BLAS' parts of them do."""
 
 
 def _by_loop(
@@ -162,10 +165,13 @@ def _by_loop(
     if loop is None:
         return False
 
-    def work(first: int) -> None:
-        loop(*read, starts, sizes, first, min(first + TOGETHER, batch), *written)
+    # Numbers of one time lie together: the more sequences a part has, the longer are its runs.
+    together = batch if get_count() == 1 else max(4 * -(-batch // (4 * PARTS)), FEWEST)
 
-    each(work, range(0, batch, TOGETHER))
+    def work(first: int) -> None:
+        loop(*read, starts, sizes, first, min(first + together, batch), *written)
+
+    each(work, range(0, batch, together))
     return True
 
 
@@ -174,7 +180,7 @@ def _lstm(given, h, c, weight, bias, out, order, keeps):
     batch, width = h.shape
     kept = len(given) if keeps else batch
     gates, cells = np.empty((4, kept, width), given.dtype), np.empty((kept, width), given.dtype)
-    if is_large(given):
+    if is_large(given) and weight.size <= MOST_WEIGHTS:
         added = bias if bias.ndim else np.zeros(4 * width, bias.dtype)
         read = given, h, c, np.ascontiguousarray(weight.T), added
         if _by_loop("native_recurrent.lstm", read, order, batch, (int(keeps), out, gates, cells)):
@@ -210,7 +216,7 @@ def _lstm_back(arriving, found, c, weight, order, by_state, by_cells):
     """As :func:`_plain_back`, with the gates and cells that were ``found`` on the way forward."""
     gates, cells = found
     by_gates = np.empty((len(cells), 4 * c.shape[1]), cells.dtype)
-    if is_large(by_gates):
+    if is_large(by_gates) and weight.size <= MOST_WEIGHTS:
         read = arriving, gates, cells, c, weight
         if _by_loop("native_recurrent.lstm_back", read, order, len(c), (by_state, by_cells, by_gates)):
             return by_gates
