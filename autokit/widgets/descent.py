@@ -17,7 +17,7 @@ from autokit.graphs.model import Table
 from autokit.graphs.summary import number
 from autokit.graphs.words import counted
 from autokit.plot.functions import levels
-from autokit.widgets.live import Live, finite_numbers, live_css, still_bundle
+from autokit.widgets.live import Live, figure_if_any, finite_numbers, live_css, still_bundle
 from autokit.widgets.script import bundle
 
 if TYPE_CHECKING:
@@ -74,13 +74,7 @@ class Descent(Live):
         """The whole ways as a figure, and where they end as a table."""
         words = self._sentence(self.descents.steps)
         plain = f"{words}\n{table_text(self._table(self.descents.steps))}"
-        try:
-            from autokit.plot.figures import figure_html
-
-            picture = figure_html(self.figure(), words)
-        except ModuleNotFoundError:  # the words stand alone
-            picture = ""
-        return still_bundle(plain, words, picture)
+        return still_bundle(plain, words, figure_if_any(self.figure, words))
 
     def _pictures(self) -> list[Picture]:
         return [self.figure()]

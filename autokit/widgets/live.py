@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,8 @@ from autokit.widgets.script import FOLDER, player_css
 from autokit.widgets.still import in_its_place
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from autokit.widgets.saving import Picture
 
 
@@ -27,6 +29,16 @@ def still_bundle(plain: str, words: str, *pictures: str) -> dict[str, Any]:
     """A still in the forms that a notebook asks for: ``pictures`` in HTML, and below them ``words``."""
     shown = "".join(f"<div>{picture}</div>" for picture in pictures if picture)
     return {"text/plain": plain, "text/html": in_its_place(f"{shown}<p>{xml(words)}</p>")}
+
+
+def figure_if_any(make: Callable[[], Figure], words: str) -> str:
+    """The figure in HTML; nothing where there is no matplotlib to draw it, and the words stand alone."""
+    from autokit.plot.figures import figure_html
+
+    try:
+        return figure_html(make(), words)
+    except ModuleNotFoundError:
+        return ""
 
 
 def finite(value: Any, _: Any = None) -> Any:

@@ -16,7 +16,7 @@ from autokit.graphs.summary import number
 from autokit.graphs.training import Watch
 from autokit.graphs.words import counted
 from autokit.plot.training import spreads
-from autokit.widgets.live import Live, finite, live_css, still_bundle
+from autokit.widgets.live import Live, figure_if_any, finite, live_css, still_bundle
 from autokit.widgets.script import bundle
 
 if TYPE_CHECKING:
@@ -107,17 +107,9 @@ class Monitor(Live):
 
     def still(self) -> dict[str, Any]:
         """The run as a figure, and as a table."""
-        plain = f"{self._sentence()}\n{table_text(self._table())}"
         words = self._sentence()
-        picture = ""
-        if self._watch.history.losses:
-            try:
-                from autokit.plot.figures import figure_html
-
-                picture = figure_html(self.figure(), words)
-            except ModuleNotFoundError:  # the words stand alone
-                picture = ""
-        return still_bundle(plain, words, picture)
+        picture = figure_if_any(self.figure, words) if self._watch.history.losses else ""
+        return still_bundle(f"{words}\n{table_text(self._table())}", words, picture)
 
     def _pictures(self) -> list[Picture]:
         return [self.figure()]
