@@ -138,6 +138,7 @@ _INSTEAD = {
         "bottleneck": "%%prun, or the standard library's cProfile",
     },
     "torch.jit": {"ScriptModule": "torch.nn.Module"},
+    "torch.testing": {"assert_allclose": "torch.testing.assert_close"},
     "torch.nn": {
         "Container": "torch.nn.Module",
         "CrossMapLRN2d": "torch.nn.LocalResponseNorm",

@@ -6,7 +6,7 @@ makes functions of modules, and ``trees`` takes nested containers apart.
 
 from autokit.func.batching import vmap
 from autokit.func.linearization import linearize
-from autokit.func.modules import functional_call, stack_module_state
+from autokit.func.modules import functional_call, replace_all_batch_norm_modules_, stack_module_state
 from autokit.func.transforms import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, vjp
 from autokit.missing import names_of
 
@@ -21,6 +21,7 @@ __all__ = [
     "jacrev",
     "jvp",
     "linearize",
+    "replace_all_batch_norm_modules_",
     "stack_module_state",
     "vjp",
     "vmap",

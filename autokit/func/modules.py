@@ -134,6 +134,23 @@ def _tied(places: dict[str, tuple[dict[str, Any], str]], given: dict[str, Tensor
     return full
 
 
+def replace_all_batch_norm_modules_(root: Any) -> Any:
+    """Let every batch norm in ``root`` go by the batch alone, without running means: these cannot be batched.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> norm = torch.func.replace_all_batch_norm_modules_(torch.nn.BatchNorm1d(2))
+    >>> norm.running_mean is None, norm.track_running_stats
+    (True, False)
+    """
+    for module in root.modules():
+        if any(kind.__name__ == "_BatchNorm" for kind in type(module).__mro__):
+            module.running_mean = module.running_var = module.num_batches_tracked = None
+            module.track_running_stats = False
+    return root
+
+
 def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
     """The parameters and buffers of modules of one class, stacked by name, for ``vmap`` over the modules.
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from autokit import dtypes
+from autokit import dtypes, missing
 from autokit.ops.recording import storage_of
 from autokit.tensor import Tensor
 
@@ -57,6 +58,12 @@ class Buffer(Tensor):
         self.persistent = persistent
 
     persistent: bool
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("UninitializedBuffer", "UninitializedParameter"):  # which need these here
+        return getattr(import_module("autokit.nn.lazy"), name)
+    raise missing.error("torch.nn.parameter", name)
 
 
 def _share(tensor: Tensor, data: Any) -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import autokit
 from tests.func.programs import assert_same
+from tests.support import require
 
 FUNCTIONS = """
 def cubes(x): return (x**3).sum() * x[0]
@@ -108,3 +109,28 @@ def test_products_are_products_with_the_matrices(elements: list[float], seed: in
 def test_the_jacobian_of_nothing_is_empty():
     x = autokit.ones(3)
     assert tuple(autokit.autograd.functional.jacobian(lambda x: x[:0] * 2, x).shape) == (0, 3)
+
+
+def test_batch_norms_go_by_the_batch_alone_where_they_are_to_be_batched():
+    require("torch")
+    import torch
+
+    found = []
+    for T in (autokit, torch):
+        T.manual_seed(0)
+        net = T.nn.Sequential(
+            T.nn.Linear(3, 4), T.nn.BatchNorm1d(4), T.nn.InstanceNorm1d(4, track_running_stats=True)
+        )
+        assert T.func.replace_all_batch_norm_modules_(net) is net
+        params = {name: each.detach() for name, each in net[:2].named_parameters()}
+
+        def loss(params: Any, x: Any, net: Any = net, T: Any = T) -> Any:
+            return (T.func.functional_call(net[:2], params, (x,)) ** 3).sum()
+
+        x = T.arange(24.0).reshape(2, 4, 3).sin()
+        grads = T.func.vmap(T.func.grad(loss), in_dims=(None, 0))(params, x)
+        found.append((repr(net), sorted(net.state_dict()), {k: v.numpy() for k, v in grads.items()}))
+    (text, names, ours), (as_text, as_names, theirs) = found
+    assert text == as_text and names == as_names
+    for name, each in ours.items():
+        np.testing.assert_allclose(each, theirs[name], rtol=1e-3, atol=1e-5)

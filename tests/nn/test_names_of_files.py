@@ -31,7 +31,19 @@ FILES = {
     "nn.modules.transformer": "TransformerEncoderLayer",
     "nn.modules.upsampling": "Upsample",
     "nn.modules.utils": "_pair",
-    "nn.parallel": "DataParallel",
+    "nn.common_types": "_size_2_t",
+    "nn.modules": "Linear Module ReLU",
+    "nn.parallel": "DataParallel DistributedDataParallel",
+    "nn.parameter": "Parameter UninitializedParameter",
+    "nn.utils.spectral_norm": "spectral_norm",
+    "nn.utils.weight_norm": "weight_norm remove_weight_norm",
+    "autograd.grad_mode": "no_grad set_grad_enabled",
+    "backends.cuda": "matmul sdp_kernel",
+    "backends.cudnn": "benchmark deterministic is_available",
+    "backends.mps": "is_available",
+    "distributions.constraint_registry": "biject_to transform_to",
+    "distributions.utils": "broadcast_all logits_to_probs probs_to_logits",
+    "utils.data.distributed": "DistributedSampler",
     "autograd.variable": "Variable",
     "testing": "assert_close",
     "types": "Device",
@@ -72,3 +84,22 @@ def test_a_model_wrapped_for_several_devices_computes_as_it_is():
 def test_gradients_are_neither_sparse_nor_quantized():
     gradient = ak.ones(2)  # as optimizers of one's own ask
     assert not (gradient.is_sparse or gradient.is_quantized or gradient.is_mps)
+
+
+def test_switches_are_set_in_the_file_and_by_the_name_alike():
+    cudnn = importlib.import_module("autokit.backends.cudnn")
+    before = cudnn.benchmark
+    try:
+        cudnn.benchmark = True
+        assert ak.backends.cudnn.benchmark and ak.backends.cudnn is cudnn
+    finally:
+        cudnn.benchmark = before
+    with ak.backends.cuda.sdp_kernel(enable_flash=False):
+        assert not ak.backends.mps.is_available() and not cudnn.is_available()
+
+
+def test_a_missing_layer_says_so_by_the_name_of_the_file_too():
+    with pytest.raises(ImportError, match=r"Linea.*did you mean"):
+        exec("from autokit.nn.modules import Linea", {})
+    with pytest.raises(AttributeError):
+        _ = nn.parameter.Nothing

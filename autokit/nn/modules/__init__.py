@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
+from typing import Any
 
+from autokit import missing
 from autokit.nn import (
     activation,
     container,
@@ -53,6 +56,14 @@ __all__ = [
     "upsampling",
     "utils",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    nn = import_module("autokit.nn")
+    if name in nn.__all__:  # each layer is here too
+        return getattr(nn, name)
+    raise missing.error("torch.nn.modules", name)
+
 
 vars(activation)["MultiheadAttention"] = multihead_attention.MultiheadAttention  # PyTorch has it there
 # So that `from torch.nn.modules.conv import Conv2d` finds them.

@@ -1,7 +1,9 @@
 """What training needs beside layers: gradients clipped, parameters as a vector, sequences of all lengths."""
 
+import sys
+
 from autokit.missing import names_of
-from autokit.nn.utils import parametrizations, parametrize, prune, rnn, stateless
+from autokit.nn.utils import older_norms, parametrizations, parametrize, prune, rnn, stateless
 from autokit.nn.utils.clip_grad import (
     clip_grad_norm,
     clip_grad_norm_,
@@ -25,6 +27,9 @@ from autokit.nn.utils.older_norms import (
 )
 
 __getattr__ = names_of("torch.nn.utils")
+
+for _name in ("weight_norm", "spectral_norm"):  # PyTorch has a file of each
+    sys.modules.setdefault(f"{__name__}.{_name}", older_norms)
 
 __all__ = [
     "clip_grad_norm",

@@ -1,0 +1,19 @@
+"""Switches of the library of convolutions for GPUs, which hold what they are set to."""
+
+from __future__ import annotations
+
+enabled = True
+deterministic = False
+benchmark = False
+benchmark_limit: int | None = None
+allow_tf32 = True
+
+
+def is_available() -> bool:
+    """False: autokit does not use this library."""
+    return False
+
+
+def version() -> int | None:
+    """None: autokit does not use this library."""
+    return None
