@@ -34,8 +34,9 @@ from autokit.ops.loss import binary_cross_entropy_with_logits as _binary_cross_e
 from autokit.ops.loss import cross_entropy as _cross_entropy
 from autokit.ops.loss import nll_loss as _nll_loss
 from autokit.ops.soft_extremes import plain_log_softmax
-from autokit.ops.unusual import carefully
+from autokit.ops.unusual import asks_for_care, carefully, with_care
 from autokit.tensor import Tensor, new_tensor
+from autokit.thread_state import UNUSUAL
 
 _INT64 = np.dtype(np.int64)
 
@@ -204,7 +205,6 @@ def _likelihood(
     return direct(_nll_loss, (input, target), {"factors": factors, "reduction": reduction})
 
 
-@carefully
 def cross_entropy(
     input: Tensor,
     target: Tensor,
@@ -243,6 +243,8 @@ def cross_entropy(
     >>> cross_entropy(torch.tensor([[2.0, 0.0]]), torch.tensor([0]))
     tensor(0.1269)
     """
+    if UNUSUAL and asks_for_care(input, target):  # as `carefully`, without another call in every step
+        return with_care("cross_entropy", cross_entropy, (), locals())
     if input._node is not None:
         warn_of_probabilities("cross_entropy", input)
     if reduction != "mean" or size_average is not None or reduce is not None:
