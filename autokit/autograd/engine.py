@@ -229,7 +229,8 @@ def flow(
                 if not fitting:
                     raw = made
                     like = target if is_node else target.array
-                    if made.shape != like.shape or made.dtype is not like.dtype:
+                    known = node if made is gradient else made  # of the same shape, and sooner asked for it
+                    if known.shape != like.shape or known.dtype is not like.dtype:
                         made = _fitted(made, like)
                 if target is at_hand or target in gradients:
                     before = its_gradient if target is at_hand else gradients[target]

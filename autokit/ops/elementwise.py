@@ -23,19 +23,22 @@ from autokit.ops.recording import unchanged
     a=derivative("{out}", lambda g, out: g * out, operator.mul),
     floating=True,
     on_arrays=np.exp,
+    fitting=True,
 )
 def exp(a, /):
     """e to the power of each element."""
     return np.exp(a)
 
 
-@operation("log", "log {a}", a=derivative("1 / {a}", lambda g, a: g / a), floating=True)
+@operation("log", "log {a}", a=derivative("1 / {a}", lambda g, a: g / a), floating=True, fitting=True)
 def log(a, /):
     """The natural logarithm of each element; -inf at 0, NaN below."""
     return np.log(a)
 
 
-@operation("√", "√{a}", a=derivative("1 / (2 · {out})", lambda g, out: g / (2 * out)), floating=True)
+@operation(
+    "√", "√{a}", a=derivative("1 / (2 · {out})", lambda g, out: g / (2 * out)), floating=True, fitting=True
+)
 def sqrt(a, /):
     """The square root of each element; NaN below 0."""
     return np.sqrt(a)
@@ -47,6 +50,7 @@ def sqrt(a, /):
     a=derivative("1 − {out}²", lambda g, out: g - g * out * out),
     floating=True,
     on_arrays=np.tanh,
+    fitting=True,
 )
 def tanh(a, /):
     """The hyperbolic tangent of each element."""
@@ -86,6 +90,7 @@ def _of_logistic_of_block(g: Any, out: Any, into: Any, /) -> None:
     ),
     floating=True,
     on_arrays=in_blocks(_logistic, logistic_of_block, "native_loops.sigmoid"),
+    fitting=True,
 )
 def sigmoid(a, /):
     """The logistic function 1 / (1 + exp(−a)) of each element."""
