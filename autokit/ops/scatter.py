@@ -114,6 +114,8 @@ def _source(name: str, input: Tensor, axis: int, places: np.ndarray, src: Tensor
             f"{name}(): Expected self.dtype to be equal to src.dtype: they are {input.dtype.name} and "
             f"{src.dtype.name}"
         )
+    if not input.array.ndim and src.array.size > places.size:  # what no index names does not take part
+        src = src.reshape(-1)[: places.size]
     return in_one_dimension(src, input.array.shape)
 
 

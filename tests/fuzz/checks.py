@@ -11,7 +11,7 @@ A row of ``differences.txt`` may name checks; it covers a call only where one of
   elements together have PyTorch's gradient.
 * ``signs``: with the signs of PyTorch's columns and rows the results and the gradients are PyTorch's.
 * ``deficient``: a matrix is singular, or not of full rank, to the last digits.
-* ``unsorted``: boundaries are not in order.
+* ``unsorted``: boundaries are not in order; ``repeats``: a place is named twice.
 """
 
 from __future__ import annotations
@@ -417,6 +417,15 @@ def _of_lines(signs: np.ndarray) -> bool:
     ) or bool((signs >= 0).all())
 
 
+def _repeats(_: str, call: Call) -> bool:
+    """Whether index_put names a place twice."""
+    by_place, by_name = _arguments(call)
+    given = [*by_place, *by_name.values()]
+    indices = next(each for each in given if isinstance(each, tuple | list))
+    places = torch.stack([each.reshape(-1) for each in torch.broadcast_tensors(*indices)])
+    return places.unique(dim=1).shape[1] < places.shape[1]
+
+
 CHECKS: dict[str, Callable[[str, Call], bool]] = {
     "as float64": _answers(_as_float64),
     "roughly float64": _answers(_as_float64, 0.05),
@@ -432,5 +441,6 @@ CHECKS: dict[str, Callable[[str, Call], bool]] = {
     "signs": _signs,
     "deficient": _deficient,
     "unsorted": _unsorted,
+    "repeats": _repeats,
 }
 """Each check by its name."""
