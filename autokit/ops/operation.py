@@ -36,8 +36,10 @@ from autokit import dtypes
 from autokit.autograd.node import offer_saved
 from autokit.memory import INFERENCE
 from autokit.ops.autocast import autocasted
+from autokit.ops.blocks import MANY
 from autokit.ops.direct import direct
 from autokit.ops.errors import not_a_tensor
+from autokit.ops.large import SHARED
 from autokit.ops.names import OPERANDS, SPELLINGS, unknown_keyword, write_out
 from autokit.ops.operands import as_operands, with_number
 from autokit.ops.recording import record, refuse_inference, settle, share_storage
@@ -157,6 +159,7 @@ def _unary(operation: Operation) -> Callable[..., Tensor]:
 
 def _binary(operation: Operation) -> Callable[..., Tensor]:
     forward = operation.forward
+    of_large = SHARED.get(forward, forward)
     floating = operation.floating
     reduces = operation.reduces
     differentiable = bool(operation.rules)
@@ -169,7 +172,12 @@ def _binary(operation: Operation) -> Callable[..., Tensor]:
         if a.dtype is not b.dtype or (floating and a.dtype.kind != "f"):
             input, other = as_operands(operation, (input, other))
             a, b = input.array, other.array
+        source = input._node
         compute = forward
+        if (
+            source is None or source.saved is not None
+        ) and a.size >= MANY:  # nodes of small results save nothing
+            compute = of_large
         if UNUSUAL:
             if thread.state.autocast is not None:
                 return autocasted(operation.name, apply, (input, other), {})
@@ -193,7 +201,7 @@ def _binary(operation: Operation) -> Callable[..., Tensor]:
             return new_tensor(array)
         state = thread.state
         if state.grad_enabled and differentiable:
-            made = record(state, operation, array, way, (input._node or input, other._node or other), None)
+            made = record(state, operation, array, way, (source or input, other._node or other), None)
             node = made._node
             if node.saved is not None or (  # type: ignore[union-attr]
                 reduces and (a.size > state.small or b.size > state.small)

@@ -374,3 +374,24 @@ def test_a_gradient_that_is_said_to_fit_has_its_operands_shape_and_dtype():
             seeds = [np.ones(end.shape, end.array.dtype) for end in ends]
             run_backward([end.grad_fn for end in ends], seeds, listener=listen)
     assert seen == {each for each in OPERATIONS.values() if each.fitting}
+
+
+@pytest.mark.parametrize("size", [3, 70_000, 300_000])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_leaves_that_get_the_gradient_itself_share_it_with_nobody(size: int, threads: int):
+    before = autokit.get_num_threads()
+    autokit.set_num_threads(threads)
+    x, y = (autokit.full((size,), value, requires_grad=True) for value in (2.0, 5.0))
+    seed = autokit.full((size,), 3.0)
+    try:
+        (x + y).backward(seed)
+        (x + x).backward(seed)
+        (y + x + y).backward(seed)
+        ((x + x) * (x + y)).sum().backward()  # a sum of several, one after the other
+    finally:
+        autokit.set_num_threads(before)
+    assert autokit.equal(seed, autokit.full((size,), 3.0))
+    assert autokit.equal(x.grad, autokit.full((size,), 12.0 + 2 * 7 + 4))
+    assert autokit.equal(y.grad, autokit.full((size,), 9.0 + 4))
+    arrays = [each.numpy() for each in (seed, x.grad, y.grad)]
+    assert not any(np.shares_memory(a, b) for a, b in zip(arrays, arrays[1:] + arrays[:1]))
