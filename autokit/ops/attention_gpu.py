@@ -1,8 +1,8 @@
-"""Self-attention in several heads on a GPU, between two layers: one operation from the projections on.
+"""Attention on a GPU as one operation in few kernels: of queries, keys and values, or of their projection.
 
 Every operation costs a GPU's program more than most of them cost the GPU.  What
 heads do between the projection of queries, keys and values, which is one
-product, and that of what they found, is here a single operation in few kernels.
+product, and that of what they found, is here a single operation.
 """
 
 from __future__ import annotations
@@ -25,13 +25,45 @@ from autokit.thread_state import SMALL, thread
 def is_worth_it(input: Any, heads: int, *masks: Tensor | None) -> bool:
     """Whether :func:`attend` takes the place of the single operations: so many weights no picture shows."""
     times, samples, _ = input.shape
+    return on_a_gpu(input) and _fits(input, samples * heads * times * times, masks)
+
+
+def _fits(input: Any, weights: int, masks: tuple[Tensor | None, ...]) -> bool:
     return (
-        on_a_gpu(input)
-        and input.dtype.char in "efd"
-        and samples * heads * times * times > SMALL
+        input.dtype.char in "efd"
+        and weights > SMALL
         and thread.state.keep == SMALL
         and not any([mask is not None and mask._requires_grad for mask in masks])
     )
+
+
+def attend_apart(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, causal: bool, scale: float
+) -> Tensor | None:
+    """The averages of the values, (..., L, E), by the weights (..., L, S); None where that is of no use.
+
+    ``mask`` is added to the scores, or says where a query may look.
+    """
+    added = None if mask is None else mask.array
+    q, k, v = query.array, key.array, value.array
+    arrays = [each for each in (q, k, v, added) if each is not None]
+    lead = q.shape[:-2]
+    if not all(map(on_a_gpu, arrays)) or len({each.device.id for each in arrays}) > 1 or not lead:
+        return None
+    if not lead == k.shape[:-2] == v.shape[:-2] or q.shape[-1] != k.shape[-1] or k.shape[-2] != v.shape[-2]:
+        return None
+    scores = *q.shape[:-1], k.shape[-2]
+    if not _fits(q, math.prod(scores), (mask,)) or (added is not None and not _reaches(added.shape, scores)):
+        return None
+    weights = _weights(q, k, added, causal, scale)
+    settings = {"mask": added, "causal": causal, "scale": scale, "weights": weights}
+    return direct(attention_apart, (query, key, value), settings)
+
+
+def _reaches(shape: tuple[int, ...], whole: tuple[int, ...]) -> bool:
+    """Whether an array of ``shape`` is for one of shape ``whole``, element by element."""
+    pairs = zip(reversed(shape), reversed(whole))
+    return len(shape) <= len(whole) and all(size in (1, other) for size, other in pairs)
 
 
 def attend(projected: Tensor, heads: int, mask: Tensor | None, causal: bool) -> Tensor:
@@ -46,26 +78,29 @@ def attend(projected: Tensor, heads: int, mask: Tensor | None, causal: bool) -> 
     parts = contiguous(array.reshape((times, samples, 3, heads, head)).transpose((2, 1, 3, 0, 4)))
     added = None if mask is None else mask.array.astype(array.dtype, copy=False)
     settings = {"heads": heads, "mask": added, "causal": causal, "parts": parts}
-    weights = _weights(parts, added, causal)
+    weights = _weights(parts[0], parts[1], added, causal, 1 / math.sqrt(head or 1))
     return direct(attention_of_heads, (projected,), settings | {"weights": weights})
 
 
-def _weights(parts: Any, mask: Any, causal: bool) -> Any:
-    """How much each query of each head looks at each key, (N, heads, L, L)."""
-    query, key = parts[0], parts[1]
-    times, head = query.shape[-2:]
-    places = counting(query, times) if causal else None
-    at, before = (None, None) if places is None else (places[:, None], places[None])
-    given = product(query, key.swapaxes(-1, -2)), mask, at, before, 1 / math.sqrt(head or 1), -math.inf
-    top = _largest(*given, axis=3)[..., None]
-    return _shares(*given, top, _total(*given, top, axis=3)[..., None])
+def _weights(query: Any, key: Any, mask: Any, causal: bool, scale: float) -> Any:
+    """How much each query looks at each key, (..., L, S)."""
+    at, before = _places(query, key) if causal else (None, None)
+    given = product(query, key.swapaxes(-1, -2)), mask, at, before, scale, -math.inf
+    last = query.ndim - 1
+    top = _largest(*given, axis=last)[..., None]
+    return _shares(*given, top, _total(*given, top, axis=last)[..., None])
+
+
+def _places(query: Any, key: Any) -> tuple[Any, Any]:
+    """The number of each query in a column, and of each key in a row."""
+    return counting(query, query.shape[-2])[:, None], counting(query, key.shape[-2])[None]
 
 
 def _logits(scores: Any, mask: Any, at: Any, before: Any, scale: Any, never: Any) -> Any:
     """The scores in float32 at least, scaled and masked."""
     logits = (scores.astype(np.float32) if scores.dtype == np.float16 else scores) * scale
     if mask is not None:
-        logits = logits + mask
+        logits = np.where(mask, logits, never) if mask.dtype.kind == "b" else logits + mask
     return logits if at is None else np.where(before <= at, logits, never)
 
 
@@ -136,6 +171,59 @@ def _gradient_on_arrays(g: Any, a: Any, heads: int, mask: Any, causal: bool, par
     product(slope, key, made[0])
     product(slope.swapaxes(-1, -2), query, made[1])
     return made.transpose((3, 1, 0, 2, 4)).reshape(a.shape)
+
+
+def _gradients_apart(
+    g: Any, query: Any, key: Any, value: Any, mask: Any, causal: bool, scale: float, weights: Any
+) -> tuple[Any, Any, Any]:
+    """By the operations that have derivatives."""
+    scores = query @ np.swapaxes(key, -2, -1) * scale
+    for added in _added(query, key, mask, causal):
+        scores = scores + added
+    shares = on(plain_softmax, scores, dim=len(scores.shape) - 1)
+    slope = g @ np.swapaxes(value, -2, -1)
+    slope = shares * (slope - (slope * shares).sum(axis=-1, keepdims=True)) * scale
+    return slope @ key, np.swapaxes(slope, -2, -1) @ query, np.swapaxes(shares, -2, -1) @ g
+
+
+def _added(query: Any, key: Any, mask: Any, causal: bool) -> list[Any]:
+    """What the masks add to the scores: 0, or −∞ where a query may not look."""
+    q, k = (each.array if isinstance(each, Tensor) else each for each in (query, key))
+    allowed = [mask] if mask is not None and mask.dtype.kind == "b" else []
+    if causal:
+        at, before = _places(q, k)
+        allowed.append(before <= at)
+    numbers = [mask] if mask is not None and mask.dtype.kind != "b" else []
+    return numbers + [np.where(each, 0.0, -np.inf).astype(q.dtype) for each in allowed]
+
+
+def _gradients_apart_on_arrays(
+    g: Any, query: Any, key: Any, value: Any, mask: Any, causal: bool, scale: float, weights: Any
+) -> tuple[Any, Any, Any]:
+    slope = product(g, value.swapaxes(-1, -2))
+    total = _weighted(slope, weights, axis=weights.ndim - 1)[..., None]
+    slope = _by_scores(slope, weights, total, scale)
+    turned = slope.swapaxes(-1, -2)
+    return product(slope, key), product(turned, query), product(weights.swapaxes(-1, -2), g)
+
+
+@operation(
+    "attention",
+    "softmax({query} · {key}ᵀ · scale + mask) · {value}",
+    joint=derivative(
+        {
+            "query": "(p ⊙ (g · {value}ᵀ − its mean by p)) · {key} · scale",
+            "key": "(p ⊙ (g · {value}ᵀ − its mean by p))ᵀ · {query} · scale",
+            "value": "pᵀ · g",
+        },
+        _gradients_apart,
+        _gradients_apart_on_arrays,
+    ),
+    backward="ScaledDotProductEfficientAttentionBackward0",
+)
+def attention_apart(query, key, value, /, mask, causal, scale, weights):
+    """See :func:`attend_apart`, which made the ``weights``."""
+    return product(weights, value)
 
 
 @operation(

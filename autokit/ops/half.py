@@ -25,7 +25,7 @@ FLOAT32 = np.dtype(np.float32)
 _PRODUCTS = {
     *("mm", "bmm", "folded_mm", "affine", "addmm", "baddbmm", "convolution", "convolution_with_bias"),
     *("transposed_convolution", "transposed_convolution_with_bias"),
-    *("convolution_by_input", "convolution_by_weight", "attention_of_heads"),
+    *("convolution_by_input", "convolution_by_weight", "attention_of_heads", "attention_apart"),
 }
 """The operations that tensor cores compute."""
 

@@ -67,6 +67,49 @@ def test_it_is_the_cpus(kind: str, second_order: bool):
         np.testing.assert_allclose(there, here, rtol=2e-3, atol=1e-5 * np.abs(here).max())
 
 
+@pytest.mark.parametrize("second_order", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("kind", ["none", "causal", "bools", "numbers", "both"])
+def test_attention_of_three_is_the_cpus(kind: str, dtype: str, second_order: bool):
+    torch.manual_seed(0)
+    shapes = (2, 3, TIMES, 4), (2, 3, TIMES + 2, 4), (2, 3, TIMES + 2, 5)
+    operands = [torch.rand(*shape, dtype=getattr(torch, dtype)) for shape in shapes]
+    mask = {"bools": torch.rand(TIMES, TIMES + 2) < 0.7, "numbers": torch.randn(3, TIMES, TIMES + 2)}.get(
+        kind
+    )
+    if kind == "both":
+        mask = torch.rand(TIMES, TIMES + 2) < 0.9
+        mask[:, 0] = True
+    if mask is not None and mask.dtype != torch.bool:
+        mask = mask.to(operands[0].dtype)
+    found = []
+    for where in ("cpu", "cuda"):
+        q, k, v = (each.detach().to(where).requires_grad_() for each in operands)
+        at = None if mask is None else mask.to(where)
+        standin.launches.clear()
+        standin.copies.clear()
+        made = nn.functional.scaled_dot_product_attention(q, k, v, at, is_causal=kind in ("causal", "both"))
+        assert where == "cpu" or not standin.launches or "largest" in standin.launches
+        first = torch.autograd.grad(made.pow(2).sum(), (q, k, v), create_graph=second_order)
+        if second_order:
+            first += torch.autograd.grad(sum(each.pow(2).sum() for each in first), (q, k, v))
+        assert not standin.copies
+        found.append([each.detach().cpu().numpy() for each in (made, *first)])
+    for here, there in zip(*found):
+        np.testing.assert_allclose(there, here, rtol=2e-3, atol=1e-5 * np.abs(here).max())
+
+
+def test_what_does_not_fit_is_refused_as_on_the_cpu():
+    q, k = torch.rand(2, 3, TIMES, 4, device="cuda"), torch.rand(2, 3, TIMES, 4, device="cuda")
+    attention = nn.functional.scaled_dot_product_attention
+    for mask in (torch.ones(TIMES + 1, TIMES, device="cuda") > 0, torch.ones(TIMES, TIMES) > 0):
+        with pytest.raises(RuntimeError):
+            attention(q, k, k, mask)
+    with pytest.raises(RuntimeError):
+        attention(q, k[..., :3], k)
+    assert attention(q[:0], k[:0], k[:0]).shape == (0, 3, TIMES, 4)
+
+
 def test_a_query_that_may_look_nowhere_finds_nothing():
     layer = nn.MultiheadAttention(WIDTH, HEADS, bias=False).to("cuda")
     x = torch.rand(TIMES, SAMPLES, WIDTH, device="cuda", requires_grad=True)

@@ -9,6 +9,7 @@ import numpy as np
 from autokit.devices import module_of
 from autokit.dtypes import FLOATS
 from autokit.nn.functional.dropout import dropout
+from autokit.ops import attention_gpu
 from autokit.ops.attention import attention, is_large, mask_to_add
 from autokit.ops.choices import where
 from autokit.ops.direct import direct
@@ -78,6 +79,8 @@ def scaled_dot_product_attention(
     factor = 1 / math.sqrt(width or 1) if scale is None else scale
     if not dropout_p:
         known = _of_many_weights(query, key, value, attn_mask, is_causal, factor)
+        if known is None:
+            known = attention_gpu.attend_apart(query, key, value, attn_mask, is_causal, factor)
         if known is not None:
             return known
     scores = matmul(query, key.transpose(-2, -1)) * factor
