@@ -30,13 +30,23 @@ def shared_among_ties(g: Any, a: Any, out: Any, shape: tuple[int, ...], dim: Dim
     return restored(g, shape, dim, keepdim) * (hits / hits.sum(axis=axes(dim), keepdims=True))
 
 
+def shared_in_whole(g: Any, a: Any, out: Any) -> Any:
+    """The same for an extreme of all elements.
+
+    It is chosen where a product would do, as in PyTorch: 0 times a negative gradient is -0.0, and shows.
+    """
+    hits = (a == out) | ((a != a) & (out != out))
+    count = np.where(hits, np.ones_like(a), np.zeros_like(a)).sum()
+    return np.where(hits, g / count, np.zeros_like(a))
+
+
 def _shared_unless_nan(
     g: Any, a: Any, out: Any, shape: tuple[int, ...], dim: Dim, keepdim: bool, made_by: str | None
 ) -> Any:
     """The same; but as in PyTorch a NaN leaves nothing to share, unless the extreme is of a whole tensor."""
-    shared = shared_among_ties(g, a, out, shape, dim, keepdim)
     if dim is None and made_by is None:
-        return shared
+        return shared_in_whole(g, a, out)
+    shared = shared_among_ties(g, a, out, shape, dim, keepdim)
     top = restored(out, shape, dim, keepdim)
     return np.where(top == top, shared, top)
 

@@ -155,8 +155,19 @@ def floor_divide(a: Any, b: Any) -> Any:
 
 
 def remainder(a: Any, b: Any) -> Any:
-    """``np.remainder``; of floats on a GPU by ``fmod``: CuPy's of an infinite ``b`` is NaN."""
-    return _left_over(a, b) if on_a_gpu(a) and a.dtype.kind == "f" else np.remainder(a, b)
+    """``np.remainder``; of floats on a GPU by ``fmod``: CuPy's of an infinite ``b`` is NaN.
+
+    A remainder of 0 has the sign of ``a``, as in PyTorch, where NumPy gives it that of ``b``.
+    """
+    if a.dtype.kind != "f":
+        return np.remainder(a, b)
+    if on_a_gpu(a):
+        return _left_over(a, b)
+    rest = np.remainder(a, b)
+    nothing = rest == 0
+    if isinstance(rest, np.ndarray | np.generic) and not nothing.any():
+        return rest
+    return np.where(nothing, np.copysign(rest, a), rest)
 
 
 @fused

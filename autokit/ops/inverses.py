@@ -20,6 +20,7 @@ from autokit.ops.matrices import (
     in_batch,
     in_columns,
     require_square_floating,
+    svd,
     transposed,
 )
 from autokit.ops.names import Names
@@ -120,7 +121,10 @@ def _matrices(scalars: Any) -> Any:
 
 def _cofactors(a: Any) -> Any:
     """det(A) A⁻ᵀ, found without a division, so that a singular matrix has it too."""
-    u, s, vh = np.linalg.svd(a)
+    try:
+        u, s, vh = svd(a)
+    except RuntimeError:  # a number is not finite
+        return np.full_like(a, np.nan)
     others = np.where(module_of(a).eye(a.shape[-1], dtype=bool), 1, s[..., None, :]).prod(axis=-1)
     return (u * others[..., None, :]) @ vh * _matrices(np.linalg.det(u) * np.linalg.det(vh))
 

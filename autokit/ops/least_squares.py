@@ -13,6 +13,7 @@ from autokit.ops.matrices import (
     LinAlgError,
     require_floating,
     require_square,
+    svd,
     title,
     transposed,
 )
@@ -39,7 +40,7 @@ def _pseudoinverse_gradient(g: Any, a: Any, out: Any) -> Any:
 )
 def plain_pinv(a, /, atol=0.0, rtol=0.0):
     """See :func:`pinv`."""
-    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    u, s, vh = svd(a, full_matrices=False)
     kept = s > cutoff(s, a.shape, atol, rtol)
     inverted = np.where(kept, 1 / np.where(kept, s, 1), 0)
     return transposed(vh) @ (inverted[..., None] * transposed(u))
@@ -201,7 +202,7 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     rows, columns = A.array.shape[-2:]
     if rcond is not None and (rcond < 0 or (rcond >= 1 and driver != "gelss")):
         rcond = float(np.finfo(A.array.dtype).eps)
-    s = np.linalg.svd(A.array, compute_uv=False)
+    s = svd(A.array, compute_uv=False)
     rank = (s > cutoff(s, A.array.shape, 0.0, rcond)).sum(axis=-1)
     full = not any_of(rank != min(rows, columns))
     if driver == "gels" and not full:
@@ -241,7 +242,7 @@ def matrix_rank(
     if not A.array.size:
         return new_tensor(like(np.zeros_like, A.array, np.int64, shape=A.array.shape[:-2]))
     # As in PyTorch, of symmetric matrices half is read.
-    s = np.abs(np.linalg.eigvalsh(A.array)) if hermitian else np.linalg.svd(A.array, compute_uv=False)
+    s = np.abs(np.linalg.eigvalsh(A.array)) if hermitian else svd(A.array, compute_uv=False)
     # The older `tol` is absolute, and leaves no room for the relative one.
     bounds = (_bound(tol, A), 0.0) if tol is not None else _bounds(A, atol, rtol)
     return new_tensor((s > cutoff(s, A.array.shape, *bounds)).sum(axis=-1, dtype=np.int64))

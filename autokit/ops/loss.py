@@ -319,7 +319,7 @@ def _binary_gradient(g: Any, input: Any, target: Any, weight: Any, reduction: st
 
 
 def _binary_target_gradient(g: Any, input: Any, weight: Any, reduction: str) -> Any:
-    slope = np.maximum(np.log(1 - input), -100.0) - np.maximum(np.log(input), -100.0)
+    slope = np.log(1 - input) - np.log(input)  # unlike the loss, not ending at -100
     return share_of_each(g, slope.shape, reduction) * (slope if weight is None else slope * weight)
 
 

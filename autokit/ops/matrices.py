@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.batches.batch import Batch
 from autokit.devices import contiguous
 from autokit.dtypes import DIFFERENTIABLE
 from autokit.ops.errors import describe
@@ -52,6 +53,39 @@ def require_tensors(function: str, **values: Any) -> None:
                 f"{function}(): argument '{name}' (position {place}) must be Tensor, not "
                 f"{type(value).__name__}; make one with torch.tensor(...)"
             )
+
+
+def svd(a: Any, **settings: Any) -> Any:
+    """``numpy.linalg.svd``; NaN for a matrix with an infinity, from which LAPACK may never come back.
+
+    Raises
+    ------
+    LinAlgError
+        If a number is NaN.
+    """
+    numbers = a
+    while numbers.__class__ is Batch:
+        numbers = numbers.full
+    if numbers.__class__ is not np.ndarray or np.isfinite(numbers).all():
+        return np.linalg.svd(a, **settings)
+    if np.isnan(numbers).any():
+        raise LinAlgError(
+            "linalg.svd: The algorithm failed to converge because the input matrix contained non-finite "
+            "values."
+        )
+    infinite = np.isinf(a)
+    made = np.linalg.svd(np.where(infinite, 0, a), **settings)
+    lost = infinite.any(axis=(-2, -1))
+    if not settings.get("compute_uv", True):
+        return np.where(lost[..., None], np.nan, made).astype(a.dtype)
+    return tuple(
+        [
+            np.where(lost[..., None] if each.ndim < a.ndim else lost[..., None, None], np.nan, each).astype(
+                a.dtype
+            )
+            for each in made
+        ]
+    )
 
 
 def in_columns(a: Any) -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 from autokit.devices import contiguous, laid_as, module_of
 from autokit.dtypes import FLOATS
 from autokit.ops.dims import place_of
-from autokit.ops.extremes import shared_among_ties
+from autokit.ops.extremes import shared_in_whole
 from autokit.ops.gpu import accumulate, is_on_cpu, like
 from autokit.ops.half import widened
 from autokit.ops.names import Names
@@ -212,14 +212,10 @@ def _middle(a: Any) -> Any:
     return np.where(flat[-1] != flat[-1], flat[-1], flat[(flat.size - 1) // 2])
 
 
-def _shared(g: Any, a: Any, out: Any, shape: tuple[int, ...]) -> Any:
-    return shared_among_ties(g, a, out, shape, None, False)
-
-
 @operation(
     "median",
     "median {a}",
-    a=derivative("1 at the median, shared among ties", _shared),
+    a=derivative("1 at the median, shared among ties", shared_in_whole),
     name="median",
     reduces=True,
 )
@@ -231,7 +227,7 @@ def _whole_median(a, /):
 @operation(
     "nanmedian",
     "median {a}",
-    a=derivative("1 at the median, shared among ties", _shared),
+    a=derivative("1 at the median, shared among ties", shared_in_whole),
     name="nanmedian",
     reduces=True,
 )

@@ -37,6 +37,7 @@ from autokit.ops.matrices import (
     title,
     transposed,
 )
+from autokit.ops.matrices import svd as finite_svd
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.return_types import return_type
@@ -130,15 +131,10 @@ def _svd_arrays(A: Tensor, full: bool) -> Any:
     require_matrices("linalg.svd", A)
     require_floating("linalg.svd", A)
     try:
-        return np.linalg.svd(A.array, full_matrices=full)
+        return finite_svd(A.array, full_matrices=full)
     except np.linalg.LinAlgError:
-        if np.isfinite(A.array).all():
-            reason = "failed to converge because the input matrix is ill-conditioned or has too many repeated"
-            raise LinAlgError(f"linalg.svd: The algorithm {reason} singular values.") from None
-        raise LinAlgError(
-            "linalg.svd: The algorithm failed to converge because the input matrix contained non-finite "
-            "values."
-        ) from None
+        reason = "failed to converge because the input matrix is ill-conditioned or has too many repeated"
+        raise LinAlgError(f"linalg.svd: The algorithm {reason} singular values.") from None
 
 
 def linalg_svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> Any:

@@ -222,6 +222,23 @@ FOUND: list[Callable[[Any], Any]] = [
     lambda T: T.zeros(0, dtype=T.result_type(0, T.tensor(4, dtype=T.int32))),
     lambda T: (T.manual_seed(0), a(T, 5).random_(-2, None))[1],
     lambda T: a(T, 3).double().cauchy_(T.tensor(2.0)).isfinite(),
+    # From infinities LAPACK did not come back.
+    lambda T: T.linalg.svd(T.tensor([[INF, 1.0, 2.0], [1.0, 2.0, 3.0], [0.0, 1.0, 1.0]])).S,
+    lambda T: T.linalg.svdvals(T.tensor([[[1.0, 0.0], [0.0, 2.0]], [[INF, 1.0], [1.0, 2.0]]]))[1],
+    lambda T: T.linalg.matrix_rank(T.tensor([[INF, 1.0], [1.0, 2.0]])),
+    lambda T: T.linalg.norm(T.tensor([[-INF, 1.0], [1.0, 2.0]]), "nuc"),
+    *(
+        lambda T, name=name: repr(T.autograd.grad(-getattr(x := a(T, 5).requires_grad_(), name)(), x))
+        for name in ("max", "min", "median", "nanmedian")
+    ),
+    *(
+        lambda T, a=first, b=second: repr(T.tensor(a) % T.tensor(b))
+        for first in ([4.0, -4.0], [0.0, -0.0], [7.0, -7.0])
+        for second in (-2.0, 2.0)
+    ),
+    lambda T: slope(
+        T, lambda t: T.nn.functional.binary_cross_entropy(T.tensor([0.0, 1.0, 0.5]), t), [0.0, 0.5, 1.0]
+    ),
     *(
         lambda T, reduction=reduction: slope(
             T,
