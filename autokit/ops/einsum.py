@@ -62,7 +62,8 @@ def _sum_one(a, /, labels, into):
     a, labels = _diagonals(a, labels)
     gone = tuple([place for place, label in enumerate(labels) if label not in into])
     kept = [label for label in labels if label in into]
-    a = a.sum(axis=gone, dtype=a.dtype) if gone else a.copy()
+    # As elsewhere integers are summed in int64, where small ones would overflow.
+    a = a.sum(axis=gone, dtype=np.int64 if a.dtype.kind in "bui" else a.dtype) if gone else a.copy()
     return a.transpose([kept.index(label) for label in into])
 
 

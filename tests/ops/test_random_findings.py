@@ -222,6 +222,7 @@ FOUND: list[Callable[[Any], Any]] = [
     lambda T: T.zeros(0, dtype=T.result_type(0, T.tensor(4, dtype=T.int32))),
     lambda T: (T.manual_seed(0), a(T, 5).random_(-2, None))[1],
     lambda T: a(T, 3).double().cauchy_(T.tensor(2.0)).isfinite(),
+    lambda T: T.einsum("ij,kl->", a(T, 2, 3, dtype=T.int8) * 40, a(T, 2, 2, dtype=T.int8) * 40),
     # From infinities LAPACK did not come back.
     lambda T: T.linalg.svd(T.tensor([[INF, 1.0, 2.0], [1.0, 2.0, 3.0], [0.0, 1.0, 1.0]])).S,
     lambda T: T.linalg.svdvals(T.tensor([[[1.0, 0.0], [0.0, 2.0]], [[INF, 1.0], [1.0, 2.0]]]))[1],
