@@ -226,6 +226,8 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     _require_single("index_fill_", value)
     if index.array.dtype != np.int64:
         raise IndexError(f"index_fill_(): Expected dtype int64 for index: {describe(index)}; use .long()")
+    if index.array.ndim > 1:
+        raise RuntimeError(f"Index has to be a vector/scalar: it is {describe(index)}")
     axis, places = _checked_vector("index_fill_", input, dim, index)
     value, by_tensor = single("index_fill_", input, value)
     size = input.array.shape[axis] if input.array.ndim else 1

@@ -375,6 +375,11 @@ def instance_norm(
         for running in (running_mean, running_var):
             if running is not None:
                 refuse_change(running)
+                if running.array.size != channels:
+                    raise RuntimeError(
+                        f"running statistics should contain {channels} elements not {running.array.size}: "
+                        f"{describe(running)}"
+                    )
         for running, each in ((running_mean, each_mean), (running_var, each_var)):
             if running is not None and each is not None:
                 running.array[...] = each.array.reshape(samples, channels).mean(axis=0)
