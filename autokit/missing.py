@@ -315,11 +315,27 @@ _Unknown.__name__ = _Unknown.__qualname__ = "AttributeError"
 _Unknown.__module__ = "builtins"
 
 
+_PACKAGES = {
+    "torch": "write `import autokit as torch`, `import autokit.nn as nn`, `from autokit.utils.data import …`",
+    "torchvision": "`from autokit import datasets, transforms` has MNIST and its relatives, and changes to "
+    "pictures; models are written out, as in the course, or their weights loaded by torch.load",
+    "torchaudio": "autokit has nothing in its place; the standard library's wave reads sounds",
+    "torchtext": "autokit.datasets has names and sonnets; a dict of words, nn.utils.rnn.pad_sequence and a "
+    "collate_fn do the rest",
+}
+"""What to do without PyTorch and the packages around it, where they are not installed."""
+
+
 class _Finder:
     """Asked last for a module: says of one that PyTorch has why it is not here."""
 
     @staticmethod
     def find_spec(name: str, path: Any = None, target: Any = None) -> None:
+        if name in _PACKAGES:
+            # A tool that looks whether the package is there comes another way than an import.
+            if sys._getframe(2).f_code.co_name == "_find_and_load_unlocked":
+                raise ModuleNotFoundError(f"No module named {name!r}: {_PACKAGES[name]}", name=name)
+            return
         room, _, last = name.rpartition(".")
         if room.partition(".")[0] != "autokit" or path is not getattr(
             sys.modules.get(room), "__path__", None

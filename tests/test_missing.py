@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import pickle
+import subprocess
+import sys
 import traceback
 
 import pytest
@@ -142,3 +144,37 @@ def test_a_module_explains_what_it_has_not(make: type, name: str, message: str):
 def test_names_are_read_without_pytorch():
     program = "import sys, autokit\ntry: autokit.stft\nexcept AttributeError: print('torch' in sys.modules)"
     assert printed_by(program) == "False\n"
+
+
+WITHOUT = """
+import importlib.util, sys
+from importlib.machinery import PathFinder
+sys.meta_path.remove(PathFinder)
+class Without:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if not name.startswith("torch"):
+            return PathFinder.find_spec(name, path, target)
+sys.meta_path.append(Without)
+import autokit as ak
+assert importlib.util.find_spec("torch") is None
+try:
+    import torchvision
+except ImportError as error:
+    print(error)
+import {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("torch.nn as nn", "No module named 'torch': write `import autokit as torch`"),
+        ("torchaudio", "No module named 'torchaudio': autokit has nothing in its place"),
+    ],
+)
+def test_a_program_hears_what_to_import_in_place_of_what_is_not_installed(line: str, words: str):
+    program = WITHOUT.replace("{}", line)
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert run.stdout.startswith("No module named 'torchvision': `from autokit import datasets, transforms`")
+    assert f"ModuleNotFoundError: {words}" in run.stderr
