@@ -111,7 +111,7 @@ _VERY_FEW = 32
 
 def _top_beside(a: Any, columns: int) -> Any:
     """The largest of each row of a small matrix, beside each of its elements."""
-    return a.take(places_in_line(a.argmax(axis=1), columns)).repeat(columns).reshape(-1, columns)
+    return a.take(places_in_line(a.argmax(1), columns)).repeat(columns).reshape(-1, columns)
 
 
 def _sum_beside(a: Any, columns: int) -> Any:

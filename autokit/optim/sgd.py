@@ -109,11 +109,9 @@ class SGD(Optimizer):
         check_fused(fused, foreach)
 
     def _update(self, group: dict[str, Any], line: Line) -> None:
-        lr, momentum, weight_decay = (
-            number_of(group["lr"]),
-            group["momentum"],
-            number_of(group["weight_decay"]),
-        )
+        lr, momentum, weight_decay = number_of(group["lr"]), group["momentum"], group["weight_decay"]
+        if weight_decay:
+            weight_decay = number_of(weight_decay)
         maximize = group["maximize"]
         code, instruction = line
         on_gpu: list[Any] = []
