@@ -177,7 +177,8 @@ def _cut_at_last_offset(call: ast.Call) -> None:
 
 
 def _with_gelsd(call: ast.Call) -> None:
-    call.keywords.append(ast.keyword("driver", ast.Constant("gelsd")))
+    others = [each for each in call.keywords if each.arg != "driver"]
+    call.keywords = [*others, ast.keyword("driver", ast.Constant("gelsd"))]
 
 
 def _alike(ours: Any, theirs: Any, tolerance: float) -> bool:
