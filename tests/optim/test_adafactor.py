@@ -105,7 +105,7 @@ def test_half_precision_and_complex_numbers():
         half.grad = T.linspace(-2, 1, 12).reshape(3, 4).to(T.float16)
         optimizer.step()
         results.append(half.detach().double().numpy())
-        pair = T.ones(2, dtype=T.complex64, requires_grad=True)
+        pair = T.ones(2, dtype=T.complex64)
         pair.grad = T.ones(2, dtype=T.complex64)
         with pytest.raises(RuntimeError, match="does not support complex parameters"):
             T.optim.Adafactor([pair]).step()

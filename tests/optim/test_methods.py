@@ -81,8 +81,9 @@ def parameters(seed: int, dtype: str = "float64") -> tuple[list[Any], list[Any]]
     """The same parameters for autokit and for PyTorch."""
     rng = np.random.RandomState(seed)
     arrays = [np.asarray(rng.randn(*shape)).astype(dtype) for shape in SHAPES]
-    ours = [ak.from_numpy(array.copy()).requires_grad_() for array in arrays]
-    theirs = [torch.from_numpy(array.copy()).requires_grad_() for array in arrays]
+    real = not dtype.startswith("complex")  # autokit has no derivatives of complex numbers
+    ours = [ak.from_numpy(array.copy()).requires_grad_(real) for array in arrays]
+    theirs = [torch.from_numpy(array.copy()).requires_grad_(real) for array in arrays]
     return ours, theirs
 
 
