@@ -20,6 +20,8 @@ Dtype = dtypes.dtype | None
 
 
 def finished(array: Any, requires_grad: bool, device: Any = None) -> Tensor:
+    if requires_grad is not False and not isinstance(requires_grad, bool | np.bool_ | None):
+        raise TypeError(f"argument 'requires_grad' must be bool, not {type(requires_grad).__name__}")
     if requires_grad and array.dtype.kind not in dtypes.DIFFERENTIABLE:
         raise RuntimeError(
             "Only Tensors of floating point and complex dtype can require gradients: this one is "
