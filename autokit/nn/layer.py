@@ -14,6 +14,9 @@ from autokit.tensor import Tensor, new_tensor
 
 def unset(shape: tuple[int, ...], device: Any = None, dtype: Any = None) -> Parameter:
     """A parameter of ``shape`` whose values are still to be drawn."""
+    wrong = [type(size).__name__ for size in shape if not hasattr(size, "__index__")]
+    if wrong:
+        raise TypeError(f"empty(): argument 'size' must be tuple of ints, not {wrong[0]}")
     if min(shape, default=0) < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {min(shape)}: {list(shape)}")
     kind = dtypes.as_dtype(dtype) if dtype is not None else dtypes.get_default_dtype()
