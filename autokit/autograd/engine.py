@@ -227,11 +227,12 @@ def flow(
                     source = value = None  # it may be large, and is not needed while other rules run
                 is_node = target.__class__ is Node or target.__class__ in NODES
                 if not fitting:
-                    raw = made
+                    raw = made if told else None
                     like = target if is_node else target.array
                     known = node if made is gradient else made  # of the same shape, and sooner asked for it
                     if known.shape != like.shape or known.dtype is not like.dtype:
                         made = _fitted(made, like)
+                    known = None  # nor is what was made, once it is added up
                 if target is at_hand or target in gradients:
                     before = its_gradient if target is at_hand else gradients[target]
                     if gpus is not None:
