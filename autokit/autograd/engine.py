@@ -190,6 +190,7 @@ def flow(
                 if node.freed and not rehearsal:
                     refuse_freed(node)
 
+            # A node has something saved where its values are large; small ones stay at their sources.
             sources, saved, way = node.sources, node.saved, node.way
             if create_graph:
                 rules, fitting = way.plain_rules, False

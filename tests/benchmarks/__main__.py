@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
+from collections.abc import Callable
 from importlib import metadata
 
 from tests.benchmarks import (
@@ -21,7 +22,17 @@ from tests.benchmarks import (
     random_graph,
     training,
 )
-from tests.benchmarks.measure import best_times, row, threads
+from tests.benchmarks.measure import Job, best_times, row, threads
+
+ROWS: dict[str, Callable[[], dict[str, Job]]] = {
+    "200 elementwise operations on 4 elements, forward and backward": chain.jobs,
+    "a random graph of 1,000 operations on 8 elements, both ways": random_graph.jobs,
+    "100,000 indices into 1,000 numbers, both ways": lambda: indexing.jobs(0),
+    "100,000 indices into 1,000 rows of 64, both ways": lambda: indexing.jobs(64),
+    "a 3×3 convolution, 16 to 32 channels, 32 images of 28×28, both ways": convolution.jobs,
+    "the maxima of 2×2 pixels of 32×16×28×28, both ways": convolution.pooling_jobs,
+}
+"""The first rows of the table, and what each times."""
 
 
 def main() -> None:
@@ -31,19 +42,13 @@ def main() -> None:
     print(f"{machine}, {_versions(packages)}")
     print()
     print("| what | autokit | beside |")
-    print("|---|---|---|")
-    for title, jobs in (
-        ("200 elementwise operations on 4 elements, forward and backward", chain.jobs()),
-        ("a random graph of 1,000 operations on 8 elements, both ways", random_graph.jobs()),
-        ("100,000 indices into 1,000 numbers, both ways", indexing.jobs(0)),
-        ("100,000 indices into 1,000 rows of 64, both ways", indexing.jobs(64)),
-        ("a 3×3 convolution, 16 to 32 channels, 32 images of 28×28, both ways", convolution.jobs()),
-        ("the maxima of 2×2 pixels of 32×16×28×28, both ways", convolution.pooling_jobs()),
-    ):
-        with threads(2):
-            print(row(title, best_times(jobs)))
-    for line in training.rows():
-        print(line)
+    print("|---|---|---|", flush=True)
+    # The threads that a library started for one row wait beside those of the next: LeNet's step takes up to
+    # 1.4 times as long after other rows as alone.
+    programs = [("tests.benchmarks", "--row", title) for title in ROWS]
+    programs += [("tests.benchmarks.training", name) for name in (*training.TRAININGS, "loader")]
+    for program in programs:
+        print(gpu.in_a_process(*program)[-1], flush=True)
     own, beside = (memory.bytes_per_node(name) for name in ("autokit", "torch"))
     print(f"| a node in a chain of a million | {own:.0f} bytes | {own / beside:.2f} of PyTorch |")
     peak = memory.peak_of_a_step()
@@ -76,5 +81,8 @@ def _versions(packages: tuple[str, ...]) -> str:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["gpu"]:
         gpu.main(*sys.argv[2:4])
+    elif sys.argv[1:2] == ["--row"]:
+        with threads(2):
+            print(row(sys.argv[2], best_times(ROWS[sys.argv[2]]())))
     else:
         main()
