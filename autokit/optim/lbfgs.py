@@ -9,6 +9,7 @@ import numpy as np
 
 from autokit.autograd.modes import enable_grad, no_grad
 from autokit.current_gpu import computing_beside, on_the_chosen_gpu
+from autokit.ops.inplace import refuse_change
 from autokit.ops.recording import calling_line, storage_of
 from autokit.optim.line_search import Place, strong_wolfe
 from autokit.optim.optimizer import (
@@ -210,6 +211,7 @@ class LBFGS(Optimizer):
         """Let the parameters, one after the other, have ``values``."""
         start = 0
         for param in self._params:
+            refuse_change(param)
             array = param.array
             stop = start + array.size * (2 if array.dtype.kind == "c" else 1)
             part = values[start:stop]

@@ -10,9 +10,10 @@ from copy import deepcopy
 from functools import wraps
 from typing import Any
 
-from autokit.autograd.modes import enable_grad
+from autokit.autograd.modes import enable_grad, no_grad
 from autokit.current_gpu import SEVERAL, OnGPU, gpu_of
 from autokit.ops.errors import full
+from autokit.ops.inplace import refuse_change
 from autokit.ops.recording import calling_line
 from autokit.tensor import RemovableHandle, Tensor
 from autokit.thread_state import UNUSUAL
@@ -253,6 +254,7 @@ class Optimizer:
                 loss = closure()
         line = calling_line()
         for group in self.param_groups:
+            _refuse_expanded(group["params"])
             try:
                 if SEVERAL in UNUSUAL:
                     self._update_on_each_gpu(group, line)
@@ -476,3 +478,11 @@ def _fitting(value: Any, param: Tensor, name: Any = None) -> Any:
     if isinstance(value, list | tuple):
         return type(value)(_fitting(each, param) for each in value)
     return deepcopy(value)
+
+
+def _refuse_expanded(params: Iterable[Tensor]) -> None:
+    """Raise for a parameter to be changed whose elements share one place, as ``expand`` makes them."""
+    for param in params:
+        if param._grad is not None and 0 in param.array.strides:
+            with no_grad():
+                refuse_change(param)

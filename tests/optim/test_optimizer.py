@@ -229,3 +229,18 @@ def test_an_optimizer_that_wraps_another_needs_no_parts_of_its_own():
         weight.grad = ak.ones(1)
         outer.step()
         assert weight.item() == expected
+
+
+@pytest.mark.parametrize("method", ["SGD", "Adam", "RMSprop", "Adafactor", "LBFGS"])
+def test_an_expanded_parameter_is_refused_as_its_elements_are_one_number(method: str):
+    def step(module: Any) -> None:
+        weight = module.zeros(1).expand(3).requires_grad_()
+
+        def loss() -> Any:
+            weight.grad = module.ones(3)
+            return weight.sum()
+
+        getattr(module.optim, method)([weight]).step(loss)
+
+    ours, theirs = refusals(step)
+    assert all("more than one element of the written-to tensor" in words for words in (ours, theirs))
