@@ -155,6 +155,8 @@ def test_packing_and_padding():
         lambda rnn, t: rnn.unpack_sequence(rnn.pack_sequence([t([4.0]), t([1.0, 2])], enforce_sorted=False)),
         lambda rnn, t: rnn.unpad_sequence(t([[1, 2, 0], [3, 4, 5]]), t([2, 3]), batch_first=True),
         lambda rnn, t: rnn.pack_padded_sequence(t([[1, 2, 0], [3, 4, 5]]), [2, 3], True, False).float(),
+        lambda rnn, t: rnn.pack_padded_sequence(t([[1, 2, 0], [3, 4, 5], [6, 7, 8]]), [1, 3], True, False),
+        lambda rnn, t: rnn.pack_padded_sequence(t([[1, 2, 0], [3, 4, 5]]), [2], enforce_sorted=False),
         lambda rnn, t: rnn.invert_permutation(t([2, 0, 1])),
     ):  # fmt: skip
         assert repr(make(nn.utils.rnn, ak.tensor)) == repr(make(torch.nn.utils.rnn, torch.tensor))
@@ -164,6 +166,11 @@ def test_packing_and_padding():
     "pad_sequence([])", "pad_sequence(3)", "pad_sequence([torch.ones(2, 3), torch.ones(2, 2)])",
     "pack_padded_sequence(torch.ones(3, 2), [2, 3])", "pack_padded_sequence(torch.ones(3, 2), [3, 0])",
     "pack_padded_sequence(torch.ones(3, 2), [3])",
+    "pack_padded_sequence(torch.ones(3, 2), [], False, False)",
+    "pack_padded_sequence(torch.ones(3, 2), [3, 2], 0)",
+    "pack_padded_sequence(torch.ones(3, 2), [3, 2], None)",
+    "pad_packed_sequence(rnn.pack_sequence([torch.ones(3)]), 'first')",
+    "pad_packed_sequence(rnn.pack_sequence([torch.ones(3)]), total_length=4.0)",
     "pad_packed_sequence(rnn.pack_sequence([torch.ones(3)]), total_length=2)",
     "pad_sequence([torch.ones(2)], padding_side='top')",
 ])  # fmt: skip

@@ -117,7 +117,8 @@ def pack_padded_sequence(
     input : Tensor
         Of shape (T, B, ...), or (B, T, ...) if ``batch_first``.
     lengths : Tensor or sequence of int
-        The length of each sequence.
+        The length of each sequence; without ``enforce_sorted`` there may be fewer lengths than sequences,
+        and only the first sequences are taken.
     batch_first : bool
         Whether the batch is the first dimension.
     enforce_sorted : bool
@@ -136,16 +137,19 @@ def pack_padded_sequence(
 unsorted_indices=None)
     """
     require_tensor("_pack_padded_sequence", input, "input", 1)
+    _require_flag("_pack_padded_sequence", batch_first)
     if not input.numel():
         raise RuntimeError(f"Cannot pack empty tensors. The input is of shape {list(input.shape)}")
     counts = np.asarray(lengths.array if isinstance(lengths, Tensor) else lengths, dtype=np.int64)
     batch_dim = 0 if batch_first else 1
     times, batch = input.shape[1 - batch_dim], input.shape[batch_dim]
-    if counts.shape != (batch,):
+    if counts.ndim != 1 or counts.size > batch or (enforce_sorted and counts.size < batch):
         raise RuntimeError(
             f"Expected `len(lengths)` to be equal to batch_size, but got {counts.size} (batch_size={batch})"
         )
-    if counts.size and counts.min() <= 0:
+    if not counts.size:
+        raise RuntimeError("Cannot pack empty tensors. No lengths are given")
+    if counts.min() <= 0:
         raise RuntimeError(
             "Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0"
         )
@@ -196,12 +200,18 @@ def pad_packed_sequence(
     lengths : Tensor
         The length of each sequence.
     """
+    _require_flag("_pad_packed_sequence", batch_first)
     sizes = sequence.batch_sizes.array
     times = len(sizes) if total_length is None else total_length
     if times < len(sizes):
         raise ValueError(
             "Expected total_length to be at least the length of the longest sequence in input, but got "
             f"total_length={total_length} and max sequence length being {len(sizes)}"
+        )
+    if not hasattr(times, "__index__"):
+        raise TypeError(
+            "_pad_packed_sequence(): argument 'total_length' (position 5) must be int, not "
+            f"{type(times).__name__}: it counts the times of the result, but is {times!r}"
         )
     data, batch = sequence.data, int(sizes[0])
     places = np.full((times, batch), len(data))  # the row after the last, which is the padding
@@ -217,6 +227,15 @@ def pad_packed_sequence(
     padding = _rows_of(padding_value, data, data.shape[1:])
     padded = cat([data, padding]).index_select(0, new_tensor(beside(data.array, places.reshape(-1))))
     return padded.reshape(*places.shape, *data.shape[1:]), new_tensor(lengths)
+
+
+def _require_flag(function: str, batch_first: Any) -> None:
+    """Raise unless ``batch_first`` is True or False: a size or a name in its place is a mistake."""
+    if not isinstance(batch_first, bool):
+        raise TypeError(
+            f"{function}(): argument 'batch_first' (position 3) must be bool, not "
+            f"{type(batch_first).__name__}"
+        )
 
 
 def _rows_of(value: float, beside_it: Tensor, shape: Sequence[int]) -> Tensor:
