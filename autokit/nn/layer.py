@@ -12,11 +12,19 @@ from autokit.nn.parameter import Parameter
 from autokit.tensor import Tensor, new_tensor
 
 
+def require_whole(shape: tuple[Any, ...]) -> None:
+    """Raise unless the sizes of a parameter or a buffer are whole numbers."""
+    for size in shape:
+        if isinstance(size, bool) or not hasattr(size, "__index__"):
+            raise TypeError(
+                f"empty(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}: "
+                f"the sizes of a layer are whole numbers, but one of them is {size!r}"
+            )
+
+
 def unset(shape: tuple[int, ...], device: Any = None, dtype: Any = None) -> Parameter:
     """A parameter of ``shape`` whose values are still to be drawn."""
-    wrong = [type(size).__name__ for size in shape if not hasattr(size, "__index__")]
-    if wrong:
-        raise TypeError(f"empty(): argument 'size' must be tuple of ints, not {wrong[0]}")
+    require_whole(shape)
     if min(shape, default=0) < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {min(shape)}: {list(shape)}")
     kind = dtypes.as_dtype(dtype) if dtype is not None else dtypes.get_default_dtype()

@@ -11,7 +11,7 @@ import numpy as np
 from autokit import dtypes
 from autokit.devices import computing_on, get_default_device, module_for
 from autokit.nn import functional, init
-from autokit.nn.layer import FunctionLayer, unset
+from autokit.nn.layer import FunctionLayer, require_whole, unset
 from autokit.nn.module import Module
 from autokit.nn.parameter import Parameter
 from autokit.tensor import Tensor, new_tensor
@@ -81,10 +81,14 @@ class _OfChannels(_Scaled):
             "running_var": (shape, kind),
             "num_batches_tracked": ((), np.int64),
         }
+        if self.track_running_stats:
+            require_whole(shape)
         for name, (of, numbers) in kinds.items():
+            if not self.track_running_stats:
+                self.register_buffer(name, None)
+                continue
             with computing_on(where):
-                zeros = module_for(where).zeros(of, numbers)
-            self.register_buffer(name, new_tensor(zeros) if self.track_running_stats else None)
+                self.register_buffer(name, new_tensor(module_for(where).zeros(of, numbers)))
 
     def reset_running_stats(self) -> None:
         """Forget the batches: mean 0, variance 1."""

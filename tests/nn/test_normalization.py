@@ -135,3 +135,20 @@ def test_wrong_use_is_refused_as_in_pytorch(call: Any):
     assert raised[1].type is raised[0].type
     first = " ".join(str(raised[0].value).split()[:3])
     assert first in " ".join(str(raised[1].value).split()) or "not implemented for" in str(raised[1].value)
+
+
+@pytest.mark.parametrize("channels", [1.5, True, "3", None])
+@pytest.mark.parametrize("affine", [True, False])
+def test_a_number_of_channels_that_is_no_whole_number_is_refused(channels: Any, affine: bool):
+    for module in (ak, torch):
+        with pytest.raises(TypeError, match=r"argument 'size' \(position 1\) must be tuple of ints"):
+            module.nn.BatchNorm2d(channels, affine=affine)
+
+
+def test_without_scale_and_statistics_the_number_of_channels_is_not_asked_for():
+    x = [[[1.0, 2.0, 4.0], [0.0, 3.0, 3.0]]]
+    ours, theirs = (
+        module.nn.BatchNorm1d(None, affine=False, track_running_stats=False)(module.tensor(x))
+        for module in (ak, torch)
+    )
+    np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-5)
