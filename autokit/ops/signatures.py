@@ -65,6 +65,12 @@ def _are_tensors(value: Any) -> bool:
     return isinstance(value, tuple | list) and all(isinstance(each, Tensor) for each in value)
 
 
+def _are_sizes(value: Any) -> bool:
+    if isinstance(value, Tensor):  # PyTorch goes through it as through a list
+        return value.array.ndim == 1 and value.array.dtype.kind in "iu"
+    return isinstance(value, tuple | list) and all(map(_is_size, value))
+
+
 FITS: dict[str, Callable[[Any], bool]] = {
     "Tensor": lambda value: isinstance(value, Tensor),
     "tensors": _are_tensors,
@@ -73,7 +79,7 @@ FITS: dict[str, Callable[[Any], bool]] = {
     "int": _is_int,
     "bool": lambda value: isinstance(value, bool | np.bool_),
     "ints": lambda value: isinstance(value, tuple | list) and all(map(_is_int, value)),
-    "sizes": lambda value: isinstance(value, tuple | list) and all(map(_is_size, value)),
+    "sizes": _are_sizes,
     "floats": lambda value: isinstance(value, tuple | list) and all(map(_is_float, value)),
     "dtype": lambda value: isinstance(value, Dtype) or value in (bool, int, float, complex),
     "str": lambda value: isinstance(value, str),
@@ -230,6 +236,8 @@ def plain_numbers(
             changed = True
             if value.__class__ is not Tensor:
                 return value
+            if value.array.ndim and "sizes" in parameter.kinds:
+                return value.array.tolist()
             number = value.array.item()
             return int(number) if "ints" in parameter.kinds else number
         return value
