@@ -172,7 +172,7 @@ def test_packing_and_padding():
     "pad_packed_sequence(rnn.pack_sequence([torch.ones(3)]), 'first')",
     "pad_packed_sequence(rnn.pack_sequence([torch.ones(3)]), total_length=4.0)",
     "pad_packed_sequence(rnn.pack_sequence([torch.ones(3)]), total_length=2)",
-    "pad_sequence([torch.ones(2)], padding_side='top')",
+    "pad_sequence([torch.ones(2)], padding_side='top')", "pad_sequence([torch.ones(2)], 1)",
 ])  # fmt: skip
 def test_wrong_sequences(wrong: str):
     assert_same_error(f"torch.nn.utils.rnn.{wrong}")

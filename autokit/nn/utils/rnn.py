@@ -137,7 +137,7 @@ def pack_padded_sequence(
 unsorted_indices=None)
     """
     require_tensor("_pack_padded_sequence", input, "input", 1)
-    _require_flag("_pack_padded_sequence", batch_first)
+    _require_flag("_pack_padded_sequence", batch_first, 3)
     if not input.numel():
         raise RuntimeError(f"Cannot pack empty tensors. The input is of shape {list(input.shape)}")
     counts = np.asarray(lengths.array if isinstance(lengths, Tensor) else lengths, dtype=np.int64)
@@ -200,7 +200,7 @@ def pad_packed_sequence(
     lengths : Tensor
         The length of each sequence.
     """
-    _require_flag("_pad_packed_sequence", batch_first)
+    _require_flag("_pad_packed_sequence", batch_first, 3)
     sizes = sequence.batch_sizes.array
     times = len(sizes) if total_length is None else total_length
     if times < len(sizes):
@@ -229,11 +229,11 @@ def pad_packed_sequence(
     return padded.reshape(*places.shape, *data.shape[1:]), new_tensor(lengths)
 
 
-def _require_flag(function: str, batch_first: Any) -> None:
+def _require_flag(function: str, batch_first: Any, position: int) -> None:
     """Raise unless ``batch_first`` is True or False: a size or a name in its place is a mistake."""
     if not isinstance(batch_first, bool):
         raise TypeError(
-            f"{function}(): argument 'batch_first' (position 3) must be bool, not "
+            f"{function}(): argument 'batch_first' (position {position}) must be bool, not "
             f"{type(batch_first).__name__}"
         )
 
@@ -287,6 +287,7 @@ def pad_sequence(
                 "The size of the sequences may differ in their first dimension alone, but they are of shapes "
                 f"{list(parts[0].shape)} and {list(part.shape)}"
             )
+    _require_flag("pad_sequence", batch_first, 2)
     lengths = np.array([len(part) for part in parts])
     starts = np.cumsum(lengths) - lengths
     times = np.arange(lengths.max())[:, None]
