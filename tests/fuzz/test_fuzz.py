@@ -39,6 +39,12 @@ def one_thread():
     torch.set_num_threads(threads)
 
 
+@pytest.fixture(autouse=True)
+def values_are_looked_at():
+    """PyTorch's compiler, once another test has loaded it, switches its distributions' checks off."""
+    torch.distributions.Distribution.set_default_validate_args(True)
+
+
 @pytest.mark.parametrize("target", targets(), ids=lambda target: f"{target.home}.{target.name}")
 def test_random_calls_answer_as_in_pytorch(target: Target):
     for number in range(CALLS):
