@@ -152,3 +152,25 @@ def test_without_scale_and_statistics_the_number_of_channels_is_not_asked_for():
         for module in (ak, torch)
     )
     np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-5)
+
+
+@pytest.mark.parametrize("function", ["batch_norm", "instance_norm"])
+@pytest.mark.parametrize("size", [3, 9000])
+def test_a_running_variance_far_below_epsilon_keeps_its_digits(function: str, size: int):
+    x = np.random.default_rng(0).normal(size=(2, 2, size)).astype(np.float32) * 1e-6
+    found = []
+    for module in (ak, torch):
+        mean, var = module.zeros(2), module.zeros(2)
+        settings = {"training": True} if function == "batch_norm" else {}
+        getattr(module.nn.functional, function)(module.tensor(x), mean, var, momentum=1.0, **settings)
+        found.append(var.numpy())
+    np.testing.assert_allclose(*found, rtol=1e-5)
+
+
+def test_a_negative_epsilon_leaves_the_running_variance_alone():
+    x, found = np.arange(6, dtype=np.float32).reshape(1, 2, 3) * 1e-3, []
+    for module in (ak, torch):
+        mean, var = module.zeros(2), module.zeros(2)
+        module.nn.functional.instance_norm(module.tensor(x), mean, var, momentum=1.0, eps=-1e-3)
+        found.append(var.numpy())
+    np.testing.assert_allclose(*found, rtol=1e-5)

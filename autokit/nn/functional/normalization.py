@@ -238,8 +238,7 @@ def _batch_norm(
     _check_dtypes("batch_norm", input, *parameters.values())
     groups = _by_channel(shape, eps)
     if training:
-        statistics = rules.statistics_of(widened(input.array), groups)
-        _update(running_mean, running_var, statistics, groups, momentum)
+        statistics = _take_in(running_mean, running_var, widened(input.array), groups, momentum)
     else:
         assert running_mean is not None and running_var is not None
         scale = 1 / np.sqrt(running_var.array + running_var.array.dtype.type(eps))
@@ -255,19 +254,27 @@ def _by_channel(shape: tuple[int, ...], eps: float) -> Groups:
     return Groups(shape, others, lined, others, eps)
 
 
-def _update(
-    mean: Tensor | None, var: Tensor | None, statistics: Statistics, groups: Groups, momentum: float
-) -> None:
-    """Let the running statistics take in those of a batch; the running variance is the unbiased one."""
+def _take_in(
+    mean: Tensor | None, var: Tensor | None, batch: Any, groups: Groups, momentum: float
+) -> Statistics:
+    """The statistics of a batch, which the running ones take in; the running variance is the unbiased one."""
     for running in (mean, var):
         if running is not None:
             refuse_change(running)
+    if var is None:
+        statistics = rules.statistics_of(batch, groups)
+    else:  # without ε at first: a variance far below it would lose its digits beside it
+        with np.errstate(all="ignore"):
+            statistics = rules.statistics_of(batch, groups._replace(eps=0.0))
+            biased = 1 / statistics.scale**2
+            statistics = statistics._replace(scale=1 / np.sqrt(biased + groups.eps))
     if mean is not None:
         mean.array[...] = (1 - momentum) * mean.array + momentum * statistics.mean.reshape(-1)
     if var is not None:
         count = math.prod([groups.shape[axis] for axis in groups.axes])
-        biased = 1 / (statistics.scale.reshape(-1) ** 2) - groups.eps
-        var.array[...] = (1 - momentum) * var.array + momentum * biased * (count / max(count - 1, 1))
+        unbiased = biased.reshape(-1) * (count / max(count - 1, 1))
+        var.array[...] = (1 - momentum) * var.array + momentum * unbiased
+    return statistics
 
 
 @carefully
