@@ -111,15 +111,20 @@ def _gradients_on_arrays(
     return tuple(made)  # type: ignore[return-value]
 
 
+FORMULA = "softmax({query} · {key}ᵀ · scale + mask) · {value}"
+LOCAL = {
+    "query": "(p ⊙ (g · {value}ᵀ − its mean by p)) · {key} · scale",
+    "key": "(p ⊙ (g · {value}ᵀ − its mean by p))ᵀ · {query} · scale",
+    "value": "pᵀ · g",
+}
+"""What attention is, and its local derivatives by p, the weights: on a GPU too."""
+
+
 @operation(
     "attention",
-    "softmax({query} · {key}ᵀ · scale + mask) · {value}",
+    FORMULA,
     joint=derivative(
-        {
-            "query": "(p ⊙ (g · {value}ᵀ − its mean by p)) · {key} · scale",
-            "key": "(p ⊙ (g · {value}ᵀ − its mean by p))ᵀ · {query} · scale",
-            "value": "pᵀ · g",
-        },
+        LOCAL,
         _gradients,
         _gradients_on_arrays,
     ),

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from autokit.devices import contiguous, on_a_gpu
+from autokit.ops.attention import FORMULA, LOCAL
 from autokit.ops.direct import direct
 from autokit.ops.gpu_kernels import counting, fused
 from autokit.ops.matmul_gpu import product
@@ -209,13 +210,9 @@ def _gradients_apart_on_arrays(
 
 @operation(
     "attention",
-    "softmax({query} · {key}ᵀ · scale + mask) · {value}",
+    FORMULA,
     joint=derivative(
-        {
-            "query": "(p ⊙ (g · {value}ᵀ − its mean by p)) · {key} · scale",
-            "key": "(p ⊙ (g · {value}ᵀ − its mean by p))ᵀ · {query} · scale",
-            "value": "pᵀ · g",
-        },
+        LOCAL,
         _gradients_apart,
         _gradients_apart_on_arrays,
     ),
