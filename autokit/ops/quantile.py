@@ -12,7 +12,7 @@ from autokit.ops.gather import plain_gather
 from autokit.ops.gpu import any_of, like
 from autokit.ops.names import Names
 from autokit.ops.reduce import require_flag, require_operand
-from autokit.ops.sort import order_of
+from autokit.ops.sort import places_in_order
 from autokit.tensor import Tensor, new_tensor
 
 _INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
@@ -69,7 +69,7 @@ def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: Any, interpolati
         rows = moved.reshape(-1, moved.shape[-1])
         if a.ndim:
             shape[place : place + 1] = [1] if keepdim else []
-    ordered = plain_gather(rows, dim=1, index=order_of(rows.array, 1))
+    ordered = plain_gather(rows, dim=1, index=places_in_order(rows.array, 1))
     found = _at_ranks(ordered, _ranks(name, ordered.array, shares.reshape(-1)), interpolation)
     return found.t().reshape((*shares.shape, *shape))
 

@@ -1,8 +1,8 @@
 """Order: sorting, the largest few, and the elements at a rank: medians, modes, quantiles.
 
 Each finds places first, which have no derivative, and then reads the elements
-there by one rule, whose gradient goes back to the places read.  Equal
-elements keep their order; NaN counts as larger than any number.
+there by one rule, whose gradient goes back to the places read.  NaN counts as
+larger than any number.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from autokit.ops.operation import derivative, operation
 from autokit.ops.read_along import reading
 from autokit.ops.reduce import require_operand
 from autokit.ops.return_types import return_type
+from autokit.ops.ties import first_places, place_at, sorted_places
 from autokit.tensor import Tensor, new_tensor
 
 # ---------------------------------------------------------------- sorting
@@ -29,6 +30,9 @@ from autokit.tensor import Tensor, new_tensor
 
 _MANY = 4096
 """Elements from which a sort by keys pays."""
+
+_SORTED_BY_DIGITS = 32768
+"""Integers in one row from which PyTorch sorts them upwards digit by digit, which keeps their order."""
 
 
 def _order_by_keys(a: Any, dim: int, descending: bool) -> Any:
@@ -55,24 +59,32 @@ def _order_by_keys(a: Any, dim: int, descending: bool) -> Any:
     return np.moveaxis(packed.view(np.int64), -1, dim)
 
 
-def top_of(a: Any, dim: int, k: int, largest: bool) -> Any:
-    """The places of the first ``k`` elements in order along ``dim``.
+def top_of(a: Any, dim: int, k: int, largest: bool, in_order: bool = True) -> Any:
+    """The places of the first ``k`` elements along ``dim``, in order, or as PyTorch finds them.
 
     Where these are few, those beyond the ``k``-th are found without sorting
     all; if ties or NaN leave it open which belong to them, all are sorted.
     """
-    if a.ndim and 0 < k <= a.shape[dim] // 8 and a.size >= _MANY and a.dtype.kind in "fi" and is_on_cpu(a):
+    if not a.ndim:
+        return order_of(a, dim)
+    size = a.shape[dim]
+    in_order |= k * 64 <= size
+    if in_order and 0 < k <= size // 8 and a.size >= _MANY and a.dtype.kind in "fi" and is_on_cpu(a):
         rows = np.moveaxis(a, dim, -1)
-        size = rows.shape[-1]
         rank = size - k if largest else k - 1
         bound = np.partition(rows, rank, axis=-1)[..., rank : rank + 1]
         chosen = rows >= bound if largest else rows <= bound
         if (chosen.sum(axis=-1) == k).all() and (bound == bound).all():
             places = np.flatnonzero(chosen).reshape(*rows.shape[:-1], k) % size
-            order = order_of(np.take_along_axis(rows, places, -1), -1, largest)
-            return np.moveaxis(np.take_along_axis(places, order, -1), -1, dim)
+            found = np.take_along_axis(rows, places, -1)
+            order = order_of(found, -1, largest)
+            found = np.take_along_axis(found, order, -1)
+            if (found[..., 1:] != found[..., :-1]).all():
+                return np.moveaxis(np.take_along_axis(places, order, -1), -1, dim)
     index = order_of(a, dim, largest)
-    return index[(slice(None),) * (dim % a.ndim) + (slice(k),)] if a.ndim else index
+    if is_on_cpu(a):
+        index = first_places(a, index, dim, k, in_order)
+    return index[(slice(None),) * dim + (slice(k),)]
 
 
 def order_of(a: Any, dim: int, descending: bool = False) -> Any:
@@ -88,16 +100,24 @@ def order_of(a: Any, dim: int, descending: bool = False) -> Any:
     return np.argsort(a, axis=dim, kind="stable")
 
 
+def places_in_order(a: Any, dim: int, descending: bool = False, stable: bool | None = False) -> Any:
+    """:func:`order_of`, with equal elements as PyTorch's sort on a CPU leaves them, unless ``stable``."""
+    order = order_of(a, dim, descending)
+    by_digits = a.ndim == 1 and a.size >= _SORTED_BY_DIGITS and not descending and a.dtype.kind in "iu"
+    return order if stable or by_digits or not a.ndim or not is_on_cpu(a) else sorted_places(a, order, dim)
+
+
 _read_sorted = reading("sort", "sorted", "SortBackward0", None)
 _read_stable = reading("sort_stable", "sorted", "SortBackward1", None)
 _sorted = return_type("sort", "values", "indices")
 
 
 def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool | None = None) -> Any:
-    """The elements in order along ``dim``, and their places; equal elements always keep their order.
+    """The elements in order along ``dim``, and their places.
 
-    So they do in PyTorch where there are 16 at most, or with ``stable=True``; else their places there are as
-    a quicker sort leaves them.
+    With ``stable=True`` equal elements keep their order.  So they do anyway where there are 16 at most.  Else
+    they stand as the C++ library's sort leaves them, which PyTorch calls on a CPU, while the rows with equal
+    elements have together no more than 262,144; beyond that, and on a GPU, they keep their order as well.
 
     Examples
     --------
@@ -108,16 +128,16 @@ def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool
     """
     require_operand("sort", input)
     place = place_of(dim, input.array.ndim, "sort")
-    index = laid_as(input.array, order_of(input.array, place, descending))
+    index = laid_as(input.array, places_in_order(input.array, place, descending, stable))
     read = _read_sorted if stable is None else _read_stable
     return _sorted(read(input, place, True, index), new_tensor(index))
 
 
 def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Tensor:
-    """The places of the elements in order along ``dim``; equal elements keep theirs, as in :func:`sort`."""
+    """The places of the elements in order along ``dim``; equal elements stand as in :func:`sort`."""
     require_operand("argsort", input)
     a = input.array
-    return new_tensor(laid_as(a, order_of(a, place_of(dim, a.ndim, "argsort"), descending)))
+    return new_tensor(laid_as(a, places_in_order(a, place_of(dim, a.ndim, "argsort"), descending, stable)))
 
 
 def msort(input: Tensor) -> Tensor:
@@ -132,8 +152,9 @@ _top = return_type("topk", "values", "indices")
 def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     """The ``k`` largest elements along ``dim``, or with ``largest=False`` the smallest, and their places.
 
-    Of equal elements the first ones are taken, in their order; PyTorch leaves it to its compiler's partial
-    sort, which differs from system to system.
+    Without ``sorted`` they come in any order.  Which of equal elements is named, and in which order, is what
+    the C++ library makes of it, which PyTorch calls on a CPU (GNU's, on Linux), while the rows where this is
+    open have together no more than 262,144 elements; beyond that, and on a GPU, they count in order.
 
     Raises
     ------
@@ -150,7 +171,7 @@ def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: boo
         )
     if a.dtype.kind == "b":
         raise RuntimeError("topk does not support bool dtypes on CPU; convert it with .int()")
-    index = contiguous(top_of(a, place, k, largest))
+    index = contiguous(top_of(a, place, k, largest, bool(sorted)))
     return _top(_read_top(input, place, True, index), new_tensor(index))
 
 
@@ -183,7 +204,8 @@ _kth = return_type("kthvalue", "values", "indices")
 def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     """The ``k``-th smallest element along ``dim``, counted from 1, and its place.
 
-    Equal elements count in their order; in PyTorch their places are as its quickselect leaves them.
+    Which of equal elements is named is what PyTorch's quickselect on a CPU makes of it, while the rows where
+    this is open have together no more than 262,144 elements; beyond that, and on a GPU, they count in order.
     """
     require_operand("kthvalue", input)
     a = input.array
@@ -193,7 +215,10 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any
     _some_along(a, place, "kthvalue")
     if not 1 <= k <= (a.shape[place] if a.ndim else 1):
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {place}; k is {k}")
-    index = _at_rank(order_of(a, place), _same_rank(a, k - 1), place, keepdim)
+    order = order_of(a, place)
+    if a.ndim and is_on_cpu(a):
+        order = place_at(a, order, place, k - 1)
+    index = _at_rank(order, _same_rank(a, k - 1), place, keepdim)
     return _kth(_read_kth(input, place, keepdim, index), new_tensor(index))
 
 
@@ -282,18 +307,19 @@ _mode = return_type("mode", "values", "indices")
 
 
 def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
-    """The most frequent element along ``dim``, the smallest of several, and its last place.
+    """The most frequent element along ``dim``, the smallest of several, and its last place in :func:`sort`.
 
-    Beyond 16 elements PyTorch's place is one of those that hold it; among NaN, which it cannot sort, its
-    answer hangs on their order, and here each NaN is an element of its own.
+    Among NaN, which PyTorch cannot sort here, its answer hangs on their order; each NaN is an element of its
+    own here.
     """
     require_operand("mode", input)
     a = input.array
     place = place_of(dim, a.ndim, "mode")
     _some_along(a, place, "mode")
-    order = order_of(a, place)
-    rank = order
+    order = rank = order_of(a, place)
     if a.ndim:
+        if is_on_cpu(a):
+            order = sorted_places(a, order, place)
         ordered = np.moveaxis(np.take_along_axis(a, order, place), place, -1)
         positions = module_of(a).arange(ordered.shape[-1])
         starts = np.ones_like(ordered, dtype=bool)

@@ -7,8 +7,6 @@ A row of ``differences.txt`` may name checks; it covers a call only where one of
   digits.
 * ``numerically``: autokit's gradients are the slopes of PyTorch's own forward function in float64, where
   there are any.
-* ``ties``: some elements are equal; values, and the elements at the places, are PyTorch's, and equal
-  elements together have PyTorch's gradient.
 * ``signs``: with the signs of PyTorch's columns and rows the results and the gradients are PyTorch's.
 * ``deficient``: a matrix is singular, or not of full rank, to the last digits.
 * ``unsorted``: boundaries are not in order; ``repeats``: a place is named twice.
@@ -329,74 +327,6 @@ def _unsorted(_: str, call: Call) -> bool:
     return any(bool((np.diff(each) < 0).any() or np.isnan(each).any()) for each in given)
 
 
-def _ties(_: str, call: Call) -> bool:
-    ours, theirs = run(autokit, call), run(torch, call)
-    if any((ours.error, theirs.error, ours.backward_error, theirs.backward_error)):
-        return False
-    operand = _tensors(call)[0]
-    in_any_order = "sorted=False" in call.expression or re.search(r"topk\(.*, False\)", call.expression)
-    if (
-        not in_any_order
-        and len(np.unique(operand, equal_nan=False)) == operand.size
-        and not np.isnan(operand).any()
-    ):
-        return False
-    mine, others = flat(ours.results), flat(theirs.results)
-    pairs = [(_numbers(a), _numbers(b), b.dtype) for a, b in zip(mine, others)]
-    if len(mine) != len(others) or any(a.shape != b.shape for a, b, _ in pairs):
-        return False
-    for result, expected, dtype in pairs:
-        is_places = dtype is torch.int64 and (
-            len(pairs) == 2 and result is pairs[1][0] or "argsort" in str(call)
-        )
-        if is_places:
-            result, expected = _read(operand, result, call), _read(operand, expected, call)
-        if re.search(r"\btopk\(", call.expression):
-            dim = _dim(call)
-            result, expected = np.sort(result, dim), np.sort(expected, dim)
-        if not _close(result, expected, 1e-6):
-            return False
-    return bool(in_any_order) or all(
-        _alike_among_equals(_numbers(ours.tensors[name]), mine, other)
-        for name, mine, other in zip(
-            [name for name, tensor in theirs.tensors.items() if tensor.requires_grad],
-            ours.gradients,
-            theirs.gradients,
-        )
-    )
-
-
-def _dim(call: Call) -> int:
-    """The dimension along which the call looks for elements."""
-    by_place, by_name = _arguments(call)
-    dim = by_name.get("dim", by_name.get("axis"))
-    if dim is None:
-        after_operand = [
-            each for each in by_place[1:] if isinstance(each, int) and not isinstance(each, bool)
-        ]
-        takes_k = re.search(r"\b(topk|kthvalue)\(", call.expression)
-        after_operand = after_operand[1:] if takes_k and "k" not in by_name else after_operand
-        dim = after_operand[0] if after_operand else -1
-    return int(dim)
-
-
-def _read(operand: np.ndarray, places: np.ndarray, call: Call) -> np.ndarray:
-    """The elements at the places along the dimension of the call."""
-    dim = _dim(call)
-    if not operand.ndim:
-        return np.broadcast_to(operand, places.shape)
-    kept = places if places.ndim == operand.ndim else np.expand_dims(places, dim)
-    return np.take_along_axis(operand, kept.astype(np.int64), dim).reshape(places.shape)
-
-
-def _alike_among_equals(operand: np.ndarray, ours: Any, theirs: Any) -> bool:
-    if ours is None or theirs is None:
-        return _is_nothing(ours) and _is_nothing(theirs)
-    mine, other = _numbers(ours), _numbers(theirs)
-    groups = [np.isnan(operand), *(operand == each for each in np.unique(operand[~np.isnan(operand)]))]
-    return all(_close(mine[group].sum(), other[group].sum(), 1e-4) for group in groups)
-
-
 def _signs(_: str, call: Call) -> bool:
     theirs = run(torch, call)
     ours = run(autokit, call)
@@ -439,7 +369,6 @@ CHECKS: dict[str, Callable[[str, Call], bool]] = {
     "cut at the last offset": _answers(_rewritten(_cut_at_last_offset)),
     "with gelsd": _answers(_rewritten(_with_gelsd), results=1),
     "numerically": _numerically,
-    "ties": _ties,
     "signs": _signs,
     "deficient": _deficient,
     "unsorted": _unsorted,
