@@ -65,18 +65,58 @@ def cumsum(input: Tensor, dim: int, *, dtype: dtypes.dtype | None = None) -> Ten
     return converted(plain_cumsum(converted(input, dtype), dim), dtype)
 
 
+def _before(a: Any, dim: int, first: Any) -> Any:
+    """The element before each along ``dim``, with ``first`` before the first one."""
+    rows = np.swapaxes(a, dim, -1)
+    return np.swapaxes(np.concatenate([first(rows[..., :1]), rows[..., :-1]], axis=-1), dim, -1)
+
+
+def _recur(a: Any, factors: Any, dim: int, transposed: bool) -> Any:
+    return on(recurrence, a, factors, dim=dim, transposed=transposed)
+
+
+def _recurrence_by_factors(g: Any, a: Any, factors: Any, out: Any, dim: int, transposed: bool) -> Any:
+    back = _recur(g, factors, dim, not transposed)
+    return out * _before(back, dim, np.zeros_like) if transposed else back * _before(out, dim, np.zeros_like)
+
+
+@operation(
+    "recurrence",
+    "{a} + {factors} · the one before",
+    a=derivative(
+        "products of {factors}",
+        lambda g, factors, dim, transposed: _recur(g, factors, dim, not transposed),
+    ),
+    factors=derivative("the one before", _recurrence_by_factors),
+    backward="MulBackward0",
+)
+def recurrence(a, factors, /, dim, transposed):
+    """hᵢ = aᵢ + factorsᵢ · hᵢ₋₁ along ``dim``; where ``transposed``, hᵢ = aᵢ + factorsᵢ₊₁ · hᵢ₊₁.
+
+    In each pass every sum takes in the one as far before it as it itself is long (W. D. Hillis and G. L.
+    Steele, "Data parallel algorithms", Communications of the ACM 29, 1986).
+    """
+    sums, factors = (np.swapaxes(each, dim, -1) for each in (a, factors))
+    if transposed:
+        sums, factors = np.flip(sums, -1), np.flip(factors, -1)
+        factors = np.concatenate([factors[..., :1], factors[..., :-1]], axis=-1)
+    reach = 1
+    while reach < sums.shape[-1]:
+        gained = sums[..., reach:] + factors[..., reach:] * sums[..., :-reach]
+        products = factors[..., reach:] * factors[..., :-reach]
+        sums = np.concatenate([sums[..., :reach], gained], axis=-1)
+        factors = np.concatenate([factors[..., :reach], products], axis=-1)
+        reach *= 2
+    return np.swapaxes(np.flip(sums, -1) if transposed else sums, dim, -1)
+
+
 def _cumprod_gradient(g: Any, a: Any, out: Any, shape: tuple[int, ...], dim: int) -> Any:
     if not shape:
         return g
     if _nowhere_zero(a):
         return on(plain_cumsum, g * out, dim=dim, reverse=True) / a
-    # Products of all but one element, also where that one is 0: a row for each that is left out.
-    size = shape[dim]
-    others = np.where(module_of(a).eye(size, dtype=bool), 1.0, np.expand_dims(np.swapaxes(a, dim, -1), -2))
-    runs = on(plain_cumprod, others, dim=-1)
-    later = np.triu(module_of(a).ones((size, size), dtype=bool))
-    each = np.where(later, np.expand_dims(np.swapaxes(g, dim, -1), -2) * runs, 0.0)
-    return np.swapaxes(each.sum(axis=-1), dim, -1)
+    before = on(plain_cumprod, _before(a, dim, np.ones_like), dim=dim)
+    return before * _recur(g, a, dim, True)
 
 
 def _nowhere_zero(a: Any) -> bool:

@@ -96,3 +96,35 @@ def test_the_second_derivative_of_logcumsumexp_takes_memory_in_proportion_to_the
     tracemalloc.stop()
     for ours, theirs in zip(made, _both_derivatives(require_torch(), row, np.ones_like(row))):
         np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("share_of_zeros", [0.1, 0.4])
+@pytest.mark.parametrize(("shape", "dim"), [((7,), 0), ((3, 6), 1), ((5, 2, 3), 0)])
+def test_three_derivatives_of_cumprod_are_pytorchs_at_zeros(
+    shape: tuple[int, ...], dim: int, share_of_zeros: float
+):
+    random = np.random.RandomState(0)
+    row, seed, weights = random.standard_normal((3, *shape))
+    row[random.random_sample(shape) < share_of_zeros] = 0
+    row.flat[1] = 0
+    made = []
+    for T in (autokit, require_torch()):
+        x, g = T.tensor(row, requires_grad=True), T.tensor(seed, requires_grad=True)
+        (first,) = T.autograd.grad(x.cumprod(dim), x, g, create_graph=True)
+        second = T.autograd.grad((first * T.tensor(weights)).sum(), (x, g), create_graph=True)
+        third = T.autograd.grad((second[0] * second[1]).sum(), (x, g))
+        made.append([each.detach().numpy() for each in (first, *second, *third)])
+    for ours, theirs in zip(*made):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-12)
+
+
+def test_the_second_derivative_of_cumprod_at_zeros_takes_memory_in_proportion_to_the_length():
+    row = np.random.RandomState(0).normal(size=100_000)
+    row[5] = 0
+    x = autokit.tensor(row, requires_grad=True)
+    tracemalloc.start()
+    (first,) = autokit.autograd.grad(x.cumprod(0).sum(), x, create_graph=True)
+    first.sum().backward()
+    assert tracemalloc.get_traced_memory()[1] < 50 * row.nbytes
+    tracemalloc.stop()
+    assert x.grad[:6].ne(0).all()
