@@ -17,9 +17,9 @@ from autokit.autograd.modes import no_grad
 from autokit.current_gpu import computing_beside
 from autokit.dtypes import DIFFERENTIABLE
 from autokit.ops.create import tensor
-from autokit.ops.gpu import ask
+from autokit.ops.gpu.arrays import ask
+from autokit.ops.gpu.many import over_many
 from autokit.ops.inplace import mark_changed
-from autokit.ops.many_kernels import over_many
 from autokit.tensor import Tensor
 
 _READY, _UNSCALED, _STEPPED = "ready", "unscaled", "stepped"

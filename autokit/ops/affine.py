@@ -9,7 +9,7 @@ import numpy as np
 
 from autokit.autograd.node import Node
 from autokit.ops.blocks import ones
-from autokit.ops.matmul_gpu import product
+from autokit.ops.gpu.products import product
 from autokit.ops.operation import derivative, operation
 
 

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from autokit.batches import Batch
-from autokit.ops.gpu import is_on_cpu, special
+from autokit.ops.gpu.arrays import is_on_cpu, special
 
 
 def _of_samples_too(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autokit.devices import module_of, with_channels_as
-from autokit.ops.gpu import is_on_cpu, like, reduceat
+from autokit.ops.gpu.arrays import is_on_cpu, like
+from autokit.ops.gpu.ufuncs import reduceat
 from autokit.ops.operation import derivative, on, operation
 
 

@@ -11,7 +11,7 @@ from autokit import dtypes
 from autokit.devices import beside
 from autokit.ops.dims import whole
 from autokit.ops.errors import kind_of
-from autokit.ops.gpu import any_of, ask
+from autokit.ops.gpu.arrays import any_of, ask
 from autokit.ops.half import widened
 from autokit.ops.names import Names
 from autokit.ops.reduce import require_flag, require_operand

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autokit.ops.errors import require_tensor
-from autokit.ops.gpu import any_of
+from autokit.ops.gpu.arrays import any_of
 from autokit.ops.inplace import in_place, in_place_unrecorded
 from autokit.ops.names import Names
 from autokit.ops.operands import taking_numbers

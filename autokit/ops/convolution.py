@@ -9,7 +9,7 @@ order.
 
 The array code is in :mod:`autokit.ops.correlate`, for large arrays where Numba
 is installed in :mod:`autokit.ops.correlate_native`, for a GPU in
-:mod:`autokit.ops.correlate_gpu`, and for numbers that are not finite in
+:mod:`autokit.ops.gpu.correlate`, and for numbers that are not finite in
 :mod:`autokit.ops.correlate_exact`; :mod:`autokit.ops.conv` checks what a program passes.
 """
 
@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from autokit.devices import has_channels_last, on_a_gpu, with_channels_as
-from autokit.ops import correlate_exact, correlate_gpu, correlate_native
+from autokit.ops import correlate_exact, correlate_native
 from autokit.ops.correlate import (
     correlate,
     correlate_input_gradient,
@@ -38,7 +38,9 @@ def _run(function: Any, a: Any, b: Any, *rest: Any) -> Any:
     way: infinite weights do, and a NaN in the gradient of a weight tells of all other cases.
     """
     if a.__class__ is not np.ndarray and on_a_gpu(a):
-        return getattr(correlate_gpu, function.__name__)(a, b, *rest)
+        from autokit.ops.gpu import correlate as on_gpu  # which few programs need
+
+        return getattr(on_gpu, function.__name__)(a, b, *rest)
     if a.dtype == np.float16:
         wider = [
             each.astype(np.float32) if getattr(each, "dtype", None) == np.float16 else each for each in rest

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autokit.devices import module_of
-from autokit.ops.gpu_kernels import fused
+from autokit.ops.gpu.kernels import fused
 from autokit.ops.operation import derivative, on, operation
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from autokit.devices import module_of
 from autokit.ops.errors import describe
-from autokit.ops.gpu import any_of, like, raising
+from autokit.ops.gpu.arrays import any_of, like, raising
 from autokit.ops.matrices import (
     LinAlgError,
     column,

@@ -24,7 +24,7 @@ from autokit.autograd.node import Node
 from autokit.batches.products import LETTERS
 from autokit.ops.convert import cast
 from autokit.ops.errors import describe, dimension_error
-from autokit.ops.gpu import like
+from autokit.ops.gpu.arrays import like
 from autokit.ops.matrices import require_tensors, title
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation

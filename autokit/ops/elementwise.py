@@ -10,7 +10,7 @@ import numpy as np
 from autokit.dtypes import FLOATS
 from autokit.ops.blocks import FEW, in_blocks, keep, zero, zeros_like
 from autokit.ops.errors import refuse_bools_in
-from autokit.ops.gpu_kernels import fused
+from autokit.ops.gpu.kernels import fused
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.operators import flat

@@ -8,7 +8,7 @@ import numpy as np
 
 from autokit.devices import module_of
 from autokit.ops.gather import scatter_zeros
-from autokit.ops.gpu import reduceat
+from autokit.ops.gpu.ufuncs import reduceat
 from autokit.ops.index import add_at
 from autokit.ops.operation import derivative, on, operation
 

@@ -10,7 +10,7 @@ import numpy as np
 from autokit.dtypes import HALVES
 from autokit.ops.elementwise import exp, log, sigmoid, sqrt  # noqa: F401 - for their in-place functions
 from autokit.ops.errors import require_floats
-from autokit.ops.gpu import like
+from autokit.ops.gpu.arrays import like
 from autokit.ops.names import Names
 from autokit.ops.operands import taking_numbers
 from autokit.ops.operation import derivative, operation

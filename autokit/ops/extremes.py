@@ -14,7 +14,7 @@ import numpy as np
 from autokit.devices import contiguous
 from autokit.ops.blocks import columns, loop_over_rows
 from autokit.ops.dims import place_of
-from autokit.ops.gpu import reduced
+from autokit.ops.gpu.arrays import reduced
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
 from autokit.ops.read_along import reading

@@ -8,7 +8,7 @@ import numpy as np
 
 from autokit.devices import contiguous, module_of
 from autokit.ops.errors import describe
-from autokit.ops.gpu import any_of, like
+from autokit.ops.gpu.arrays import any_of, like
 from autokit.ops.index import read_at
 from autokit.ops.lu import lu_arrays, order_of_rows
 from autokit.ops.matrices import (

@@ -14,8 +14,8 @@ import numpy as np
 from autokit.devices import contiguous, module_of, on_a_gpu
 from autokit.ops.dims import place_of
 from autokit.ops.errors import broadcast_message, describe, kind_of, require_tensor
-from autokit.ops.gpu import any_of, is_on_cpu, like
-from autokit.ops.gpu_kernels import outside, refuse_outside
+from autokit.ops.gpu.arrays import any_of, is_on_cpu, like
+from autokit.ops.gpu.bounds import outside, refuse_outside
 from autokit.ops.index import add_at, out_of_bounds
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation

@@ -15,7 +15,7 @@ import numpy as np
 
 from autokit.ops.approximations import lgamma as log_gamma
 from autokit.ops.errors import require_floats
-from autokit.ops.gpu import any_of, is_on_cpu, special
+from autokit.ops.gpu.arrays import any_of, is_on_cpu, special
 from autokit.ops.inplace import in_place
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation

@@ -15,10 +15,10 @@ from autokit.batches import Batch, NotBatched, newest, wrap
 from autokit.current_gpu import computing_beside
 from autokit.devices import beside, contiguous, on_a_gpu
 from autokit.dtypes import FLOATS
-from autokit.ops import gpu
 from autokit.ops.errors import describe
-from autokit.ops.gpu import is_on_cpu, like
-from autokit.ops.gpu_kernels import outside, refuse_outside
+from autokit.ops.gpu import ufuncs
+from autokit.ops.gpu.arrays import any_of, is_on_cpu, like
+from autokit.ops.gpu.bounds import outside, refuse_outside
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.recording import share_storage
@@ -105,7 +105,7 @@ def _check_bounds(shape: tuple[int, ...], index: tuple[Any, ...], reads: bool = 
                 _check_on_gpu(entry, dim, size, reads)
             else:
                 far = (entry < -size) | (entry >= size)
-                if gpu.any_of(far):
+                if any_of(far):
                     raise out_of_bounds(int(entry[far].reshape(-1)[0]), dim, size)
         dim += _dims_read(entry)
 
@@ -256,7 +256,7 @@ def add_at(array: Any, index: tuple[Any, ...], values: Any) -> None:
     if is_basic(last):
         part[last] += values
     else:
-        gpu.add_at(part, last, values)
+        ufuncs.add_at(part, last, values)
 
 
 _BLOCK = 1 << 17
@@ -403,7 +403,7 @@ def zero_like(g: Any) -> Any:
 @operation("nonzero", "places of {a}", name="nonzero")
 def plain_nonzero(a, /):
     """See :func:`nonzero`."""
-    return np.argwhere(a) if a.ndim else np.zeros_like(a, np.int64, shape=(int(gpu.any_of(a != 0)), 0))
+    return np.argwhere(a) if a.ndim else np.zeros_like(a, np.int64, shape=(int(any_of(a != 0)), 0))
 
 
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:

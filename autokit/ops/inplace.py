@@ -26,7 +26,7 @@ from autokit.memory import INFERENCE, next_sequence
 from autokit.ops.convert import cast, converted
 from autokit.ops.direct import direct
 from autokit.ops.errors import broadcast_message, describe
-from autokit.ops.gpu import is_writable
+from autokit.ops.gpu.arrays import is_writable
 from autokit.ops.index import is_basic, plain_getitem, plain_index, put, write
 from autokit.ops.names import Names, clearer
 from autokit.ops.operands import fitting, on_one_device

@@ -13,7 +13,7 @@ import numpy as np
 
 from autokit.devices import module_of
 from autokit.ops.choices import where
-from autokit.ops.gpu import any_of, like, raising
+from autokit.ops.gpu.arrays import any_of, like, raising
 from autokit.ops.lu import lu_arrays
 from autokit.ops.matrices import (
     LinAlgError,

@@ -8,7 +8,7 @@ import numpy as np
 
 from autokit.dtypes import FLOATS
 from autokit.ops.errors import broadcast_message, describe
-from autokit.ops.gpu import any_of, ask, like
+from autokit.ops.gpu.arrays import any_of, ask, like
 from autokit.ops.matrices import (
     LinAlgError,
     require_floating,

@@ -10,7 +10,7 @@ from autokit.devices import contiguous, module_of
 from autokit.dtypes import DIFFERENTIABLE
 from autokit.ops.dims import place_of
 from autokit.ops.errors import broadcast_message, describe, refuse_bools_in
-from autokit.ops.matmul_gpu import product
+from autokit.ops.gpu.products import product
 from autokit.ops.matrices import (
     c_name,
     require_tensors,

@@ -15,8 +15,9 @@ from autokit.autograd.node import Node
 from autokit.devices import module_of, on_a_gpu
 from autokit.ops.blocks import loop_over_rows, ones, pieces_of_rows, places_in_line
 from autokit.ops.elementwise import sigmoid
-from autokit.ops.gpu import any_of, ask, like
-from autokit.ops.gpu_kernels import counting, fused, refuse_outside
+from autokit.ops.gpu.arrays import any_of, ask, counting, like
+from autokit.ops.gpu.bounds import refuse_outside
+from autokit.ops.gpu.kernels import fused
 from autokit.ops.index import read_at
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.soft_extremes import exponentials_of_rows

@@ -8,7 +8,7 @@ import numpy as np
 
 from autokit.devices import module_of
 from autokit.ops.elementwise import sigmoid
-from autokit.ops.gpu import add_at
+from autokit.ops.gpu.ufuncs import add_at
 from autokit.ops.loss import reduced, share_of_each, softplus_of_negative
 from autokit.ops.operation import derivative, on, operation
 from autokit.tensor import Tensor

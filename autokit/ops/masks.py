@@ -10,7 +10,7 @@ from autokit.devices import contiguous
 from autokit.ops.dims import place_of
 from autokit.ops.errors import broadcast_message, describe, kind_of, require_tensor
 from autokit.ops.gather import zero
-from autokit.ops.gpu import ask
+from autokit.ops.gpu.arrays import ask
 from autokit.ops.index import plain_getitem, plain_nonzero, spread_out, writable_copy
 from autokit.ops.index import put as put_at
 from autokit.ops.names import Names

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autokit.devices import module_of
-from autokit.ops.gpu import ask, solve
+from autokit.ops.gpu.arrays import ask, solve
 from autokit.ops.matrices import (
     require_square_floating,
     transposed,

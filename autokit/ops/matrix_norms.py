@@ -15,7 +15,7 @@ from autokit.ops.choices import where
 from autokit.ops.convert import cast
 from autokit.ops.errors import describe, dimension_error
 from autokit.ops.extremes import amax, amin
-from autokit.ops.gpu import any_known
+from autokit.ops.gpu.arrays import any_known
 from autokit.ops.inverses import plain_inv
 from autokit.ops.matrices import require_matrices, require_square, title
 from autokit.ops.names import Names

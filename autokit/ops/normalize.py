@@ -28,7 +28,7 @@ import numpy as np
 
 from autokit.devices import channels_last_or_contiguous, contiguous, on_a_gpu, with_channels_as
 from autokit.ops.blocks import BLOCK, loop_over_rows, pieces_of_rows
-from autokit.ops.gpu_kernels import fused
+from autokit.ops.gpu.kernels import fused
 from autokit.ops.native import is_large, shared
 from autokit.ops.operation import derivative, operation
 from autokit.tensor import Tensor

@@ -12,10 +12,10 @@ from autokit.autograd.node import Node
 from autokit.devices import device
 from autokit.dtypes import FLOATS
 from autokit.ops.blocks import constants_like, in_blocks
-from autokit.ops.gpu import any_known, is_on_cpu, known
-from autokit.ops.gpu_kernels import floor_divide as whole_quotient
-from autokit.ops.gpu_kernels import refuse_zeros_later
-from autokit.ops.gpu_kernels import remainder as left_over
+from autokit.ops.gpu.arrays import any_known, is_on_cpu, known
+from autokit.ops.gpu.bounds import refuse_zeros_later
+from autokit.ops.gpu.ufuncs import floor_divide as whole_quotient
+from autokit.ops.gpu.ufuncs import remainder as left_over
 from autokit.ops.names import Names
 from autokit.ops.operands import common_dtype, fitting
 from autokit.ops.operation import derivative, operation

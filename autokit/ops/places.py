@@ -10,8 +10,8 @@ from autokit.devices import laid_as, on_a_gpu
 from autokit.ops.dims import place_of
 from autokit.ops.errors import describe, kind_of, require_tensor
 from autokit.ops.gather import beyond, require_vector, within, zero
-from autokit.ops.gpu import like
-from autokit.ops.gpu_kernels import refuse_outside
+from autokit.ops.gpu.arrays import like
+from autokit.ops.gpu.bounds import refuse_outside
 from autokit.ops.index import add_at, out_of_bounds, plain_getitem, plain_index, spread_out, writable_copy
 from autokit.ops.index import put as put_at
 from autokit.ops.names import Names

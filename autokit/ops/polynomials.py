@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.ops.gpu import ask
+from autokit.ops.gpu.arrays import ask
 from autokit.ops.operation import operation
 
 FUNCTIONS: dict[str, Any] = {}

@@ -17,8 +17,9 @@ from autokit.current_gpu import OnGPU
 from autokit.devices import contiguous, laid_as, module_of, on_a_gpu, with_channels_as
 from autokit.dtypes import FLOATS
 from autokit.ops.blocks import BLOCK, BLOCKS_OF_THREADS, pieces
-from autokit.ops.gpu import add_at, like
-from autokit.ops.gpu_kernels import counting, fused
+from autokit.ops.gpu.arrays import counting, like
+from autokit.ops.gpu.kernels import fused
+from autokit.ops.gpu.ufuncs import add_at
 from autokit.ops.index import read_at
 from autokit.ops.native import is_large, shared
 from autokit.ops.operation import derivative, on, operation

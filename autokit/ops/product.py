@@ -9,7 +9,7 @@ import numpy as np
 from autokit import dtypes
 from autokit.devices import contiguous
 from autokit.ops.dims import place_of
-from autokit.ops.gpu import known, reduced
+from autokit.ops.gpu.arrays import known, reduced
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.reduce import converted, require_flag, require_operand, restored

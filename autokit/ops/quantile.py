@@ -9,7 +9,7 @@ import numpy as np
 from autokit.ops.arithmetic import lerp
 from autokit.ops.dims import place_of
 from autokit.ops.gather import plain_gather
-from autokit.ops.gpu import any_of, like
+from autokit.ops.gpu.arrays import any_of, like
 from autokit.ops.names import Names
 from autokit.ops.reduce import require_flag, require_operand
 from autokit.ops.sort import places_in_order

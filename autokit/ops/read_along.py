@@ -12,7 +12,7 @@ import numpy as np
 
 from autokit.devices import contiguous, laid_as
 from autokit.ops.gather import plain_gather
-from autokit.ops.gpu import like
+from autokit.ops.gpu.arrays import like
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.reduce import restored
 

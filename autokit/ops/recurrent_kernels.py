@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.ops.gpu_kernels import fused
+from autokit.ops.gpu.kernels import fused
 
 
 def step(kind: str, given: Any, recurrent: Any, h: Any, c: Any) -> tuple[Any, Any]:

@@ -21,7 +21,7 @@ from autokit.ops.convert import cast
 from autokit.ops.dims import place_of, places_of
 from autokit.ops.errors import kind_of
 from autokit.ops.expansion import expand_to
-from autokit.ops.gpu import is_on_cpu, reduced
+from autokit.ops.gpu.arrays import is_on_cpu, reduced
 from autokit.ops.names import Names
 from autokit.ops.native import is_large, shared
 from autokit.ops.operation import derivative, operation

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from autokit.devices import address_of, beside
-from autokit.ops.gpu import like
+from autokit.ops.gpu.arrays import like
 from autokit.ops.index import writable_copy, zero_like
 from autokit.ops.operation import derivative, on, operation
 from autokit.tensor import Tensor

@@ -10,7 +10,7 @@ from autokit.devices import beside, channels_last_or_contiguous, module_of
 from autokit.ops.dims import place_of, places_of, sizes_of, whole
 from autokit.ops.errors import describe
 from autokit.ops.expansion import expand
-from autokit.ops.gpu import any_of, ask
+from autokit.ops.gpu.arrays import any_of, ask
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.shape import flatten, reshape, unsqueeze

@@ -10,7 +10,7 @@ from autokit.dtypes import BY_NUMPY, FLOATS
 from autokit.limits import finfo
 from autokit.ops.elementwise import abs, floor, sign  # noqa: F401 - for their in-place functions
 from autokit.ops.errors import refuse_bools_in, require_floats, require_tensor
-from autokit.ops.gpu import like
+from autokit.ops.gpu.arrays import like
 from autokit.ops.names import Names
 from autokit.ops.operands import taking_numbers
 from autokit.ops.operation import derivative, operation

@@ -18,7 +18,7 @@ from autokit.batches import Batch, Level, NotBatched, active, full_of, levels_of
 from autokit.devices import made_beside
 from autokit.dtypes import HALVES
 from autokit.ops.errors import explain
-from autokit.ops.gpu import like
+from autokit.ops.gpu.arrays import like
 from autokit.ops.join import stack
 from autokit.ops.operands import on_one_device
 from autokit.ops.operation import derivative, on, operation

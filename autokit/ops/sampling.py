@@ -18,7 +18,7 @@ from autokit.limits import finfo
 from autokit.ops.create import finished, numpy_dtype, shape_of_sizes
 from autokit.ops.errors import broadcast_message
 from autokit.ops.filled import like_dtype
-from autokit.ops.gpu import any_of
+from autokit.ops.gpu.arrays import any_of
 from autokit.ops.names import Names, write_out
 from autokit.ops.operation import derivative, operation
 from autokit.tensor import Tensor, new_tensor

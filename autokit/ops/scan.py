@@ -11,7 +11,8 @@ from autokit.devices import contiguous, module_of
 from autokit.ops.dims import place_of
 from autokit.ops.errors import kind_of
 from autokit.ops.gather import scatter_zeros
-from autokit.ops.gpu import accumulate, known
+from autokit.ops.gpu.arrays import known
+from autokit.ops.gpu.ufuncs import accumulate
 from autokit.ops.join import cat
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation

@@ -23,7 +23,8 @@ from autokit.ops.gather import (
     whole_index,
     zero,
 )
-from autokit.ops.gpu import combine_at, like
+from autokit.ops.gpu.arrays import like
+from autokit.ops.gpu.ufuncs import combine_at
 from autokit.ops.index import spread_out, writable_copy
 from autokit.ops.names import Names
 from autokit.ops.operands import fitting

@@ -12,7 +12,7 @@ from autokit.ops import approximations as by
 from autokit.ops.blocks import FEW, in_blocks, select, zeros_like
 from autokit.ops.elementwise import logistic_of_block, sigmoid, tanh
 from autokit.ops.errors import require_floats
-from autokit.ops.gpu_kernels import fused
+from autokit.ops.gpu.kernels import fused
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.operators import div, plain_sub

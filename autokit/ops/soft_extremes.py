@@ -11,8 +11,8 @@ from autokit.devices import contiguous, on_a_gpu
 from autokit.ops.blocks import in_rows, loop_over_rows, ones, places_in_line
 from autokit.ops.dims import place_of
 from autokit.ops.errors import kind_of
-from autokit.ops.gpu import reduced
-from autokit.ops.gpu_kernels import fused
+from autokit.ops.gpu.arrays import reduced
+from autokit.ops.gpu.kernels import fused
 from autokit.ops.names import Names
 from autokit.ops.native import is_large
 from autokit.ops.operation import derivative, operation

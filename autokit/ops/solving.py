@@ -13,8 +13,8 @@ import numpy as np
 
 from autokit.devices import module_of
 from autokit.ops.errors import broadcast_message, describe
-from autokit.ops.gpu import any_of
-from autokit.ops.gpu import solve as system
+from autokit.ops.gpu.arrays import any_of
+from autokit.ops.gpu.arrays import solve as system
 from autokit.ops.inverses import failures, inverses
 from autokit.ops.matrices import (
     LinAlgError,

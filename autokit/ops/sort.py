@@ -15,7 +15,8 @@ from autokit.devices import contiguous, laid_as, module_of
 from autokit.dtypes import FLOATS
 from autokit.ops.dims import place_of
 from autokit.ops.extremes import shared_in_whole
-from autokit.ops.gpu import accumulate, is_on_cpu, like
+from autokit.ops.gpu.arrays import is_on_cpu, like
+from autokit.ops.gpu.ufuncs import accumulate
 from autokit.ops.half import widened
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation

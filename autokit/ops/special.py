@@ -10,7 +10,7 @@ import numpy as np
 from autokit.ops import approximations as by
 from autokit.ops import hurwitz
 from autokit.ops.blocks import in_blocks
-from autokit.ops.gpu import like
+from autokit.ops.gpu.arrays import like
 from autokit.ops.inplace import in_place
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation

@@ -23,7 +23,7 @@ import numpy as np
 
 from autokit.devices import module_of
 from autokit.dtypes import DIFFERENTIABLE
-from autokit.ops.gpu import any_of
+from autokit.ops.gpu.arrays import any_of
 from autokit.ops.inverses import plain_inv
 from autokit.ops.matrices import (
     LinAlgError,

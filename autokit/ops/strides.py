@@ -11,7 +11,8 @@ import numpy as np
 from autokit.batches import Batch
 from autokit.devices import address_of, beside, module_of
 from autokit.ops.dims import place_of, sizes_of, whole
-from autokit.ops.gpu import add_at, like
+from autokit.ops.gpu.arrays import like
+from autokit.ops.gpu.ufuncs import add_at
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.tensor import Size, Tensor

@@ -9,7 +9,7 @@ import numpy as np
 from autokit.devices import contiguous
 from autokit.ops.create import finished
 from autokit.ops.dims import place_of
-from autokit.ops.gpu import like
+from autokit.ops.gpu.arrays import like
 from autokit.ops.index import writable_copy
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation

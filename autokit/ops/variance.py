@@ -9,7 +9,7 @@ import numpy as np
 from autokit import dtypes
 from autokit.devices import contiguous
 from autokit.ops.blocks import in_blocks
-from autokit.ops.gpu import any_of, reduced
+from autokit.ops.gpu.arrays import any_of, reduced
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
 from autokit.ops.reduce import (

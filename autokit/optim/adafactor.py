@@ -9,7 +9,7 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.limits import finfo
-from autokit.ops.gpu import is_on_cpu
+from autokit.ops.gpu.arrays import is_on_cpu
 from autokit.ops.half import widened
 from autokit.ops.recording import storage_of
 from autokit.optim.elementwise import move_towards, scalar

@@ -18,8 +18,8 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.devices import device_of, made_beside
+from autokit.ops.gpu.many import over_many
 from autokit.ops.half import FLOAT32
-from autokit.ops.many_kernels import over_many
 from autokit.ops.recording import storage_of
 from autokit.optim.optimizer import Line, Optimizer
 from autokit.tensor import Tensor, new_tensor
@@ -57,7 +57,7 @@ class ElementwiseOptimizer(Optimizer):
         """One step: change the elements in ``array``, and the arrays in ``state``, in place.
 
         The ``gradient`` has the sign of a descent and must stay as it is; ``by`` are the numbers of the
-        step.  What may stand here is what :func:`autokit.ops.many_kernels.over_many` takes.
+        step.  What may stand here is what :func:`autokit.ops.gpu.many.over_many` takes.
         """
         raise NotImplementedError
 

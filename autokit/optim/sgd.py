@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.ops.many_kernels import over_many
+from autokit.ops.gpu.many import over_many
 from autokit.ops.recording import storage_of
 from autokit.optim.elementwise import PIECE, pieces
 from autokit.optim.optimizer import (

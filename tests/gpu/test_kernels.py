@@ -13,7 +13,7 @@ import pytest
 
 import autokit as torch
 from autokit import nn, optim
-from autokit.ops.gpu_kernels import FUSED, traced
+from autokit.ops.gpu.kernels import FUSED, traced
 from tests.benchmarks.training import lenet, transformer
 from tests.gpu import standin
 
@@ -33,21 +33,21 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "smooth_activation._gelu": (MATRIX, {"approximate": "none"}),
     "smooth_activation._gelu_slope": (MATRIX, MATRIX, {"approximate": "tanh"}),
     "smooth_activation._silu": (MATRIX, {}),
-    "attention_gpu._largest": (*LOGITS, {"axis": 1}),
-    "attention_gpu._total": (*LOGITS, COLUMN, {"axis": 1}),
-    "attention_gpu._shares": (*LOGITS, COLUMN, COLUMN, {}),
-    "attention_gpu._weighted": (MATRIX, MATRIX, {"axis": 1}),
-    "attention_gpu._by_scores": (MATRIX, MATRIX, COLUMN, 0.5, {}),
+    "attention._largest": (*LOGITS, {"axis": 1}),
+    "attention._total": (*LOGITS, COLUMN, {"axis": 1}),
+    "attention._shares": (*LOGITS, COLUMN, COLUMN, {}),
+    "attention._weighted": (MATRIX, MATRIX, {"axis": 1}),
+    "attention._by_scores": (MATRIX, MATRIX, COLUMN, 0.5, {}),
     "normalize._scale_of": (MATRIX, COLUMN, {"axes": (1,), "count": 3, "eps": 1e-5}),
     "normalize._normalized": (MATRIX, ROW, ROW, COLUMN, COLUMN, {}),
     "normalize._along": (MATRIX, MATRIX, ROW, COLUMN, COLUMN, {"axes": (1,), "count": 3}),
     "normalize._arrived": (MATRIX, ROW, {"axes": (1,), "count": 3}),
     "normalize._by_input": (MATRIX, MATRIX, ROW, COLUMN, COLUMN, COLUMN, COLUMN, {}),
     "normalize._by_weight": (MATRIX, MATRIX, COLUMN, COLUMN, {"axes": (0,)}),
-    "gpu_kernels._farthest": (TARGETS, 0, {}),
-    "gpu_kernels._any_zero": (TARGETS, {}),
-    "gpu_kernels._left_over": (MATRIX, ROW, {}),
-    "gpu_kernels._down": (MATRIX, ROW, {}),
+    "bounds._farthest": (TARGETS, 0, {}),
+    "bounds._any_zero": (TARGETS, {}),
+    "ufuncs._left_over": (MATRIX, ROW, {}),
+    "ufuncs._down": (MATRIX, ROW, {}),
     "ctc._arrive": (*(MATRIX,) * 4, MASK, MATRIX, -np.inf, {}),
     "ctc._return": (*(MATRIX,) * 4, MASK, MATRIX, TARGETS[:, None], 1, MASK, -np.inf, {}),
     "recurrent_kernels._plain": (MATRIX, MATRIX, {}),

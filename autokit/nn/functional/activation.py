@@ -12,7 +12,7 @@ from autokit.ops.elementwise import log
 from autokit.ops.elementwise import relu as _relu
 from autokit.ops.errors import describe
 from autokit.ops.filled import zeros_like
-from autokit.ops.gpu import any_of, ask
+from autokit.ops.gpu.arrays import any_of, ask
 from autokit.ops.redrawing import exponential_
 from autokit.ops.soft_extremes import log_softmax as _log_softmax
 from autokit.ops.soft_extremes import softmax as _softmax

@@ -9,12 +9,12 @@ import numpy as np
 from autokit.devices import module_of
 from autokit.dtypes import FLOATS
 from autokit.nn.functional.dropout import dropout
-from autokit.ops import attention_gpu
 from autokit.ops.attention import attention, is_large, mask_to_add
 from autokit.ops.choices import where
 from autokit.ops.direct import direct
 from autokit.ops.errors import describe
-from autokit.ops.gpu import any_known, is_on_cpu
+from autokit.ops.gpu import attention as attention_gpu
+from autokit.ops.gpu.arrays import any_known, is_on_cpu
 from autokit.ops.linalg import matmul
 from autokit.ops.soft_extremes import softmax
 from autokit.ops.unusual import carefully

@@ -13,7 +13,7 @@ from autokit.ops.compare import gt
 from autokit.ops.elementwise import exp, log, plain_clone
 from autokit.ops.errors import describe
 from autokit.ops.filled import ones_like
-from autokit.ops.gpu import any_of
+from autokit.ops.gpu.arrays import any_of
 from autokit.ops.loss import negative_entropy
 from autokit.ops.unusual import carefully, on_its_tensors_gpu
 from autokit.ops.warn import warn

@@ -14,8 +14,8 @@ from autokit.dtypes import FLOATS
 from autokit.ops import embedding as rules
 from autokit.ops.errors import describe
 from autokit.ops.gather import beyond
-from autokit.ops.gpu import ask
-from autokit.ops.gpu_kernels import refuse_outside
+from autokit.ops.gpu.arrays import ask
+from autokit.ops.gpu.bounds import refuse_outside
 from autokit.ops.inplace import mark_changed
 from autokit.ops.norm import norm
 from autokit.ops.unusual import carefully, on_its_tensors_gpu

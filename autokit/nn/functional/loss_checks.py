@@ -11,7 +11,7 @@ from autokit.autograd.modes import is_grad_enabled
 from autokit.dtypes import DIFFERENTIABLE
 from autokit.ops.errors import describe
 from autokit.ops.expansion import broadcast_tensors
-from autokit.ops.gpu import any_of
+from autokit.ops.gpu.arrays import any_of
 from autokit.ops.warn import warn
 from autokit.tensor import Tensor
 

@@ -19,7 +19,7 @@ from autokit.ops.compare import eq, ne
 from autokit.ops.elementwise import sqrt
 from autokit.ops.errors import describe, kind_of, require_floats
 from autokit.ops.expansion import broadcast_tensors
-from autokit.ops.gpu import any_of
+from autokit.ops.gpu.arrays import any_of
 from autokit.ops.loss import binary_cross_entropy_with_logits as _binary_cross_entropy_with_logits
 from autokit.ops.norm import pairwise_distance
 from autokit.ops.unusual import carefully

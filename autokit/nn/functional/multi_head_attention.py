@@ -11,9 +11,9 @@ from autokit.dtypes import FLOATS
 from autokit.nn.functional.attention import scaled_dot_product_attention
 from autokit.nn.functional.dropout import dropout
 from autokit.nn.functional.linear import linear
-from autokit.ops import attention_gpu
 from autokit.ops.errors import describe
 from autokit.ops.filled import zeros
+from autokit.ops.gpu import attention as attention_gpu
 from autokit.ops.join import cat
 from autokit.ops.linalg import matmul
 from autokit.ops.pad import pad

@@ -10,7 +10,7 @@ CuPy 14 does:
 * functions are reached by NEP 13 and NEP 18 only where CuPy has a function of
   that name with those parameters (``cupy_names.json``, read from CuPy itself);
 * ufuncs compute in the dtypes that CuPy's tables list (:mod:`.ufuncs`);
-* ``ufunc.at``, ``.reduce``, ``.accumulate`` are not dispatched;
+* ``ufunc.at``, ``.accumulate`` and ``.reduceat`` are there for few ufuncs and dtypes;
 * reductions and single elements stay arrays;
 * an index beyond the end wraps around, and of several values that are written
   to one place not the last one stays;
@@ -18,7 +18,7 @@ CuPy 14 does:
   (:mod:`.hardware`).
 
 Every copy to the CPU is noted in :data:`copies`, so that a test can say that
-there was none, but for the questions of ``autokit.ops.gpu.ask``.
+there was none, but for the questions of ``autokit.ops.gpu.arrays.ask``.
 :func:`installed` puts the stand-in in CuPy's place.
 """
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.ops import gpu
+from autokit.ops.gpu.arrays import ask
 from tests.gpu.standin import hardware
 from tests.gpu.standin.hardware import Device, OutOfMemoryError, check_device, current
 from tests.gpu.standin.notes import NAMES, copies, launches, sizes
@@ -130,7 +130,7 @@ class ndarray:
         hardware.catch_up()
         frame = sys._getframe(2)
         sizes.append(self.size)
-        if frame.f_code is not gpu.ask.__code__:
+        if frame.f_code is not ask.__code__:
             copies.append(f"{how} in {Path(frame.f_code.co_filename).name}, line {frame.f_lineno}")
         return self.host
 
@@ -152,8 +152,12 @@ class ndarray:
     # ------------------------------------------------------------ NumPy's functions
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
-        if method != "__call__" or ufunc.__name__ not in NAMES["cupy"]:
+        if ufunc.__name__ not in NAMES["cupy"]:
             return NotImplemented
+        if method != "__call__":
+            from tests.gpu.standin.functions import call_method
+
+            return call_method(ufunc, method, inputs, keywords)
         if "out" in keywords and len(keywords["out"]) != 1:
             raise ValueError("The 'out' parameter must have exactly one array value")
         keywords_of_ufunc(ufunc.__name__, keywords)

@@ -1,4 +1,4 @@
-"""The stand-in's ``cupy.RawKernel``, for kernels that :mod:`autokit.ops.many_kernels` wrote.
+"""The stand-in's ``cupy.RawKernel``, for kernels that :mod:`autokit.ops.gpu.many` wrote.
 
 It reads the statements of the kernel's loop, which are Python's too but for the
 types before the names, and computes them for the arrays that the table tells of.

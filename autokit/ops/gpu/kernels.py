@@ -23,18 +23,15 @@ References
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache, wraps
+from functools import wraps
 from inspect import CO_VARARGS
 from typing import Any
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from autokit.current_gpu import SEVERAL, OnGPU, on_its_gpu
+from autokit.current_gpu import SEVERAL, on_its_gpu
 from autokit.devices import module_of, on_a_gpu
-from autokit.late_errors import ask_later
-from autokit.ops.gpu import ask
-from autokit.ops.recording import calling_line
 from autokit.thread_state import UNUSUAL
 
 FUSED: dict[str, Callable[..., Any]] = {}
@@ -144,94 +141,3 @@ def _wrapped(module: Any, value: Any) -> Any:
 
 def _bare(value: Any) -> Any:
     return value.inner if value.__class__ is Placeholder else value
-
-
-def floor_divide(a: Any, b: Any) -> Any:
-    """``np.floor_divide``; of floats on a GPU by what is left over, which CuPy does not look at.
-
-    There ⌊1.0 / 0.1⌋ would be 10, since the quotient is rounded first.
-    """
-    return _down(a, b) if on_a_gpu(a) and a.dtype.kind == "f" else np.floor_divide(a, b)
-
-
-def remainder(a: Any, b: Any) -> Any:
-    """``np.remainder``; of floats on a GPU by ``fmod``: CuPy's of an infinite ``b`` is NaN.
-
-    A remainder of 0 has the sign of ``a``, as in PyTorch, where NumPy gives it that of ``b``.
-    """
-    if a.dtype.kind != "f":
-        return np.remainder(a, b)
-    if on_a_gpu(a):
-        return _left_over(a, b)
-    rest = np.remainder(a, b)
-    nothing = rest == 0
-    if isinstance(rest, np.ndarray | np.generic) and not nothing.any():
-        return rest
-    return np.where(nothing, np.copysign(rest, a), rest)
-
-
-@fused
-def _left_over(a, b, /):
-    rest = np.fmod(a, b)
-    return np.where((rest != 0) & ((b < 0) != (rest < 0)), rest + b, rest)
-
-
-@fused
-def _down(a, b, /):
-    rest = np.fmod(a, b)
-    quotient = (a - rest) / b - ((rest != 0) & ((b < 0) != (rest < 0)))
-    down = np.floor(quotient)
-    down = np.where(quotient == 0, np.copysign(down, a / b), down + (quotient - down > 0.5))
-    return np.where(b == 0, a / b, down)
-
-
-@fused
-def _farthest(places, least, /):
-    """How far the farthest of ``places`` is from ``least``, upwards: those below it are beyond all others."""
-    return np.max((places.astype(np.int64) - least).astype(np.uint64))
-
-
-def refuse_outside(places: Any, least: int, size: int, error: Callable[[int], Exception]) -> None:
-    """Raise ``error(place)`` where one of ``places``, on a GPU, is not from ``least`` up to ``size``.
-
-    The program does not wait for that: see :mod:`autokit.late_errors`.
-    """
-    if places.size:
-        ask_later(
-            module_of(places),
-            _farthest(places, least),
-            size - least,
-            lambda far: error(_signed(far) + least),
-            calling_line(),
-        )
-
-
-@fused
-def _any_zero(values, /):
-    return np.max((values == 0).astype(np.uint64))
-
-
-def refuse_zeros_later(values: Any, error: Callable[[], Exception]) -> None:
-    """Raise ``error()`` where one of ``values``, on a GPU, is 0; the program does not wait for that."""
-    ask_later(module_of(values), _any_zero(values), 1, lambda _: error(), calling_line())
-
-
-def outside(places: Any, least: int, size: int) -> int | None:
-    """One of ``places``, on a GPU, that is not from ``least`` up to ``size``; waits for the answer."""
-    far = ask(_farthest(places, least)) if places.size else -1
-    return _signed(far) + least if far >= size - least else None
-
-
-def _signed(far: int) -> int:
-    return far if far < 1 << 63 else far - (1 << 64)
-
-
-def counting(array: Any, count: int) -> Any:
-    """0, 1, 2, … up to ``count``, on the GPU of ``array``; made once."""
-    return _counting(module_of(array), array.device.id, count)
-
-
-@lru_cache(maxsize=64)
-def _counting(module: Any, device: int, count: int) -> Any:
-    with OnGPU(device):
-        return module.arange(count)

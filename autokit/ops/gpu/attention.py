@@ -15,8 +15,9 @@ import numpy as np
 from autokit.devices import contiguous, on_a_gpu
 from autokit.ops.attention import FORMULA, LOCAL
 from autokit.ops.direct import direct
-from autokit.ops.gpu_kernels import counting, fused
-from autokit.ops.matmul_gpu import product
+from autokit.ops.gpu.arrays import counting
+from autokit.ops.gpu.kernels import fused
+from autokit.ops.gpu.products import product
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.soft_extremes import plain_softmax
 from autokit.tensor import Tensor

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from autokit.ops.correlate import Windows, output_sizes
-from autokit.ops.matmul_gpu import product
+from autokit.ops.gpu.products import product
 from autokit.ops.strides import strided
 
 LARGEST = 1 << 26

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import autokit as torch
 from autokit.devices import module_for
 from autokit.nn import functional as F
-from autokit.ops.matmul_gpu import product
+from autokit.ops.gpu.products import product
 from tests.gpu import standin
 
 pytestmark = pytest.mark.usefixtures("gpu")

@@ -17,7 +17,7 @@ import pytest
 
 from autokit import optim
 from autokit.amp import grad_scaler
-from autokit.ops.many_kernels import MANY, PART, over_many, source
+from autokit.ops.gpu.many import MANY, PART, over_many, source
 from tests.gpu import standin
 
 STEP = {"decay": 0.1, "way": 0.1, "kept": 0.9, "fresh": 0.1, "eps": 1e-8, "rate": 0.01}
