@@ -148,7 +148,7 @@ def settle(state: State, node: Node | None, operands: tuple[Tensor, ...], places
 
 def release(node: Node, saved: dict[Any, Any]) -> None:
     """Give up the large values that ``node`` holds in ``saved``, after a gradient went through it."""
-    node.saved = None
+    node.saved = {}  # and not None: they are not to be had at their sources
     if node.output is not None and node.output.size > SMALL:
         node.output = None
     for place, held in saved.items():

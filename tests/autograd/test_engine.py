@@ -83,6 +83,17 @@ def test_a_second_backward_passes_where_nothing_was_saved(T: Any):
 
 
 @on_each
+@pytest.mark.parametrize("size", [2, 5_000])  # values that stay for the picture, or are let go
+def test_a_result_that_a_first_backward_went_through_can_be_built_on(T: Any, size: int):
+    x = T.ones(size, requires_grad=True)
+    y = x + 1
+    y.sum().backward()
+    (y * y).sum().backward()
+    T.nn.functional.linear(y[None], T.ones(3, size), T.ones(3)).sum().backward()
+    assert x.grad.tolist() == [1.0 + 4.0 + 3.0] * size
+
+
+@on_each
 def test_retain_graph(T: Any):
     x = T.ones(2, requires_grad=True)
     y = (x * x).sum()
