@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from itertools import groupby
+from operator import index as as_index
 from typing import Any
 
 from autokit.nn.module import Module, indented
@@ -17,7 +18,7 @@ class _Numbered(Module):
 
     def _place(self, index: int) -> str:
         count = len(self._modules)
-        if not -count <= (number := index.__index__()) < count:
+        if not -count <= (number := as_index(index)) < count:
             raise IndexError(f"index {index} is out of range: there are {count} modules")
         return list(self._modules)[number]
 
@@ -294,7 +295,7 @@ class ParameterList(Module):
             self.extend(values)
 
     def _place(self, index: int) -> str:
-        if not -self._size <= (number := index.__index__()) < self._size:
+        if not -self._size <= (number := as_index(index)) < self._size:
             raise IndexError(f"index {index} is out of range: there are {self._size}")
         return str(number % self._size)
 

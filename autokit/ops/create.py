@@ -101,12 +101,12 @@ def _array_of(data: Any, dtype: Any) -> np.ndarray:
             return np.array(data, dtype=dtypes.as_dtype(data.dtype if dtype is None else dtype).numpy)
         data = data.item()
     if not isinstance(data, list | tuple):
-        data = _one_element(data, dtype is not None)
+        data = _one_element(data, None if dtype is None else numpy_dtype(dtype))
     kinds: set[type] = set()
     _collect_kinds(data if isinstance(data, list | tuple) else (data,), kinds)
     chosen = None if dtype is None else numpy_dtype(dtype)
     if not kinds <= _PLAIN:
-        data, found = _plain(data, kinds)
+        data, found = _plain(data, kinds, chosen)
         chosen = chosen or found
     _refuse_ragged(data)
     try:
@@ -129,7 +129,7 @@ _PLAIN = {bool, int, float, complex, list, tuple}
 """What NumPy turns into an array as PyTorch turns it into a tensor."""
 
 
-def _one_element(data: Any, chosen: bool = False) -> Any:
+def _one_element(data: Any, chosen: np.dtype | None = None) -> Any:
     """``data``, which is no list, as a list, or a number; refused if it is neither.
 
     Where a dtype was ``chosen``, PyTorch says that it wants a number, else that it can infer no dtype.
@@ -145,10 +145,21 @@ def _one_element(data: Any, chosen: bool = False) -> Any:
             return list(data)
     elif hasattr(data, "__index__"):
         return data.__index__()
+    if chosen is not None:
+        raise _not_of_dtype(data, chosen)
+    raise RuntimeError(
+        f"Could not infer dtype of {type(data).__name__}: a tensor is made from numbers and bools"
+    )
+
+
+def _not_of_dtype(data: Any, chosen: np.dtype) -> TypeError:
+    """What to raise where no number of the chosen dtype can be made of ``data``."""
     kind = type(data).__name__
-    if chosen:
-        raise TypeError(f"must be real number, not {kind}: a tensor is made from numbers and bools")
-    raise RuntimeError(f"Could not infer dtype of {kind}: a tensor is made from numbers and bools")
+    if chosen.kind in "uib":
+        said = f"'{kind}' object cannot be interpreted as an integer"
+    else:
+        said = f"must be real number, not {kind}"
+    return TypeError(f"{said}: a tensor is made from numbers and bools")
 
 
 def _collect_kinds(row: Any, kinds: set[type]) -> None:
@@ -162,7 +173,7 @@ def _collect_kinds(row: Any, kinds: set[type]) -> None:
                     _collect_kinds(item, kinds)
 
 
-def _plain(data: Any, kinds: set[type]) -> tuple[Any, np.dtype]:
+def _plain(data: Any, kinds: set[type], chosen: np.dtype | None = None) -> tuple[Any, np.dtype]:
     """Nested lists of Python numbers in place of lists that also hold tensors, arrays and NumPy's numbers.
 
     And the dtype that all elements meet in, each at its own width.
@@ -173,6 +184,9 @@ def _plain(data: Any, kinds: set[type]) -> tuple[Any, np.dtype]:
             "the list to a single numpy.ndarray with numpy.array() before converting to a tensor.",
         )
     found: set[np.dtype] = set()
+    first = data
+    while isinstance(first, list | tuple) and first:
+        first = first[0]
 
     def plain(item: Any) -> Any:
         if isinstance(item, list | tuple):
@@ -195,9 +209,15 @@ def _plain(data: Any, kinds: set[type]) -> tuple[Any, np.dtype]:
             found.add(item.dtype)
             return item.tolist()
         if isinstance(item, str):
-            raise ValueError("too many dimensions 'str': a tensor is made from numbers and bools")
+            if isinstance(first, str):  # PyTorch looks for the dimensions in what comes first
+                raise ValueError("too many dimensions 'str': a tensor is made from numbers and bools")
+            if chosen is not None:
+                raise _not_of_dtype(item, chosen)
+            raise TypeError("new(): invalid data type 'str': a tensor is made from numbers and bools")
         found.add(
-            common_dtype([item := _one_element(item)]) if not isinstance(item, range) else np.dtype(int)
+            common_dtype([item := _one_element(item, chosen)])
+            if not isinstance(item, range)
+            else np.dtype(int)
         )
         return item
 

@@ -65,7 +65,8 @@ def test_dicts_as_dicts():
 @pytest.mark.parametrize("text", [
     "nn.ModuleDict(3)", "nn.ModuleDict([3])", "nn.ModuleDict([(1, 2, 3)])", "nn.ModuleDict({'a': 3})",
     "nn.ModuleDict({'a.b': nn.ReLU()})", "nn.ParameterList(torch.ones(3))",
-    "nn.ParameterList([torch.ones(1)])[1]",
+    "nn.ParameterList([torch.ones(1)])[1]", "nn.ParameterList([torch.ones(1)])['0']",
+    "nn.ModuleList([nn.ReLU()])['0']", "nn.Sequential(nn.ReLU())[0.0]",
     "nn.ParameterList()(1)", "nn.ParameterDict()(1)", "nn.ParameterDict(3)", "nn.ParameterDict([3])",
     "nn.ParameterDict()[3]", "nn.LazyLinear(3).weight.shape", "nn.LazyConv2d(4, 3)(torch.ones(3))",
 ])  # fmt: skip

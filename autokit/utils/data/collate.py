@@ -9,7 +9,12 @@ from typing import Any
 import numpy as np
 
 from autokit import dtypes
+from autokit.ops.create import as_tensor, tensor
+from autokit.ops.join import stack
 from autokit.tensor import Tensor, new_tensor
+
+TEXTS_AND_OBJECTS = "SUO"
+"""Kinds of array that are no numbers; of any other one becomes a tensor, or is refused for what it is."""
 
 
 def default_collate(batch: Sequence[Any]) -> Any:
@@ -35,12 +40,12 @@ def default_collate(batch: Sequence[Any]) -> Any:
     first = batch[0]
     if isinstance(first, Tensor):
         return _stack(batch, "tensor")
-    if isinstance(first, np.ndarray | np.number | np.bool_) and first.dtype in dtypes.BY_NUMPY:
-        return _stack([new_tensor(np.asarray(sample)) for sample in batch], "array")
+    if isinstance(first, np.ndarray | np.generic) and first.dtype.kind not in TEXTS_AND_OBJECTS:
+        return _stack([_of_array(sample) for sample in batch], "array")
     if isinstance(first, float):
-        return new_tensor(np.array(batch, np.float64))
+        return _numbers(batch, dtypes.BY_NAME["float64"])
     if isinstance(first, int):
-        return new_tensor(_numbers(batch))
+        return _numbers(batch)
     if isinstance(first, str | bytes):
         return batch
     if isinstance(first, Mapping):
@@ -68,8 +73,8 @@ def default_collate(batch: Sequence[Any]) -> Any:
 
 def default_convert(data: Any) -> Any:
     """A sample alone, without batching: NumPy arrays become tensors, containers are gone into."""
-    if isinstance(data, np.ndarray | np.generic) and data.dtype in dtypes.BY_NUMPY:
-        return new_tensor(np.asarray(data))
+    if isinstance(data, np.ndarray | np.generic) and data.dtype.kind not in TEXTS_AND_OBJECTS:
+        return as_tensor(data)
     if isinstance(data, Mapping):
         return _of_its_kind(data, {key: default_convert(value) for key, value in data.items()})
     if isinstance(data, Sequence) and not isinstance(data, str | bytes):
@@ -94,14 +99,34 @@ def _of_its_kind(sample: Any, content: Any) -> Any:
         return content
 
 
-def _numbers(batch: Sequence[Any]) -> np.ndarray:
-    array = np.array(batch)
-    return array.astype(dtypes.get_default_dtype().numpy) if array.dtype.kind in dtypes.FLOATS else array
+def _numbers(batch: Sequence[Any], dtype: dtypes.dtype | None = None) -> Tensor:
+    """One tensor of numbers; what is none, as a missing value's None, is refused with its place."""
+    if set(map(type, batch)) <= {int, float, bool}:
+        array = np.array(batch)
+        if array.dtype.kind in "ib" and dtype is None:
+            return new_tensor(array)
+        if array.dtype.kind == "f" and dtype is not None:
+            return new_tensor(array)
+    try:
+        return tensor(list(batch), dtype=dtype)
+    except (TypeError, ValueError, RuntimeError) as error:
+        odd = next((place for place, sample in enumerate(batch) if not isinstance(sample, int | float)), 0)
+        where = f"sample {odd} of the batch is {batch[odd]!r:.60}, where sample 0 is {batch[0]!r}"
+        raise type(error)(f"{error} [{where}]" if odd else str(error)) from error
+
+
+def _of_array(sample: Any) -> Tensor:
+    known = isinstance(sample, np.ndarray | np.generic) and sample.dtype in dtypes.BY_NUMPY
+    return new_tensor(np.asarray(sample)) if known else as_tensor(sample)
 
 
 def _stack(tensors: Sequence[Tensor], kind: str) -> Tensor:
-    from autokit.ops.join import stack
-
+    for place, sample in enumerate(tensors):
+        if not isinstance(sample, Tensor):
+            raise TypeError(
+                f"expected Tensor as element {place} in argument 0, but got {type(sample).__name__}: "
+                f"sample {place} of the batch is {sample!r:.60}, where sample 0 is a tensor"
+            )
     arrays = [tensor.array for tensor in tensors]
     expected, dtype = arrays[0].shape, arrays[0].dtype
     alike = bool(expected)

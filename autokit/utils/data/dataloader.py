@@ -210,11 +210,8 @@ class DataLoader(Generic[Sample]):
                 f"timeout={self.timeout} is for workers: num_workers=0 leaves nothing to wait for"
             )
         # PyTorch draws a seed for its workers even where there are none: the stream must go on alike.
-        self._draw_seed()
+        draw_seed(self.generator)
         return self._held_to_its_length(self._one_by_one())
-
-    def _draw_seed(self) -> int:
-        return draw_seed(self.generator or random.default_generator)
 
     def _one_by_one(self) -> Batches:
         fetch = fetcher(self.dataset, self.collate_fn, self.batch_sampler is not None, self.drop_last)
@@ -238,7 +235,7 @@ class DataLoader(Generic[Sample]):
                 cargo,
                 self.num_workers,
                 2 if self.prefetch_factor is None else self.prefetch_factor,
-                self._draw_seed(),
+                draw_seed(self.generator),
                 context_of(self.multiprocessing_context),
                 self.in_order,
                 self.timeout,

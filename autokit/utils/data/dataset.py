@@ -16,6 +16,7 @@ from itertools import accumulate
 from typing import Any, Generic, TypeVar
 
 from autokit import random
+from autokit.ops.sampling import source_of
 from autokit.tensor import Tensor
 
 Sample = TypeVar("Sample", covariant=True)
@@ -295,6 +296,6 @@ def random_split(
             "Sum of input lengths does not equal the length of the input dataset! "
             f"{list(lengths)} adds up to {sum(lengths)}, and there are {total} samples"
         )
-    order = (generator or random.default_generator).permutation(total).tolist()
+    order = source_of("randperm", generator).permutation(total).tolist()
     ends = list(accumulate(counts))
     return [Subset(dataset, order[end - count : end]) for end, count in zip(ends, counts, strict=True)]

@@ -87,9 +87,10 @@ class RandomSampler(Sampler[int]):
         return len(self.data_source) if self._num_samples is None else self._num_samples
 
     def __iter__(self) -> Iterator[int]:
-        generator = self.generator
-        if generator is None:
-            generator = random.Generator().manual_seed(draw_seed(random.default_generator))
+        if self.generator is None:
+            generator = random.Generator().manual_seed(draw_seed(None))
+        else:
+            generator = sampling.source_of("randperm", self.generator)
         total = len(self.data_source)
         if self.replacement:
             for start in range(0, self.num_samples, _DRAWN_AT_ONCE):
@@ -124,7 +125,7 @@ class SubsetRandomSampler(Sampler[int]):
         self.generator = generator
 
     def __iter__(self) -> Iterator[int]:
-        order = (self.generator or random.default_generator).permutation(len(self.indices))
+        order = sampling.source_of("randperm", self.generator).permutation(len(self.indices))
         return iter([self.indices[place] for place in order.tolist()])
 
     def __len__(self) -> int:
@@ -221,6 +222,6 @@ class BatchSampler(Sampler[list[int]]):
         return total // self.batch_size if self.drop_last else -(-total // self.batch_size)
 
 
-def draw_seed(generator: random.Generator) -> int:
-    """A seed for another generator, drawn as PyTorch draws it."""
-    return int(generator.integers(0, 1 << 63, ()))
+def draw_seed(generator: random.Generator | None) -> int:
+    """A seed for another generator, drawn as PyTorch draws it, from the default one where none is given."""
+    return int(sampling.source_of("random_", generator).integers(0, 1 << 63, ()))

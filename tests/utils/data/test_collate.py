@@ -108,6 +108,16 @@ def test_samples_of_one_make(make: Any, count: int):
         [{1, 2}],
         [Point(1, 2), Point(3, 4)],
         [range(2), range(2)],
+        [1.0, None],
+        [1, None],
+        [1.0, "2.5"],
+        [1, "a"],
+        [1, [1]],
+        [1, 2**70],
+        [1, 1j],
+        [np.float32(1), 2.0],
+        [np.ones(2, ">f4")],
+        [np.datetime64("2020-01-01")],
     ],
     ids=str,
 )
@@ -118,6 +128,20 @@ def test_odd_samples(batch: list[Any]):
     assert outcome(lambda: data.default_collate(batch)) == outcome(
         lambda: torch.utils.data.default_collate(batch)
     )
+
+
+@pytest.mark.parametrize(
+    ("batch", "words"),
+    [
+        ([2.0, None], "sample 1 of the batch is None, where sample 0 is 2.0"),
+        ([(1, 2), (1, "a")], "sample 1 of the batch is 'a', where sample 0 is 2"),
+        ([ak.ones(2), ak.ones(2), None], "sample 2 of the batch is None, where sample 0 is a tensor"),
+    ],
+)
+def test_a_missing_value_is_refused_by_its_place(batch: list[Any], words: str):
+    """NumPy would read None as nan, and the text "2.5" as a number."""
+    with pytest.raises(TypeError, match=words):
+        data.default_collate(batch)
 
 
 def test_a_picture_needs_to_tensor():

@@ -449,6 +449,16 @@ def test_rows_are_views_that_notice_changes():
         (lambda: data.Dataset()[0], NotImplementedError, "__getitem__"),
         (lambda: iter(data.IterableDataset()), NotImplementedError, "__iter__"),
         (lambda: iter(data.Sampler()), NotImplementedError, "__iter__"),
+        *(
+            (draw, TypeError, "'generator' must be torch.Generator, not int")
+            for draw in (
+                lambda: data.random_split(pairs(), [5, 5], generator=42),
+                lambda: list(data.RandomSampler(range(3), generator=42)),
+                lambda: list(data.SubsetRandomSampler(range(3), generator=42)),
+                lambda: list(data.WeightedRandomSampler([1, 2], 2, generator=42)),
+                lambda: list(data.DataLoader(pairs(), generator=42)),
+            )
+        ),
     ],
 )
 def test_wrong_use_says_what_is_wrong(call: Any, error: type[Exception], words: str):
