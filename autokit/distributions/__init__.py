@@ -5,7 +5,11 @@ action) and the hidden numbers of a variational autoencoder (``rsample``, and
 ``kl_divergence``).  For the same seed the draws are PyTorch's.
 """
 
-from autokit.distributions import constraints, transforms
+from autokit.distributions import (
+    constraints,
+    kl_mixed,  # noqa: F401  (registers them)
+    transforms,
+)
 from autokit.distributions.bernoulli import Bernoulli
 from autokit.distributions.beta import Beta
 from autokit.distributions.binomial import Binomial
@@ -13,11 +17,14 @@ from autokit.distributions.categorical import Categorical
 from autokit.distributions.cauchy import Cauchy
 from autokit.distributions.chi2 import Chi2
 from autokit.distributions.constraint_registry import biject_to, transform_to
+from autokit.distributions.continuous_bernoulli import ContinuousBernoulli
 from autokit.distributions.dirichlet import Dirichlet
 from autokit.distributions.distribution import Distribution
+from autokit.distributions.exp_family import ExponentialFamily
 from autokit.distributions.exponential import Exponential
 from autokit.distributions.fishersnedecor import FisherSnedecor
 from autokit.distributions.gamma import Gamma
+from autokit.distributions.generalized_pareto import GeneralizedPareto
 from autokit.distributions.geometric import Geometric
 from autokit.distributions.gumbel import Gumbel
 from autokit.distributions.half_cauchy import HalfCauchy
@@ -27,6 +34,7 @@ from autokit.distributions.inverse_gamma import InverseGamma
 from autokit.distributions.kl import kl_divergence, register_kl
 from autokit.distributions.kumaraswamy import Kumaraswamy
 from autokit.distributions.laplace import Laplace
+from autokit.distributions.lkj_cholesky import LKJCholesky
 from autokit.distributions.log_normal import LogNormal
 from autokit.distributions.logistic_normal import LogisticNormal
 from autokit.distributions.lowrank_multivariate_normal import LowRankMultivariateNormal
@@ -66,6 +74,7 @@ from autokit.distributions.transforms import (
 from autokit.distributions.uniform import Uniform
 from autokit.distributions.von_mises import VonMises
 from autokit.distributions.weibull import Weibull
+from autokit.distributions.wishart import Wishart
 from autokit.missing import names_of
 
 __getattr__ = names_of("torch.distributions")
@@ -80,14 +89,17 @@ __all__ = [
     "Cauchy",
     "Chi2",
     "ComposeTransform",
+    "ContinuousBernoulli",
     "CorrCholeskyTransform",
     "CumulativeDistributionTransform",
     "Dirichlet",
     "Distribution",
     "ExpTransform",
     "Exponential",
+    "ExponentialFamily",
     "FisherSnedecor",
     "Gamma",
+    "GeneralizedPareto",
     "Geometric",
     "Gumbel",
     "HalfCauchy",
@@ -96,6 +108,7 @@ __all__ = [
     "IndependentTransform",
     "InverseGamma",
     "Kumaraswamy",
+    "LKJCholesky",
     "Laplace",
     "LogNormal",
     "LogisticNormal",
@@ -127,6 +140,7 @@ __all__ = [
     "Uniform",
     "VonMises",
     "Weibull",
+    "Wishart",
     "biject_to",
     "constraints",
     "identity_transform",

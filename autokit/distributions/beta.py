@@ -12,16 +12,14 @@ from autokit.tensor import Tensor
 
 
 class Beta(Distribution):
-    """What is known of a chance after ``concentration1`` - 1 successes and ``concentration0`` - 1 failures.
-
-    No gradient flows through its draws: PyTorch's ``rsample`` has one, this has none yet.
-    """
+    """A chance, as known after ``concentration1`` - 1 successes and ``concentration0`` - 1 failures."""
 
     arg_constraints: ClassVar = {
         "concentration1": constraints.positive,
         "concentration0": constraints.positive,
     }
     support = constraints.unit_interval
+    has_rsample = True
 
     def __init__(self, concentration1: Any, concentration0: Any, validate_args: bool | None = None) -> None:
         both = autokit.stack(broadcast_all(concentration1, concentration0), -1)
@@ -45,8 +43,8 @@ class Beta(Distribution):
         total = self.concentration1 + self.concentration0
         return self.concentration1 * self.concentration0 / (total.pow(2) * (total + 1))
 
-    def sample(self, sample_shape: Any = ()) -> Tensor:
-        return self._dirichlet.sample(sample_shape)[..., 0]
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
+        return self._dirichlet.rsample(sample_shape).select(-1, 0)
 
     def log_prob(self, value: Tensor) -> Tensor:
         self._validate_sample(value)

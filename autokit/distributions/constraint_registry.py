@@ -13,6 +13,7 @@ from autokit.distributions.constraints import Constraint
 from autokit.distributions.transforms import (
     AffineTransform,
     ComposeTransform,
+    CorrCholeskyTransform,
     ExpTransform,
     IndependentTransform,
     LowerCholeskyTransform,
@@ -93,6 +94,7 @@ for _registry in (biject_to, transform_to):
     _registry.register(constraints.GreaterThanEq, _above)
     _registry.register(constraints.LessThan, _below)
     _registry.register(constraints.Interval, _between)
+    _registry.register(constraints.CorrCholesky, lambda constraint: CorrCholeskyTransform())
 biject_to.register(
     constraints.IndependentConstraint,
     lambda constraint: IndependentTransform(biject_to(constraint.base), constraint.count),

@@ -162,6 +162,15 @@ class LowerCholesky(Matrices):
         return (value.tril() == value).flatten(-2).all(-1) & (value.diagonal(0, -2, -1) > 0).all(-1)
 
 
+class CorrCholesky(LowerCholesky):
+    """Lower triangular matrices with a positive diagonal and rows of length 1."""
+
+    def check(self, value: Any) -> Any:
+        away = (value.detach().norm(dim=-1) - 1).abs()
+        most = autokit.finfo(value.dtype).eps * value.shape[-1] * 10
+        return super().check(value) & (away <= most).all(-1)
+
+
 class PositiveDefinite(Matrices):
     """Symmetric matrices with positive eigenvalues."""
 
@@ -208,6 +217,7 @@ real_vector = IndependentConstraint(real, 1)
 simplex = Simplex()
 one_hot = OneHot()
 lower_cholesky = LowerCholesky()
+corr_cholesky = CorrCholesky()
 positive_definite = PositiveDefinite()
 greater_than = GreaterThan
 greater_than_eq = GreaterThanEq

@@ -10,6 +10,7 @@ import autokit
 from autokit.devices import beside, to_numpy
 from autokit.distributions import constraints
 from autokit.distributions.distribution import Distribution
+from autokit.distributions.implicit import moving
 from autokit.random import default_generator
 from autokit.tensor import Tensor, new_tensor
 
@@ -17,11 +18,12 @@ from autokit.tensor import Tensor, new_tensor
 class Dirichlet(Distribution):
     """Vectors that sum to 1, the closer to the shares of ``concentration`` the larger that is.
 
-    No gradient flows through its draws: PyTorch's ``rsample`` has one, this has none yet.
+    The gradient of its draws is exact; PyTorch's is of an approximation within some thousandths.
     """
 
     arg_constraints: ClassVar = {"concentration": constraints.independent(constraints.positive, 1)}
     support = constraints.simplex
+    has_rsample = True
 
     def __init__(self, concentration: Tensor, validate_args: bool | None = None) -> None:
         if concentration.dim() < 1:
@@ -38,12 +40,14 @@ class Dirichlet(Distribution):
         total = self.concentration.sum(-1, True)
         return self.concentration * (total - self.concentration) / (total.pow(2) * (total + 1))
 
-    def sample(self, sample_shape: Any = ()) -> Tensor:
-        own = self.concentration.detach().expand(self._extended_shape(sample_shape)).array
-        drawn = default_generator.gamma(to_numpy(own))
-        shares = drawn / drawn.sum(-1, keepdims=True)
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
+        concentration = self.concentration.expand(self._extended_shape(sample_shape))
+        own = concentration.array
         limits = np.finfo(own.dtype)
-        return new_tensor(beside(own, np.clip(shares.astype(own.dtype), limits.tiny, 1 - limits.epsneg)))
+        drawn = np.maximum(default_generator.gamma(to_numpy(own)), np.finfo(np.float64).tiny)
+        shares = (drawn / drawn.sum(-1, keepdims=True)).astype(own.dtype)
+        shares = np.clip(shares, limits.tiny, 1 - limits.epsneg)
+        return moving(new_tensor(beside(own, shares)), concentration)
 
     def log_prob(self, value: Tensor) -> Tensor:
         self._validate_sample(value)

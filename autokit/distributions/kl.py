@@ -1,4 +1,7 @@
-"""How far one distribution is from another: the Kullback-Leibler divergence."""
+"""How far one distribution is from another: the Kullback-Leibler divergence.
+
+Here are the pairs of one kind; ``kl_mixed`` has those of different kinds.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +12,28 @@ from typing import Any
 import autokit
 from autokit.distributions.bernoulli import Bernoulli
 from autokit.distributions.beta import Beta
+from autokit.distributions.binomial import Binomial
 from autokit.distributions.categorical import Categorical
+from autokit.distributions.cauchy import Cauchy
+from autokit.distributions.continuous_bernoulli import ContinuousBernoulli
 from autokit.distributions.dirichlet import Dirichlet
 from autokit.distributions.distribution import Distribution, sum_rightmost
+from autokit.distributions.exp_family import ExponentialFamily
 from autokit.distributions.exponential import Exponential
 from autokit.distributions.gamma import Gamma
+from autokit.distributions.geometric import Geometric
+from autokit.distributions.gumbel import _EULER, Gumbel
+from autokit.distributions.half_normal import HalfNormal
 from autokit.distributions.independent import Independent
 from autokit.distributions.laplace import Laplace
 from autokit.distributions.log_normal import LogNormal
+from autokit.distributions.lowrank_multivariate_normal import LowRankMultivariateNormal
 from autokit.distributions.multivariate_normal import MultivariateNormal
 from autokit.distributions.normal import Normal
 from autokit.distributions.one_hot_categorical import OneHotCategorical
+from autokit.distributions.pareto import Pareto
 from autokit.distributions.poisson import Poisson
+from autokit.distributions.transformed_distribution import TransformedDistribution
 from autokit.distributions.uniform import Uniform
 from autokit.nn import functional as F
 from autokit.tensor import Tensor
@@ -71,8 +84,9 @@ def _normal(p: Normal, q: Normal) -> Tensor:
     return 0.5 * (ratio + away - 1 - ratio.log())
 
 
+@register_kl(HalfNormal, HalfNormal)
 @register_kl(LogNormal, LogNormal)
-def _log_normal(p: LogNormal, q: LogNormal) -> Tensor:
+def _of_a_normal(p: Any, q: Any) -> Tensor:
     return kl_divergence(p.base_dist, q.base_dist)
 
 
@@ -97,8 +111,11 @@ def _one_hot(p: OneHotCategorical, q: OneHotCategorical) -> Tensor:
     return kl_divergence(p._categorical, q._categorical)
 
 
+@register_kl(LowRankMultivariateNormal, LowRankMultivariateNormal)
+@register_kl(LowRankMultivariateNormal, MultivariateNormal)
+@register_kl(MultivariateNormal, LowRankMultivariateNormal)
 @register_kl(MultivariateNormal, MultivariateNormal)
-def _multivariate_normal(p: MultivariateNormal, q: MultivariateNormal) -> Tensor:
+def _multivariate_normal(p: Any, q: Any) -> Tensor:
     if p.event_shape != q.event_shape:
         raise ValueError("KL-divergence between two Multivariate Normals with different event shapes")
     own, other = autokit.broadcast_tensors(p.scale_tril, q.scale_tril)
@@ -162,3 +179,60 @@ def _independent(p: Independent, q: Independent) -> Tensor:
     if p.reinterpreted_batch_ndims != q.reinterpreted_batch_ndims:
         raise NotImplementedError("KL(p || q) of two Independent of different reinterpreted_batch_ndims")
     return sum_rightmost(kl_divergence(p.base_dist, q.base_dist), p.reinterpreted_batch_ndims)
+
+
+@register_kl(Binomial, Binomial)
+def _binomial(p: Binomial, q: Binomial) -> Tensor:
+    if (p.total_count < q.total_count).any():
+        raise NotImplementedError("KL(p || q) of two Binomial where q has more trials than p")
+    each = p.probs * (p.logits - q.logits) + autokit.log1p(-p.probs) - autokit.log1p(-q.probs)
+    return (p.total_count * each).masked_fill(p.total_count > q.total_count, math.inf)
+
+
+@register_kl(Geometric, Geometric)
+def _geometric(p: Geometric, q: Geometric) -> Tensor:
+    return -p.entropy() - autokit.log1p(-q.probs) / p.probs - q.logits
+
+
+@register_kl(ContinuousBernoulli, ContinuousBernoulli)
+def _continuous_bernoulli(p: ContinuousBernoulli, q: ContinuousBernoulli) -> Tensor:
+    mean = p.mean * q.logits + autokit.log1p(-q.probs) + q._cont_bern_log_norm()
+    return -p.entropy() - mean
+
+
+@register_kl(Cauchy, Cauchy)
+def _cauchy(p: Cauchy, q: Cauchy) -> Tensor:
+    return ((p.scale + q.scale).pow(2) + (p.loc - q.loc).pow(2)).log() - (4 * p.scale * q.scale).log()
+
+
+@register_kl(Gumbel, Gumbel)
+def _gumbel(p: Gumbel, q: Gumbel) -> Tensor:
+    ratio, away = p.scale / q.scale, (p.loc - q.loc) / q.scale
+    return away - ratio.log() + ratio * _EULER + autokit.exp((1 + ratio).lgamma() - away) - (1 + _EULER)
+
+
+@register_kl(Pareto, Pareto)
+def _pareto(p: Any, q: Any) -> Tensor:
+    ratio = q.alpha / p.alpha
+    found = q.alpha * (p.scale / q.scale).log() - ratio.log() + ratio - 1
+    return found.masked_fill(p.scale < q.scale, math.inf)
+
+
+@register_kl(TransformedDistribution, TransformedDistribution)
+def _transformed(p: TransformedDistribution, q: TransformedDistribution) -> Tensor:
+    if p.transforms != q.transforms or p.event_shape != q.event_shape:
+        raise NotImplementedError("KL(p || q) of two TransformedDistribution of different transforms")
+    return kl_divergence(p.base_dist, q.base_dist)
+
+
+@register_kl(ExponentialFamily, ExponentialFamily)
+def _of_a_family(p: ExponentialFamily, q: ExponentialFamily) -> Tensor:
+    if type(p) is not type(q):
+        raise NotImplementedError("KL(p || q) of two different exponential families")
+    normalizer, params, means = p._means()
+    others = q._natural_params
+    result = q._log_normalizer(*others) - normalizer
+    for own, other, mean in zip(params, others, means):
+        term = (other - own) * mean
+        result = result - sum_rightmost(term, term.dim() - result.dim())
+    return result

@@ -15,6 +15,14 @@ from autokit.distributions.constraints import Constraint
 from autokit.distributions.distribution import sum_rightmost
 from autokit.tensor import Tensor
 
+_OF_THE_CACHE = ("_cache_size", "_cached")
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, Tensor) or isinstance(b, Tensor):
+        return bool(autokit.as_tensor(a == b).all())
+    return bool(a == b)
+
 
 class Transform:
     """A function, the logarithm of whose slope is known.
@@ -51,6 +59,15 @@ class Transform:
         if cache_size not in (0, 1):
             raise ValueError("cache_size must be 0 or 1")
         self._cache_size = cache_size
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both are of one kind, with the same parameters."""
+        if type(self) is not type(other):
+            return False
+        own, others = ({k: v for k, v in vars(t).items() if k not in _OF_THE_CACHE} for t in (self, other))
+        return own.keys() == others.keys() and all(_same(own[name], others[name]) for name in own)
+
+    __hash__ = object.__hash__
 
     @property
     def event_dim(self) -> int:

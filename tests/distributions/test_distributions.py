@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,17 @@ import pytest
 
 import autokit
 import autokit.distributions
+from autokit.distributions.implicit import beta_slope
 from tests.support import require
 
 require("torch")
 import torch  # noqa: E402
+
+
+def require_scipy() -> Any:
+    require("scipy")
+    return importlib.import_module("scipy.special")
+
 
 MATRIX = [[2.0, 0.5], [0.5, 1.0]]
 
@@ -90,6 +98,15 @@ MAKERS: dict[str, Any] = {
     "a transformed vector": lambda T, D: D.TransformedDistribution(
         D.Normal(T.zeros(4), T.ones(4)), [D.ReshapeTransform((4,), (2, 2)), D.ExpTransform()]
     ),
+    "ContinuousBernoulli": lambda T, D: D.ContinuousBernoulli(T.tensor([0.2, 0.9, 0.5, 0.5005])),
+    "ContinuousBernoulli by logits": lambda T, D: D.ContinuousBernoulli(logits=T.tensor([1.5, -4.0, 0.0])),
+    "GeneralizedPareto": lambda T, D: D.GeneralizedPareto(
+        T.tensor([0.5, 0.0, 1.0]), T.tensor([1.0, 2.0, 0.5]), T.tensor([0.3, 0.0, -0.4])
+    ),
+    "LKJCholesky": lambda T, D: D.LKJCholesky(3, T.tensor([0.5, 2.0])),
+    "Wishart": lambda T, D: D.Wishart(T.tensor(4.0), T.tensor(MATRIX)),
+    "Wishart by precision": lambda T, D: D.Wishart(T.tensor([4.5, 7.0]), precision_matrix=T.tensor(MATRIX)),
+    "Wishart by factor": lambda T, D: D.Wishart(5.0, scale_tril=T.tensor(MATRIX).tril()),
     "SigmoidTransform": lambda T, D: D.TransformedDistribution(
         D.Normal(T.zeros(2), 1.0), [D.SigmoidTransform(), D.ExpTransform().inv]
     ),
@@ -187,7 +204,18 @@ REPARAMETRIZED: dict[str, Any] = {
     "RelaxedOneHotCategorical": lambda D, a, b: D.RelaxedOneHotCategorical(b[0], logits=a),
     "straight through": lambda D, a, b: D.OneHotCategoricalStraightThrough(logits=a * b),
     "MultivariateNormal": lambda D, a, b: D.MultivariateNormal(a, scale_tril=b.diag()),
+    "Beta": lambda D, a, b: D.Beta(a.exp(), b),
+    "Dirichlet": lambda D, a, b: D.Dirichlet(a.exp() * b),
+    "ContinuousBernoulli": lambda D, a, b: D.ContinuousBernoulli(logits=a * b),
+    "GeneralizedPareto": lambda D, a, b: D.GeneralizedPareto(a, b, a - 0.3),
+    "FisherSnedecor": lambda D, a, b: D.FisherSnedecor(a.exp(), b * 3),
+    "Kumaraswamy": lambda D, a, b: D.Kumaraswamy(a.exp(), b),
+    "Weibull": lambda D, a, b: D.Weibull(a.exp(), b),
+    "Wishart": lambda D, a, b: D.Wishart(2.5 + a.exp(), scale_tril=b.diag()),
 }
+
+WITHIN_THOUSANDTHS = ("Gamma", "StudentT", "Beta", "Dirichlet", "FisherSnedecor", "Wishart")
+"""PyTorch's gradients of these draws are of approximations."""
 
 
 @pytest.mark.parametrize("name", REPARAMETRIZED)
@@ -197,13 +225,13 @@ def test_gradients_flow_through_draws(name: str):
         T.manual_seed(3)
         a = T.tensor([0.5, -0.3, 1.2], requires_grad=True)
         b = T.tensor([0.7, 1.0, 2.0], requires_grad=True)
-        drawn = REPARAMETRIZED[name](D, a, b).rsample((4,))
+        drawn = REPARAMETRIZED[name](D, a, b).rsample(() if name == "Wishart" else (4,))
         (drawn * T.arange(1.0, 1 + drawn.shape[-1])).sum().backward()
         gradients.append([None if leaf.grad is None else leaf.grad.numpy() for leaf in (a, b)])
     for ours, theirs in zip(*gradients, strict=True):
         assert (ours is None) == (theirs is None)
         if theirs is not None:
-            np.testing.assert_allclose(ours, theirs, rtol=2e-3 if name in ("Gamma", "StudentT") else 1e-5)
+            np.testing.assert_allclose(ours, theirs, rtol=3e-3 if name in WITHIN_THOUSANDTHS else 1e-5)
 
 
 @pytest.mark.parametrize("name", MAKERS)
@@ -433,3 +461,31 @@ def test_the_cdf_of_a_mixture_is_pytorchs():
     ours, theirs = both("MixtureSameFamily")
     x = [-2.0, 0.0, 0.5, 3.0]
     agree(ours.cdf(autokit.tensor(x)), theirs.cdf(torch.tensor(x)))
+
+
+@pytest.mark.parametrize(("a", "b"), [(0.05, 0.3), (0.7, 40.0), (3.0, 2.0), (300.0, 20.0), (2000.0, 0.1)])
+def test_a_draw_moves_so_that_its_place_in_the_distribution_stays(a: float, b: float):
+    special = require_scipy()
+    x = np.random.RandomState(0).beta(a, b, 50).clip(1e-12, 1 - 1e-9)
+    step = 1e-5 * a
+    below, above = x < a / (a + b), x >= a / (a + b)
+    slope = beta_slope(x, np.full(50, a), np.full(50, b)) * (1 - x)
+    density = np.exp((a - 1) * np.log(x) + (b - 1) * np.log1p(-x) - special.betaln(a, b))
+    change = special.betainc(a + step, b, x) - special.betainc(a - step, b, x)
+    change[above] = (special.betaincc(a - step, b, x) - special.betaincc(a + step, b, x))[above]
+    assert below.any() and above.any()
+    np.testing.assert_allclose(slope, -change / (2 * step) / density, rtol=1e-4)
+
+
+@pytest.mark.parametrize("concentration", [1e-4, 1e-3, 0.01, 1e5])
+def test_draws_at_the_ends_of_the_range_have_gradients(concentration: float):
+    found = []
+    for T in (autokit, torch):
+        T.manual_seed(0)
+        shape = T.full((200, 3), concentration, requires_grad=True)
+        drawn = T.distributions.Dirichlet(shape).rsample()
+        drawn.pow(2).sum().backward()
+        found.append((drawn.detach().numpy(), shape.grad.numpy()))
+    (drawn, gradient), (as_drawn, as_gradient) = found
+    np.testing.assert_allclose(drawn, as_drawn, rtol=1e-5)
+    np.testing.assert_allclose(gradient, as_gradient, rtol=2e-3, atol=1e-6 / concentration)
