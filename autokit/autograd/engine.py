@@ -244,13 +244,13 @@ def flow(
                         elif target is lent:
                             before, lent = sum_of(before, made), None
                         else:
-                            add_to(before, made)
+                            before = add_to(before, made)
                         total = before
                     elif in_place and made is not gradient and made.base is None:
                         if saved is None:
                             made += before
                         else:
-                            add_to(made, before)
+                            made = add_to(made, before)
                         total = made
                     else:
                         total = before + made

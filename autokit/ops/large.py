@@ -54,10 +54,11 @@ SHARED: dict[Any, Callable[..., Any]] = {
 add = SHARED[operator.add]
 
 
-def add_to(into: Any, a: Any) -> None:
-    """``into += a``."""
+def add_to(into: Any, a: Any) -> Any:
+    """``into + a``, in the memory of ``into`` where it has its own: a number of NumPy's has none."""
     if not (
         _lie_alike(into, a)
         and shared("native_loops.add_to", (into.reshape(-1), a.reshape(-1)), (0, 1), BLOCK)
     ):
         into += a
+    return into

@@ -276,9 +276,10 @@ def test_a_change_that_nothing_records_leaves_the_histories_of_views(T: Any):
 
 
 @on_each
-def test_a_sequence_written_place_by_place(T: Any):
+@pytest.mark.parametrize("size", [4, 5_000])  # values that stay for the picture, or are let go
+def test_a_sequence_written_place_by_place(T: Any, size: int):
     w = T.tensor(0.5, requires_grad=True)
-    h = T.zeros(4)
+    h = T.zeros(size)
     h[0] = w
     for t in range(1, 4):
         h[t] = h[t - 1] + w
