@@ -77,7 +77,7 @@ class Tensor:
     @property
     def shape(self) -> Size:
         """The size of each dimension."""
-        return Size(self.array.shape)
+        return Size.of(self.array.shape)
 
     @property
     def dtype(self) -> dtypes.dtype:

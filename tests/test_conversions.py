@@ -79,6 +79,17 @@ def test_limits_of_what_has_none(make: Any):
     assert_alike(make)
 
 
+@pytest.mark.parametrize("dtype", [None, "float32", "int64"])
+@pytest.mark.parametrize(
+    "data",
+    [[1, "a"], ["a", 1], [["a"]], [[1], ["a"]], [1.0, "a"], [1, None], [1, {}], [1, {2}], [1, object()]]
+    + [[1, 1j], "a", [[1, 2], [3, "a"]], [1, [2]], [[1], 2]],
+    ids=lambda data: type(data).__name__ + str(len(str(data))),
+)
+def test_what_is_no_number_is_refused_as_by_pytorch(data: Any, dtype: str | None):
+    assert_alike(lambda T: T.tensor(data, dtype=dtype and getattr(T, dtype)))
+
+
 @pytest.mark.parametrize("name", TYPES)
 def test_the_old_types(name: str):
     def kind(T: Any) -> Any:

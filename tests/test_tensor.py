@@ -34,6 +34,23 @@ def test_a_size_stays_a_size():
         shape + [4]
 
 
+def test_sums_and_products_of_sizes_are_sizes():
+    shape = torch.Size([2, 3])
+    for made in ((1,) + shape, shape + (1,), shape * 2, 2 * shape, shape[::-1], sum([shape, shape], ())):
+        assert type(made) is torch.Size and torch.Size(tuple(made)) == made
+    assert type(copy.deepcopy(shape)) is type(pickle.loads(pickle.dumps(shape))) is torch.Size
+
+
+def test_a_size_holds_whole_numbers_alone():
+    made = torch.Size([torch.tensor(2), np.int64(3), True])
+    assert repr(made) == "torch.Size([2, 3, 1])" and [type(size) for size in made] == [int, int, int]
+    for wrong in ([1.5], ["a"], [None], [torch.tensor(2.0)]):
+        with pytest.raises(TypeError, match=r"iterable of 'int' \(item 0"):
+            torch.Size(wrong)
+    with pytest.raises(TypeError, match="item 2 is 'float'"):
+        torch.Size([1, 2]) + (0.5,)
+
+
 def test_legacy_construction():
     assert torch.Tensor([1, 2]).dtype == torch.float32
     assert torch.Tensor(2, 3).shape == (2, 3)

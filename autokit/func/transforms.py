@@ -59,9 +59,9 @@ class Level:
     def enter(self, tensor: Any) -> Tensor:
         """What stands for ``tensor`` in this level."""
         if not isinstance(tensor, Tensor):
-            raise RuntimeError(
-                f"expected a tensor to differentiate by, and got {type(tensor).__name__}; choose the "
-                "arguments with argnums"
+            raise ValueError(
+                f"Thing passed to transform API must be Tensor, got {type(tensor)}: only by tensors can be "
+                "differentiated; choose these arguments with argnums"
             )
         tensor = for_each_sample(tensor)
         if self.recorded_outside and tensor._requires_grad:
@@ -129,8 +129,14 @@ class Entered:
     """Arguments of a call, those under ``argnums`` taken into ``level``; trees are taken apart."""
 
     def __init__(self, level: Level, args: tuple[Any, ...], argnums: Argnums, name: str) -> None:
-        chosen = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+        if not isinstance(argnums, int | tuple):
+            raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
+        chosen = (argnums,) if isinstance(argnums, int) else argnums
+        if not chosen:
+            raise RuntimeError(f"argnums must be non-empty: {name} differentiates by what they name")
         for place in chosen:
+            if not isinstance(place, int):
+                raise RuntimeError(f"argnum must be int, got: {type(place)}")
             if not -len(args) <= place < len(args):
                 raise RuntimeError(
                     f"Got argnum={place}, but only {len(args)} positional inputs: {name} differentiates by "
@@ -462,6 +468,12 @@ def _jacobian(
             entered = Entered(level, args, argnums, name)
             result, aux = _outputs(name, func(*entered.args, **kwargs), has_aux)
             outputs, structure = tensors_of(f"{name}(f, ...)(*args)", result)
+            for output in outputs:
+                if output.array.dtype.kind in "bui":
+                    raise RuntimeError(
+                        f"{name}(f, ...): All outputs of f must be floating-point or complex Tensors, got "
+                        f"Tensor with dtype {output.dtype}"
+                    )
             blocks = [unflatten(row, entered.structure) for row in parts(level, outputs, entered.leaves)]
             found = level.leave(unflatten(blocks, structure))
             return (found, level.leave(aux)) if has_aux else found

@@ -17,6 +17,7 @@ from autokit.ops.errors import refuse_bools_in, require_floats, require_tensor
 from autokit.ops.names import Names
 from autokit.ops.operands import fitting
 from autokit.ops.operation import derivative, operation
+from autokit.ops.stepwise import in_steps
 from autokit.tensor import Tensor
 
 
@@ -54,7 +55,7 @@ def _of_leaky_relu_of_block(g: Any, a: Any, into: Any, /, negative_slope: float)
     "{a} where {a} > 0, else slope · {a}",
     a=derivative(
         "1 where {a} > 0, else the slope",
-        _of_leaky_relu,
+        in_steps("leaky_relu_backward", _of_leaky_relu),
         in_blocks(_of_leaky_relu, _of_leaky_relu_of_block, "native_loops.leaky_relu_gradient"),
     ),
     name="leaky_relu",
@@ -129,7 +130,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
 @operation(
     "rrelu",
     "{a} where {a} > 0, else random slope · {a}",
-    a=derivative("1 where {a} > 0, else the slope drawn", lambda g, a, slope: _bent(g, a, slope)),
+    a=derivative("1 where {a} > 0, else the slope drawn", in_steps("rrelu_backward", _bent), _bent),
     name="rrelu",
     backward="RreluWithNoiseBackward0",
 )
@@ -193,7 +194,7 @@ def _hardtanh_of_block(a: Any, into: Any, /, min_val: float, max_val: float) -> 
     "{a} between two bounds",
     a=derivative(
         "1 inside of the bounds, else 0",
-        _of_hardtanh,
+        in_steps("hardtanh_backward", _of_hardtanh),
         in_blocks(_of_hardtanh, _of_hardtanh_of_block, "native_loops.hardtanh_gradient"),
     ),
     name="hardtanh",
@@ -331,7 +332,7 @@ def _hardshrink_of_block(a: Any, into: Any, /, lambd: float) -> None:
 @operation(
     "hardshrink",
     "{a} where |{a}| > λ, else 0",
-    a=derivative("1 where |{a}| > λ, else 0", _outside, _outside_on_arrays),
+    a=derivative("1 where |{a}| > λ, else 0", in_steps("hardshrink_backward", _outside), _outside_on_arrays),
     on_arrays=in_blocks(_hardshrink, _hardshrink_of_block, "native_loops.hardshrink"),
     elementwise=True,
 )
@@ -353,7 +354,7 @@ def _softshrink_of_block(a: Any, into: Any, /, lambd: float) -> None:
 @operation(
     "softshrink",
     "{a} moved by λ towards 0",
-    a=derivative("1 where |{a}| > λ, else 0", _outside, _outside_on_arrays),
+    a=derivative("1 where |{a}| > λ, else 0", in_steps("softshrink_backward", _outside), _outside_on_arrays),
     name="softshrink",
     on_arrays=in_blocks(_softshrink, _softshrink_of_block, "native_loops.softshrink"),
     elementwise=True,
@@ -395,7 +396,7 @@ def _of_threshold_of_block(g: Any, a: Any, into: Any, /, threshold: float) -> No
     "{a} where above the threshold, else a value",
     a=derivative(
         "1 above the threshold, else 0",
-        _of_threshold,
+        in_steps("threshold_backward", _of_threshold),
         in_blocks(_of_threshold, _of_threshold_of_block, "native_loops.threshold_gradient"),
     ),
     name="threshold",

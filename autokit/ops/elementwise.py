@@ -15,6 +15,7 @@ from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.operators import flat
 from autokit.ops.recording import unchanged
+from autokit.ops.stepwise import in_steps
 
 
 @operation(
@@ -146,7 +147,7 @@ def _relu_on_arrays(a: Any) -> Any:
 @operation(
     "relu",
     "max({a}, 0)",
-    a=derivative("1 where {a} > 0, else 0", _of_relu, _of_relu_on_arrays),
+    a=derivative("1 where {a} > 0, else 0", in_steps("relu_backward", _of_relu), _of_relu_on_arrays),
     on_arrays=_relu_on_arrays,
     fitting=True,
 )

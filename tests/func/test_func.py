@@ -200,6 +200,30 @@ def test_an_error_says_which_transform_fits():
         grad(lambda x: x * 2)(autokit.ones(2))
 
 
+@pytest.mark.parametrize("transform", ["grad", "grad_and_value", "jacrev", "jacfwd", "hessian"])
+def test_what_cannot_be_differentiated_by_is_refused_as_by_pytorch(transform: str):
+    import autokit.func
+
+    def refused(error: type[Exception], match: str, argnums: Any, *args: Any) -> None:
+        with pytest.raises(error, match=match):
+            getattr(autokit.func, transform)(lambda x, y: (x * y).sum(), argnums)(*args)
+
+    x = autokit.ones(2)
+    refused(RuntimeError, "non-empty", (), x, x)
+    refused(RuntimeError, "must be int or Tuple", 2.0, x, x)
+    refused(RuntimeError, "must be int or Tuple", [0, 1], x, x)
+    refused(RuntimeError, "argnum must be int", (0, 1.0), x, x)
+    refused(RuntimeError, "unique", (0, 0), x, x)
+    refused(RuntimeError, "only 2 positional inputs", 2, x, x)
+    refused(ValueError, "must be Tensor, got <class 'float'>", 0, 1.0, x)
+
+
+@pytest.mark.parametrize("transform", [jacrev, jacfwd])
+def test_a_jacobian_of_whole_numbers_is_refused(transform: Any):
+    with pytest.raises(RuntimeError, match="must be floating-point"):
+        transform(lambda x: x.long())(autokit.ones(2))
+
+
 def test_a_branch_on_a_value_is_refused():
     with pytest.raises(RuntimeError, match=r"vmap: It looks like you're calling \.item\(\) on a Tensor"):
         vmap(lambda x: x.item() * x)(autokit.tensor([1.0, -1.0]))

@@ -125,6 +125,20 @@ def test_gradients_at_kinks_zeros_infinities_and_nan_are_pytorchs(name: str, see
     assert_same_gradients(SMOOTH_OR_BENT[name], seed)
 
 
+@pytest.mark.parametrize(
+    "name", ["relu", "leaky", "relu6", "hardtanh", "hshr", "sshr", "thr", "rrelu", "hardswish", "elu", "selu"]
+)
+def test_the_second_derivative_of_straight_pieces_is_zero_and_not_an_error(name: str):
+    found = []
+    for library in (autokit, torch):
+        x = library.tensor([-4.0, -1.0, 0.0, 0.25, 2.0, 7.0], requires_grad=True)
+        slope = library.autograd.grad(SMOOTH_OR_BENT[name](library, x).sum(), x, create_graph=True)[0]
+        curvature = library.autograd.grad(slope.sum(), x, create_graph=True)[0]
+        mixed = library.autograd.grad((slope * x * x).sum(), x)[0]
+        found.append([each.detach().numpy() for each in (slope, curvature, mixed)])
+    np.testing.assert_allclose(*found, rtol=1e-6)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("count", [5, 17, 40])
 def test_random_slopes_come_from_pytorchs_stream(count: int, dtype: str):

@@ -24,6 +24,7 @@ SETTINGS = {
     "leaky_relu": [{"negative_slope": 0.1}, {"negative_slope": -0.5}, {"negative_slope": 2.0}],
     "elu": [{}, {"alpha": 0.5, "scale": 1.25, "input_scale": 2.0}],
     "gelu": [{"approximate": "none"}, {"approximate": "tanh"}],
+    "rrelu": [{"slope": 0.25}],
     "threshold": [{"threshold": 0.5, "value": -2.0}],
     "celu": [{}, {"alpha": 0.7}, {"alpha": -1.5}],
     "softplus": [{}, {"beta": 2.0, "threshold": 5.0}],
