@@ -116,6 +116,8 @@ def _array_of(data: Any, dtype: Any) -> np.ndarray:
     if (array.dtype.kind == "O" or array.dtype == np.uint64) and (chosen is None or chosen.kind in "ui"):
         raise ValueError("Overflow when unpacking long long: an integer does not fit into int64")
     if chosen is not None:
+        if array.dtype.kind == "c" != chosen.kind:
+            raise TypeError(f"must be real number, not complex: {chosen.name} has no imaginary part")
         _refuse_overflow(array, chosen)
         return array.astype(chosen)
     if array.dtype.kind in dtypes.FLOATS:
