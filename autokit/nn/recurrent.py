@@ -87,8 +87,11 @@ class RNNBase(Drawn):
         """Do nothing: kept for programs that prepare parameters for a GPU's library."""
 
     def _of(self, layer: int, suffix: str) -> list[Any]:
-        kinds = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
-        return [self._parameters.get(f"{kind}_l{layer}{suffix}") for kind in kinds]
+        """The parameters of a layer and direction, computed ones too, and None for those that it lacks."""
+        kinds = ["weight_ih", "weight_hh", *["bias_ih", "bias_hh"] * self.bias]
+        found = [self._parameters[f"{kind}_l{layer}{suffix}"] for kind in kinds]
+        found += [None] * (4 - len(found))
+        return [*found, self._parameters[f"weight_hr_l{layer}{suffix}"] if self.proj_size else None]
 
     def forward(self, input: Any, hx: Any = None) -> tuple[Any, Any]:
         """Go through a batch of sequences.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -16,6 +17,7 @@ from tests.support import require
 require("torch")
 import torch  # noqa: E402
 import torch.nn.utils.parametrizations  # noqa: E402
+import torch.nn.utils.prune  # noqa: E402
 
 BOTH = (ak, torch)
 
@@ -252,35 +254,83 @@ def test_what_cannot_be_orthogonal_is_refused_as_in_pytorch():
             layer.parametrizations.weight[0].right_inverse(T.eye(3))
 
 
-LAYERS: dict[str, Callable[[Any], Any]] = {
-    "Linear": lambda T: (T.nn.Linear(3, 4), T.ones(2, 3)),
-    "Conv1d": lambda T: (T.nn.Conv1d(3, 4, 2), T.ones(2, 3, 5)),
-    "ConvTranspose1d": lambda T: (T.nn.ConvTranspose1d(3, 4, 2), T.ones(2, 3, 5)),
-    "Embedding": lambda T: (T.nn.Embedding(5, 4), T.tensor([1, 4, 1])),
-    "BatchNorm1d": lambda T: (T.nn.BatchNorm1d(3), T.arange(6.0).reshape(2, 3)),
-    "LayerNorm": lambda T: (T.nn.LayerNorm(3), T.arange(6.0).reshape(2, 3)),
-    "Bilinear": lambda T: (T.nn.Bilinear(3, 3, 2), T.ones(2, 3), T.ones(2, 3)),
-}
+def row(T: Any, *sizes: int) -> Any:
+    """Different numbers around zero."""
+    return T.linspace(-1, 1, math.prod(sizes)).reshape(sizes)
+
+
+LAYERS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], str]] = {
+    "Linear": (lambda T: T.nn.Linear(3, 4), lambda T: (row(T, 2, 3),), "weight"),
+    "a bias": (lambda T: T.nn.Linear(3, 4), lambda T: (row(T, 2, 3),), "bias"),
+    "Conv1d": (lambda T: T.nn.Conv1d(3, 4, 2), lambda T: (row(T, 2, 3, 5),), "weight"),
+    "ConvTranspose1d": (lambda T: T.nn.ConvTranspose1d(3, 4, 2), lambda T: (row(T, 2, 3, 5),), "weight"),
+    "Embedding": (lambda T: T.nn.Embedding(5, 4), lambda T: (T.tensor([1, 4, 1]),), "weight"),
+    "EmbeddingBag": (lambda T: T.nn.EmbeddingBag(5, 4), lambda T: (T.tensor([[1, 4, 1]]),), "weight"),
+    "BatchNorm1d": (lambda T: T.nn.BatchNorm1d(3), lambda T: (row(T, 2, 3),), "weight"),
+    "LayerNorm": (lambda T: T.nn.LayerNorm(3), lambda T: (row(T, 2, 3),), "weight"),
+    "GroupNorm": (lambda T: T.nn.GroupNorm(1, 3), lambda T: (row(T, 2, 3),), "weight"),
+    "RMSNorm": (lambda T: T.nn.RMSNorm(3), lambda T: (row(T, 2, 3),), "weight"),
+    "InstanceNorm1d": (lambda T: T.nn.InstanceNorm1d(3, affine=True), lambda T: (row(T, 2, 3, 4),), "bias"),
+    "PReLU": (lambda T: T.nn.PReLU(), lambda T: (row(T, 2, 3),), "weight"),
+    "Bilinear": (lambda T: T.nn.Bilinear(3, 3, 2), lambda T: (row(T, 2, 3), row(T, 2, 3)), "weight"),
+    "RNN": (lambda T: T.nn.RNN(3, 4), lambda T: (row(T, 5, 2, 3),), "weight_hh_l0"),
+    "GRU": (lambda T: T.nn.GRU(3, 4, 2, bias=False), lambda T: (row(T, 5, 2, 3),), "weight_ih_l1"),
+    "LSTM": (lambda T: T.nn.LSTM(3, 4), lambda T: (row(T, 5, 2, 3),), "weight_hh_l0"),
+    "projections": (
+        lambda T: T.nn.LSTM(3, 4, proj_size=2, bidirectional=True), lambda T: (row(T, 5, 2, 3),),
+        "weight_hr_l0_reverse"),
+    "LSTMCell": (lambda T: T.nn.LSTMCell(3, 4), lambda T: (row(T, 2, 3),), "weight_hh"),
+    "GRUCell": (lambda T: T.nn.GRUCell(3, 4), lambda T: (row(T, 2, 3),), "bias_ih"),
+    "MultiheadAttention": (
+        lambda T: T.nn.MultiheadAttention(4, 2), lambda T: (row(T, 3, 1, 4),) * 3, "in_proj_weight"),
+    "attention's keys": (
+        lambda T: T.nn.MultiheadAttention(4, 2, kdim=3, add_bias_kv=True),
+        lambda T: (row(T, 3, 1, 4), row(T, 5, 1, 3), row(T, 5, 1, 4)), "k_proj_weight"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", LAYERS)
 @pytest.mark.parametrize("way", ["delattr", "the register"])
 def test_a_tensor_may_take_the_place_of_a_parameter(name: str, way: str):
-    found = []
-    for T in BOTH:
-        layer, *inputs = LAYERS[name](T)
-        own = T.linspace(-1, 1, layer.weight.numel()).reshape(layer.weight.shape).requires_grad_()
+    build, inputs, place = LAYERS[name]
+    layers = twins(build)
+    found, left = [], []
+    for T, layer in zip(BOTH, layers):
+        own = row(T, *getattr(layer, place).shape).requires_grad_()
         if way == "delattr":
-            delattr(layer, "weight")
+            delattr(layer, place)
         else:
-            del layer._parameters["weight"]
-        layer.weight = own * 2
-        if getattr(layer, "bias", None) is not None:
-            layer.bias.data.zero_()
-        layer(*inputs).pow(2).sum().backward()
-        assert [each for each, _ in layer.named_parameters()] == ["bias"] * hasattr(layer, "bias")
+            del layer._parameters[place]
+        setattr(layer, place, own * 2)
+        out = layer(*inputs(T))
+        (out[0] if isinstance(out, tuple) else out).pow(2).sum().backward()
+        left.append([each for each, _ in layer.named_parameters()])
         found.append(own.grad)
+    assert left[0] == left[1] and place not in left[0]
     assert_close(*found)
+
+
+@pytest.mark.filterwarnings("ignore:.*weight_norm. is deprecated")
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda T, layer: T.nn.utils.parametrizations.weight_norm(layer, "weight_hh_l0"),
+        lambda T, layer: T.nn.utils.spectral_norm(layer, "weight_hh_l0"),
+        lambda T, layer: T.nn.utils.weight_norm(layer, "weight_hh_l0"),
+        lambda T, layer: T.nn.utils.prune.l1_unstructured(layer, "weight_hh_l0", amount=0.5),
+    ],
+)
+@pytest.mark.parametrize("kind", ["RNN", "LSTM", "GRU"])
+def test_recurrent_weights_may_be_computed(kind: str, change: Any):
+    layers = twins(lambda T: change(T, getattr(T.nn, kind)(3, 4, dtype=T.float64)))
+    outputs = []
+    for T, layer in zip(BOTH, layers):
+        output = layer(row(T, 5, 2, 3).double())[0]
+        output.pow(2).sum().backward()
+        outputs.append(output)
+    assert_close(*outputs)
+    for (name, our), (_, their) in zip(layers[0].named_parameters(), layers[1].named_parameters()):
+        assert_close(our.grad, their.grad, name)
 
 
 def test_functional_call_under_its_older_name():
