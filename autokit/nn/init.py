@@ -321,6 +321,7 @@ sparse = _deprecated(sparse_)
 
 def _fill(tensor: Tensor, values: Any) -> Tensor:
     """Overwrite without recording: a first value has no history."""
+    tensor.numel()  # which a lazy layer's parameter refuses: it has no values yet that could be set
     with computing_beside(tensor.array):
         tensor.array[...] = values
     mark_changed(tensor)

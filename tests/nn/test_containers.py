@@ -108,10 +108,11 @@ def test_lazy_layers_become_ordinary_ones(layer: str):
 
 
 def test_a_lazy_model_can_be_copied_converted_and_loaded():
-    model = nn.Sequential(nn.LazyLinear(4), nn.ReLU(), nn.LazyLinear(1)).double()
+    model = nn.Sequential(nn.LazyLinear(4), nn.LazyBatchNorm1d(), nn.LazyLinear(1)).double().eval()
     twin = copy.deepcopy(model)
     assert model(ak.ones(2, 3, dtype=ak.float64)).shape == (2, 1)
     assert type(model[0]) is nn.Linear and model[2].weight.shape == (1, 4)
+    assert model[1].running_mean.shape == (4,) and model[1].running_mean.dtype == ak.float64
     twin.load_state_dict(model.state_dict())
     x = ak.randn(2, 3, dtype=ak.float64)
     assert twin(x).tolist() == model(x).tolist()
