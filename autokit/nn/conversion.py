@@ -58,9 +58,11 @@ class Convertible:
                     parameter.grad = convert(parameter.grad)
             for module in self.modules() if recurse else (self,):
                 for name, buffer in module._buffers.items():
+                    if buffer is None:
+                        continue
                     if hasattr(buffer, "materialize"):  # a lazy layer's, which is to stay one
                         buffer.data = convert(buffer.data)
-                    elif buffer is not None:
+                    else:
                         module._buffers[name] = convert(buffer)
         return self
 
