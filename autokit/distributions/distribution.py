@@ -47,7 +47,8 @@ class Distribution:
 
     def _check_parameters(self) -> None:
         for name, constraint in self.arg_constraints.items():
-            value = vars(self).get(name)
+            is_derived = isinstance(getattr(type(self), name, None), property)  # from another's parameters
+            value = getattr(self, name) if is_derived else vars(self).get(name)
             if value is not None and not constraint.check(value).all():
                 raise ValueError(
                     f"Expected parameter {name} (Tensor of shape {tuple(value.shape)}) of distribution "

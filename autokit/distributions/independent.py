@@ -33,6 +33,10 @@ class Independent(Distribution):
                 "Expected reinterpreted_batch_ndims <= len(base_distribution.batch_shape), actual "
                 f"{reinterpreted_batch_ndims} vs {len(batch)}"
             )
+        if reinterpreted_batch_ndims < 0:
+            raise ValueError(
+                f"reinterpreted_batch_ndims counts dimensions: it is {reinterpreted_batch_ndims}"
+            )
         self.base_dist = base_distribution
         self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
         shape = batch + base_distribution.event_shape

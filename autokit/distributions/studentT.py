@@ -39,7 +39,7 @@ class StudentT(Distribution):
 
     @property
     def variance(self) -> Tensor:
-        finite = self.scale.pow(2) * self.df / (self.df - 2)
+        finite = self.scale.pow(2) * self.df / (self.df - 2).masked_fill(self.df <= 2, 1.0)
         return finite.masked_fill(self.df <= 2, autokit.inf).masked_fill(self.df <= 1, autokit.nan)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:

@@ -160,6 +160,12 @@ def _outputs(name: str, result: Any, has_aux: bool) -> tuple[Any, Any]:
         raise RuntimeError(
             f"{name}(f)(*args): output of function f should be a tuple: (output, aux) if has_aux is True"
         )
+    for leaf in flatten(result[1])[0]:
+        if not isinstance(leaf, Tensor):
+            raise RuntimeError(
+                f"{name}: Expected tensors, got unsupported type {type(leaf)} in aux: let the function store "
+                "what is no tensor somewhere else"
+            )
     return result
 
 
@@ -283,8 +289,8 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
         result, aux = _outputs("vjp", func(*entered.args), has_aux)
         outputs, structure = tensors_of("vjp(f, *primals)", result)
 
-    def pull(*cotangents: Any, **ignored: Any) -> Any:
-        given, form = flatten(cotangents[0] if len(cotangents) == 1 else cotangents)
+    def pull(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
+        given, form = flatten(cotangents)
         if form != structure:
             raise RuntimeError(
                 "Expected pytree structure of cotangents to be the same as pytree structure of outputs to "

@@ -19,7 +19,8 @@ from autokit.autograd import no_grad
 from autokit.current_gpu import computing_beside
 from autokit.devices import beside, to_numpy
 from autokit.missing import names_of
-from autokit.ops.inplace import mark_changed
+from autokit.ops.filled import number
+from autokit.ops.inplace import fill_, mark_changed
 from autokit.ops.sampling import like_in_memory
 from autokit.tensor import Tensor, new_tensor
 
@@ -122,7 +123,8 @@ def trunc_normal_(
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
     """``val`` everywhere."""
-    return _fill(tensor, val)
+    with no_grad():
+        return fill_(tensor, val)
 
 
 def ones_(tensor: Tensor) -> Tensor:
@@ -234,6 +236,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: random.Generator | N
         raise ValueError("Only tensors with 2 or more dimensions are supported")
     if not tensor.array.size:
         return tensor
+    gain = number(gain, "orthogonal_", "gain", 2)
     rows, columns = shape[0], math.prod(shape[1:])
     drawn = (generator or random.default_generator).normal((rows, columns), tensor.array.dtype)
     q, r = np.linalg.qr(drawn.T if rows < columns else drawn)
@@ -257,8 +260,9 @@ def sparse_(
         raise ValueError("Only tensors with 2 dimensions are supported")
     normal_(tensor, 0, std, generator)
     rows, columns = tensor.array.shape
+    zeros = math.ceil(sparsity * rows)
     for column in range(columns):
-        chosen = random.default_generator.permutation(rows)[: math.ceil(sparsity * rows)]
+        chosen = random.default_generator.permutation(rows)[:zeros]
         tensor.array[chosen, column] = 0
     return tensor
 

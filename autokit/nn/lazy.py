@@ -15,6 +15,7 @@ from autokit import dtypes
 from autokit.autograd.modes import no_grad
 from autokit.devices import computing_on, get_default_device, module_for
 from autokit.nn import convolution, normalization
+from autokit.nn.layer import require_whole
 from autokit.nn.linear import Linear
 from autokit.nn.module import Module
 from autokit.nn.parameter import Buffer, Parameter
@@ -175,6 +176,7 @@ class LazyLinear(LazyModuleMixin, Linear):
 
     def initialize_parameters(self, input: Tensor) -> None:
         """Take the input's last dimension."""
+        require_whole((self.out_features,))
         self.in_features = input.shape[-1]
         self._fit({"weight": (self.out_features, self.in_features), "bias": (self.out_features,)})
         self.reset_parameters()
@@ -195,6 +197,7 @@ class _LazyWindowed(LazyModuleMixin, convolution._Windowed):
         dtype: Any = None,
         **settings: Any,
     ) -> None:
+        require_whole((out_channels,))
         groups = settings.get("groups", 1)
         self.__dict__["_building"] = True
         super().__init__(groups, groups, kernel_size, *args, **settings)  # type: ignore[arg-type, call-arg]

@@ -123,7 +123,7 @@ class _BatchNorm(_OfChannels):
         buffers, parameters = self._buffers, self._parameters
         mean, var, seen = buffers["running_mean"], buffers["running_var"], buffers["num_batches_tracked"]
         training = self.training
-        momentum = self.momentum or 0.0
+        momentum = 0.0 if self.momentum is None else self.momentum
         if training and self.track_running_stats and seen is not None:
             seen.add_(1)
             if self.momentum is None:  # the mean over all batches so far

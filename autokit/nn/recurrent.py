@@ -38,7 +38,9 @@ class RNNBase(Drawn):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        _check_settings(input_size, hidden_size, num_layers, bias, batch_first, dropout, proj_size)
+        _check_settings(
+            input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, proj_size
+        )
         if mode not in GATES:
             raise ValueError(f"Unrecognized RNN mode: {mode}")
         self.mode = mode
@@ -251,6 +253,7 @@ def _check_settings(
     bias: Any,
     batch_first: Any,
     dropout: Any,
+    bidirectional: Any,
     proj_size: int,
 ) -> None:
     if not isinstance(dropout, int | float) or isinstance(dropout, bool) or not 0 <= dropout <= 1:
@@ -267,6 +270,7 @@ def _check_settings(
     for name, value, kind in (
         ("bias", bias, bool),
         ("batch_first", batch_first, bool),
+        ("bidirectional", bidirectional, bool),
         ("input_size", input_size, int),
         ("hidden_size", hidden_size, int),
     ):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autokit.ops.errors import dimension_error
+from autokit.tensor import Tensor
 
 
 def place_of(dim: Any, ndim: int, name: str = "dim") -> int:
@@ -40,7 +41,7 @@ def whole(value: Any, argument: str, name: str) -> int:
     if value.__class__ is int:
         return value
     try:
-        if isinstance(value, bool):
+        if isinstance(value, bool) or isinstance(value, Tensor) and value.array.dtype.kind == "b":
             raise TypeError
         return operator.index(value)
     except TypeError:

@@ -62,8 +62,9 @@ def _sum_one(a, /, labels, into):
     a, labels = _diagonals(a, labels)
     gone = tuple([place for place, label in enumerate(labels) if label not in into])
     kept = [label for label in labels if label in into]
-    # As elsewhere integers are summed in int64, where small ones would overflow.
-    a = a.sum(axis=gone, dtype=np.int64 if a.dtype.kind in "bui" else a.dtype) if gone else a.copy()
+    # As elsewhere integers are summed in int64, where small ones would overflow; one of them is no sum.
+    summed = a.dtype.kind in "bui" and any([a.shape[place] != 1 for place in gone])
+    a = a.sum(axis=gone, dtype=np.int64 if summed else a.dtype) if gone else a.copy()
     return a.transpose([kept.index(label) for label in into])
 
 
@@ -161,6 +162,8 @@ def _contract_two(
     into = tuple([label for label in keep if label in known])
     a, left = _ready(a, left, right, into)
     b, right = _ready(b, right, left, into)
+    if a.array.dtype != b.array.dtype:  # integers of which one was summed
+        a, b = (cast(each, dtype=np.dtype(np.int64)) for each in (a, b))
     return contract(a, b, left=left, right=right, into=into), into
 
 
@@ -454,7 +457,8 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
         right[j] = left[i]
     out = [n for n in left if n not in right] + [n for n in right if n not in left]
     tensors, names = _paired_sizes(a, b, left, right, left_dims, right_dims)
-    return _contract_all(tensors, names, tuple(out))
+    # What was summed alone is of int64, and PyTorch's sums here are of the operands' dtype.
+    return _contract_all(tensors, names, tuple(out)).to(a.dtype)
 
 
 def _paired(a: Tensor, b: Tensor, dims: Any) -> tuple[list[int], list[int]]:
@@ -465,7 +469,18 @@ def _paired(a: Tensor, b: Tensor, dims: Any) -> tuple[list[int], list[int]]:
         if dims > min(a.array.ndim, b.array.ndim):
             raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
         return list(range(-dims, 0)), list(range(dims))
-    lists = [[each] if isinstance(each, int) else list(each) for each in dims]
+    if not isinstance(dims, tuple | list):
+        raise RuntimeError(
+            "tensordot expects dims to be int or tuple[list[int], list[int]] or list[list[int]] containing "
+            f"two lists, but got dims={dims}"
+        )
+    for part in dims:
+        if not isinstance(part, tuple | list) or not all(isinstance(place, int) for place in part):
+            raise TypeError(
+                f"tensordot(): argument 'dims_self' (position 3) must be tuple of ints, not {part!r}: dims "
+                "is a number, or a list of dimensions for each of both"
+            )
+    lists = [list(each) for each in dims]
     if len(lists) != 2 or len(lists[0]) != len(lists[1]):
         raise RuntimeError(f"both dimension lists should have same length, got {dims}")
     for tensor, places in zip((a, b), lists):

@@ -89,7 +89,7 @@ def asarray(
     dtype: Dtype = None,
     device: Any = None,
     copy: bool | None = None,
-    requires_grad: bool = False,
+    requires_grad: bool | None = None,
 ) -> Tensor:
     """``obj`` as a tensor, which shares its memory where that can be had.
 
@@ -97,7 +97,9 @@ def asarray(
     ----------
     obj
         A tensor, an array, something with ``__dlpack__``, a number or nested sequences.
-    dtype, device, requires_grad : optional
+    dtype, device : optional
+    requires_grad : bool, optional
+        Without it the result learns where ``obj`` does.
     copy : bool, optional
         True for memory of its own; False to refuse where sharing cannot be had.
 
@@ -105,7 +107,12 @@ def asarray(
     ------
     ValueError
         If a copy is needed and was refused.
+    RuntimeError
+        If integers were to learn.
     """
+    learns = isinstance(obj, Tensor) and obj.requires_grad if requires_grad is None else requires_grad
+    if isinstance(obj, Tensor) and not learns:
+        obj = obj.detach()
     foreign = not isinstance(obj, Tensor | np.ndarray) and hasattr(obj, "__dlpack__")
     made = as_tensor(from_dlpack(obj) if foreign else obj, dtype, device)
     before = obj.array if isinstance(obj, Tensor) else obj
@@ -116,7 +123,7 @@ def asarray(
         raise ValueError("can't alias arbitrary sequence or another dtype: asarray() was told not to copy")
     if copy and shares:
         made = made.clone()
-    return made.requires_grad_() if requires_grad else made
+    return made.requires_grad_() if learns and not made.requires_grad else made
 
 
 def frombuffer(

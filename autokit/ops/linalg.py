@@ -393,6 +393,11 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
             "linalg.vecdot: Expected x and y to have the same dtype, but found x of type "
             f"{title(x)} and y of type {title(y)} instead"
         )
+    if x.array.ndim == y.array.ndim == 1 and x.array.size != y.array.size:
+        raise RuntimeError(
+            f"inconsistent tensor size, expected tensor {list(x.shape)} and src {list(y.shape)} to have the "
+            "same number of elements"
+        )
     return mul(x, y).sum(dim)
 
 

@@ -189,6 +189,8 @@ def slice_scatter(
     if not input.array.ndim:
         raise IndexError(f"slice() cannot be applied to a 0-dim tensor: {describe(input)}")
     axis = place_of(dim, input.array.ndim, "slice_scatter")
+    if step <= 0:
+        raise RuntimeError(f"slice step must be positive: it is {step}")
     return _exchanged(input, src, slices_at(axis, slice(start, end, step)), "SliceScatterBackward0")
 
 

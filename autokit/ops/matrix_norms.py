@@ -20,7 +20,7 @@ from autokit.ops.inverses import plain_inv
 from autokit.ops.matrices import require_matrices, require_square, title
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
-from autokit.ops.reduce import Dim, added, axes, places_reduced, restored
+from autokit.ops.reduce import Dim, added, axes, count, places_reduced, restored
 from autokit.ops.reduce import sum as total
 from autokit.ops.spectra import svdvals
 from autokit.tensor import Tensor, new_tensor
@@ -32,13 +32,13 @@ def vector_norm_gradient(
     if ord == 0:
         return np.zeros_like(a)
     g, out = restored(g, shape, dim, keepdim), restored(out, shape, dim, keepdim)
-    if ord == 1:
+    if ord == 1 or count(shape, dim) == 1:
         return g * np.sign(a)
     if math.isinf(ord):
         # Where several elements are the largest, they share the gradient.
         largest = np.abs(a) == out
-        count = _array(largest).sum(axis=axes(dim) if a.ndim else None, keepdims=True)
-        return np.where(largest, np.sign(a) * g / np.maximum(count, 1).astype(_array(a).dtype), 0)
+        many = _array(largest).sum(axis=axes(dim) if a.ndim else None, keepdims=True)
+        return np.where(largest, np.sign(a) * g / np.maximum(many, 1).astype(_array(a).dtype), 0)
     # At the norm's kink, where all elements are 0, 0 is a subgradient.
     safe = np.where(out == 0, 1, out)
     if ord == 2:
@@ -51,7 +51,7 @@ def vector_norm_gradient(
 def _gradient_on_arrays(
     g: Any, a: Any, out: Any, shape: tuple[int, ...], ord: float, dim: Dim, keepdim: bool
 ) -> Any:
-    if ord != 2:
+    if ord != 2 or count(shape, dim) == 1:
         return vector_norm_gradient(g, a, out, shape, ord, dim, keepdim)
     g, out = restored(g, shape, dim, keepdim), restored(out, shape, dim, keepdim)
     return a * np.where(out == 0, 0, g / np.where(out == 0, 1, out))
@@ -85,10 +85,11 @@ def _array(value: Any) -> Any:
 def plain_vector_norm(a, /, ord=2.0, dim=None, keepdim=False):
     """See :func:`vector_norm`."""
     axis = axes(dim) if a.ndim else None
-    if ord == 2:
+    alone = ord != 0 and count(a.shape, dim) == 1  # its power may overflow
+    if ord == 2 and not alone:
         return np.sqrt(_squares_added(a, axis, keepdim))
     sizes = np.abs(a)
-    if ord == 1:
+    if ord == 1 or alone:
         return sizes.sum(axis=axis, keepdims=keepdim)
     if ord == 0:
         return (a != 0).sum(axis=axis, keepdims=keepdim).astype(a.dtype)

@@ -15,6 +15,7 @@ from autokit import dtypes
 from autokit.devices import beside, contiguous
 from autokit.ops.dims import place_of
 from autokit.ops.errors import broadcast_message, describe, kind_of
+from autokit.ops.filled import number
 from autokit.ops.matrix_norms import (
     matrix_norm,
     plain_vector_norm,
@@ -63,6 +64,8 @@ def norm(
         raise RuntimeError(
             f"linalg.matrix_norm: Order {p} not supported. norm() knows 'fro', 'nuc' and numbers"
         )
+    if isinstance(p, Tensor):
+        p = number(p, "norm", "p", 2)
     if p is not None and not isinstance(p, str | int | float | np.generic):
         raise TypeError(
             f"norm(): argument 'p' (position 2) must be Number, 'fro' or 'nuc', not {type(p).__name__}"

@@ -109,23 +109,22 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
             f"index_add_(): Number of indices ({places.size}) should be equal to source.size(dim): "
             f"({given}), for dim: {axis}"
         )
-    if not input.array.ndim:
-        if places.size != source.array.size:
-            raise IndexError(
-                f"index_add_(): {places.size} indices for {describe(source)}: {describe(input)} has one place"
-            )
-        if beyond(places, 1) is not None:
-            raise IndexError(f"index out of range in self: {describe(input)} has one place, 0")
-        return input[None].index_add(0, index, source.reshape(-1), alpha=alpha).reshape(())
     own = input.array.shape
-    if source.array.ndim and (
-        source.array.ndim != len(own)
-        or any(a != b for d, (a, b) in enumerate(zip(own, source.array.shape)) if d != axis)
+    if source.array.ndim != len(own) or any(
+        a != b for d, (a, b) in enumerate(zip(own, source.array.shape)) if d != axis
     ):
         raise RuntimeError(
             "source tensor shape must match self tensor shape, excluding the specified dimension. Got "
             f"self.shape = {list(own)} source.shape = {list(source.array.shape)}"
         )
+    if not own:
+        if places.size != 1:
+            raise IndexError(
+                f"index_add_(): {places.size} indices for {describe(source)}: {describe(input)} has one place"
+            )
+        if beyond(places, 1) is not None:
+            raise IndexError(f"index out of range in self: {describe(input)} has one place, 0")
+        return input[None].index_add(0, index, source[None], alpha=alpha).reshape(())
     if not input.array.size:  # there is nothing to add to, and PyTorch does not look at the places
         return input.clone()
     single_elements = input.array.size == own[axis]

@@ -150,6 +150,12 @@ def scatter(
         raise TypeError(f"scatter() takes a Tensor or a number to write, not {type(src).__name__}")
     else:
         src = fitting(src, input.array.dtype)
+        own = input.array.shape
+        if any(index > size for at, (index, size) in enumerate(zip(places.shape, own)) if at != axis):
+            raise RuntimeError(
+                f"Expected index {list(places.shape)} to be no larger than self {list(own)} apart from "
+                f"dimension {axis}"
+            )
     if reduce is not None:
         if reduce not in ("add", "multiply"):
             raise RuntimeError("reduce argument must be either add or multiply.")

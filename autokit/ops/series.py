@@ -14,7 +14,7 @@ from autokit.ops.create import Dtype, finished, numpy_dtype
 from autokit.ops.dims import whole
 from autokit.ops.filled import number
 from autokit.ops.names import Names
-from autokit.ops.operands import common_dtype
+from autokit.ops.operands import common_dtype, fitting
 from autokit.ops.operation import on
 from autokit.ops.warn import warn
 from autokit.tensor import Tensor, new_tensor
@@ -77,9 +77,30 @@ def arange(
             count = math.ceil((end - start) / step)
             return finished((first + stride * np.arange(count)).astype(kind), requires_grad, device)
         return finished(np.arange(first, int(end), stride).astype(kind), requires_grad, device)
-    # Each number from its own place, so that rounding does not add up.
-    count = int(np.ceil((end - start) / step))
-    return finished((start + step * np.arange(count)).astype(kind), requires_grad, device)
+    return finished(_steps(start, step, math.ceil((end - start) / step), kind), requires_grad, device)
+
+
+def _steps(start: Any, step: Any, count: int, kind: np.dtype) -> Any:
+    """Each number from its own place, so that rounding does not add up.
+
+    PyTorch counts by vectors of 32 bytes, each from its first number, as long as there are two of them, and
+    the others one by one: that decides the last digit.
+    """
+    wide, narrow = _rounded_once(kind)
+    start, step = wide(narrow(start)), wide(narrow(step))
+    lanes = 32 // kind.itemsize
+    by_vectors = count - count % (2 * lanes)
+    first = (start + step * np.arange(0, by_vectors, lanes)).astype(narrow).astype(kind)
+    vectors = first.astype(wide)[:, None] + step * np.arange(lanes)
+    others = start + step * np.arange(by_vectors, count)
+    return np.concatenate([vectors.reshape(-1), others]).astype(narrow).astype(kind)
+
+
+def _rounded_once(kind: np.dtype) -> tuple[type[Any], type[Any]]:
+    """In what to compute ``start + step × n`` as if it was exact, and to what to round it."""
+    if kind in HALVES:
+        return np.float64, np.float32
+    return (np.longdouble if kind == np.float64 else np.float64), np.float64
 
 
 def range(
@@ -103,8 +124,10 @@ def range(
     start, end, step = _bounds("range", start, end, step)
     if kind.kind in "ui":
         start, end, step = _bounds("range", int(start), int(end), int(step))
+    if kind in HALVES:
+        start, end, step = np.float32(start), np.float32(end), np.float32(step)
     count = math.floor((end - start) / step) + 1
-    return finished((start + step * np.arange(count)).astype(kind), requires_grad, device)
+    return finished((float(start) + float(step) * np.arange(count)).astype(kind), requires_grad, device)
 
 
 def _ends(name: str, start: Any, end: Any, steps: Any) -> tuple[Any, Any, int]:
@@ -127,19 +150,26 @@ def linspace(
     """``steps`` numbers at even distances, both ends included."""
     start, end, steps = _ends("linspace", start, end, steps)
     kind = _counted("linspace_cpu", dtype, steps)
-    if steps > 1 and kind in (np.float32, np.float64):
-        return finished(_from_both_ends(kind.type(start), kind.type(end), steps), requires_grad, device)
-    return finished(np.linspace(start, end, steps).astype(kind), requires_grad, device)
+    return finished(_from_both_ends(start, end, steps, kind).astype(kind), requires_grad, device)
 
 
-def _from_both_ends(start: Any, end: Any, steps: int) -> Any:
-    """As PyTorch counts: the first half from the one end, the other from the other, each rounded once."""
+def _from_both_ends(start: Any, end: Any, steps: int, kind: np.dtype) -> Any:
+    """As PyTorch counts: the first half from the one end, the other from the other.
+
+    Real numbers are computed in their dtype, and rounded once but in half precision; of integers the ends are
+    whole, and the numbers between them have fractions.
+    """
+    start, end = fitting(start, kind), fitting(end, kind)
+    if kind.kind in "bui":
+        start, end = np.float64(int(start)), np.float64(int(end))
+    else:
+        start, end = kind.type(start), kind.type(end)
+    wide = start.dtype.type if kind in HALVES else np.longdouble if start.dtype == np.float64 else np.float64
+    half = steps // 2
     with np.errstate(all="ignore"):
-        wide = np.longdouble if start.dtype == np.float64 else np.float64
-        step = wide((end - start) / start.dtype.type(steps - 1))
-        half = steps // 2
-        first = wide(start) + step * np.arange(half)
-        last = wide(end) - step * np.arange(steps - 1 - half, -1, -1)
+        step = wide((end - start) / start.dtype.type(steps - 1)) if steps > 1 else wide(0)
+        first = wide(start) + step * np.arange(half).astype(wide)
+        last = wide(end if steps > 1 else start) - step * np.arange(steps - 1 - half, -1, -1).astype(wide)
         return np.concatenate([first, last]).astype(start.dtype)
 
 
@@ -156,8 +186,13 @@ def logspace(
     """``steps`` powers of ``base``, their exponents at even distances from ``start`` to ``end``."""
     start, end, steps = _ends("logspace", start, end, steps)
     kind = _counted("logspace_cpu", dtype, steps)
-    powers = np.power(float(base), np.linspace(start, end, steps))
-    return finished(powers.astype(kind), requires_grad, device)
+    if kind.kind in FLOATS:
+        start, end = (float(kind.type(fitting(each, kind))) for each in (start, end))
+    exponents = _from_both_ends(
+        start, end, steps, kind if kind.kind in "ui" and steps > 1 else np.dtype(np.float64)
+    )
+    with np.errstate(all="ignore"):
+        return finished(np.power(float(base), exponents).astype(kind), requires_grad, device)
 
 
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:

@@ -55,7 +55,11 @@ def tensorsolve(A: Tensor, B: Tensor, dims: tuple[int, ...] | None = None) -> Te
     if dims is not None:
         A = A.movedim(tuple(dims), tuple(range(A.array.ndim - len(dims), A.array.ndim)))
     rows, columns = A.array.shape[: B.array.ndim], A.array.shape[B.array.ndim :]
-    if math.prod(columns) != math.prod(rows) or math.prod(rows) != B.array.size:
+    if (
+        B.array.ndim > A.array.ndim
+        or math.prod(columns) != math.prod(rows)
+        or math.prod(rows) != B.array.size
+    ):
         raise RuntimeError(
             "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == "
             f"prod(self.shape[:other.ndim]), but got {math.prod(columns)} != {math.prod(rows)}; B is of "

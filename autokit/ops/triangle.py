@@ -13,6 +13,7 @@ from autokit.ops.gpu.arrays import like
 from autokit.ops.index import writable_copy
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
+from autokit.ops.reduce import converted
 from autokit.ops.shape import reshape
 from autokit.ops.strides import strided
 from autokit.tensor import Tensor
@@ -153,7 +154,7 @@ def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0,
             "expected src to have a size equal to the slice of self. src size = "
             f"{list(src.array.shape)}, slice size = {list(shape)}"
         )
-    return plain_diagonal_scatter(input, src.to(input.dtype), offset=offset, dim1=dim1, dim2=dim2)
+    return plain_diagonal_scatter(input, converted(src, input.dtype), offset=offset, dim1=dim1, dim2=dim2)
 
 
 # ---------------------------------------------------------------- triangles

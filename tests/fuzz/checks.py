@@ -8,6 +8,8 @@ A row of ``differences.txt`` may name checks; it covers a call only where one of
 * ``numerically``: autokit's gradients are the slopes of PyTorch's own forward function in float64, where
   there are any.
 * ``signs``: with the signs of PyTorch's columns and rows the results and the gradients are PyTorch's.
+* ``unstable``: PyTorch's own answer moves as far from autokit's where each number is moved by a rounding.
+* ``unstable``: PyTorch's own answer moves as far as autokit's is away, where each number moves by a rounding.
 * ``deficient``: a matrix is singular, or not of full rank, to the last digits.
 * ``unsorted``: boundaries are not in order; ``repeats``: a place is named twice.
 """
@@ -34,7 +36,7 @@ LARGEST_SLOPE = 100
 """What is steeper is taken for a jump."""
 LARGEST_VALUE = 1e8
 """Of what is larger, or no number, the roundings are no smaller than the steps."""
-MANY = 300
+MANY = 600
 """Elements of which no difference quotients are taken."""
 
 
@@ -312,6 +314,46 @@ def _tensors(call: Call) -> list[np.ndarray]:
     return [_numbers(each) for each in given if isinstance(each, torch.Tensor)]
 
 
+_ROUNDING = {"float64": 4e-16, "float32": 2e-7, "float16": 1e-3}
+
+
+def _unstable(_: str, call: Call) -> bool:
+    """Whether each element that differs moves as far by itself, once the operands are rounded otherwise."""
+    ours, theirs = run(autokit, call), run(torch, call)
+    if ours.error or theirs.error:
+        return False
+    mine, other = _elements(ours), _elements(theirs)
+    if mine.shape != other.shape:
+        return False
+    distance = abs(mine - other)
+    moves = np.zeros(other.shape)
+    for factor in (1, -1, 2, -3):
+        moved = Call({name: _moved(source, factor) for name, source in call.tensors.items()}, call.expression)
+        elements = _elements(run(torch, moved))
+        if elements.shape == other.shape:
+            moves = np.fmax(moves, abs(elements - other))
+    differ = ~np.isclose(mine, other, rtol=5e-5, atol=5e-5, equal_nan=True)
+    return bool((np.isfinite(distance) & (distance <= 4 * moves))[differ].all())
+
+
+def _elements(outcome: Outcome) -> np.ndarray:
+    """All elements of all results and gradients."""
+    given = [each for each in flat(outcome.results) + outcome.gradients if hasattr(each, "detach")]
+    return np.concatenate([np.zeros(0), *(_numbers(each).reshape(-1) for each in given)])
+
+
+def _moved(source: str, factor: float) -> str:
+    """The tensor with each number off by about one rounding, by more or less along it."""
+    dtype = next((each for each in ("float64", "float16") if each in source), "float32")
+    if re.search(r"dtype=T\.(u?int|bool)", source):
+        return source
+    step = factor * _ROUNDING[dtype]
+    plain = source.replace(", requires_grad=True", "")
+    learns = ".requires_grad_(True)" * ("requires_grad=True" in source)
+    ramp = f"T.linspace(-1, 1.5, t.numel(), dtype=t.dtype).reshape(t.shape) * {step}"
+    return f"(lambda t: t + (t * {ramp}).nan_to_num(0.0, 0.0, 0.0))({plain}){learns}"
+
+
 def _deficient(_: str, call: Call) -> bool:
     for matrix in _tensors(call):
         if matrix.ndim < 2 or not matrix.size or not np.isfinite(matrix).all():
@@ -370,6 +412,7 @@ CHECKS: dict[str, Callable[[str, Call], bool]] = {
     "with gelsd": _answers(_rewritten(_with_gelsd), results=1),
     "numerically": _numerically,
     "signs": _signs,
+    "unstable": _unstable,
     "deficient": _deficient,
     "unsorted": _unsorted,
     "repeats": _repeats,

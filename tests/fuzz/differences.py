@@ -47,7 +47,7 @@ class Difference(NamedTuple):
         return named[-1], call
 
 
-EMPTY = r"zeros\(\(?[\d, ]*\b0\b|\[\]|T\.zeros\(\(\)|expand\([\d, ]*\b0\b"
+EMPTY = r"zeros\(\(?[\d, ]*\b0\b|\[\]|T\.zeros\(\(\)|expand\(\(?[\d, ]*\b0\b"
 """A call of which a tensor has no elements."""
 
 SAID = {

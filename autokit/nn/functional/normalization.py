@@ -230,7 +230,8 @@ def _batch_norm(
         if value is not None and value.array.shape != (channels,):
             raise RuntimeError(
                 f"{name} should contain {channels} elements not {value.array.size}: {describe(input)} has "
-                f"{channels} channels, in dimension 1, and the layer is for {value.array.size}"
+                f"{channels} channels, in dimension 1, and the layer is for {value.array.size}, in the shape "
+                f"{list(value.shape)}"
             )
     if training and shape[0] and (running_mean is None) != (running_var is None):
         raise ValueError("running_mean and running_var must either both be None or neither be None")
@@ -362,6 +363,13 @@ def instance_norm(
         )
     if len(shape) < 2:
         raise RuntimeError(f"Expected at least 2 dimensions, samples and channels: {describe(input)}")
+    kinds = [each.array.dtype.kind in FLOATS for each in (running_mean, running_var) if each is not None]
+    if kinds == [True, False]:
+        assert running_var is not None
+        raise RuntimeError(
+            f"expected scalar type {input.dtype.name} but found {running_var.dtype.name}: in integers "
+            "running_var would lose its fractions"
+        )
     samples, channels = shape[:2]
 
     def of_each(value: Tensor | None) -> Tensor | None:

@@ -11,10 +11,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autokit.devices import beside, made_beside
+from autokit import dtypes
+from autokit.devices import beside, made_beside, to_numpy
 from autokit.missing import names_of
+from autokit.ops.create import as_tensor
 from autokit.ops.errors import require_tensor
+from autokit.ops.filled import number
 from autokit.ops.join import cat
+from autokit.ops.operands import fitting
 from autokit.tensor import Tensor, new_tensor
 
 __getattr__ = names_of("torch.nn.utils.rnn")
@@ -101,7 +105,16 @@ class PackedSequence(_Packed):
 
 def invert_permutation(permutation: Tensor | None) -> Tensor | None:
     """The permutation that undoes ``permutation``."""
-    return None if permutation is None else new_tensor(np.argsort(permutation.array))
+    if permutation is None:
+        return None
+    require_tensor("invert_permutation", permutation, "permutation", 1)
+    places = to_numpy(permutation.array)
+    if places.dtype.kind not in "ui" or np.any(np.sort(places) != np.arange(places.size)):
+        raise RuntimeError(
+            f"index out of bounds: a permutation has each of 0 to {places.size - 1} once, and this is "
+            f"{permutation.tolist()}"
+        )
+    return new_tensor(beside(permutation.array, np.argsort(places)))
 
 
 def pack_padded_sequence(
@@ -140,10 +153,14 @@ unsorted_indices=None)
     _require_flag("_pack_padded_sequence", batch_first, 3)
     if not input.numel():
         raise RuntimeError(f"Cannot pack empty tensors. The input is of shape {list(input.shape)}")
-    counts = np.asarray(lengths.array if isinstance(lengths, Tensor) else lengths, dtype=np.int64)
+    counts = as_tensor(lengths, dtype=dtypes.BY_NUMPY[np.dtype(np.int64)]).array
+    if counts.ndim != 1:
+        raise RuntimeError(
+            f"'lengths' argument should be a 1D CPU int64 tensor, but got {counts.ndim}D: one length each"
+        )
     batch_dim = 0 if batch_first else 1
-    times, batch = input.shape[1 - batch_dim], input.shape[batch_dim]
-    if counts.ndim != 1 or counts.size > batch or (enforce_sorted and counts.size < batch):
+    times, batch = input.size(1 - batch_dim), input.size(batch_dim)
+    if counts.size > batch or (enforce_sorted and counts.size < batch):
         raise RuntimeError(
             f"Expected `len(lengths)` to be equal to batch_size, but got {counts.size} (batch_size={batch})"
         )
@@ -224,7 +241,8 @@ def pad_packed_sequence(
         places, lengths = places[:, back], lengths[back]
     if batch_first:
         places = places.T
-    padding = _rows_of(padding_value, data, data.shape[1:])
+    value = number(padding_value, "_pad_packed_sequence", "padding_value", 4)
+    padding = _rows_of(value, data, data.shape[1:])
     padded = cat([data, padding]).index_select(0, new_tensor(beside(data.array, places.reshape(-1))))
     return padded.reshape(*places.shape, *data.shape[1:]), new_tensor(lengths)
 
@@ -240,6 +258,7 @@ def _require_flag(function: str, batch_first: Any, position: int) -> None:
 
 def _rows_of(value: float, beside_it: Tensor, shape: Sequence[int]) -> Tensor:
     """One row of ``shape`` with ``value`` everywhere, on the device of a tensor."""
+    value = fitting(value, beside_it.array.dtype)
     return new_tensor(made_beside(np.full_like, beside_it.array, fill_value=value, shape=(1, *shape)))
 
 
@@ -273,6 +292,11 @@ def pad_sequence(
         raise RuntimeError(
             f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}"
         )
+    if not isinstance(padding_side, str):
+        raise TypeError(
+            "pad_sequence(): argument 'padding_side' (position 4) must be str, not "
+            f"{type(padding_side).__name__}"
+        )
     if padding_side not in ("left", "right"):
         raise RuntimeError(f"Expected padding_side to be one of left or right, but got {padding_side}.")
     parts = list(sequences)
@@ -293,7 +317,8 @@ def pad_sequence(
     times = np.arange(lengths.max())[:, None]
     if padding_side == "left":
         times = times - (lengths.max() - lengths)
-    padding = _rows_of(padding_value, parts[0], shape)
+    value = number(padding_value, "pad_sequence", "padding_value", 3)
+    padding = _rows_of(value, parts[0], shape)
     places = np.where((times >= 0) & (times < lengths), starts + times, lengths.sum())
     if batch_first:
         places = places.T
@@ -304,7 +329,8 @@ def pad_sequence(
 def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False) -> list[Tensor]:
     """The sequences of a padded batch, each by itself and without its padding."""
     each = padded_sequences if batch_first else padded_sequences.transpose(0, 1)
-    return [sequence[: int(length)] for sequence, length in zip(each, lengths)]
+    counts = np.maximum(np.ceil(as_tensor(lengths).array), 0).astype(np.int64)
+    return [sequence[:count] for sequence, count in zip(each, counts.tolist(), strict=True)]
 
 
 def pack_sequence(sequences: Sequence[Tensor], enforce_sorted: bool = True) -> PackedSequence:

@@ -39,6 +39,11 @@ def default_collate(batch: Sequence[Any]) -> Any:
     """
     first = batch[0]
     if isinstance(first, Tensor):
+        if not isinstance(batch, list | tuple):
+            raise TypeError(
+                "stack(): argument 'tensors' (position 1) must be tuple of Tensors, not "
+                f"{type(batch).__name__}: a batch is a list of samples"
+            )
         return _stack(batch, "tensor")
     if isinstance(first, np.ndarray | np.generic) and first.dtype.kind not in TEXTS_AND_OBJECTS:
         return _stack([_of_array(sample) for sample in batch], "array")

@@ -16,6 +16,7 @@ from itertools import accumulate
 from typing import Any, Generic, TypeVar
 
 from autokit import random
+from autokit.ops.errors import way_to_a_tensor
 from autokit.ops.sampling import source_of
 from autokit.tensor import Tensor
 
@@ -93,6 +94,12 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
     """
 
     def __init__(self, *tensors: Tensor) -> None:
+        for place, tensor in enumerate(tensors):
+            if not isinstance(tensor, Tensor):
+                raise AttributeError(
+                    f"'{type(tensor).__name__}' object has no attribute 'size': argument {place} of "
+                    f"TensorDataset is no tensor; {way_to_a_tensor(tensor)}"
+                )
         lengths = [len(tensor) for tensor in tensors]
         if len(set(lengths)) != 1:
             raise AssertionError(
