@@ -370,8 +370,25 @@ def of_module(module: Any, name: str) -> str:
     if "_modules" not in vars(module):
         return f"{said}: call super().__init__() first"
     kind: Any = type(module)
+    if name in ("device", "dtype"):
+        return f"{said}: its tensors have one each, as next(model.parameters()).{name}"
+    if name in pytorch_names()["torch.Tensor"]:
+        return (
+            f"{said}: tensors have it; {kind.__name__}(...) makes a layer, which gives one when it is called"
+        )
     own = [*module._modules, *module._parameters, *module._buffers, *vars(module)]
     return said + (near(name, own) or _near_in_class(kind, name))
+
+
+def not_a_module(value: Any) -> str:
+    """What the error says where ``value`` stands in the place of an ``nn.Module``."""
+    name = getattr(value, "__name__", type(value).__name__)
+    said = f"{name} is not a Module subclass"
+    if isinstance(value, type):
+        return f"{said}: it is a class, and {name}() makes a layer of it"
+    if isinstance(value, list | tuple):
+        return f"{said}: give the modules one by one, as in nn.Sequential(*layers)"
+    return f"{said}: a function is no layer; use nn.ReLU() for relu" if callable(value) else said
 
 
 @cache

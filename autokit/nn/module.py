@@ -210,7 +210,7 @@ class Module(Hookable, Convertible):
     def add_module(self, name: str, module: Module | None) -> None:
         """Add a module under ``name``."""
         if module is not None and not isinstance(module, Module):
-            raise TypeError(f"{type(module).__name__} is not a Module subclass")
+            raise TypeError(missing.not_a_module(module))
         self._check_name(name, "module", self._modules)
         self._modules[name] = as_registered(self, "_modules", name, module)
 

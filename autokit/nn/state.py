@@ -103,6 +103,7 @@ def load_state(module: Module, state: Mapping[str, Any], strict: bool, assign: b
         errors.insert(0, f"Unexpected key(s) in state_dict: {_quoted(unexpected)}. ")
     if strict and missing:
         errors.insert(0, f"Missing key(s) in state_dict: {_quoted(missing)}. ")
+        errors += _advice(state, unexpected, missing)
     if errors:
         raise _refusal(module, errors)
     with no_grad():
@@ -124,6 +125,21 @@ def load_state(module: Module, state: Mapping[str, Any], strict: bool, assign: b
 def _refusal(module: Module, errors: list[str]) -> RuntimeError:
     listed = "\n\t".join(errors)
     return RuntimeError(f"Error(s) in loading state_dict for {type(module).__name__}:\n\t{listed}")
+
+
+def _advice(state: Mapping[str, Any], unexpected: list[str], missing: list[str]) -> list[str]:
+    """What to load in place of a checkpoint that holds the state, or of a state that names a wrapper."""
+    for key in unexpected:
+        if isinstance(state[key], Mapping) and set(missing) <= set(state[key]):
+            return [f'This is a dict that holds the state: give state_dict["{key}"].']
+    firsts = {key.partition(".")[0] for key in unexpected}
+    if len(firsts) == 1 and {key.partition(".")[2] for key in unexpected} == set(missing):
+        first = firsts.pop()
+        return [
+            f'Each key begins with "{first}.", as when the model stood in a wrapper: give '
+            f'{{key.removeprefix("{first}."): value for key, value in state_dict.items()}}.'
+        ]
+    return []
 
 
 def _after_hooks(

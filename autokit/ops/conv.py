@@ -22,7 +22,7 @@ from autokit.ops.correlate import (
 )
 from autokit.ops.dims import whole_numbers
 from autokit.ops.direct import direct
-from autokit.ops.errors import describe, require_floats
+from autokit.ops.errors import describe, require_floats, way_to_a_tensor
 from autokit.ops.names import Names
 from autokit.ops.pad import pad
 from autokit.ops.warn import warn
@@ -176,7 +176,7 @@ def _tensors(name: str, input: Any, weight: Any, bias: Any) -> None:
         if not isinstance(value, Tensor) and not (value is None and argument == "bias"):
             raise TypeError(
                 f"{name}(): argument '{argument}' (position {place}) must be Tensor, not "
-                f"{type(value).__name__}; make one with torch.tensor(...)"
+                f"{type(value).__name__}; {way_to_a_tensor(value)}"
             )
 
 

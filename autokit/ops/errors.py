@@ -27,6 +27,13 @@ def not_a_tensor(operation: Operation, value: Any, place: int) -> TypeError:
 
 def way_to_a_tensor(value: Any) -> str:
     """How ``value``, which is no tensor, becomes one, or why it is none."""
+    if isinstance(value, type) or hasattr(value, "named_parameters"):
+        name = value.__name__ if isinstance(value, type) else type(value).__name__
+        return f"a layer is made first and then called, as in {name.lower()} = {name}(...); {name.lower()}(x)"
+    if isinstance(value, list) and value and hasattr(value[0], "grad_fn"):
+        return "torch.stack(...) makes one tensor of several"
+    if isinstance(value, tuple) and value and hasattr(value[0], "grad_fn"):
+        return "take a tensor out of it: what returns several, as an LSTM does, gives the output at [0]"
     return {
         "ndarray": "make one with torch.from_numpy(...)",
         "NoneType": "a function without a return, or a .grad before backward(), gives None",

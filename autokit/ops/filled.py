@@ -9,6 +9,7 @@ import numpy as np
 from autokit import dtypes
 from autokit.ops.create import Dtype, finished, legacy_array, numpy_dtype, shape_of_sizes, tensor
 from autokit.ops.dims import sizes_of, whole
+from autokit.ops.errors import way_to_a_tensor
 from autokit.ops.names import Names
 from autokit.ops.operands import common_dtype, fitting
 from autokit.tensor import Tensor
@@ -130,8 +131,8 @@ def _filled_like(name: str, input: Tensor, value: Any, dtype: Any) -> Any:
     """An array like that of ``input``, in the same order in memory, filled with ``value``."""
     if not isinstance(input, Tensor):
         raise TypeError(
-            f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}; make one "
-            "with torch.tensor(...)"
+            f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}; "
+            f"{way_to_a_tensor(input)}"
         )
     array = input.array
     kind = like_dtype(input, dtype)

@@ -25,7 +25,7 @@ from autokit.dtypes import HALVES
 from autokit.memory import INFERENCE, next_sequence
 from autokit.ops.convert import cast, converted
 from autokit.ops.direct import direct
-from autokit.ops.errors import broadcast_message, describe
+from autokit.ops.errors import broadcast_message, describe, way_to_a_tensor
 from autokit.ops.gpu.arrays import is_writable
 from autokit.ops.index import is_basic, plain_getitem, plain_index, put, write
 from autokit.ops.names import Names, clearer
@@ -62,7 +62,7 @@ def in_place(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
             if not isinstance(input, Tensor):
                 raise TypeError(
                     f"{apply.__name__}(): argument 'input' (position 1) must be Tensor, not "
-                    f"{type(input).__name__}; make one with torch.tensor(...)"
+                    f"{type(input).__name__}; {way_to_a_tensor(input)}"
                 ) from None
             raise clearer(error, function, (input, *arguments), settings, apply.__name__) from error.__cause__
         return input

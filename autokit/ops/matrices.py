@@ -9,7 +9,7 @@ import numpy as np
 from autokit.batches.batch import Batch
 from autokit.devices import contiguous
 from autokit.dtypes import DIFFERENTIABLE
-from autokit.ops.errors import describe
+from autokit.ops.errors import describe, way_to_a_tensor
 from autokit.tensor import Tensor
 
 
@@ -51,7 +51,7 @@ def require_tensors(function: str, **values: Any) -> None:
         if not isinstance(value, Tensor):
             raise TypeError(
                 f"{function}(): argument '{name}' (position {place}) must be Tensor, not "
-                f"{type(value).__name__}; make one with torch.tensor(...)"
+                f"{type(value).__name__}; {way_to_a_tensor(value)}"
             )
 
 

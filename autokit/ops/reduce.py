@@ -19,7 +19,7 @@ from autokit.devices import contiguous
 from autokit.ops.blocks import BLOCK, MANY, SHORTEST, loop_over_rows
 from autokit.ops.convert import cast
 from autokit.ops.dims import place_of, places_of
-from autokit.ops.errors import kind_of
+from autokit.ops.errors import kind_of, way_to_a_tensor
 from autokit.ops.expansion import expand_to
 from autokit.ops.gpu.arrays import is_on_cpu, reduced
 from autokit.ops.names import Names
@@ -35,8 +35,8 @@ def require_operand(name: str, input: Any) -> None:
     """Raise unless ``input``, the first argument of ``name``, is a tensor."""
     if not isinstance(input, Tensor):
         raise TypeError(
-            f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}; make one "
-            "with torch.tensor(...)"
+            f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}; "
+            f"{way_to_a_tensor(input)}"
         )
 
 

@@ -195,6 +195,39 @@ def test_right_use_does_not_warn(loss: Any):
         loss()
 
 
+# ---------------------------------------------------------------- a layer is made, and then called
+
+NOT_CALLED: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "a layer for its result": (
+        lambda T: T.nn.Linear(2, 2)(T.nn.ReLU(T.ones(1, 2))),
+        r"must be Tensor, not ReLU; a layer is made first .* relu = ReLU\(...\); relu\(x\)"),
+    "a class": (lambda T: T.nn.functional.relu(T.nn.ReLU), "a layer is made first"),
+    "a loss": (lambda T: T.nn.MSELoss(T.ones(2), T.zeros(2)), r"loss = nn.MSELoss\(\); loss\(input"),
+    "a method of its result": (lambda T: T.nn.ReLU(T.ones(2)).sum(), r"tensors have it; ReLU\(...\) makes a"),
+    "where a model is": (lambda T: T.nn.Linear(2, 2).device, r"next\(model.parameters\(\)\).device"),
+    "a class in a row": (lambda T: T.nn.Sequential(T.nn.ReLU), r"ReLU is not a .* ReLU\(\) makes a layer"),
+    "a list in a row": (lambda T: T.nn.Sequential([T.nn.ReLU()]), r"list is not a .*Sequential\(\*layers\)"),
+    "a function in a row": (lambda T: T.nn.Sequential(T.relu), "relu is not a .*: a function is no layer"),
+    "all that an LSTM gives": (
+        lambda T: T.nn.Linear(5, 1)(T.nn.LSTM(4, 5)(T.ones(3, 4))),
+        r"must be Tensor, not tuple; take a tensor out of it: .* gives the output at \[0\]"),
+    "a list of tensors": (lambda T: T.relu([T.ones(2)]), r"torch.stack\(...\) makes one tensor of several"),
+    "all of it, in a convolution": (lambda T: T.conv1d((T.ones(2), 3), T.ones(1)), "take a tensor out of it"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NOT_CALLED)
+def test_what_stands_in_the_place_of_a_tensor(name: str):
+    require("torch")
+    import torch
+
+    use, words = NOT_CALLED[name]
+    with pytest.raises(Exception) as theirs:
+        use(torch)
+    with pytest.raises(type(theirs.value), match=words):
+        use(ak)
+
+
 # ---------------------------------------------------------------- training
 
 
@@ -261,6 +294,22 @@ def test_a_state_that_does_not_fit_lists_all_and_changes_nothing():
             assert [each.tolist() for each in model.parameters()] == before
     assert said[0] == said[1]
     assert "Missing key(s)" in said[0] and "Unexpected key(s)" in said[0] and "size mismatch" in said[0]
+
+
+def test_a_checkpoint_for_a_state_and_a_state_of_a_wrapped_model():
+    require("torch")
+    import torch
+
+    for T in (ak, torch):
+        model = T.nn.Linear(2, 3)
+        state = model.state_dict()
+        wrong = [
+            {"epoch": 3, "model_state_dict": state, "optimizer_state_dict": {"state": {}}},
+            {f"module.{key}": value for key, value in state.items()},
+        ]
+        for given, words in zip(wrong, [r'state_dict\["model_state_dict"\]', r'removeprefix\("module."\)']):
+            with pytest.raises(RuntimeError, match=words if T is ak else r"Missing key\(s\)"):
+                model.load_state_dict(given)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import numpy as np
 
 from autokit.ops.affine import affine
 from autokit.ops.direct import direct
-from autokit.ops.errors import describe, dimension_error, refuse_bools_in
+from autokit.ops.errors import describe, dimension_error, refuse_bools_in, way_to_a_tensor
 from autokit.ops.linalg import matmul
 from autokit.ops.unusual import asks_for_care, carefully, with_care
 from autokit.tensor import Tensor
@@ -75,7 +75,7 @@ def _linear_error(input: Any, weight: Any) -> Exception:
         if not isinstance(value, Tensor):
             return TypeError(
                 f"linear(): argument '{name}' (position {place}) must be Tensor, not {type(value).__name__}; "
-                "make one with torch.tensor(...)"
+                f"{way_to_a_tensor(value)}"
             )
     if not input.array.ndim or not weight.array.ndim:
         return RuntimeError(

@@ -27,6 +27,11 @@ def chosen_reduction(reduction: str, size_average: bool | None, reduce: bool | N
     ValueError
         If there is no such reduction.
     """
+    if any(isinstance(older, Tensor) and older.numel() > 1 for older in (size_average, reduce)):
+        raise RuntimeError(
+            "Boolean value of Tensor with more than one value is ambiguous: a loss is made first and then "
+            "called, as in loss = nn.MSELoss(); loss(input, target)"
+        )
     if size_average is not None or reduce is not None:
         older = "mean"
         if reduce is not None and not reduce:
