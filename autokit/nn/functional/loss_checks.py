@@ -5,6 +5,8 @@ The types of arguments are looked at before, in ``autokit.ops.signatures``.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from autokit.autograd.modes import is_grad_enabled
@@ -19,7 +21,7 @@ _INT64 = np.dtype(np.int64)
 _REDUCTIONS = ("mean", "sum", "none")
 
 
-def chosen_reduction(reduction: str, size_average: bool | None, reduce: bool | None) -> str:
+def chosen_reduction(reduction: str, size_average: Any, reduce: Any) -> str:
     """``reduction``, or what PyTorch's older spelling of it says, with a warning.
 
     Raises
