@@ -29,13 +29,17 @@ FLOATS = "fV"
 DIFFERENTIABLE = "fVc"
 """The kind letters of what may require a gradient."""
 
-NO_COMPLEX_GRADIENTS = (
-    "autokit has no gradients of complex numbers, which would need the conjugates of all derivatives: "
-    "compute with the real and the imaginary parts in two real tensors"
-)
+RARE: set[np.dtype] = set()
+"""NumPy's dtypes of half precision, and of complex numbers, that this program uses.
+
+It is empty until the program uses one, so that asking is cheap.
+"""
 
 HALVES: set[np.dtype] = set()
-"""NumPy's dtypes of half precision that this program uses; empty until it does, so that asking is cheap."""
+"""Those of half precision among them."""
+
+COMPLEX: set[np.dtype] = set()
+"""Those of complex numbers among them."""
 
 
 class dtype:
@@ -59,16 +63,17 @@ class dtype:
         self.is_signed = name != "bool" and not name.startswith("uint")
         digits = name.lstrip("abcdefghijklmnopqrstuvwxyz")
         self.itemsize = int(digits) // 8 if digits else 1
-        if name not in _HALF_NAMES:
+        if name not in _RARE_NAMES:
             self.numpy = np.dtype(name)
 
     def __getattr__(self, name: str) -> Any:
-        # `numpy` is missing only until a dtype of half precision is used for the first time.
+        # `numpy` is missing only until a rare dtype is used for the first time.
         if name != "numpy":
             raise AttributeError(f"'torch.dtype' object has no attribute {name!r}")
         self.numpy = _bfloat16() if self.name == "bfloat16" else np.dtype(self.name)
-        HALVES.add(self.numpy)
-        UNUSUAL.add("half precision")
+        RARE.add(self.numpy)
+        (COMPLEX if self.is_complex else HALVES).add(self.numpy)
+        UNUSUAL.add("complex numbers" if self.is_complex else "half precision")
         BY_NUMPY[self.numpy] = self
         return self.numpy
 
@@ -88,7 +93,7 @@ class dtype:
         return as_dtype, (self.name,)
 
 
-_HALF_NAMES = ("float16", "bfloat16")
+_RARE_NAMES = ("float16", "bfloat16", "complex64", "complex128")
 
 
 def _bfloat16() -> np.dtype:
@@ -103,16 +108,16 @@ def _bfloat16() -> np.dtype:
 
 
 class _ByNumpy(dict[np.dtype, dtype]):
-    """From NumPy's dtype to ours; those of half precision are entered when they are first met."""
+    """From NumPy's dtype to ours; the rare ones are entered when they are first met."""
 
     def __missing__(self, key: np.dtype) -> dtype:
-        if key.name not in _HALF_NAMES:
+        if key.name not in _RARE_NAMES:
             raise KeyError(key)
         found = BY_NAME[key.name]
         return found if found.numpy == key else self[found.numpy]
 
     def __contains__(self, key: object) -> bool:
-        return super().__contains__(key) or getattr(key, "name", None) in _HALF_NAMES
+        return super().__contains__(key) or getattr(key, "name", None) in _RARE_NAMES
 
 
 _OTHER_NAMES = {
@@ -136,7 +141,7 @@ BY_NAME: dict[str, dtype] = {}
 for _name, _others in _OTHER_NAMES.items():
     BY_NAME.update(dict.fromkeys((_name, *_others), dtype(_name)))
 
-BY_NUMPY = _ByNumpy({each.numpy: each for each in BY_NAME.values() if each.name not in _HALF_NAMES})
+BY_NUMPY = _ByNumpy({each.numpy: each for each in BY_NAME.values() if each.name not in _RARE_NAMES})
 """From NumPy's dtype to ours."""
 
 _default = BY_NAME["float32"]

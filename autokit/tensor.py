@@ -230,8 +230,6 @@ class Tensor:
                 "only Tensors of floating point and complex dtype can require gradients; "
                 f"this one is {self.dtype.name}: convert it with .float(), or write 1.0 in place of 1"
             )
-        if wanted and self.array.dtype.kind == "c":
-            raise NotImplementedError(dtypes.NO_COMPLEX_GRADIENTS)
         if wanted and self.is_inference() and not thread.state.inference:
             raise RuntimeError(
                 "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed: "

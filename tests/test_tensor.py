@@ -186,10 +186,10 @@ def test_models_assert_what_they_take():
         torch._assert(torch.tensor(3) == 4, "Wrong image height")
 
 
-def test_gradients_of_complex_numbers_are_refused():
-    with pytest.raises(NotImplementedError, match="no gradients of complex numbers"):
-        torch.tensor([1 + 2j], requires_grad=True)
-    x = torch.tensor([1.0, 2.0], requires_grad=True)
-    with pytest.raises(NotImplementedError, match="two real tensors"):
-        (x * torch.tensor([1j, 2 + 1j])).abs().sum().backward()
+def test_the_parts_of_complex_numbers():
+    z = torch.tensor([1 + 2j, 3 - 4j])
+    z.imag, z.real[0] = torch.zeros(2), 7
+    assert z.tolist() == [7, 3] and z.real._base is z
+    with pytest.raises(RuntimeError, match="imag is not implemented for tensors with non-complex dtypes"):
+        torch.ones(2).imag = torch.ones(2)
     assert torch.tensor([1j, -1.0 + 0j]).angle().tolist() == pytest.approx([math.pi / 2, math.pi])

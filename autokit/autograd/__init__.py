@@ -260,6 +260,12 @@ def _seed(place: int, output: Tensor, seed: Any, as_tensor: bool) -> Any:
                 f"{describe(output)}; reduce it, as with .sum(), or pass gradient= of that shape"
             )
         if UNUSUAL:
+            if like.dtype.kind == "c":
+                raise RuntimeError(
+                    "grad can be implicitly created only for real scalar outputs but got "
+                    f"{output.dtype!r}: a complex number has no direction to grow in; take the gradient of a "
+                    "real number that is made of it, as of .abs() or .real, or pass gradient="
+                )
             array = made_beside(np.ones_like, like, order="C")
         else:
             array = (np if like.__class__ is np.ndarray else module_of(like)).empty(shape, like.dtype)
@@ -271,6 +277,12 @@ def _seed(place: int, output: Tensor, seed: Any, as_tensor: bool) -> Any:
         raise RuntimeError(
             f"Mismatch in shape: grad_output[{place}] has a shape of {seed.shape} and "
             f"output[{place}] has a shape of {output.shape}."
+        )
+    if UNUSUAL and seed.dtype.is_complex != output.dtype.is_complex:
+        raise RuntimeError(
+            "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch "
+            f"in dtype: grad_output[{place}] has a dtype of {seed.dtype!r} and output[{place}] has a dtype "
+            f"of {output.dtype!r}."
         )
     return seed if as_tensor else seed.array.astype(output.array.dtype, copy=False)
 

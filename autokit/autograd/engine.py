@@ -23,6 +23,8 @@ from heapq import heappop, heappush, heapreplace
 from operator import attrgetter
 from typing import Any
 
+import numpy as np
+
 from autokit import dtypes
 from autokit.autograd.node import NODES, Hooks, Node
 from autokit.autograd.saved import fetch_arrays, fetch_tensors, refuse_changed, refuse_freed
@@ -410,9 +412,12 @@ def _fitted(gradient: Any, like: Any) -> Any:
         gradient = unbroadcast(gradient, like.shape)
     own, dtype = gradient.dtype, like.dtype
     if isinstance(own, dtypes.dtype):  # a tensor's
+        if own.is_complex and dtype.kind != "c":
+            gradient = np.real(gradient)
+            own = gradient.dtype
         return gradient if own.numpy == dtype else gradient.to(dtypes.BY_NUMPY[dtype])
-    if own.kind == "c" != dtype.kind:
-        raise NotImplementedError(dtypes.NO_COMPLEX_GRADIENTS)
+    if own.kind == "c" != dtype.kind:  # a real number moves along the real axis alone
+        return gradient.real.astype(dtype)
     return gradient if own == dtype else gradient.astype(dtype)
 
 

@@ -36,6 +36,7 @@ from autokit.autograd.saved import fetch_arrays, fetch_tensors, refuse_freed
 from autokit.current_gpu import computing_beside
 from autokit.devices import made_beside
 from autokit.dtypes import BY_NUMPY
+from autokit.ops import complex_numbers
 from autokit.ops.samples import for_each_sample
 from autokit.tensor import Tensor, new_tensor
 
@@ -87,9 +88,10 @@ def _by_rules(node: Node, moving: dict[int, Tensor], record: bool) -> Any:
             f"forward mode goes through {node.name()}, which has several results, by its own jvp alone: "
             "define it in the autograd.Function as a staticmethod jvp(ctx, *tangents)"
         )
-    if operation.elementwise:
+    forward = (lambda vjp: vjp) if not node.way.complex else complex_numbers.forward_rule(operation.name)
+    if operation.elementwise and forward is not None:
         parts = [
-            vjp(_spread(moving[place], node), *_values(node, fetch, node.sources[place], record))
+            forward(vjp)(_spread(moving[place], node), *_values(node, fetch, node.sources[place], record))
             for place, vjp, fetch, *_ in node.way.plain_rules
             if place in moving
         ]
@@ -155,7 +157,7 @@ def _transposed(node: Node, moving: dict[int, Tensor], record: bool) -> Tensor:
             for place, each in made.items()
             if place in moving and each is not None and each._requires_grad
         }
-        sent = {place: each.to(moving[place].dtype) for place, each in sent.items()}
+        sent = {place: _as_real_as(moving[place], each) for place, each in sent.items()}
     if not sent:
         return gradient.detach()
     (found,) = autograd.grad(
@@ -167,3 +169,10 @@ def _transposed(node: Node, moving: dict[int, Tensor], record: bool) -> Tensor:
     )
     assert found is not None
     return found
+
+
+def _as_real_as(tangent: Tensor, gradient: Tensor) -> Tensor:
+    """``gradient`` in the dtype of ``tangent``, which may be real where it is complex."""
+    if complex_numbers.is_complex(gradient) and not complex_numbers.is_complex(tangent):
+        gradient = np.real(gradient)
+    return gradient.to(tangent.dtype)

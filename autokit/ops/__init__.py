@@ -22,6 +22,7 @@ from autokit.ops import (
     bins,
     choices,
     compare,
+    complex_parts,
     conv,
     convert,
     create,
@@ -101,6 +102,7 @@ FAMILIES = (
     trigonometry,
     rounding,
     special,
+    complex_parts,
     incomplete_gamma,
     activation,
     bent_activation,
@@ -197,7 +199,7 @@ def _collect(family: ModuleType, names: Names) -> None:
     given = {name: public(getattr(family, name)) for name in f"{names.both} {names.functions}".split()}
     methods = {name: public(getattr(family, name)) for name in names.methods.split()}
     methods.update({name: given[name] for name in names.both.split()}, **names.other_methods)
-    PROPERTIES.update({name: property(getattr(family, name)) for name in names.properties.split()})
+    PROPERTIES.update({name: _property(family, name) for name in names.properties.split()})
     for name in names.in_place.split():
         methods[f"{name}_"] = inplace.in_place(getattr(family, name))
     for name in names.in_place_functions.split():
@@ -215,6 +217,10 @@ def _collect(family: ModuleType, names: Names) -> None:
         (FUNCTIONS, given, ""), (METHODS, methods, "."), (FUNCTIONAL, functional, "functional.")
     ):  # fmt: skip
         table.update({name: _looked_at(prefix + name, function) for name, function in found.items()})
+
+
+def _property(family: ModuleType, name: str) -> property:
+    return property(getattr(family, name), getattr(family, f"set_{name}", None))
 
 
 def _looked_at(name: str, function: Any) -> Any:

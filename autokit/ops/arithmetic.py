@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from autokit import dtypes
+from autokit.ops.complex_numbers import is_complex
 from autokit.ops.convert import cast
 from autokit.ops.errors import refuse_bools_in, require_floats, require_tensor
 from autokit.ops.inplace import in_place
@@ -57,17 +58,24 @@ def fmod(a, b, /):
 
 
 def float_power(input: Any, exponent: Any) -> Tensor:
-    """``input`` to the power of ``exponent``, in float64."""
+    """``input`` to the power of ``exponent``, in float64 or complex128."""
+    complexes = [
+        is_complex(each) if isinstance(each, Tensor) else isinstance(each, complex)
+        for each in (input, exponent)
+    ]
+    wide = dtypes.BY_NAME["complex128" if any(complexes) else "float64"]
 
     def double(value: Any) -> Any:
-        return value.to(dtypes.BY_NAME["float64"]) if isinstance(value, Tensor) else float(value)
+        if isinstance(value, Tensor):
+            return value.to(wide)
+        return complex(value) if wide.is_complex else float(value)
 
     return plain_pow(double(input), double(exponent))
 
 
 def _float_power_in_place(self: Tensor, exponent: Any) -> Tensor:
-    """In-place form of :func:`float_power`, for a tensor of float64."""
-    if self.dtype.name != "float64":
+    """In-place form of :func:`float_power`, for a tensor of float64 or complex128."""
+    if self.dtype.name not in ("float64", "complex128"):
         raise RuntimeError(
             f"the base given to float_power_ has dtype {self.dtype.name} but the operation's result requires "
             "dtype float64"

@@ -162,8 +162,8 @@ def isneginf(a, /):
 
 @operation("real?", "is {a} real")
 def isreal(a, /):
-    """Where it is a real number: everywhere, as there are no others here."""
-    return np.ones_like(a, bool)
+    """Where it is a real number, or a complex one without imaginary part."""
+    return a.imag == 0 if a.dtype.kind == "c" else np.ones_like(a, bool)
 
 
 @operation("≈", "{a} ≈ {b}", mixed=True, name="isclose")

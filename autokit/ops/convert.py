@@ -14,6 +14,7 @@ from autokit.ops.names import Names
 from autokit.ops.operands import common_dtype
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.recording import unchanged
+from autokit.ops.warn import warn
 from autokit.tensor import Tensor, new_tensor
 from autokit.thread_state import UNUSUAL
 
@@ -38,6 +39,8 @@ def converted(array: Any, dtype: np.dtype, order: Any = "K") -> Any:
     NumPy leaves open what such a float becomes; PyTorch takes it through
     int32, in which what does not fit is the smallest number.
     """
+    if array.dtype.kind == "c" != dtype.kind and dtype.kind != "b":
+        array = array.real
     if array.dtype.kind in dtypes.FLOATS and dtype.kind in "ui" and dtype.itemsize < 4:
         array = array.astype(np.float64 if array.dtype.itemsize == 8 else np.float32).astype(np.int32)
     return array.astype(dtype, order=order)
@@ -100,6 +103,8 @@ def to(
         result = move(result, where)
     wanted = None if dtype is None else dtypes.as_dtype(dtype).numpy
     if wanted is not None and wanted != result.array.dtype:
+        if result.array.dtype.kind == "c" != wanted.kind:
+            warn("Casting complex values to real discards the imaginary part")
         result = cast(result, dtype=wanted, order=_order(memory_format, result), asked=True)
         if memory_format in (formats.channels_last, formats.channels_last_3d):
             result = in_format(result, memory_format, copy=False)
@@ -259,6 +264,8 @@ _BY_METHOD = {
     "char": "int8",
     "byte": "uint8",
     "bool": "bool",
+    "cfloat": "complex64",
+    "cdouble": "complex128",
 }
 
 

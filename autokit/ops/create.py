@@ -123,7 +123,7 @@ def _array_of(data: Any, dtype: Any) -> np.ndarray:
     if array.dtype.kind in dtypes.FLOATS:
         return array.astype(numpy_dtype(None))
     if array.dtype.kind == "c":
-        return array.astype(np.complex64 if dtypes.get_default_dtype().itemsize == 4 else np.complex128)
+        return array.astype(dtypes.get_default_dtype().to_complex().numpy)
     return array
 
 
@@ -349,7 +349,7 @@ def _refuse_array(array: Any) -> None:
             "given numpy array has byte order different from the native byte order. Conversion between byte "
             "orders is currently not supported: use array.astype(array.dtype.newbyteorder('='))"
         )
-    if dtype not in dtypes.BY_NUMPY:
+    if dtype not in dtypes.BY_NUMPY or not dtypes.BY_NUMPY[dtype]:
         raise TypeError(
             f"can't convert np.ndarray of type numpy.{dtype.type.__name__}. The only supported types are: "
             f"{', '.join(each.name for each in dict.fromkeys(dtypes.BY_NAME.values()))}. Convert it first, "

@@ -22,6 +22,7 @@ from autokit.ops.errors import describe
 from autokit.ops.gpu.arrays import any_of, like, raising
 from autokit.ops.matrices import (
     LinAlgError,
+    adjoint,
     column,
     in_batch,
     in_columns,
@@ -48,11 +49,11 @@ OlderQrResult = return_type("qr", "Q", "R")
 
 def _cholesky_gradient(g: Any, out: Any, upper: bool) -> Any:
     if upper:
-        g, out = transposed(g), transposed(out)
-    inner = triangle(transposed(out) @ g, False)
-    inner = (inner + transposed(triangle(inner, False, 1))) / 2
-    half = on(plain_solve_triangular, transposed(out), inner, upper=True)
-    return transposed(on(plain_solve_triangular, transposed(out), transposed(half), upper=True))
+        g, out = adjoint(g), adjoint(out)
+    inner = triangle(adjoint(out) @ g, False)
+    inner = (inner + adjoint(triangle(inner, False, 1))) / 2
+    half = on(plain_solve_triangular, adjoint(out), inner, upper=True)
+    return adjoint(on(plain_solve_triangular, adjoint(out), adjoint(half), upper=True))
 
 
 @operation(
@@ -65,7 +66,7 @@ def _cholesky_gradient(g: Any, out: Any, upper: bool) -> Any:
 def plain_cholesky(a, /, upper=False):
     """See :func:`linalg_cholesky`."""
     with raising(a):
-        made = transposed(np.linalg.cholesky(transposed(a))) if upper else np.linalg.cholesky(a)
+        made = adjoint(np.linalg.cholesky(adjoint(a))) if upper else np.linalg.cholesky(a)
     if made.__class__ is np.ndarray and np.isnan(made).any():  # NumPy goes on with it
         raise np.linalg.LinAlgError("Matrix is not positive definite")
     return in_columns(made)
@@ -164,14 +165,20 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -
 def _square_gradient(g_q: Any, g_r: Any, q: Any, r: Any) -> Any:
     """The gradient of A = Q R, where R is square; a gradient that is None is zero."""
     if g_q is None:
-        inner = g_r @ transposed(r)
+        inner = g_r @ adjoint(r)
     elif g_r is None:
-        inner = -(transposed(q) @ g_q)
+        inner = -(adjoint(q) @ g_q)
     else:
-        inner = g_r @ transposed(r) - transposed(q) @ g_q
-    inner = triangle(inner, True) + transposed(triangle(inner, True, 1))
+        inner = g_r @ adjoint(r) - adjoint(q) @ g_q
+    inner = triangle(inner, True) + adjoint(triangle(inner, True))
+    inner = inner / _twice_on_the_diagonal(inner)
     total = q @ inner if g_q is None else g_q + q @ inner
-    return transposed(on(plain_solve_triangular, r, transposed(total), upper=True))
+    return adjoint(on(plain_solve_triangular, r, adjoint(total), upper=True))
+
+
+def _twice_on_the_diagonal(a: Any) -> Any:
+    """2 on the diagonal of a square matrix like ``a``, and 1 elsewhere."""
+    return np.where(module_of(a).eye(a.shape[-1], dtype=bool), 2, 1)
 
 
 def _qr_gradient(g_q: Any, g_r: Any, a: Any, q: Any, r: Any) -> Any:
@@ -182,7 +189,7 @@ def _qr_gradient(g_q: Any, g_r: Any, a: Any, q: Any, r: Any) -> Any:
     own = r[..., :size]
     if g_r is not None:
         rest = g_r[..., size:]
-        through = a[..., size:] @ transposed(rest)
+        through = a[..., size:] @ adjoint(rest)
         g_q = through if g_q is None else g_q + through
         left = _square_gradient(g_q, g_r[..., :size], q, own)
         return np.concatenate([left, q @ rest], axis=-1)
@@ -293,7 +300,7 @@ def geqrf(input: Tensor) -> Any:
 
 
 def householder_product(input: Tensor, tau: Tensor) -> Tensor:
-    """The first columns of the product of the reflections 1 − τ v vᵀ.
+    """The first columns of the product of the reflections 1 − τ v vᵀ, with conjugates in vᵀ.
 
     Parameters
     ----------
@@ -339,7 +346,7 @@ def householder_product(input: Tensor, tau: Tensor) -> Tensor:
     for place in reversed(range(count)):
         vector = vectors[..., place : place + 1]
         factor = tau[..., place : place + 1].unsqueeze(-1)
-        product = product - factor * vector @ (vector.transpose(-2, -1) @ product)
+        product = product - factor * vector @ (vector.mH @ product)
     return product
 
 

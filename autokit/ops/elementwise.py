@@ -9,6 +9,7 @@ import numpy as np
 
 from autokit.dtypes import FLOATS
 from autokit.ops.blocks import FEW, in_blocks, keep, zero, zeros_like
+from autokit.ops.complex_numbers import is_complex
 from autokit.ops.errors import refuse_bools_in
 from autokit.ops.gpu.kernels import fused
 from autokit.ops.names import Names
@@ -166,7 +167,7 @@ def _of_abs_of_block(g: Any, a: Any, into: Any, /) -> None:
     "|{a}|",
     a=derivative(
         "sign of {a}",
-        lambda g, a: g * on(sign, a),
+        lambda g, a: g * on(sgn, a),
         in_blocks(lambda g, a: g * _sign(a), _of_abs_of_block, "native_loops.abs_gradient"),
     ),
 )
@@ -194,6 +195,25 @@ def _sign(a: Any) -> Any:
     return np.sign(a) if a.dtype.kind != "b" else a.copy()
 
 
+def _of_sgn(g: Any, a: Any) -> Any:
+    if not is_complex(a):
+        return np.zeros_like(g)
+    # a / |a| moves along the circle alone: what of g points outwards is lost.
+    size = np.where(a == 0, 1, np.abs(a))
+    unit = on(sgn, a)
+    along = g - np.real(g * np.conjugate(unit)) * unit
+    return np.where(a == 0, 0, along / size)
+
+
+@operation("sgn", "{a} / |{a}|", a=derivative("1 / |{a}| along the circle, for real numbers 0", _of_sgn))
+def sgn(a, /):
+    """-1, 0 or 1 for each element, and a / |a| for a complex one; 0 for NaN."""
+    if a.dtype.kind != "c":
+        return _sign(a)
+    size = np.abs(a)
+    return np.where(size == 0, 0, a / np.where(size == 0, 1, size))
+
+
 def _sign_of_block(a: Any, into: Any, /) -> None:
     into[...] = (a > 0).view(np.int8) - (a < 0).view(np.int8)
 
@@ -218,9 +238,9 @@ def plain_clone(a, /):
 
 
 NAMES = Names(
-    both="abs cos exp floor log relu sigmoid sign sin sqrt tanh",
+    both="abs cos exp floor log relu sgn sigmoid sign sin sqrt tanh",
     functional="sigmoid tanh",
-    in_place="abs cos exp floor log relu sigmoid sign sin sqrt tanh",
+    in_place="abs cos exp floor log relu sgn sigmoid sign sin sqrt tanh",
     aliases={"absolute": "abs"},
     numpy={
         np.exp: exp,

@@ -215,7 +215,7 @@ def linalg_lu_solve(
 ) -> Tensor:
     """The solution X of A X = B, given what :func:`lu_factor` makes of A.
 
-    With ``left=False`` of X A = B, and with ``adjoint`` for Aᵀ in place of A.
+    With ``left=False`` of X A = B, and with ``adjoint`` for Aᴴ in place of A.
     """
     name = "linalg.lu_solve"
     require_square(name, LU)
@@ -225,12 +225,11 @@ def linalg_lu_solve(
     steps = _steps(name, LU, pivots)
     check_sizes(name, LU, B.array.shape, left)
     if not left:
-        turned = linalg_lu_solve(LU, pivots, B.transpose(-2, -1), adjoint=not adjoint)
-        return turned.transpose(-2, -1)
+        return linalg_lu_solve(LU, pivots, B.mH, adjoint=not adjoint).mH
     order = order_of_rows(steps, LU.array.shape[-1])
     permutation = new_tensor(_permutation(order, LU.array.dtype))
     if adjoint:
-        turned = LU.transpose(-2, -1)
+        turned = LU.mH
         half = plain_solve_triangular(turned, B, upper=False)
         return permutation @ plain_solve_triangular(turned, half, upper=True, unit=True)
     half = plain_solve_triangular(LU, permutation.transpose(-2, -1) @ B, upper=False, unit=True)

@@ -21,8 +21,9 @@ from autokit.autograd.modes import no_grad
 from autokit.autograd.node import Node
 from autokit.current_gpu import OnGPU
 from autokit.devices import beside, copied
-from autokit.dtypes import HALVES
+from autokit.dtypes import COMPLEX, HALVES
 from autokit.memory import INFERENCE, next_sequence
+from autokit.ops import complex_numbers
 from autokit.ops.convert import cast, converted
 from autokit.ops.direct import direct
 from autokit.ops.errors import broadcast_message, describe, way_to_a_tensor
@@ -45,6 +46,8 @@ def in_place(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
     def apply(input: Tensor, *arguments: Any, **settings: Any) -> Tensor:
         gpu = other_gpu_of((input,)) if UNUSUAL else None
+        if COMPLEX:
+            complex_numbers.refuse_function(apply.__name__, (input,))
         if gpu is not None:
             with OnGPU(gpu):
                 return apply(input, *arguments, **settings)

@@ -13,10 +13,12 @@ import numpy as np
 
 from autokit.devices import module_of
 from autokit.ops.choices import where
+from autokit.ops.complex_numbers import is_complex
 from autokit.ops.gpu.arrays import any_of, like, raising
 from autokit.ops.lu import lu_arrays
 from autokit.ops.matrices import (
     LinAlgError,
+    adjoint,
     in_batch,
     in_columns,
     require_square_floating,
@@ -164,10 +166,18 @@ def det(A: Tensor) -> Tensor:
     return plain_det(A)
 
 
+def _sign_gradient(g: Any, a: Any, out: Any) -> Any:
+    if not is_complex(a):
+        return np.zeros_like(a)
+    # The sign of a complex determinant moves along the circle, by Im(tr(A⁻¹ dA)).
+    along = np.imag(np.conjugate(g) * out) * -1j
+    return _matrices(along) * adjoint(on(plain_inv, a))
+
+
 @operation(
     "sign det",
     "sign of det {a}",
-    a=derivative("0", lambda g, a: np.zeros_like(a)),
+    a=derivative("0, for complex numbers i Im({out} · {a}⁻¹)", _sign_gradient),
     backward="LinalgSlogdetBackward0",
     reduces=True,
 )
@@ -179,7 +189,7 @@ def slogdet_sign(a, /):
 @operation(
     "log |det|",
     "log |det {a}|",
-    a=derivative("{a}⁻ᵀ", lambda g, a: _matrices(g) * transposed(on(plain_inv, a))),
+    a=derivative("{a}⁻ᵀ", lambda g, a: _matrices(g) * adjoint(on(plain_inv, a))),
     backward="LinalgSlogdetBackward0",
     reduces=True,
 )
@@ -202,6 +212,9 @@ def slogdet(input: Tensor) -> Any:
 def logdet(input: Tensor) -> Tensor:
     """The logarithm of the determinant; NaN where that is negative, -inf where it is 0."""
     require_square_floating("logdet", input)
+    if is_complex(input):
+        sign, size = linalg_slogdet(input)
+        return sign.log() + size
     return where(new_tensor(np.linalg.slogdet(input.array)[0] == -1), np.nan, slogdet_log(input))
 
 

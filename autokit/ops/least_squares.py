@@ -6,16 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from autokit.dtypes import FLOATS
+from autokit.dtypes import DIFFERENTIABLE
+from autokit.ops.complex_parts import real
 from autokit.ops.errors import broadcast_message, describe
 from autokit.ops.gpu.arrays import any_of, ask, like
 from autokit.ops.matrices import (
     LinAlgError,
+    adjoint,
     require_floating,
     require_square,
     svd,
     title,
-    transposed,
 )
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
@@ -25,7 +26,7 @@ from autokit.tensor import Tensor, new_tensor
 
 
 def _pseudoinverse_gradient(g: Any, a: Any, out: Any) -> Any:
-    turned, back = transposed(g), transposed(out)
+    turned, back = adjoint(g), adjoint(out)
     outside = turned @ out @ back
     inside = back @ out @ turned
     return -(back @ g @ back) + (outside - a @ (out @ outside)) + (inside - (inside @ out) @ a)
@@ -43,7 +44,7 @@ def plain_pinv(a, /, atol=0.0, rtol=0.0):
     u, s, vh = svd(a, full_matrices=False)
     kept = s > cutoff(s, a.shape, atol, rtol)
     inverted = np.where(kept, 1 / np.where(kept, s, 1), 0)
-    return transposed(vh) @ (inverted[..., None] * transposed(u))
+    return adjoint(vh) @ (inverted[..., None] * adjoint(u))
 
 
 def cutoff(s: Any, shape: tuple[int, ...], atol: Any, rtol: Any) -> Any:
@@ -118,7 +119,7 @@ def pinv(
        nonlinear least squares problems whose variables separate", SIAM
        Journal on Numerical Analysis, 1973.
     """
-    if A.array.ndim < 2 or A.array.dtype.kind not in FLOATS or A.array.dtype.itemsize < 4:
+    if A.array.ndim < 2 or A.array.dtype.kind not in DIFFERENTIABLE or A.array.dtype.itemsize < 4:
         raise RuntimeError(
             f"linalg.pinv({title(A)}{{{list(A.array.shape)}}}): expected a tensor with 2 or more dimensions "
             "of float, double, cfloat or cdouble types"
@@ -133,7 +134,7 @@ def pinv(
                 "input cannot have requires_grad True: detach() it"
             )
     if not A.array.size:
-        return A.transpose(-2, -1) * 1
+        return A.mH * 1
     atol, rtol = _bounds(A, atol, rtol)
     return plain_pinv(A, atol=atol, rtol=rtol)
 
@@ -211,13 +212,13 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
             f"have full rank (error code: {ask(rank.min()) + 1})."
         )
     solution = pinv(A, rtol=rcond) @ (B.unsqueeze(-1) if vector else B)
-    empty = new_tensor(like(np.zeros_like, A.array, shape=0))
+    empty = new_tensor(like(np.zeros_like, s, shape=0))
     residuals = empty
     if not B.array.size:  # nothing to solve: PyTorch does not look at A then
         rank = rank * 0
     if full and rows > columns and driver not in (None, "gelsy"):
         difference = A @ solution - (B.unsqueeze(-1) if vector else B)
-        residuals = (difference * difference).sum(-2)
+        residuals = real(difference * difference.conj()).sum(-2)
     return LstsqResult(
         solution.squeeze(-1) if vector else solution,
         residuals.squeeze(-1) if vector and residuals is not empty else residuals,
@@ -235,7 +236,7 @@ def matrix_rank(
             "torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions. Got "
             f"{describe(A)}"
         )
-    if A.array.dtype.kind not in FLOATS or A.array.dtype.itemsize < 4:
+    if A.array.dtype.kind not in DIFFERENTIABLE or A.array.dtype.itemsize < 4:
         raise RuntimeError(f"This function doesn't handle types other than float and double: {describe(A)}")
     if hermitian and A.array.size:
         require_square("linalg.matrix_rank", A)

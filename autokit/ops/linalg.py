@@ -8,6 +8,7 @@ import numpy as np
 
 from autokit.devices import contiguous, module_of
 from autokit.dtypes import DIFFERENTIABLE
+from autokit.ops.complex_parts import conj
 from autokit.ops.dims import place_of
 from autokit.ops.errors import broadcast_message, describe, refuse_bools_in
 from autokit.ops.gpu.products import product
@@ -163,8 +164,8 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
 
 
 def vdot(input: Tensor, other: Tensor) -> Tensor:
-    """As :func:`dot`; of complex vectors it would conjugate the first."""
-    return dot(input, other)
+    """As :func:`dot`, with the first vector conjugated where it is complex."""
+    return dot(conj(input), other)
 
 
 def inner(input: Tensor, other: Tensor) -> Tensor:
@@ -380,7 +381,7 @@ def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
 
 
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
-    """The sums of products along ``dim``; the other dimensions broadcast."""
+    """The sums of products along ``dim``, ``x`` conjugated; the other dimensions broadcast."""
     require_tensors("linalg.vecdot", x=x, y=y)
     for tensor in (x, y):
         if tensor.array.dtype.kind not in DIFFERENTIABLE:
@@ -398,7 +399,7 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
             f"inconsistent tensor size, expected tensor {list(x.shape)} and src {list(y.shape)} to have the "
             "same number of elements"
         )
-    return mul(x, y).sum(dim)
+    return mul(conj(x), y).sum(dim)
 
 
 def linalg_diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:

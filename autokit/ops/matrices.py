@@ -9,6 +9,7 @@ import numpy as np
 from autokit.batches.batch import Batch
 from autokit.devices import contiguous
 from autokit.dtypes import DIFFERENTIABLE
+from autokit.ops.complex_numbers import is_complex
 from autokit.ops.errors import describe, way_to_a_tensor
 from autokit.tensor import Tensor
 
@@ -152,6 +153,11 @@ def in_batch(infos: Any) -> tuple[str, int]:
 def transposed(a: Any) -> Any:
     """Each matrix transposed."""
     return np.swapaxes(a, -1, -2)
+
+
+def adjoint(a: Any) -> Any:
+    """Each matrix transposed, and conjugated where it is complex."""
+    return np.conjugate(transposed(a)) if is_complex(a) else transposed(a)
 
 
 def row(scalars: Any) -> Any:

@@ -12,14 +12,16 @@ from autokit import dtypes
 from autokit.devices import contiguous
 from autokit.ops.blocks import LONGEST, SHORTEST
 from autokit.ops.choices import where
+from autokit.ops.complex_numbers import is_complex
 from autokit.ops.convert import cast
+from autokit.ops.elementwise import sgn
 from autokit.ops.errors import describe, dimension_error
 from autokit.ops.extremes import amax, amin
 from autokit.ops.gpu.arrays import any_known
 from autokit.ops.inverses import plain_inv
 from autokit.ops.matrices import require_matrices, require_square, title
 from autokit.ops.names import Names
-from autokit.ops.operation import derivative, operation
+from autokit.ops.operation import derivative, on, operation
 from autokit.ops.reduce import Dim, added, axes, count, places_reduced, restored
 from autokit.ops.reduce import sum as total
 from autokit.ops.spectra import svdvals
@@ -33,19 +35,23 @@ def vector_norm_gradient(
         return np.zeros_like(a)
     g, out = restored(g, shape, dim, keepdim), restored(out, shape, dim, keepdim)
     if ord == 1 or count(shape, dim) == 1:
-        return g * np.sign(a)
+        return g * _direction(a)
     if math.isinf(ord):
         # Where several elements are the largest, they share the gradient.
         largest = np.abs(a) == out
         many = _array(largest).sum(axis=axes(dim) if a.ndim else None, keepdims=True)
-        return np.where(largest, np.sign(a) * g / np.maximum(many, 1).astype(_array(a).dtype), 0)
+        return np.where(largest, _direction(a) * g / np.maximum(many, 1).astype(_array(a).dtype), 0)
     # At the norm's kink, where all elements are 0, 0 is a subgradient.
     safe = np.where(out == 0, 1, out)
     if ord == 2:
         return np.where(out == 0, 0, a * (g / safe))
     size = np.where(a == 0, 1, np.abs(a))
-    slope = np.sign(a) * size ** (ord - 1) * (g / safe ** (ord - 1))
+    slope = _direction(a) * size ** (ord - 1) * (g / safe ** (ord - 1))
     return np.where(out == 0, 0, slope)
+
+
+def _direction(a: Any) -> Any:
+    return on(sgn, a) if is_complex(a) else np.sign(a)
 
 
 def _gradient_on_arrays(
@@ -85,6 +91,8 @@ def _array(value: Any) -> Any:
 def plain_vector_norm(a, /, ord=2.0, dim=None, keepdim=False):
     """See :func:`vector_norm`."""
     axis = axes(dim) if a.ndim else None
+    if a.dtype.kind == "c":
+        a = np.abs(a)
     alone = ord != 0 and count(a.shape, dim) == 1  # its power may overflow
     if ord == 2 and not alone:
         return np.sqrt(_squares_added(a, axis, keepdim))

@@ -14,6 +14,8 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.batches.batch import NotBatched
+from autokit.dtypes import COMPLEX
+from autokit.ops import complex_numbers
 from autokit.ops.unusual import asks_for_care, in_place_of, with_care
 from autokit.ops.warn import warn
 from autokit.tensor import Tensor
@@ -76,8 +78,11 @@ def public(function: Callable[..., Any]) -> Callable[..., Any]:
     @in_place_of(function)
     def apply(*arguments: Any, **settings: Any) -> Any:
         nonlocal known
-        if UNUSUAL and asks_for_care(*arguments, *settings.values()):
-            return with_care(function.__name__, apply, arguments, settings)
+        if UNUSUAL:
+            if COMPLEX:
+                complex_numbers.refuse_function(function.__name__, arguments)
+            if asks_for_care(*arguments, *settings.values()):
+                return with_care(function.__name__, apply, arguments, settings)
         if not settings:
             try:
                 return function(*arguments)

@@ -13,6 +13,7 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.devices import beside, contiguous
+from autokit.ops.complex_numbers import is_complex
 from autokit.ops.dims import place_of
 from autokit.ops.errors import broadcast_message, describe, kind_of
 from autokit.ops.filled import number
@@ -112,7 +113,8 @@ def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     require_operand("dist", input)
     refuse_bools((input, other))
     if all(
-        isinstance(each, Tensor) and each.array.dtype.kind not in dtypes.FLOATS for each in (input, other)
+        isinstance(each, Tensor) and each.array.dtype.kind not in dtypes.DIFFERENTIABLE
+        for each in (input, other)
     ):
         raise RuntimeError(
             f"norm(): input dtype should be either floating point or complex. Got {kind_of(input.array)} "
@@ -185,7 +187,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: Any = _MODES[0])
         raise TypeError(f"cdist(): argument 'x2' (position 2) must be Tensor, not {type(x2).__name__}")
     a, b = x1.array, x2.array
     for name, array in (("X1", a), ("X2", b)):
-        if array.dtype.kind not in dtypes.DIFFERENTIABLE:
+        if array.dtype.kind not in dtypes.FLOATS:
             raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {kind_of(array)}")
         if array.ndim < 2:
             raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {array.ndim}D")
@@ -220,6 +222,8 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
         raise RuntimeError(f"pdist only supports 2D tensors, got: {input.array.ndim}D")
     if p < 0:
         raise RuntimeError(f"pdist only supports non-negative p values; got {p}")
+    if is_complex(input):
+        raise RuntimeError("pdist only supports floating-point dtypes: take the distances of x.abs()")
     pairs = np.triu_indices(input.array.shape[0], 1)
     first, second = (new_tensor(beside(input.array, each)) for each in pairs)
     rows = index_select(input, 0, first), index_select(input, 0, second)
@@ -242,7 +246,8 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     require_operand("cosine_similarity", x1)
     require_operand("cosine_similarity", x2)
     a, b = x1.array, x2.array
-    if a.dtype.kind not in dtypes.DIFFERENTIABLE and b.dtype.kind not in dtypes.DIFFERENTIABLE:
+    kinds_given = {a.dtype.kind, b.dtype.kind}
+    if kinds_given.isdisjoint(dtypes.FLOATS) or "c" in kinds_given:
         raise RuntimeError(
             f"expected common dtype to be floating point, yet common dtype is {kind_of(a)}; convert it with "
             ".float()"
@@ -269,7 +274,7 @@ def _at_least(norms: Tensor, eps: float) -> Tensor:
 def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
     """``input`` over its p-norm along ``dim``, which becomes 1; a norm below ``eps`` counts as ``eps``."""
     require_operand("normalize", input)
-    if input.array.dtype.kind not in dtypes.FLOATS:
+    if input.array.dtype.kind not in dtypes.DIFFERENTIABLE:
         raise RuntimeError(
             "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
             f"{kind_of(input)}: convert it with .float()"

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _allocate = object.__new__
 _NUMBERS = (bool, int, float, complex, np.generic)
+_PYTHONS_NUMBERS = {bool, int, float, complex}
 _FLOAT32 = np.dtype(np.float32)
 _TAKE_NUMBERS_AS_THEY_ARE = {"add", "div", "lerp", "mul", "sub"}
 """Operations that do not round a number to the half precision of the tensor that it meets, as in PyTorch."""
@@ -37,7 +38,7 @@ _TENSORS_ONLY = {
 """Operations of two tensors that refuse a number, as in PyTorch."""
 _TENSOR_FIRST = {"copysign", "eq", "fmod", "ge", "gt", "le", "lt", "ne"}
 """Operations that take a number only as their second operand, as in PyTorch."""
-_NUMBER_DTYPES = {bool: np.dtype(bool), int: np.dtype(np.int64), complex: np.dtype(np.complex64)}
+_NUMBER_DTYPES = {bool: np.dtype(bool), int: np.dtype(np.int64)}
 
 
 def as_operands(operation: Operation, values: tuple[Any, ...]) -> tuple[Tensor, ...]:
@@ -182,7 +183,7 @@ def taking_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _no_number(operation: Operation, value: Any, place: int) -> Any:
     """``value`` as a tensor or a Python number."""
-    if isinstance(value, Tensor) or value.__class__ in _NUMBER_DTYPES or value.__class__ is float:
+    if isinstance(value, Tensor) or value.__class__ in _PYTHONS_NUMBERS:
         return value
     if isinstance(value, np.generic):
         return value.item()
@@ -248,7 +249,7 @@ _MANY = 256
 def _new_literal(number: Any, common: np.dtype | None) -> Tensor:
     literal = _allocate(Literal)
     if common is None:
-        common = _NUMBER_DTYPES.get(number.__class__) or dtypes.get_default_dtype().numpy
+        common = _dtype_of_number(number)
     # Through an array of the number's own width, so that integers wrap as PyTorch's do.
     literal.array = np.array(number, common) if common.kind not in "ui" else np.asarray(number).astype(common)
     literal._requires_grad = False
@@ -266,13 +267,20 @@ def common_dtype(values: list[Any] | tuple[Any, ...]) -> np.dtype:
                 place = 2
         else:
             place = 2
-            own = _NUMBER_DTYPES.get(value.__class__) or dtypes.get_default_dtype().numpy
+            own = _dtype_of_number(value)
         before = standing[place]
         standing[place] = own if before is None else dtypes.promote(before, own)
     dimensioned, scalar, number = standing
     found = _combine(dimensioned, _combine(scalar, number))
     assert found is not None
     return found
+
+
+def _dtype_of_number(number: Any) -> np.dtype:
+    """The dtype of a tensor that is made of a Python number alone."""
+    default = dtypes.get_default_dtype()
+    own = _NUMBER_DTYPES.get(number.__class__)
+    return own or (default.to_complex() if number.__class__ is complex else default).numpy
 
 
 def _combine(higher: np.dtype | None, lower: np.dtype | None) -> np.dtype | None:

@@ -12,6 +12,7 @@ from autokit.autograd.node import Node
 from autokit.devices import device
 from autokit.dtypes import FLOATS
 from autokit.ops.blocks import constants_like, in_blocks
+from autokit.ops.complex_numbers import is_complex
 from autokit.ops.gpu.arrays import any_known, is_on_cpu, known
 from autokit.ops.gpu.bounds import refuse_zeros_later
 from autokit.ops.gpu.ufuncs import floor_divide as whole_quotient
@@ -209,7 +210,11 @@ def _power_by_base_on_arrays(g: Any, base: Any, exponent: Any) -> Any:
 
 def _power_by_exponent(g: Any, base: Any, exponent: Any, out: Any) -> Any:
     # 0 to a power of 0 or more does not change with the power.
-    still = np.logical_and(base == 0, exponent >= 0)
+    if is_complex(exponent):
+        positive = np.logical_and(np.imag(exponent) == 0, np.real(exponent) >= 0)
+    else:
+        positive = exponent >= 0
+    still = np.logical_and(base == 0, positive)
     return g * np.where(still, 0.0, out * np.log(np.where(still, 1.0, base)))
 
 

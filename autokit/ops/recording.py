@@ -15,7 +15,7 @@ import numpy as np
 
 from autokit.autograd.node import Node
 from autokit.batches.batch import Batch
-from autokit.dtypes import HALVES
+from autokit.dtypes import RARE
 from autokit.memory import INFERENCE, Storage, next_sequence
 from autokit.tensor import Tensor
 from autokit.thread_state import SMALL, State, thread
@@ -58,7 +58,7 @@ def record(
             way, sources = recorded_with_samples(operation, array, way, sources)
     node = Node()
     node.operation = operation
-    node.way = way if not HALVES or array.dtype not in HALVES else operation.way_of_halves(way)
+    node.way = way if not RARE else operation.own_way(way, array, sources)
     node.sources = sources
     node.output = array
     node.settings = settings

@@ -67,12 +67,6 @@ def round(input: Tensor, *, decimals: int | None = None) -> Tensor:
     return rounded(input, decimals=decimals or 0)
 
 
-@operation("sgn", "sign of {a}", a=flat)
-def sgn(a, /):
-    """-1, 0 or 1 for each element; 0 for NaN."""
-    return sign.operation.forward(a)
-
-
 @operation("−?", "is the sign of {a} minus")
 def signbit(a, /):
     """Where the sign is minus, that of −0 included."""
@@ -152,8 +146,8 @@ def nan_to_num(a, /, nan=None, posinf=None, neginf=None):
 
 
 NAMES = Names(
-    both="ceil copysign frac heaviside nan_to_num nextafter round sgn signbit trunc",
-    in_place="ceil copysign frac heaviside nan_to_num nextafter round sgn trunc",
+    both="ceil copysign frac heaviside nan_to_num nextafter round signbit trunc",
+    in_place="ceil copysign frac heaviside nan_to_num nextafter round trunc",
     in_place_functions="abs ceil floor frac nan_to_num round trunc",
     aliases={"fix": "trunc"},
     numpy={

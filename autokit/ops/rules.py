@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from autokit.autograd.node import Node
+from autokit.dtypes import HALVES
+from autokit.ops import complex_numbers
 from autokit.ops.half import derivative_in_float32, in_float32
 from autokit.ops.large import SHARED
 from autokit.ops.names import OPERANDS
@@ -61,10 +63,20 @@ class Way:
     there is one for all operands; ``learns`` says for each operand whether a gradient
     is wanted; ``saves`` names the operands, and ``out``, that the rules need;
     ``spare`` are the places of the other operands; ``fitting`` says that what ``rules`` make of arrays has
-    the operand's shape and dtype.
+    the operand's shape and dtype; ``complex`` that the result or an operand is complex.
     """
 
-    __slots__ = ("fitting", "joint", "large_rules", "learns", "plain_rules", "rules", "saves", "spare")
+    __slots__ = (
+        "complex",
+        "fitting",
+        "joint",
+        "large_rules",
+        "learns",
+        "plain_rules",
+        "rules",
+        "saves",
+        "spare",
+    )
 
     def __init__(
         self,
@@ -83,6 +95,7 @@ class Way:
             [(*rule[:2], rule[2] or None, None, None) for rule in plain_rules]
         )
         self.joint = bool(rules) and rules[0][0] < 0
+        self.complex = False
         self.learns = learns
         self.saves = saves
         self.spare = spare
@@ -127,6 +140,7 @@ class Operation:
         self.derivatives = derivatives
         self.ways: dict[tuple[bool, ...], Way] = {}
         self._ways_of_halves: dict[tuple[bool, ...], Way] = {}
+        self._ways_of_complex: dict[tuple[bool, ...], Way] = {}
         self.reduces = reduces or self.variadic or bool(self.defaults)
         self.elementwise = elementwise or not (self.reduces or view or mixed)
         self.linear = view if linear is None else linear
@@ -174,20 +188,37 @@ class Operation:
         """How gradients go back where these operands learn."""
         known = self.ways.get(learns)
         if known is None:
-            known = self.ways[learns] = self._new_way(learns, self.rules)
+            known = self.ways[learns] = self._new_way(learns, self.rules, self.plain_rules)
         return known
 
-    def way_of_halves(self, way: Way) -> Way:
-        """``way`` where the result is of half precision: its derivatives compute in float32."""
+    def own_way(self, way: Way, result: Any, sources: tuple[Any, ...]) -> Way:
+        """``way`` as gradients go it where ``result``, or what it was made from, is of a rare dtype."""
         if way.__class__ is not Way:
-            return way  # of samples, and of half precision already
+            return way  # of samples, and found already
+        if result.dtype in HALVES:
+            return self._way_of_halves(way)
+        return self._way_of_complex(way) if complex_numbers.take_part(result, sources) else way
+
+    def _way_of_halves(self, way: Way) -> Way:
+        """``way`` where the result is of half precision: its derivatives compute in float32."""
         known = self._ways_of_halves.get(way.learns)
         if known is None:
             wide = tuple(rule._replace(vjp=derivative_in_float32(rule.vjp, self.name)) for rule in self.rules)
-            known = self._ways_of_halves[way.learns] = self._new_way(way.learns, wide)
+            known = self._ways_of_halves[way.learns] = self._new_way(way.learns, wide, self.plain_rules)
         return known
 
-    def _new_way(self, learns: tuple[bool, ...], rules: tuple[Rule, ...]) -> Way:
+    def _way_of_complex(self, way: Way) -> Way:
+        """``way`` where numbers are complex: its derivatives in their plain form, if they are known."""
+        known = self._ways_of_complex.get(way.learns)
+        if known is None:
+            rules = complex_numbers.rules_of(self.name, self.plain_rules)
+            known = self._ways_of_complex[way.learns] = self._new_way(way.learns, rules, rules)
+            known.complex = True
+        return known
+
+    def _new_way(
+        self, learns: tuple[bool, ...], rules: tuple[Rule, ...], plain_rules: tuple[Rule, ...]
+    ) -> Way:
         def applying(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
             return tuple([rule for rule in rules if rule.slot < 0 or learns[rule.slot]])
 
@@ -197,7 +228,7 @@ class Operation:
         all_operands = self.operands * len(learns) if self.variadic else self.operands
         spare = frozenset(place for place, name in enumerate(all_operands) if name not in saves)
         fitting = self.fitting and rules is self.rules
-        return Way(applying(rules), applying(self.plain_rules), learns, saves, spare, fitting)
+        return Way(applying(rules), applying(plain_rules), learns, saves, spare, fitting)
 
     def __repr__(self) -> str:
         return f"<operation {self.name}>"

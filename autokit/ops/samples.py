@@ -16,7 +16,7 @@ from autokit.autograd.modes import no_grad
 from autokit.autograd.node import Node
 from autokit.batches import Batch, Level, NotBatched, active, full_of, levels_of, newest, wrap
 from autokit.devices import made_beside
-from autokit.dtypes import HALVES
+from autokit.dtypes import RARE
 from autokit.ops.errors import explain
 from autokit.ops.gpu.arrays import like
 from autokit.ops.join import stack
@@ -123,8 +123,8 @@ def recorded_with_samples(operation: Any, array: Any, way: Any, sources: tuple[A
     Where a source that learns is shared by samples of the result, :func:`plain_shared` comes between.
     """
     own = levels = levels_of(array)
-    if array.dtype in HALVES:
-        way = operation.way_of_halves(way)
+    if RARE:
+        way = operation.own_way(way, array, sources)
     if operation.name in _BETWEEN:
         return WayOfSamples(way, way.rules, own), sources
     for source, learns in zip(sources, way.learns):
@@ -164,7 +164,7 @@ class WayOfSamples(Way):
         self.rules, self.plain_rules, self.joint = rules, way.plain_rules, way.joint
         self.large_rules = rules
         self.learns, self.saves, self.spare = way.learns, way.saves, way.spare
-        self.fitting = False
+        self.fitting, self.complex = False, way.complex
         self.levels = levels
 
 

@@ -25,17 +25,17 @@ from autokit.tensor import Tensor, new_tensor
 def _scan(ufunc: Any, a: Any, dim: int, reverse: bool = False) -> Any:
     """``ufunc`` accumulated along ``dim``, in twice the precision, as PyTorch does."""
     wide: Any = np.int64
-    if a.dtype.kind in dtypes.FLOATS:
-        wide = np.float64 if a.dtype.itemsize > 2 else np.float32
+    if a.dtype.kind in dtypes.DIFFERENTIABLE:
+        wide = np.complex128 if a.dtype.kind == "c" else np.float64 if a.dtype.itemsize > 2 else np.float32
     if not a.ndim:
         place_of(dim, 0, "cumsum")
-        return a.astype(a.dtype if a.dtype.kind in dtypes.FLOATS else wide)
+        return a.astype(a.dtype if a.dtype.kind in dtypes.DIFFERENTIABLE else wide)
     quick = accumulated(ufunc, a, dim, reverse) if ufunc is np.add or ufunc is np.multiply else None
     if quick is not None:
         return quick
     run = np.flip(a, dim) if reverse else a
     run = accumulate(ufunc, run, axis=dim, dtype=wide)
-    if a.dtype.kind in dtypes.FLOATS and run.dtype != a.dtype:
+    if a.dtype.kind in dtypes.DIFFERENTIABLE and run.dtype != a.dtype:
         run = run.astype(a.dtype)
     return np.flip(run, dim) if reverse else run
 

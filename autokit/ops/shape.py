@@ -248,18 +248,6 @@ def t(a, /):
     return a.transpose()
 
 
-def adjoint(input: Tensor) -> Tensor:
-    """The last two dimensions exchanged, and complex numbers conjugated."""
-    if not input.array.ndim:
-        return input.view(())
-    if input.array.ndim < 2:
-        raise RuntimeError(
-            "tensor.adjoint() is only supported on matrices or batches of matrices. Got "
-            f"{input.array.ndim}-D tensor."
-        )
-    return transpose(input, -2, -1)
-
-
 @operation(
     "permute",
     "{a}, dimensions reordered",
@@ -442,25 +430,10 @@ def mT(self: Tensor) -> Tensor:
     return self.transpose(-2, -1)
 
 
-def mH(self: Tensor) -> Tensor:
-    """The last two dimensions exchanged, and complex numbers conjugated."""
-    return self.adjoint()
-
-
-def H(self: Tensor) -> Tensor:
-    """The transpose of a matrix, with complex numbers conjugated."""
-    if self.array.ndim not in (0, 2):
-        raise RuntimeError(
-            f"tensor.H is only supported on matrices (2-D tensors). Got {self.array.ndim}-D tensor."
-        )
-    return self.transpose(0, 1)
-
-
 NAMES = Names(
-    both="adjoint flatten movedim narrow permute ravel reshape select "
-    "squeeze t transpose unflatten unsqueeze",
+    both="flatten movedim narrow permute ravel reshape select squeeze t transpose unflatten unsqueeze",
     methods="reshape_as squeeze_ t_ transpose_ unsqueeze_ view view_as",
-    properties="H T mH mT",
+    properties="T mT",
     aliases={"moveaxis": "movedim", "swapaxes": "transpose", "swapdims": "transpose"},
     numpy={
         np.reshape: reshape,

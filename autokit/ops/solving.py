@@ -270,9 +270,9 @@ def cholesky_solve(input: Tensor, L: Tensor, upper: bool = False) -> Tensor:
             f"matrix is {rows} by {input.array.shape[-1]}"
         )
     _check_both("cholesky_solve", input, L)
-    lower = L.transpose(-2, -1) if upper else L
+    lower = L.mH if upper else L
     half = plain_solve_triangular(lower, input, upper=False)
-    return plain_solve_triangular(lower.transpose(-2, -1), half, upper=True)
+    return plain_solve_triangular(lower.mH, half, upper=True)
 
 
 def cholesky_inverse(L: Tensor, upper: bool = False) -> Tensor:

@@ -23,10 +23,12 @@ import numpy as np
 
 from autokit.devices import module_of
 from autokit.dtypes import DIFFERENTIABLE
+from autokit.ops.complex_numbers import is_complex
 from autokit.ops.gpu.arrays import any_of
 from autokit.ops.inverses import plain_inv
 from autokit.ops.matrices import (
     LinAlgError,
+    adjoint,
     column,
     in_columns,
     require_floating,
@@ -35,7 +37,6 @@ from autokit.ops.matrices import (
     require_square_floating,
     row,
     title,
-    transposed,
 )
 from autokit.ops.matrices import svd as finite_svd
 from autokit.ops.names import Names
@@ -55,6 +56,24 @@ def _off_diagonal(a: Any, over: Any) -> Any:
     return np.where(diagonal, 0, a / np.where(diagonal, 1, over))
 
 
+def _refuse_phase(name: str, vectors: str, inner: Any) -> None:
+    """Raise where a loss depends on the angles of complex vectors, of which any would do.
+
+    On the diagonal of ``inner``, Vᴴ g, stands how it changes with them.  For singular vectors this is
+    stricter than PyTorch, where U and V may turn together.
+    """
+    if is_complex(inner):
+        array = inner.array if isinstance(inner, Tensor) else inner
+        turning = np.abs(np.diagonal(array, axis1=-2, axis2=-1).imag)
+        precision = float(np.finfo(array.dtype).eps)
+        if array.size and any_of(turning > precision**0.5 * np.abs(array).max() + precision):
+            raise RuntimeError(
+                f"{name}: The {vectors} in the complex case are specified up to multiplication by "
+                "e^{i phi}. The specified loss function depends on this quantity, so it is ill-defined. "
+                "(Here it must not depend on that of U or of V alone, either.)"
+            )
+
+
 # ---------------------------------------------------------------- singular values
 
 
@@ -68,24 +87,26 @@ def _thin(a: Any, found: Any) -> tuple[Any, Any, Any]:
 def _u_gradient(g: Any, a: Any, found: Any) -> Any:
     u, s, vh = _thin(a, found)
     g = g[..., : s.shape[-1]]
-    inner = transposed(u) @ g
-    skew = _off_diagonal(inner - transposed(inner), row(s * s) - column(s * s))
+    inner = adjoint(u) @ g
+    _refuse_phase("svd_backward", "singular vectors", inner)
+    skew = _off_diagonal(inner - adjoint(inner), row(s * s) - column(s * s))
     gradient = u @ (skew * row(s)) @ vh
     if u.shape[-2] > s.shape[-1]:
         outside = g / row(s)
-        gradient = gradient + (outside - u @ (transposed(u) @ outside)) @ vh
+        gradient = gradient + (outside - u @ (adjoint(u) @ outside)) @ vh
     return gradient
 
 
 def _vh_gradient(g: Any, a: Any, found: Any) -> Any:
     u, s, vh = _thin(a, found)
     g = g[..., : s.shape[-1], :]
-    inner = vh @ transposed(g)
-    skew = _off_diagonal(inner - transposed(inner), row(s * s) - column(s * s))
+    inner = vh @ adjoint(g)
+    _refuse_phase("svd_backward", "singular vectors", inner)
+    skew = _off_diagonal(inner - adjoint(inner), row(s * s) - column(s * s))
     gradient = u @ (column(s) * skew) @ vh
     if vh.shape[-1] > s.shape[-1]:
         outside = g / column(s)
-        gradient = gradient + u @ (outside - (outside @ transposed(vh)) @ vh)
+        gradient = gradient + u @ (outside - (outside @ adjoint(vh)) @ vh)
     return gradient
 
 
@@ -200,7 +221,7 @@ def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
         nothing = [np.zeros_like(input.array, shape=(*lead, size, size)) for size in (m, n)]
         return OlderSvdResult(new_tensor(nothing[0]), svdvals(input), new_tensor(nothing[1]))
     u, s, vh = linalg_svd(input, full_matrices=not some)
-    return OlderSvdResult(u, s, vh.transpose(-2, -1))
+    return OlderSvdResult(u, s, vh.mH)
 
 
 # ---------------------------------------------------------------- eigenvalues of symmetric matrices
@@ -210,17 +231,18 @@ def _symmetric_vectors(a: Any, found: Any, uplo: str) -> tuple[Any, Any]:
     return eigh(a, uplo) if isinstance(a, Tensor) else found
 
 
-def _eigh_vectors_gradient(g: Any, a: Any, found: Any, uplo: str) -> Any:
-    values, vectors = _symmetric_vectors(a, found, uplo)
-    inner = transposed(vectors) @ g
+def _eigh_vectors_gradient(g: Any, a: Any, out: Any, found: Any, uplo: str) -> Any:
+    values, vectors = eigvalsh(a, uplo) if isinstance(a, Tensor) else found[0], out
+    inner = adjoint(vectors) @ g
+    _refuse_phase("linalg_eigh_backward", "eigenvectors", inner)
     # Orthonormal vectors can only turn: a change of V is V times a skew matrix.
-    inner = _off_diagonal((inner - transposed(inner)) / 2, row(values) - column(values))
-    return vectors @ inner @ transposed(vectors)
+    inner = _off_diagonal((inner - adjoint(inner)) / 2, row(values) - column(values))
+    return vectors @ inner @ adjoint(vectors)
 
 
 def _eigh_values_gradient(g: Any, a: Any, found: Any, uplo: str) -> Any:
     _, vectors = _symmetric_vectors(a, found, uplo)
-    return (vectors * row(g)) @ transposed(vectors)
+    return (vectors * row(g)) @ adjoint(vectors)
 
 
 @operation(
@@ -297,17 +319,18 @@ def _general_vectors(a: Any, found: Any) -> tuple[Any, Any]:
 
 def _eig_values_gradient(g: Any, a: Any, found: Any) -> Any:
     _, vectors = _general_vectors(a, found)
-    return transposed(on(plain_inv, vectors)) @ (column(g) * transposed(vectors))
+    return adjoint(on(plain_inv, vectors)) @ (column(g) * adjoint(vectors))
 
 
-def _eig_vectors_gradient(g: Any, a: Any, found: Any) -> Any:
-    values, vectors = _general_vectors(a, found)
-    inner = transposed(vectors) @ g
+def _eig_vectors_gradient(g: Any, a: Any, out: Any, found: Any) -> Any:
+    values, vectors = eigvals(a) if isinstance(a, Tensor) else found[0], out
+    inner = adjoint(vectors) @ g
+    _refuse_phase("linalg_eig_backward", "eigenvectors", inner)
     # Eigenvectors have length 1: what would change that is taken off.
-    along = (vectors * g).sum(axis=-2)
-    inner = inner - (transposed(vectors) @ vectors) * row(along)
-    inner = _off_diagonal(inner, row(values) - column(values))
-    return transposed(on(plain_inv, vectors)) @ inner @ transposed(vectors)
+    along = np.real(np.conjugate(vectors) * g).sum(axis=-2)
+    inner = inner - (adjoint(vectors) @ vectors) * row(along)
+    inner = _off_diagonal(inner, np.conjugate(row(values) - column(values)))
+    return adjoint(on(plain_inv, vectors)) @ inner @ adjoint(vectors)
 
 
 @operation(
@@ -337,34 +360,27 @@ def _eig_arrays(A: Tensor) -> Any:
     if any_of(~np.isfinite(A.array)):
         raise RuntimeError("torch.linalg.eig: input tensor should not contain infs or NaNs.")
     values, vectors = np.linalg.eig(A.array)
-    if np.iscomplexobj(values):
-        if any_of(values.imag != 0):
-            raise NotImplementedError(
-                "linalg.eig: the matrix has complex eigenvalues, and autokit has no gradients of complex "
-                "numbers. A symmetric matrix has real ones: use torch.linalg.eigh; without a gradient, "
-                "numpy.linalg.eig(A.numpy()) gives them"
-            )
-        values, vectors = values.real, vectors.real
-    return values, vectors
+    kind = A.dtype.to_complex().numpy
+    return values.astype(kind), vectors.astype(kind)
 
 
 def eig(A: Tensor) -> Any:
     """The eigenvalues of square matrices, in no order, and eigenvectors of length 1 in columns.
 
-    Unlike PyTorch, whose results are complex always, this gives real ones,
-    and refuses a matrix whose eigenvalues are not real.
+    Both are complex, also where all numbers are real.
 
     Raises
     ------
-    NotImplementedError
-        If an eigenvalue is complex.
+    RuntimeError
+        If an element is not finite; in backward, if the loss depends on the angles of the vectors, which
+        are determined up to a factor exp(i φ).
     """
     found = _eig_arrays(A)
     return EigResult(eig_values(A, found=found), eig_vectors(A, found=found))
 
 
 def eigvals(A: Tensor) -> Tensor:
-    """The eigenvalues of square matrices, in no order: real ones only; see :func:`eig`."""
+    """The eigenvalues of square matrices, complex numbers in no order; see :func:`eig`."""
     return eig_values(A, found=_eig_arrays(A))
 
 

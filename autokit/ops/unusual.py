@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from autokit.current_gpu import SEVERAL, OnGPU, current_gpu, gpu_of, on_its_gpu
-from autokit.dtypes import HALVES
+from autokit.dtypes import COMPLEX, HALVES
+from autokit.ops import complex_numbers
 from autokit.ops.autocast import autocasted
 from autokit.tensor import Tensor
 from autokit.thread_state import UNUSUAL, thread
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 def computing(operation: Operation, arrays: Sequence[Any]) -> Callable[..., Any]:
     """The rule of ``operation`` as it computes with ``arrays``: in float32, or on another GPU."""
+    if COMPLEX and any([array.dtype.kind == "c" for array in arrays]):
+        complex_numbers.refuse(operation.name, arrays)
+        return on_its_gpu(operation.plain, arrays)
     halves = bool(HALVES) and any([array.dtype in HALVES for array in arrays])
     return on_its_gpu(operation.on_halves if halves else operation.forward, arrays)
 

@@ -9,6 +9,8 @@ import numpy as np
 from autokit import dtypes
 from autokit.devices import contiguous
 from autokit.ops.blocks import in_blocks
+from autokit.ops.complex_numbers import is_complex
+from autokit.ops.complex_parts import complex, conj, imag, real
 from autokit.ops.gpu.arrays import any_of, reduced
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
@@ -77,7 +79,7 @@ def plain_var(a, /, dim=None, keepdim=False, correction=1, made_by="VarBackward0
 
 
 def _variance(a: Any, dim: Dim, keepdim: bool, correction: float) -> Any:
-    if a.dtype.kind not in dtypes.FLOATS:
+    if a.dtype.kind not in dtypes.DIFFERENTIABLE:
         raise RuntimeError(
             "std and var only support floating point and complex dtypes; convert it with .float()"
         )
@@ -88,13 +90,15 @@ def _variance(a: Any, dim: Dim, keepdim: bool, correction: float) -> Any:
             "(input numel divided by output numel).",
         )
     if not a.size:
-        return a.sum(axis=reduced(a, axes(dim)), keepdims=keepdim) * np.nan
+        return np.real(a).sum(axis=reduced(a, axes(dim)), keepdims=keepdim) * np.nan
     mean = added(a, axes(dim), True) / a.dtype.type(size)
     squares = None
     if axes(dim) is None:
         squares = total_in_a_loop("native_sums.squares_of_runs", a, others=(mean.reshape(-1)[0],))
     if squares is None:
         centred = a - mean
+        if centred.dtype.kind == "c":
+            centred = np.abs(centred)
         centred *= centred
         squares = added(centred, axes(dim), keepdim)
     elif keepdim:
@@ -238,7 +242,7 @@ def cov(
     if input.array.dtype.kind == "b":
         raise RuntimeError("cov(): bool dtype is not supported for input; convert it with .float()")
     rows = input.reshape(1, -1) if ndim < 2 else input
-    if rows.array.dtype.kind not in dtypes.FLOATS:
+    if rows.array.dtype.kind not in dtypes.DIFFERENTIABLE:
         rows = converted(rows, dtypes.get_default_dtype())
     observations = rows.array.shape[1]
     weights = _observation_weights(fweights, aweights, observations)
@@ -259,7 +263,7 @@ def cov(
         freedom = 0
     centred = rows - averages.unsqueeze(1)
     weighted = centred if weights is None else centred * weights
-    return (centred @ weighted.t() / freedom).squeeze()
+    return (centred @ conj(weighted.t()) / freedom).squeeze()
 
 
 def _observation_weights(fweights: Any, aweights: Any, observations: int) -> Tensor | None:
@@ -302,8 +306,11 @@ def corrcoef(input: Tensor) -> Tensor:
     covariances = cov(input)
     if not covariances.array.ndim:
         return covariances / covariances
-    deviations = covariances.diagonal().sqrt()
-    return (covariances / deviations.unsqueeze(1) / deviations.unsqueeze(0)).clamp(-1, 1)
+    deviations = real(covariances.diagonal()).sqrt()
+    correlations = covariances / deviations.unsqueeze(1) / deviations.unsqueeze(0)
+    if is_complex(correlations):
+        return complex(real(correlations).clamp(-1, 1), imag(correlations).clamp(-1, 1))
+    return correlations.clamp(-1, 1)
 
 
 NAMES = Names(both="corrcoef cov std var", functions="std_mean var_mean")

@@ -20,6 +20,7 @@ if importlib.util.find_spec("torch"):
 
 DRAWN = [case for case in CASES if any(array.dtype.kind == "f" for array in case.arrays)]
 TOLERANCE = {"float64": 1e-9, "float32": 1e-5, "float16": 2e-2, "bfloat16": 1e-1}
+TOLERANCE |= {"complex128": TOLERANCE["float64"], "complex64": TOLERANCE["float32"]}
 every_case = pytest.mark.parametrize(
     "case", DRAWN, ids=[f"{case.name}-{number}" for number, case in enumerate(DRAWN)]
 )
@@ -49,7 +50,10 @@ def ours(case: Any) -> tuple[list[Any], list[Any], list[Any]]:
 
 @every_case
 def test_a_tangent_and_a_gradient_agree(case: Any):
-    """With g the gradient of the results and v the direction, ⟨g, J v⟩ = ⟨Jᵀ g, v⟩."""
+    """With g the gradient of the results and v the direction, ⟨g, J v⟩ = ⟨Jᵀ g, v⟩.
+
+    Of complex numbers ⟨a, b⟩ is the real part of conj(a) · b.
+    """
     inputs, ends, tangents = ours(case)
     if not ends or not all(each.numel() for each in inputs):
         return  # nothing moves
@@ -59,7 +63,7 @@ def test_a_tangent_and_a_gradient_agree(case: Any):
     directions = [each for each in moved(case) if each is not None]
     for end, tangent in zip(ends, tangents):
         assert (tangent.shape, tangent.dtype) == (end.shape, end.dtype)
-    forward = sum(float((g.double() * t.double()).sum()) for g, t in zip(weights, tangents))
+    forward = sum(float((g.conj() * t).real.double().sum()) for g, t in zip(weights, tangents))
     backward = sum(float((g.detach().numpy() * v).sum()) for g, v in zip(gradients, directions))
     tolerance = max([TOLERANCE[end.dtype.name] for end in ends])
     np.testing.assert_allclose(forward, backward, rtol=tolerance, atol=tolerance)
@@ -100,7 +104,7 @@ def _of_pytorch(case: Any) -> list[Any]:
     for end, tangent in moving:
         weights = torch.linspace(-1, 1, end.numel(), dtype=end.dtype).reshape(end.shape)
         gradients = torch.autograd.grad(end, inputs, weights, retain_graph=True, materialize_grads=True)
-        forward = (weights.double() * tangent.double()).sum()
+        forward = (weights.conj() * tangent).real.double().sum()
         backward = sum((g * v).sum() for g, v in zip(gradients, [d for d in directions if d is not None]))
         if not torch.allclose(forward, backward, rtol=1e-4, atol=1e-4):
             pytest.skip("PyTorch's tangent is not what its gradient says")

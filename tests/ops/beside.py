@@ -14,7 +14,11 @@ import autokit
 from tests.libraries import pytorch
 
 TOLERANCE = {"float16": 1e-3, "float32": 2e-6}
-TOLERANCE_OF_RESULTS = {"float64": 1e-10, "float32": 3e-5, "float16": 1e-2}
+TOLERANCE_OF_RESULTS = {
+    **dict.fromkeys(("float64", "complex128"), 1e-10),
+    **dict.fromkeys(("float32", "complex64"), 3e-5),
+    "float16": 1e-2,
+}
 """Of whole operations, which add up more than a line of a program does."""
 
 AWKWARD = [0.0, -0.0, math.inf, -math.inf, math.nan, 1.0, -1.0, 3.0, -3.0, 6.0, 0.5]

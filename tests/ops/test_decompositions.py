@@ -335,9 +335,12 @@ def test_results_have_names_and_print_as_pytorchs():
     )
 
 
-def test_complex_eigenvalues_are_refused_with_a_way_out():
-    with pytest.raises(NotImplementedError, match=r"complex eigenvalues.*torch\.linalg\.eigh"):
-        autokit.linalg.eig(autokit.tensor([[0.0, 1.0], [-1.0, 0.0]]))
+def test_a_turn_has_complex_eigenvalues_and_the_angles_of_its_eigenvectors_no_gradient():
+    turn = autokit.tensor([[0.0, 1.0], [-1.0, 0.0]], requires_grad=True)
+    values, vectors = autokit.linalg.eig(turn)
+    assert sorted(each.imag for each in values.tolist()) == [-1, 1]
+    with pytest.raises(RuntimeError, match="up to multiplication by e"):
+        vectors.angle().sum().backward()
 
 
 def test_a_singular_matrix_has_the_cofactors_as_the_gradient_of_its_determinant():

@@ -131,7 +131,6 @@ OTHERWISE = {
     "max_pool3d": "PyTorch refuses channels last without a batch",
     "linalg.householder_product": BY_STEPS,
     "orgqr": BY_STEPS,
-    "linalg.eigvals": "PyTorch's are the real parts of complex numbers",
     "linalg.solve": "of a vector for each matrix PyTorch makes columns of the batch",
     "linalg.lstsq": "PyTorch's are a part of a longer array",
     "linalg.lu_solve": "of X A = B PyTorch fills columns",

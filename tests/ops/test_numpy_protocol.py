@@ -66,6 +66,9 @@ CALLS = {
     np.round: lambda x, y: np.round(x / 3, 1),
     np.nan_to_num: lambda x, y: np.nan_to_num(x / (y - 6)),
     np.i0: lambda x, y: np.i0(x),
+    np.real: lambda x, y: np.real(x * 1j + y),
+    np.imag: lambda x, y: np.imag(x * 1j + y),
+    np.angle: lambda x, y: np.angle(x - 2, deg=True),
     np.cross: lambda x, y: np.cross(*(np.concatenate(each, axis=1)[:, 1:] for each in ([x, y], [y, x]))),
 }
 

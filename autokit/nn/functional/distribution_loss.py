@@ -59,6 +59,8 @@ def kl_div(
             "'mean' will be changed to behave the same as 'batchmean' in the next major release.",
         )
     reduction = chosen_reduction(reduction, None, None)
+    if "c" in (input.array.dtype.kind, target.array.dtype.kind):
+        raise RuntimeError(f"kl_div: Complex inputs not supported: {describe(input)}, {describe(target)}")
     if input.array.dtype.kind not in DIFFERENTIABLE or target.array.dtype.kind not in DIFFERENTIABLE:
         raise RuntimeError(
             f"kl_div: Integral inputs not supported: {describe(input)}, {describe(target)}; convert with "

@@ -75,6 +75,7 @@ def _in_place(name: str, stands_for: str) -> Case:
 for _family in ops.FAMILIES:
     if _family in (
         ops.addmm,
+        ops.complex_parts,
         ops.scatter,
         ops.places,
         ops.masks,

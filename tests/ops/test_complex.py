@@ -1,0 +1,136 @@
+"""Complex numbers in every case of every operation, beside PyTorch: the same values and gradients, or none.
+
+What PyTorch refuses to compute with complex numbers is refused.  What it computes has its values, and its
+first and second derivatives: or a refusal, never another number.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autokit
+from tests.ops.beside import assert_same
+from tests.ops.case import Case, call, flat
+from tests.ops.cases import CASES
+from tests.support import require
+
+require("torch")
+import torch  # noqa: E402
+
+OTHER_NUMBERS = {
+    "cholesky_inverse": "the factor's diagonal is not real, which PyTorch does not look at",
+    "linalg.pinv": "of a matrix that is not Hermitian PyTorch reads one half",
+}
+"""Where complex numbers make no sense in a case's own settings."""
+
+REFUSED_HERE = {
+    *("amax", "bincount", "cummax", "cummin", "embedding", "index_reduce", "index_reduce_", "interpolate"),
+    *("kthvalue", "linalg.svd", "logaddexp", "logcumsumexp", "median", "mode", "nan_to_num_", "nanmedian"),
+    *("normal", "normal_", "pad", "rand_like", "randint_like", "randn_like", "renorm", "renorm_", "rms_norm"),
+    *("scatter", "scatter_reduce", "scatter_reduce_", "silu", "soft_margin_loss", "softmax", "uniform_"),
+}
+"""What PyTorch computes, in some of the cases, and autokit refuses."""
+
+BY_SINGULAR_VECTORS = {"norm", "svd", "linalg.svdvals", "linalg.matrix_norm", "linalg.norm", "linalg.cond"}
+"""Their second derivatives are refused: U and V of complex matrices have angles that nobody chose."""
+
+MORE_THAN_PYTORCH = {"bilinear", "select_scatter", "slice_scatter"}
+"""What has a gradient here, and none in PyTorch."""
+
+
+def complex_arrays(case: Case, seed: int) -> list[np.ndarray]:
+    random = np.random.RandomState(seed)
+
+    def imaginary(shape: tuple[int, ...]) -> np.ndarray:
+        return np.where(random.uniform(size=shape) < 0.5, -1j, 1j) * random.uniform(0.2, 2, shape)
+
+    return [each + imaginary(each.shape) if each.dtype.kind == "f" else each for each in case.arrays]
+
+
+def gradients(library: Any, results: list[Any], leaves: list[Any], seed: int) -> tuple[list[Any], list[Any]]:
+    """The gradients by the leaves of all results, each with weights that are complex where it is."""
+    ends = [each for each in results if isinstance(each, library.Tensor) and each.requires_grad]
+    if not ends or not leaves:
+        return [None] * len(leaves), []
+    weights = []
+    for place, end in enumerate(results):
+        if not (isinstance(end, library.Tensor) and end.requires_grad):
+            continue
+        random = np.random.RandomState(100 * seed + place)
+        real, imaginary = (random.uniform(-1, 1, tuple(end.shape)) for _ in range(2))
+        own = real + 1j * imaginary if end.is_complex() else real
+        weights.append(library.tensor(own).to(end.dtype).requires_grad_())
+    return list(library.autograd.grad(ends, leaves, weights, create_graph=True, allow_unused=True)), weights
+
+
+def run(library: Any, case: Case, arrays: list[np.ndarray], orders: int) -> list[list[Any]]:
+    """The results, and the derivatives up to that order."""
+    library.manual_seed(0)
+    tensors = [library.tensor(each, requires_grad=bool(orders) and each.dtype.kind == "c") for each in arrays]
+    leaves = [each for each in tensors if each.requires_grad]
+    found = [flat(call(library, case, tensors))]
+    for order in range(orders):
+        made, weights = gradients(library, found[-1], leaves, order)
+        found.append(made)
+        leaves = leaves + weights
+    return found
+
+
+def attempt(library: Any, case: Case, arrays: list[np.ndarray], orders: int) -> list[list[Any]] | Exception:
+    try:
+        return run(library, case, arrays, orders)
+    except Exception as error:
+        return error
+
+
+def same(ours: list[list[Any]], theirs: list[list[Any]]) -> None:
+    for mine, other in zip(chain(*ours), chain(*theirs), strict=True):
+        if isinstance(mine, autokit.Tensor) and isinstance(other, torch.Tensor):
+            assert_same(mine, other.resolve_conj())
+        elif isinstance(mine, autokit.Tensor) or isinstance(other, torch.Tensor):  # None for zeros
+            given = mine if other is None else other
+            assert not given.detach().numpy().any()
+        else:
+            assert type(mine).__name__ == type(other).__name__
+
+
+CHOSEN = [
+    (number, case)
+    for number, case in enumerate(CASES)
+    if case.name not in OTHER_NUMBERS
+    and any(each.dtype.kind == "f" for each in case.arrays)
+    and all(np.isfinite(each).all() for each in case.arrays if each.dtype.kind == "f")
+]
+
+
+@pytest.mark.parametrize(
+    ("number", "case"), CHOSEN, ids=lambda each: each.name if isinstance(each, Case) else ""
+)
+def test_complex_numbers_give_pytorchs_results_and_gradients_or_are_refused(number: int, case: Case):
+    arrays = complex_arrays(case, number)
+    for orders in (2, 0):
+        ours, theirs = (attempt(library, case, arrays, orders) for library in (autokit, torch))
+        if isinstance(theirs, Exception):
+            allowed = case.name in MORE_THAN_PYTORCH and orders
+            assert allowed or isinstance(ours, type(theirs) | NotImplementedError | RuntimeError), theirs
+        elif isinstance(ours, Exception):
+            assert case.name in REFUSED_HERE or (orders and case.name in BY_SINGULAR_VECTORS), ours
+        else:
+            same(ours, theirs)
+            return
+
+
+def test_nothing_is_refused_without_a_reason_any_more():
+    refused = set()
+    for number, case in CHOSEN:
+        if case.name in REFUSED_HERE - refused:
+            arrays = complex_arrays(case, number)
+            for orders in (0, 2):
+                ours, theirs = (attempt(library, case, arrays, orders) for library in (autokit, torch))
+                if isinstance(ours, Exception) and not isinstance(theirs, Exception):
+                    refused.add(case.name)
+    assert refused == REFUSED_HERE
