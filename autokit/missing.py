@@ -199,6 +199,28 @@ _ELSEWHERE = {
         "cpp_extension": "torch.autograd.Function",
     },
     "torch.nn": {"Dense": "torch.nn.Linear", "functions": "torch.nn.functional", "Conv": "torch.nn.Conv2d"},
+    "torch.datasets": {
+        **dict.fromkeys(
+            ("CIFAR10", "CIFAR100", "SVHN", "STL10", "CelebA"),
+            "datasets.FashionMNIST, or a Dataset of your own that opens the pictures with PIL",
+        ),
+        **dict.fromkeys(("EMNIST", "QMNIST", "USPS"), "datasets.MNIST, datasets.KMNIST or datasets.Digits"),
+        **dict.fromkeys(
+            ("ImageFolder", "DatasetFolder", "ImageNet"),
+            "a Dataset of your own whose __getitem__ opens one picture with PIL",
+        ),
+    },
+    "torch.transforms": dict.fromkeys(
+        (
+            *("ColorJitter", "GaussianBlur", "RandomAffine", "RandomErasing", "RandomGrayscale"),
+            *("RandomPerspective", "RandomResizedCrop", "AutoAugment", "RandAugment", "FiveCrop", "v2"),
+        ),
+        "transforms.Lambda(function) with a function of your own",
+    ),
+    "torch.serialization": dict.fromkeys(
+        ("add_safe_globals", "safe_globals", "get_safe_globals", "clear_safe_globals", "register_package"),
+        "torch.save of numbers, tensors and containers of them: no class that a file names is ever run",
+    ),
 }
 """Names of other packages, and slips of the pen, that learners are known to write."""
 

@@ -4,6 +4,7 @@ from autokit.datasets.digits import Digits
 from autokit.datasets.mnist import KMNIST, MNIST, FashionMNIST
 from autokit.datasets.tables import BreastCancer, Diabetes, Iris, Wine
 from autokit.datasets.words import Names, Sonnets
+from autokit.missing import names_of
 
 __all__ = [
     "KMNIST",
@@ -17,3 +18,5 @@ __all__ = [
     "Sonnets",
     "Wine",
 ]
+
+__getattr__ = names_of("torch.datasets")

@@ -37,6 +37,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from autokit.devices import device
+from autokit.missing import names_of
 from autokit.serialization import safetensors_files
 from autokit.serialization.archive import Archive, replacing, write_archive
 from autokit.serialization.memory import Storages, UntypedStorage
@@ -202,3 +203,6 @@ def _load(file: IO[bytes], map_location: MapLocation, mapped: bool) -> Any:
 
 
 __all__ = ["UntypedStorage", "load", "save"]
+
+
+__getattr__ = names_of("torch.serialization")

@@ -11,6 +11,7 @@ from autokit's generator in torchvision's order, so that the same seed gives the
 same pictures.
 """
 
+from autokit.missing import names_of
 from autokit.transforms import functional
 from autokit.transforms.chance import (
     RandomApply,
@@ -54,3 +55,5 @@ __all__ = [
     "ToTensor",
     "functional",
 ]
+
+__getattr__ = names_of("torch.transforms")
