@@ -58,6 +58,8 @@ class Module(Hookable, Convertible):
 
     _version: int = 1
     """The version of what a class saves: it stands in the file, for PyTorch to know older ones by."""
+    _saved_since: ClassVar[dict[str, int]] = {}
+    """The version that an entry of the state came with: a state of an older one is whole without it."""
 
     _is_ours: ClassVar[bool] = False
     """Whether ``forward`` is autokit's own, so that what it does belongs to the line that calls it."""

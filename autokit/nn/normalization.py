@@ -45,6 +45,7 @@ class _OfChannels(_Scaled):
     """
 
     _version = 2  # since it counts batches
+    _saved_since: ClassVar[dict[str, int]] = {"num_batches_tracked": 2}
 
     dims: ClassVar[tuple[int, ...]]
     running_mean: Tensor | None

@@ -91,11 +91,19 @@ def load_state(module: Module, state: Mapping[str, Any], strict: bool, assign: b
     """See ``Module.load_state_dict``."""
     if not isinstance(state, Mapping):
         raise TypeError(f"Expected state_dict to be dict-like, got {type(state)}.")
+    versions = getattr(state, "_metadata", {})
+
+    def came_later(path: str, owner: Module, register: str, name: str) -> bool:
+        """Whether the state is of a version of the class that had no such entry; one that says none is."""
+        version = versions.get(path.removesuffix(name).removesuffix("."), {}).get("version") or 0
+        return version < owner._saved_since.get(name, 0)
+
     errors: list[str] = []
     state, by_hooks = _after_hooks(module, state, strict, errors)
     _give_shapes(module, state)
     entries = {path: (owner, register, name) for path, owner, register, name in state_entries(module)}
-    missing = [path for path in entries if path not in state] + by_hooks.missing_keys
+    missing = [path for path, entry in entries.items() if path not in state and not came_later(path, *entry)]
+    missing += by_hooks.missing_keys
     unexpected = [path for path in state if path not in entries] + by_hooks.unexpected_keys
     fitting = [path for path in entries if path in state]
     errors += _misfits(entries, state, fitting)

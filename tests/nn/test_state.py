@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
+
 import pytest
 
 import autokit as ak
 from autokit import nn
+from tests.support import require
 
 
 def model() -> nn.Sequential:
@@ -84,3 +87,26 @@ def test_loading_converts_the_dtype_and_assign_takes_the_tensor_itself():
 def test_wrong_states(state: object, error: type[Exception], words: str):
     with pytest.raises(error, match=words):
         model().load_state_dict(state, strict=False)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize("version", [None, 1, 2])
+def test_a_state_from_before_batches_were_counted(version: int | None, strict: bool):
+    """Weights of famous networks are as old as that; a plain dict says no version and passes for old."""
+    require("torch")
+    import torch
+
+    told = []
+    for T in (ak, torch):
+        net = T.nn.Sequential(T.nn.Linear(2, 3), T.nn.BatchNorm1d(3))
+        net(T.ones(4, 2))
+        saved = net.state_dict()
+        old = {name: value for name, value in saved.items() if "num_batches" not in name}
+        if version is not None:
+            old = OrderedDict(old)
+            old._metadata = {**saved._metadata, "1": {"version": version}}
+        try:
+            told.append((repr(net.load_state_dict(old, strict=strict)), int(net[1].num_batches_tracked)))
+        except RuntimeError as error:
+            told.append(str(error))
+    assert told[0] == told[1]
