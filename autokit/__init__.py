@@ -160,6 +160,7 @@ _PACKAGES = (
     "optim",
     "plot",
     "serialization",
+    "sparse",
     "special",
     "testing",
     "transforms",

@@ -12,6 +12,7 @@ import numpy as np
 from autokit.batches.batch import Batch
 from autokit.current_gpu import OnGPU, computing_beside, count_gpus, on_the_chosen_gpu
 from autokit.late_errors import LATE, raise_late
+from autokit.sparse_array import SparseArray
 
 _NO_META = (
     "; autokit has no tensors without values: leave 'meta' out, as torch.func.functional_call uses no value "
@@ -104,7 +105,9 @@ def device_of(array: Any) -> device:
     """The device that holds ``array``."""
     if array.__class__ is Batch:
         array = array.memory
-    return CPU if isinstance(array, np.ndarray | np.generic) else device("cuda", array.device.id)
+    return (
+        CPU if isinstance(array, np.ndarray | np.generic | SparseArray) else device("cuda", array.device.id)
+    )
 
 
 def on_a_gpu(value: Any) -> bool:
@@ -118,7 +121,7 @@ def module_of(array: Any) -> ModuleType:
     array = getattr(array, "array", array)
     if array.__class__ is Batch:
         array = array.memory
-    if isinstance(array, np.ndarray | np.generic):
+    if isinstance(array, np.ndarray | np.generic | SparseArray):
         return np
     import cupy
 
@@ -261,6 +264,16 @@ def module_for(where: device | str | int | None) -> ModuleType:
             "one and CuPy: "
             'pip install "autokit-edu[gpu]"; `autokit doctor` says what is missing.'
         ) from error
+
+
+def no_numpy(array: Any) -> TypeError:
+    """The error for an array that NumPy is to take as its own, and cannot."""
+    if array.__class__ is SparseArray:
+        return TypeError("can't convert Sparse layout tensor to numpy. Use Tensor.to_dense() first.")
+    return TypeError(
+        f"can't convert {device_of(array)} device type tensor to numpy. Use Tensor.cpu() to copy the tensor "
+        "to host memory first."
+    )
 
 
 def to_numpy(array: Any) -> Any:

@@ -49,7 +49,7 @@ class memory_format(_Word):
 
 
 class layout(_Word):
-    """How elements are addressed: ``strided``, by steps along each dimension; there is no other here."""
+    """How elements are addressed: ``strided``, by steps along dimensions, or ``sparse_coo``, by places."""
 
     __slots__ = ()
 
@@ -59,8 +59,10 @@ contiguous_format = memory_format("contiguous_format")
 channels_last = memory_format("channels_last")
 channels_last_3d = memory_format("channels_last_3d")
 strided = layout("strided")
+sparse_coo = layout("sparse_coo")
 
 NAMES = {
-    each.name: each for each in (preserve_format, contiguous_format, channels_last, channels_last_3d, strided)
+    each.name: each
+    for each in (preserve_format, contiguous_format, channels_last, channels_last_3d, strided, sparse_coo)
 }
 """The words by their names; ``autokit`` exports them all."""

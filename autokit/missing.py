@@ -22,12 +22,11 @@ from typing import Any
 
 _NEVER = (
     (
-        r".*(sparse|_coo|_csr|_csc|_bsr|_bsc|crow|ccol|coalesce).*|h?spmm|[ds]smm|smm|sspaddmm|saddmm"
-        r"|(row|col)_indices.*|dense_dim|to_dense",
-        "it has no sparse tensors",
-        "a dense tensor",
+        r".*(sparse|_coo|_csr|_csc|_bsr|_bsc|crow|ccol).*|hspmm|[ds]smm|smm|sspaddmm|saddmm|(row|col)_indices.*",
+        "of sparse tensors it has those of torch.sparse_coo_tensor",
+        "torch.sparse_coo_tensor, or a dense tensor",
     ),
-    (r"(indices|values)(_copy)?", "it has no sparse tensors", "the .values and .indices of x.max(dim=0)"),
+    (r"(indices|values)_copy", "it copies where it has to", "the name without _copy"),
     (
         r".*quanti[sz].*|q_.*|q(u)?u?int\w+|int_repr|qscheme|QU?Int.*|fbgemm.*|per_(tensor|channel)_.*",
         "it has no quantized tensors",
@@ -134,13 +133,18 @@ _INSTEAD = {
         "benchmark": "%timeit, or the standard library's timeit",
         "bottleneck": "%%prun, or the standard library's cProfile",
     },
+    "torch.sparse": {
+        "softmax": "torch.softmax(x.to_dense(), dim)",
+        "log_softmax": "torch.log_softmax(x.to_dense(), dim)",
+        "sampled_addmm": "the product of dense matrices, and its values at the places",
+        "spdiags": "torch.diag(x).to_sparse()",
+    },
     "torch.jit": {"ScriptModule": "torch.nn.Module"},
     "torch.testing": {"assert_allclose": "torch.testing.assert_close"},
     "torch.nn": {
         "Container": "torch.nn.Module",
         "CrossMapLRN2d": "torch.nn.LocalResponseNorm",
     },
-    "torch.optim": {"SparseAdam": "torch.optim.Adam, as gradients are dense here"},
 }
 """What to use in place of what PyTorch has and autokit has not."""
 
@@ -254,8 +258,8 @@ def pytorch_names() -> dict[str, frozenset[str]]:
 def explanation(space: str, name: str) -> str:
     """Why ``space``, such as ``torch.nn``, has not ``name``, and what to use; empty if nothing is known.
 
-    >>> explanation("torch", "sparse_coo_tensor")
-    'PyTorch has torch.sparse_coo_tensor, autokit has not: it has no sparse tensors; use a dense tensor'
+    >>> explanation("torch", "nested")
+    'PyTorch has torch.nested, autokit has not: it has no nested tensors; use padding'
     >>> explanation("torch", "CrossEntropyLoss")
     "torch has no 'CrossEntropyLoss': it is torch.nn.CrossEntropyLoss"
     """

@@ -20,6 +20,7 @@ import numpy as np
 from autokit.batches import Batch, levels_of
 from autokit.current_gpu import computing_beside
 from autokit.devices import to_numpy
+from autokit.sparse_array import SparseArray
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -105,7 +106,7 @@ def printoptions(**options: Any) -> Iterator[None]:
 
 
 def format_array(
-    array: Array | Batch,
+    array: Array | Batch | SparseArray,
     *,
     grad_fn_name: str | None = None,
     requires_grad: bool = False,
@@ -158,6 +159,8 @@ def format_array(
         value = value.replace("\n", "\n    ")
         return f"BatchedTensor(lvl={len(levels_of(array))}, bdim=0, value=\n    {value}\n)"
     options = options or _options
+    if isinstance(array, SparseArray):
+        return _sparse(array, grad_fn_name, requires_grad, default_dtype, options, prefix)
     facts = []
     if device != "cpu":
         facts.append(f"device='{device}'")
@@ -175,6 +178,33 @@ def format_array(
         facts.append(f"name={name!r}")
     indent = len(prefix) + 1
     return _append(f"{prefix}({_body(array, indent, options)}", facts, indent, options.linewidth)
+
+
+def _sparse(
+    array: SparseArray,
+    grad_fn_name: Any,
+    requires_grad: bool,
+    default_dtype: str,
+    options: Options,
+    prefix: str,
+) -> str:
+    """The printed form of a sparse tensor: its places, its values, and the facts of the whole."""
+
+    def part(start: str, values: Array) -> str:
+        size = "" if values.size else f", size={values.shape}"
+        return f"{start}({_body(values, len(start) + 1, options)}{size}),\n"
+
+    facts = [f"nnz={len(array.values)}"]
+    if array.dtype.name not in (default_dtype, "int64", "bool"):
+        facts.append(f"dtype=torch.{array.dtype.name}")
+    facts.append("layout=torch.sparse_coo")
+    if grad_fn_name is not None:
+        facts.append(f"grad_fn=<{grad_fn_name}>")
+    elif requires_grad:
+        facts.append("requires_grad=True")
+    gap = " " * (len(prefix) + 1)
+    text = part(f"{prefix}(indices=tensor", array.indices) + part(f"{gap}values=tensor", array.values)
+    return _append(f"{text}{gap}size={array.shape}", facts, len(prefix) + 1, options.linewidth)
 
 
 def format_scalar(array: Array, spec: str) -> str:

@@ -17,8 +17,7 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.batches.batch import Batch
-from autokit.devices import address_of, copied, device_of, put_on, to_numpy
-from autokit.formats import strided
+from autokit.devices import address_of, copied, device_of, no_numpy, put_on, to_numpy
 from autokit.handles import RemovableHandle
 from autokit.late_errors import LATE, raise_late
 from autokit.printing import format_array, format_scalar
@@ -129,7 +128,7 @@ class Tensor:
         """Whether the elements are in the computer's main memory."""
         return self.device.type == "cpu"
 
-    is_meta = is_sparse = is_quantized = is_mps = False
+    is_meta = is_quantized = is_mps = False
     output_nr = 0
 
     @property
@@ -203,11 +202,6 @@ class Tensor:
     def data_ptr(self) -> int:
         """The address of the first element."""
         return address_of(self.array)
-
-    @property
-    def layout(self) -> Any:
-        """How the elements are addressed: always by strides."""
-        return strided
 
     # ------------------------------------------------------------ its gradient
 
@@ -382,10 +376,7 @@ class Tensor:
         if self.array.__class__ is Batch:
             return self.array.__array__()  # says why there is none
         if not isinstance(self.array, np.ndarray) and not force:
-            raise TypeError(
-                f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the "
-                "tensor to host memory first."
-            )
+            raise no_numpy(self.array)
         return to_numpy(self.array)
 
     def item(self) -> Any:

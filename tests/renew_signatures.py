@@ -55,11 +55,15 @@ UNTOLD = {
     "functional.elu_": ["input: Tensor, alpha?: number, scale?: number, input_scale?: number"],
     "functional.one_hot": ["input: Tensor, num_classes?: int"],
     "as_tensor": ["data: any, *, dtype?: dtype|None, device?: any"],
+    "sparse_coo_tensor": [
+        "indices: any, values?: any, size?: ints|None, *, dtype?: dtype|None, device?: any, "
+        "requires_grad?: bool, check_invariants?: bool|None, is_coalesced?: bool|None"
+    ],
     ".copy_": ["input: Tensor, other: number, non_blocking?: bool"],
 }
 """Ways to call that PyTorch's stubs leave out."""
 
-MISTOLD = {"as_tensor", "functional.one_hot", "functional.elu_"}
+MISTOLD = {"as_tensor", "functional.one_hot", "functional.elu_", "sparse_coo_tensor"}
 """Functions of which PyTorch's stubs tell no right way to call them."""
 
 

@@ -16,7 +16,16 @@ PACKAGE = ROOT / "autokit"
 # From the ground up: a room may import from its own layer and from those below.
 LAYERS = (
     {"version", "loading", "missing", "settings", "threads", "batches", "dtypes", "devices", "formats"}
-    | {"einops_backend", "allocator", "limits", "printing", "thread_state", "current_gpu", "late_errors"},
+    | {
+        "einops_backend",
+        "allocator",
+        "limits",
+        "printing",
+        "thread_state",
+        "current_gpu",
+        "late_errors",
+        "sparse_array",
+    },
     {"ops", "autograd", "func", "tensor", "random", "tensortypes", "handles", "size", "memory"},
     {"", "nn", "optim", "utils", "datasets", "transforms", "distributions", "testing", "types", "jit"}
     | {
@@ -28,6 +37,7 @@ LAYERS = (
         "debug",
         "linalg",
         "serialization",
+        "sparse",
         "special",
     },
     {"graphs"},

@@ -86,7 +86,8 @@ class Embedding(_Table):
     scale_grad_by_freq : bool
         Divide each row's gradient by how often it was read.
     sparse : bool
-        Not to be had: gradients are dense.
+        Let the table's gradient hold the rows alone that were read: for SGD, and
+        :class:`autokit.optim.SparseAdam`.
     device, dtype : optional
         Of the table.
 

@@ -11,6 +11,7 @@ from autokit.ops.gather import scatter_zeros
 from autokit.ops.gpu.ufuncs import reduceat
 from autokit.ops.index import add_at
 from autokit.ops.operation import derivative, on, operation
+from autokit.sparse_array import SparseArray
 
 
 def _factors(index: Any, rows: int, padding: int, by_frequency: bool, dtype: Any) -> Any:
@@ -45,18 +46,26 @@ def embedding_backward(a, /, index, padding, by_frequency, rows):
     return table
 
 
+def _into_table(g: Any, shape: Any, index: Any, padding: int, by_frequency: bool, sparse: bool) -> Any:
+    return on(embedding_backward, g, index=index, padding=padding, by_frequency=by_frequency, rows=shape[0])
+
+
+def _into_rows(g: Any, shape: Any, index: Any, padding: int, by_frequency: bool, sparse: bool) -> Any:
+    if not sparse:
+        return _into_table(g, shape, index, padding, by_frequency, sparse)
+    places, rows = index.reshape(-1), g.reshape((-1, g.shape[-1]))
+    if padding >= 0:
+        places, rows = places[places != padding], rows[places != padding]
+    return SparseArray(places[np.newaxis].astype(np.int64), rows, shape)
+
+
 @operation(
     "rows",
     "rows of {weight}",
-    weight=derivative(
-        "1 at the rows read",
-        lambda g, shape, index, padding, by_frequency: on(
-            embedding_backward, g, index=index, padding=padding, by_frequency=by_frequency, rows=shape[0]
-        ),
-    ),
+    weight=derivative("1 at the rows read", _into_table, _into_rows),
 )
-def embedding(weight, /, index, padding=-1, by_frequency=False):
-    """The rows of ``weight`` at ``index``."""
+def embedding(weight, /, index, padding=-1, by_frequency=False, sparse=False):
+    """The rows of ``weight`` at ``index``; where ``sparse``, the gradient holds these rows alone."""
     return np.take(weight, index, axis=0)
 
 
@@ -69,7 +78,7 @@ def _bag_of_each(g: Any, bag: Any) -> Any:
 
 
 def _bags_by_weight(
-    g: Any, factors: Any, shape: tuple[int, ...], index: Any, bag: Any, by_frequency: bool
+    g: Any, factors: Any, shape: tuple[int, ...], index: Any, bag: Any, by_frequency: bool, sparse: bool
 ) -> Any:
     rows = _bag_of_each(g, bag) * factors.reshape((-1, 1))
     return on(embedding_backward, rows, index=index, padding=-1, by_frequency=by_frequency, rows=shape[0])
@@ -79,14 +88,22 @@ def _bags_by_factors(g: Any, weight: Any, index: Any, bag: Any) -> Any:
     return (_bag_of_each(g, bag) * on(embedding, weight, index=index)).sum(axis=-1)
 
 
+def _bags_by_rows(
+    g: Any, factors: Any, shape: tuple[int, ...], index: Any, bag: Any, by_frequency: bool, sparse: bool
+) -> Any:
+    if not sparse:
+        return _bags_by_weight(g, factors, shape, index, bag, by_frequency, sparse)
+    return SparseArray(index[np.newaxis].astype(np.int64), g[bag] * factors.reshape((-1, 1)), shape)
+
+
 @operation(
     "bags of rows",
     "Σ {factors} · rows of {weight}",
-    weight=derivative("{factors} at the rows read", _bags_by_weight),
+    weight=derivative("{factors} at the rows read", _bags_by_weight, _bags_by_rows),
     factors=derivative("the rows read", _bags_by_factors),
     reduces=True,
 )
-def embedding_bag(weight, factors, /, index, bag, bags, by_frequency):
+def embedding_bag(weight, factors, /, index, bag, bags, by_frequency, sparse=False):
     """The sum of the rows of ``weight`` at ``index``, times ``factors``, for each of ``bags`` bags.
 
     ``bag`` says for each reading which bag it goes into, in ascending order.

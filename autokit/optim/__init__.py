@@ -19,6 +19,7 @@ from autokit.optim.radam import RAdam
 from autokit.optim.rmsprop import RMSprop
 from autokit.optim.rprop import Rprop
 from autokit.optim.sgd import SGD
+from autokit.optim.sparse_adam import SparseAdam
 
 if TYPE_CHECKING:
     from autokit.optim import swa_utils
@@ -46,6 +47,7 @@ __all__ = [
     "RAdam",
     "RMSprop",
     "Rprop",
+    "SparseAdam",
     "lr_scheduler",
     "swa_utils",
 ]

@@ -22,6 +22,7 @@ from autokit.ops.gpu.many import over_many
 from autokit.ops.half import FLOAT32
 from autokit.ops.recording import storage_of
 from autokit.optim.optimizer import Line, Optimizer
+from autokit.sparse_array import SparseArray
 from autokit.tensor import Tensor, new_tensor
 
 PIECE = 1 << 15
@@ -95,6 +96,11 @@ class ElementwiseOptimizer(Optimizer):
                 by = known.get(step) or known.setdefault(step, self._numbers_of_step(numbers, group))
                 if array.dtype.kind in "cV":
                     self._change_copies(array, gradient, arrays, by, maximize)
+                elif gradient.__class__ is SparseArray:
+                    raise RuntimeError(
+                        f"{type(self).__name__} does not support sparse gradients, please consider "
+                        "SparseAdam instead"
+                    )
                 elif array.__class__ is not np.ndarray:
                     on_gpu.setdefault(((*arrays,), step), []).append((array, gradient, *arrays.values()))
                 else:

@@ -18,6 +18,7 @@ from autokit.optim.optimizer import (
     check_one_element,
     number_of,
 )
+from autokit.sparse_array import SparseArray
 from autokit.tensor import Tensor, new_tensor
 
 
@@ -134,7 +135,7 @@ class SGD(Optimizer):
                 change = change + (weight_decay * array).astype(array.dtype, copy=False)
             if momentum:
                 change = self._velocity(param, change, group)
-            if array.size <= PIECE:
+            if array.size <= PIECE or change.__class__ is SparseArray:
                 array += change * scale
             else:  # without another array as large as the parameter
                 for part in pieces(array):
@@ -167,6 +168,11 @@ class SGD(Optimizer):
                 _descend(rows, numbers, first=first, **settings)
 
     def _velocity(self, param: Any, gradient: Any, group: dict[str, Any]) -> Any:
+        if gradient.__class__ is SparseArray:
+            raise NotImplementedError(
+                "SGD with momentum keeps a velocity for all rows, and so takes no sparse gradients here: "
+                "leave out sparse=True, or use SparseAdam"
+            )
         momentum = group["momentum"]
         state = self.state[param]
         if state.get("momentum_buffer") is None:

@@ -204,7 +204,7 @@ def _is_nothing(gradient: Any) -> bool:
 
 
 def _numbers(tensor: Any) -> np.ndarray:
-    numbers = tensor.detach().double().numpy()
+    numbers = tensor.detach().to_dense().double().numpy()
     return np.asarray(numbers)
 
 

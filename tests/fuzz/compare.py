@@ -223,8 +223,7 @@ def _differ(ours: Any, theirs: Any, unset: bool, tolerance: float) -> str:
 
 def _elements_differ(ours: Any, theirs: Any, tolerance: float) -> str:
     name = ours.dtype.name
-    if theirs.is_sparse:
-        theirs = theirs.to_dense()
+    ours, theirs = ours.to_dense(), theirs.to_dense()
     if name == "bfloat16":
         ours, theirs = ours.float(), theirs.float()
     mine, other = ours.detach().numpy(), theirs.detach().numpy(force=True)

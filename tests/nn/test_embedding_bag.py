@@ -155,6 +155,6 @@ def test_descending_offsets_are_refused():
         bag([1, 2, 3], [0, 2, 1])(ak, ak.ones(4, 3))
 
 
-def test_no_sparse_gradients():
-    with pytest.raises(NotImplementedError, match="leave out sparse=True"):
-        ak.nn.functional.embedding_bag(ak.tensor([[1]]), ak.ones(2, 3), sparse=True)
+def test_no_sparse_gradients_of_the_largest():
+    with pytest.raises(ValueError, match="max mode does not support sparse weights"):
+        ak.nn.functional.embedding_bag(ak.tensor([[1]]), ak.ones(2, 3), mode="max", sparse=True)

@@ -53,16 +53,14 @@ def embedding(
     ------
     IndexError
         If there is no such row.
-    NotImplementedError
-        For ``sparse`` gradients.
     """
     if weight.array.ndim != 2:
         raise RuntimeError(f"'weight' must be 2-D: {describe(weight)}; embedding takes (input, weight)")
     rows = weight.array.shape[0]
     if padding_idx and not -rows <= padding_idx < rows:
         raise AssertionError(f"Padding_idx must be within num_embeddings: {padding_idx} of {rows}")
-    if sparse:
-        raise _no_sparse("embedding")
+    if sparse and scale_grad_by_freq:
+        raise _no_frequencies("embedding")
     index = input.array
     if index.dtype.kind != "i" or index.dtype.itemsize < 4:
         raise RuntimeError(
@@ -81,7 +79,9 @@ def embedding(
     if max_norm is not None:
         _shorten(weight, index, max_norm, norm_type)
     padding = -1 if padding_idx is None else padding_idx % max(rows, 1)
-    return rules.embedding(weight, index=index, padding=padding, by_frequency=scale_grad_by_freq)
+    return rules.embedding(
+        weight, index=index, padding=padding, by_frequency=scale_grad_by_freq, sparse=bool(sparse)
+    )
 
 
 def _no_such_row(rows: int, input: ref[Tensor], wrong: int) -> IndexError:
@@ -90,11 +90,8 @@ def _no_such_row(rows: int, input: ref[Tensor], wrong: int) -> IndexError:
     return IndexError(f"index out of range in self: the rows are 0 to {rows - 1}, and {wrong} is in {among}")
 
 
-def _no_sparse(name: str) -> NotImplementedError:
-    return NotImplementedError(
-        f"{name}: gradients are dense here, an array of the table's shape; leave out sparse=True, and the "
-        "numbers are the same"
-    )
+def _no_frequencies(name: str) -> RuntimeError:
+    return RuntimeError(f"{name}: scale_grad_by_freq is not supported with sparse gradients; leave one out")
 
 
 def _shorten(weight: Tensor, index: Any, max_norm: float, norm_type: float) -> None:
@@ -165,8 +162,10 @@ def embedding_bag(
         raise ValueError(f"mode has to be one of sum, mean or max: it is {mode!r}")
     if mode == "max" and scale_grad_by_freq:
         raise ValueError("max mode does not support scaling the gradient by the frequency")
-    if sparse:
-        raise _no_sparse("embedding_bag")
+    if sparse and scale_grad_by_freq:
+        raise _no_frequencies("embedding_bag")
+    if sparse and mode == "max":
+        raise ValueError("max mode does not support sparse weights")
     if per_sample_weights is not None and mode != "sum":
         raise NotImplementedError(
             "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for "
@@ -194,7 +193,13 @@ def embedding_bag(
             each /= np.bincount(bag, minlength=bags)[bag].astype(each.dtype)
         factors = new_tensor(each)
     return rules.embedding_bag(
-        weight, factors, index=index, bag=bag, bags=bags, by_frequency=scale_grad_by_freq
+        weight,
+        factors,
+        index=index,
+        bag=bag,
+        bags=bags,
+        by_frequency=scale_grad_by_freq,
+        sparse=bool(sparse),
     )
 
 

@@ -18,6 +18,7 @@ from autokit.batches.batch import Batch
 from autokit.current_gpu import OnGPU
 from autokit.devices import module_of
 from autokit.late_errors import LATE, raise_late
+from autokit.sparse_array import SparseArray
 
 
 def any_of(condition: Any) -> bool:
@@ -50,7 +51,7 @@ def is_writable(array: Any) -> bool:
 
 def is_on_cpu(array: Any) -> bool:
     """Whether NumPy computes with ``array``."""
-    return isinstance(array, np.ndarray | np.generic | Batch)
+    return isinstance(array, np.ndarray | np.generic | Batch | SparseArray)
 
 
 _SPECIAL = {"lgamma": "gammaln"}

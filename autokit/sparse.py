@@ -1,0 +1,37 @@
+"""``torch.sparse``: products and sums of sparse tensors; :func:`autokit.sparse_coo_tensor` makes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autokit import dtypes
+from autokit.missing import names_of
+from autokit.ops.linalg import mm
+from autokit.ops.sparse import legacy_sparse_tensor as FloatTensor
+from autokit.ops.sparse import to_sparse
+from autokit.tensor import Tensor
+
+__getattr__ = names_of("torch.sparse")
+
+__all__ = ["FloatTensor", "addmm", "mm", "sum"]
+
+DoubleTensor = LongTensor = FloatTensor
+
+
+def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """``beta`` times ``input`` plus ``alpha`` times the product of the sparse ``mat1`` and ``mat2``."""
+    return beta * input + alpha * mm(mat1, mat2)
+
+
+def sum(input: Tensor, dim: Any = None, dtype: dtypes.dtype | None = None) -> Tensor:
+    """The sum of all elements of a sparse tensor, or a sparse one of those along ``dim``.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> degrees = torch.sparse.sum(torch.eye(3).to_sparse(), 1)
+    >>> degrees.to_dense()
+    tensor([1., 1., 1.])
+    """
+    input = input if dtype is None else input.to(dtype)
+    return input.sum() if dim is None else to_sparse(input.to_dense().sum(dim))
