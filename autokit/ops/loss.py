@@ -16,8 +16,9 @@ from autokit.devices import module_of, on_a_gpu
 from autokit.ops.blocks import loop_over_rows, ones, pieces_of_rows, places_in_line
 from autokit.ops.elementwise import sigmoid
 from autokit.ops.gpu.arrays import any_of, ask, counting, like
-from autokit.ops.gpu.bounds import refuse_outside
+from autokit.ops.gpu.bounds import refuse_beyond
 from autokit.ops.gpu.kernels import fused
+from autokit.ops.gpu.rows import over_rows
 from autokit.ops.index import read_at
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.soft_extremes import exponentials_of_rows
@@ -71,8 +72,8 @@ def _rows(input: Any) -> Any:
     return input
 
 
-def class_factors(target: Any, classes: int, weight: Any, ignore_index: int) -> Any:
-    """What each sample counts in :func:`nll_loss`: None where all count as 1.
+def class_factors(target: Any, classes: int, weight: Any, ignore_index: int) -> tuple[Any, Any]:
+    """What each sample counts in :func:`nll_loss`, None where all count as 1; and on a GPU the sum of these.
 
     Raises
     ------
@@ -80,21 +81,28 @@ def class_factors(target: Any, classes: int, weight: Any, ignore_index: int) -> 
         If a target is no class and not to be ignored.
     """
     if target.__class__ is not np.ndarray and on_a_gpu(target):
-        chosen, counts = _classes_that_count(target, ignore_index)
-        refuse_outside(chosen, 0, classes, lambda wrong: _no_class(wrong, classes))
-        return counts if weight is None else counts * read_at(weight, (chosen,))
+        if target.size:
+            return _factors_on_gpu(target, classes, weight, ignore_index)
+        return np.ones_like(target, np.float32), None
     if weight is None and not 0 <= ignore_index < classes and _are_classes(target, classes):
-        return None
+        return None, None
     counts = target != ignore_index
     chosen = np.where(counts, target, 0)
     outside = (chosen < 0) | (chosen >= classes)
     if any_of(outside):
         raise _no_class(ask(chosen[outside].reshape(-1)[0]), classes)
     if weight is None:
-        return counts.astype(np.float32)
-    return np.where(
-        counts, read_at(weight, (chosen,)), weight.dtype.type(0)
-    )  # not their product: 0 · ∞ is NaN
+        return counts.astype(np.float32), None
+    # Not their product: 0 · ∞ is NaN.
+    return np.where(counts, read_at(weight, (chosen,)), weight.dtype.type(0)), None
+
+
+def _factors_on_gpu(target: Any, classes: int, weight: Any, ignored: int) -> tuple[Any, Any]:
+    chosen, counts, total, farthest = _classes_that_count(target.reshape(-1), axes=0, ignored=ignored)
+    refuse_beyond(farthest, classes, lambda wrong: _no_class(wrong, classes))
+    if weight is not None:
+        counts, total = counts * read_at(weight, (chosen,)), None
+    return counts.reshape(target.shape), total
 
 
 _INT64, _UINT64 = np.dtype(np.int64), np.dtype(np.uint64)
@@ -114,11 +122,20 @@ def _are_classes(target: Any, classes: int) -> bool:
     return not any_of((target < 0) | (target >= classes))
 
 
-@fused
-def _classes_that_count(target, ignored, /):
-    """Each target, or 0 for one that is ignored; and what it counts, 1 or 0."""
+@over_rows
+def _classes_that_count(target, /, axes, ignored):
+    """Each target, or 0 for one that is ignored; what it counts, 1 or 0; their sum; the farthest class."""
     counts = target != ignored
-    return np.where(counts, target, 0), counts.astype(np.float32)
+    chosen = np.where(counts, target, 0)
+    each = counts.astype(np.float32)
+    farthest = chosen.astype(np.uint64).max(axis=axes, keepdims=True)  # negative ones are beyond all others
+    return chosen, each, each.sum(axis=axes, keepdims=True), farthest
+
+
+@fused
+def _negatives(likelihoods, factors, /):
+    """Minus the likelihoods, as each counts; what counts 0 may be NaN."""
+    return np.where(factors == 0, 0, -likelihoods * factors).astype(likelihoods.dtype)
 
 
 @fused
@@ -130,9 +147,9 @@ def _mean_of_negatives(likelihoods, factors, total, /):
 
 @fused
 def _slope_at_targets(g, target, classes, factors, total, /):
-    """Where each row's class is its target −g, as the row counts in a mean; else 0."""
-    is_target = (target == classes) & (factors != 0)
-    return np.where(is_target, g * factors / -total, 0).astype(g.dtype)
+    """Where the class is the target −g, as the target counts, in a mean of all; else 0."""
+    share = g * factors if total is None else g * factors / total
+    return np.where((target == classes) & (factors != 0), -share, 0).astype(g.dtype)
 
 
 def _class_of_each(target: Any, factors: Any) -> Any:
@@ -168,18 +185,32 @@ def _likelihood_gradient(g: Any, target: Any, shape: tuple[int, ...], factors: A
 
 
 def _likelihood_gradient_on_arrays(
-    g: Any, target: Any, shape: tuple[int, ...], factors: Any, reduction: str
+    g: Any, target: Any, shape: tuple[int, ...], factors: Any, total: Any, reduction: str
 ) -> Any:
+    if (
+        g.__class__ is not np.ndarray
+        and len(shape) > 1
+        and factors is not None
+        and target.size
+        and on_a_gpu(g)
+    ):
+        return _likelihood_gradient_on_gpu(g, target, shape, factors, total, reduction)
     if len(shape) != 2 or factors is not None or not g.__class__ is target.__class__ is np.ndarray:
-        if len(shape) == 2 and reduction == "mean" and len(target) and on_a_gpu(g) and on_a_gpu(target):
-            classes = counting(target, shape[1])[None]
-            total = factors.sum()
-            return _slope_at_targets(g.reshape((1, 1)), target[:, None], classes, factors[:, None], total)
         return _likelihood_gradient(g, target, shape, factors, reduction)
     slope = np.zeros(shape, g.dtype)
     at_targets = g.item() / -(len(target) or 1) if reduction == "mean" else -g
     slope.put(places_in_line(target, shape[1]), at_targets)
     return slope
+
+
+def _likelihood_gradient_on_gpu(
+    g: Any, target: Any, shape: tuple[int, ...], factors: Any, total: Any, reduction: str
+) -> Any:
+    classes = counting(target, shape[1]).reshape((1, shape[1]) + (1,) * (len(shape) - 2))
+    target, factors = np.expand_dims(target, 1), np.expand_dims(factors, 1)
+    g = np.expand_dims(g, 1) if reduction == "none" else g.reshape((1,) * len(shape))
+    total = None if reduction != "mean" else (factors.sum() if total is None else total).reshape(g.shape)
+    return _slope_at_targets(g, target, classes, factors, total)
 
 
 def _likelihood_name(node: Node) -> str:
@@ -193,15 +224,21 @@ def _likelihood_name(node: Node) -> str:
 @operation(
     "−log-likelihood",
     "−{input}[{target}]",
-    input=derivative("−1/n at {target}, else 0", _likelihood_gradient, _likelihood_gradient_on_arrays),
+    input=derivative(
+        "−1/n at {target}, else 0",
+        lambda g, target, shape, factors, total, reduction: _likelihood_gradient(
+            g, target, shape, factors, reduction
+        ),
+        _likelihood_gradient_on_arrays,
+    ),
     mixed=True,
     fitting=True,
     backward=_likelihood_name,
 )
-def nll_loss(input, target, /, factors=None, reduction="mean"):
+def nll_loss(input, target, /, factors=None, total=None, reduction="mean"):
     """The negative of each sample's log-probability of its class; classes are along dimension 1.
 
-    ``factors`` says what each sample counts, as :func:`class_factors` finds it.
+    ``factors`` says what each sample counts and ``total`` their sum, as :func:`class_factors` finds them.
     """
     if factors is None and reduction == "mean" and input.__class__ is target.__class__ is np.ndarray:
         shape, kind = input.shape, input.dtype
@@ -212,8 +249,13 @@ def nll_loss(input, target, /, factors=None, reduction="mean"):
     if on_a_gpu(target):
         chosen = target.reshape(-1)  # of those that do not count any element is read
         likelihoods = _rows(input)[counting(chosen, chosen.size), chosen]
+        each = factors.reshape(-1)
         if reduction == "mean" and chosen.size:
-            return _mean_of_negatives(likelihoods, factors.reshape(-1), factors.sum())
+            return _mean_of_negatives(
+                likelihoods, each, factors.sum() if total is None else total.reshape(())
+            )
+        losses = _negatives(likelihoods, each)
+        return losses.reshape(target.shape) if reduction == "none" else losses.sum()
     else:
         chosen = _class_of_each(target, factors)
         likelihoods = _rows(input)[np.arange(chosen.size), chosen]

@@ -29,6 +29,7 @@ import numpy as np
 from autokit.devices import channels_last_or_contiguous, contiguous, on_a_gpu, with_channels_as
 from autokit.ops.blocks import BLOCK, loop_over_rows, pieces_of_rows
 from autokit.ops.gpu.kernels import fused
+from autokit.ops.gpu.rows import over_rows
 from autokit.ops.native import is_large, shared
 from autokit.ops.operation import derivative, operation
 from autokit.tensor import Tensor
@@ -39,7 +40,8 @@ class Groups(NamedTuple):
 
     ``shape`` is the shape in which a group is what ``axes`` span; ``lined`` is
     the shape of the weights in the input's dimensions, and ``over`` the
-    dimensions along which each weight is used again.
+    dimensions along which each weight is used again.  ``split`` is the shape
+    of the weights beside ``shape``, where that is not the input's.
     """
 
     shape: tuple[int, ...]
@@ -48,6 +50,7 @@ class Groups(NamedTuple):
     over: tuple[int, ...]
     eps: float
     centred: bool = True
+    split: tuple[int, ...] = ()
 
 
 class Statistics(NamedTuple):
@@ -65,20 +68,22 @@ def wide(a: Any) -> Any:
 
 def statistics_of(a: Any, groups: Groups) -> Statistics:
     """The statistics of each group of ``a``; of no variance but the mean square where not centred."""
-    a = wide(a)
+    if a.__class__ is np.ndarray:
+        a = wide(a)
     if in_rows(a, groups):
         return _statistics_of_rows(a, groups)
     if _in_channels(a, groups):
         return _statistics_of_channels(a, groups)
     a = a.reshape(groups.shape)
-    mean = a.mean(axis=groups.axes, keepdims=True) if groups.centred else None
-    if a.__class__ is not np.ndarray and on_a_gpu(a):
-        scale = _scale_of(a, mean, groups.axes, _row_length(groups), groups.eps)
-        return Statistics(mean, np.expand_dims(scale, groups.axes))
-    centred = a if mean is None else a - mean
-    return Statistics(
-        mean, 1 / np.sqrt((centred * centred).mean(axis=groups.axes, keepdims=True) + groups.eps)
-    )
+    return Statistics(*_mean_and_scale(a, axes=groups.axes, eps=groups.eps, centred=groups.centred))
+
+
+@over_rows
+def _mean_and_scale(a, /, axes, eps, centred):
+    a = wide(a)
+    mean = a.mean(axis=axes, keepdims=True) if centred else None
+    around = a - mean if centred else a
+    return mean, 1 / np.sqrt((around * around).mean(axis=axes, keepdims=True) + eps)
 
 
 # ---------------------------------------------------------------- large arrays whose groups lie in rows
@@ -290,63 +295,65 @@ def _gradients_of_channels(
 
 
 @fused
-def _scale_of(a, mean, /, axes, count, eps):
-    centred = a if mean is None else a - mean
-    return 1 / np.sqrt(np.sum(centred * centred, axis=axes) / count + eps)
-
-
-@fused
-def _normalized(input, weight, bias, mean, scale, /):
-    out = (input if mean is None else input - mean) * scale
+def _normalized(input, weight, bias, mean, scale, /, dtype):
+    out = wide(input)
+    out = (out if mean is None else out - mean) * scale
     out = out if weight is None else out * weight
-    return out if bias is None else out + bias
+    return (out if bias is None else out + bias).astype(dtype)
+
+
+@over_rows
+def _by_input(g, input, weight, mean, scale, /, axes, centred, fixed):
+    arrived = wide(g) if weight is None else wide(g) * weight
+    by_input = arrived
+    if not fixed:
+        standard = (wide(input) if mean is None else wide(input) - mean) * scale
+        by_input = by_input - standard * (arrived * standard).mean(axis=axes, keepdims=True)
+        if centred:
+            by_input = by_input - arrived.mean(axis=axes, keepdims=True)
+    return (by_input * scale).astype(g.dtype)
+
+
+@over_rows
+def _by_parameters(g, input, mean, scale, /, axes):
+    """The sums, over the places where each weight is used, of g · x̂ and of g."""
+    standard = (wide(input) if mean is None else wide(input) - mean) * scale
+    return (wide(g) * standard).sum(axis=axes, keepdims=True), wide(g).sum(axis=axes, keepdims=True)
 
 
 @fused
-def _along(g, input, weight, mean, scale, /, axes, count):
-    """The mean of ĝ · x̂ over each group."""
-    standard = (input if mean is None else input - mean) * scale
-    return np.sum((g if weight is None else g * weight) * standard, axis=axes) / count
-
-
-@fused
-def _arrived(g, weight, /, axes, count):
-    """The mean of ĝ over each group."""
-    return np.sum(g if weight is None else g * weight, axis=axes) / count
-
-
-@fused
-def _by_input(g, input, weight, mean, scale, along, arrived, /):
-    standard = (input if mean is None else input - mean) * scale
-    by_input = g if weight is None else g * weight
-    if along is not None:
-        by_input = by_input - standard * along
-    return (by_input if arrived is None else by_input - arrived) * scale
-
-
-@fused
-def _by_weight(g, input, mean, scale, /, axes):
-    return np.sum(g * ((input if mean is None else input - mean) * scale), axis=axes)
+def take_in(running_mean, running_var, mean, scale, kept, taken, taken_of_var, eps, /):
+    """Let running statistics take in those of a batch, whose ``scale`` is without ε; returns that with ε."""
+    biased = 1 / (scale * scale)
+    running_mean[...] = (running_mean * kept + mean * taken).astype(running_mean.dtype)
+    running_var[...] = (running_var * kept + biased * taken_of_var).astype(running_var.dtype)
+    return 1 / np.sqrt(biased + eps)
 
 
 def _gradients_in_kernels(
     g: Any, input: Any, weight: Any, groups: Groups, statistics: Statistics
 ) -> tuple[Any, Any, Any]:
-    """:func:`_gradients` where the groups lie in the input's own dimensions."""
+    """:func:`_gradients` on a GPU."""
     mean, scale, fixed = statistics
-    factors = weight.reshape(groups.lined) if weight.ndim else None
-    along = arrived = None
-    if not fixed:
-        axes, count = groups.axes, _row_length(groups)
-        along = np.expand_dims(_along(g, input, factors, mean, scale, axes, count), axes)
-        if groups.centred:
-            arrived = np.expand_dims(_arrived(g, factors, axes, count), axes)
-    by_input = _by_input(g, input, factors, mean, scale, along, arrived)
-    if factors is None:
-        return by_input, None, _summed(g, groups)
-    if groups.over:
-        return by_input, _by_weight(g, input, mean, scale, groups.over), _summed(g, groups)
-    return by_input, g * _normalized(input, None, None, mean, scale), g
+    lined = groups.split or groups.lined
+    over = tuple([place for place, size in enumerate(lined) if size == 1 < groups.shape[place]])
+    arriving, rows = g.reshape(groups.shape), input.reshape(groups.shape)
+    factors = weight.reshape(lined) if weight.ndim else None
+    by_input = _by_input(
+        arriving, rows, factors, mean, scale, axes=groups.axes, centred=groups.centred, fixed=fixed
+    )
+    if over:
+        by_weight, by_bias = _by_parameters(arriving, rows, mean, scale, axes=over, keepdims=False)
+    else:
+        by_weight, by_bias = arriving * _normalized(rows, None, None, mean, scale, g.dtype), arriving
+    own = tuple([size for place, size in enumerate(groups.lined) if place not in groups.over])
+    by_weight = _in_shape(by_weight, own) if weight.ndim else None
+    return _in_shape(by_input, input.shape), by_weight, _in_shape(by_bias, own)
+
+
+def _in_shape(array: Any, shape: tuple[int, ...]) -> Any:
+    """``array`` itself where it has the shape, not a view: that would be copied into a leaf's gradient."""
+    return array if array.shape == shape else array.reshape(shape)
 
 
 # ---------------------------------------------------------------- any arrays, and tensors
@@ -367,13 +374,13 @@ def _gradients(
 ) -> tuple[Any, Any, Any]:
     on_tensors = isinstance(g, Tensor) or isinstance(input, Tensor) or isinstance(weight, Tensor)
     if not on_tensors:
+        if input.__class__ is not np.ndarray and on_a_gpu(input) and input.size:
+            return _gradients_in_kernels(g, input, weight, groups, statistics)
         g, input = wide(g), wide(input)
         if not statistics.fixed and _one_row_of_weights(input, groups) and g.flags.c_contiguous:
             return _gradients_of_rows(g, input, weight, groups, statistics)
         if not statistics.fixed and _in_channels(input, groups) and g.flags.c_contiguous:
             return _gradients_of_channels(g, input, weight, groups, statistics)
-        if input.__class__ is not np.ndarray and on_a_gpu(input) and groups.shape == input.shape:
-            return _gradients_in_kernels(g, input, weight, groups, statistics)
     elif not statistics.fixed:  # the statistics depend on the input, and so must be found by tensors
         statistics = statistics_of(input, groups)
     standard = _standardized(input, groups, statistics)
@@ -424,13 +431,16 @@ def _normalization(
         """Each group of ``input`` standardized, times ``weight``, plus ``bias``."""
         if _one_row_of_weights(input, groups) and weight.dtype == bias.dtype == input.dtype:
             return _normalized_rows(input, weight, bias, groups, statistics)
-        if input.__class__ is not np.ndarray and on_a_gpu(input) and groups.shape == input.shape:
-            return _normalized(
-                wide(input),
-                weight.reshape(groups.lined) if weight.ndim else None,
-                bias.reshape(groups.lined) if bias.ndim else None,
+        if input.__class__ is not np.ndarray and on_a_gpu(input):
+            lined = groups.split or groups.lined
+            out = _normalized(
+                input.reshape(groups.shape),
+                weight.reshape(lined) if weight.ndim else None,
+                bias.reshape(lined) if bias.ndim else None,
                 *statistics[:2],
-            ).astype(input.dtype, copy=False)
+                input.dtype,
+            ).reshape(input.shape)
+            return with_channels_as(input, out) if groups.split else out
         out = _standardized(wide(input), groups, statistics).reshape(input.shape)
         if weight.ndim:
             out *= weight.reshape(groups.lined)

@@ -13,12 +13,52 @@ from autokit.ops.dims import place_of
 from autokit.ops.errors import kind_of
 from autokit.ops.gpu.arrays import reduced
 from autokit.ops.gpu.kernels import fused
+from autokit.ops.gpu.rows import over_rows
 from autokit.ops.names import Names
 from autokit.ops.native import is_large
 from autokit.ops.operation import derivative, operation
-from autokit.ops.reduce import Dim, added, axes, checked, require_operand, restored
+from autokit.ops.reduce import Dim, added, axes, checked, places_reduced, require_operand, restored
 from autokit.tensor import Tensor
 from autokit.thread_state import SMALL
+
+# ---------------------------------------------------------------- formulas, on a GPU one kernel each
+
+
+@over_rows
+def _softmax_at_once(a, /, axes):
+    exponentials = np.exp(a - a.max(axis=axes, keepdims=True))
+    return exponentials / exponentials.sum(axis=axes, keepdims=True)
+
+
+@over_rows
+def _slope_of_softmax(g, out, /, axes):
+    return out * (g - (g * out).sum(axis=axes, keepdims=True))
+
+
+@over_rows
+def _log_softmax_at_once(a, /, axes):
+    shifted = a - a.max(axis=axes, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=axes, keepdims=True))
+
+
+@over_rows
+def _slope_of_log_softmax(g, out, /, axes):
+    return g - np.exp(out) * g.sum(axis=axes, keepdims=True)
+
+
+@over_rows
+def _logsumexp_at_once(a, /, axes):
+    top = a.max(axis=axes, keepdims=True)
+    top = np.where(np.isfinite(top), top, 0.0)
+    return np.log(np.exp(a - top).sum(axis=axes, keepdims=True)) + top
+
+
+@fused
+def _slope_of_logsumexp(g, a, out, /):
+    return g * np.exp(a - out)
+
+
+# ---------------------------------------------------------------- the logarithm of a sum of exponentials
 
 
 def _top(a: Any, dim: Dim) -> Any:
@@ -40,6 +80,10 @@ def _logsumexp_on_arrays(a: Any, dim: Dim, keepdim: bool = False) -> Any:
         top, total = np.empty((2, len(rows), 1), rows.dtype)
         if loop_over_rows("native_loops.shifts", rows, top, total) and np.isfinite(top).all():
             return (np.log(total) + top).reshape((*a.shape[:-1], 1) if keepdim else a.shape[:-1])
+    if a.__class__ is not np.ndarray and on_a_gpu(a) and a.size and a.ndim:
+        places = tuple(places_reduced(dim, a.ndim))
+        made = _logsumexp_at_once(a, axes=places)
+        return made if keepdim else made.reshape([made.shape[n] for n in range(a.ndim) if n not in places])
     return _logsumexp(a, dim, keepdim)
 
 
@@ -51,7 +95,7 @@ def _rows(a: Any, dim: Dim) -> Any:
 
 
 def _of_logsumexp(g: Any, a: Any, out: Any, shape: tuple[int, ...], dim: Dim, keepdim: bool) -> Any:
-    return restored(g, shape, dim, keepdim) * np.exp(a - restored(out, shape, dim, keepdim))
+    return _slope_of_logsumexp(restored(g, shape, dim, keepdim), a, restored(out, shape, dim, keepdim))
 
 
 def _of_logsumexp_on_arrays(g: Any, a: Any, out: Any, shape: tuple[int, ...], dim: Dim, keepdim: bool) -> Any:
@@ -81,6 +125,9 @@ def plain_logsumexp(a, /, dim, keepdim=False):
 def logsumexp(input: Tensor, dim: Dim, keepdim: bool = False) -> Tensor:
     """The logarithm of the sum of exponentials along ``dim``, also where these would overflow."""
     return plain_logsumexp(input, checked("logsumexp", input, dim, keepdim), keepdim)
+
+
+# ---------------------------------------------------------------- softmax
 
 
 def _added(a: Any, dim: int) -> Any:
@@ -128,7 +175,7 @@ def _softmax(a: Any, dim: int) -> Any:
         # The ufunc itself begins sooner than the method max().
         top = np.maximum.reduce(a, axis=dim, keepdims=True) if a.size else _top(a, dim)
     elif on_a_gpu(a) and a.size and a.ndim:
-        return _softmax_in_kernels(a, dim)
+        return _softmax_at_once(a, axes=dim)
     else:
         top = _top(a, dim)
     exponentials = np.subtract(a, top, out=np.empty_like(a))
@@ -169,7 +216,7 @@ def _softmax_gradient(g: Any, out: Any, dim: int) -> Any:
     if columns:
         return (g - _sum_beside(g * out, columns)) * out
     if out.__class__ is not np.ndarray and on_a_gpu(out) and out.ndim:
-        return _softmax_gradient_in_kernels(g, out, dim)
+        return _slope_of_softmax(g, out, axes=dim)
     weighted = np.multiply(g, out, out=np.empty_like(out))
     total = _added(weighted, dim)
     np.subtract(g, total, out=weighted)
@@ -189,7 +236,7 @@ def _softmax_gradient_of_rows(g: Any, out: Any, into: Any) -> None:
     layout=contiguous,
     a=derivative(
         "diag({out}) − {out} {out}ᵀ",
-        lambda g, out, dim: out * (g - (g * out).sum(axis=dim, keepdims=True)),
+        lambda g, out, dim: _slope_of_softmax(g, out, axes=dim),
         in_rows(_softmax_gradient, _softmax_gradient_of_rows, "native_loops.softmax_gradient"),
     ),
     on_arrays=in_rows(_softmax, _softmax_of_rows, "native_loops.softmax"),
@@ -199,11 +246,14 @@ def plain_softmax(a, /, dim):
     return _softmax(a, dim)
 
 
+# ---------------------------------------------------------------- its logarithm
+
+
 def _log_softmax(a: Any, dim: int) -> Any:
     if a.__class__ is np.ndarray:
         top = np.maximum.reduce(a, axis=dim, keepdims=True) if a.size else _top(a, dim)
     elif on_a_gpu(a) and a.size and a.ndim:
-        return _log_softmax_in_kernels(a, dim)
+        return _log_softmax_at_once(a, axes=dim)
     else:
         top = _top(a, dim)
     shifted = np.subtract(a, top, out=np.empty_like(a))
@@ -218,8 +268,8 @@ def _log_softmax_of_rows(a: Any, into: Any) -> None:
 
 
 def _log_softmax_gradient(g: Any, out: Any, dim: int) -> Any:
-    if out.__class__ is not np.ndarray and on_a_gpu(out):
-        return _less_share(g, out, _added(g, dim))
+    if out.__class__ is not np.ndarray and on_a_gpu(out) and out.ndim:
+        return _slope_of_log_softmax(g, out, axes=dim)
     result = np.exp(out, out=np.empty_like(out))
     result *= _added(g, dim)
     np.subtract(g, result, out=result)
@@ -260,7 +310,7 @@ def _log_softmax_gradient_on_arrays(g: Any, out: Any, dim: int) -> Any:
     layout=contiguous,
     a=derivative(
         "I − 1 exp({out})ᵀ",
-        lambda g, out, dim: g - np.exp(out) * g.sum(axis=dim, keepdims=True),
+        lambda g, out, dim: _slope_of_log_softmax(g, out, axes=dim),
         _log_softmax_gradient_on_arrays,
     ),
     on_arrays=_log_softmax_on_arrays,
@@ -269,58 +319,6 @@ def _log_softmax_gradient_on_arrays(g: Any, out: Any, dim: int) -> Any:
 def plain_log_softmax(a, /, dim):
     """See :func:`log_softmax`."""
     return _log_softmax(a, dim)
-
-
-# ---------------------------------------------------------------- on a GPU, in a few kernels
-
-
-@fused
-def _sum_of_exponentials(a, top, /, axis):
-    return np.sum(np.exp(a - top), axis=axis)
-
-
-@fused
-def _log_of_sum(a, top, /, axis):
-    return np.log(np.sum(np.exp(a - top), axis=axis))
-
-
-@fused
-def _sum_of_products(a, b, /, axis):
-    return np.sum(a * b, axis=axis)
-
-
-@fused
-def _quotient(a, top, total, /):
-    return np.exp(a - top) / total
-
-
-@fused
-def _difference(a, top, logarithm, /):
-    return a - top - logarithm
-
-
-@fused
-def _product_less(g, out, total, /):
-    return out * (g - total)
-
-
-@fused
-def _less_share(g, out, total, /):
-    return g - np.exp(out) * total
-
-
-def _softmax_in_kernels(a: Any, dim: int) -> Any:
-    top = _top(a, dim)
-    return _quotient(a, top, np.expand_dims(_sum_of_exponentials(a, top, axis=dim), dim))
-
-
-def _softmax_gradient_in_kernels(g: Any, out: Any, dim: int) -> Any:
-    return _product_less(g, out, np.expand_dims(_sum_of_products(g, out, axis=dim), dim))
-
-
-def _log_softmax_in_kernels(a: Any, dim: int) -> Any:
-    top = _top(a, dim)
-    return _difference(a, top, np.expand_dims(_log_of_sum(a, top, axis=dim), dim))
 
 
 def _floating(name: str, input: Tensor, dim: Any, dtype: dtypes.dtype | None) -> tuple[Tensor, int]:

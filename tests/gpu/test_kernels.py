@@ -20,30 +20,14 @@ from tests.gpu import standin
 MATRIX, COLUMN, ROW = (4, 3), (4, 1), (1, 3)
 TARGETS = np.array([2, 0, 1, 1])
 MASK = np.arange(12).reshape(4, 3) % 2 == 0
-LOGITS = MATRIX, MATRIX, np.arange(4)[:, None], np.arange(3)[None], 0.5, -np.inf
 CALLS: dict[str, tuple[Any, ...]] = {
-    "soft_extremes._sum_of_exponentials": (MATRIX, COLUMN, {"axis": 1}),
-    "soft_extremes._log_of_sum": (MATRIX, ROW, {"axis": 0}),
-    "soft_extremes._sum_of_products": (MATRIX, MATRIX, {"axis": 1}),
-    "soft_extremes._quotient": (MATRIX, COLUMN, COLUMN, {}),
-    "soft_extremes._difference": (MATRIX, COLUMN, COLUMN, {}),
-    "soft_extremes._product_less": (MATRIX, MATRIX, COLUMN, {}),
-    "soft_extremes._less_share": (MATRIX, MATRIX, COLUMN, {}),
+    "soft_extremes._slope_of_logsumexp": (MATRIX, MATRIX, COLUMN, {}),
     "elementwise._of_relu": (MATRIX, MATRIX, {}),
     "smooth_activation._gelu": (MATRIX, {"approximate": "none"}),
     "smooth_activation._gelu_slope": (MATRIX, MATRIX, {"approximate": "tanh"}),
     "smooth_activation._silu": (MATRIX, {}),
-    "attention._largest": (*LOGITS, {"axis": 1}),
-    "attention._total": (*LOGITS, COLUMN, {"axis": 1}),
-    "attention._shares": (*LOGITS, COLUMN, COLUMN, {}),
-    "attention._weighted": (MATRIX, MATRIX, {"axis": 1}),
-    "attention._by_scores": (MATRIX, MATRIX, COLUMN, 0.5, {}),
-    "normalize._scale_of": (MATRIX, COLUMN, {"axes": (1,), "count": 3, "eps": 1e-5}),
-    "normalize._normalized": (MATRIX, ROW, ROW, COLUMN, COLUMN, {}),
-    "normalize._along": (MATRIX, MATRIX, ROW, COLUMN, COLUMN, {"axes": (1,), "count": 3}),
-    "normalize._arrived": (MATRIX, ROW, {"axes": (1,), "count": 3}),
-    "normalize._by_input": (MATRIX, MATRIX, ROW, COLUMN, COLUMN, COLUMN, COLUMN, {}),
-    "normalize._by_weight": (MATRIX, MATRIX, COLUMN, COLUMN, {"axes": (0,)}),
+    "normalize._normalized": (MATRIX, ROW, ROW, COLUMN, COLUMN, {"dtype": np.float32}),
+    "normalize.take_in": (ROW, ROW, ROW, ROW, 0.9, 0.1, 0.11, 1e-5, {}),
     "bounds._farthest": (TARGETS, 0, {}),
     "bounds._any_zero": (TARGETS, {}),
     "ufuncs._left_over": (MATRIX, ROW, {}),
@@ -57,9 +41,9 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "recurrent_kernels.cells_of": (*(MATRIX,) * 5, {}),
     "recurrent_kernels._lstm_back": (*(MATRIX,) * 13, {}),
     "recurrent_kernels._gru_back": (*(MATRIX,) * 13, {}),
-    "loss._classes_that_count": (TARGETS, -100, {}),
     "loss._mean_of_negatives": ((4,), (4,), (), {}),
-    "loss._slope_at_targets": ((1, 1), TARGETS[:, None], np.arange(3)[None], COLUMN, (), {}),
+    "loss._negatives": ((4,), (4,), {}),
+    "loss._slope_at_targets": ((1, 1), TARGETS[:, None], np.arange(3)[None], COLUMN, (1, 1), {}),
     "pooling._last_nan": (MATRIX, np.arange(3), {"axis": 1}),
 }
 """For each kernel what it is called with: shapes, integers, numbers, and last what is fixed."""
@@ -215,6 +199,32 @@ def both_ways(function: Callable[[Any], Any], *shape: int) -> Any:
     return step
 
 
+def loss_step(scores: tuple[int, ...], targets: tuple[int, ...]) -> Any:
+    torch.manual_seed(0)
+    x, y = torch.rand(*scores).cuda().requires_grad_(), torch.randint(3, targets).cuda()
+
+    def step() -> None:
+        x.grad = None
+        nn.functional.cross_entropy(x, y).backward()
+
+    return step
+
+
+def normalization_step(name: str) -> Any:
+    """Both ways, from a gradient that is there."""
+    torch.manual_seed(0)
+    settings = {"LayerNorm": (5,), "RMSNorm": (5,), "BatchNorm2d": (4,), "GroupNorm": (2, 4)}[name]
+    layer = getattr(nn, name)(*settings).to("cuda")
+    x, g = torch.rand(2, 4, 3, 5).cuda().requires_grad_(), torch.rand(2, 4, 3, 5).cuda()
+
+    def step() -> None:
+        x.grad = None
+        layer.zero_grad()
+        layer(x).backward(g)
+
+    return step
+
+
 def recurrent_step(kind: str) -> Any:
     torch.manual_seed(0)
     layer = getattr(nn, kind)(8, 8).to("cuda")
@@ -234,11 +244,21 @@ def ctc_step() -> Any:
 
 
 STEPS = {
-    "LeNet by SGD": (lenet_step, 89),
-    "a 64-32-10 network by SGD": (lambda: small_step("SGD"), 25),
-    "a 64-32-10 network by Adam": (lambda: small_step("Adam"), 25),
-    "a transformer's block by Adam": (block_step, 72),
-    "a transformer of 4 layers by AdamW": (text_step, 333),
+    "LeNet by SGD": (lenet_step, 83),
+    "a 64-32-10 network by SGD": (lambda: small_step("SGD"), 19),
+    "a 64-32-10 network by Adam": (lambda: small_step("Adam"), 19),
+    "a transformer's block by Adam": (block_step, 65),
+    "a transformer of 4 layers by AdamW": (text_step, 239),
+    "cross_entropy": (lambda: loss_step((6, 3), (6,)), 7),
+    "cross_entropy of images": (lambda: loss_step((2, 3, 4, 4), (2, 4, 4)), 8),
+    **{
+        f"{name}, of its own": (lambda name=name: normalization_step(name), most)
+        for name, most in (("LayerNorm", 4), ("RMSNorm", 4), ("BatchNorm2d", 7), ("GroupNorm", 7))
+    },
+    **{
+        name: (lambda name=name: both_ways(lambda x: getattr(x, name)(1), 4, 5), 4)
+        for name in ("softmax", "log_softmax", "logsumexp")
+    },
     "a plain recurrent layer, 16 times": (lambda: recurrent_step("RNN"), 106),
     "an LSTM, 16 times": (lambda: recurrent_step("LSTM"), 151),
     "a GRU, 16 times": (lambda: recurrent_step("GRU"), 141),

@@ -52,6 +52,17 @@ def test_add_at_adds_each_value(seed: int, kind: str, size: int, count: int):
     np.testing.assert_array_equal(here(added), array)
 
 
+@pytest.mark.parametrize("kind", KINDS[1:])
+def test_add_at_takes_places_in_several_dimensions(kind: str):
+    random = np.random.RandomState(0)
+    array, values = values_of(random, kind, (3, 4, 2)), values_of(random, kind, (5, 2))
+    places = np.array([0, 1, 2, 1, 0]), np.array([3, 0, 1, 0, 3])
+    added = there(array)
+    ufuncs.add_at(added, tuple(map(there, places)), there(values))
+    np.add.at(array, places, values)
+    np.testing.assert_array_equal(here(added), array)
+
+
 @given(
     SEEDS,
     st.sampled_from(KINDS[2:-1]),

@@ -201,8 +201,11 @@ def _likelihood(
     scores = input.array
     require_floats("nll_loss_out_frame", scores)
     classes = scores.shape[1 if scores.ndim > 1 else 0]
-    factors = class_factors(target.array, classes, None if weight is None else weight.array, ignore_index)
-    return direct(_nll_loss, (input, target), {"factors": factors, "reduction": reduction})
+    factors, total = class_factors(
+        target.array, classes, None if weight is None else weight.array, ignore_index
+    )
+    settings = {"factors": factors, "total": total, "reduction": reduction}
+    return direct(_nll_loss, (input, target), settings)
 
 
 def cross_entropy(
@@ -294,11 +297,12 @@ def _of_rows(input: Tensor, target: Tensor, ignore_index: int, reduction: str) -
     """The cross-entropy of a row of logits for each target, as nearly always: that of many in one step."""
     logits = input.array
     rows, columns = logits.shape
-    factors = class_factors(target.array, columns, None, ignore_index)
+    factors, total = class_factors(target.array, columns, None, ignore_index)
     if rows * columns >= LARGE and factors is None and is_large(logits):
         return direct(_cross_entropy, (input, target), {"shift": shift_of(logits), "reduction": reduction})
     logarithms = direct(plain_log_softmax, (input,), {"dim": 1})
-    return direct(_nll_loss, (logarithms, target), {"factors": factors, "reduction": reduction})
+    settings = {"factors": factors, "total": total, "reduction": reduction}
+    return direct(_nll_loss, (logarithms, target), settings)
 
 
 def _against_probabilities(

@@ -262,20 +262,22 @@ def _take_in(
     for running in (mean, var):
         if running is not None:
             refuse_change(running)
-    if var is None:
-        statistics = rules.statistics_of(batch, groups)
-    else:  # without ε at first: a variance far below it would lose its digits beside it
-        with np.errstate(all="ignore"):
-            statistics = rules.statistics_of(batch, groups._replace(eps=0.0))
-            biased = 1 / statistics.scale**2
-            statistics = statistics._replace(scale=1 / np.sqrt(biased + groups.eps))
-    if mean is not None:
-        mean.array[...] = (1 - momentum) * mean.array + momentum * statistics.mean.reshape(-1)
-    if var is not None:
-        count = math.prod([groups.shape[axis] for axis in groups.axes])
-        unbiased = biased.reshape(-1) * (count / max(count - 1, 1))
-        var.array[...] = (1 - momentum) * var.array + momentum * unbiased
-    return statistics
+    if mean is None or var is None:
+        return rules.statistics_of(batch, groups)
+    count = math.prod([groups.shape[axis] for axis in groups.axes])
+    with np.errstate(all="ignore"):
+        # Without ε at first: a variance far below it would lose its digits beside it.
+        statistics = rules.statistics_of(batch, groups._replace(eps=0.0))
+        scale = rules.take_in(
+            mean.array.reshape(groups.lined),
+            var.array.reshape(groups.lined),
+            *statistics[:2],
+            1 - momentum,
+            momentum,
+            momentum * (count / max(count - 1, 1)),
+            groups.eps,
+        )
+    return statistics._replace(scale=scale)
 
 
 @carefully
@@ -325,8 +327,10 @@ def group_norm(
                 f"{name} of shape {list(value.array.shape)} and input of shape {list(shape)}"
             )
     _check_dtypes("group_norm", input, weight, bias)
-    rows = (samples, num_groups, math.prod(shape[2:]) * (channels // num_groups))
-    groups = _by_channel(shape, eps)._replace(shape=rows, axes=(2,))
+    own = channels // num_groups
+    groups = _by_channel(shape, eps)._replace(
+        shape=(samples, num_groups, own, math.prod(shape[2:])), axes=(2, 3), split=(1, num_groups, own, 1)
+    )
     return _run(rules.group_norm, input, weight, bias, groups)
 
 

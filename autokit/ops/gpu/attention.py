@@ -16,8 +16,8 @@ from autokit.devices import contiguous, on_a_gpu
 from autokit.ops.attention import FORMULA, LOCAL
 from autokit.ops.direct import direct
 from autokit.ops.gpu.arrays import counting
-from autokit.ops.gpu.kernels import fused
 from autokit.ops.gpu.products import product
+from autokit.ops.gpu.rows import over_rows
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.soft_extremes import plain_softmax
 from autokit.tensor import Tensor
@@ -86,11 +86,14 @@ def attend(projected: Tensor, heads: int, mask: Tensor | None, causal: bool) -> 
 
 def _weights(query: Any, key: Any, mask: Any, causal: bool, scale: float) -> Any:
     """How much each query looks at each key, (..., L, S)."""
-    at, before = _places(query, key) if causal else (None, None)
-    given = product(query, key.swapaxes(-1, -2)), mask, at, before, scale, -math.inf
-    last = query.ndim - 1
-    top = _largest(*given, axis=last)[..., None]
-    return _shares(*given, top, _total(*given, top, axis=last)[..., None])
+    scores = product(query, key.swapaxes(-1, -2))
+    beside = (1,) * (scores.ndim - 2)
+    at, before = (
+        (each.reshape(beside + each.shape) for each in _places(query, key)) if causal else (None, None)
+    )
+    if mask is not None:
+        mask = mask.reshape((1,) * (scores.ndim - mask.ndim) + mask.shape)
+    return _shares(scores, mask, at, before, float(scale), axes=(scores.ndim - 1,))
 
 
 def _places(query: Any, key: Any) -> tuple[Any, Any]:
@@ -98,44 +101,24 @@ def _places(query: Any, key: Any) -> tuple[Any, Any]:
     return counting(query, query.shape[-2])[:, None], counting(query, key.shape[-2])[None]
 
 
-def _logits(scores: Any, mask: Any, at: Any, before: Any, scale: Any, never: Any) -> Any:
-    """The scores in float32 at least, scaled and masked."""
+@over_rows
+def _shares(scores, mask, at, before, scale, /, axes):
+    """The softmax of the scores, scaled and masked, in float32 at least; 0 where a query may look nowhere."""
     logits = (scores.astype(np.float32) if scores.dtype == np.float16 else scores) * scale
     if mask is not None:
-        logits = np.where(mask, logits, never) if mask.dtype.kind == "b" else logits + mask
-    return logits if at is None else np.where(before <= at, logits, never)
+        logits = np.where(mask, logits, -np.inf) if mask.dtype.kind == "b" else logits + mask
+    if at is not None:
+        logits = np.where(before <= at, logits, -np.inf)
+    top = logits.max(axis=axes, keepdims=True)
+    exponentials = np.exp(logits - np.where(top == -np.inf, 0.0, top))
+    total = exponentials.sum(axis=axes, keepdims=True)
+    return np.where(total == 0, 0.0, exponentials / total).astype(scores.dtype)
 
 
-def _exponentials(top: Any, *given: Any) -> Any:
-    """Of the logits less the largest one of their row; 0 throughout where a query may look nowhere."""
-    never = given[-1]
-    return np.exp(_logits(*given) - np.where(top == never, 0, top))
-
-
-@fused
-def _largest(scores, mask, at, before, scale, never, /, axis):
-    return np.max(_logits(scores, mask, at, before, scale, never), axis=axis)
-
-
-@fused
-def _total(scores, mask, at, before, scale, never, top, /, axis):
-    return np.sum(_exponentials(top, scores, mask, at, before, scale, never), axis=axis)
-
-
-@fused
-def _shares(scores, mask, at, before, scale, never, top, total, /):
-    shares = _exponentials(top, scores, mask, at, before, scale, never) / total
-    return np.where(total == 0, 0, shares).astype(scores.dtype)
-
-
-@fused
-def _weighted(slope, weights, /, axis):
+@over_rows
+def _by_scores(slope, weights, scale, /, axes):
     wide = np.float32 if slope.dtype == np.float16 else slope.dtype
-    return np.sum(slope.astype(wide) * weights.astype(wide), axis=axis)
-
-
-@fused
-def _by_scores(slope, weights, total, scale, /):
+    total = (slope.astype(wide) * weights.astype(wide)).sum(axis=axes, keepdims=True)
     return (weights * (slope - total) * scale).astype(slope.dtype)
 
 
@@ -167,9 +150,8 @@ def _gradient_on_arrays(g: Any, a: Any, heads: int, mask: Any, causal: bool, par
     by_found = g.reshape((times, samples, heads, head)).transpose((1, 2, 0, 3))
     made = np.empty_like(parts)
     slope = product(by_found, value.swapaxes(-1, -2))
-    total = _weighted(slope, weights, axis=3)[..., None]
     product(weights.swapaxes(-1, -2), by_found, made[2])
-    slope = _by_scores(slope, weights, total, 1 / math.sqrt(head or 1))
+    slope = _by_scores(slope, weights, 1 / math.sqrt(head or 1), axes=(3,))
     product(slope, key, made[0])
     product(slope.swapaxes(-1, -2), query, made[1])
     return made.transpose((3, 1, 0, 2, 4)).reshape(a.shape)
@@ -203,8 +185,7 @@ def _gradients_apart_on_arrays(
     g: Any, query: Any, key: Any, value: Any, mask: Any, causal: bool, scale: float, weights: Any
 ) -> tuple[Any, Any, Any]:
     slope = product(g, value.swapaxes(-1, -2))
-    total = _weighted(slope, weights, axis=weights.ndim - 1)[..., None]
-    slope = _by_scores(slope, weights, total, scale)
+    slope = _by_scores(slope, weights, float(scale), axes=(weights.ndim - 1,))
     turned = slope.swapaxes(-1, -2)
     return product(slope, key), product(turned, query), product(weights.swapaxes(-1, -2), g)
 

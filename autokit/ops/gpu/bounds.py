@@ -38,6 +38,16 @@ def refuse_outside(places: Any, least: int, size: int, error: Callable[[int], Ex
         )
 
 
+def refuse_beyond(farthest: Any, size: int, error: Callable[[int], Exception]) -> None:
+    """Raise ``error(place)`` where ``farthest``, a place as an unsigned number on a GPU, is ``size`` or more.
+
+    The program does not wait for that.
+    """
+    ask_later(
+        module_of(farthest), farthest.reshape(()), size, lambda far: error(_signed(far)), calling_line()
+    )
+
+
 @fused
 def _any_zero(values, /):
     return np.max((values == 0).astype(np.uint64))

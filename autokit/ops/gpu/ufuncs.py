@@ -31,20 +31,23 @@ def add_at(array: Any, places: Any, values: Any) -> None:
 
 def combine_at(ufunc: np.ufunc, array: Any, places: Any, values: Any) -> None:
     """``ufunc.at(array, places, values)``, for sums, products, and the larger or smaller of two."""
-    kind = array.dtype
-    if is_on_cpu(array) or (
-        ufunc is not np.multiply and kind.name in (_ADDS if ufunc is np.add else _COMPARES)
-    ):
+    if is_on_cpu(array):
         ufunc.at(array, places, values)
-    elif ufunc is np.multiply:
+        return
+    module, kind = module_of(array), array.dtype
+    if ufunc is np.multiply:
         _multiply_at(array, places, values)
+        return
+    combine = getattr(module, ufunc.__name__).at  # NumPy's own is handed on too, but with no tuple of places
+    if kind.name in (_ADDS if ufunc is np.add else _COMPARES):
+        combine(array, places, values)
     elif kind.kind == "c":
-        values = module_of(array).asarray(values, kind)
-        ufunc.at(array.real, places, values.real)
-        ufunc.at(array.imag, places, values.imag)
+        values = module.asarray(values, kind)
+        combine(array.real, places, values.real)
+        combine(array.imag, places, values.imag)
     else:
         wide = array.astype(np.float32 if kind.kind in FLOATS else np.int32)
-        ufunc.at(wide, places, module_of(array).asarray(values).astype(wide.dtype))
+        combine(wide, places, module.asarray(values).astype(wide.dtype))
         array[...] = wide.astype(kind)
 
 
@@ -54,9 +57,9 @@ def _multiply_at(array: Any, places: Any, values: Any) -> None:
     values = np.broadcast_to(module.asarray(values), array[places].shape).astype(np.float64)
     sizes, signs, zeros = (module.zeros(array.shape, np.float64) for _ in range(3))
     is_zero = values == 0
-    np.add.at(sizes, places, np.log(np.abs(np.where(is_zero, 1.0, values))))
-    np.add.at(signs, places, (values < 0).astype(np.float64))
-    np.add.at(zeros, places, is_zero.astype(np.float64))
+    module.add.at(sizes, places, np.log(np.abs(np.where(is_zero, 1.0, values))))
+    module.add.at(signs, places, (values < 0).astype(np.float64))
+    module.add.at(zeros, places, is_zero.astype(np.float64))
     products = np.where(zeros > 0, 0.0, np.where(signs % 2 == 1, -1.0, 1.0) * np.exp(sizes))
     products = array.astype(np.float64) * products
     array[...] = (np.rint(products) if array.dtype.kind in "iu" else products).astype(array.dtype)

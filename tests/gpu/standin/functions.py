@@ -101,6 +101,8 @@ def function_of(owner: str, name: str, numpy_function: Any) -> Any:
     def apply(*arguments: Any, **keywords: Any) -> Any:
         return call(owner, name, numpy_function, arguments, keywords)
 
+    if isinstance(numpy_function, np.ufunc):
+        apply.at = lambda *inputs: call_method(numpy_function, "at", inputs, {})  # type: ignore[attr-defined]
     return apply
 
 
