@@ -261,6 +261,8 @@ class Tensor:
                     f"assigned grad has data of a different size: it is {tuple(gradient.shape)}, "
                     f"and the tensor is {tuple(self.shape)}"
                 )
+            if gradient.array.dtype != self.array.dtype:
+                raise RuntimeError(f"assigned grad is of {gradient.dtype}, and the tensor of {self.dtype}")
         self._grad = gradient
 
     @grad.deleter

@@ -71,8 +71,27 @@ def test_the_gradient_is_set_deleted_and_checked():
     assert x.grad is None
     with pytest.raises(RuntimeError, match="different size"):
         x.grad = torch.zeros(3)
+    with pytest.raises(RuntimeError, match="float64"):
+        x.grad = torch.zeros(2, dtype=torch.float64)
     with pytest.raises(TypeError, match="Tensor or None"):
         x.grad = 1  # type: ignore[assignment]
+
+
+def test_a_whole_number_repeats_a_list():
+    assert [0, 1] * torch.tensor(2) == [0, 1, 0, 1] and "a" * torch.tensor([3]) == "aaa"
+    for wrong in (torch.tensor(2.0), torch.tensor([1, 2])):
+        with pytest.raises(TypeError, match="must be Tensor, not list"):
+            [0] * wrong
+
+
+def test_elements_are_not_deleted():
+    with pytest.raises(TypeError, match="does not support deleting items"):
+        del torch.ones(3)[0]
+
+
+def test_an_unknown_keyword_of_backward_is_named_as_the_method():
+    with pytest.raises(TypeError, match=r"^Tensor\.backward\(\) got an unexpected keyword"):
+        torch.ones(1, requires_grad=True).sum().backward(retain_grap=True)
 
 
 def test_names():

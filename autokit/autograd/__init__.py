@@ -136,7 +136,7 @@ def _backward_of_a_tensor(
     run_backward((self._node or self,), (begin,), retain_graph=retain, create_graph=create_graph)
 
 
-_backward_of_a_tensor.__name__ = "backward"
+_backward_of_a_tensor.__name__, _backward_of_a_tensor.__qualname__ = "backward", "Tensor.backward"
 setattr(Tensor, "backward", _backward_of_a_tensor)  # noqa: B010 - the type checker knows no such name
 
 

@@ -18,6 +18,11 @@ class ChangedSince(RuntimeError):
     """A value that a derivative needs was changed in place after it was saved."""
 
 
+# A traceback calls it what PyTorch raises.
+ChangedSince.__name__ = ChangedSince.__qualname__ = "RuntimeError"
+ChangedSince.__module__ = "builtins"
+
+
 def fetch_arrays(node: Node, fetch: tuple[int | str, ...], target: Any) -> list[Any]:
     """The values that a rule asked for, as arrays."""
     values = []

@@ -26,6 +26,9 @@ _STACKS: WeakKeyDictionary[Node, traceback.StackSummary] = WeakKeyDictionary()
 
 _VALUES_SHOWN = 8
 
+_CHECK = [True]
+"""Whether gradients were last asked to be looked at."""
+
 
 class set_detect_anomaly:
     """Look for NaN in every gradient, from here on or inside a ``with`` block.
@@ -56,7 +59,7 @@ class set_detect_anomaly:
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
         state = thread.state
-        self._before = state.listener, state.watchers
+        self._before = state.listener, state.watchers, _CHECK[0]
         _switch(mode, check_nan)
 
     def __enter__(self) -> None:
@@ -64,7 +67,7 @@ class set_detect_anomaly:
 
     def __exit__(self, *error: object) -> None:
         state = thread.state
-        state.listener, state.watchers = self._before
+        state.listener, state.watchers, _CHECK[0] = self._before
 
 
 class detect_anomaly:
@@ -92,8 +95,8 @@ def is_anomaly_enabled() -> bool:
 
 
 def is_anomaly_check_nan_enabled() -> bool:
-    """Whether gradients are looked at."""
-    return thread.state.listener is _look
+    """Whether gradients are looked at, where the mode is on."""
+    return _CHECK[0]
 
 
 def _switch(mode: bool, check_nan: bool) -> None:
@@ -101,6 +104,7 @@ def _switch(mode: bool, check_nan: bool) -> None:
     others = tuple([watch for watch in state.watchers if watch is not _remember])
     state.watchers = (*others, _remember) if mode else others
     state.listener = _look if mode and check_nan else None
+    _CHECK[0] = check_nan
 
 
 def _remember(node: Node) -> None:

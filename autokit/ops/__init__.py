@@ -243,6 +243,21 @@ def _matmul(self: Tensor, other: Any) -> Tensor:
     return NotImplemented if isinstance(other, np.ndarray) else linalg.matmul(self, other)
 
 
+def _times(self: Tensor, other: Any) -> Tensor:
+    """``other * self``; ``[0] * n`` repeats the list, as often as a whole number says."""
+    try:
+        return operators.mul(other, self)
+    except TypeError:
+        if isinstance(other, list | tuple | str) and self.array.size == 1 and self.array.dtype.kind in "ui":
+            return NotImplemented
+        raise
+
+
+def _delete(self: Tensor, index: Any) -> None:
+    """``del self[index]``, which is refused."""
+    raise TypeError("Tensor does not support deleting items: keep the others, as in x[mask] or torch.cat")
+
+
 def _invert(self: Tensor) -> Tensor:
     """``~self``."""
     if self.array.dtype.kind not in "bui":
@@ -289,6 +304,8 @@ SPECIAL = {
     "invert": _invert,
     "getitem": index.getitem,
     "setitem": inplace.setitem,
+    "delitem": _delete,
+    "rmul": _times,
 }
 """Python's other special methods."""
 

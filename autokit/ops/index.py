@@ -22,6 +22,7 @@ from autokit.ops.gpu.bounds import outside, refuse_outside
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.recording import share_storage
+from autokit.ops.strides import strided
 from autokit.ops.warn import warn
 from autokit.tensor import Tensor, new_tensor
 
@@ -226,8 +227,27 @@ def plain_getitem(a, /, index):
     part = _read(a, index)
     if not is_basic(index):
         return contiguous(part)  # NumPy may leave it in another order, which view() could not read
+    if 0 in part.strides and part.__class__ is np.ndarray and any([entry is None for entry in index]):
+        return _with_strides_of_unsqueeze(part, a, index)
     # NumPy gives a single element as a scalar of its own; an ellipsis keeps it a view.
     return a[(*index, ...)] if isinstance(part, np.generic) else part
+
+
+def _with_strides_of_unsqueeze(part: np.ndarray, a: np.ndarray, index: tuple[Any, ...]) -> np.ndarray:
+    """``part``, whose new dimensions have NumPy's stride 0, with PyTorch's: a step over what lies inside."""
+    strides, place, source = list(part.strides), 0, 0
+    for entry in index:
+        if entry is None:
+            strides[place] = a.strides[source] * a.shape[source] if source < a.ndim else a.itemsize
+            place += 1
+        elif entry is Ellipsis:
+            rest = a.ndim - sum([not (other is None or other is Ellipsis) for other in index])
+            place, source = place + rest, source + rest
+        else:
+            place, source = place + isinstance(entry, slice), source + 1
+    if part.flags.c_contiguous:
+        return np.ndarray(part.shape, part.dtype, part, 0, strides)
+    return strided(part, part.shape, tuple(strides))
 
 
 @operation(

@@ -22,7 +22,7 @@ from autokit.autograd.node import Node
 from autokit.current_gpu import OnGPU
 from autokit.devices import beside, copied
 from autokit.dtypes import COMPLEX, HALVES
-from autokit.memory import INFERENCE, next_sequence
+from autokit.memory import INFERENCE, Storage, next_sequence
 from autokit.ops import complex_numbers
 from autokit.ops.convert import cast, converted
 from autokit.ops.direct import direct
@@ -52,12 +52,15 @@ def in_place(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
             with OnGPU(gpu):
                 return apply(input, *arguments, **settings)
         try:
-            refuse_change(input)
+            recorded = _is_recorded(input, (*arguments, *settings.values()))
+            refuse_change(input, recorded)
             if takes_dtype:
                 settings = _with_own_dtype(function, input, arguments, settings)
-            if _is_recorded(input, (*arguments, *settings.values())):
+            if recorded:
                 with noted_change(input):
-                    overwrite(input, function(as_it_was(input), *arguments, **settings))
+                    before, arguments, settings = _as_they_were(input, arguments, settings)
+                    overwrite(input, function(before, *arguments, **settings))
+                    _change_what_was(before, input)
             else:
                 overwrite(input, function(input, *arguments, **settings))
                 mark_changed(input)
@@ -108,8 +111,11 @@ def _is_recorded(tensor: Tensor, others: tuple[Any, ...]) -> bool:
     )
 
 
-def refuse_change(tensor: Tensor) -> None:
-    """Raise where a change in place would lose a gradient, or change one number for several elements."""
+def refuse_change(tensor: Tensor, recorded: bool = False) -> None:
+    """Raise where a change in place would lose a gradient, or change one number for several elements.
+
+    Of a change that is ``recorded`` because of another operand more is asked.
+    """
     array = tensor.array
     if not is_writable(array) or (0 in array.strides and array.size > 1 and _overlaps(array)):
         raise RuntimeError(
@@ -130,16 +136,16 @@ def refuse_change(tensor: Tensor) -> None:
         )
     base = tensor.__dict__.get("_base")
     if base is not None:
-        _refuse_view(tensor, base)
+        _refuse_view(tensor, base, recorded)
 
 
 def _overlaps(array: Any) -> bool:
     return any(size > 1 and not stride for size, stride in zip(array.shape, array.strides))
 
 
-def _refuse_view(tensor: Tensor, base: Tensor) -> None:
+def _refuse_view(tensor: Tensor, base: Tensor, recorded: bool) -> None:
     """Raise where it is not clear what a recorded change of a view would mean for its base."""
-    if tensor.__dict__.get("_unrecorded_view") and base._requires_grad:
+    if tensor.__dict__.get("_unrecorded_view") and (base._requires_grad or recorded):
         raise RuntimeError(
             "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given "
             "that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
@@ -154,7 +160,7 @@ def _refuse_view(tensor: Tensor, base: Tensor) -> None:
             "`with torch.no_grad():`"
         )
     made_by = tensor.__dict__.get("_one_of_several")
-    if made_by is not None and tensor._requires_grad:
+    if made_by is not None and (tensor._requires_grad or recorded):
         raise RuntimeError(
             f"Output 0 of {made_by.removesuffix('Backward0')} is a view and is being modified inplace. This "
             "view is the output of a function that returns multiple views. Such functions do not allow the "
@@ -173,6 +179,32 @@ def as_it_was(tensor: Tensor) -> Tensor:
     if tensor.name:
         before.name = tensor.name
     return before
+
+
+def _as_they_were(
+    tensor: Tensor, arguments: tuple[Any, ...], settings: dict[str, Any]
+) -> tuple[Tensor, tuple[Any, ...], dict[str, Any]]:
+    """The tensor before a change, and the operands, before it too where they share its elements."""
+    before, storage = as_it_was(tensor), storage_of(tensor)
+    resting: Storage | None = None
+
+    def was(other: Any) -> Any:
+        nonlocal resting
+        if not isinstance(other, Tensor) or other._storage is not storage:
+            return other
+        copy = before if other is tensor else as_it_was(other)
+        copy._storage = before._storage = resting = resting or storage.at_rest()
+        if copy._node is not None and copy._node.output is copy.array:
+            copy._node.storage = resting
+        return copy
+
+    return before, tuple(map(was, arguments)), {name: was(other) for name, other in settings.items()}
+
+
+def _change_what_was(before: Tensor, tensor: Tensor) -> None:
+    """Let a derivative that needs an operand's old elements, now overwritten, raise as in PyTorch."""
+    if before._storage is not None:
+        before._storage.change(*storage_of(tensor).changes[-1][1:])
 
 
 class noted_change:
@@ -282,7 +314,7 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
     if gpu is not None:
         with OnGPU(gpu):
             return setitem(self, index, value)
-    refuse_change(self)
+    refuse_change(self, isinstance(value, Tensor) and value._requires_grad)
     entries = plain_index(self, index)
     if not isinstance(value, Tensor):
         value = _as_element(value, self)

@@ -35,7 +35,7 @@ def _gradient(g: Any, a: Any, out: Any, shape: tuple[int, ...], dim: int | None,
         return back * restored(out, shape, dim, keepdim) / a
     if dim is not None:
         return back * np.swapaxes(_others(np.swapaxes(a, dim, -1)), dim, -1)
-    if values.__class__ is np.ndarray and values.size - np.count_nonzero(values) > 1:
+    if a.__class__ is np.ndarray and a.size - np.count_nonzero(a) > 1:
         return np.zeros_like(a)  # whatever else there is: in PyTorch two zeros outdo a NaN
     return back * _others(a.reshape(-1)).reshape(shape)
 

@@ -93,6 +93,57 @@ def test_the_refusal_names_the_line_and_the_tensor():
 
 
 @on_each
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda T, y: y.mul_(y),
+        lambda T, y: y.mul_(y[:]),
+        lambda T, y: y.mul_(y.view(1, 2)[0]),
+        lambda T, y: y.mul_(y.detach()),
+        lambda T, y: y.div_(y),
+        lambda T, y: y.pow_(y),
+        lambda T, y: y.hypot_(y),
+        lambda T, y: y.addcmul_(y, y),
+        lambda T, y: y.lerp_(y * 2, weight=y),
+        lambda T, y: y[:1].mul_(y[1:]),
+        lambda T, y: y[0].mul_(y[1]),
+    ],
+)
+def test_an_operand_that_shares_the_changed_elements_is_not_used_as_it_is_afterwards(T: Any, change: Any):
+    y = T.tensor([2.0, 3.0], requires_grad=True) * 1
+    change(T, y)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
+
+
+@on_each
+def test_an_operand_that_shares_the_changed_elements_may_be_added(T: Any):
+    x = T.tensor([2.0, 3.0], requires_grad=True)
+    y = x * 1
+    y.add_(y[:], alpha=2)
+    y.sum().backward()
+    assert y.tolist() == [6.0, 9.0] and x.grad.tolist() == [3.0, 3.0]
+
+
+@on_each
+@pytest.mark.parametrize("of_many", [True, False])
+def test_a_view_that_learns_nothing_yet_is_not_joined_to_the_graph_where_its_base_could_not_be(
+    T: Any, of_many: bool
+):
+    base, learns = T.ones(2), T.ones(2, requires_grad=True)
+    if of_many:
+        view = base.unbind()[0]
+    else:
+        with T.no_grad():
+            view = base[0]
+    view.mul_(2)
+    for change in (lambda: view.mul_(learns[0]), lambda: view.fill_(learns[0])):
+        with pytest.raises(RuntimeError, match="is being modified inplace"):
+            change()
+    assert base.tolist() == [2.0, 1.0]
+
+
+@on_each
 def test_a_value_that_nobody_saved_may_change(T: Any):
     x = T.ones(2, requires_grad=True)
     y = x + 1

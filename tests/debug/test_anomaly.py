@@ -82,7 +82,7 @@ def test_it_finds_nan_in_gradients_of_gradients_and_in_custom_functions():
 
 
 def test_the_modes_nest_and_end():
-    assert not torch.is_anomaly_enabled()
+    assert not torch.is_anomaly_enabled() and torch.is_anomaly_check_nan_enabled()
     with torch.autograd.set_detect_anomaly(True, check_nan=False):
         assert torch.is_anomaly_enabled() and not torch.is_anomaly_check_nan_enabled()
         x = torch.tensor([0.0], requires_grad=True)
@@ -91,7 +91,7 @@ def test_the_modes_nest_and_end():
         with torch.autograd.set_detect_anomaly(False):
             assert not torch.is_anomaly_enabled()
         assert torch.is_anomaly_enabled()
-    assert not torch.is_anomaly_enabled()
+    assert not torch.is_anomaly_enabled() and torch.is_anomaly_check_nan_enabled()
     torch.autograd.set_detect_anomaly(True)
     assert torch.is_anomaly_enabled()
     torch.autograd.set_detect_anomaly(False)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
+import autokit
 from tests.ops.beside import assert_same_error, assert_same_gradients, assert_same_outcome
 from tests.support import require
 
@@ -331,3 +333,12 @@ SMOOTH_OR_BENT: dict[str, Any] = {
 @pytest.mark.parametrize("name", SMOOTH_OR_BENT)
 def test_gradients_at_kinks_zeros_infinities_and_nan_are_pytorchs(name: str, seed: float):
     assert_same_gradients(SMOOTH_OR_BENT[name], seed)
+
+
+def test_sinc_is_curved_at_zero_where_pytorch_has_nan():
+    x = autokit.tensor([0.0, 1e-30, 1e-8, 0.009], dtype=autokit.float64, requires_grad=True)
+    (slope,) = autokit.autograd.grad(autokit.sinc(x).sum(), x, create_graph=True)
+    (curvature,) = autokit.autograd.grad(slope.sum(), x)
+    pi_x = np.pi * x.detach().numpy()
+    expected = -(np.pi**2) * (1 / 3 - pi_x**2 / 10 + pi_x**4 / 168)  # the series of the second derivative
+    np.testing.assert_allclose(curvature.numpy(), expected, rtol=1e-9)

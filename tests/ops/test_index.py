@@ -193,6 +193,20 @@ def test_basic_parts_are_views_and_others_are_copies():
         assert not np.shares_memory(part.numpy(), x.numpy())
 
 
+@pytest.mark.parametrize(
+    "index",
+    [None, (slice(None), None), (..., None), (0, None), (slice(None), slice(None), None, slice(0, 4, 2))]
+    + [(None, None), (slice(None), None, slice(0, 1))],
+    ids=str,
+)
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1)], ids=str)
+def test_a_new_dimension_has_pytorchs_stride(index: Any, order: tuple[int, ...]):
+    ours, theirs = (T.arange(24.0).reshape(2, 3, 4).permute(order)[index] for T in (autokit, torch))
+    assert ours.stride() == theirs.stride() and ours.is_contiguous() == theirs.is_contiguous()
+    ours.add_(1)
+    assert ours._base is not None and ours.tolist() == (theirs + 1).tolist()
+
+
 def test_iteration_and_membership():
     x = autokit.tensor([[1, 2], [3, 4]])
     assert [row.tolist() for row in x] == [[1, 2], [3, 4]] and len(x) == 2

@@ -68,11 +68,22 @@ def test_second_derivatives_are_those_by_differences():
         (lambda x: x.logcumsumexp(1), x),
         (lambda x: x.prod(0), zeros),
         (lambda x: x.prod(), zeros),
+        (lambda x: x.prod(), zeros[0, 1:].detach().requires_grad_()),
+        (lambda x: x[[0, 0, 1, 1]].prod(), zeros[0, 1:].detach().requires_grad_()),
         (lambda x: x.var((), correction=0), x),
         (lambda x: autokit.cov(x), x),
         (lambda x: x.quantile(0.3, 1), x),
     ):
         assert gradcheck(call, (at,)) and gradgradcheck(call, (at,))
+
+
+def test_a_product_with_two_zeros_is_curved_between_them():
+    x = autokit.tensor([0.0, 3.0, 0.0], requires_grad=True)
+    assert autokit.autograd.functional.hessian(lambda x: x.prod(), x).tolist() == [
+        [0, 0, 3],
+        [0] * 3,
+        [3, 0, 0],
+    ]
 
 
 def test_the_gradient_of_a_variance_over_an_empty_list_counts_all_elements():
