@@ -10,17 +10,9 @@ from typing import Any
 
 from autokit import dtypes
 from autokit.autograd.node import FREED, NODES, Node, source_line
+from autokit.ops.errors import ChangedSince
 from autokit.ops.recording import INFERENCE_SAVED
 from autokit.tensor import Tensor
-
-
-class ChangedSince(RuntimeError):
-    """A value that a derivative needs was changed in place after it was saved."""
-
-
-# A traceback calls it what PyTorch raises.
-ChangedSince.__name__ = ChangedSince.__qualname__ = "RuntimeError"
-ChangedSince.__module__ = "builtins"
 
 
 def fetch_arrays(node: Node, fetch: tuple[int | str, ...], target: Any) -> list[Any]:

@@ -15,7 +15,6 @@ import numpy as np
 
 from autokit.autograd.engine import run_backward
 from autokit.autograd.node import Node as EngineNode
-from autokit.autograd.saved import ChangedSince
 from autokit.devices import made_beside
 from autokit.graphs.backward import Backward
 from autokit.graphs.capture import OPERATIONS_SHOWN, Capture, capture
@@ -29,7 +28,7 @@ from autokit.graphs.sending import by_assignment
 from autokit.graphs.ways import told_ways
 from autokit.graphs.words import Words
 from autokit.ops.custom import looking_back
-from autokit.ops.errors import describe
+from autokit.ops.errors import ChangedSince, describe
 from autokit.tensor import Tensor
 
 OPERATIONS_IN_FULL = 100

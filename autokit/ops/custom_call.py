@@ -13,10 +13,10 @@ from weakref import ref
 
 import numpy as np
 
-from autokit.autograd.saved import ChangedSince
 from autokit.devices import computing_on, made_beside, module_for
 from autokit.dtypes import DIFFERENTIABLE
 from autokit.ops.custom import Parts, custom_operation, hold, join, output_of
+from autokit.ops.errors import ChangedSince
 from autokit.ops.inplace import noted_change, overwrite
 from autokit.ops.recording import INFERENCE_SAVED
 from autokit.ops.rules import Operation

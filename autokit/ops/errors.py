@@ -17,6 +17,15 @@ if TYPE_CHECKING:
     from autokit.tensor import Tensor
 
 
+class ChangedSince(RuntimeError):
+    """A value that a derivative needs was changed in place after it was saved."""
+
+
+# A traceback calls it what PyTorch raises.
+ChangedSince.__name__ = ChangedSince.__qualname__ = "RuntimeError"
+ChangedSince.__module__ = "builtins"
+
+
 def not_a_tensor(operation: Operation, value: Any, place: int) -> TypeError:
     """The error for an operand that is no tensor."""
     return TypeError(

@@ -96,7 +96,7 @@ def atanh(a, /):
 
 def _slope_of_sinc(g: Any, a: Any) -> Any:
     # Near 0 the quotient loses its digits, and its derivative more of them: there the series stands for it.
-    near = (a > -0.01) & (a < 0.01)
+    near = np.abs(a) < 0.01
     x = math.pi * np.where(near, 1.0, a)
     small = math.pi * np.where(near, a, 0.0)
     square = small * small

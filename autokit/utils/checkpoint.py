@@ -19,11 +19,11 @@ from autokit import random
 from autokit.autograd.engine import run_backward
 from autokit.autograd.modes import enable_grad, no_grad
 from autokit.autograd.node import Node
-from autokit.autograd.saved import ChangedSince
 from autokit.func.calls import zeros
 from autokit.func.trees import flatten, unflatten
 from autokit.memory import next_sequence
 from autokit.ops.custom import Parts, custom_operation, held, hold, join
+from autokit.ops.errors import ChangedSince
 from autokit.tensor import Tensor
 from autokit.thread_state import thread
 
