@@ -17,8 +17,12 @@ __all__ = [
     "device_count",
     "empty_cache",
     "is_available",
+    "max_memory_allocated",
+    "max_memory_reserved",
     "memory_allocated",
     "memory_reserved",
+    "memory_stats",
+    "reset_peak_memory_stats",
     "set_device_idx",
     "set_device_index",
     "synchronize",
@@ -66,5 +70,9 @@ def empty_cache() -> None:
 
 memory_allocated = cuda.memory_allocated
 memory_reserved = cuda.memory_reserved
+memory_stats = cuda.memory_stats
+max_memory_allocated = cuda.max_memory_allocated
+max_memory_reserved = cuda.max_memory_reserved
+reset_peak_memory_stats = cuda.reset_peak_memory_stats
 current_device_idx = current_device_index
 set_device_idx = set_device_index

@@ -35,10 +35,13 @@ _cupy: Any = None
 
 
 def count_gpus(cupy: Any) -> Any:
-    """``cupy``, of which it is known from now on whether it computes on several GPUs."""
+    """``cupy``, of which it is known from now on whether it has several GPUs, and what is taken of them."""
     global _cupy
     if cupy is not _cupy:
+        from autokit.gpu_memory import note_peaks
+
         (UNUSUAL.add if cupy.cuda.runtime.getDeviceCount() > 1 else UNUSUAL.discard)(SEVERAL)
+        note_peaks(cupy)
         _cupy = cupy
     return cupy
 

@@ -24,6 +24,7 @@ LAYERS = (
         "thread_state",
         "current_gpu",
         "late_errors",
+        "gpu_memory",
         "sparse_array",
     },
     {"ops", "autograd", "func", "tensor", "random", "tensortypes", "handles", "size", "memory"},

@@ -69,6 +69,8 @@ def test_a_switch_answers_as_pytorchs(program: list[str]):
         "cuda.empty_cache()",
         "cuda.memory_allocated()",
         "cuda.max_memory_allocated()",
+        "cuda.max_memory_reserved()",
+        "cuda.memory_stats()",
         "cuda.memory_reserved()",
         "accelerator.is_available()",
         "accelerator.current_accelerator()",

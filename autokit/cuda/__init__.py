@@ -26,9 +26,13 @@ from autokit.cuda.gpus import (
 from autokit.cuda.memory import (
     empty_cache,
     max_memory_allocated,
+    max_memory_reserved,
     mem_get_info,
     memory_allocated,
     memory_reserved,
+    memory_stats,
+    memory_summary,
+    reset_max_memory_allocated,
     reset_peak_memory_stats,
 )
 from autokit.cuda.streams import Event, Stream, current_stream, default_stream, stream
@@ -62,9 +66,13 @@ __all__ = [
     "manual_seed",
     "manual_seed_all",
     "max_memory_allocated",
+    "max_memory_reserved",
     "mem_get_info",
     "memory_allocated",
     "memory_reserved",
+    "memory_stats",
+    "memory_summary",
+    "reset_max_memory_allocated",
     "reset_peak_memory_stats",
     "set_device",
     "stream",

@@ -13,7 +13,7 @@ import numpy as np
 
 from autokit.ops.gpu.arrays import ask
 from tests.gpu.standin import hardware
-from tests.gpu.standin.hardware import Device, OutOfMemoryError, check_device, current
+from tests.gpu.standin.hardware import Device, check_device, current
 from tests.gpu.standin.notes import NAMES, copies, launches, sizes
 from tests.gpu.standin.ufuncs import applied, keywords_of_ufunc
 
@@ -35,7 +35,7 @@ class ndarray:
     """An array "on the GPU" of number ``place``; ``host`` holds what no test may look at."""
 
     __array_priority__ = 100
-    __slots__ = ("__weakref__", "base", "host", "place")
+    __slots__ = ("__weakref__", "base", "host", "memory", "place")
 
     def __init__(self, host: Any, base: Any = None, memptr: Any = None, strides: Any = None) -> None:
         self.place = current() if base.__class__ is not ndarray else base.place
@@ -46,8 +46,8 @@ class ndarray:
             self.place = memptr.place
         self.host = host if isinstance(host, np.ndarray) else np.asarray(host)
         self.base = base
-        if base is None and self.host.nbytes > hardware.MEMORY:
-            raise OutOfMemoryError(f"Out of memory allocating {self.host.nbytes:,} bytes")
+        if base is None and not isinstance(memptr, Pointer):
+            self.memory = hardware.get_allocator()(self.host.nbytes)
 
     # ------------------------------------------------------------ what CuPy's arrays tell of themselves
 

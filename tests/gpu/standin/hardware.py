@@ -159,19 +159,49 @@ class Event:
         catch_up()
 
 
+class Memory:
+    """A piece of the memory of the GPU that computes: taken as long as somebody holds it."""
+
+    def __init__(self, size: int) -> None:
+        self.size, self.place = -(-size // 512) * 512, _current.number
+        taken[self.place] += self.size
+        kept[self.place] = max(kept[self.place], taken[self.place])
+
+    def __del__(self) -> None:
+        taken[self.place] -= self.size
+
+
+taken, kept = [0] * COUNT, [0] * COUNT
+"""The bytes of each GPU that arrays take, and these with what was freed and is kept for others."""
+
+
 class Pool:
-    """The memory of each GPU: nobody counts here, but who asks is told of the one that computes."""
+    """The memory of each GPU; who asks is told of the one that computes."""
 
-    freed: list[int]
-
-    def __init__(self) -> None:
-        self.freed = []
+    def malloc(self, size: int) -> Memory:
+        if size > MEMORY:
+            raise OutOfMemoryError(f"Out of memory allocating {size:,} bytes")
+        return Memory(size)
 
     def used_bytes(self) -> int:
-        return 1000 * _current.number
+        return taken[_current.number]
 
     def total_bytes(self) -> int:
-        return 2000 * _current.number
+        return kept[_current.number]
 
     def free_all_blocks(self) -> None:
-        self.freed.append(_current.number)
+        kept[_current.number] = taken[_current.number]
+
+
+POOL = Pool()
+_allocators: list[Callable[[int], Any]] = [POOL.malloc]
+
+
+def get_allocator() -> Callable[[int], Any]:
+    """What finds memory for arrays: ``cupy.cuda.get_allocator``."""
+    return _allocators[0]
+
+
+def set_allocator(allocator: Callable[[int], Any] | None) -> None:
+    """Let ``allocator`` find memory from now on; the pool for None."""
+    _allocators[0] = POOL.malloc if allocator is None else allocator

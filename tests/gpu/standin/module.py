@@ -47,8 +47,8 @@ def module() -> ModuleType:
     cupy.asnumpy = lambda array: array.get()
     cupy.fuse = fuse
     cupy.RawKernel = RawKernel
-    pool = hardware.Pool()
-    cupy.get_default_memory_pool = lambda: pool
+    hardware.set_allocator(None)
+    cupy.get_default_memory_pool = lambda: hardware.POOL
     cupy.cuda = SimpleNamespace(
         Device=hardware.Device,
         runtime=SimpleNamespace(
@@ -64,6 +64,8 @@ def module() -> ModuleType:
         Event=hardware.Event,
         Stream=hardware.Stream,
         alloc_pinned_memory=bytearray,
+        get_allocator=hardware.get_allocator,
+        set_allocator=hardware.set_allocator,
         cublas=cublas,
         get_cublas_handle=lambda: 0,
         get_current_stream=hardware.current_stream,
