@@ -152,6 +152,7 @@ _PACKAGES = (
     "distributed",
     "distributions",
     "draw",
+    "fft",
     "func",
     "graphs",
     "jit",

@@ -99,7 +99,6 @@ _INSTEAD = {
     },
     "torch": {
         "hub": "the model's own code and weights",
-        "fft": "numpy.fft, where no gradient is needed",
         "stft": "numpy.fft",
         "istft": "numpy.fft",
         "eig": "torch.linalg.eig",
@@ -234,6 +233,7 @@ _ORDER = (
     "torch.nn.functional",
     "torch.linalg",
     "torch.special",
+    "torch.fft",
     "torch.optim",
     "torch.optim.lr_scheduler",
     "torch.utils.data",

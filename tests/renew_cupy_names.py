@@ -58,6 +58,7 @@ def text() -> str:
     ufuncs = {name: each for name, each in vars(cupy).items() if isinstance(each, cupy.ufunc)}
     names = {
         "cupy": names_of(cupy, np),
+        "cupy.fft": names_of(cupy.fft, np.fft),
         "cupy.linalg": names_of(cupy.linalg, np.linalg),
         "cupy.lib.stride_tricks": names_of(cupy.lib.stride_tricks, np.lib.stride_tricks),
         "cupy.ndarray": names_of(cupy.ndarray, np.ndarray) | {"get": ["stream", "order", "out", "blocking"]},

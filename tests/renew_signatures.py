@@ -114,6 +114,7 @@ def _public(functions: Any, neural: Any, methods: Any) -> list[tuple[str, list[s
             {**functions, **neural},
             "",
         ),
+        ("fft_", vars(namespace(autokit, "fft")), torch.fft, functions, "fft_"),
         ("linalg_", vars(namespace(autokit, "linalg")), torch.linalg, functions, "linalg_"),
         ("special_", vars(namespace(autokit, "special")), torch.special, functions, "special_"),
     ]

@@ -36,6 +36,7 @@ LAYERS = (
         "backends",
         "cuda",
         "debug",
+        "fft",
         "linalg",
         "serialization",
         "sparse",

@@ -36,8 +36,8 @@ _LINEAR = """
 """Linear with real factors, or constant: their rules do to a complex gradient what they do to a real one."""
 
 _WRITTEN_FOR_BOTH = """
-    abs angle cholesky complex conj distance eig_values eig_vectors eigh_values eigh_vectors
-    linalg_vector_norm pinv polar qr_q qr_r sgn slogdet_log slogdet_sign std svd_s svd_u svd_vh var
+    abs angle cholesky complex conj distance eig_values eig_vectors eigh_values eigh_vectors fft_c2c fft_c2r
+    fft_r2c linalg_vector_norm pinv polar qr_q qr_r sgn slogdet_log slogdet_sign std svd_s svd_u svd_vh var
     view_as_complex view_as_real
 """
 """What has no complex derivative, or relates real numbers to complex ones: their rules say what is right."""

@@ -78,6 +78,8 @@ _KINDS = {
     "int32": "Int",
     "int64": "Long",
     "bfloat16": "BFloat16",
+    "complex64": "ComplexFloat",
+    "complex128": "ComplexDouble",
 }
 
 

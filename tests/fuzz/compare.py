@@ -16,6 +16,7 @@ from tests.fuzz.calls import Call
 from tests.ops.case import flat
 
 TOLERANCE = {"float64": 1e-9, "float32": 5e-5, "float16": 1e-2, "bfloat16": 3e-2}
+TOLERANCE |= {"complex128": TOLERANCE["float64"], "complex64": TOLERANCE["float32"]}
 SECONDS = 5
 """How long a call may take."""
 

@@ -41,6 +41,7 @@ HOMES = {
     "functional": "nn.functional",
     "linalg": "linalg",
     "special": "special",
+    "fft": "fft",
 }
 """Where in the library each kind of function stands."""
 
@@ -128,7 +129,7 @@ def signatures(target: Target) -> list[list[Parameter]]:
     if target.home == "functional" and inspect.isfunction(function) and not _is_dispatcher(function):
         return [_of_python(function)]
     name = target.base if not target.name.endswith("_") else target.name
-    if target.home in ("linalg", "special"):
+    if target.home in ("linalg", "special", "fft"):
         name = target.home + "_" + target.name
     forms: list[list[Parameter]] = []
     for schema in torch._C._jit_get_schemas_for_operator("aten::" + name):
@@ -149,7 +150,7 @@ def signatures(target: Target) -> list[list[Parameter]]:
 @cache
 def results_written(target: Target) -> int:
     """How many tensors the function writes into where ``out=`` names them; 0 where it takes none."""
-    if target.home not in ("functions", "linalg", "special") or target.name.endswith("_"):
+    if target.home not in ("functions", "linalg", "special", "fft") or target.name.endswith("_"):
         return 0
     name = target.base if target.home != "functions" else target.name
     schemas = map(str, torch._C._jit_get_schemas_for_operator("aten::" + name))

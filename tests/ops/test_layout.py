@@ -10,7 +10,7 @@ import pytest
 
 import autokit
 from tests.ops.case import flat
-from tests.ops.cases import CASES
+from tests.ops.cases import CASES, fourier
 from tests.support import require
 
 require("torch")
@@ -118,6 +118,7 @@ ARRANGED = {
     ),
 }
 
+TRANSFORMS = {*fourier.ONE.split(), *fourier.SEVERAL.split()}
 BY_STEPS = "made here by several recorded products"
 MIXED = "of operands that lie differently PyTorch follows the first, and NumPy none"
 OTHERWISE = {
@@ -131,6 +132,7 @@ OTHERWISE = {
     "max_pool3d": "PyTorch refuses channels last without a batch",
     "linalg.householder_product": BY_STEPS,
     "orgqr": BY_STEPS,
+    **{f"fft.{name}": "PyTorch's library for transforms chooses" for name in TRANSFORMS},
     "linalg.solve": "of a vector for each matrix PyTorch makes columns of the batch",
     "linalg.lstsq": "PyTorch's are a part of a longer array",
     "linalg.lu_solve": "of X A = B PyTorch fills columns",

@@ -34,6 +34,7 @@ def module() -> ModuleType:
             value = getattr(source, name)
             setattr(target, name, value if takes == "value" else function_of(owner, name, value))
     cupy: Any = made["cupy"]
+    cupy.fft = made["cupy.fft"]
     cupy.linalg = made["cupy.linalg"]
     cupy.lib = ModuleType("cupy.lib")
     cupy.lib.stride_tricks = made["cupy.lib.stride_tricks"]
