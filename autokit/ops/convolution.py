@@ -7,7 +7,8 @@ what the windows saw.  Each of these is linear in both of its operands again,
 with derivatives among the same three, and so there is a derivative of every
 order.
 
-The array code is in :mod:`autokit.ops.correlate`, for large arrays where Numba
+The array code is in :mod:`autokit.ops.correlate`, for many images in
+:mod:`autokit.ops.correlate_rows`, for large arrays where Numba
 is installed in :mod:`autokit.ops.correlate_native`, for a GPU in
 :mod:`autokit.ops.gpu.correlate`, and for numbers that are not finite in
 :mod:`autokit.ops.correlate_exact`; :mod:`autokit.ops.conv` checks what a program passes.
@@ -21,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from autokit.devices import has_channels_last, on_a_gpu, with_channels_as
-from autokit.ops import correlate_exact, correlate_native
+from autokit.ops import correlate_exact, correlate_native, correlate_rows
 from autokit.ops.correlate import (
     correlate,
     correlate_input_gradient,
@@ -49,7 +50,7 @@ def _run(function: Any, a: Any, b: Any, *rest: Any) -> Any:
     if function is correlate_input_gradient and not np.isfinite(b).all():
         return correlate_exact.correlate_input_gradient(a, b, *rest)
     large = a.__class__ is b.__class__ is np.ndarray and is_large(a)
-    made = (getattr(correlate_native, function.__name__) if large else function)(a, b, *rest)
+    made = getattr(correlate_native if large else correlate_rows, function.__name__)(a, b, *rest)
     if function is correlate_weight_gradient and np.isnan(made).any():
         return correlate_exact.correlate_weight_gradient(a, b, *rest)
     return made

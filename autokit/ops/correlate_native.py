@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.ops import correlate as by_products
+from autokit.ops import correlate_rows as by_products
 from autokit.ops.correlate import Layout, Windows, layout, take_apart
 from autokit.ops.native import compiled
 from autokit.ops.strides import strided

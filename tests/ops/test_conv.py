@@ -14,7 +14,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 import autokit
 from autokit.nn import functional as F
-from autokit.ops import correlate, correlate_native, native
+from autokit.ops import correlate, correlate_native, correlate_rows, native
 from autokit.ops.correlate import Windows
 from tests.support import require
 
@@ -43,14 +43,15 @@ def plain_correlate(x: np.ndarray, weight: np.ndarray, windows: Windows) -> np.n
 
 
 @st.composite
-def convolutions(draw: Any) -> tuple[np.ndarray, np.ndarray, Windows]:
+def convolutions(draw: Any, most: int = 3) -> tuple[np.ndarray, np.ndarray, Windows]:
+    """With strides, dilations and groups up to ``most``."""
     ndim = draw(st.integers(1, 3))
 
     def numbers(least: int, most: int) -> tuple[int, ...]:
         return tuple(draw(st.lists(st.integers(least, most), min_size=ndim, max_size=ndim)))
 
-    sizes, kernel, groups = numbers(1, 7), numbers(1, 3), draw(st.integers(1, 3))
-    windows = Windows(numbers(1, 3), numbers(0, 2), numbers(1, 3), groups)
+    sizes, kernel, groups = numbers(1, 7), numbers(1, 3), draw(st.integers(1, most))
+    windows = Windows(numbers(1, most), numbers(0, 2), numbers(1, most), groups)
     assume(min(correlate.output_sizes(sizes, kernel, windows)) > 0)
     inputs, outputs = draw(st.integers(1, 2)), draw(st.integers(1, 2))
     random = np.random.RandomState(draw(st.integers(0, 1000)))
@@ -78,6 +79,19 @@ def test_the_convolution_by_loops_is_the_plain_one(drawn: Any, together: int):
         is_the_plain_one(correlate_native, *drawn)
     finally:
         correlate_native.TOGETHER = before
+
+
+@given(
+    convolutions(1), st.sampled_from([60, 400, 1 << 18]), st.sampled_from([40, 1 << 18]), st.integers(1, 3)
+)
+@settings(max_examples=100, deadline=None)
+def test_the_convolution_by_rows_is_the_plain_one(drawn: Any, small: int, tile: int, parts: int):
+    limits = {"SMALL": small, "SMALL_OF_ONE": small, "FEWEST_COLUMNS": 1, "FEWEST_LINES": 1, "TILE": tile}
+    limits |= {"LEAST_ROWS": 1, "PARTS": parts, "WORK": 1, "LEAST_WORK": 1}
+    with pytest.MonkeyPatch.context() as changed:
+        for name, value in limits.items():
+            changed.setattr(correlate_rows, name, value)
+        is_the_plain_one(correlate_rows, *drawn)
 
 
 def is_the_plain_one(fast: Any, x: np.ndarray, weight: np.ndarray, windows: Windows) -> None:
@@ -152,18 +166,20 @@ def test_large_convolutions_go_through_loops_whose_results_numpy_has_too(
     }
 
 
-def test_a_large_convolution_does_not_depend_on_the_number_of_threads():
+@pytest.mark.parametrize("by_numba", [True, False])
+def test_a_large_convolution_does_not_depend_on_the_number_of_threads(by_numba: bool):
     random = np.random.RandomState(0)
     x, weight = (
         autokit.tensor(random.uniform(-1, 1, shape).astype(np.float32), requires_grad=True)
-        for shape in ((21, 5, 20, 20), (7, 5, 3, 3))
+        for shape in ((41, 15, 20, 20), (17, 15, 3, 3))
     )
     found, before = [], autokit.get_num_threads()
     try:
         for threads in (1, 2, 4):
             autokit.set_num_threads(threads)
-            out = autokit.conv2d(x, weight)
-            found.append([out.detach(), *autokit.autograd.grad(out.square().sum(), (x, weight))])
+            with autokit.backends.numba.flags(enabled=by_numba):
+                out = autokit.conv2d(x, weight)
+                found.append([out.detach(), *autokit.autograd.grad(out.square().sum(), (x, weight))])
     finally:
         autokit.set_num_threads(before)
     for other in found[1:]:
