@@ -56,8 +56,11 @@ LEAST_WORK = 1 << 22
 WORK = 1 << 23
 """Multiplications that make up for what it costs to wake a thread for a part."""
 
-TILE = 1 << 19
+TILE = 1 << 17
 """Elements that the rows of a tile take of memory, unless a single image needs more."""
+
+LARGER = 4
+"""Tiles are larger where threads have parts: so each asks less often for the lock of Python."""
 
 
 class Tap(NamedTuple):
@@ -231,9 +234,10 @@ def _divisor(width: int, most: int) -> int:
 def _parts(count: int, output: tuple[int, ...], shape: tuple[int, ...]) -> list[Part]:
     """The images in parts of whole tiles, and these of as many images as share a product."""
     height, width = output[0], math.prod(output[1:])
-    step = -(-count // (PARTS if count * height * width * math.prod(shape) >= PARTS * WORK else 1))
+    shared = count * height * width * math.prod(shape) >= PARTS * WORK
+    step = -(-count // (PARTS if shared else 1))
     of_image = (height + shape[2] - 1) * math.prod(shape[1:]) // shape[2] * width
-    tile = max(1, min(step, TILE // of_image))
+    tile = max(1, min(step, TILE * (LARGER if shared else 1) // of_image))
     together = _equal_parts(tile, max(1, _most_columns(shape) // width))
     tile -= tile % together
     step -= step % tile
