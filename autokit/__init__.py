@@ -40,6 +40,7 @@ from autokit.dtypes import (
 )
 from autokit.formats import layout, memory_format
 from autokit.limits import finfo, iinfo
+from autokit.ops.names import found_by_pickle
 from autokit.printing import get_printoptions, set_printoptions
 from autokit.random import (
     Generator,
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
     from autokit.widgets.playground import playground
 
 globals().update(ops.FUNCTIONS)
+found_by_pickle("autokit", ops.FUNCTIONS)
 globals().update(dtypes.BY_NAME)
 globals().update(formats.NAMES)
 globals().update(tensortypes.TYPES)

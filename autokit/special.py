@@ -5,7 +5,7 @@ from autokit.ops.elementwise import sigmoid as expit
 from autokit.ops.exponential import exp2, expm1, log1p, logit, xlog1py, xlogy
 from autokit.ops.incomplete_gamma import igamma as gammainc
 from autokit.ops.incomplete_gamma import igammac as gammaincc
-from autokit.ops.names import public
+from autokit.ops.names import found_by_pickle, public
 from autokit.ops.polynomials import FUNCTIONS as POLYNOMIALS
 from autokit.ops.rounding import round as plain_round
 from autokit.ops.signatures import looked_at
@@ -92,3 +92,4 @@ globals().update(POLYNOMIALS)
 for _name in __all__:
     _function = public(globals()[_name])
     globals()[_name] = looked_at(f"special_{_name}", _function) if _name in _LOOKED_AT else _function
+found_by_pickle(__name__, globals())

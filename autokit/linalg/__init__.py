@@ -21,7 +21,7 @@ from autokit.ops import (
     tensor_equations,
 )
 from autokit.ops.matrices import LinAlgError
-from autokit.ops.names import public
+from autokit.ops.names import found_by_pickle, public
 from autokit.ops.signatures import looked_at
 
 _FUNCTIONS = {
@@ -93,6 +93,7 @@ _FUNCTIONS = {
 for _family, _names in _FUNCTIONS.items():
     for _name, _own in _names.items():
         globals()[_name] = looked_at(f"linalg_{_name}", public(getattr(_family, _own)))
+found_by_pickle(__name__, globals())
 
 __getattr__ = names_of("torch.linalg")
 

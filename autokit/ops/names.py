@@ -7,7 +7,9 @@ itself: NumPy's keywords, a hint for a mistyped one, and ``out=``.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping
+from types import FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -221,6 +223,18 @@ _MAY_BE: dict[str, Callable[[Any], bool]] = {
     "Size": lambda value: isinstance(value, tuple | list | Tensor) or _is_int(value),
 }
 """What a parameter that is annotated with a word takes."""
+
+
+def found_by_pickle(module: str, functions: Mapping[str, Any]) -> None:
+    """Let each function say that it stands in ``module``, so that pickle finds it there again.
+
+    One that stands where it says already keeps that.
+    """
+    for name, function in functions.items():
+        if isinstance(function, FunctionType):
+            said = sys.modules.get(function.__module__)
+            if getattr(said, function.__qualname__, None) is not function:
+                function.__module__, function.__qualname__ = module, name
 
 
 def unknown_keyword(function: str, name: str, known: list[str]) -> TypeError:

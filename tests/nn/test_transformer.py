@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import pytest
@@ -126,3 +127,11 @@ def test_an_error_inside_names_the_innermost_layer():
     with pytest.raises(RuntimeError) as error:
         model(ak.ones(3, 4, 8))
     assert "[in 0.layers.1.linear2: Linear(in_features=15" in str(error.value)
+
+
+def test_a_layer_can_be_pickled_with_its_activation():
+    layer = nn.TransformerEncoderLayer(4, 2, 8, batch_first=True).eval()
+    x = ak.randn(2, 3, 4)
+    again = pickle.loads(pickle.dumps(layer))
+    assert again.activation is layer.activation
+    assert again(x).tolist() == layer(x).tolist()

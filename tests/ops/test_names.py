@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
+import pickle
+from types import FunctionType
+
 import pytest
 
 import autokit as torch
@@ -56,3 +60,14 @@ def test_a_wrong_number_of_arguments_says_how_to_call(call, message):
 def test_a_mistyped_keyword_is_named_with_its_neighbour(call):
     with pytest.raises(TypeError, match="unexpected keyword argument 'dimm'; did you mean 'dim'"):
         call(torch.ones(2, 2), dimm=0)
+
+
+@pytest.mark.parametrize("space", ["", ".nn.functional", ".nn.init", ".linalg", ".special"])
+def test_pickle_finds_every_function_again(space: str):
+    """A layer that holds one, as a transformer's its activation, can then go to another process."""
+    room = importlib.import_module(f"autokit{space}")
+    functions = {name: value for name, value in vars(room).items() if isinstance(value, FunctionType)}
+    public = {name: function for name, function in functions.items() if not name.startswith("_")}
+    assert len(public) > 20
+    for name, function in public.items():
+        assert pickle.loads(pickle.dumps(function)) is function, name

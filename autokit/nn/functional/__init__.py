@@ -67,7 +67,7 @@ from autokit.nn.functional.pooling import (
     max_unpool2d,
     max_unpool3d,
 )
-from autokit.ops.names import by_samples_else
+from autokit.ops.names import by_samples_else, found_by_pickle
 from autokit.ops.signatures import looked_at, looked_at_after
 
 if TYPE_CHECKING:
@@ -88,6 +88,7 @@ for _name, _function in tuple(globals().items()):
     if _name[0] != "_" and _function.__class__ is FunctionType and _name not in ops.FUNCTIONAL:
         _look = looked_at_after if _name in _SHORT else looked_at
         globals()[_name] = _look(f"functional.{_name}", _function)
+found_by_pickle(__name__, globals())
 
 __all__ = [
     "affine_grid",
