@@ -17,6 +17,7 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.batches.batch import Batch
+from autokit.current_gpu import computing_beside
 from autokit.devices import address_of, copied, device_of, no_numpy, put_on, to_numpy
 from autokit.handles import RemovableHandle
 from autokit.late_errors import LATE, raise_late
@@ -412,7 +413,12 @@ class Tensor:
         if stream is not None and isinstance(self.array, np.ndarray):
             raise AssertionError("stream should be None on cpu.")
         settings = {name: value for name, value in settings.items() if value is not None}
-        return self.array.__dlpack__(stream=stream, **settings)
+        array = self.array
+        if not isinstance(array, np.ndarray) and settings.get("copy") and "dl_device" not in settings:
+            array = copied(array)  # which CuPy refuses to do itself
+            del settings["copy"]
+        with computing_beside(array):
+            return array.__dlpack__(stream=stream, **settings)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """Where the memory is, by DLPack's numbers."""

@@ -12,12 +12,16 @@ from typing import Any
 import numpy as np
 
 from autokit import dtypes
-from autokit.devices import module_for
+from autokit.devices import CPU, computing_on, module_for
+from autokit.devices import device as _device
 from autokit.ops.create import Dtype, as_tensor, from_array
 from autokit.ops.names import Names
 from autokit.tensor import Tensor
 
-_CPU = 1  # DLPack's number
+_IN_MEMORY = 1, 3, 11, 13
+"""DLPack's numbers of devices whose memory NumPy reads: the CPU, and GPUs' memory that the CPU shares."""
+
+_CUDA = 2
 
 
 class _Exporter:
@@ -25,12 +29,30 @@ class _Exporter:
 
     def __init__(self, capsule: Any) -> None:
         self._capsule = capsule
+        self._device = _device_of(capsule)
 
     def __dlpack__(self, **settings: Any) -> Any:
         return self._capsule
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return _CPU, 0
+        return self._device
+
+
+def _device_of(capsule: Any) -> tuple[int, int]:
+    """The kind of device and its number in a capsule: the two integers behind the pointer to the memory."""
+    import ctypes
+
+    api = ctypes.pythonapi
+    name_of, pointer_of = api.PyCapsule_GetName, api.PyCapsule_GetPointer
+    name_of.restype, name_of.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    name = name_of(capsule)
+    # From version 1 on there are the version, a context, a deleter and flags before.
+    before = {b"dltensor": 0, b"dltensor_versioned": 32}.get(name)
+    if before is None:
+        raise _invalid("a capsule that was used before")
+    kind, number = (ctypes.c_int32 * 2).from_address(pointer_of(capsule, name) + before + 8)
+    return kind, number
 
 
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
@@ -50,6 +72,10 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     ------
     RuntimeError
         If it is neither, or the capsule was used before.
+    BufferError
+        If the memory is neither the CPU's nor a GPU's of CUDA.
+    ValueError
+        If it must be copied to ``device``, and ``copy`` is False.
 
     Examples
     --------
@@ -63,16 +89,29 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
         ext_tensor = _Exporter(ext_tensor)
     elif not hasattr(ext_tensor, "__dlpack__"):
         raise _invalid(type(ext_tensor).__name__)
-    place = "cpu" if ext_tensor.__dlpack_device__()[0] == _CPU else "cuda"
+    kind, number = ext_tensor.__dlpack_device__()
+    if kind != _CUDA and kind not in _IN_MEMORY:
+        raise BufferError(
+            f"from_dlpack: memory of the device ({int(kind)}, {number}) cannot be shared here: there are the "
+            "CPU, (1, 0), and CUDA's GPUs, (2, 0), (2, 1), …"
+        )
+    place = _device("cuda", number) if kind == _CUDA else CPU
     try:
-        array = module_for(place).from_dlpack(ext_tensor)
+        with computing_on(place):
+            array = module_for(place).from_dlpack(ext_tensor)
     except (ValueError, TypeError) as error:
         if isinstance(ext_tensor, _Exporter):
             raise _invalid("a capsule that was used before") from error
         raise
     made = from_array(array)
     if device is not None:
-        made = made.to(device)
+        moved = made.to(device)
+        if copy is False and moved is not made:
+            raise ValueError(
+                f"cannot move DLPack tensor from device {place} to {device} without copying. "
+                "Set copy=None or copy=True."
+            )
+        made, copy = moved, copy and moved is made
     return made.clone() if copy else made
 
 

@@ -98,15 +98,6 @@ def test_values_from_the_cpu_are_written_where_whole_parts_are(x: torch.Tensor):
         x[torch.tensor([1, 0], device="cuda")] = torch.ones(2, 3)
 
 
-def test_dlpack_shares_memory(gpu: str, x: torch.Tensor):
-    if gpu == "CuPy":
-        cupy = pytest.importorskip("cupy")
-        array = cupy.from_dlpack(x)
-        array[0, 0] = 5
-        assert x[0, 0].item() == 5 and torch.from_dlpack(array).data_ptr() == x.data_ptr()
-    assert x.__dlpack_device__() == (2, 0)
-
-
 def test_copies_pickles_and_files_keep_the_device(x: torch.Tensor, tmp_path: Path):
     assert copy.deepcopy(x).is_cuda and pickle.loads(pickle.dumps(x)).is_cuda
     model = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4)).to("cuda")

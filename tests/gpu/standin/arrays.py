@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from autokit.ops.gpu.arrays import ask
-from tests.gpu.standin import hardware
+from tests.gpu.standin import dlpack, hardware
 from tests.gpu.standin.hardware import Device, check_device, current
 from tests.gpu.standin.notes import NAMES, copies, launches, sizes
 from tests.gpu.standin.ufuncs import applied, keywords_of_ufunc
@@ -135,7 +135,7 @@ class ndarray:
         return self.host
 
     def __dlpack__(self, **settings: Any) -> Any:
-        return self.host.__dlpack__()
+        return dlpack.capsule_of(self.host, self.place, **settings)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return 2, self.place  # CUDA, and which one

@@ -13,7 +13,7 @@ import numpy as np
 
 from autokit.ops import approximations, hurwitz, incomplete_gamma
 from autokit.ops.operands import _literals
-from tests.gpu.standin import cublas, hardware
+from tests.gpu.standin import cublas, dlpack, hardware
 from tests.gpu.standin.arrays import bare, launched, ndarray
 from tests.gpu.standin.functions import errstate, from_host, function_of
 from tests.gpu.standin.kernels import Traced, fuse
@@ -46,6 +46,7 @@ def module() -> ModuleType:
         a if isinstance(a, ndarray) and a.host.flags.c_contiguous else ndarray(np.array(bare(a), order="C"))
     )
     cupy.asnumpy = lambda array: array.get()
+    cupy.from_dlpack = dlpack.from_dlpack
     cupy.fuse = fuse
     cupy.RawKernel = RawKernel
     hardware.set_allocator(None)
