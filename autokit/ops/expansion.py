@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ def expand_to(g: Any, shape: tuple[int, ...]) -> Any:
     """``g`` repeated along its dimensions of size 1 to ``shape``; for use in rules."""
     if isinstance(g, Tensor):
         return plain_expand(g, size=shape)
-    if isinstance(g, np.ndarray | np.generic) and np.prod(shape, dtype=np.int64) <= _QUICKLY_FILLED:
+    if isinstance(g, np.ndarray | np.generic) and math.prod(shape) <= _QUICKLY_FILLED:
         filled = np.empty(shape, g.dtype)
         filled[...] = g
         return filled

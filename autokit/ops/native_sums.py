@@ -34,10 +34,15 @@ def sums_of_rows(a, into):
 
 
 def sums_of_columns(starts, into, a, together):
-    """The sums of columns, of so many rows ``together`` from each of ``starts``."""
+    """The sums of columns, of so many rows ``together`` from each of ``starts``; four rows at a time."""
     for part in range(starts.size):
-        sums = into[part]
-        for i in range(starts[part], min(starts[part] + together, len(a))):
+        sums, last = into[part], min(starts[part] + together, len(a))
+        in_fours = last - (last - starts[part]) % 4
+        for i in range(starts[part], in_fours, 4):
+            b, c, d, e = a[i], a[i + 1], a[i + 2], a[i + 3]
+            for k in range(sums.size):
+                sums[k] += (b[k] + c[k]) + (d[k] + e[k])
+        for i in range(in_fours, last):
             for k in range(sums.size):
                 sums[k] += a[i, k]
 
