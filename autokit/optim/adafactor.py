@@ -9,10 +9,11 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.limits import finfo
-from autokit.ops.gpu.arrays import is_on_cpu
+from autokit.ops.gpu.kernels import fused
+from autokit.ops.gpu.rows import over_rows
 from autokit.ops.half import widened
 from autokit.ops.recording import storage_of
-from autokit.optim.elementwise import move_towards, scalar
+from autokit.optim.elementwise import scalar
 from autokit.optim.optimizer import Line, Optimizer, Params, check_one_element, number_of
 from autokit.tensor import Tensor, new_tensor
 
@@ -115,35 +116,82 @@ class Adafactor(Optimizer):
             storage_of(param).change(*line)
 
     def _change(self, array: Any, gradient: Any, state: dict[str, Tensor], group: dict[str, Any]) -> None:
+        if not array.size:
+            return
         least, smallest = group["eps"]
         if least is None:
             least = finfo(dtypes.BY_NUMPY[array.dtype]).eps
         lr, step = number_of(group["lr"]), state["step"].array.item()
         share = step ** group["beta2_decay"]
-        values, slope = widened(array), widened(-gradient if group["maximize"] else gradient)
-        larger = max if is_on_cpu(array) else np.maximum  # which asks no GPU for a number
-        size = larger(smallest, _root_mean_square(values)) * min(lr, 1 / math.sqrt(step))
-        if group["weight_decay"]:
-            values = values * (1 - lr * group["weight_decay"])
-        squares = slope * slope
+        every, settings = tuple(range(array.ndim)), {"maximize": group["maximize"], "least": float(least)}
+        size = _root_mean_square(_in_one_dimension(array), axes=every or (0,))
         if array.ndim > 1:
             row, column = state["row_var"].array, state["col_var"].array
-            move_towards(row, squares.mean(axis=-1, keepdims=True).astype(row.dtype), share)
-            move_towards(column, squares.mean(axis=-2, keepdims=True).astype(row.dtype), share)
-            rows = widened(row)
-            estimate = rows * widened(column) / np.maximum(rows.mean(axis=-2, keepdims=True), least)
+            row[...] = _towards_mean_of_squares(gradient, row, share, axes=array.ndim - 1)
+            column[...] = _towards_mean_of_squares(gradient, column, share, axes=array.ndim - 2)
+            change = _by_rows_and_columns(gradient, row, column, _mean(row, axes=array.ndim - 2), **settings)
         else:
-            variance = state["variance"].array
-            move_towards(variance, squares.astype(variance.dtype), share)
-            estimate = widened(variance)
-        change = slope / np.sqrt(np.maximum(estimate, least * least))
-        change *= size / larger(1.0, _root_mean_square(change) / group["d"])
-        array[...] = values - change
+            change = _by_squares(gradient, state["variance"].array, share, **settings)
+        length = _root_mean_square(_in_one_dimension(change), axes=every or (0,))
+        if not array.ndim:
+            size, length = size.reshape(()), length.reshape(())
+        _step(
+            array,
+            change,
+            size,
+            length,
+            1 - lr * group["weight_decay"],
+            float(smallest),
+            min(lr, 1 / math.sqrt(step)),
+            float(group["d"]),
+        )
 
 
-def _root_mean_square(values: Any) -> Any:
-    """A number; on a GPU an array without dimensions."""
-    if not values.size:
-        return 0.0
-    square = (values * values).mean()
-    return math.sqrt(float(square)) if is_on_cpu(values) else np.sqrt(square)
+def _in_one_dimension(array: Any) -> Any:
+    return array if array.ndim else array.reshape(1)
+
+
+@over_rows
+def _root_mean_square(values: Any, /, axes: Any) -> Any:
+    values = widened(values)
+    return np.sqrt((values * values).mean(axis=axes, keepdims=True))
+
+
+@over_rows
+def _mean(values: Any, /, axes: Any) -> Any:
+    return widened(values).mean(axis=axes, keepdims=True)
+
+
+@over_rows
+def _towards_mean_of_squares(gradient: Any, average: Any, share: Any, /, axes: Any) -> Any:
+    slope, before = widened(gradient), widened(average)
+    mean = (slope * slope).mean(axis=axes, keepdims=True)
+    return (before + (mean - before) * share).astype(average.dtype)
+
+
+@fused
+def _by_rows_and_columns(
+    gradient: Any, row: Any, column: Any, mean: Any, /, maximize: bool, least: float
+) -> Any:
+    slope = widened(-gradient if maximize else gradient)
+    estimate = widened(row) * widened(column) / np.maximum(mean, least)
+    return slope / np.sqrt(np.maximum(estimate, least * least))
+
+
+@fused
+def _by_squares(gradient: Any, variance: Any, share: Any, /, maximize: bool, least: float) -> Any:
+    slope, before = widened(-gradient if maximize else gradient), widened(variance)
+    estimate = before + (slope * slope - before) * share
+    variance[...] = estimate.astype(variance.dtype)
+    return slope / np.sqrt(np.maximum(estimate, least * least))
+
+
+@fused
+def _step(
+    array: Any, change: Any, size: Any, length: Any, shrink: Any, smallest: Any, rate: Any, most: Any, /
+) -> None:
+    """The step is as long as the parameter's own size says, and the change no longer than ``most``."""
+    rate = np.maximum(size, smallest) * rate
+    array[...] = (widened(array) * shrink - change * (rate / np.maximum(length / most, 1.0))).astype(
+        array.dtype
+    )

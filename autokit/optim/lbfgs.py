@@ -9,6 +9,8 @@ import numpy as np
 
 from autokit.autograd.modes import enable_grad, no_grad
 from autokit.current_gpu import computing_beside, on_the_chosen_gpu
+from autokit.ops.gpu.arrays import is_on_cpu
+from autokit.ops.gpu.kernels import fused
 from autokit.ops.inplace import refuse_change
 from autokit.ops.recording import calling_line, storage_of
 from autokit.optim.line_search import Place, strong_wolfe
@@ -265,12 +267,11 @@ class _Curvature:
         known = list(zip(self.steps, self.changes, self.rho, strict=True))
         shares = []
         for step, change, rho in reversed(known):
-            share = rho * float(np.dot(step, vector))
-            vector -= share * change
-            shares.append(share)
+            shares.append(_product(step, vector))
+            _less(vector, shares[-1], rho, change)
         vector *= self.scale
         for step, change, rho in known:
-            vector += (shares.pop() - rho * float(np.dot(change, vector))) * step
+            _more(vector, shares.pop(), _product(change, vector), rho, step)
         return vector
 
     def save(self, state: dict[str, Any]) -> None:
@@ -281,6 +282,22 @@ class _Curvature:
             ro=self.rho,
             H_diag=self.scale,
         )
+
+
+def _product(a: Any, b: Any) -> Any:
+    """The inner product: a number, on a GPU an array without dimensions, for which nobody waits."""
+    found = np.dot(a, b)
+    return float(found) if is_on_cpu(found) else found
+
+
+@fused
+def _less(vector: Any, share: Any, rho: Any, change: Any, /) -> None:
+    vector -= share * rho * change
+
+
+@fused
+def _more(vector: Any, share: Any, part: Any, rho: Any, step: Any, /) -> None:
+    vector += (share * rho - part * rho) * step
 
 
 def _evaluating(closure: Callable[[], Any]) -> Callable[[], Any]:

@@ -18,6 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from autokit import optim
 from autokit.ops import loss, normalize, soft_extremes
 from autokit.ops.gpu import attention, rows
 from autokit.ops.gpu.rows import ROWS, Lines, over_rows
@@ -39,6 +40,9 @@ CALLS: dict[str, tuple[Any, ...]] = {
         {"axes": (1,), "centred": True, "fixed": False},
     ),
     "normalize._by_parameters": (MATRIX, MATRIX, COLUMN, COLUMN, {"axes": (0,)}),
+    "adafactor._root_mean_square": (MATRIX, {"axes": (0, 1)}),
+    "adafactor._mean": (MATRIX, {"axes": 0}),
+    "adafactor._towards_mean_of_squares": (MATRIX, COLUMN, 0.5, {"axes": 1}),
     "loss._classes_that_count": (TARGETS, {"axes": 0, "ignored": -100}),
 }
 """For each kernel what it is called with: shapes, integers, numbers, and last what is fixed."""
@@ -93,7 +97,7 @@ def there(cupy: Any, values: list[Any]) -> list[Any]:
 
 
 def test_the_table_names_every_kernel():
-    assert attention and loss and normalize and soft_extremes, "which have them"
+    assert attention and loss and normalize and optim.Adafactor and soft_extremes, "which have them"
     assert {name for name in ROWS if not name.startswith("test_")} == set(CALLS)
 
 

@@ -159,6 +159,10 @@ class Event:
         catch_up()
 
 
+taken, kept = [0] * COUNT, [0] * COUNT
+"""The bytes of each GPU that arrays take, and these with what was freed and is kept for others."""
+
+
 class Memory:
     """A piece of the memory of the GPU that computes: taken as long as somebody holds it."""
 
@@ -167,12 +171,8 @@ class Memory:
         taken[self.place] += self.size
         kept[self.place] = max(kept[self.place], taken[self.place])
 
-    def __del__(self) -> None:
+    def __del__(self, taken: list[int] = taken) -> None:  # when Python ends, the file's names are gone
         taken[self.place] -= self.size
-
-
-taken, kept = [0] * COUNT, [0] * COUNT
-"""The bytes of each GPU that arrays take, and these with what was freed and is kept for others."""
 
 
 class Pool:
