@@ -338,6 +338,11 @@ class _WayBack:
             )
         self.grad_output = grads
         if self.inputs is None:
+            warnings.warn(
+                "Full backward hook is firing when gradients are computed with respect to module outputs "
+                f"since no inputs require gradients: the grad_input of {type(self.module).__name__} is None",
+                stacklevel=5,
+            )
             for hook in self.leaving:
                 changed = hook(self.module, (None,) * self.count, grads)
                 if changed is not None and any(each is not None for each in changed):

@@ -410,6 +410,11 @@ def _known(module: str, name: str) -> Any:
         reason = (
             "autokit has no such dtype: in PyTorch, convert those tensors first, for example with .float()"
         )
+    elif module == "torch._utils" and name.startswith("_rebuild"):
+        reason = (
+            "it holds a tensor of a kind that autokit does not read, such as a sparse or quantized one: in "
+            "PyTorch, save tensor.to_dense() or tensor.dequantize()"
+        )
     elif module.startswith("numpy"):
         reason = "it holds a NumPy array or number: in PyTorch, save torch.from_numpy(array) or number.item()"
     elif module.startswith("torch.nn.") or module == "__main__":

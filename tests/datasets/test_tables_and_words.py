@@ -60,6 +60,7 @@ def test_sonnets():
     assert sonnets.decode(sonnets.data) == sonnets.text and len(sonnets.text) > 3000
     assert [len(poem.splitlines()) for poem in sonnets.text.split("\n\n")] == [14] * 6
     before, after = sonnets[len(sonnets) - 1]
+    assert before.shape == after.shape == (10,)
     assert sonnets.text.endswith(sonnets.decode(after)) and before[1:].tolist() == after[:-1].tolist()
     images, targets = next(iter(DataLoader(sonnets, batch_size=3, shuffle=True)))
     assert images.shape == targets.shape == (3, 10) and images.dtype == ak.int64

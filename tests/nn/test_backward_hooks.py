@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import pytest
@@ -48,6 +49,29 @@ def test_full_hooks_see_and_change_gradients(place: int, learns: bool):
 
     ours, theirs = both(run)
     assert ours == theirs
+
+
+def test_what_backward_hooks_cannot_see_is_said_as_in_pytorch():
+    require("torch")
+    import torch
+
+    said: list[list[str]] = []
+    for library in (ak, torch):
+
+        class Named(library.nn.Module):  # type: ignore[name-defined, misc]
+            def forward(self, x: Any) -> Any:
+                return {"y": x * 2}
+
+        named, first = Named(), library.nn.Linear(1, 1)
+        for module in (named, first):
+            module.register_full_backward_hook(lambda module, into, out: None)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            named(library.ones(1, requires_grad=True))["y"].backward()
+            first(library.ones(1, requires_grad=True)).backward()
+            first(library.ones(1)).backward()
+        said.append([str(each.message).partition(" since no inputs")[0] for each in caught])
+    assert said[0] == said[1] and len(said[0]) == 2
 
 
 def test_hooks_of_a_module_of_several_inputs_and_outputs():

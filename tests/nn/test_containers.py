@@ -69,6 +69,7 @@ def test_dicts_as_dicts():
     "nn.ModuleList([nn.ReLU()])['0']", "nn.Sequential(nn.ReLU())[0.0]",
     "nn.ParameterList()(1)", "nn.ParameterDict()(1)", "nn.ParameterDict(3)", "nn.ParameterDict([3])",
     "nn.ParameterDict()[3]", "nn.LazyLinear(3).weight.shape", "nn.LazyConv2d(4, 3)(torch.ones(3))",
+    "nn.LazyConv2d(2, 2)(torch.ones(3, 3))", "nn.LazyConv2d(2, 2)(torch.ones(1, 1, 1, 3, 3))",
 ])  # fmt: skip
 def test_wrong_use(text: str):
     require("torch")
@@ -83,7 +84,8 @@ def test_wrong_use(text: str):
 LAZY = {
     "LazyLinear(3)": (4, 5), "LazyLinear(3, bias=False)": (2, 4, 5), "LazyConv1d(4, 3)": (2, 3, 7),
     "LazyConv2d(4, 3, padding=1)": (2, 3, 5, 5), "LazyConv2d(4, 3, groups=2, bias=False)": (2, 6, 5, 5),
-    "LazyConv3d(2, 2)": (1, 3, 3, 3, 3), "LazyConvTranspose1d(4, 3, stride=2)": (2, 3, 7),
+    "LazyConv2d(2, 2)": (3, 5, 5), "LazyConv3d(2, 2)": (1, 3, 3, 3, 3),
+    "LazyConvTranspose1d(4, 3, stride=2)": (2, 3, 7),
     "LazyConvTranspose2d(4, 2)": (2, 3, 5, 5), "LazyConvTranspose3d(2, 2)": (1, 3, 2, 2, 2),
     "LazyBatchNorm1d()": (4, 3), "LazyBatchNorm2d(affine=False)": (2, 3, 4, 4),
     "LazyBatchNorm3d()": (2, 3, 2, 2, 2),

@@ -68,6 +68,7 @@ LAYERS = {
     "AdaptiveAvgPool3d(2)": VOLUME, "AdaptiveMaxPool1d(4)": SIGNAL, "AdaptiveMaxPool2d((2, 3))": IMAGE,
     "AdaptiveMaxPool2d(2, return_indices=True)": IMAGE, "AdaptiveMaxPool3d(2)": VOLUME,
     "FractionalMaxPool2d(2, output_size=(3, 4))": IMAGE, "FractionalMaxPool2d((3, 1), 2, None, True)": IMAGE,
+    "FractionalMaxPool2d(2, output_size=(0, 2))": IMAGE,
     "FractionalMaxPool2d(2, output_ratio=0.7)": (4, 6, 5), "FractionalMaxPool2d(2, output_size=1)": IMAGE,
     "FractionalMaxPool3d(2, output_ratio=(0.5, 0.5, 0.6))": VOLUME,
     "FractionalMaxPool3d((1, 2, 3), output_size=(3, 2, 3), return_indices=True)": VOLUME,

@@ -33,8 +33,8 @@ def _each(value: Any, ndim: int) -> tuple[Any, ...]:
 def _begins(chance: Any, size: int, width: int, count: int) -> Any:
     """Where ``count`` windows of ``width`` begin in a side of ``size``: almost evenly, up to its end."""
     xp = module_of(chance)
-    if count == 1:
-        return xp.full((*chance.shape, 1), size - width)
+    if count < 2:
+        return xp.full((*chance.shape, count), size - width)
     apart = chance.dtype.type(size - width) / chance.dtype.type(count - 1)
     numbers = xp.arange(count).astype(chance.dtype)
     begins = ((numbers + chance[..., None]) * apart).astype(np.int64)
