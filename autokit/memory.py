@@ -11,7 +11,7 @@ from weakref import ref
 if TYPE_CHECKING:
     from autokit.tensor import Tensor
 
-next_sequence = count(1).__next__
+clock = count(1)
 """The clock of the graph: one tick for each node made and each in-place change."""
 
 
@@ -40,7 +40,7 @@ class Storage:
     def change(self, code: Any, instruction: int) -> None:
         """Note a change made by the line at ``instruction`` of ``code``."""
         self.version += 1
-        self.modified = now = next_sequence()
+        self.modified = now = next(clock)
         self.changes.append((now, code, instruction))
 
     def at_rest(self) -> Storage:

@@ -11,6 +11,7 @@
 * ``code``: the part of the learner's program that made the last node;
 * ``line``: while one of autokit's own modules runs, the line of the learner's program that called it, as
   ``(code, instruction)``; else None;
+* ``levels``: the runs of ``vmap`` that it is inside of, from the outermost;
 * ``watchers``: functions to call with each new node;
 * ``listener``: whom a backward pass tells what happens, where nobody else asks;
 * ``packers``: the ``saved_tensors_hooks`` that are at work, innermost last, and
@@ -42,6 +43,7 @@ class State:
         "code",
         "grad_enabled",
         "inference",
+        "levels",
         "line",
         "listener",
         "packers",
@@ -57,6 +59,7 @@ class State:
         self.line: tuple[Any, int] | None = None
         self.inference = False
         self.autocast: dict[str, Any] | None = None
+        self.levels: list[Any] = []
         self.listener: Any = None
         self.packers: tuple[Any, ...] = ()
         self.packing_refused = ""

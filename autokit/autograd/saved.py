@@ -11,42 +11,40 @@ from typing import Any
 from autokit import dtypes
 from autokit.autograd.node import FREED, NODES, Node, source_line
 from autokit.ops.errors import ChangedSince
-from autokit.ops.recording import INFERENCE_SAVED
+from autokit.ops.recording import INFERENCE_SAVED, OUTPUT
 from autokit.tensor import Tensor
+
+
+def fetch_array(node: Node, key: int | str) -> Any:
+    """The value of the operand at a place, or of the result, as an array."""
+    saved = node.saved
+    if key is OUTPUT:
+        storage = node.storage
+        value = node.output if saved is None or key not in saved else saved[key].array
+    else:
+        source = node.sources[key] if saved is None or key not in saved else saved[key]  # type: ignore[index]
+        if type(source) is Node or type(source) in NODES:
+            storage, value = source.storage, source.output
+        else:
+            storage, value = source._storage, source.array
+    if storage is not None and storage.modified > node.sequence:
+        refuse_changed(node, storage, None if key is OUTPUT else node.operand(key))  # type: ignore[arg-type]
+    return value
 
 
 def fetch_arrays(node: Node, fetch: tuple[int | str, ...], target: Any) -> list[Any]:
     """The values that a rule asked for, as arrays."""
     values = []
     for key in fetch:
-        if key.__class__ is int:
-            values.append(_operand_array(node, key))  # type: ignore[arg-type]
-        elif key == "out":
-            if node.storage is not None and node.storage.modified > node.sequence:
-                refuse_changed(node, node.storage, None)
-            saved = node.saved
-            values.append(node.output if saved is None or "out" not in saved else saved["out"].array)
+        if type(key) is int or key is OUTPUT:
+            values.append(fetch_array(node, key))
         elif key == "shape":
             values.append(target.shape if isinstance(target, Node) else target.array.shape)
         elif node.operation.variadic and key in node.operation.operands:
-            values.append([_operand_array(node, place) for place in range(len(node.sources))])
+            values.append([fetch_array(node, place) for place in range(len(node.sources))])
         else:
             values.append(node.settings[key])  # type: ignore[index]
     return values
-
-
-def _operand_array(node: Node, place: int) -> Any:
-    source = node.sources[place]
-    if node.saved is not None and place in node.saved:
-        saved = node.saved[place]
-        storage, value = saved._storage, saved.array
-    elif source.__class__ in NODES:
-        storage, value = source.storage, source.output
-    else:
-        storage, value = source._storage, source.array
-    if storage is not None and storage.modified > node.sequence:
-        refuse_changed(node, storage, node.operand(place))
-    return value
 
 
 def fetch_tensors(node: Node, fetch: tuple[int | str, ...], target: Any) -> list[Any]:

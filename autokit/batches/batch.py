@@ -32,12 +32,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import count
-from threading import local
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from autokit.thread_state import thread
 
 
 class NotBatched(RuntimeError):
@@ -69,17 +70,9 @@ class Level:
         active().remove(self)
 
 
-class _Active(local):
-    def __init__(self) -> None:
-        self.levels: list[Level] = []
-
-
-_thread = _Active()
-
-
 def active() -> list[Level]:
     """The levels that this thread is inside of, from the outermost."""
-    return _thread.levels
+    return thread.state.levels
 
 
 def refuse_for_samples() -> None:

@@ -8,6 +8,8 @@ from typing import Any
 from autokit.autograd import seeds
 from autokit.autograd.engine import flow
 from autokit.autograd.node import Node, source_line
+from autokit.autograd.watch import Watch
+from autokit.ops.recording import free
 from autokit.tensor import Tensor, new_tensor
 
 
@@ -116,18 +118,23 @@ def steps(output: Tensor, gradient: Tensor | None = None, *, retain_graph: bool 
     tensor([2., 4.])
     """
     begin = seeds([output], gradient, False)
-    return _walk(flow([output.grad_fn or output], begin, {}, retain_graph=retain_graph, stepping=True))
+    root = output.grad_fn or output
+    return _walk(flow([root], begin, Watch([root], stepping=True)), retain_graph)
 
 
-def _walk(passing: Any) -> Iterator[Step]:
-    number, sent = 0, None
+def _walk(passing: Any, retain_graph: bool) -> Iterator[Step]:
+    walked: list[Node] = []
+    sent = None
     try:
         while True:
             node, gradient = passing.send(sent)
-            step = Step(number, node, gradient)
+            step = Step(len(walked), node, gradient)
             yield step
-            number, sent = number + 1, step._sent
+            walked.append(node)
+            sent = step._sent
     except StopIteration:
-        return
+        if not retain_graph:
+            for node in walked:
+                free(node)
     finally:
         passing.close()

@@ -29,15 +29,16 @@ from typing import Any
 import numpy as np
 
 from autokit import autograd
-from autokit.autograd.engine import leading_to, unbroadcast
 from autokit.autograd.modes import enable_grad, set_grad_enabled
 from autokit.autograd.node import Node
 from autokit.autograd.saved import fetch_arrays, fetch_tensors, refuse_freed
+from autokit.autograd.watch import leading_to
 from autokit.current_gpu import computing_beside
 from autokit.devices import made_beside
 from autokit.dtypes import BY_NUMPY
 from autokit.ops import complex_numbers
 from autokit.ops.samples import for_each_sample
+from autokit.ops.unbroadcast import unbroadcast
 from autokit.tensor import Tensor, new_tensor
 
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from autokit.autograd.engine import unbroadcast
 from autokit.autograd.node import Node as EngineNode
 from autokit.autograd.saved import fetch_arrays
 from autokit.current_gpu import computing_beside
 from autokit.devices import beside, on_a_gpu
 from autokit.graphs.model import Graph, Node
 from autokit.graphs.summary import in_reach
+from autokit.ops.unbroadcast import unbroadcast
 
 
 def contributions(origin: EngineNode, gradient: Any) -> dict[int, np.ndarray]:

@@ -22,7 +22,7 @@ from autokit.autograd.node import Node
 from autokit.current_gpu import OnGPU
 from autokit.devices import beside, copied
 from autokit.dtypes import COMPLEX, HALVES
-from autokit.memory import INFERENCE, Storage, next_sequence
+from autokit.memory import INFERENCE, Storage, clock
 from autokit.ops import complex_numbers
 from autokit.ops.convert import cast, converted
 from autokit.ops.direct import direct
@@ -280,7 +280,7 @@ def _give_history(tensor: Tensor, result: Tensor) -> None:
     node = result._node
     assert node is not None
     # The node stands for the tensor from here on, and so is newer than the change itself.
-    node.sequence = next_sequence()
+    node.sequence = next(clock)
     node.dtype, node.storage = tensor.array.dtype, storage_of(tensor)
     if node.output is not None:
         node.output = tensor.array

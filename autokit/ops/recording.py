@@ -16,8 +16,8 @@ import numpy as np
 from autokit.autograd.node import Node
 from autokit.batches.batch import Batch
 from autokit.dtypes import RARE
-from autokit.memory import INFERENCE, Storage, next_sequence
-from autokit.tensor import Tensor
+from autokit.memory import INFERENCE, Storage, clock
+from autokit.tensor import Tensor, bare_tensor
 from autokit.thread_state import SMALL, State, thread
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ def unchanged(g: Any) -> Any:
     return g
 
 
-_allocate = object.__new__
 _ndarray = np.ndarray
 
 
@@ -74,7 +73,7 @@ def record(
     else:
         node.shape = shape
         node.saved = {} if array.size > small else None
-    node.sequence = next_sequence()
+    node.sequence = next(clock)
     node.scope = state.scope
     node.storage = None
     node.hooks = None
@@ -91,7 +90,7 @@ def record(
         node.instruction = frame.f_lasti
     else:
         node.code, node.instruction = state.line
-    tensor = _allocate(Tensor)
+    tensor = bare_tensor()
     tensor.array = array
     tensor._node = node
     tensor._requires_grad = True
@@ -144,6 +143,13 @@ def settle(state: State, node: Node | None, operands: tuple[Tensor, ...], places
         node.output = None
     for watch in state._watchers:
         watch(node)
+
+
+def free(node: Node) -> None:
+    """Give up what ``node`` saved: a gradient went through it."""
+    node.freed = True
+    if node.saved is not None:
+        release(node, node.saved)
 
 
 def release(node: Node, saved: dict[Any, Any]) -> None:

@@ -21,7 +21,7 @@ from autokit.autograd.modes import enable_grad, no_grad
 from autokit.autograd.node import Node
 from autokit.func.calls import zeros
 from autokit.func.trees import flatten, unflatten
-from autokit.memory import next_sequence
+from autokit.memory import clock
 from autokit.ops.custom import Parts, custom_operation, held, hold, join
 from autokit.ops.errors import ChangedSince
 from autokit.tensor import Tensor
@@ -149,7 +149,7 @@ class _Part:
 
     def first_run(self) -> Any:
         """What the function returns, behind one node."""
-        start = next_sequence()
+        start = next(clock)
         result = self._run(self.tensors)
         outputs, structure = flatten(result)
         ends = {

@@ -1,0 +1,274 @@
+"""What is asked of a backward pass beside its method.
+
+It may look for some gradients alone, tell a listener, run hooks, stop at each
+node, change nothing, or follow tensors from one GPU to another.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable
+from operator import attrgetter
+from typing import Any
+
+from autokit.autograd.node import Hooks, Node
+from autokit.autograd.saved import refuse_freed
+from autokit.current_gpu import SEVERAL, FollowingGPU
+from autokit.ops.unbroadcast import fitted
+from autokit.tensor import Tensor, new_tensor
+from autokit.thread_state import UNUSUAL, thread
+
+Listener = Callable[..., None]
+"""Called while gradients flow, as
+
+* ``listener("ready", node, gradient)``: all contributions to the node are in;
+* ``listener("contribution", node, place, raw, made, before, total)``: its rule
+  made ``raw`` for the operand at ``place``, which is ``made`` in that
+  operand's shape, and brought the sum there from ``before`` (or None) to
+  ``total``;
+* ``listener("leaf", leaf, gradient)``: all contributions to the leaf are in.
+
+The values are arrays, good until the listener returns (in a rehearsal, for ever).
+"""
+
+
+class Watch:
+    """What one pass is asked for beside gradients in the leaves.
+
+    Parameters
+    ----------
+    roots, inputs
+        Where it begins, and the nodes and leaves to look for: only what leads there is computed, None
+        means every leaf.
+    listener : callable, optional
+        Told what happens; see :data:`Listener`.
+    into_leaves : bool
+        Add each leaf's gradient to its ``.grad``.
+    rehearsal : bool
+        Change nothing: no hooks run, and nodes that were freed take part with the values that they kept.
+    stepping : bool
+        Yield each node and its gradient before it runs; what is sent back takes the gradient's place.
+
+    Attributes
+    ----------
+    found : dict
+        Takes the gradient of each of ``inputs`` that is reached, or of each leaf.
+    is_told : bool
+        Each contribution is to be told of.
+    looks_on : bool
+        Sums must not be changed after they were seen.
+    changes_nothing : bool
+        Nodes keep what they saved.
+    gpus : FollowingGPU or None
+        What makes the GPU of a gradient the current one, where there are several.
+    """
+
+    def __init__(
+        self,
+        roots: Iterable[Node | Tensor] = (),
+        *,
+        inputs: Iterable[Node | Tensor] | None = None,
+        listener: Listener | None = None,
+        into_leaves: bool = True,
+        rehearsal: bool = False,
+        stepping: bool = False,
+    ) -> None:
+        self.wanted = None if inputs is None else set(inputs)
+        self.useful = None if self.wanted is None else leading_to(self.wanted, roots)
+        self.listener = listener
+        self.into_leaves = into_leaves and not rehearsal
+        self.rehearsal = rehearsal
+        self.stepping = stepping
+        self.gpus = FollowingGPU() if SEVERAL in UNUSUAL else None
+        self.found: dict[Any, Any] = {}
+        runs_at_once = Hooks.on_leaves and not (stepping or rehearsal)
+        self._waiting = _waiting_leaves(roots, self.useful) if runs_at_once else {}
+        self.is_told = listener is not None or bool(self._waiting)
+        self.looks_on = listener is not None or rehearsal
+        self.changes_nothing = rehearsal or stepping
+        self._raw: dict[int, Any] = {}
+
+    def arrived(self, node: Node, gradient: Any) -> Any:
+        """The gradient with which ``node`` goes on, after its hooks; None where it need not go on."""
+        if self.gpus is not None:
+            self.gpus.to(gradient)
+        if node.hooks is not None and not self.rehearsal:
+            gradient = _gradient_after_hooks(node.hooks, gradient)
+        if self.wanted is not None and node in self.wanted:
+            self.found[node] = gradient
+            if self.useful.isdisjoint(node.targets):  # type: ignore[union-attr]
+                return None
+        if self.listener is not None:
+            self.listener("ready", node, gradient)
+        if node.freed and not self.rehearsal:
+            refuse_freed(node)
+        return gradient
+
+    def stop(self, node: Node, gradient: Any, outside: bool) -> Generator[tuple[Node, Any], Any, Any]:
+        """Let a debugger look at ``node``: the gradient it leaves, and whether it records ``outside``."""
+        state = thread.state
+        inside, state.grad_enabled = state.grad_enabled, outside
+        if self.gpus is not None:
+            self.gpus.back()
+        changed = yield node, gradient
+        outside, state.grad_enabled = state.grad_enabled, inside
+        if self.gpus is not None:
+            self.gpus.to(gradient)
+        return gradient if changed is None else changed, outside
+
+    def rules(self, node: Node, rules: Any, gradient: Any, fetch_values: Any) -> Any:
+        """Those of the ``rules`` of ``node`` that are of use, each for one operand.
+
+        Where what they make is to be seen first, they are done already.
+        """
+        after = None if node.hooks is None or self.rehearsal else node.hooks.after
+        if after or node.way.joint:
+            made = _made_by(rules, node, gradient, fetch_values)
+            rules = _done(_after_hooks(after, node, made, gradient) if after else made)
+        if self.useful is not None:
+            rules = [rule for rule in rules if node.sources[rule[0]] in self.useful]
+        if self.listener is not None:
+            self._raw = _made_by(rules, node, gradient, fetch_values)
+            rules = _done(self._raw)
+        return rules
+
+    def contributed(
+        self, node: Node, slot: int, made: Any, before: Any, total: Any, gradients: dict[Any, Any]
+    ) -> None:
+        """Tell what ``made`` brought the sum at an operand to, or finish a leaf whose hooks waited for it."""
+        target = node.sources[slot]
+        if self.listener is not None:
+            raw = made if node.way.fitting else self._raw[slot]
+            self.listener("contribution", node, slot, raw, made, before, total)
+        elif target in self._waiting:
+            self._waiting[target] -= 1
+            if not self._waiting[target]:
+                self.finish(target, gradients.pop(target))
+
+    def finish(self, leaf: Any, gradient: Any) -> None:
+        """Run the hooks of a leaf whose gradient is complete, and add it to ``.grad``."""
+        if self.gpus is not None:
+            self.gpus.to(gradient)
+        if self.wanted is not None and leaf not in self.wanted:
+            return
+        hooked = Hooks.on_leaves and not self.rehearsal
+        if hooked:
+            gradient = _run_hooks(leaf.__dict__.get("_hooks"), gradient)
+        if self.listener is not None:
+            self.listener("leaf", leaf, gradient)
+        self.found[leaf] = gradient
+        if self.into_leaves:
+            leaf._accumulate(gradient)
+            if hooked:
+                for hook in tuple(leaf.__dict__.get("_post_accumulate_hooks", {}).values()):
+                    hook(leaf)
+
+
+USUAL = Watch()
+"""The watch of a pass of which nothing else is asked."""
+
+
+def _made_by(rules: Any, node: Node, gradient: Any, fetch_values: Any) -> dict[int, Any]:
+    """What ``rules`` make for each operand, by its place; one rule may serve all."""
+    if not node.way.joint or rules[0][0] >= 0:
+        return {
+            slot: vjp(gradient, *fetch_values(node, fetch or (), node.sources[slot]))
+            for slot, vjp, fetch, *_ in rules
+        }
+    _, vjp, fetch, *_ = rules[0]
+    each = enumerate(vjp(gradient, *fetch_values(node, fetch or (), None)))
+    return {place: made for place, made in each if made is not None and node.way.learns[place]}
+
+
+def _done(made: dict[int, Any]) -> list[Any]:
+    """For each operand a rule that is done already."""
+    return [(slot, lambda _, one=one: one, None, None, None) for slot, one in made.items()]
+
+
+def _waiting_leaves(roots: Iterable[Any], useful: set[Any] | None) -> dict[Tensor, int]:
+    """How many contributions each leaf with hooks waits for, so that they run as soon as it is complete."""
+    ends = set(roots)
+    counts = Counter(end for node in _behind(ends) for end in node.targets if isinstance(end, Tensor))
+    hooks = {"_hooks", "_post_accumulate_hooks"}
+    hooked = {leaf: n for leaf, n in counts.items() if not hooks.isdisjoint(leaf.__dict__)}
+    return {leaf: n for leaf, n in hooked.items() if leaf not in ends and (useful is None or leaf in useful)}
+
+
+def _behind(roots: Iterable[Any]) -> set[Node]:
+    """The nodes among ``roots``, and all that these were made from."""
+    nodes = {root for root in roots if isinstance(root, Node)}
+    stack = list(nodes)
+    while stack:
+        for target in stack.pop().targets:
+            if isinstance(target, Node) and target not in nodes:
+                nodes.add(target)
+                stack.append(target)
+    return nodes
+
+
+def leading_to(wanted: set[Any], roots: Iterable[Any]) -> set[Any]:
+    """The nodes and leaves behind ``roots`` that pass a gradient on to one of ``wanted``."""
+    useful = set(wanted)
+    for node in sorted(_behind(roots), key=attrgetter("sequence")):
+        if any(target in useful for target in node.targets):
+            useful.add(node)
+    return useful
+
+
+# ---------------------------------------------------------------- hooks
+
+
+def _as_tensor(gradient: Any) -> Tensor:
+    return gradient if isinstance(gradient, Tensor) else new_tensor(gradient)
+
+
+def _run_hooks(hooks: Any, gradient: Any, in_tuples: bool = False) -> Any:
+    """``gradient`` as the hooks leave it; each may return another one, in a tuple where it gets a tuple."""
+    if not hooks:
+        return gradient
+    tensor = _as_tensor(gradient)
+    for hook in tuple(hooks.values()):
+        changed = hook((tensor,) if in_tuples else tensor)
+        if changed is not None:
+            (changed,) = changed if in_tuples else (changed,)
+            tensor = _checked_change(hook, changed, tensor)
+    return tensor if isinstance(gradient, Tensor) else tensor.array
+
+
+def _checked_change(hook: Any, changed: Any, tensor: Tensor) -> Tensor:
+    """What ``hook`` returned, if it can take the gradient's place."""
+    if not isinstance(changed, Tensor):
+        raise TypeError(f"expected Variable, but hook returned '{type(changed).__name__}'")
+    name = getattr(hook, "__name__", "hook")
+    if changed.array.shape != tensor.array.shape:
+        raise RuntimeError(
+            f"hook '{name}' has changed the size of value: from {tuple(tensor.shape)} to "
+            f"{tuple(changed.shape)}"
+        )
+    if changed.array.dtype != tensor.array.dtype:
+        raise RuntimeError(
+            f"hook '{name}' has changed the type of value (was {tensor.type()} got {changed.type()})"
+        )
+    return changed
+
+
+def _gradient_after_hooks(hooks: Hooks, gradient: Any) -> Any:
+    """What the hooks make of a result's gradient: first its own; then it is retained; then the node's."""
+    gradient = _run_hooks(hooks.result, gradient)
+    if hooks.retain is not None:
+        hooks.retain(_as_tensor(gradient))
+    return _run_hooks(hooks.before, gradient, in_tuples=True)
+
+
+def _after_hooks(after: dict[int, Any], node: Node, made: dict[int, Any], gradient: Any) -> dict[int, Any]:
+    """The contributions of ``node``, by their places, as the hooks ``after`` it leave them."""
+    sources = node.sources
+    given: list[Any] = [None] * len(sources)
+    for slot, one in made.items():
+        source = sources[slot]
+        given[slot] = _as_tensor(fitted(one, source if isinstance(source, Node) else source.array))
+    for hook in tuple(after.values()):
+        changed = hook(tuple(given), (_as_tensor(gradient),))
+        given = given if changed is None else list(changed)
+    bare = not isinstance(gradient, Tensor)
+    return {slot: one.array if bare else one for slot, one in enumerate(given) if one is not None}
