@@ -35,6 +35,17 @@ from autokit.cuda.memory import (
     reset_max_memory_allocated,
     reset_peak_memory_stats,
 )
+from autokit.cuda.seeds import (
+    get_rng_state,
+    get_rng_state_all,
+    initial_seed,
+    manual_seed,
+    manual_seed_all,
+    seed,
+    seed_all,
+    set_rng_state,
+    set_rng_state_all,
+)
 from autokit.cuda.streams import Event, Stream, current_stream, default_stream, stream
 from autokit.devices import OutOfMemoryError
 from autokit.missing import error
@@ -60,6 +71,9 @@ __all__ = [
     "get_device_capability",
     "get_device_name",
     "get_device_properties",
+    "get_rng_state",
+    "get_rng_state_all",
+    "initial_seed",
     "is_available",
     "is_bf16_supported",
     "is_initialized",
@@ -74,17 +88,11 @@ __all__ = [
     "memory_summary",
     "reset_max_memory_allocated",
     "reset_peak_memory_stats",
+    "seed",
+    "seed_all",
     "set_device",
+    "set_rng_state",
+    "set_rng_state_all",
     "stream",
     "synchronize",
 ]
-
-
-def manual_seed(seed: int) -> None:
-    """Nothing: numbers on a GPU are drawn from the CPU's generator, which :func:`torch.manual_seed` sets."""
-    int(seed)
-
-
-def manual_seed_all(seed: int) -> None:
-    """Nothing: see :func:`manual_seed`."""
-    int(seed)

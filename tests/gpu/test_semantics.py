@@ -387,3 +387,14 @@ def test_a_number_is_copied_to_the_gpu_once(gpu: str):
                 assert "copy to the GPU" not in standin.launches
             here = torch.where(x.cpu() > 1, number, x.cpu()), x.cpu() + number
             assert [str(each.cpu()) for each in made[:2]] == [str(each) for each in here]
+
+
+def test_the_states_of_gpus_generators_are_saved_and_set_as_in_pytorch():
+    states = torch.cuda.get_rng_state_all()
+    assert len(states) == torch.cuda.device_count()
+    first = torch.rand(3, device="cuda").tolist()
+    assert torch.rand(3, device="cuda").tolist() != first
+    torch.cuda.set_rng_state_all(states)
+    assert torch.rand(3, device="cuda").tolist() == first
+    torch.manual_seed(7)
+    assert torch.cuda.initial_seed() == 7

@@ -165,7 +165,7 @@ def test_packing_and_padding():
 @pytest.mark.parametrize("wrong", [
     "pad_sequence([])", "pad_sequence(3)", "pad_sequence([torch.ones(2, 3), torch.ones(2, 2)])",
     "pack_padded_sequence(torch.ones(3, 2), [2, 3])", "pack_padded_sequence(torch.ones(3, 2), [3, 0])",
-    "pack_padded_sequence(torch.ones(3, 2), [3])",
+    "pack_padded_sequence(torch.ones(3, 2), [3])", "pack_padded_sequence([[1.0]], [1])",
     "pack_padded_sequence(torch.ones(3, 2), [], False, False)",
     "pack_padded_sequence(torch.ones(3, 2), [3, 2], 0)",
     "pack_padded_sequence(torch.ones(3, 2), [3, 2], None)",
