@@ -135,7 +135,7 @@ class Adafactor(Optimizer):
         length = _root_mean_square(_in_one_dimension(change), axes=every or (0,))
         if not array.ndim:
             size, length = size.reshape(()), length.reshape(())
-        _step(
+        _take_step(
             array,
             change,
             size,
@@ -187,7 +187,7 @@ def _by_squares(gradient: Any, variance: Any, share: Any, /, maximize: bool, lea
 
 
 @fused
-def _step(
+def _take_step(
     array: Any, change: Any, size: Any, length: Any, shrink: Any, smallest: Any, rate: Any, most: Any, /
 ) -> None:
     """The step is as long as the parameter's own size says, and the change no longer than ``most``."""

@@ -46,7 +46,7 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "loss._slope_at_targets": ((1, 1), TARGETS[:, None], np.arange(3)[None], COLUMN, (1, 1), {}),
     "adafactor._by_rows_and_columns": (MATRIX, COLUMN, ROW, (1, 1), {"maximize": True, "least": 1e-7}),
     "adafactor._by_squares": (MATRIX, MATRIX, 0.5, {"maximize": False, "least": 1e-7}),
-    "adafactor._step": (MATRIX, MATRIX, (1, 1), (1, 1), 0.9, 1e-3, 0.01, 1.0, {}),
+    "adafactor._take_step": (MATRIX, MATRIX, (1, 1), (1, 1), 0.9, 1e-3, 0.01, 1.0, {}),
     "lbfgs._less": ((4,), (), 0.5, (4,), {}),
     "lbfgs._more": ((4,), (), (), 0.5, (4,), {}),
     "pooling._last_nan": (MATRIX, np.arange(3), {"axis": 1}),

@@ -300,6 +300,27 @@ def test_a_step_stays_on_the_gpu_and_gives_the_cpus_numbers(gpu: str, name: str,
     np.testing.assert_allclose(losses[1], losses[0], rtol=1e-4)
 
 
+@pytest.mark.parametrize("name", ["SGD", "Adam", "Adafactor", "LBFGS"])
+@pytest.mark.parametrize("kind", ["float16", "bfloat16"])
+def test_a_step_in_half_precision_gives_the_cpus_numbers(name: str, kind: str):
+    found = []
+    for where in ("cpu", "cuda"):
+        x = torch.linspace(-1, 1, 12).reshape(3, 4).to(getattr(torch, kind)).to(where).requires_grad_()
+        optimizer = getattr(optim, name)([x], lr=0.1)
+
+        def closure(x: Any = x, optimizer: Any = optimizer) -> Any:
+            optimizer.zero_grad()
+            loss = x.float().square().sum()
+            loss.backward()
+            return loss
+
+        for _ in range(2):
+            optimizer.step(closure)
+        assert x.is_cuda == (where == "cuda") and x.dtype == getattr(torch, kind)
+        found.append(x.detach().cpu().float().numpy())
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-2, atol=1e-3)
+
+
 @pytest.mark.parametrize(
     "layer",
     [

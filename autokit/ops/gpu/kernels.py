@@ -65,7 +65,7 @@ def fused(function: Callable[..., Any]) -> Callable[..., Any]:
     def run(*arguments: Any, **fixed: Any) -> Any:
         first = arguments[0]
         kind = first.__class__
-        if kind is np.ndarray or not on_a_gpu(first):
+        if kind is np.ndarray or not on_a_gpu(first) or first.dtype.kind == "V":  # bfloat16 CuPy fuses not
             return function(*arguments, **fixed)
         if names:
             fixed.update(zip(names, arguments[count:]))

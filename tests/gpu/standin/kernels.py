@@ -18,6 +18,8 @@ def fuse(kernel_name: str) -> Any:
             launched(kernel_name, arguments)
             fusion = Fusion()
             for each in arguments:
+                if isinstance(each, ndarray) and each.dtype.kind == "V":
+                    raise KeyError(each.dtype)  # of bfloat16 there are no kernels
                 if isinstance(each, np.generic):
                     raise TypeError(f"a number of NumPy's, {each!r}, which CuPy takes for as wide as it is")
             result = function(*[None if each is None else Traced(bare(each), fusion) for each in arguments])
