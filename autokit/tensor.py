@@ -477,10 +477,21 @@ class Tensor:
     """Whether a number made of a tensor that learns is still to be warned of: as in PyTorch just once."""
 
     def __float__(self) -> float:
-        return float(self._as_number())
+        return float(self._as_real_number())
 
     def __int__(self) -> int:
-        return int(self._as_number())
+        return int(self._as_real_number())
+
+    def _as_real_number(self) -> Any:
+        number = self._as_number()
+        if number.__class__ is not complex:
+            return number
+        if number.imag:
+            raise RuntimeError(
+                f"value cannot be converted to type double without overflow: {number} has an imaginary part; "
+                "take .abs(), .real or .imag of it"
+            )
+        return number.real
 
     def __complex__(self) -> complex:
         return complex(self._as_number())

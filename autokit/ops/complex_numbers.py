@@ -3,10 +3,10 @@
 A real number that depends on a complex z = x + iy has the gradient
 ∂L/∂x + i ∂L/∂y, so that a step against it goes downhill.  Where z goes through
 a function f that has a complex derivative, the gradient g becomes g · conj(f'(z)).
-The rules compute g · f'(z): they get the conjugate of g, and the conjugate of
-what they make is the gradient.  The others are named here by hand: those that
-are linear with real factors, for which both are one, and those that have no
-complex derivative, as |z|, whose rules are written for complex numbers.
+The rules compute g · f'(z), and conj(f'(z)) is f'(conj z): they get the
+conjugates of the values that they ask for.  The others are named here by hand:
+those that are linear with real factors, for which both are one, and those that
+have no complex derivative, as |z|, whose rules are written for complex numbers.
 
 What is not named has no derivative here: it refuses complex numbers that
 require a gradient, in place of giving a wrong one.  What PyTorch refuses to
@@ -89,7 +89,7 @@ def refuse(name: str, arrays: Iterable[Any]) -> None:
     if name in _COMPUTING:
         return
     if name in _REFUSALS:
-        raise RuntimeError(f"{_REFUSALS[name]} {_INSTEAD}")
+        raise RuntimeError(f"{_REFUSALS[name].strip()} ({_INSTEAD})")
     single = any([array.dtype == np.complex64 for array in arrays])
     kind = "ComplexFloat" if single else "ComplexDouble"
     raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{kind}': {_INSTEAD}")
@@ -117,7 +117,7 @@ def refuse_function(name: str, arguments: Iterable[Any]) -> None:
     if name in _FUNCTIONS:
         for each in arguments:
             if _has_complex(each):
-                message = f"{_FUNCTIONS[name]} {_INSTEAD}"
+                message = f"{_FUNCTIONS[name].strip()} ({_INSTEAD})"
                 raise (NotImplementedError if "not implemented for '" in message else RuntimeError)(message)
 
 
@@ -173,9 +173,14 @@ def _conjugated(vjp: Callable[..., Any]) -> Callable[..., Any]:
     """``vjp``, which multiplies by a complex derivative, made to multiply by its conjugate."""
 
     def compute(g: Any, *values: Any) -> Any:
-        made = vjp(np.conjugate(g), *values)
-        if made.__class__ in (list, tuple):
-            return [None if each is None else np.conjugate(each) for each in made]
-        return np.conjugate(made)
+        return vjp(g, *map(_conjugate, values))
 
     return compute
+
+
+def _conjugate(value: Any) -> Any:
+    """The conjugate of a tensor, an array or a number, or of each in a list; anything else as it is."""
+    if value.__class__ in (list, tuple):
+        return value.__class__([_conjugate(each) for each in value])
+    complexes = isinstance(value, complex) or (hasattr(value, "dtype") and is_complex(value))
+    return np.conjugate(value) if complexes else value

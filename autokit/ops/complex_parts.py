@@ -24,7 +24,7 @@ from autokit.tensor import Tensor
 # ---------------------------------------------------------------- pairs of real numbers
 
 
-def _pairs(a: Any) -> Any:
+def pairs(a: Any) -> Any:
     """The memory of the complex array ``a`` as real numbers, two along a new last dimension."""
     return a[..., None].view(BY_NUMPY[a.dtype].to_real().numpy)
 
@@ -37,13 +37,13 @@ def _of_pairs(a: Any) -> Any:
 @operation(
     "Re, Im",
     "(Re {a}, Im {a})",
-    a=derivative("1", lambda g: on(_view_as_complex, g)),
+    a=derivative("1", lambda g: on(plain_view_as_complex, g)),
     view=True,
     name="view_as_real",
 )
-def _view_as_real(a, /):
+def plain_view_as_real(a, /):
     """See :func:`view_as_real`."""
-    return _pairs(a)
+    return pairs(a)
 
 
 def view_as_real(input: Tensor) -> Tensor:
@@ -64,17 +64,17 @@ def view_as_real(input: Tensor) -> Tensor:
     require_tensor("view_as_real", input, "input", 1)
     if not is_complex(input):
         raise RuntimeError(f"view_as_real is only supported for complex tensors: {describe(input)} is real")
-    return _view_as_real(input)
+    return plain_view_as_real(input)
 
 
 @operation(
     "Re + i Im",
     "{a}₀ + i {a}₁",
-    a=derivative("1", lambda g: on(_view_as_real, g)),
+    a=derivative("1", lambda g: on(plain_view_as_real, g)),
     view=True,
     name="view_as_complex",
 )
-def _view_as_complex(a, /):
+def plain_view_as_complex(a, /):
     """See :func:`view_as_complex`."""
     return _of_pairs(a if _are_pairs(a) else np.ascontiguousarray(a)) if a.size else a[..., 0] * 1j
 
@@ -133,7 +133,7 @@ def view_as_complex(input: Tensor) -> Tensor:
         raise RuntimeError(
             "Tensor must have a stride divisible by 2 for all but last dimension: make it .contiguous() first"
         )
-    return _view_as_complex(input)
+    return plain_view_as_complex(input)
 
 
 def real(input: Tensor) -> Tensor:

@@ -25,14 +25,13 @@ from autokit.dtypes import COMPLEX, HALVES
 from autokit.memory import INFERENCE, Storage, clock
 from autokit.ops import complex_numbers
 from autokit.ops.convert import cast, converted
-from autokit.ops.direct import direct
 from autokit.ops.errors import broadcast_message, describe, way_to_a_tensor
 from autokit.ops.gpu.arrays import is_writable
 from autokit.ops.index import is_basic, plain_getitem, plain_index, put, write
 from autokit.ops.names import Names, clearer
 from autokit.ops.operands import fitting, on_one_device
 from autokit.ops.recording import OUR_FILES, storage_of
-from autokit.ops.regions import places_in_base, read_region, write_region
+from autokit.ops.regions import seen, written
 from autokit.ops.unusual import other_gpu_of
 from autokit.tensor import Tensor, new_tensor
 from autokit.thread_state import UNUSUAL, thread
@@ -267,12 +266,10 @@ def _rebase(tensor: Tensor, result: Tensor, base_before: Tensor | None) -> None:
     if base_before is None:
         _give_history(tensor, result)
     else:
-        places = places_in_base(tensor, base)
-        _give_history(base, direct(write_region, (base_before, result), {"places": places}, base.array))
+        _give_history(base, written(base_before, result, tensor, base.array))
     for view in storage_of(base).living_views():
         if view.__dict__.get("_base") is base:
-            places = places_in_base(view, base)
-            _give_history(view, direct(read_region, (base,), {"places": places}, view.array))
+            _give_history(view, seen(base, view))
 
 
 def _give_history(tensor: Tensor, result: Tensor) -> None:

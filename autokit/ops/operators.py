@@ -239,7 +239,7 @@ def plain_pow(base, exponent, /):
         whole = np.power(base, np.maximum(exponent, 0))
         inverse = np.where(np.abs(base) == 1, np.where(exponent % 2 == 0, base * base, base), base - base)
         return np.where(exponent < 0, inverse, whole)
-    if exponent.ndim == 0 and base.dtype.kind == "f":
+    if exponent.ndim == 0 and base.dtype.kind in "fc":
         return _power_by_number(base, exponent)
     return base * base if exponent.ndim == 0 and known(exponent == 2) else np.power(base, exponent)
 

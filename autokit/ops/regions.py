@@ -12,6 +12,9 @@ from typing import Any
 import numpy as np
 
 from autokit.devices import address_of, beside
+from autokit.ops.complex_numbers import is_complex
+from autokit.ops.complex_parts import pairs, plain_view_as_complex, plain_view_as_real
+from autokit.ops.direct import direct
 from autokit.ops.gpu.arrays import like
 from autokit.ops.index import writable_copy, zero_like
 from autokit.ops.operation import derivative, on, operation
@@ -47,20 +50,52 @@ def read_region(a, /, places):
     return a.reshape(-1)[beside(a, places)]
 
 
-def places_in_base(view: Tensor, base: Tensor) -> np.ndarray:
+def written(base: Tensor, value: Tensor, view: Tensor, memory: Any) -> Tensor:
+    """``base``, after ``value`` was written through ``view``: its elements, ``memory``, and its history."""
+    if view.array.dtype == memory.dtype:
+        return direct(write_region, (base, value), {"places": _places_in_base(view.array, memory)}, memory)
+    places = {"places": _places_in_base(_numbers(view.array), _numbers(memory))}
+    if is_complex(view):
+        return direct(write_region, (base, _parts(value)), places, memory)
+    changed = direct(write_region, (_parts(base), value), places, pairs(memory))
+    return direct(plain_view_as_complex, (changed,), {}, memory)
+
+
+def seen(base: Tensor, view: Tensor) -> Tensor:
+    """What ``view`` sees of ``base``, with the history of that."""
+    own, memory = view.array, base.array
+    if own.dtype == memory.dtype:
+        return direct(read_region, (base,), {"places": _places_in_base(own, memory)}, own)
+    places = {"places": _places_in_base(_numbers(own), _numbers(memory))}
+    if is_complex(base):
+        return direct(read_region, (_parts(base),), places, own)
+    read = direct(read_region, (base,), places, pairs(own))
+    return direct(plain_view_as_complex, (read,), {}, own)
+
+
+def _parts(tensor: Tensor) -> Tensor:
+    return direct(plain_view_as_real, (tensor,), {})
+
+
+def _numbers(array: Any) -> Any:
+    """The real numbers in memory, as pairs where ``array`` is complex."""
+    return pairs(array) if is_complex(array) else array
+
+
+def _places_in_base(view: Any, base: Any) -> np.ndarray:
     """Which element of ``base``, counted in order, each element of ``view`` is.
 
-    Both are looked at as memory: where an element lies is the sum of its
+    Both arrays are looked at as memory: where an element lies is the sum of its
     indices, each times its stride.
     """
-    inside = _offsets(view.array) + (address_of(view.array) - address_of(base.array))
-    if base.array.flags.c_contiguous:
-        return inside // base.array.itemsize
-    memory = _offsets(base.array)
+    inside = _offsets(view) + (address_of(view) - address_of(base))
+    if base.flags.c_contiguous:
+        return inside // base.itemsize
+    memory = _offsets(base)
     first = memory.min(initial=0)
-    order = np.zeros((memory.max(initial=0) - first) // base.array.itemsize + 1, np.int64)
-    order[(memory - first) // base.array.itemsize] = np.arange(memory.size).reshape(memory.shape)
-    return order[(inside - first) // base.array.itemsize]
+    order = np.zeros((memory.max(initial=0) - first) // base.itemsize + 1, np.int64)
+    order[(memory - first) // base.itemsize] = np.arange(memory.size).reshape(memory.shape)
+    return order[(inside - first) // base.itemsize]
 
 
 def _offsets(array: Any) -> np.ndarray:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import autokit
-from tests.ops.beside import assert_same
+from tests.ops.beside import assert_same, refusals
 from tests.ops.case import Case, call, flat
 from tests.ops.cases import CASES
 from tests.support import require
@@ -134,3 +134,119 @@ def test_nothing_is_refused_without_a_reason_any_more():
                 if isinstance(ours, Exception) and not isinstance(theirs, Exception):
                     refused.add(case.name)
     assert refused == REFUSED_HERE
+
+
+# ---------------------------------------------------------------- what is particular to them
+
+
+def _scale_the_imaginary_parts(T: Any, z: Any) -> Any:
+    w = z * 2
+    w.imag.mul_(3)
+    return w
+
+
+def _set_a_row_of_real_parts(T: Any, z: Any) -> Any:
+    w = z * 2
+    w.real[0] = 5.0
+    return w * w
+
+
+def _change_the_base_of_a_view(T: Any, z: Any) -> Any:
+    w = z * 2
+    imaginary = w.imag
+    w.mul_(1j)
+    return imaginary**2
+
+
+def _change_a_complex_view_of_pairs(T: Any, z: Any) -> Any:
+    pairs = T.view_as_real(z * 1).clone()
+    T.view_as_complex(pairs).mul_(1j)
+    return pairs**3
+
+
+def _change_the_pairs_of_a_complex_view(T: Any, z: Any) -> Any:
+    pairs = T.view_as_real(z * 1).clone()
+    whole = T.view_as_complex(pairs)
+    pairs.mul_(2)
+    return whole * whole.conj()
+
+
+def _change_views_of_views(T: Any, z: Any) -> Any:
+    w = z * 2
+    T.view_as_real(w)[..., 0].add_(1)
+    w.t().imag.mul_(2)
+    return w
+
+
+def _change_what_lies_otherwise(T: Any, z: Any) -> Any:
+    w = (z * 2).t()
+    w.imag.mul_(2)
+    w.real = w.imag
+    return w
+
+
+CHANGES = [value for name, value in list(globals().items()) if name.startswith(("_change", "_set", "_scale"))]
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
+def test_changes_through_the_parts_of_a_tensor_reach_it_and_its_gradient(change: Any):
+    found = []
+    for T in (autokit, torch):
+        z = T.tensor([[1 + 2j, 3 - 1j], [0.5j, -2 + 0j]], requires_grad=True)
+        made = change(T, z)
+        (made.abs() ** 2).sum().backward()
+        found.append((made.detach(), z.grad))
+    for mine, other in zip(*found):
+        assert_same(mine, other)
+
+
+PROGRAMS = [
+    "T.tensor([1 + 2j, -0.5]), T.tensor([[1e10 + 1j, 2e-5j]]), T.zeros(2, 0, dtype=T.cfloat)",
+    "z.real, z.imag, z.conj(), z.mH, z.abs(), z[0].angle(), z.sgn(), z.detach().numpy().dtype.name",
+    "[T.tensor(1 + 2j).item(), complex(T.tensor(2j)), T.tensor([1j, 2]).tolist(), f'{T.tensor(1 + 2j):.2f}']",
+    "z == z, z != 1j, T.equal(z, z), T.allclose(z, z + 1e-9), z.isfinite(), T.tensor([0j]).bool()",
+    "T.ones(2, dtype=T.float64) * 1j, T.arange(3) * 1j, 2 * z, 1 / z, z**2, z**0.5, 2 - z, z / 2j, x + z",
+    "T.result_type(x.double(), 1j), T.promote_types(T.float64, T.complex64), T.finfo(T.complex64).eps",
+    "z.to(T.complex128), z.cdouble().dtype, z.type(), T.full((2,), 1j), T.eye(2, dtype=T.cfloat), z.float()",
+    "T.view_as_real(z)._is_view(), z.real.grad_fn.name(), z.abs().grad_fn.name(), z.conj().grad_fn.name()",
+    "z.std(), z.var(0), z.norm(), z.sum(dtype=T.cdouble), x.sum(dtype=T.cfloat), z.cumsum(0)",
+    "T.nn.functional.l1_loss(z, z * 2), T.linalg.eigvals(T.tensor([[2.0, 0.0], [0.0, 3.0]]))",
+]
+
+REFUSED = [
+    "z < 1",
+    "z.max()",
+    "z.sort()",
+    "z.relu()",
+    "float(z[0, 0])",
+    "z.sum().backward()",
+    "z.backward(T.ones(2, 2))",
+    "x.imag",
+    "T.complex(x, x.double())",
+    "T.polar(x.int(), x.int())",
+    "T.view_as_complex(x)",
+    "T.view_as_complex(x.int())",
+    "T.view_as_real(x)",
+    "x.add_(1j)",
+    "z.floor()",
+    "z // 2",
+    "z % 2",
+]
+
+
+@pytest.mark.parametrize("line", PROGRAMS)
+def test_lines_of_programs_print_as_in_pytorch(line: str):
+    told = []
+    for T in (autokit, torch):
+        z, x = T.tensor([[1 + 2j, 3 - 1j], [0.5j, -2 + 1j]], requires_grad=True), T.tensor([1.0, 2.0])
+        told.append(repr(eval(line, {"T": T, "z": z, "x": x})))
+    assert told[0] == told[1]
+
+
+@pytest.mark.parametrize("line", REFUSED)
+def test_what_has_no_sense_is_refused_with_pytorchs_error(line: str):
+    def wrong(T: Any) -> Any:
+        z, x = T.tensor([[1 + 2j, 3 - 1j], [0.5j, -2 + 1j]], requires_grad=True), T.tensor([1.0, 2.0, 3.0])
+        return eval(line, {"T": T, "z": z, "x": x})
+
+    refusals(wrong)
