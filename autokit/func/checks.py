@@ -12,7 +12,7 @@ from autokit import autograd
 from autokit.autograd.engine import run_backward
 from autokit.devices import made_beside, to_numpy
 from autokit.func.calls import basis, zeros
-from autokit.func.differences import differences, moved, values_of
+from autokit.func.differences import differences, directions, in_parts, moved, values_of
 from autokit.func.transforms import jvp
 from autokit.ops.errors import describe
 from autokit.tensor import Tensor
@@ -45,7 +45,7 @@ class Check:
 
     def _check_input(self, place: int) -> None:
         tensor = self.inputs[place]
-        if tensor.array.dtype != np.float64:
+        if tensor.array.dtype not in (np.float64, np.complex128):
             warnings.warn(
                 f"Input #{place} requires gradient and is not a double precision floating point or complex. "
                 "This check will likely fail if all the inputs are not of double precision floating point "
@@ -73,11 +73,12 @@ class Check:
 
     def analytical(self, output: Tensor) -> list[np.ndarray]:
         """The Jacobian of ``output`` by each input: a row for each element of the input."""
-        columns = [self.gradients([output], [seed]) for seed in basis(output)]
+        seeds = [seed * direction for seed in basis(output) for direction in directions(output)]
+        columns = [self.gradients([output], [seed]) for seed in seeds]
         return [
-            np.stack([column[slot].ravel() for column in columns], 1)
+            np.stack([in_parts(column[slot]) for column in columns], 1)
             if columns
-            else np.zeros((own.array.size, 0))
+            else np.zeros((own.array.size * len(directions(own)), 0))
             for slot, own in enumerate(self.learning)
         ]
 
@@ -101,10 +102,11 @@ class Check:
         for which, (place, by_input) in enumerate(zip(self.places, self.numerical())):
             columns = [
                 jvp(outputs_of, primals, (*rest[:which], seed, *rest[which + 1 :]))[1]
-                for seed in basis(primals[which])
+                for unit in basis(primals[which])
+                for seed in [unit * direction for direction in directions(unit)]
             ]
             for nth, slot in enumerate(self.slots if columns else ()):
-                one = np.stack([to_numpy(column[nth].array).ravel() for column in columns])
+                one = np.stack([in_parts(to_numpy(column[nth].array)) for column in columns])
                 by_differences = by_input[slot]
                 assert by_differences is not None
                 if not np.allclose(one, by_differences, self.rtol, self.atol):
@@ -147,15 +149,17 @@ class Check:
         wrong = ~np.isclose(one, by_differences, self.rtol, self.atol)
         size = np.nan_to_num(np.abs(one - by_differences), nan=np.inf, posinf=np.inf)
         worst = np.unravel_index(np.where(wrong, size, -1).argmax(), one.shape)
-        row = tuple(map(int, np.unravel_index(worst[0], tensor.array.shape)))
-        column = tuple(map(int, np.unravel_index(worst[1], output.shape)))
+        parts, parts_out = len(directions(tensor)), in_parts(output).size // max(output.size, 1)
+        along = directions(tensor)[worst[0] % parts]
+        row = tuple(map(int, np.unravel_index(worst[0] // parts, tensor.array.shape)))
+        column = tuple(map(int, np.unravel_index(worst[1] // parts_out, output.shape)))
         return (
             f"Jacobian mismatch for output {nth} with respect to input {place},\n"
             f"numerical:{by_differences}\nanalytical:{one}\n"
             f"{wrong.sum()} of {wrong.size} entries disagree. Worst: the derivative of output {nth} at "
             f"{list(column)} by input {place}, {describe(tensor)}, at {list(row)} is "
             f"{by_differences[worst]:.6g} by differences, and backward gives {one[worst]:.6g}."
-            + self._guess(slot, place, row, int(worst[1]), one, by_differences)
+            + self._guess(slot, place, row, along, int(worst[1]), one, by_differences)
         )
 
     def _guess(
@@ -163,16 +167,18 @@ class Check:
         slot: int,
         place: int,
         row: tuple[int, ...],
+        along: complex,
         column: int,
         one: np.ndarray,
         by_differences: np.ndarray,
     ) -> str:
         """What the mistake may be."""
         tensor = self.inputs[place]
-        if tensor.array.dtype != np.float64:
+        if tensor.array.dtype not in (np.float64, np.complex128):
             return f" The input is {tensor.dtype.name}: differences of {self.eps} are lost in its rounding."
         here, above, below = (
-            float(moved(self.run, tensor, row, by)[slot].ravel()[column]) for by in (0.0, self.eps, -self.eps)
+            float(in_parts(moved(self.run, tensor, row, by)[slot])[column])
+            for by in (0.0, self.eps * along, -self.eps * along)
         )
         right, left = (above - here) / self.eps, (here - below) / self.eps
         if abs(right - left) > 0.01 * (1 + abs(right)):

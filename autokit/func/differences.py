@@ -1,28 +1,45 @@
-"""Jacobians without derivatives: by central differences, (f(x + h) − f(x − h)) / 2h."""
+"""Jacobians without derivatives: by central differences, (f(x + h) − f(x − h)) / 2h.
+
+A complex number counts as two, its real and its imaginary part, one after the other.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from autokit.current_gpu import computing_beside
 from autokit.devices import to_numpy
-from autokit.dtypes import FLOATS
+from autokit.dtypes import DIFFERENTIABLE
 from autokit.tensor import Tensor
 
 
 def values_of(result: Any) -> list[np.ndarray | None]:
-    """Copies of the floating point results of a function, and None for its others."""
+    """Copies of the floating point and complex results of a function, and None for its others."""
     outputs = result if isinstance(result, tuple | list) else (result,)
     return [
-        to_numpy(one.array).copy() if isinstance(one, Tensor) and one.array.dtype.kind in FLOATS else None
+        to_numpy(one.array).copy()
+        if isinstance(one, Tensor) and one.array.dtype.kind in DIFFERENTIABLE
+        else None
         for one in outputs
     ]
 
 
-def moved(function: Callable[[], Any], tensor: Tensor, place: tuple[int, ...], by: float) -> list[Any]:
+def in_parts(array: np.ndarray) -> np.ndarray:
+    """All elements in one dimension, complex ones as two each."""
+    flat = np.ascontiguousarray(array).reshape(-1)
+    return flat.view(flat.real.dtype) if array.dtype.kind == "c" else flat
+
+
+def directions(tensor: Tensor) -> tuple[complex, ...]:
+    """Where to an element may move: along the real axis, and a complex one along the imaginary one too."""
+    return (1, 1j) if tensor.array.dtype.kind == "c" else (1,)
+
+
+def moved(function: Callable[[], Any], tensor: Tensor, place: tuple[int, ...], by: complex) -> list[Any]:
     """What ``function`` returns while the element of ``tensor`` at ``place`` is larger by ``by``."""
     before = tensor[place].item()
     _put(tensor, place, before + by)
@@ -50,9 +67,10 @@ def differences(function: Callable[[], Any], tensor: Tensor, step: float) -> lis
         If a result changes its shape or dtype on the way.
     """
     now = values_of(function())
-    found = [None if one is None else np.zeros((tensor.array.size, one.size)) for one in now]
-    for row, place in enumerate(np.ndindex(tensor.array.shape)):
-        above, below = (moved(function, tensor, place, sign * step) for sign in (1, -1))
+    rows = tensor.array.size * len(directions(tensor))
+    found = [None if one is None else np.zeros((rows, in_parts(one).size)) for one in now]
+    for row, (place, direction) in enumerate(product(np.ndindex(tensor.array.shape), directions(tensor))):
+        above, below = (moved(function, tensor, place, sign * step * direction) for sign in (1, -1))
         for jacobian, like, high, low in zip(found, now, above, below):
             if jacobian is None or like is None:
                 continue
@@ -63,5 +81,5 @@ def differences(function: Callable[[], Any], tensor: Tensor, step: float) -> lis
                         f"perturbed on index {place} by {step}, but got {like.shape} and "
                         f"{getattr(one, 'shape', None)}."
                     )
-            jacobian[row] = ((high - low) / (2 * step)).ravel()
+            jacobian[row] = in_parts(high - low) / (2 * step)
     return found

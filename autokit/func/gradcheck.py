@@ -98,6 +98,14 @@ def gradcheck(
     return True
 
 
+def _drawn(draw: np.random.RandomState, like: Any) -> np.ndarray:
+    """Random numbers from −1 to 1 in the shape and dtype of ``like``; complex ones have two each."""
+    numbers: Any = draw.uniform(-1, 1, like.shape)
+    if like.dtype.kind == "c":
+        numbers = numbers + 1j * draw.uniform(-1, 1, like.shape)
+    return np.asarray(numbers).astype(like.dtype)
+
+
 def gradgradcheck(
     func: Callable[..., Any],
     inputs: Any,
@@ -138,12 +146,7 @@ def gradgradcheck(
 
     if grad_outputs is None:
         draw = np.random.RandomState(0)
-        sent = tuple(
-            [
-                new_tensor(draw.uniform(-1, 1, one.array.shape).astype(one.array.dtype)).requires_grad_()
-                for one in outputs_of(*given)
-            ]
-        )
+        sent = tuple([new_tensor(_drawn(draw, one.array)).requires_grad_() for one in outputs_of(*given)])
     else:
         sent = tuple(grad_outputs) if isinstance(grad_outputs, tuple | list) else (grad_outputs,)
 

@@ -47,7 +47,7 @@ def central_differences(taken: Capture, root: Any, seed: Any) -> dict[Tensor, np
         if isinstance(origin, Tensor) and node.kind == "leaf" and node.value is not None
     ]
     with computing_beside(seed):
-        weight = seed.astype(np.float64)
+        weight = np.conjugate(seed.astype(_wide(seed.dtype)))
     slopes = {}
     for leaf in leaves:
         size, step = leaf.array.size, _step(leaf.array)
@@ -55,18 +55,29 @@ def central_differences(taken: Capture, root: Any, seed: Any) -> dict[Tensor, np
             moves = list(beside(leaf.array, step * np.eye(size).reshape(size, *leaf.array.shape)))
         else:
             moves = [step]
-        found = [
-            _change(_replay(taken, root, leaf, move), _replay(taken, root, leaf, move, -1), weight)
-            for move in moves
-        ]
-        slope = np.array(found, np.float64) / (2 * step)
+        slope: Any = 0
+        for direction in (1, 1j) if leaf.array.dtype.kind == "c" else (1,):
+            found = [
+                _change(
+                    _replay(taken, root, leaf, move, direction),
+                    _replay(taken, root, leaf, move, -direction),
+                    weight,
+                )
+                for move in moves
+            ]
+            slope = slope + np.array(found, np.float64) * direction / (2 * step)
         slopes[leaf] = slope.reshape(leaf.array.shape if len(moves) == size else ())
     return slopes
 
 
 @beside_it
 def _change(above: Any, below: Any, weight: Any) -> float:
-    return float(((above - below) * weight).sum())
+    return float(np.real((above - below) * weight).sum())
+
+
+def _wide(dtype: Any) -> Any:
+    """The dtype of double precision, real or complex as ``dtype`` is."""
+    return np.dtype(np.complex128 if dtype.kind == "c" else np.float64)
 
 
 @beside_it
@@ -76,8 +87,8 @@ def _step(array: Any) -> float:
     return min(STEP, 1e-4 * float(sizes.min())) if sizes.size else STEP
 
 
-def _replay(taken: Capture, root: Any, moved: Tensor, by: Any, sign: int = 1) -> Any:
-    """The output's value with the leaf ``moved`` larger by ``by``, or smaller where ``sign`` is -1."""
+def _replay(taken: Capture, root: Any, moved: Tensor, by: Any, direction: complex) -> Any:
+    """The output's value with the leaf ``moved`` by ``by`` in this direction, as -1 or 1j."""
     values: dict[Any, Any] = {}
     incoming: dict[int, list[int]] = {}
     for edge in taken.graph.edges:
@@ -87,7 +98,7 @@ def _replay(taken: Capture, root: Any, moved: Tensor, by: Any, sign: int = 1) ->
             operands = [values[source] for source in incoming[node.id]]
             settings = {**(origin.settings or {})}
             if "dtype" in settings:  # a cast would throw away the digits that the difference needs
-                settings["dtype"] = np.dtype(np.float64)
+                settings["dtype"] = _wide(settings["dtype"])
             statistics = settings.get("statistics")
             if statistics is not None and not statistics.fixed:  # the mean moves with the input
                 settings["statistics"] = statistics_of(operands[0], settings["groups"])
@@ -95,6 +106,6 @@ def _replay(taken: Capture, root: Any, moved: Tensor, by: Any, sign: int = 1) ->
         elif origin is not None:
             array = origin.array
             with computing_beside(array):
-                wide = array.astype(np.float64) if array.dtype.kind == "f" else array
-                values[node.id] = wide + sign * by if origin is moved else wide
+                wide = array.astype(_wide(array.dtype)) if array.dtype.kind in "fc" else array
+                values[node.id] = wide + direction * by if origin is moved else wide
     return values[taken.ids[root]]

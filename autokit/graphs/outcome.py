@@ -52,7 +52,7 @@ def accounts(
 def _compared(gradient: np.ndarray, slope: np.ndarray) -> tuple[str, bool]:
     """The central difference as text, and whether it is the gradient but for rounding."""
     noise = 1e-6 * float(np.abs(gradient).sum())
-    own = gradient.astype(np.float64)
+    own = gradient.astype(np.complex128 if gradient.dtype.kind == "c" else np.float64)
     of_sum = slope.shape != own.shape
     if of_sum:
         own = to_numpy(own.sum())

@@ -101,8 +101,11 @@ def _one_line(array: np.ndarray, extent: dict[str, float | None]) -> str:
         return "empty"
     if array.size <= _TEXT_ELEMENTS:
         return _nested(array)
+    if array.dtype.kind == "c":
+        sizes = np.abs(array[np.isfinite(array)])
+        return f"sizes [{number(sizes.min())} … {number(sizes.max())}]" if sizes.size else "no finite values"
     if not extent:
-        return "no finite values" if array.dtype.kind != "c" else "complex"
+        return "no finite values"
     if extent["minimum"] == extent["maximum"] and bool(np.isfinite(array).all()):
         return f"[all {number(array.reshape(-1)[:1].tolist()[0])}]"
     return f"[{number(extent['minimum'])} … {number(extent['maximum'])}]"

@@ -51,7 +51,8 @@ def heatmap(values: Any, ax: Axes | None = None, title: str = "") -> Axes:
     array = to_numpy(values.array) if isinstance(values, Tensor) else np.asarray(values)
     if array.ndim not in (1, 2) or not array.size or array.dtype.kind == "c":
         what = describe(values) if isinstance(values, Tensor) else f"an array of shape {array.shape}"
-        raise ValueError(f"heatmap() draws real numbers in one or two dimensions, and got {what}")
+        hint = ": draw x.abs() or x.angle() of complex ones" if array.dtype.kind == "c" else ""
+        raise ValueError(f"heatmap() draws real numbers in one or two dimensions, and got {what}{hint}")
     table = np.atleast_2d(array).astype(np.float64)
     finite = np.abs(table[np.isfinite(table)])
     most = float(finite.max()) if finite.size and finite.max() > 0 else 1.0

@@ -191,3 +191,39 @@ def test_a_planted_wrong_entry_is_found(data: Any):
     with pytest.raises(GradcheckError, match=rf"at \[{i}\] by input 0, .* at \[{j}\]"):
         gradcheck(Product.apply, x)
     assert gradcheck(lambda x: matrix @ x, x)
+
+
+# ---------------------------------------------------------------- complex numbers
+
+COMPLEX = {
+    "holomorphic": lambda z, x: z.sin() * z + 1 / z,
+    "by parts": lambda z, x: z.abs() * z.conj() + z.imag * z.real,
+    "polar": lambda z, x: autokit.polar(x, x * 2) * z[0],
+    "pairs": lambda z, x: autokit.view_as_real(z).sum(0) * x,
+    "transform": lambda z, x: autokit.fft.fft2(z) + autokit.fft.rfft(x, 2),
+    "matrices": lambda z, x: autokit.linalg.inv(z) @ autokit.complex(x, x),
+}
+
+
+@pytest.mark.parametrize("name", COMPLEX)
+def test_complex_functions_have_the_gradients_that_differences_give(name: str):
+    z = autokit.tensor([[1 + 2j, 3 - 1j], [0.5j, -2 + 0.3j]], dtype=autokit.complex128, requires_grad=True)
+    x = autokit.tensor([1.0, 2.0], dtype=autokit.float64, requires_grad=True)
+    assert gradcheck(COMPLEX[name], (z, x), check_forward_ad=True)
+    assert gradgradcheck(COMPLEX[name], (z, x))
+
+
+def test_a_missing_conjugate_is_found_along_the_imaginary_axis():
+    class Square(autokit.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, z: Any) -> Any:
+            ctx.save_for_backward(z)
+            return z * z
+
+        @staticmethod
+        def backward(ctx: Any, gradient: Any) -> Any:
+            return gradient * 2 * ctx.saved_tensors[0]
+
+    z = autokit.tensor([3.0 + 1j], dtype=autokit.complex128, requires_grad=True)
+    with pytest.raises(GradcheckError, match="Jacobian mismatch"):
+        gradcheck(Square.apply, z)
