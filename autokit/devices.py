@@ -39,6 +39,11 @@ class device:
     index: int | None
 
     def __init__(self, type: str | int | device, index: int | None = None) -> None:
+        if not isinstance(type, str | int | device) or isinstance(type, bool):
+            raise TypeError(
+                f"device() received an invalid combination of arguments - got ({type.__class__.__name__}), "
+                "but expected one of: (torch.device device) or (str type, int index)"
+            )
         if type.__class__ is int:
             type = f"cuda:{type}"
         name, colon, number = str(type).partition(":")

@@ -129,6 +129,8 @@ class iinfo(_Limits):
 
 
 def _dtype(name: str, value: Any) -> dtypes.dtype:
+    if isinstance(value, type) and value in (bool, int, float, complex):  # Python's own
+        return dtypes.as_dtype(value)
     if not isinstance(value, dtypes.dtype):
         raise TypeError(
             f"{name}(): argument 'type' (position 1) must be torch.dtype, not {type(value).__name__}"

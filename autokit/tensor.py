@@ -165,6 +165,8 @@ class Tensor:
         """The shape, or the size of dimension ``dim``."""
         if dim is None:
             return self.shape
+        if dim.__class__ is bool:
+            raise TypeError("size(): argument 'dim' must be int, not bool")
         try:
             return self.array.shape[dim]
         except IndexError:
@@ -188,10 +190,16 @@ class Tensor:
 
     def stride(self, dim: int | None = None) -> Any:
         """How many elements lie between neighbours, along each dimension or along ``dim``."""
+        from autokit.ops.dims import place_of
+        from autokit.ops.strides import row_major
+
         strides = tuple(step // self.array.itemsize for step in self.array.strides)
+        if not self.array.size and not any(strides):  # NumPy's, where there are no elements
+            strides = row_major(self.array.shape)
         if dim is None:
             return strides
-        from autokit.ops.dims import place_of
+        if not strides:
+            raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
 
         return strides[place_of(dim, self.array.ndim, "stride")]
 
@@ -235,6 +243,11 @@ class Tensor:
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set ``requires_grad`` and return the tensor."""
+        if not isinstance(requires_grad, bool):
+            raise TypeError(
+                "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not "
+                f"{type(requires_grad).__name__}"
+            )
         self.requires_grad = requires_grad
         return self
 

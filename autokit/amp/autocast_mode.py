@@ -28,6 +28,13 @@ def _known(device_type: Any) -> str:
     return _device(device_type).type
 
 
+def _require_name(function: str, device_type: Any) -> None:
+    if not isinstance(device_type, str):
+        raise TypeError(
+            f"{function}(): argument 'device_type' (position 1) must be str, not {type(device_type).__name__}"
+        )
+
+
 class autocast:
     """Let operations choose the dtype they compute in: as a ``with`` block or as a decorator.
 
@@ -103,6 +110,12 @@ class autocast:
         thread.state.autocast = self._before.pop()
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        if not callable(function):
+            raise TypeError(
+                f"autocast()(func) requires a callable, but got {type(function).__name__}: write "
+                "with autocast(...): around the lines"
+            )
+
         @wraps(function)
         def inside(*args: Any, **kwargs: Any) -> Any:
             with self:
@@ -136,9 +149,10 @@ def is_autocast_available(device_type: str) -> bool:
     return _known(device_type) in WAYS
 
 
-def is_autocast_enabled(device_type: str | None = None) -> bool:
+def is_autocast_enabled(device_type: str = "cuda") -> bool:
     """Whether autocasting is at work: on this type of device; where none is named, on GPUs."""
-    return (device_type or "cuda") in (thread.state.autocast or {})
+    _require_name("is_autocast_enabled", device_type)
+    return device_type in (thread.state.autocast or {})
 
 
 def set_autocast_enabled(device_type: str | bool, enabled: bool | None = None) -> None:
@@ -169,6 +183,7 @@ def get_autocast_dtype(device_type: str) -> dtypes.dtype:
     >>> get_autocast_dtype("cpu")
     torch.bfloat16
     """
+    _require_name("get_autocast_dtype", device_type)
     device_type = _known(device_type)
     region = (thread.state.autocast or {}).get(device_type)
     if region is not None:

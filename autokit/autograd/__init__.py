@@ -238,6 +238,9 @@ def _sequence(tensors: Any) -> list[Tensor]:
 def seeds(outputs: list[Tensor], given: Any, as_tensors: bool) -> list[Any]:
     """The gradient that each output begins with, checked."""
     each = [given] * len(outputs) if given is None or isinstance(given, Tensor) else list(given)
+    for gradient in each:
+        if gradient is not None and not isinstance(gradient, Tensor):
+            raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
     if len(each) != len(outputs):
         raise RuntimeError(f"got {len(outputs)} tensors and {len(each)} gradients")
     return [_seed(place, output, seed, as_tensors) for place, (output, seed) in enumerate(zip(outputs, each))]
@@ -271,8 +274,6 @@ def _seed(place: int, output: Tensor, seed: Any, as_tensor: bool) -> Any:
             array = (np if like.__class__ is np.ndarray else module_of(like)).empty(shape, like.dtype)
             array.fill(1)  # sooner done than by ones()
         return new_tensor(array) if as_tensor else array
-    if not isinstance(seed, Tensor):
-        raise TypeError(f"gradients can be either Tensors or None, but got {type(seed).__name__}")
     if seed.array.shape != output.array.shape:
         raise RuntimeError(
             f"Mismatch in shape: grad_output[{place}] has a shape of {seed.shape} and "

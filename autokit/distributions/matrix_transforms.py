@@ -102,7 +102,7 @@ class CorrCholeskyTransform(Transform):
     def _inverse(self, y: Tensor) -> Tensor:
         rest = F.pad((1 - (y * y).cumsum(-1))[..., :-1], [1, 0], value=1)
         places = autokit.tril_indices(y.shape[-1], y.shape[-1], -1)
-        t = y[..., places[0], places[1]] / rest.sqrt()[..., places[0], places[1]]
+        t = y[..., places[0], places[1]] / rest[..., places[0], places[1]].sqrt()
         return (t.log1p() - t.neg().log1p()) / 2
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
@@ -195,15 +195,25 @@ class StackTransform(Transform):
     def codomain(self) -> Any:  # type: ignore[override]
         return constraints.stack([each.codomain for each in self.transforms], self.dim)
 
-    def _slices(self, z: Tensor) -> Any:
-        return zip(self.transforms, z.unbind(self.dim))
+    def _slices(self, z: Tensor) -> list[Tensor]:
+        """The slice of each transform."""
+        if not -z.dim() <= self.dim < z.dim():
+            raise AssertionError(f"dim {self.dim} out of range for tensor with {z.dim()} dimensions")
+        if z.size(self.dim) != len(self.transforms):
+            raise AssertionError(
+                f"x.size({self.dim}) = {z.size(self.dim)} must equal len(transforms) {len(self.transforms)}"
+            )
+        return list(z.unbind(self.dim))
 
     def _call(self, x: Tensor) -> Tensor:
-        return autokit.stack([transform(each) for transform, each in self._slices(x)], self.dim)
+        return autokit.stack(
+            [transform(each) for transform, each in zip(self.transforms, self._slices(x))], self.dim
+        )
 
     def _inverse(self, y: Tensor) -> Tensor:
-        return autokit.stack([transform.inv(each) for transform, each in self._slices(y)], self.dim)
+        pairs = zip(self.transforms, self._slices(y))
+        return autokit.stack([transform.inv(each) for transform, each in pairs], self.dim)
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
-        triples = zip(self.transforms, x.unbind(self.dim), y.unbind(self.dim))
+        triples = zip(self.transforms, self._slices(x), self._slices(y))
         return autokit.stack([each.log_abs_det_jacobian(a, b) for each, a, b in triples], self.dim)

@@ -24,6 +24,10 @@ class MixtureSameFamily(Distribution):
             raise ValueError(
                 " The Mixture distribution needs to be an  instance of torch.distributions.Categorical"
             )
+        if not isinstance(component_distribution, Distribution):
+            raise ValueError(
+                "The Component distribution needs to be an instance of torch.distributions.Distribution"
+            )
         count = mixture_distribution.logits.shape[-1]
         if component_distribution.batch_shape[-1] != count:
             raise ValueError(

@@ -161,7 +161,7 @@ def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Tensor], dict[s
     RuntimeError
         If there are no modules, or they differ in class, mode or ``requires_grad``.
     """
-    if not models:
+    if not len(models):
         raise RuntimeError("stack_module_state: Expected at least one model, got 0.")
     if len({model.training for model in models}) > 1:
         raise RuntimeError("stack_module_state: Expected all models to have the same training/eval mode.")

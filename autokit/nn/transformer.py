@@ -326,7 +326,8 @@ class Transformer(Module):
         memory_is_causal: bool = False,
     ) -> Tensor:
         """Encode ``src``, (S, N, E), and decode ``tgt``, (T, N, E); N comes first if ``batch_first``."""
-        if src.dim() == 3 and src.size(not self.batch_first) != tgt.size(not self.batch_first):
+        samples = 0 if self.batch_first else 1
+        if src.dim() == 3 and src.size(samples) != tgt.size(samples):
             raise RuntimeError(
                 f"the batch number of src and tgt must be equal: {list(src.shape)} and {list(tgt.shape)}"
             )

@@ -169,6 +169,14 @@ def frombuffer(
     buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False
 ) -> Tensor:
     """A tensor of one dimension over the bytes of ``buffer``, from byte ``offset`` on."""
+    size = memoryview(buffer).nbytes
+    if not size or not count:
+        raise ValueError(f"both buffer length ({size}) and count ({count}) must not be 0")
+    if not 0 <= offset < size:
+        raise ValueError(
+            f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({size} bytes) "
+            "minus 1"
+        )
     array = np.frombuffer(buffer, dtypes.as_dtype(dtype).numpy, count, offset)
     made = from_array(array)
     return made.requires_grad_() if requires_grad else made

@@ -196,6 +196,11 @@ def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any], _nam
         )
     others = tensor.expand_as(self).reshape(-1).tolist()
     values = [callable(*pair) for pair in zip(self.reshape(-1).tolist(), others)]
+    for value in values:
+        if not isinstance(value, int | float | complex):
+            raise TypeError(
+                f"must be real number, not {type(value).__name__}: {_name}() sets each element to one"
+            )
     if values:
         self.array[...] = self.new_tensor(values).array.reshape(self.array.shape)
         inplace.mark_changed(self)

@@ -192,7 +192,11 @@ def logspace(
         start, end, steps, kind if kind.kind in "ui" and steps > 1 else np.dtype(np.float64)
     )
     with np.errstate(all="ignore"):
-        return finished(np.power(float(base), exponents).astype(kind), requires_grad, device)
+        powers = np.power(float(base), exponents)
+    if steps == 1:
+        fitting(powers.item(), kind)  # PyTorch looks at one number only
+    with np.errstate(all="ignore"):
+        return finished(powers.astype(kind), requires_grad, device)
 
 
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:

@@ -15,16 +15,18 @@ from __future__ import annotations
 
 import argparse
 import fnmatch
+import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import reduce
 from pathlib import Path
+from typing import Any
 
 import torch
 
 import autokit
 import autokit.autograd.functional
-from tests.fuzz.programs import program_targets
+from tests.fuzz.programs import program_targets, templates
 from tests.fuzz.running import Report, reports
 from tests.fuzz.signatures import targets
 
@@ -45,12 +47,20 @@ SPACES = {
 def coverage() -> Iterator[str]:
     """For each namespace how many of the names that both libraries have are called, and the others."""
     called = {(target.home, target.name) for target in [*targets(), *program_targets()]}
+    programs = {name for each in templates().values() for line in each for name in re.findall(r"\w+", line)}
     for space, home in SPACES.items():
         ours, theirs = (reduce(getattr, filter(None, space.split(".")), each) for each in (autokit, torch))
         both = sorted({*dir(ours)} & {*dir(theirs)})
-        names = [each for each in both if each[0] != "_" and callable(getattr(theirs, each))]
-        left = [name for name in names if (home, name) not in called]
+        names = [each for each in both if hasattr(ours, each) and _is_public(theirs, each)]
+        left = [name for name in names if (home, name) not in called and name not in programs]
         yield f"{space or 'torch'}: {len(names) - len(left)} of {len(names)}; not {' '.join(left) or 'one'}"
+
+
+def _is_public(space: Any, name: str) -> bool:
+    """Whether it is something to call that has its place there."""
+    value = getattr(space, name)
+    borrowed = getattr(value, "__module__", None) in ("typing", "collections.abc") or value is torch.Tensor
+    return name[0] != "_" and callable(value) and (not borrowed or space is torch)
 
 
 def _lines(report: Report, kinds: list[str]) -> list[str]:

@@ -82,6 +82,7 @@ SAID = {
         *(
             "cannot be multiplied",
             "Incompatible matrix",
+            "zero batch",
             "expected bias",
             "0-dimensional",
             "size mismatch",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -62,6 +63,12 @@ LEFT_OUT = {
 }
 """What is not called at random, and why: each has tests of its own."""
 
+_PLAIN_METHODS = (
+    *("dim", "ndimension", "numel", "nelement", "element_size", "item", "tolist", "detach", "detach_"),
+    *("is_contiguous", "is_inference"),
+)
+"""Methods that are no operations, and take nothing."""
+
 _BY_HAND = {
     "is_tensor": ["(Tensor obj)"],
     "unravel_index": ["(Tensor indices, int[] shape)"],
@@ -84,6 +91,12 @@ _BY_HAND = {
     "broadcast_shapes": ["(int[] a, int[] b)"],
     "logsigmoid": ["(Tensor self)"],
     "one_hot": ["(Tensor self, int num_classes=-1)"],
+    "is_complex": ["(Tensor self)"],
+    "methods.polygamma": ["(Tensor self, int n)"],
+    "methods.where": ["(Tensor self, Tensor condition, Tensor other)"],
+    "methods.requires_grad_": ["(Tensor self, bool requires_grad=True)"],
+    "methods.stride": ["(Tensor self, int? dim=None)"],
+    **{f"methods.{name}": ["(Tensor self)"] for name in _PLAIN_METHODS},
     **{
         name: ["(Tensor self)"]
         for name in ["float", "double", "half", "bfloat16", "long", "int", "short", "char", "byte", "bool"]
@@ -101,7 +114,7 @@ def targets() -> list[Target]:
     others = [name for name in dir(autokit) if inspect.isroutine(getattr(autokit, name))]
     named = dict.fromkeys([*ops.FUNCTIONS, *others])
     found = [Target("functions", name) for name in named if not name.startswith("_")]
-    found += [Target("methods", name) for name in ops.METHODS]
+    found += [Target("methods", name) for name in dict.fromkeys([*ops.METHODS, *_other_methods()])]
     for home in ("functional", "linalg", "special"):
         ours, theirs = namespace(autokit, home), namespace(torch, home)
         found += [
@@ -114,6 +127,14 @@ def targets() -> list[Target]:
     return [target for target in here if signatures(target)]
 
 
+def _other_methods() -> Iterator[str]:
+    """Methods that are no operations and whose arguments stand here."""
+    for name in _BY_HAND:
+        home, _, method = name.rpartition(".")
+        if home == "methods" or not home and callable(getattr(autokit.Tensor, method, None)):
+            yield method
+
+
 def namespace(library: Any, home: str) -> Any:
     for name in filter(None, HOMES[home].split(".")):
         library = getattr(library, name)
@@ -123,8 +144,9 @@ def namespace(library: Any, home: str) -> Any:
 @cache
 def signatures(target: Target) -> list[list[Parameter]]:
     """The forms in which PyTorch takes the call."""
-    if target.base in _BY_HAND or target.name in _BY_HAND:
-        return [_parsed(each) for each in _BY_HAND.get(target.base, _BY_HAND.get(target.name, []))]
+    for name in (f"{target.home}.{target.name}", target.base, target.name):
+        if name in _BY_HAND:
+            return [_parsed(each) for each in _BY_HAND[name]]
     function = getattr(namespace(torch, target.home), target.name)
     if target.home == "functional" and inspect.isfunction(function) and not _is_dispatcher(function):
         return [_of_python(function)]

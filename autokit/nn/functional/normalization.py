@@ -368,7 +368,7 @@ def instance_norm(
     if len(shape) < 2:
         raise RuntimeError(f"Expected at least 2 dimensions, samples and channels: {describe(input)}")
     kinds = [each.array.dtype.kind in FLOATS for each in (running_mean, running_var) if each is not None]
-    if kinds == [True, False]:
+    if use_input_stats and kinds == [True, False]:
         assert running_var is not None
         raise RuntimeError(
             f"expected scalar type {input.dtype.name} but found {running_var.dtype.name}: in integers "

@@ -57,7 +57,7 @@ def fuse_conv_bn_weights(
     scale, shift = _affine(conv_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b)
     shape = [1] * conv_w.dim()
     shape[1 if transpose else 0] = -1
-    return _parameters(conv_w, conv_w * scale.reshape(shape), shift)
+    return _parameters(conv_w, conv_b, conv_w * scale.reshape(shape), shift)
 
 
 def fuse_linear_bn_weights(
@@ -71,7 +71,7 @@ def fuse_linear_bn_weights(
 ) -> tuple[Parameter, Parameter]:
     """The weight and bias of a linear layer together with the normalization after it."""
     scale, shift = _affine(linear_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b)
-    return _parameters(linear_w, linear_w * scale.unsqueeze(-1), shift)
+    return _parameters(linear_w, linear_b, linear_w * scale.unsqueeze(-1), shift)
 
 
 def _affine(
@@ -82,10 +82,13 @@ def _affine(
     return scale, (start - mean) * scale + (zeros_like(mean) if shift is None else shift)
 
 
-def _parameters(before: Parameter, weight: Tensor, bias: Tensor) -> tuple[Parameter, Parameter]:
+def _parameters(
+    old_weight: Tensor, old_bias: Tensor | None, weight: Tensor, bias: Tensor
+) -> tuple[Parameter, Parameter]:
+    """The new ones learn where the old ones did; a bias that was none did not."""
     return (
-        Parameter(weight.detach().to(before.dtype), before.requires_grad),
-        Parameter(bias.detach().to(before.dtype), before.requires_grad),
+        Parameter(weight.detach().to(old_weight.dtype), old_weight.requires_grad),
+        Parameter(bias.detach().to(old_weight.dtype), old_bias is not None and old_bias.requires_grad),
     )
 
 

@@ -12,6 +12,7 @@ from autokit.nn.module import Module
 from autokit.nn.utils.parametrize import register_parametrization
 from autokit.ops.compare import allclose
 from autokit.ops.decompositions import geqrf, householder_product
+from autokit.ops.dims import place_of
 from autokit.ops.filled import eye, zeros_like
 from autokit.ops.join import cat
 from autokit.ops.matrix_exponential import matrix_exp
@@ -27,7 +28,8 @@ def lengths(weight: Tensor, dim: int | None) -> Tensor:
     """The 2-norm of each slice of ``weight`` along ``dim``; of all of it for None or -1."""
     if dim is None or dim == -1:
         return norm(weight)
-    others = tuple([place for place in range(weight.dim()) if place != dim % weight.dim()])
+    kept = place_of(dim, weight.dim())
+    others = tuple([place for place in range(weight.dim()) if place != kept])
     return norm(weight, 2, others, True) if others else weight.abs()
 
 

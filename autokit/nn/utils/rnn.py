@@ -109,7 +109,7 @@ def invert_permutation(permutation: Tensor | None) -> Tensor | None:
         return None
     require_tensor("invert_permutation", permutation, "permutation", 1)
     places = to_numpy(permutation.array)
-    if places.dtype.kind not in "ui" or np.any(np.sort(places) != np.arange(places.size)):
+    if places.ndim != 1 or places.dtype.kind not in "ui" or np.any(np.sort(places) != np.arange(places.size)):
         raise RuntimeError(
             f"index out of bounds: a permutation has each of 0 to {places.size - 1} once, and this is "
             f"{permutation.tolist()}"
