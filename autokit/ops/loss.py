@@ -13,7 +13,7 @@ import numpy as np
 
 from autokit.autograd.node import Node
 from autokit.devices import module_of, on_a_gpu
-from autokit.ops.blocks import loop_over_rows, ones, pieces_of_rows, places_in_line
+from autokit.ops.blocks import as_they_lie, loop_over_rows, ones, pieces_of_rows, places_in_line
 from autokit.ops.elementwise import sigmoid
 from autokit.ops.gpu.arrays import any_of, ask, counting, like
 from autokit.ops.gpu.bounds import refuse_beyond
@@ -305,10 +305,11 @@ def shift_of(input: Any) -> Shift:
     if loop_over_rows("native_loops.shifts", input, top, total):
         return Shift(top, total, top)
 
-    for piece in pieces_of_rows(input):
-        rows = input[piece]
-        top[piece], total[piece] = exponentials_of_rows(rows, np.empty_like(rows))
-        rows.max(axis=1, keepdims=True, out=largest[piece])
+    with as_they_lie(input.shape[1]):
+        for piece in pieces_of_rows(input):
+            rows = input[piece]
+            top[piece], total[piece] = exponentials_of_rows(rows, np.empty_like(rows))
+            rows.max(axis=1, keepdims=True, out=largest[piece])
     return Shift(top, total, largest)
 
 
@@ -328,10 +329,11 @@ def _cross_entropy_gradient_on_arrays(g: Any, input: Any, target: Any, shift: Sh
     factors = share / shift.total
     slope = np.empty_like(input)
     if not loop_over_rows("native_loops.shares", input, shift.top, factors, slope):
-        for piece in pieces_of_rows(input):
-            rows, part, top = input[piece], slope[piece], shift.top[piece]
-            np.exp(np.subtract(rows, top, out=part) if top.any() else rows, out=part)
-            part *= factors[piece]
+        with as_they_lie(input.shape[1]):
+            for piece in pieces_of_rows(input):
+                rows, part, top = input[piece], slope[piece], shift.top[piece]
+                np.exp(np.subtract(rows, top, out=part) if top.any() else rows, out=part)
+                part *= factors[piece]
     slope[np.arange(len(target)), target] -= share[:, 0]
     return slope
 

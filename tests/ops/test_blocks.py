@@ -212,3 +212,13 @@ def test_a_copy_of_numbers_that_repeat_is_a_plain_one(
     made = blocks.copied(a)
     np.testing.assert_array_equal(made, a)
     assert made.base is None and made.flags.writeable and made.flags.c_contiguous
+
+
+@pytest.mark.parametrize("length", [1, 64, blocks.LONG_ENOUGH, 1000, 5000, blocks.BUFFER, 100_000])
+def test_what_numpy_copies_beside_long_rows_is_no_longer_than_one_and_as_before_afterwards(length: int):
+    before = np.getbufsize()
+    with pytest.raises(ZeroDivisionError), blocks.as_they_lie(length):
+        long = blocks.LONG_ENOUGH <= length < blocks.BUFFER
+        assert np.getbufsize() <= length if long else np.getbufsize() == before
+        raise ZeroDivisionError
+    assert np.getbufsize() == before
