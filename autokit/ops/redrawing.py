@@ -11,7 +11,7 @@ import numpy as np
 
 from autokit import random
 from autokit.devices import beside, to_numpy
-from autokit.dtypes import FLOATS
+from autokit.dtypes import DIFFERENTIABLE, FLOATS
 from autokit.limits import finfo
 from autokit.ops.inplace import in_place, refuse_change
 from autokit.ops.names import Names
@@ -21,6 +21,7 @@ from autokit.ops.sampling import (
     checked_range,
     drawn,
     in_memory_order,
+    in_pairs,
     normal_numbers,
     refuse_chance,
     refuse_dtype,
@@ -56,7 +57,7 @@ def uniform_(
     if ends:
         raise TypeError(f"uniform_() got an unexpected keyword argument '{next(iter(ends))}'")
     kind = self.array.dtype
-    refuse_dtype(kind, "check_uniform_bounds")
+    refuse_dtype(kind, "check_uniform_bounds", DIFFERENTIABLE)
     largest = finfo(self.dtype).max
     for name, end in (("from", low), ("to", high)):
         if not -largest <= end <= largest:
@@ -71,13 +72,17 @@ def uniform_(
             "in to-from to exceed the limit"
         )
     source = source_of("uniform_", generator)
-    return _redraw(self, "UniformBackward0", lambda shape: source.uniform(shape, kind, low, high))
+
+    def draw(shape: Any, real: Any) -> Any:
+        return source.uniform(shape, real, low, high)
+
+    return _redraw(self, "UniformBackward0", lambda shape: in_pairs(draw, shape, kind))
 
 
 def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Generator = None) -> Tensor:
     """Draw each element from the normal distribution; PyTorch's very numbers for the same seed."""
     refuse_negative_std(std)
-    refuse_dtype(self.array.dtype, "normal_kernel_cpu")
+    refuse_dtype(self.array.dtype, "normal_kernel_cpu", DIFFERENTIABLE)
     source = source_of("normal_", generator)
     refuse_change(self)
     values = normal_numbers(self.array, source, float(mean), float(std))

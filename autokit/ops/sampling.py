@@ -7,6 +7,7 @@ in which it lies there, as PyTorch fills it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -115,8 +116,8 @@ def rand(
 ) -> Tensor:
     """Numbers drawn evenly from 0 to below 1; PyTorch's very numbers for the same seed."""
     kind = _drawn_dtype(dtype, out)
-    refuse_dtype(kind, "check_uniform_bounds")
-    array = source_of("rand", generator).uniform(shape_of_sizes(sizes, size), kind)
+    refuse_dtype(kind, "check_uniform_bounds", dtypes.DIFFERENTIABLE)
+    array = in_pairs(source_of("rand", generator).uniform, shape_of_sizes(sizes, size), kind)
     made = finished(array, requires_grad, device)
     return made if out is None else write_out("rand", made, out)
 
@@ -132,8 +133,9 @@ def randn(
 ) -> Tensor:
     """Numbers drawn from the normal distribution of mean 0 and variance 1; PyTorch's for the same seed."""
     kind = _drawn_dtype(dtype, out)
-    refuse_dtype(kind, "normal_kernel_cpu")
-    array = source_of("randn", generator).normal(shape_of_sizes(sizes, size), kind)
+    refuse_dtype(kind, "normal_kernel_cpu", dtypes.DIFFERENTIABLE)
+    source, shape = source_of("randn", generator), shape_of_sizes(sizes, size)
+    array = source.normal(shape, kind) if kind.kind != "c" else _normal(source, shape, kind, 0.0, 1.0, True)
     made = finished(array, requires_grad, device)
     return made if out is None else write_out("randn", made, out)
 
@@ -234,9 +236,9 @@ def rand_like(
 ) -> Tensor:
     """As :func:`rand`, in the shape and dtype of ``input``."""
     like = like_in_memory(input.array, like_dtype(input, dtype))
-    refuse_dtype(like.dtype, "check_uniform_bounds")
+    refuse_dtype(like.dtype, "check_uniform_bounds", dtypes.DIFFERENTIABLE)
     source = source_of("rand_like", generator)
-    array = in_memory_order(like, lambda shape: source.uniform(shape, like.dtype))
+    array = in_memory_order(like, lambda shape: in_pairs(source.uniform, shape, like.dtype))
     return finished(array, requires_grad, device or input.device)
 
 
@@ -250,7 +252,7 @@ def randn_like(
 ) -> Tensor:
     """As :func:`randn`, in the shape and dtype of ``input``."""
     like = like_in_memory(input.array, like_dtype(input, dtype))
-    refuse_dtype(like.dtype, "normal_kernel_cpu")
+    refuse_dtype(like.dtype, "normal_kernel_cpu", dtypes.DIFFERENTIABLE)
     array = normal_numbers(like, source_of("randn_like", generator), 0.0, 1.0)
     return finished(array, requires_grad, device or input.device)
 
@@ -281,7 +283,23 @@ def randint_like(
 
 def normal_numbers(array: np.ndarray, source: random.Generator, mean: float, std: float) -> np.ndarray:
     in_blocks = array.flags.c_contiguous
-    return in_memory_order(array, lambda shape: source.normal(shape, array.dtype, mean, std, in_blocks))
+    return in_memory_order(array, lambda shape: _normal(source, shape, array.dtype, mean, std, in_blocks))
+
+
+def _normal(
+    source: random.Generator, shape: tuple[int, ...], kind: np.dtype, mean: float, std: float, in_blocks: bool
+) -> np.ndarray:
+    """Normal numbers; the two parts of a complex one share its variance."""
+    own = std / math.sqrt(2) if kind.kind == "c" else std
+    return in_pairs(lambda size, real: source.normal(size, real, mean, own, in_blocks), shape, kind)
+
+
+def in_pairs(draw: Callable[..., np.ndarray], shape: tuple[int, ...], kind: np.dtype) -> np.ndarray:
+    """What ``draw`` gives for a shape and a dtype; for a complex one it draws two real numbers each."""
+    if kind.kind != "c":
+        return draw(shape, kind)
+    pairs = draw((*shape, 2), dtypes.BY_NUMPY[kind].to_real().numpy)
+    return pairs.view(kind)[..., 0] if pairs.size else np.zeros(shape, kind)
 
 
 # ---------------------------------------------------------------- from distributions
