@@ -157,6 +157,11 @@ def test_set_default_tensor_type(by_name: bool):
     assert autokit.ones(1).dtype is autokit.float64
 
 
+def by_channels(T: Any) -> Any:
+    """An image of which each pixel's channels lie side by side."""
+    return T.ones(2, 3, 4, 5).contiguous(memory_format=T.channels_last)
+
+
 TO = [
     lambda T, x: x.to(),
     lambda T, x: x.to("foo"),
@@ -182,6 +187,10 @@ TO = [
     lambda T, x: x.to(memory_format=T.contiguous_format) is x,
     lambda T, x: x.to(memory_format=3),
     lambda T, x: x.t().to(memory_format=T.contiguous_format),
+    lambda T, x: by_channels(T).to(memory_format=T.contiguous_format),
+    lambda T, x: by_channels(T).double().to("cpu", memory_format=T.contiguous_format),
+    lambda T, x: by_channels(T).to(memory_format=T.preserve_format),
+    lambda T, x: by_channels(T).transpose(0, 2).to(memory_format=T.contiguous_format),
     lambda T, x: x.t().to(T.float64),
     lambda T, x: x.t().to(T.float64, memory_format=T.contiguous_format),
     lambda T, x: x.t().to(copy=True),

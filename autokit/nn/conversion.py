@@ -25,9 +25,11 @@ class Convertible:
     def to(self: Self, *args: Any, **kwargs: Any) -> Self:
         """Move and convert all parameters and buffers, in place: ``to(device)``, ``to(dtype)``, or both.
 
-        A dtype changes floating point tensors only.
+        A dtype changes floating point tensors only; ``memory_format=torch.channels_last`` lays tensors of
+        four or five dimensions out anew.
         """
         device, dtype = kwargs.pop("device", None), kwargs.pop("dtype", None)
+        memory_format = kwargs.pop("memory_format", None)
         kwargs.pop("non_blocking", None)
         if kwargs:
             raise TypeError(f"to() got an unexpected keyword argument '{next(iter(kwargs))}'")
@@ -45,7 +47,10 @@ class Convertible:
 
         def convert(tensor: Tensor) -> Tensor:
             keeps_dtype = dtype is None or not tensor.is_floating_point()
-            return tensor.to(device=device, dtype=tensor.dtype if keeps_dtype else dtype)
+            wanted = tensor.dtype if keeps_dtype else dtype
+            if memory_format is not None and tensor.dim() in (4, 5):
+                return tensor.to(device=device, dtype=wanted, memory_format=memory_format)
+            return tensor.to(device=device, dtype=wanted)
 
         return self._convert(convert)
 

@@ -108,7 +108,7 @@ def to(
         result = cast(result, dtype=wanted, order=_order(memory_format, result), asked=True)
         if memory_format in (formats.channels_last, formats.channels_last_3d):
             result = in_format(result, memory_format, copy=False)
-    elif copy and result is input or memory_format in (formats.channels_last, formats.channels_last_3d):
+    elif copy and result is input or _lies_otherwise(result.array, memory_format):
         result = (
             cast(result, dtype=result.array.dtype, order=_order(None, result), asked=True)
             if memory_format is None
@@ -117,6 +117,13 @@ def to(
     elif memory_format is not None:
         _order(memory_format, result)
     return result
+
+
+def _lies_otherwise(array: Any, memory_format: Any) -> bool:
+    """Whether ``to`` is to look at the order in memory: PyTorch leaves what lies neither way as it is."""
+    if memory_format != formats.contiguous_format or array.ndim not in (4, 5):
+        return memory_format in (formats.channels_last, formats.channels_last_3d)
+    return not array.flags.c_contiguous and array.transpose(0, *range(2, array.ndim), 1).flags.c_contiguous
 
 
 def _target(target: tuple[Any, ...], device_: Any, dtype: Any, copy: bool) -> tuple[Any, Any, bool]:

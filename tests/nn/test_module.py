@@ -12,6 +12,7 @@ import autokit as ak
 from autokit import nn
 from autokit.autograd.node import source_line
 from autokit.thread_state import thread
+from tests.nn.twins import assert_close, twins
 from tests.support import require
 
 
@@ -175,6 +176,24 @@ def test_conversion_keeps_the_parameters_that_an_optimizer_holds():
     assert model.count.dtype == ak.int64
     assert model.to("cpu", ak.float64).encoder.norm.dtype == ak.float64
     assert model.to(ak.ones(1)).cpu().encoder.norm.dtype == ak.float32
+
+
+def test_weights_of_images_may_lie_by_channels():
+    require("torch")
+    import torch
+
+    ours, theirs = twins(lambda T: T.nn.Sequential(T.nn.Conv2d(2, 3, 3), T.nn.Flatten(), T.nn.Linear(12, 2)))
+    for T, model in ((ak, ours), (torch, theirs)):
+        assert model.to(T.float64, memory_format=T.channels_last) is model
+        assert model[0].weight.is_contiguous(memory_format=T.channels_last)
+    outputs = [
+        model(T.linspace(-1, 1, 32, dtype=T.float64).reshape(1, 2, 4, 4))
+        for T, model in ((ak, ours), (torch, theirs))
+    ]
+    assert_close(*outputs)
+    assert ours.to(memory_format=ak.contiguous_format)[0].weight.is_contiguous()
+    with pytest.raises(RuntimeError, match="required rank 5"):
+        ours.to(memory_format=ak.channels_last_3d)
 
 
 def test_a_deep_copy_and_a_pickle_share_nothing():
