@@ -104,8 +104,8 @@ def pieces(length: int, step: int) -> list[slice]:
 
 
 def pieces_of_rows(rows: Any) -> list[slice]:
-    """Some rows at a time, which stay in the cache."""
-    return pieces(len(rows), max(BLOCK // max(rows.shape[1], 1), 1))
+    """Some rows at a time, as many on one thread as on several, so that the numbers are the same."""
+    return pieces(len(rows), max(BLOCKS_OF_THREADS * BLOCK // max(rows.shape[1], 1), 1))
 
 
 class as_they_lie:
@@ -170,9 +170,11 @@ def in_rows(
         if native and loop_over_rows(native, *matrices):
             return result
 
+        def work(piece: slice) -> None:
+            of_rows(*[matrix[piece] for matrix in matrices])
+
         with as_they_lie(first.shape[-1]):
-            for piece in pieces_of_rows(matrices[0]):
-                of_rows(*[matrix[piece] for matrix in matrices])
+            each(work, pieces_of_rows(matrices[0]))
         return result
 
     return apply

@@ -23,6 +23,7 @@ from autokit.ops.index import read_at
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.soft_extremes import exponentials_of_rows
 from autokit.tensor import Tensor
+from autokit.threads import each
 
 
 def reduced(losses: Any, reduction: str) -> Any:
@@ -305,11 +306,13 @@ def shift_of(input: Any) -> Shift:
     if loop_over_rows("native_loops.shifts", input, top, total):
         return Shift(top, total, top)
 
+    def work(piece: slice) -> None:
+        rows = input[piece]
+        top[piece], total[piece] = exponentials_of_rows(rows, np.empty_like(rows))
+        rows.max(axis=1, keepdims=True, out=largest[piece])
+
     with as_they_lie(input.shape[1]):
-        for piece in pieces_of_rows(input):
-            rows = input[piece]
-            top[piece], total[piece] = exponentials_of_rows(rows, np.empty_like(rows))
-            rows.max(axis=1, keepdims=True, out=largest[piece])
+        each(work, pieces_of_rows(input))
     return Shift(top, total, largest)
 
 
@@ -329,11 +332,14 @@ def _cross_entropy_gradient_on_arrays(g: Any, input: Any, target: Any, shift: Sh
     factors = share / shift.total
     slope = np.empty_like(input)
     if not loop_over_rows("native_loops.shares", input, shift.top, factors, slope):
+
+        def work(piece: slice) -> None:
+            rows, part, top = input[piece], slope[piece], shift.top[piece]
+            np.exp(np.subtract(rows, top, out=part) if top.any() else rows, out=part)
+            part *= factors[piece]
+
         with as_they_lie(input.shape[1]):
-            for piece in pieces_of_rows(input):
-                rows, part, top = input[piece], slope[piece], shift.top[piece]
-                np.exp(np.subtract(rows, top, out=part) if top.any() else rows, out=part)
-                part *= factors[piece]
+            each(work, pieces_of_rows(input))
     slope[np.arange(len(target)), target] -= share[:, 0]
     return slope
 

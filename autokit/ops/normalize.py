@@ -33,6 +33,7 @@ from autokit.ops.gpu.rows import over_rows
 from autokit.ops.native import is_large, shared
 from autokit.ops.operation import derivative, operation
 from autokit.tensor import Tensor
+from autokit.threads import each
 
 
 class Groups(NamedTuple):
@@ -123,13 +124,15 @@ def _statistics_of_rows(a: Any, groups: Groups) -> Statistics:
     mean = mean if groups.centred else None
     squares, ones = np.empty(len(rows), a.dtype), np.ones(length, a.dtype)
 
+    def work(piece: slice) -> None:
+        centred = rows[piece]
+        if mean is not None:
+            np.divide(np.vecdot(centred, ones)[:, None], length, out=mean[piece])
+            centred = centred - mean[piece]
+        squares[piece] = np.vecdot(centred, centred)
+
     with as_they_lie(rows.shape[1]):
-        for piece in pieces_of_rows(rows):
-            centred = rows[piece]
-            if mean is not None:
-                np.divide(np.vecdot(centred, ones)[:, None], length, out=mean[piece])
-                centred = centred - mean[piece]
-            squares[piece] = np.vecdot(centred, centred)
+        each(work, pieces_of_rows(rows))
     scale = 1 / np.sqrt(squares / length + groups.eps)
     return Statistics(None if mean is None else mean.reshape(shape), scale.reshape(shape))
 
@@ -151,18 +154,20 @@ def _normalized_rows(input: Any, weight: Any, bias: Any, groups: Groups, statist
     if loop_over_rows("native_sums.normalized_rows", rows, means, scale, into, others=(factors, terms)):
         return out
 
+    def work(piece: slice) -> None:
+        part = into[piece]
+        if mean is None:
+            np.multiply(rows[piece], scale[piece], out=part)
+        else:
+            np.subtract(rows[piece], mean[piece], out=part)
+            part *= scale[piece]
+        if weight.ndim:
+            part *= factors
+        if bias.ndim:
+            part += terms
+
     with as_they_lie(rows.shape[1]):
-        for piece in pieces_of_rows(rows):
-            part = into[piece]
-            if mean is None:
-                np.multiply(rows[piece], scale[piece], out=part)
-            else:
-                np.subtract(rows[piece], mean[piece], out=part)
-                part *= scale[piece]
-            if weight.ndim:
-                part *= factors
-            if bias.ndim:
-                part += terms
+        each(work, pieces_of_rows(rows))
     return out
 
 
@@ -189,26 +194,29 @@ def _gradients_of_rows(
     ones, parts = np.ones(length, input.dtype), pieces_of_rows(rows)
     by_weight, by_bias = np.zeros((2, len(parts), length), input.dtype)
 
+    def work(numbered: tuple[int, slice]) -> None:
+        place, piece = numbered
+        arrived, part, factor = arriving[piece], into[piece], scale[piece]
+        centred = rows[piece] if mean is None else rows[piece] - mean[piece]
+        arrived.sum(axis=0, out=by_bias[place])
+        if learned:
+            np.multiply(arrived, centred, out=part)
+            np.matmul(factor[:, 0], part, out=by_weight[place])
+            along = np.vecdot(part, factors)
+            arrived = np.multiply(arrived, factors, out=part)
+        else:
+            along = np.vecdot(arrived, centred)
+        together = np.vecdot(arrived, ones)
+        # Each row times its own number, and less its own number.
+        slope = along[:, None] * factor * factor / length
+        slope = np.multiply(centred, slope, out=None if mean is None else centred)
+        np.subtract(arrived, slope, out=part)
+        if mean is not None:
+            part -= together[:, None] / length
+        part *= factor
+
     with as_they_lie(rows.shape[1]):
-        for place, piece in enumerate(parts):
-            arrived, part, factor = arriving[piece], into[piece], scale[piece]
-            centred = rows[piece] if mean is None else rows[piece] - mean[piece]
-            arrived.sum(axis=0, out=by_bias[place])
-            if learned:
-                np.multiply(arrived, centred, out=part)
-                np.matmul(factor[:, 0], part, out=by_weight[place])
-                along = np.vecdot(part, factors)
-                arrived = np.multiply(arrived, factors, out=part)
-            else:
-                along = np.vecdot(arrived, centred)
-            together = np.vecdot(arrived, ones)
-            # Each row times its own number, and less its own number.
-            slope = along[:, None] * factor * factor / length
-            slope = np.multiply(centred, slope, out=None if mean is None else centred)
-            np.subtract(arrived, slope, out=part)
-            if mean is not None:
-                part -= together[:, None] / length
-            part *= factor
+        each(work, list(enumerate(parts)))
     return by_input, lined(by_weight.sum(axis=0)) if learned else None, lined(by_bias.sum(axis=0))
 
 
@@ -255,10 +263,13 @@ def _statistics_of_channels(a: Any, groups: Groups) -> Statistics:
     mean = (rows @ np.ones(rows.shape[1], a.dtype)).reshape(samples, channels).sum(axis=0) / count
     of_row = np.tile(mean, samples).reshape(-1, 1)
     squares = np.empty(len(rows), a.dtype)
+
+    def work(piece: slice) -> None:
+        centred = rows[piece] - of_row[piece]
+        np.einsum("ij,ij->i", centred, centred, out=squares[piece])
+
     with as_they_lie(rows.shape[1]):
-        for piece in pieces_of_rows(rows):
-            centred = rows[piece] - of_row[piece]
-            np.einsum("ij,ij->i", centred, centred, out=squares[piece])
+        each(work, pieces_of_rows(rows))
     scale = 1 / np.sqrt(squares.reshape(samples, channels).sum(axis=0) / count + groups.eps)
     return Statistics(mean.reshape(groups.lined), scale.reshape(groups.lined))
 
@@ -277,23 +288,29 @@ def _gradients_of_channels(
         return np.tile(per_channel.reshape(-1), samples).reshape(-1, 1)
 
     mean, products = of_each_row(statistics.mean), np.empty(len(rows), input.dtype)
+
+    def multiply(piece: slice) -> None:
+        np.einsum("ij,ij->i", rows[piece] - mean[piece], arriving[piece], out=products[piece])
+
     with as_they_lie(rows.shape[1]):
-        for piece in pieces_of_rows(rows):
-            np.einsum("ij,ij->i", rows[piece] - mean[piece], arriving[piece], out=products[piece])
+        each(multiply, pieces_of_rows(rows))
     by_bias = (arriving @ np.ones(rows.shape[1], g.dtype)).reshape(samples, channels).sum(axis=0)
     scale = statistics.scale.reshape(-1)
     by_weight = products.reshape(samples, channels).sum(axis=0) * scale
     factor = scale * weight if weight.ndim else scale
     slope, shift = of_each_row(by_weight / count * scale), of_each_row(by_bias / count)
     factor = of_each_row(factor)
+
+    def work(piece: slice) -> None:
+        part = into[piece]
+        np.subtract(rows[piece], mean[piece], out=part)
+        part *= slope[piece]
+        np.subtract(arriving[piece], part, out=part)
+        part -= shift[piece]
+        part *= factor[piece]
+
     with as_they_lie(rows.shape[1]):
-        for piece in pieces_of_rows(rows):
-            part = into[piece]
-            np.subtract(rows[piece], mean[piece], out=part)
-            part *= slope[piece]
-            np.subtract(arriving[piece], part, out=part)
-            part -= shift[piece]
-            part *= factor[piece]
+        each(work, pieces_of_rows(rows))
     return by_input, by_weight if weight.ndim else None, by_bias
 
 
