@@ -122,6 +122,8 @@ _AUTOCAST = (
 _LAZY = {
     **dict.fromkeys(_AUTOCAST, "autokit.amp.autocast_mode"),
     **dict.fromkeys(_FROM_NN, "autokit.nn.functional.at_the_top"),
+    "GradScaler": "autokit.amp",
+    "OutOfMemoryError": "autokit.devices",
     "animate": "autokit.widgets",
     "is_anomaly_check_nan_enabled": "autokit.debug.anomaly",
     "is_anomaly_enabled": "autokit.debug.anomaly",
