@@ -129,3 +129,15 @@ def test_errors_are_pytorchs(wrong: Callable[[Any], Any]):
     ours, theirs = refusals(wrong)
     beginning = theirs.split("\n")[0].split(" (position")[0].rstrip(".")[:60]
     assert beginning in ours
+
+
+@pytest.mark.parametrize("rows", [2, 30])
+def test_rows_that_are_equal_pull_at_each_other_with_nothing(rows: int):
+    x = autokit.tensor(np.arange(rows * 2.0).reshape(rows, 2) // 8, requires_grad=True)
+    y = x.detach().clone().requires_grad_()
+    autokit.cdist(x, y).sum().backward()
+    differences = x.detach().numpy()[:, None] - y.detach().numpy()
+    sizes = np.sqrt((differences**2).sum(-1, keepdims=True))
+    pulls = np.divide(differences, sizes, out=np.zeros_like(differences), where=sizes > 0)
+    np.testing.assert_allclose(x.grad.numpy(), pulls.sum(1), atol=1e-12)
+    np.testing.assert_allclose(y.grad.numpy(), -pulls.sum(0), atol=1e-12)
