@@ -203,6 +203,19 @@ def outer(input: Tensor, vec2: Tensor) -> Tensor:
     return mul(input.unsqueeze(1), vec2)
 
 
+@operation(
+    "squeeze",
+    "{a} without its row",
+    a=derivative("1", lambda g: np.expand_dims(g, 0)),
+    reduces=True,
+    linear=True,
+    backward="SqueezeBackward4",  # PyTorch does it in place
+)
+def drop_row(a, /):
+    """The one row of a matrix, as a vector."""
+    return a[0]
+
+
 def bmm(input: Tensor, mat2: Tensor) -> Tensor:
     """The products of matrices pair by pair, (b×n×m) and (b×m×p)."""
     require_tensors("bmm", input=input, mat2=mat2)
@@ -257,7 +270,8 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
     if left == 2 and right == 1:
         return plain_mv(input, other)
     if left == 1:
-        return batched_mm(input.unsqueeze(0), other).squeeze(-2)
+        row = input.unsqueeze(0)
+        return drop_row(plain_mm(row, other)) if right == 2 else batched_mm(row, other).squeeze(-2)
     if right == 1:
         return folded_mm(input, other.unsqueeze(1)).squeeze(-1)
     return folded_mm(input, other) if right == 2 else batched_mm(input, other)
