@@ -18,6 +18,7 @@ import sys
 from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 _NEVER = (
@@ -304,6 +305,22 @@ def names_of(space: str) -> Callable[[str], Any]:
         raise error(space, name)
 
     return __getattr__
+
+
+class _Room(ModuleType):
+    """A file of autokit's own, called where the class that is named almost alike was meant."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        house, _, name = self.__name__.rpartition(".")
+        others = [each for each in dir(sys.modules[house]) if each != name]
+        raise AttributeError(f"module '{house}' has no function '{name}'" + near(name, others))
+
+
+def explain_calls(house: str) -> None:
+    """Let each file of ``house``, such as ``autokit.nn``, say when it is called that it is no layer."""
+    for value in vars(sys.modules[house]).values():
+        if type(value) is ModuleType and value.__name__.startswith(house + "."):
+            value.__class__ = _Room
 
 
 def error(space: str, name: str) -> AttributeError | ImportError:

@@ -24,6 +24,15 @@ def test_the_file_holds_the_names_of_the_pytorch_that_we_compare_with():
 
 
 @pytest.mark.parametrize(
+    ("call", "meant"),
+    [("nn.linear", "Linear"), ("nn.dropout", "Dropout"), ("optim.adam", "Adam"), ("optim.sgd", "SGD")],
+)
+def test_a_layer_or_an_optimizer_in_small_letters_hears_its_name(call: str, meant: str):
+    with pytest.raises(AttributeError, match=f"has no function .*; did you mean '{meant}'\\?"):
+        eval(f"autokit.{call}(2, 2)")
+
+
+@pytest.mark.parametrize(
     ("expression", "message"),
     [
         ("torch.sofmax", "module 'autokit' has no attribute 'sofmax'; did you mean 'softmax'?"),

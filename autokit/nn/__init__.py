@@ -1,6 +1,6 @@
 """Networks: modules, their parameters, layers, activations and losses, named as in PyTorch."""
 
-from autokit.missing import names_of
+from autokit.missing import explain_calls, names_of
 from autokit.nn import attention, functional, init, modules, parallel, utils
 from autokit.nn.activation import (
     CELU,
@@ -328,3 +328,5 @@ __all__ = [
     "parallel",
     "utils",
 ]
+
+explain_calls(__name__)

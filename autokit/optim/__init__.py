@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from autokit.missing import error
+from autokit.missing import error, explain_calls
 from autokit.optim import lr_scheduler
 from autokit.optim.adadelta import Adadelta
 from autokit.optim.adafactor import Adafactor
@@ -51,3 +51,5 @@ __all__ = [
     "lr_scheduler",
     "swa_utils",
 ]
+
+explain_calls(__name__)
