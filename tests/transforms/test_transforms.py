@@ -208,6 +208,8 @@ def test_crops_and_borders(make: Any):
         [49, 0, 0],
         [109, 0, 0],
     ]
+    assert of(lambda x: transforms.functional.crop(x, 1, 2, 1, 2), image) == [[94, 109]]
+    assert of(lambda x: transforms.functional.crop(x, 3, -3, 1, 2), image) == [[0, 0]]
 
 
 def test_grey():
