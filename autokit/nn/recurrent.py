@@ -273,8 +273,9 @@ def _check_settings(
         ("bidirectional", bidirectional, bool),
         ("input_size", input_size, int),
         ("hidden_size", hidden_size, int),
+        ("num_layers", num_layers, int),
     ):
-        if not isinstance(value, kind):
+        if not isinstance(value, kind) or kind is int and isinstance(value, bool):
             raise TypeError(f"{name} should be of type {kind.__name__}, got: {type(value).__name__}")
     for name, value in (("input_size", input_size), ("hidden_size", hidden_size), ("num_layers", num_layers)):
         if value <= 0:

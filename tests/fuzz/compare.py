@@ -77,14 +77,13 @@ def run(library: Any, call: Call, signs: list[np.ndarray] | None = None) -> Outc
                 result = eval(call.expression, {**names, **tensors})
             except (Exception, TimedOut) as error:
                 return Outcome([], error)
-            seconds = time.perf_counter() - start
             results = flat(result)
             leaves = [tensor for tensor in tensors.values() if tensor.requires_grad]
             try:
                 gradients = _gradients(library, results, leaves, signs)
             except (Exception, TimedOut) as error:
-                return Outcome([result], None, tensors, [], error, seconds)
-            return Outcome([result], None, tensors, gradients, None, seconds)
+                return Outcome([result], None, tensors, [], error)
+            return Outcome([result], None, tensors, gradients, None, time.perf_counter() - start)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
 
@@ -126,7 +125,7 @@ ILL_CONDITIONED = re.compile(
 def _compare(
     ours: Outcome, theirs: Outcome, unset: bool, words: str, factor: float
 ) -> tuple[str, str] | None:
-    if isinstance(ours.error, TimedOut):
+    if isinstance(ours.error, TimedOut) or isinstance(ours.backward_error, TimedOut):
         return None if theirs.seconds > SECONDS / 20 else ("hang", "took too long")
     if isinstance(theirs.error, TimedOut) or isinstance(theirs.backward_error, TimedOut):
         return None  # the machine had other work
