@@ -77,10 +77,18 @@ def _bent(g: Any, a: Any, slope: Any) -> Any:
     return np.where(a > 0, g, g * slope)
 
 
+_where_above_zero = in_steps("prelu_backward_above", lambda g, a: np.where(a > 0, g, 0.0))
+_where_not_above_zero = in_steps("prelu_backward_below", lambda g, a: np.where(a > 0, 0.0, g))
+
+
 @operation(
     "prelu",
     "{a} where {a} > 0, else {weight} · {a}",
-    a=derivative("1 where {a} > 0, else {weight}", lambda g, a, weight: np.where(a > 0, g, g * weight)),
+    a=derivative(
+        "1 where {a} > 0, else {weight}",
+        lambda g, a, weight: _where_above_zero(g, a) + _where_not_above_zero(g * weight, a),
+        lambda g, a, weight: np.where(a > 0, g, g * weight),
+    ),
     weight=derivative("0 where {a} > 0, else {a}", lambda g, a: np.where(a > 0, 0.0, g * a)),
     backward="PreluKernelBackward0",
 )

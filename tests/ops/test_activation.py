@@ -126,7 +126,21 @@ def test_gradients_at_kinks_zeros_infinities_and_nan_are_pytorchs(name: str, see
 
 
 @pytest.mark.parametrize(
-    "name", ["relu", "leaky", "relu6", "hardtanh", "hshr", "sshr", "thr", "rrelu", "hardswish", "elu", "selu"]
+    "name",
+    [
+        "relu",
+        "leaky",
+        "relu6",
+        "hardtanh",
+        "hshr",
+        "sshr",
+        "thr",
+        "rrelu",
+        "prelu",
+        "hardswish",
+        "elu",
+        "selu",
+    ],
 )
 def test_the_second_derivative_of_straight_pieces_is_zero_and_not_an_error(name: str):
     found = []
