@@ -39,9 +39,13 @@ class Storage:
 
     def change(self, code: Any, instruction: int) -> None:
         """Note a change made by the line at ``instruction`` of ``code``."""
+        self.note((next(clock), code, instruction))
+
+    def note(self, change: tuple[int, Any, int]) -> None:
+        """Note a change: when it was made, and by the line at which instruction of which code."""
         self.version += 1
-        self.modified = now = next(clock)
-        self.changes.append((now, code, instruction))
+        self.modified = change[0]
+        self.changes.append(change)
 
     def at_rest(self) -> Storage:
         """What is known until now, for a copy of the elements that nobody changes any more."""
@@ -75,7 +79,7 @@ class _StorageOfInference(Storage):
         super().__init__()
         self.modified = inf  # type: ignore[assignment]
 
-    def change(self, code: Any, instruction: int) -> None:
+    def note(self, change: tuple[int, Any, int]) -> None:
         """Note nothing."""
 
     def add_view(self, view: Tensor) -> None:

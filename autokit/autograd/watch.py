@@ -38,8 +38,7 @@ class Watch:
     Parameters
     ----------
     roots, inputs
-        Where it begins, and the nodes and leaves to look for: only what leads there is computed, None
-        means every leaf.
+        Where it begins; and which nodes and leaves to look for, and only for them, where not for all leaves.
     listener : callable, optional
         Told what happens; see :data:`Listener`.
     into_leaves : bool

@@ -317,10 +317,10 @@ _starts = lru_cache(maxsize=16)(_new_starts)
 _MANY_ROWS = 4096
 
 
-@lru_cache(maxsize=16)
-def zero(dtype: np.dtype) -> np.ndarray:
-    """0 without dimensions, which NumPy's functions take sooner than a Python number."""
-    made = np.zeros((), dtype)
+@lru_cache(maxsize=64)
+def scalar(value: float, dtype: np.dtype) -> np.ndarray:
+    """An array without dimensions, which NumPy's functions take sooner than a Python number."""
+    made = np.array(value, dtype)
     made.flags.writeable = False
     return made
 

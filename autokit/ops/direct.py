@@ -36,16 +36,21 @@ def direct(
         array = operand.array
         arrays.append(array)
         source = operand._node
-        if source is None and operand._requires_grad:  # a leaf that learns: however large, it stays
+        if source is not None:
+            sources.append(source)
+            learns.append(True)
+            if source.saved is not None:  # its value may be let go
+                large.append(len(arrays) - 1)
+        elif operand._requires_grad:  # a leaf that learns: however large, it stays
             sources.append(operand)
             learns.append(True)
-            continue
-        sources.append(source or operand)
-        learns.append(source is not None)
-        if array.size > small:
-            large.append(len(arrays) - 1)
-        if operand._storage is INFERENCE:
-            of_inference = True
+        else:
+            sources.append(operand)
+            learns.append(False)
+            if array.size > small:
+                large.append(len(arrays) - 1)
+            if operand._storage is INFERENCE:
+                of_inference = True
     if made is None:
         forward = computing(operation, arrays) if UNUSUAL else operation.forward
         try:

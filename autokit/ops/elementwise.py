@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autokit.dtypes import FLOATS
-from autokit.ops.blocks import FEW, in_blocks, keep, zero, zeros_like
+from autokit.ops.blocks import FEW, in_blocks, keep, scalar, zeros_like
 from autokit.ops.complex_numbers import is_complex
 from autokit.ops.errors import refuse_bools_in
 from autokit.ops.gpu.kernels import fused
@@ -17,6 +17,9 @@ from autokit.ops.operation import derivative, on, operation
 from autokit.ops.operators import flat
 from autokit.ops.recording import unchanged
 from autokit.ops.stepwise import in_steps
+
+# A module's own names are found sooner than NumPy's.
+_ndarray, _empty, _maximum = np.ndarray, np.empty, np.maximum
 
 
 @operation(
@@ -107,14 +110,14 @@ _of_relu_in_a_kernel = fused(_of_relu)
 
 
 def _of_relu_of_block(g: Any, out: Any, into: Any, /) -> None:
-    keep(out != zero(out.dtype), g, into)  # no result is negative, and a NaN passes the gradient on
+    keep(out != scalar(0, out.dtype), g, into)  # no result is negative, and a NaN passes the gradient on
 
 
 def _of_relu_at_once(g: Any, out: Any) -> Any:
     shape, kind = g.shape, g.dtype
-    if not g.__class__ is out.__class__ is np.ndarray or kind.kind != "f" or not shape:
+    if not g.__class__ is out.__class__ is _ndarray or kind.kind != "f" or not shape:
         return _of_relu_in_a_kernel(g, out)
-    made = np.empty(shape, kind)
+    made = _empty(shape, kind)
     _of_relu_of_block(g, out, made)
     return made
 
@@ -131,7 +134,7 @@ def _relu(a: Any) -> Any:
     kind = a.dtype
     if kind.kind == "b":
         raise RuntimeError("Boolean inputs not supported for relu: convert with .float()")
-    return np.maximum(a, zero(kind) if a.__class__ is np.ndarray else 0)
+    return _maximum(a, scalar(0, kind) if a.__class__ is _ndarray else 0)
 
 
 def _relu_of_block(a: Any, into: Any, /) -> None:

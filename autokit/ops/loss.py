@@ -25,6 +25,8 @@ from autokit.ops.soft_extremes import exponentials_of_rows
 from autokit.tensor import Tensor
 from autokit.threads import each
 
+_ndarray = np.ndarray  # a module's own name is found sooner than NumPy's
+
 
 def reduced(losses: Any, reduction: str) -> Any:
     """The losses themselves, their mean or their sum, as ``reduction`` says."""
@@ -81,7 +83,7 @@ def class_factors(target: Any, classes: int, weight: Any, ignore_index: int) -> 
     IndexError
         If a target is no class and not to be ignored.
     """
-    if target.__class__ is not np.ndarray and on_a_gpu(target):
+    if target.__class__ is not _ndarray and on_a_gpu(target):
         if target.size:
             return _factors_on_gpu(target, classes, weight, ignore_index)
         return np.ones_like(target, np.float32), None
@@ -117,7 +119,7 @@ def _no_class(wrong: int, classes: int) -> IndexError:
 
 def _are_classes(target: Any, classes: int) -> bool:
     """Whether each target is from 0 up to ``classes``."""
-    if target.__class__ is np.ndarray and target.size and target.dtype == _INT64:
+    if target.__class__ is _ndarray and target.size and (target.dtype is _INT64 or target.dtype == _INT64):
         unsigned = target.view(_UINT64)  # where negative ones are the largest
         return unsigned.item(unsigned.argmax()) < classes  # in a third of the time that max() takes
     return not any_of((target < 0) | (target >= classes))
@@ -188,15 +190,9 @@ def _likelihood_gradient(g: Any, target: Any, shape: tuple[int, ...], factors: A
 def _likelihood_gradient_on_arrays(
     g: Any, target: Any, shape: tuple[int, ...], factors: Any, total: Any, reduction: str
 ) -> Any:
-    if (
-        g.__class__ is not np.ndarray
-        and len(shape) > 1
-        and factors is not None
-        and target.size
-        and on_a_gpu(g)
-    ):
+    if g.__class__ is not _ndarray and len(shape) > 1 and factors is not None and target.size and on_a_gpu(g):
         return _likelihood_gradient_on_gpu(g, target, shape, factors, total, reduction)
-    if len(shape) != 2 or factors is not None or not g.__class__ is target.__class__ is np.ndarray:
+    if len(shape) != 2 or factors is not None or not g.__class__ is target.__class__ is _ndarray:
         return _likelihood_gradient(g, target, shape, factors, reduction)
     slope = np.zeros(shape, g.dtype)
     at_targets = g.item() / -(len(target) or 1) if reduction == "mean" else -g
@@ -241,7 +237,7 @@ def nll_loss(input, target, /, factors=None, total=None, reduction="mean"):
 
     ``factors`` says what each sample counts and ``total`` their sum, as :func:`class_factors` finds them.
     """
-    if factors is None and reduction == "mean" and input.__class__ is target.__class__ is np.ndarray:
+    if factors is None and reduction == "mean" and input.__class__ is target.__class__ is _ndarray:
         shape, kind = input.shape, input.dtype
         if len(shape) == 2 and 0 < shape[0] <= _FEW:  # as nearly always
             likelihoods = input.take(places_in_line(target, shape[1]))

@@ -21,6 +21,9 @@ from autokit.ops.reduce import Dim, added, axes, checked, places_reduced, requir
 from autokit.tensor import Tensor
 from autokit.thread_state import SMALL
 
+# A module's own names are found sooner than NumPy's.
+_ndarray, _exp, _log = np.ndarray, np.exp, np.log
+
 # ---------------------------------------------------------------- formulas, on a GPU one kernel each
 
 
@@ -80,7 +83,7 @@ def _logsumexp_on_arrays(a: Any, dim: Dim, keepdim: bool = False) -> Any:
         top, total = np.empty((2, len(rows), 1), rows.dtype)
         if loop_over_rows("native_loops.shifts", rows, top, total) and np.isfinite(top).all():
             return (np.log(total) + top).reshape((*a.shape[:-1], 1) if keepdim else a.shape[:-1])
-    if a.__class__ is not np.ndarray and on_a_gpu(a) and a.size and a.ndim:
+    if a.__class__ is not _ndarray and on_a_gpu(a) and a.size and a.ndim:
         places = tuple(places_reduced(dim, a.ndim))
         made = _logsumexp_at_once(a, axes=places)
         return made if keepdim else made.reshape([made.shape[n] for n in range(a.ndim) if n not in places])
@@ -89,7 +92,7 @@ def _logsumexp_on_arrays(a: Any, dim: Dim, keepdim: bool = False) -> Any:
 
 def _rows(a: Any, dim: Dim) -> Any:
     """``a`` as a matrix whose rows lie along ``dim``, where it is a large array; else None."""
-    if a.__class__ is np.ndarray and is_large(a) and a.flags.c_contiguous and dim in (-1, a.ndim - 1):
+    if a.__class__ is _ndarray and is_large(a) and a.flags.c_contiguous and dim in (-1, a.ndim - 1):
         return a.reshape(-1, a.shape[-1])
     return None
 
@@ -132,7 +135,7 @@ def logsumexp(input: Tensor, dim: Dim, keepdim: bool = False) -> Tensor:
 
 def _added(a: Any, dim: int) -> Any:
     """The sum along ``dim``, which stays; of the rows of a matrix as a product, the soonest begun."""
-    if a.__class__ is np.ndarray and a.ndim == 2 and dim == 1 and a.shape[1] <= _FEW:
+    if a.__class__ is _ndarray and a.ndim == 2 and dim == 1 and a.shape[1] <= _FEW:
         return a.dot(ones(a.shape[1], a.dtype)).reshape((-1, 1))
     return added(a, reduced(a, dim), True)
 
@@ -145,7 +148,7 @@ def _columns_of_few(a: Any, dim: int) -> int:
 
     So it is with the largest of each row, and where a row meets one number.  0 for all other arrays.
     """
-    if a.__class__ is not np.ndarray or dim != 1:
+    if a.__class__ is not _ndarray or dim != 1:
         return 0
     shape = a.shape
     if len(shape) != 2 or shape[1] > _VERY_FEW or shape[0] * shape[1] > SMALL:
@@ -171,7 +174,7 @@ def _softmax(a: Any, dim: int) -> Any:
     if columns:
         exponentials = np.exp(a - _top_beside(a, columns))
         return exponentials / _sum_beside(exponentials, columns)
-    if a.__class__ is np.ndarray:
+    if a.__class__ is _ndarray:
         # The ufunc itself begins sooner than the method max().
         top = np.maximum.reduce(a, axis=dim, keepdims=True) if a.size else _top(a, dim)
     elif on_a_gpu(a) and a.size and a.ndim:
@@ -215,7 +218,7 @@ def _softmax_gradient(g: Any, out: Any, dim: int) -> Any:
     columns = _columns_of_few(out, dim)
     if columns:
         return (g - _sum_beside(g * out, columns)) * out
-    if out.__class__ is not np.ndarray and on_a_gpu(out) and out.ndim:
+    if out.__class__ is not _ndarray and on_a_gpu(out) and out.ndim:
         return _slope_of_softmax(g, out, axes=dim)
     weighted = np.multiply(g, out, out=np.empty_like(out))
     total = _added(weighted, dim)
@@ -250,7 +253,7 @@ def plain_softmax(a, /, dim):
 
 
 def _log_softmax(a: Any, dim: int) -> Any:
-    if a.__class__ is np.ndarray:
+    if a.__class__ is _ndarray:
         top = np.maximum.reduce(a, axis=dim, keepdims=True) if a.size else _top(a, dim)
     elif on_a_gpu(a) and a.size and a.ndim:
         return _log_softmax_at_once(a, axes=dim)
@@ -268,7 +271,7 @@ def _log_softmax_of_rows(a: Any, into: Any) -> None:
 
 
 def _log_softmax_gradient(g: Any, out: Any, dim: int) -> Any:
-    if out.__class__ is not np.ndarray and on_a_gpu(out) and out.ndim:
+    if out.__class__ is not _ndarray and on_a_gpu(out) and out.ndim:
         return _slope_of_log_softmax(g, out, axes=dim)
     result = np.exp(out, out=np.empty_like(out))
     result *= _added(g, dim)
@@ -292,14 +295,14 @@ def _log_softmax_on_arrays(a: Any, dim: int) -> Any:
     columns = _columns_of_few(a, dim)
     if columns:
         shifted = a - _top_beside(a, columns)
-        return shifted - np.log(_sum_beside(np.exp(shifted), columns))
+        return shifted - _log(_sum_beside(_exp(shifted), columns))
     return _log_softmax_by_rows(a, dim)
 
 
 def _log_softmax_gradient_on_arrays(g: Any, out: Any, dim: int) -> Any:
     columns = _columns_of_few(out, dim)
     if columns:
-        return g - np.exp(out) * _sum_beside(g, columns)
+        return g - _exp(out) * _sum_beside(g, columns)
     return _log_softmax_gradient_by_rows(g, out, dim)
 
 

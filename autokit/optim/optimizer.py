@@ -59,7 +59,7 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(step)
     def hooked(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
         self._stepped = True
-        if "_optimizer_step_pre_hooks" not in vars(self):  # it only wraps another one
+        if "_optimizer_step_pre_hooks" not in self.__dict__:  # it only wraps another one
             return step(self, *args, **kwargs)
         if not (
             self._optimizer_step_pre_hooks
@@ -483,6 +483,7 @@ def _fitting(value: Any, param: Tensor, name: Any = None) -> Any:
 def _refuse_expanded(params: Iterable[Tensor]) -> None:
     """Raise for a parameter to be changed whose elements share one place, as ``expand`` makes them."""
     for param in params:
-        if param._grad is not None and 0 in param.array.strides:
+        array = param.array
+        if array.base is not None and param._grad is not None and 0 in array.strides:
             with no_grad():
                 refuse_change(param)

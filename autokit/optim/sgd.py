@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from autokit.memory import clock
+from autokit.ops.blocks import scalar
 from autokit.ops.gpu.many import over_many
 from autokit.ops.recording import storage_of
 from autokit.optim.elementwise import PIECE, pieces
@@ -20,6 +22,8 @@ from autokit.optim.optimizer import (
 )
 from autokit.sparse_array import SparseArray
 from autokit.tensor import Tensor, new_tensor
+
+_ndarray = np.ndarray  # a module's own name is found sooner than NumPy's
 
 
 class SGD(Optimizer):
@@ -114,7 +118,7 @@ class SGD(Optimizer):
         if weight_decay:
             weight_decay = number_of(weight_decay)
         maximize = group["maximize"]
-        code, instruction = line
+        change_made = (next(clock), *line)  # one for all: nothing is recorded while they are changed
         on_gpu: list[Any] = []
         kind = scale = None
         for param in group["params"]:
@@ -122,13 +126,13 @@ class SGD(Optimizer):
             if gradient is None:
                 continue
             array, change = param.array, gradient.array
-            if array.__class__ is not np.ndarray:
+            if array.__class__ is not _ndarray:
                 on_gpu.append(param)
-                storage_of(param).change(code, instruction)
+                storage_of(param).note(change_made)
                 continue
             if array.dtype is not kind:
                 kind = array.dtype
-                scale = np.array(-lr, kind)  # NumPy multiplies by it twice as fast as by a Python number
+                scale = scalar(-lr, kind)  # NumPy multiplies by it twice as fast as by a Python number
             if maximize:
                 change = -change
             if weight_decay:
@@ -140,7 +144,7 @@ class SGD(Optimizer):
             else:  # without another array as large as the parameter
                 for part in pieces(array):
                     array[part] += change[part] * scale
-            (param._storage or storage_of(param)).change(code, instruction)
+            (param._storage or storage_of(param)).note(change_made)
         if on_gpu:
             self._update_on_gpu(on_gpu, lr, weight_decay, group)
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from autokit.ops.affine import affine
 from autokit.ops.direct import direct
 from autokit.ops.errors import describe, dimension_error, refuse_bools_in, way_to_a_tensor
@@ -14,8 +12,6 @@ from autokit.ops.linalg import matmul
 from autokit.ops.unusual import asks_for_care, carefully, with_care
 from autokit.tensor import Tensor
 from autokit.thread_state import UNUSUAL
-
-_BOOL = np.dtype(np.bool_)
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -46,7 +42,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     try:
         rows, columns = input.array, weight.array
         shape, kind = columns.shape, columns.dtype
-        fits = rows.shape[-1] == shape[-1] and rows.dtype == kind
+        fits = rows.shape[-1] == shape[-1] and (rows.dtype is kind or rows.dtype == kind)
     except (AttributeError, IndexError):
         fits = False
     if not fits:
@@ -54,7 +50,8 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     if bias is None:
         return matmul(input, weight.t())
     terms = bias.array
-    if terms.dtype != kind or terms.ndim != 1 or len(terms) != shape[0] or kind == _BOOL:
+    own = terms.dtype
+    if (own is not kind and own != kind) or terms.ndim != 1 or len(terms) != shape[0] or kind.kind == "b":
         return _with_another_bias(input, weight, bias)
     return direct(affine, (input, weight, bias))
 

@@ -259,7 +259,7 @@ def cross_entropy(
         and logits.ndim == 2
         and classes.ndim == 1
         and len(classes) == len(logits)
-        and classes.dtype == _INT64
+        and (classes.dtype is _INT64 or classes.dtype == _INT64)
         and logits.dtype.kind in FLOATS
     ):
         return _of_rows(input, target, ignore_index, reduction)
