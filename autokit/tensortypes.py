@@ -2,7 +2,7 @@
 
 They are no classes of tensors, which are all of one class, but stand for a
 dtype and a device at once.  ``torch.tensor(data, dtype=...)`` says the same
-today.
+today.  ``Variable`` stands for all tensors: once only those required grad.
 """
 
 from __future__ import annotations
@@ -53,3 +53,29 @@ TYPES = {
     for made in (_made(name, kind) for name, kind in dtypes.BY_TENSOR_TYPE.items() if not kind.is_complex)
 }
 """The types by their names; ``autokit`` exports them all."""
+
+
+class _AnyTensor(type):
+    """The class of ``Variable``."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, Tensor)
+
+    def __call__(cls, data: Tensor, requires_grad: bool = False) -> Tensor:
+        """``data`` itself, as a tensor that may require grad."""
+        if not isinstance(data, Tensor):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
+        same = data.detach() if data._node is None else data
+        if same._node is None:
+            same.requires_grad = requires_grad
+        return same
+
+
+class Variable(metaclass=_AnyTensor):
+    """PyTorch's older spelling of a tensor that may require grad; every tensor is an instance.
+
+    >>> import autokit as torch
+    >>> x = torch.autograd.Variable(torch.ones(2), requires_grad=True)
+    >>> x, isinstance(torch.ones(2), torch.autograd.Variable)
+    (tensor([1., 1.], requires_grad=True), True)
+    """

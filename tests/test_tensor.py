@@ -195,6 +195,7 @@ def test_versions_count_the_changes():
 def test_variable_is_a_tensor_that_may_require_grad():
     x = torch.autograd.Variable(torch.ones(2), requires_grad=True)
     assert isinstance(x, torch.Tensor) and x.requires_grad
+    assert isinstance(x * 2, torch.autograd.Variable) and not isinstance([x], torch.autograd.Variable)
     with pytest.raises(TypeError):
         torch.autograd.Variable([1.0])  # type: ignore[arg-type]
 

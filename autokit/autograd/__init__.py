@@ -21,6 +21,7 @@ from autokit.tensor import Tensor, new_tensor
 from autokit.thread_state import UNUSUAL
 
 _LAZY = {
+    "Variable": "autokit.tensortypes",
     "detect_anomaly": "autokit.debug.anomaly",
     "forward_ad": "autokit.autograd",
     "functional": "autokit.autograd",
@@ -286,16 +287,6 @@ def _seed(place: int, output: Tensor, seed: Any, as_tensor: bool) -> Any:
             f"of {output.dtype!r}."
         )
     return seed if as_tensor else seed.array.astype(output.array.dtype, copy=False)
-
-
-def Variable(data: Tensor, requires_grad: bool = False) -> Tensor:
-    """``data`` itself, as a tensor that may require grad: PyTorch's older spelling."""
-    if not isinstance(data, Tensor):
-        raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
-    same = data.detach() if data._node is None else data
-    if same._node is None:
-        same.requires_grad = requires_grad
-    return same
 
 
 from autokit.autograd import graph  # noqa: E402, F401 - needs the functions above
