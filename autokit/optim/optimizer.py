@@ -12,7 +12,7 @@ from typing import Any
 
 from autokit.autograd.modes import enable_grad, no_grad
 from autokit.current_gpu import SEVERAL, OnGPU, gpu_of
-from autokit.ops.errors import full
+from autokit.ops.errors import broadcast_message, full
 from autokit.ops.inplace import refuse_change
 from autokit.ops.recording import calling_line
 from autokit.tensor import RemovableHandle, Tensor
@@ -56,18 +56,7 @@ def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> RemovableHand
 def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
     """``step`` with the hooks called around it; learning rate schedulers learn that it was called."""
 
-    @wraps(step)
-    def hooked(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
-        self._stepped = True
-        if "_optimizer_step_pre_hooks" not in self.__dict__:  # it only wraps another one
-            return step(self, *args, **kwargs)
-        if not (
-            self._optimizer_step_pre_hooks
-            or self._optimizer_step_post_hooks
-            or _step_pre_hooks_of_all
-            or _step_post_hooks_of_all
-        ):
-            return step(self, *args, **kwargs)
+    def among_hooks(self: Optimizer, args: Any, kwargs: Any) -> Any:
         for hook in (*_step_pre_hooks_of_all.values(), *self._optimizer_step_pre_hooks.values()):
             changed = hook(self, (self, *args), kwargs)
             if changed is not None:
@@ -75,14 +64,45 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
                     raise RuntimeError(
                         f"{step} must return None or a tuple of (new_args, new_kwargs), but got {changed}."
                     )
-                (_, *args), kwargs = changed  # type: ignore[assignment]
+                (_, *args), kwargs = changed
         result = step(self, *args, **kwargs)
         for hook in (*self._optimizer_step_post_hooks.values(), *_step_post_hooks_of_all.values()):
             hook(self, (self, *args), kwargs)
         return result
 
+    @wraps(step)
+    def hooked(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
+        self._stepped = True
+        try:
+            if "_optimizer_step_pre_hooks" in self.__dict__ and (  # else it only wraps another one
+                self._optimizer_step_pre_hooks
+                or self._optimizer_step_post_hooks
+                or _step_pre_hooks_of_all
+                or _step_post_hooks_of_all
+            ):
+                return among_hooks(self, args, kwargs)
+            return step(self, *args, **kwargs)
+        except ValueError as error:
+            if "broadcast" in str(error) and (words := _state_of_another_model(self)):
+                raise RuntimeError(words) from error
+            raise
+
     hooked.has_hooks = True  # type: ignore[attr-defined]
     return hooked
+
+
+def _state_of_another_model(optimizer: Optimizer) -> str:
+    """What to say where the state of a parameter has another shape than the parameter; else empty."""
+    for group in optimizer.param_groups:
+        for param in group["params"]:
+            for name, value in optimizer.state.get(param, {}).items():
+                if isinstance(value, Tensor) and value.dim() and value.shape != param.shape:
+                    return (
+                        f"{broadcast_message(value.shape, param.shape)}: the state's {name!r} is of shape "
+                        f"{tuple(value.shape)}, and its parameter of shape {tuple(param.shape)}. A state is "
+                        "for a model of the same shapes, its parameters in the same order"
+                    )
+    return ""
 
 
 class Optimizer:

@@ -244,3 +244,56 @@ def test_an_expanded_parameter_is_refused_as_its_elements_are_one_number(method:
 
     ours, theirs = refusals(step)
     assert all("more than one element of the written-to tensor" in words for words in (ours, theirs))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "SGD",
+        "Adam",
+        "AdamW",
+        "Adamax",
+        "NAdam",
+        "RAdam",
+        "Adagrad",
+        "Adadelta",
+        "RMSprop",
+        "Rprop",
+        "ASGD",
+        "Adafactor",
+        "LBFGS",
+    ],
+)
+def test_a_state_of_another_model_is_named_at_the_step(name: str):
+    """PyTorch loads it too: only the step sees that the shapes differ."""
+    settings = {"lr": 0.1, "momentum": 0.9} if name == "SGD" else {"lr": 0.1}
+    for T, words in (
+        (ak, r"the state's '\w+' is of shape \(2,\), and its parameter of shape \(3,\)"),
+        (torch, ""),
+    ):
+        first, other = (T.nn.Parameter(T.ones(size)) for size in (2, 3))
+
+        def stepped(optimizer: Any, parameter: Any) -> None:
+            def closure() -> Any:
+                optimizer.zero_grad()
+                loss = (parameter * parameter).sum()
+                loss.backward()
+                return loss
+
+            optimizer.step(closure)
+
+        make = getattr(T.optim, name)
+        before, after = make([first], **settings), make([other], **settings)
+        stepped(before, first)
+        stepped(before, first)
+        after.load_state_dict(before.state_dict())
+        with pytest.raises(RuntimeError, match=r"The size of tensor a \(\d\) must match .*" + words):
+            stepped(after, other)
+
+
+def test_a_closures_own_error_is_left_alone():
+    def closure() -> Any:
+        raise ValueError("could not broadcast my own")
+
+    with pytest.raises(ValueError, match="my own"):
+        ak.optim.SGD([ak.nn.Parameter(ak.ones(2))], lr=0.1).step(closure)
