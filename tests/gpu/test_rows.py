@@ -20,8 +20,9 @@ from hypothesis import strategies as st
 
 from autokit import optim
 from autokit.ops import loss, normalize, soft_extremes
-from autokit.ops.gpu import attention, rows
-from autokit.ops.gpu.rows import ROWS, Lines, over_rows
+from autokit.ops.gpu import attention, row_kernels
+from autokit.ops.gpu.row_code import Lines
+from autokit.ops.gpu.rows import ROWS, over_rows
 from tests.gpu import standin
 
 MATRIX, COLUMN, ROW, CELL = (6, 5), (6, 1), (1, 5), (1, 1)
@@ -89,7 +90,7 @@ def assert_alike(found: Any, expected: Any, dtype: str) -> None:
 
 
 def axes_of(fixed: dict[str, Any], ndim: int) -> tuple[int, ...]:
-    return rows._places(fixed["axes"], ndim)
+    return row_kernels._places(fixed["axes"], ndim)
 
 
 def there(cupy: Any, values: list[Any]) -> list[Any]:
@@ -238,8 +239,8 @@ def test_the_programs_give_what_the_lines_give(tmp_path: Path, monkeypatch: pyte
     if not shutil.which("g++"):
         pytest.skip("needs a compiler for C++: g++")
     monkeypatch.setattr(Program, "folder", tmp_path)
-    monkeypatch.setattr(rows, "THREADS", 16)
-    monkeypatch.setattr(rows, "_BESIDE", 4)
+    monkeypatch.setattr(row_kernels, "THREADS", 16)
+    monkeypatch.setattr(row_kernels, "_BESIDE", 4)
     for name, call in (
         *CALLS.items(),
         ("standard", (MATRIX, ROW, np.arange(6)[:, None] > 2, 0.5, {"axes": (0,)})),
@@ -252,7 +253,7 @@ def test_the_programs_give_what_the_lines_give(tmp_path: Path, monkeypatch: pyte
                 longer = [
                     np.repeat(each, stretch, axis=axis)
                     if isinstance(each, np.ndarray)
-                    and each.shape[axis := rows._places(fixed["axes"], 2)[0]] > 1
+                    and each.shape[axis := row_kernels._places(fixed["axes"], 2)[0]] > 1
                     else each
                     for each in values
                 ]
@@ -268,12 +269,12 @@ def test_cudas_compiler_takes_them(dtype: str, tmp_path: Path):
     codes = ["#include <cuda_fp16.h>"]
     for number, (name, call) in enumerate(EVERY):
         values, fixed = operands(call, dtype)
-        described = tuple([rows._described(each) for each in values])
-        layout = rows._layout(described, axes_of(fixed, 2))
+        described = tuple([row_kernels._described(each) for each in values])
+        layout = row_kernels._layout(described, axes_of(fixed, 2))
         assert layout is not None
         lines = Lines(ROWS[name], layout.operands, fixed)
         for wide in (False, True):
-            code, table = lines.source(f"kernel_{number}_{wide}", wide, wide)
+            code, table = lines.source(f"kernel_{number}_{wide}", 256, wide, wide)
             code = code.split("\n", 1)[1]
             checked = f"static_assert(sizeof(Table) == {table.itemsize});"
             codes.append(f"namespace n{number}_{wide} {{\n{code}\n{checked}\n}}")

@@ -26,7 +26,8 @@ What CuPy has, but takes many kernels or copies for, is here too:
 * convolution: :mod:`~autokit.ops.gpu.correlate`
 * attention: :mod:`~autokit.ops.gpu.attention`
 * a rule's own lines as one kernel: :mod:`~autokit.ops.gpu.kernels` where each element is by itself, or one
-  sum is taken; :mod:`~autokit.ops.gpu.rows` where several are taken of each row; :mod:`~autokit.ops.gpu.many`
+  sum is taken; :mod:`~autokit.ops.gpu.rows` where several are taken of each row (written by
+  :mod:`~autokit.ops.gpu.row_code`, run by :mod:`~autokit.ops.gpu.row_kernels`); :mod:`~autokit.ops.gpu.many`
   for all parameters of a model at once
 
 Sorting needs nothing: CuPy takes ``kind="stable"``.  Random numbers are PyTorch's of the CPU, drawn there and
