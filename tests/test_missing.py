@@ -56,7 +56,7 @@ def test_a_layer_or_an_optimizer_in_small_letters_hears_its_name(call: str, mean
         ("torch.serialization.add_safe_globals", "no class that a file names is ever run"),
         ("torch.sparse.softmax", "autokit has not yet; use torch.softmax(x.to_dense(), dim)"),
         ("torch.xyzzy", "module 'autokit' has no attribute 'xyzzy'"),
-        ("torch.stft", "PyTorch has torch.stft, autokit has not yet; use numpy.fft"),
+        ("torch.lstsq", "PyTorch has torch.lstsq, autokit has not yet; use torch.linalg.lstsq"),
         (
             "torch.sparse_csr_tensor",
             "of sparse tensors it has those of torch.sparse_coo_tensor; use",
@@ -72,7 +72,7 @@ def test_a_layer_or_an_optimizer_in_small_letters_hears_its_name(call: str, mean
         ("torch.array", "torch has no 'array': use torch.tensor"),
         ("x.astype", "'Tensor' object has no attribute 'astype': use x.to(torch.float64), or x.double()"),
         ("x.set_", "PyTorch has it, autokit has not: a tensor's elements are a NumPy array; use x.array"),
-        ("x.stft", "PyTorch has it, autokit has not yet"),
+        ("x.dim_order", "PyTorch has it, autokit has not yet"),
         ("x.backwards", "use x.backward()"),
     ],
 )
@@ -84,9 +84,9 @@ def test_a_missing_name_explains_itself(expression: str, message: str):
 
 def test_a_traceback_calls_the_error_by_its_common_name():
     with pytest.raises(AttributeError) as caught:
-        _ = autokit.stft
+        _ = autokit.lstsq
     (shown,) = traceback.format_exception_only(caught.value)
-    assert shown.startswith("AttributeError: PyTorch has torch.stft, autokit has not")
+    assert shown.startswith("AttributeError: PyTorch has torch.lstsq, autokit has not")
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 
@@ -113,13 +113,13 @@ def test_what_pytorch_has_is_here_or_explained():
 
 def test_a_missing_name_of_a_tensor_is_there_for_nobody():
     x = autokit.ones(2)
-    assert "stft" in missing.pytorch_names()["torch.Tensor"]
-    assert not hasattr(x, "stft") and not hasattr(autokit.Tensor, "stft")
-    assert getattr(x, "stft", None) is None
-    assert "stft" not in dir(x) and "exp" in dir(x) and "name" in dir(x)
+    assert "dim_order" in missing.pytorch_names()["torch.Tensor"]
+    assert not hasattr(x, "dim_order") and not hasattr(autokit.Tensor, "dim_order")
+    assert getattr(x, "dim_order", None) is None
+    assert "dim_order" not in dir(x) and "exp" in dir(x) and "name" in dir(x)
     assert copy.deepcopy(x).tolist() == pickle.loads(pickle.dumps(x)).tolist() == [1, 1]
-    x.stft = 3  # as any other attribute that a program gives to its tensors
-    assert x.stft == 3 and vars(x) == {"stft": 3}
+    x.dim_order = 3  # as any other attribute that a program gives to its tensors
+    assert x.dim_order == 3 and vars(x) == {"dim_order": 3}
 
 
 def test_tensors_and_nodes_keep_the_fast_way_to_their_attributes():
@@ -158,7 +158,7 @@ def test_a_module_explains_what_it_has_not(make: type, name: str, message: str):
 
 
 def test_names_are_read_without_pytorch():
-    program = "import sys, autokit\ntry: autokit.stft\nexcept AttributeError: print('torch' in sys.modules)"
+    program = "import sys, autokit\ntry: autokit.lstsq\nexcept AttributeError: print('torch' in sys.modules)"
     assert printed_by(program) == "False\n"
 
 

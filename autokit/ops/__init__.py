@@ -73,6 +73,7 @@ from autokit.ops import (
     sparse,
     special,
     spectra,
+    spectrograms,
     storage,
     strides,
     tensor_equations,
@@ -160,6 +161,7 @@ FAMILIES = (
     differences,
     unique,
     bins,
+    spectrograms,
     legacy,
 )
 

@@ -29,8 +29,8 @@ _LINEAR = """
     constant_pad_nd copy_slices cumsum diag_embed diagonal diagonal_copy diagonal_scatter drawn drop_row
     eq_ expand flip from_samples gather im2col in_format index index_add index_backward index_copy
     index_fill index_put index_select into_samples masked_fill masked_scatter masked_select mean move
-    narrow neg permute pixel_shuffle pixel_unshuffle put put_along read_region repeat roll rot90 scatter
-    scatter_add scatter_zeros select select_scatter shared squeeze stack sub sum sum_of_samples t take
+    narrow neg permute pixel_shuffle pixel_unshuffle put put_along read_region repeat resample roll rot90
+    scatter scatter_add scatter_zeros select select_scatter shared squeeze stack sub sum sum_of_samples t take
     trace transpose tril triu unfold unfold_backward unsqueeze view write_region
 """
 """Linear with real factors, or constant: their rules do to a complex gradient what they do to a real one."""

@@ -35,12 +35,47 @@ WRONG = {
     "fewer than no frequencies": lambda T, x: T.fft.fftfreq(-1),
 }
 
+WRONG_PIECES = {
+    "complex or pairs": lambda T, x: T.stft(x, 8),
+    "no piece": lambda T, x: T.stft(x, 0, return_complex=True),
+    "no step": lambda T, x: T.stft(x, 8, hop_length=0, return_complex=True),
+    "a window longer than a piece": lambda T, x: T.stft(x, 8, win_length=9, return_complex=True),
+    "another window": lambda T, x: T.stft(x, 8, window=T.ones(7), return_complex=True),
+    "a piece longer than the signal": lambda T, x: T.stft(x[:3], 8, return_complex=True),
+    "half of a complex transform": lambda T, x: T.stft(x * 1j, 8, onesided=True),
+    "pieces of real numbers": lambda T, x: T.istft(T.ones(5, 4), 8),
+    "other pieces": lambda T, x: T.istft(T.ones(5, 4) * 1j, 6),
+    "places without weight": lambda T, x: T.istft(
+        T.ones(5, 4) * 1j, 8, window=T.hann_window(8), center=False
+    ),
+    "a window of nothing": lambda T, x: T.hann_window(-1),
+    "a window of integers": lambda T, x: T.hamming_window(4, dtype=T.int64),
+    "half a window": lambda T, x: T.blackman_window(2.5),
+}
+
 
 @pytest.mark.parametrize("name", WRONG)
 def test_errors_are_pytorchs(name: str):
     require("torch")
     ours, theirs = refusals(lambda T: WRONG[name](T, T.ones(3, 4)))
     assert theirs.split(":")[0].removeprefix("fft_") in ours
+
+
+@pytest.mark.parametrize("name", WRONG_PIECES)
+def test_errors_of_pieces_are_of_pytorchs_type(name: str):
+    require("torch")
+    refusals(lambda T: WRONG_PIECES[name](T, T.ones(20)))
+
+
+@given(st.integers(2, 12), st.data())
+def test_a_signal_comes_back_from_its_pieces(size: int, data: st.DataObject):
+    hop = data.draw(st.integers(1, (size + 1) // 2))
+    length = data.draw(st.integers(size, 40))
+    x = autokit.tensor(np.random.RandomState(length).normal(size=length))
+    window = autokit.hamming_window(size, dtype=autokit.float64)
+    pieces = autokit.stft(x, size, hop, window=window, return_complex=True)
+    back = autokit.istft(pieces, size, hop, window=window)
+    assert autokit.allclose(back, x[: len(back)])
 
 
 @given(st.integers(1, 12), st.integers(0, 2**32 - 1))

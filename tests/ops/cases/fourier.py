@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.ops.case import Case, I, R, otherwise
+from tests.ops.case import Case, I, P, R, otherwise
 from tests.ops.case import case as c
 
 ALONG_ONE: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
@@ -47,4 +47,18 @@ CASES = [
     otherwise("fft.rfftfreq", lambda T: [T.fft.rfftfreq(n, 2, dtype=T.float64) for n in (0, 1, 4, 5)]),
     c("fft.fftshift", lambda T, a: T.fft.fftshift(a, dim=1), R(2, 5)),
     c("fft.ifftshift", lambda T, a: T.fft.ifftshift(a, dim=(1,)), R(2, 5)),
+    otherwise("stft", lambda T, a, w: T.stft(a, 8, window=w, return_complex=True), R(20), P(8)),
+    otherwise("stft", lambda T, a: a.stft(6, 2, 4, T.hann_window(4), return_complex=True), R(2, 15)),
+    otherwise(
+        "stft",
+        lambda T, a: T.stft(a, 6, 3, center=False, normalized=True, onesided=False, return_complex=False),
+        R(15),
+    ),
+    otherwise("istft", lambda T, a, w: T.istft(T.complex(a, a.flip(0)), 8, 3, window=w), R(5, 4), P(8)),
+    otherwise("istft", lambda T, a: T.complex(a, a.flip(1)).istft(6, 2, 4, length=12), R(2, 4, 7)),
+    otherwise(
+        "istft",
+        lambda T, a: T.istft(T.complex(a, -a), 6, center=False, normalized=True, onesided=False),
+        R(6, 4),
+    ),
 ]
