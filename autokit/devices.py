@@ -12,12 +12,8 @@ import numpy as np
 from autokit.batches.batch import Batch
 from autokit.current_gpu import OnGPU, computing_beside, count_gpus, on_the_chosen_gpu
 from autokit.late_errors import LATE, raise_late
+from autokit.meta_array import MAKES_META, NO_DATA, MetaArray
 from autokit.sparse_array import SparseArray
-
-_NO_META = (
-    "; autokit has no tensors without values: leave 'meta' out, as torch.func.functional_call uses no value "
-    "of the module in whose place it gets others"
-)
 
 
 class device:
@@ -47,10 +43,10 @@ class device:
         if type.__class__ is int:
             type = f"cuda:{type}"
         name, colon, number = str(type).partition(":")
-        if name not in ("cpu", "cuda") or (colon and not number.isdigit()):
+        if name not in ("cpu", "cuda", "meta") or (colon and not number.isdigit()):
             raise RuntimeError(
-                f"Invalid device string: '{type}'. There are 'cpu', 'cuda' and 'cuda:0', 'cuda:1', …"
-                + (_NO_META if name == "meta" else "")
+                f"Invalid device string: '{type}'. There are 'cpu', 'cuda' and 'cuda:0', 'cuda:1', …, and "
+                "'meta' for shapes without elements"
             )
         self.type = name
         self.index = int(number) if colon else index
@@ -110,9 +106,9 @@ def device_of(array: Any) -> device:
     """The device that holds ``array``."""
     if array.__class__ is Batch:
         array = array.memory
-    return (
-        CPU if isinstance(array, np.ndarray | np.generic | SparseArray) else device("cuda", array.device.id)
-    )
+    if isinstance(array, np.ndarray | np.generic | SparseArray):
+        return CPU
+    return device("meta") if array.__class__ is MetaArray else device("cuda", array.device.id)
 
 
 def on_a_gpu(value: Any) -> bool:
@@ -126,7 +122,7 @@ def module_of(array: Any) -> ModuleType:
     array = getattr(array, "array", array)
     if array.__class__ is Batch:
         array = array.memory
-    if isinstance(array, np.ndarray | np.generic | SparseArray):
+    if isinstance(array, np.ndarray | np.generic | SparseArray | MetaArray):
         return np
     import cupy
 
@@ -137,6 +133,8 @@ def beside(array: Any, values: Any) -> Any:
     """``values``, an array on the CPU, on the device of ``array``."""
     if values.__class__ is Batch:
         return values
+    if array.__class__ is MetaArray:
+        return MetaArray(values.shape, values.dtype)
     with computing_beside(array):
         return module_of(array).asarray(values)
 
@@ -154,6 +152,8 @@ def put_on(where: device | str | int, array: Any) -> Any:
     where = device(where)
     if where.type == "cpu":
         return to_numpy(array)
+    if where.type == "meta":
+        return MetaArray(array.shape, array.dtype)
     with computing_on(where):
         module = module_for(where)
         if on_a_gpu(array) and array.device.id != module.cuda.runtime.getDevice():
@@ -175,7 +175,7 @@ def computing_on(where: device | str | int | None) -> Any:
         If there is no GPU of that number.
     """
     where = device("cpu" if where is None else where)
-    if where.type == "cpu":
+    if where.type != "cuda":
         return nullcontext()
     if where.index is None:
         return on_the_chosen_gpu()
@@ -259,6 +259,8 @@ def module_for(where: device | str | int | None) -> ModuleType:
     """
     if where is None or device(where).type == "cpu":
         return np
+    if device(where).type == "meta":
+        return MAKES_META
     try:
         import cupy
 
@@ -285,6 +287,8 @@ def to_numpy(array: Any) -> Any:
     """``array`` on the CPU: itself where it is there already, else a copy."""
     if isinstance(array, np.ndarray | Batch):
         return array
+    if array.__class__ is MetaArray:
+        raise NotImplementedError(NO_DATA)
     copy = np.asarray(array.get() if hasattr(array, "get") else array)
     if LATE:
         raise_late()

@@ -20,6 +20,7 @@ import numpy as np
 from autokit.batches import Batch, levels_of
 from autokit.current_gpu import computing_beside
 from autokit.devices import to_numpy
+from autokit.meta_array import MetaArray
 from autokit.sparse_array import SparseArray
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def printoptions(**options: Any) -> Iterator[None]:
 
 
 def format_array(
-    array: Array | Batch | SparseArray,
+    array: Array | Batch | SparseArray | MetaArray,
     *,
     grad_fn_name: str | None = None,
     requires_grad: bool = False,
@@ -161,13 +162,14 @@ def format_array(
     options = options or _options
     if isinstance(array, SparseArray):
         return _sparse(array, grad_fn_name, requires_grad, default_dtype, options, prefix)
-    facts = []
+    facts: list[str] = []
     if device != "cpu":
         facts.append(f"device='{device}'")
-    if array.ndim != 1 if array.size == 0 else not options.edgeitems:
+    if isinstance(array, MetaArray) or (array.ndim != 1 if array.size == 0 else not options.edgeitems):
         facts.append(f"size={array.shape}")
     default_complex = "complex128" if default_dtype == "float64" else "complex64"
-    evident = (default_dtype, default_complex, "int64", "bool") if array.size else (default_dtype,)
+    seen = array.size and not isinstance(array, MetaArray)
+    evident = (default_dtype, default_complex, "int64", "bool") if seen else (default_dtype,)
     if array.dtype.name not in evident:
         facts.append(f"dtype=torch.{array.dtype.name}")
     if grad_fn_name is not None:
@@ -177,7 +179,8 @@ def format_array(
     if name:
         facts.append(f"name={name!r}")
     indent = len(prefix) + 1
-    return _append(f"{prefix}({_body(array, indent, options)}", facts, indent, options.linewidth)
+    body = "..." if isinstance(array, MetaArray) else _body(array, indent, options)
+    return _append(f"{prefix}({body}", facts, indent, options.linewidth)
 
 
 def _sparse(

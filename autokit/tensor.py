@@ -130,7 +130,7 @@ class Tensor:
         """Whether the elements are in the computer's main memory."""
         return self.device.type == "cpu"
 
-    is_meta = is_quantized = is_mps = False
+    is_quantized = is_mps = False
     output_nr = 0
 
     @property

@@ -25,6 +25,7 @@ LAYERS = (
         "current_gpu",
         "late_errors",
         "gpu_memory",
+        "meta_array",
         "sparse_array",
     },
     {"ops", "autograd", "func", "tensor", "random", "tensortypes", "handles", "size", "memory"},

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from autokit import dtypes
+from autokit.meta_array import MetaArray, zeros_for
 from autokit.ops.create import Dtype, finished, legacy_array, numpy_dtype, shape_of_sizes, tensor
 from autokit.ops.dims import sizes_of, whole
 from autokit.ops.errors import way_to_a_tensor
@@ -136,6 +137,8 @@ def _filled_like(name: str, input: Tensor, value: Any, dtype: Any) -> Any:
         )
     array = input.array
     kind = like_dtype(input, dtype)
+    if array.__class__ is MetaArray:
+        array = zeros_for(array)
     return np.full_like(array, fitting(value, kind), dtype=kind, order="C" if 0 in array.strides else "K")
 
 

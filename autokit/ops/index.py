@@ -15,6 +15,7 @@ from autokit.batches import Batch, NotBatched, newest, wrap
 from autokit.current_gpu import computing_beside
 from autokit.devices import beside, contiguous, on_a_gpu
 from autokit.dtypes import FLOATS
+from autokit.meta_array import MetaArray, run
 from autokit.ops.errors import describe
 from autokit.ops.gpu import ufuncs
 from autokit.ops.gpu.arrays import any_of, is_on_cpu, like
@@ -39,7 +40,7 @@ def plain_index(tensor: Tensor, index: Any, reads: bool = False) -> Any:
     if len(made) > 1 and sum([entry is Ellipsis for entry in made]) > 1:
         first = next(place for place, entry in enumerate(made) if entry is Ellipsis)
         made = tuple([entry for place, entry in enumerate(made) if entry is not Ellipsis or place == first])
-    if not isinstance(tensor.array, np.ndarray | Batch):
+    if not isinstance(tensor.array, np.ndarray | Batch | MetaArray):
         _check_bounds(tensor.array.shape, made, reads)  # CuPy wraps around in silence
     return made
 
@@ -69,7 +70,7 @@ def _entry(tensor: Tensor, entry: Any) -> Any:
                 "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.",
             )
             entry = entry.astype(bool)
-        if entry.__class__ is Batch and entry.dtype.kind in "bui":
+        if entry.__class__ in (Batch, MetaArray) and entry.dtype.kind in "bui":
             return entry
     if isinstance(entry, bool | np.bool_):
         return bool(entry)
@@ -165,6 +166,8 @@ def _steps(index: tuple[Any, ...]) -> tuple[tuple[Any, ...], ...]:
 
 def read_at(a: Any, index: tuple[Any, ...]) -> Any:
     """``a[index]``, where the index may be another one for each sample of a ``vmap``."""
+    if index[0].__class__ is MetaArray:
+        return run(np.ndarray.__getitem__, (a, index), {})
     try:
         return a[index]
     except NotBatched:

@@ -13,6 +13,7 @@ from autokit import random
 from autokit.devices import beside, to_numpy
 from autokit.dtypes import DIFFERENTIABLE, FLOATS
 from autokit.limits import finfo
+from autokit.meta_array import MetaArray
 from autokit.ops.inplace import in_place, refuse_change
 from autokit.ops.names import Names
 from autokit.ops.sampling import (
@@ -35,6 +36,8 @@ from autokit.tensor import Tensor, new_tensor
 def _redraw(self: Tensor, backward: str, draw: Draw) -> Tensor:
     """Overwrite ``self`` by what ``draw`` gives for its shape."""
     refuse_change(self)
+    if self.array.__class__ is MetaArray:
+        return self
     return _overwrite(self, backward, in_memory_order(self.array, draw))
 
 
@@ -85,6 +88,8 @@ def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Generat
     refuse_dtype(self.array.dtype, "normal_kernel_cpu", DIFFERENTIABLE)
     source = source_of("normal_", generator)
     refuse_change(self)
+    if self.array.__class__ is MetaArray:
+        return self
     values = normal_numbers(self.array, source, float(mean), float(std))
     return _overwrite(self, "NormalBackward0", values)
 

@@ -9,6 +9,7 @@ import numpy as np
 from autokit import dtypes
 from autokit.devices import to_numpy
 from autokit.formats import sparse_coo, strided
+from autokit.meta_array import MetaArray
 from autokit.ops.create import as_tensor, tensor
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
@@ -223,6 +224,11 @@ def is_sparse(input: Tensor) -> bool:
     return _is_sparse(input.array)
 
 
+def is_meta(input: Tensor) -> bool:
+    """Whether there are a shape and a dtype alone, and no elements."""
+    return input.array.__class__ is MetaArray
+
+
 def layout(input: Tensor) -> Any:
     """How the elements are addressed: by strides, or in a sparse tensor by places."""
     return sparse_coo if _is_sparse(input.array) else strided
@@ -304,5 +310,5 @@ NAMES = Names(
     methods="_indices _nnz _values coalesce dense_dim indices is_coalesced sparse_dim to_dense to_sparse "
     "values",
     functions="sparse_coo_tensor spmm",
-    properties="is_sparse layout",
+    properties="is_meta is_sparse layout",
 )

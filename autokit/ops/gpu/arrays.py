@@ -18,11 +18,14 @@ from autokit.batches.batch import Batch
 from autokit.current_gpu import OnGPU
 from autokit.devices import module_of
 from autokit.late_errors import LATE, raise_late
+from autokit.meta_array import MetaArray
 from autokit.sparse_array import SparseArray
 
 
 def any_of(condition: Any) -> bool:
-    """Whether ``condition`` holds anywhere."""
+    """Whether ``condition`` holds anywhere; nowhere on the meta device."""
+    if condition.__class__ is MetaArray:
+        return False
     return bool(ask(condition.any()))
 
 

@@ -1,0 +1,174 @@
+"""Arrays of a shape and a dtype without elements: :class:`MetaArray`, what tensors on ``device="meta"`` hold.
+
+A network can be built of them whatever its size, its parameters counted, and its
+shapes followed.  Nothing of its own is known here about any operation: each is
+computed with zeros in the place of the elements, whose memory the system hands
+out only as it is written to, and of the result only shape and dtype are kept.
+Where these depend on the elements, or the elements themselves are asked for,
+it is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from autokit.thread_state import UNUSUAL
+
+META = "meta"
+
+
+class NoData(NotImplementedError, AttributeError):
+    """What is asked for takes the elements of a tensor on ``device="meta"``, which has none."""
+
+
+NO_DATA = (
+    "Cannot copy out of meta tensor; no data! It has a shape and a dtype alone: make it on the CPU, or give "
+    'a module memory with model.to_empty(device="cpu"), and load or draw its values'
+)
+
+_HANGS_ON_ELEMENTS = {np.nonzero, np.flatnonzero, np.argwhere, np.unique, np.bincount, np.array_equal}
+_HANGS_ON_ELEMENTS |= {np.repeat, np.compress, np.extract, np.allclose, np.searchsorted}
+
+
+_WHOSE_SHAPE_HANGS_ON_ELEMENTS = {
+    "nonzero",
+    "masked_select",
+    "unique",
+    "unique_consecutive",
+    "bincount",
+    "equal",
+}
+
+
+class MetaArray(NDArrayOperatorsMixin):
+    """The shape and the dtype of an array."""
+
+    __slots__ = ("dtype", "shape")
+    base = None
+    flags = SimpleNamespace(c_contiguous=True, writeable=True)
+    __hash__ = object.__hash__
+
+    def __init__(self, shape: tuple[int, ...], dtype: Any) -> None:
+        self.shape, self.dtype = tuple(shape), np.dtype(dtype)
+        UNUSUAL.add(META)
+
+    ndim = property(lambda self: len(self.shape))
+    size = property(lambda self: int(np.prod(self.shape, dtype=object)))
+    itemsize = property(lambda self: self.dtype.itemsize)
+    nbytes = property(lambda self: self.size * self.itemsize)
+    T = property(lambda self: self.transpose())
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        steps = [self.itemsize]
+        for size in self.shape[:0:-1]:
+            steps.append(steps[-1] * max(size, 1))
+        return tuple(reversed(steps[: self.ndim]))
+
+    def __getattr__(self, name: str) -> Any:
+        method = None if name.startswith("_") else getattr(np.ndarray, name, None)
+        if not callable(method) or name in ("item", "tolist", "nonzero", "tobytes", "dump", "data"):
+            raise NoData(f"{name}: {NO_DATA}")
+        return lambda *given, **settings: run(method, (self, *given), settings)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        raise NoData(NO_DATA)
+
+    def __bool__(self) -> bool:
+        raise _no_item()
+
+    __int__ = __float__ = __index__ = __complex__ = __bool__  # type: ignore[assignment]
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def item(self) -> Any:
+        raise _no_item()
+
+    def copy(self, order: str = "C") -> MetaArray:
+        return self
+
+    def astype(self, dtype: Any, **_: Any) -> MetaArray:
+        return MetaArray(self.shape, dtype)
+
+    def __getitem__(self, index: Any) -> Any:
+        return run(np.ndarray.__getitem__, (self, index), {})
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        run(np.ndarray.__setitem__, (self, index, value), {})
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *given: Any, out: Any = None, **settings: Any) -> Any:
+        made = run(getattr(ufunc, method), given, settings)
+        return made if out is None else out[0] if len(out) == 1 else out
+
+    def __array_function__(self, function: Any, types: Any, given: Any, settings: Any) -> Any:
+        if function in (np.may_share_memory, np.shares_memory):
+            return True
+        if function in _HANGS_ON_ELEMENTS or function is np.where and len(given) == 1:
+            raise NoData(f"{function.__name__}: the result hangs on the elements. {NO_DATA}")
+        return run(function, given, settings)
+
+
+def _made(shape: Any, dtype: Any = float) -> MetaArray:
+    return MetaArray((shape,) if isinstance(shape, int) else shape, dtype)
+
+
+MAKES_META: Any = SimpleNamespace(empty=_made, zeros=_made, ones=_made)
+"""What stands for ``numpy`` where an array of a shape is to be made."""
+
+
+def _no_item() -> RuntimeError:
+    return RuntimeError(f"Tensor.item() cannot be called on meta tensors. {NO_DATA}")
+
+
+def run(function: Callable[..., Any], given: Any, settings: Any) -> Any:
+    """What ``function`` gives for zeros in the place of all that is meta, without its elements."""
+    return without_elements(function(*zeros_for(given), **zeros_for(settings)))
+
+
+def zeros_for(value: Any) -> Any:
+    """``value``, or what is in it, with zeros for each :class:`MetaArray`."""
+    if value.__class__ is MetaArray:
+        return np.zeros(value.shape, value.dtype)
+    if value.__class__ in (tuple, list):
+        return value.__class__([zeros_for(each) for each in value])
+    return {name: zeros_for(each) for name, each in value.items()} if value.__class__ is dict else value
+
+
+def without_elements(made: Any) -> Any:
+    """The shape and the dtype of each array in ``made``."""
+    if isinstance(made, np.ndarray | np.generic):
+        return MetaArray(made.shape, made.dtype)
+    if made.__class__ in (tuple, list):
+        return made.__class__([without_elements(each) for each in made])
+    return made
+
+
+def computing_shapes(forward: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """``forward``, the rule of the operation ``name``, for shapes alone."""
+    if name in _WHOSE_SHAPE_HANGS_ON_ELEMENTS:
+        raise NoData(f"{name}: the shape of the result hangs on the elements. {NO_DATA}")
+
+    def shapes(*arrays: Any, **settings: Any) -> Any:
+        # Masks that rules make themselves have elements.
+        if any(isinstance(each, np.ndarray) and each.ndim and each.dtype.kind != "b" for each in arrays):
+            raise RuntimeError(
+                f"Tensor on device cpu is not on the expected device meta! {name} got tensors of the shapes "
+                f"{[each.shape for each in arrays]}, of which some have elements and some have none"
+            )
+        if _is_mask(settings.get("index")):
+            raise NoData(f"{name}: the shape of the result hangs on the elements of a mask. {NO_DATA}")
+        return run(forward, arrays, settings)
+
+    return shapes
+
+
+def _is_mask(value: Any) -> bool:
+    if value.__class__ in (tuple, list):
+        return any(_is_mask(each) for each in value)
+    return value.__class__ is MetaArray and value.dtype.kind == "b"
