@@ -18,6 +18,7 @@ from autokit.ops.gpu.arrays import reduced
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
 from autokit.ops.read_along import reading
+from autokit.ops.recording import apart
 from autokit.ops.reduce import Dim, axes, checked, count, require_flag, require_operand, restored
 from autokit.ops.return_types import return_type
 from autokit.tensor import Tensor, new_tensor
@@ -212,7 +213,7 @@ def _either(name: str, input: Any, dim: Any, keepdim: Any, whole: Any, along: An
     place = place_of(dim, a.ndim, name)
     _some(a, place, name)
     index = new_tensor(_places(f"arg{name}", a, place, keepdim)).array
-    return pair(along(input, place, keepdim, index), new_tensor(index))
+    return pair(along(input, place, keepdim, index), new_tensor(apart(index, input._requires_grad)))
 
 
 NAMES = Names(both="amax amin aminmax argmax argmin max min", numpy={np.max: amax, np.min: amin})

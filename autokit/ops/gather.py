@@ -19,6 +19,7 @@ from autokit.ops.gpu.bounds import outside, refuse_outside
 from autokit.ops.index import add_at, out_of_bounds
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
+from autokit.ops.recording import apart
 from autokit.tensor import Tensor, new_tensor
 
 
@@ -106,7 +107,8 @@ def checked_index(
             f"and the other {len(shape)}"
         )
     within(places, axis, shape[axis] if shape else 1, RuntimeError, reads=reads)
-    return axis, in_one_dimension(places, shape)
+    learns = not reads or input._requires_grad
+    return axis, in_one_dimension(apart(places, learns), shape)
 
 
 def in_one_dimension(value: Any, shape: tuple[int, ...]) -> Any:

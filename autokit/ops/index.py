@@ -22,7 +22,7 @@ from autokit.ops.gpu.arrays import any_of, is_on_cpu, like
 from autokit.ops.gpu.bounds import outside, refuse_outside
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
-from autokit.ops.recording import share_storage
+from autokit.ops.recording import apart, share_storage
 from autokit.ops.strides import strided
 from autokit.ops.warn import warn
 from autokit.tensor import Tensor, new_tensor
@@ -37,6 +37,8 @@ def plain_index(tensor: Tensor, index: Any, reads: bool = False) -> Any:
     """
     entries = index if isinstance(index, tuple) else (index,)
     made = tuple([_entry(tensor, entry) for entry in entries])
+    if not is_basic(made) and (not reads or tensor._requires_grad):
+        made = tuple([apart(entry, True) if hasattr(entry, "dtype") else entry for entry in made])
     if len(made) > 1 and sum([entry is Ellipsis for entry in made]) > 1:
         first = next(place for place, entry in enumerate(made) if entry is Ellipsis)
         made = tuple([entry for place, entry in enumerate(made) if entry is not Ellipsis or place == first])

@@ -16,17 +16,18 @@ from autokit.ops.index import put as put_at
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.places import broadcast_shape, count_of, single, slices_at
+from autokit.ops.recording import apart
 from autokit.ops.reduce import converted
 from autokit.tensor import Tensor
 
 # ---------------------------------------------------------------- masks
 
 
-def _checked_mask(name: str, mask: Any, words: str) -> np.ndarray:
+def _checked_mask(name: str, mask: Any, words: str, *operands: Any) -> np.ndarray:
     require_tensor(name, mask, "mask", 1)
     if mask.array.dtype.kind != "b":
         raise RuntimeError(f"{words}; the mask is {describe(mask)}")
-    return mask.array
+    return apart(mask.array, any(getattr(each, "_requires_grad", False) for each in operands))
 
 
 @operation(
@@ -55,6 +56,8 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
         "masked_fill",
         mask,
         f"masked_fill_ only supports boolean masks, but got mask with dtype {getattr(mask, 'dtype', '')}",
+        input,
+        value,
     )
     value, by_tensor = single("masked_fill_", input, value)
     if broadcast_shape(places.shape, input.array.shape) is None:
@@ -93,6 +96,8 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
         mask,
         "masked_scatter_ only supports boolean masks, but got mask with dtype "
         f"{kind_of(mask) if isinstance(mask, Tensor) else ''}",
+        input,
+        source,
     )
     require_tensor("masked_scatter", source, "source", 2)
     if source.array.dtype != input.array.dtype:
@@ -134,7 +139,7 @@ def plain_masked_select(a, /, mask):
 
 def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     """The elements where ``mask`` is true, as a vector; both broadcast."""
-    places = _checked_mask("masked_select", mask, "masked_select: expected BoolTensor for mask")
+    places = _checked_mask("masked_select", mask, "masked_select: expected BoolTensor for mask", input)
     if broadcast_shape(places.shape, input.array.shape) is None:
         raise RuntimeError(broadcast_message(places.shape, input.array.shape))
     return plain_masked_select(input, mask=places)

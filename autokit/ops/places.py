@@ -17,7 +17,7 @@ from autokit.ops.index import put as put_at
 from autokit.ops.names import Names
 from autokit.ops.operands import fitting
 from autokit.ops.operation import derivative, on, operation
-from autokit.ops.recording import unchanged
+from autokit.ops.recording import apart, unchanged
 from autokit.ops.reduce import converted
 from autokit.tensor import Tensor, new_tensor
 
@@ -28,7 +28,8 @@ def _checked_vector(name: str, input: Tensor, dim: Any, index: Any) -> tuple[int
     require_tensor(name, index, "index", 2)
     axis = place_of(dim, input.array.ndim, name)
     require_vector(name, index)
-    return axis, index.array.reshape(-1)
+    learns = name != "index_select" or input._requires_grad
+    return axis, apart(index.array, learns).reshape(-1)
 
 
 def slices_at(dim: int, index: Any) -> tuple[Any, ...]:

@@ -23,6 +23,7 @@ from autokit.ops.pooling import (
     window_divisors,
     window_means,
 )
+from autokit.ops.recording import apart
 from autokit.tensor import Tensor, new_tensor
 
 Size = int | Sequence[int]
@@ -172,7 +173,7 @@ def max_pool1d(
 
 
 def with_places(values: Tensor, places: Any, wanted: bool) -> Any:
-    return (values, new_tensor(places)) if wanted else values
+    return (values, new_tensor(apart(places, values._requires_grad))) if wanted else values
 
 
 def max_pool2d(

@@ -15,6 +15,7 @@ import numpy as np
 
 from autokit.autograd.node import Node
 from autokit.batches.batch import Batch
+from autokit.devices import copied
 from autokit.dtypes import RARE
 from autokit.memory import INFERENCE, Storage, clock
 from autokit.tensor import Tensor, bare_tensor
@@ -25,6 +26,14 @@ if TYPE_CHECKING:
 
 OUTPUT = "out"
 """The name under which a rule asks for the result."""
+
+
+def apart(array: Any, learns: bool) -> Any:
+    """``array``, places or a mask that a graph keeps: a copy, if it is recorded that an operand ``learns``.
+
+    PyTorch refuses the way back where they were changed in place since; so they may be.
+    """
+    return copied(array) if learns and thread.state.grad_enabled else array
 
 
 def unchanged(g: Any) -> Any:

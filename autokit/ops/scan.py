@@ -16,6 +16,7 @@ from autokit.ops.gpu.ufuncs import accumulate
 from autokit.ops.join import cat
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
+from autokit.ops.recording import apart
 from autokit.ops.reduce import converted, require_operand
 from autokit.ops.return_types import return_type
 from autokit.ops.running import accumulated
@@ -248,7 +249,7 @@ def _running(name: str, extreme: Any) -> Any:
             index = contiguous(accumulate(np.maximum, np.where(hits, line, 0), axis=place))
         else:
             index = np.zeros_like(a, dtype=np.int64)
-        return pair(read(input, place, index), new_tensor(index))
+        return pair(read(input, place, index), new_tensor(apart(index, input._requires_grad)))
 
     apply.__name__ = name
     apply.__doc__ = (

@@ -21,6 +21,7 @@ from autokit.ops.half import widened
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
 from autokit.ops.read_along import reading
+from autokit.ops.recording import apart
 from autokit.ops.reduce import require_operand
 from autokit.ops.return_types import return_type
 from autokit.ops.ties import first_places, place_at, sorted_places
@@ -131,7 +132,7 @@ def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool
     place = place_of(dim, input.array.ndim, "sort")
     index = laid_as(input.array, places_in_order(input.array, place, descending, stable))
     read = _read_sorted if stable is None else _read_stable
-    return _sorted(read(input, place, True, index), new_tensor(index))
+    return _sorted(read(input, place, True, index), new_tensor(apart(index, input._requires_grad)))
 
 
 def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Tensor:
@@ -173,7 +174,7 @@ def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: boo
     if a.dtype.kind == "b":
         raise RuntimeError("topk does not support bool dtypes on CPU; convert it with .int()")
     index = contiguous(top_of(a, place, k, largest, bool(sorted)))
-    return _top(_read_top(input, place, True, index), new_tensor(index))
+    return _top(_read_top(input, place, True, index), new_tensor(apart(index, input._requires_grad)))
 
 
 # ---------------------------------------------------------------- elements at a rank
@@ -220,7 +221,7 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any
     if a.ndim and is_on_cpu(a):
         order = place_at(a, order, place, k - 1)
     index = _at_rank(order, _same_rank(a, k - 1), place, keepdim)
-    return _kth(_read_kth(input, place, keepdim, index), new_tensor(index))
+    return _kth(_read_kth(input, place, keepdim, index), new_tensor(apart(index, input._requires_grad)))
 
 
 def _ranked(a: Any, name: str) -> Any:
@@ -285,7 +286,7 @@ def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
         # The first nan stands behind all numbers.
         rank = np.where(unknown, a.shape[place] - unknown, rank)
     index = _at_rank(order_of(a, place), rank, place, keepdim)
-    return _median(_read_median(input, place, keepdim, index), new_tensor(index))
+    return _median(_read_median(input, place, keepdim, index), new_tensor(apart(index, input._requires_grad)))
 
 
 def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
@@ -300,7 +301,9 @@ def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> A
     if a.ndim:
         rank = np.maximum((a == a).sum(axis=place, keepdims=True) - 1, 0) // 2
     index = _at_rank(order_of(a, place), rank, place, keepdim)
-    return _nanmedian(_read_nanmedian(input, place, keepdim, index), new_tensor(index))
+    return _nanmedian(
+        _read_nanmedian(input, place, keepdim, index), new_tensor(apart(index, input._requires_grad))
+    )
 
 
 _read_mode = reading("mode", "mode", "ModeBackward0")
@@ -328,7 +331,7 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
         lengths = positions - accumulate(np.maximum, np.where(starts, positions, 0), axis=-1)
         rank = np.expand_dims(lengths.argmax(axis=-1), place)
     index = _at_rank(order, rank, place, keepdim)
-    return _mode(_read_mode(input, place, keepdim, index), new_tensor(index))
+    return _mode(_read_mode(input, place, keepdim, index), new_tensor(apart(index, input._requires_grad)))
 
 
 NAMES = Names(both="argsort kthvalue median mode msort nanmedian sort topk")

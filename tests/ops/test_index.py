@@ -214,3 +214,48 @@ def test_iteration_and_membership():
     a, b = x
     assert (a + b).tolist() == [4, 6]
     assert list(range(5))[autokit.tensor(2)] == 2
+
+
+@pytest.mark.parametrize(
+    "read",
+    {
+        "x[index]": lambda x, i: x[i],
+        "x[index] = v": lambda x, i: autokit.zeros(4).index_put((i,), x[:2]),
+        "index_select": lambda x, i: x.index_select(0, i),
+        "index_add": lambda x, i: autokit.zeros(4).index_add(0, i, x[:2]),
+        "gather": lambda x, i: x.gather(0, i),
+        "scatter": lambda x, i: autokit.zeros(4).scatter(0, i, x[:2]),
+        "scatter_add": lambda x, i: autokit.zeros(4).scatter_add(0, i, x[:2]),
+        "take": lambda x, i: x.take(i),
+        "embedding": lambda x, i: autokit.nn.functional.embedding(i, x[:, None]),
+        "embedding_bag": lambda x, i: autokit.nn.functional.embedding_bag(i[None], x[:, None], mode="sum"),
+        "masked_fill": lambda x, i: x[:2].masked_fill(i, 0),
+    }.items(),
+    ids=lambda pair: pair[0],
+)
+def test_places_that_change_afterwards_do_not_change_the_gradient(read: Any):
+    name, call = read
+    gradients = []
+    for changes in (False, True):
+        x = autokit.tensor([1.0, 2.0, 3.0, 4.0], requires_grad=True)
+        index = autokit.tensor([False, True]) if name == "masked_fill" else autokit.tensor([0, 1])
+        made = call(x, index)
+        if changes:
+            index.copy_(~index if name == "masked_fill" else index.new_tensor([2, 3]))
+        (made * autokit.arange(1.0, 1 + made.numel()).reshape(made.shape)).sum().backward()
+        gradients.append(x.grad.tolist())
+    assert gradients[0] == gradients[1]
+
+
+@pytest.mark.parametrize("name", ["sort", "topk", "kthvalue", "median", "mode", "max", "min", "cummax"])
+def test_places_that_were_found_may_be_changed(name: str):
+    further = {"topk": (2,), "kthvalue": (2,), "sort": ()}.get(name, (0,))
+    gradients = []
+    for changes in (False, True):
+        x = autokit.tensor([3.0, 1.0, 2.0, 2.0], requires_grad=True)
+        values, places = getattr(x, name)(*further)
+        if changes:
+            places.fill_(1)
+        (values * autokit.arange(1.0, 1 + values.numel()).reshape(values.shape)).sum().backward()
+        gradients.append(x.grad.tolist())
+    assert gradients[0] == gradients[1]

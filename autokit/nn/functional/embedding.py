@@ -18,6 +18,7 @@ from autokit.ops.gpu.arrays import ask
 from autokit.ops.gpu.bounds import refuse_outside
 from autokit.ops.inplace import mark_changed
 from autokit.ops.norm import norm
+from autokit.ops.recording import apart
 from autokit.ops.unusual import carefully, on_its_tensors_gpu
 from autokit.tensor import Tensor, new_tensor
 
@@ -79,6 +80,7 @@ def embedding(
     if max_norm is not None:
         _shorten(weight, index, max_norm, norm_type)
     padding = -1 if padding_idx is None else padding_idx % max(rows, 1)
+    index = apart(index, weight._requires_grad)
     return rules.embedding(
         weight, index=index, padding=padding, by_frequency=scale_grad_by_freq, sparse=bool(sparse)
     )
@@ -171,7 +173,7 @@ def embedding_bag(
             "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for "
             f"mode='sum' (got mode='{mode}')."
         )
-    index = input.array.reshape(-1)
+    index = apart(input.array.reshape(-1), weight._requires_grad)
     _check_rows(input, weight, per_sample_weights, padding_idx)
     if max_norm is not None:
         _shorten(weight, index, max_norm, norm_type)

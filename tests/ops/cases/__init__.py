@@ -40,6 +40,7 @@ from tests.ops.cases import (
     series,
     shape,
     sort,
+    sparse,
     triangle,
     unique,
 )
@@ -78,6 +79,7 @@ FAMILIES = (
     pool,
     decompositions,
     sort,
+    sparse,
     scan,
     legacy,
 )
