@@ -62,7 +62,7 @@ class SparseArray(NDArrayOperatorsMixin):
         return self.dense() if dtype is None else self.dense().astype(dtype)
 
     def __getitem__(self, index: Any) -> Any:
-        if index is Ellipsis or index == (Ellipsis,):
+        if index is Ellipsis or index.__class__ is tuple and len(index) == 1 and index[0] is Ellipsis:
             return self
         raise _refused("[...]")
 

@@ -70,6 +70,19 @@ def test_products_and_their_gradients(matrix: Any):
         np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-12)
 
 
+def test_two_derivatives_are_right():
+    places = autokit.tensor([[0, 1, 1, 0], [2, 0, 2, 2]])
+
+    def total(values: Any, x: Any) -> Any:
+        a = autokit.sparse_coo_tensor(places, values, (2, 3))
+        return a @ x, a.coalesce().values() * 2, a.to_dense() ** 2, (a * 3).t().to_dense()
+
+    values = autokit.tensor([0.5, -1.0, 2.0, 0.3], dtype=autokit.float64, requires_grad=True)
+    x = autokit.randn(3, 2, dtype=autokit.float64, requires_grad=True)
+    assert autokit.autograd.gradcheck(total, (values, x))
+    assert autokit.autograd.gradgradcheck(total, (values, x))
+
+
 @settings(max_examples=60, deadline=None)
 @given(matrices())
 def test_coalescing(matrix: Any):

@@ -25,6 +25,8 @@ def _is_sparse(array: Any) -> bool:
 
 def _values_of(g: Any, indices: Any) -> Any:
     """From the gradient of a sparse tensor that of its values."""
+    if isinstance(g, Tensor):
+        return to_dense(g)[tuple([new_tensor(row) for row in indices])]
     return (g.dense() if _is_sparse(g) else g)[tuple(indices)]
 
 

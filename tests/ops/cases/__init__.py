@@ -40,7 +40,6 @@ from tests.ops.cases import (
     series,
     shape,
     sort,
-    sparse,
     triangle,
     unique,
 )
@@ -79,7 +78,6 @@ FAMILIES = (
     pool,
     decompositions,
     sort,
-    sparse,
     scan,
     legacy,
 )
@@ -88,3 +86,15 @@ CASES = [case for family in FAMILIES for case in family.CASES]
 
 NEED_A_GPU = {"attention_apart", "attention_of_heads", "cuda", "move", "pin_memory"}
 """What no case can try on a CPU."""
+
+OF_SPARSE_TENSORS = {"_indices", "_nnz", "_values", "coalesce", "dense_dim", "from_values", "indices"}
+OF_SPARSE_TENSORS |= {
+    "is_coalesced",
+    "sparse_coo_tensor",
+    "sparse_dim",
+    "spmm",
+    "to_dense",
+    "to_sparse",
+    "values",
+}
+"""What makes sparse tensors, or takes them: ``tests/test_sparse.py`` has it all beside PyTorch."""
