@@ -39,7 +39,7 @@ def main() -> None:
     """Print the tables in Markdown, as the README shows them."""
     packages = ("numpy", "numba", "torch", "mygrad", "autograd", "jax")
     machine = f"{os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
-    print(f"{machine}, {_versions(packages)}")
+    print(f"{machine}, {_versions(packages)}, {_kernels()}")
     print()
     print("| what | autokit | beside |")
     print("|---|---|---|", flush=True)
@@ -76,6 +76,16 @@ def _versions(packages: tuple[str, ...]) -> str:
         except metadata.PackageNotFoundError:
             continue
     return ", ".join(found)
+
+
+def _kernels() -> str:
+    """For which processors NumPy's products are, which the environment may say: it halves or doubles them."""
+    from threadpoolctl import threadpool_info
+
+    found = [each["architecture"] for each in threadpool_info() if each.get("internal_api") == "openblas"]
+    chosen = os.environ.get("OPENBLAS_CORETYPE")
+    said = f" (as OPENBLAS_CORETYPE={chosen} says)" if chosen else ""
+    return f"OpenBLAS' kernels for {', '.join(found)}{said}" if found else "no OpenBLAS"
 
 
 if __name__ == "__main__":
