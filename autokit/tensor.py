@@ -190,18 +190,19 @@ class Tensor:
 
     def stride(self, dim: int | None = None) -> Any:
         """How many elements lie between neighbours, along each dimension or along ``dim``."""
-        from autokit.ops.dims import place_of
-        from autokit.ops.strides import row_major
-
         strides = tuple(step // self.array.itemsize for step in self.array.strides)
         if not self.array.size and not any(strides):  # NumPy's, where there are no elements
+            from autokit.ops.strides import row_major
+
             strides = row_major(self.array.shape)
         if dim is None:
             return strides
+        from autokit.ops.dims import place_of
+
+        place = place_of(dim, self.array.ndim, "stride")
         if not strides:
             raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-
-        return strides[place_of(dim, self.array.ndim, "stride")]
+        return strides[place]
 
     def is_contiguous(self, memory_format: Any = None) -> bool:
         """Whether the elements lie in memory in the order of the indices, or of ``memory_format``."""

@@ -27,7 +27,8 @@ class FisherSnedecor(Distribution):
 
     @property
     def mean(self) -> Tensor:
-        return (self.df2 / (self.df2 - 2)).masked_fill(self.df2 <= 2, autokit.nan)
+        df2 = self.df2.masked_fill(self.df2 <= 2, autokit.nan)
+        return df2 / (df2 - 2)
 
     @property
     def mode(self) -> Tensor:

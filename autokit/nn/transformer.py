@@ -170,6 +170,13 @@ def _copies(layer: Module, count: int) -> ModuleList:
     return ModuleList([copy.deepcopy(layer) for _ in range(count)])
 
 
+def _require_layers(layers: Any) -> None:
+    if not len(layers):
+        raise IndexError(
+            "index 0 is out of range: num_layers is 0 or less, and a stack has one layer at least"
+        )
+
+
 def _causal(hint: bool | None, mask: Tensor | None) -> bool:
     return bool(hint) and mask is not None
 
@@ -204,6 +211,7 @@ class TransformerEncoder(Module):
         is_causal: bool | None = None,
     ) -> Tensor:
         """Send ``src`` through all layers."""
+        _require_layers(self.layers)
         hint = _causal(is_causal, mask)
         for layer in self.layers:
             src = layer(src, src_mask=mask, is_causal=hint, src_key_padding_mask=src_key_padding_mask)
@@ -231,6 +239,7 @@ class TransformerDecoder(Module):
         memory_is_causal: bool = False,
     ) -> Tensor:
         """Send ``tgt`` through all layers, each of which looks at ``memory``."""
+        _require_layers(self.layers)
         for layer in self.layers:
             tgt = layer(
                 tgt,

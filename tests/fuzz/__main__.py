@@ -7,8 +7,8 @@ what PyTorch answers otherwise, or refuses, autokit's own answer is shown to be 
 
 ``--coverage`` tells which public names are never called.
 
-The 1,129 functions were called 1,693,500 times under seed 61: no crash, no hang, 46 findings, each of which
-was mended or has its row.
+Under seed 71 the 1,316 functions and programs of the time were called 1,974,000 times: no crash, no hang, 79
+findings, each of which was mended or has its row. 147 more were then called 44,100 times under seed 6.
 """
 
 from __future__ import annotations
