@@ -29,19 +29,24 @@ _BESIDE = 8
 """How many rows beside each other in memory a block takes: their elements fill what is read at once."""
 
 
+_PLANS = 1024
+"""So many shapes a kernel remembers."""
+
+
 def computed(
     function: Callable[..., Any], operands: tuple[Any, ...], fixed: dict[str, Any], keepdims: bool
 ) -> Any:
     """What ``function`` gives for operands of which the first is on a GPU: by one kernel, where it can."""
     axes = _places(fixed["axes"], operands[0].ndim)
-    layout = _layout(tuple([_described(each) for each in operands]), axes)
+    described = tuple([_described(each) for each in operands])
+    layout = _layout(described, axes)
     if layout is None:
         made = function(*operands, **fixed)
         return made if keepdims else dropped(made, axes)
     launch = _written(module_of(operands[0]), function, layout.operands, tuple(fixed.items())).launch
     if SEVERAL in UNUSUAL:
         launch = on_its_gpu(launch, operands)
-    return launch(operands, layout, keepdims)
+    return launch(operands, layout, keepdims, described)
 
 
 def _places(axes: int | tuple[int, ...], ndim: int) -> tuple[int, ...]:
@@ -52,7 +57,7 @@ def _described(value: Any) -> Any:
     """What of an operand chooses the kernel."""
     if value is None:
         return None
-    return float if value.__class__ is float else (value.dtype, value.shape)
+    return float if value.__class__ is float else (value.dtype, value.shape, value.strides)
 
 
 class Layout(NamedTuple):
@@ -66,9 +71,9 @@ class Layout(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def _layout(described: tuple[Any, ...], axes: tuple[int, ...]) -> Layout | None:
-    """The layout of operands as ``(dtype, shape)``, float or None; None where their lines compute."""
+    """The layout of operands as ``(dtype, shape, strides)``, float or None; None for their lines."""
     arrays = [each for each in described if each.__class__ is tuple]
-    if any(dtype not in STORED for dtype, _ in arrays) or len({len(shape) for _, shape in arrays}) > 1:
+    if any(dtype not in STORED for dtype, _, _ in arrays) or len({len(each[1]) for each in arrays}) > 1:
         return None
     shape = arrays[0][1]
     if not all(shape) or not axes or np.broadcast_shapes(*(each[1] for each in arrays)) != shape:
@@ -139,44 +144,59 @@ class Written:
         self.name = function.__name__.strip("_")
         self.lines = Lines(function, operands, dict(fixed))
         self.kernels: dict[Any, tuple[Any, np.dtype]] = {}
+        self.plans: dict[Any, Any] = {}
 
-    def launch(self, operands: Sequence[Any], layout: Layout, keepdims: bool) -> Any:
+    def launch(
+        self, operands: Sequence[Any], layout: Layout, keepdims: bool, described: tuple[Any, ...]
+    ) -> Any:
         """Run it on the current GPU, which holds the arrays among ``operands``."""
         numbers = [each for each in operands if each.__class__ is float]
         arrays = [each for each in operands if each is not None and each.__class__ is not float]
         made = [self._empty(arrays[0], value, layout, keepdims) for value in self.lines.outputs]
+        plan = self.plans.get(described, self)
+        if plan is self:
+            if len(self.plans) > _PLANS:
+                self.plans.clear()
+            plan = self.plans[described] = self._plan(arrays, made, layout)
+        if plan is None:
+            plain = self.lines.function(*operands, **self.lines.fixed)
+            return plain if keepdims else dropped(plain, layout.axes)
+        kernel, blocks, table = plan
+        table = table.copy()  # another thread may be about to fill it too
+        table["arrays"] = [each.data.ptr for each in (*arrays, *made) if each is not None]
+        if numbers:
+            table["numbers"] = numbers
+        kernel(blocks, (THREADS,), (table,))
+        return tuple(made) if self.lines.several else made[0]
+
+    def _plan(self, arrays: list[Any], made: list[Any], layout: Layout) -> tuple[Any, Any, Any] | None:
+        """The kernel, its blocks, and its table without what changes from call to call; None without one."""
         given = arrays + [
             each if value.varies else each.reshape(layout.of_rows)
             for each, value in zip(made, self.lines.outputs)
             if value is not None
         ]
         steps = _steps(
-            layout.shape,
-            layout.axes,
-            tuple([(each.shape, each.strides, each.itemsize) for each in given]),
+            layout.shape, layout.axes, tuple([(each.shape, each.strides, each.itemsize) for each in given])
         )
         if steps is None:
-            plain = self.lines.function(*operands, **self.lines.fixed)
-            return plain if keepdims else dropped(plain, layout.axes)
+            return None
         outer, inner, far, near = steps.counts
         rows, length = outer * inner, far * near
         along, lanes = _lanes(length, steps)
         across = THREADS // lanes
-        wide = max(rows, 1) * length >= 1 << 31 or any(
+        wide = rows * length >= 1 << 31 or any(
             abs(step) * count >= 1 << 31 for each in steps.steps for step, count in zip(each, steps.counts)
         )
-        kernel, table = self._kernel(wide, far > 1)
-        lists = np.zeros((), table)
-        lists["arrays"] = [each.data.ptr for each in given]
-        lists["steps"] = steps.steps
-        lists["numbers"][: len(numbers)] = numbers
+        kernel, dtype = self._kernel(wide, far > 1)
+        table = np.zeros((), dtype)
+        table["steps"] = steps.steps
         for name, value in (
             *(("rows", rows), ("inner", inner), ("length", length), ("near", near), ("lanes", lanes)),
             *(("across", across), ("along", along), ("least", -np.inf)),
         ):
-            lists[name] = value
-        kernel((-(-rows // across),), (THREADS,), (lists,))
-        return tuple(made) if self.lines.several else made[0]
+            table[name] = value
+        return kernel, (-(-rows // across),), table
 
     def _kernel(self, wide: bool, nested: bool) -> tuple[Any, np.dtype]:
         if (wide, nested) not in self.kernels:
@@ -188,6 +208,8 @@ class Written:
         if value is None:
             return None
         if value.varies:
+            if first.flags.c_contiguous:
+                return self.module.empty(layout.shape, value.dtype)
             return np.empty_like(first, dtype=value.dtype)
         shape = layout.of_rows
         if not keepdims:
