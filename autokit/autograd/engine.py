@@ -26,6 +26,7 @@ from autokit.autograd.saved import fetch_array, fetch_arrays, fetch_tensors
 from autokit.autograd.watch import USUAL, Watch
 from autokit.current_gpu import SEVERAL
 from autokit.ops.blocks import copied
+from autokit.ops.large import add as sum_of
 from autokit.ops.large import add_to
 from autokit.ops.recording import release, unchanged
 from autokit.ops.unbroadcast import fitted
@@ -159,7 +160,7 @@ def flow(
                     made = vjp(gradient, fetch_array(node, only), *map(node.settings.__getitem__, chosen))
                 if gpus is not None:
                     gpus.to(made)
-                is_node = type(target) is Node or type(target) in NODES
+                is_node = target.__class__ is Node or type(target) in NODES
                 if not fitting:
                     like = target if is_node else target.array
                     known = node if made is gradient else made  # of the same shape, and sooner asked for it
@@ -176,9 +177,14 @@ def flow(
                         else:
                             heappush(others, (-target.sequence, target))
                     elif not create_graph and (made is gradient or made.base is not None):
-                        made = copied(made)  # a leaf keeps it: it must be nobody else's memory
+                        # A leaf keeps it: it must be nobody else's memory.  The sum for x + x will be new.
+                        twice = in_place and saved is not None and made is gradient
+                        if not (twice and sum([sources[rule[0]] is target for rule in rules]) > 1):
+                            made = copied(made)
                     total = made
-                elif in_place and (not is_node or (made is not gradient and made.base is None)):
+                elif in_place and (
+                    (made is not gradient and made.base is None) if is_node else before is not gradient
+                ):
                     total, more = before, made
                     if is_node:
                         total, more = made, before
@@ -187,7 +193,7 @@ def flow(
                     else:
                         total = add_to(total, more)
                 else:
-                    total = before + made
+                    total = sum_of(before, made) if in_place and saved is not None else before + made
                 if target is at_hand:
                     its_gradient = total
                 else:

@@ -47,19 +47,6 @@ class Watch:
         Change nothing: no hooks run, and nodes that were freed take part with the values that they kept.
     stepping : bool
         Yield each node and its gradient before it runs; what is sent back takes the gradient's place.
-
-    Attributes
-    ----------
-    found : dict
-        Takes the gradient of each of ``inputs`` that is reached, or of each leaf.
-    is_told : bool
-        Each contribution is to be told of.
-    looks_on : bool
-        Sums must not be changed after they were seen.
-    changes_nothing : bool
-        Nodes keep what they saved.
-    gpus : FollowingGPU or None
-        What makes the GPU of a gradient the current one, where there are several.
     """
 
     def __init__(
@@ -79,12 +66,12 @@ class Watch:
         self.rehearsal = rehearsal
         self.stepping = stepping
         self.gpus = FollowingGPU() if SEVERAL in UNUSUAL else None
-        self.found: dict[Any, Any] = {}
+        self.found: dict[Any, Any] = {}  # the gradients of ``inputs`` that are reached, or of the leaves
         runs_at_once = Hooks.on_leaves and not (stepping or rehearsal)
         self._waiting = _waiting_leaves(roots, self.useful) if runs_at_once else {}
-        self.is_told = listener is not None or bool(self._waiting)
-        self.looks_on = listener is not None or rehearsal
-        self.changes_nothing = rehearsal or stepping
+        self.is_told = listener is not None or bool(self._waiting)  # of each contribution
+        self.looks_on = listener is not None or rehearsal  # no sum may change after it was seen
+        self.changes_nothing = rehearsal or stepping  # nodes keep what they saved
         self._raw: dict[int, Any] = {}
 
     def arrived(self, node: Node, gradient: Any) -> Any:
