@@ -9,6 +9,7 @@ and all that walks over a model.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import FunctionType
 from typing import Any, ClassVar, TypeVar
 from weakref import ref
 
@@ -26,6 +27,19 @@ from autokit.thread_state import thread
 Self = TypeVar("Self", bound="Module")
 
 _REGISTERS = ("_modules", "_parameters", "_buffers")
+
+
+def _by_name_of(kind: type) -> Any:
+    """The ``__init__`` that ``kind`` has from a base of ours; an error about its arguments names ``kind``."""
+    init = kind.__init__  # type: ignore[misc]
+    made = FunctionType(init.__code__, init.__globals__, init.__name__, init.__defaults__, init.__closure__)
+    made.__kwdefaults__, made.__annotations__, made.__doc__ = (
+        init.__kwdefaults__,
+        init.__annotations__,
+        init.__doc__,
+    )
+    made.__qualname__, made.__module__ = f"{kind.__name__}.__init__", init.__module__
+    return made
 
 
 class Module(Hookable, Convertible):
@@ -72,6 +86,9 @@ class Module(Hookable, Convertible):
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         cls._is_ours = getattr(cls.forward, "__module__", "").startswith("autokit.nn.")
+        inherited = cls.__init__.__qualname__.startswith("_") and not cls.__name__.startswith("_")
+        if inherited and cls.__module__.startswith("autokit.nn."):
+            cls.__init__ = _by_name_of(cls)  # type: ignore[method-assign]
 
     def __init__(self) -> None:
         plain = self.__dict__  # past __setattr__, which needs the registers that are made here

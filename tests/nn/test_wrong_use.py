@@ -228,6 +228,14 @@ def test_what_stands_in_the_place_of_a_tensor(name: str):
         use(ak)
 
 
+@pytest.mark.parametrize(
+    "name", ["Conv2d", "BatchNorm1d", "MaxPool3d", "TransformerEncoderLayer", "LazyConv1d"]
+)
+def test_a_missing_argument_is_of_the_layer_and_not_of_its_base(name: str):
+    with pytest.raises(TypeError, match=rf"^{name}\.__init__\(\) missing \d required positional argument"):
+        getattr(nn, name)()
+
+
 # ---------------------------------------------------------------- training
 
 
