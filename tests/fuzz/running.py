@@ -8,6 +8,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Iterator
+from importlib import import_module
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
@@ -94,6 +95,8 @@ class _Process:
 def reports(targets: list[Target], examples: int, seed: int, jobs: int = 1) -> Iterator[Report]:
     """What ``examples`` calls of each of ``targets`` find, as the functions come to their end."""
     run(torch, Call({"a": "T.ones(1, requires_grad=True)"}, "a * 2"))  # imports what all processes need
+    import_module("torch._dynamo")  # so does an optimizer, which the alarm may ring in
+    torch.distributions.Distribution.set_default_validate_args(True)  # which that import switched off
     waiting = list(reversed(targets))
     at_work: dict[Any, tuple[_Process, Report]] = {}
 
