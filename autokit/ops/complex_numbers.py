@@ -57,6 +57,9 @@ _VALUES = """
 """
 """What computes with complex numbers, and has no derivative for them here."""
 
+TO_REAL = frozenset(["cast", *_WRITTEN_FOR_BOTH.split()])
+"""What may make real numbers of complex ones; everything else makes complex ones, or is refused."""
+
 _AS_THEY_ARE = frozenset(f"{_LINEAR} {_WRITTEN_FOR_BOTH}".split())
 _CONJUGATED = frozenset(_HOLOMORPHIC.split())
 _COMPUTING = _AS_THEY_ARE | _CONJUGATED | frozenset(_VALUES.split())
@@ -135,9 +138,9 @@ def is_complex(value: Any) -> bool:
     return kind.kind == "c" if isinstance(kind, np.dtype) else kind.is_complex
 
 
-def take_part(result: Any, sources: Iterable[Any]) -> bool:
-    """Whether ``result``, or one of the ``sources`` that it was made from, is complex."""
-    kinds = [result.dtype, *(getattr(source, "array", source).dtype for source in sources)]
+def are_among(sources: Iterable[Any]) -> bool:
+    """Whether one of the ``sources``, tensors or nodes, is complex."""
+    kinds = [getattr(source, "array", source).dtype for source in sources]
     return any([getattr(kind, "kind", "") == "c" for kind in kinds])
 
 

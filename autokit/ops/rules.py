@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from autokit.autograd.node import Node
-from autokit.dtypes import HALVES
+from autokit.dtypes import COMPLEX, HALVES
 from autokit.ops import complex_numbers
 from autokit.ops.half import derivative_in_float32, in_float32
 from autokit.ops.large import SHARED
@@ -141,6 +141,7 @@ class Operation:
         self.ways: dict[tuple[bool, ...], Way] = {}
         self._ways_of_halves: dict[tuple[bool, ...], Way] = {}
         self._ways_of_complex: dict[tuple[bool, ...], Way] = {}
+        self._leads_to_real = self.name in complex_numbers.TO_REAL
         self.reduces = reduces or self.variadic or bool(self.defaults)
         self.elementwise = elementwise or not (self.reduces or view or mixed)
         self.linear = view if linear is None else linear
@@ -197,7 +198,9 @@ class Operation:
             return way  # of samples, and found already
         if result.dtype in HALVES:
             return self._way_of_halves(way)
-        return self._way_of_complex(way) if complex_numbers.take_part(result, sources) else way
+        if result.dtype in COMPLEX or (self._leads_to_real and complex_numbers.are_among(sources)):
+            return self._way_of_complex(way)
+        return way
 
     def _way_of_halves(self, way: Way) -> Way:
         """``way`` where the result is of half precision: its derivatives compute in float32."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from autokit.current_gpu import SEVERAL, OnGPU, current_gpu, gpu_of, on_its_gpu
-from autokit.dtypes import COMPLEX, HALVES
+from autokit.dtypes import COMPLEX, RARE
 from autokit.meta_array import META, MetaArray, computing_shapes
 from autokit.ops import complex_numbers
 from autokit.ops.autocast import autocasted
@@ -26,11 +26,20 @@ def computing(operation: Operation, arrays: Sequence[Any]) -> Callable[..., Any]
     if META in UNUSUAL and any([array.__class__ is MetaArray for array in arrays]):
         moves = operation.name == "move"
         return operation.plain if moves else computing_shapes(operation.plain, operation.name)
-    if COMPLEX and any([array.dtype.kind == "c" for array in arrays]):
+    forward = operation.forward
+    for array in arrays:
+        if array.dtype in RARE:
+            forward = _for_rare_dtypes(operation, arrays)
+            break
+    return on_its_gpu(forward, arrays) if SEVERAL in UNUSUAL else forward
+
+
+def _for_rare_dtypes(operation: Operation, arrays: Sequence[Any]) -> Callable[..., Any]:
+    """The rule as it computes with complex numbers, which it may refuse, or with half precision."""
+    if any([array.dtype in COMPLEX for array in arrays]):
         complex_numbers.refuse(operation.name, arrays)
-        return on_its_gpu(operation.plain, arrays)
-    halves = bool(HALVES) and any([array.dtype in HALVES for array in arrays])
-    return on_its_gpu(operation.on_halves if halves else operation.forward, arrays)
+        return operation.plain
+    return operation.on_halves
 
 
 def as_floats(array: Any, dtype: Any) -> Any:
