@@ -166,6 +166,11 @@ def put_on(where: device | str | int, array: Any) -> Any:
             ) from None
 
 
+def current_number() -> int:
+    """The number of the GPU on which ``device="cuda"`` makes tensors."""
+    return int(module_for("cuda").cuda.Device().id)
+
+
 def computing_on(where: device | str | int | None) -> Any:
     """A context in which new arrays of :func:`module_for` are made on the very GPU that ``where`` names.
 

@@ -6,8 +6,8 @@ from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
 
+from autokit.devices import current_number, module_for
 from autokit.devices import device as _device
-from autokit.devices import module_for
 from autokit.late_errors import raise_late
 
 
@@ -39,7 +39,7 @@ def is_bf16_supported(including_emulation: bool = True) -> bool:
 
 def current_device() -> int:
     """The number of the GPU on which ``device="cuda"`` makes tensors."""
-    return int(module_for("cuda").cuda.Device().id)
+    return current_number()
 
 
 def set_device(device: Any) -> None:

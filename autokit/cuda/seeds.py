@@ -1,7 +1,8 @@
-"""Seeds and states of GPUs' generators, which programs set and save: numbers are drawn by the CPU's here.
+"""Seeds and states of GPUs' generators: all numbers are drawn on the CPU, whatever device they are for.
 
-So ``torch.manual_seed`` seeds them too, and a state that is taken for a GPU is
-the state of that generator.
+As long as ``torch.manual_seed`` alone was called there is one stream for all
+devices, so that a program draws the same numbers on a GPU as on the CPU.  A
+GPU that is seeded here has a stream of its own from then on.
 """
 
 from __future__ import annotations
@@ -9,45 +10,63 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from autokit import random
 from autokit.cuda.gpus import device_count, gpu
+from autokit.random import OF_GPUS, Generator, generator_for
 from autokit.tensor import Tensor
 
 
+def _seed(numbers: Iterable[int], value: int | None = None) -> None:
+    for number in numbers:
+        generator = Generator(f"cuda:{number}")
+        generator.seed() if value is None else generator.manual_seed(value)
+        OF_GPUS[number] = generator
+
+
+def _current() -> list[int]:
+    return [gpu(None).id] if device_count() else []
+
+
 def manual_seed(seed: int) -> None:
-    """Nothing: numbers on a GPU are drawn from the CPU's generator, which :func:`torch.manual_seed` sets."""
-    int(seed)
+    """Start the current GPU's own stream from ``seed``; nothing without a GPU.
+
+    >>> import autokit as torch
+    >>> torch.cuda.manual_seed(0)
+    """
+    _seed(_current(), int(seed))
 
 
 def manual_seed_all(seed: int) -> None:
-    """Nothing: see :func:`manual_seed`."""
-    int(seed)
+    """As :func:`manual_seed`, for each GPU: all of them draw the same numbers."""
+    _seed(range(device_count()), int(seed))
 
 
 def seed() -> None:
-    """Nothing: see :func:`manual_seed`."""
+    """Start the current GPU's own stream from a seed that nobody can foresee."""
+    _seed(_current())
 
 
 def seed_all() -> None:
-    """Nothing: see :func:`manual_seed`."""
+    """As :func:`seed`, for each GPU."""
+    _seed(range(device_count()))
+
+
+def _of(device: Any) -> Generator:
+    return generator_for(f"cuda:{gpu(device).id}")
 
 
 def initial_seed() -> int:
-    """The seed that numbers on the GPU come from; it needs one."""
-    gpu(None)
-    return random.initial_seed()
+    """The seed that numbers on the current GPU come from; it needs one."""
+    return _of(None).initial_seed()
 
 
 def get_rng_state(device: Any = "cuda") -> Tensor:
     """Where the generator stands that numbers on ``device``, a GPU, come from."""
-    gpu(device)
-    return random.get_rng_state()
+    return _of(device).get_state()
 
 
 def set_rng_state(new_state: Tensor, device: Any = "cuda") -> None:
     """Go on from where :func:`get_rng_state` was called."""
-    gpu(device)
-    random.set_rng_state(new_state)
+    _of(device).set_state(new_state)
 
 
 def get_rng_state_all() -> list[Tensor]:

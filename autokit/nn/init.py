@@ -238,7 +238,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: random.Generator | N
         return tensor
     gain = number(gain, "orthogonal_", "gain", 2)
     rows, columns = shape[0], math.prod(shape[1:])
-    drawn = (generator or random.default_generator).normal((rows, columns), tensor.array.dtype)
+    drawn = (generator or random.generator_for(tensor.array)).normal((rows, columns), tensor.array.dtype)
     q, r = np.linalg.qr(drawn.T if rows < columns else drawn)
     q = q * np.sign(np.diagonal(r))
     values = (q.T if rows < columns else q).reshape(shape) * q.dtype.type(gain)

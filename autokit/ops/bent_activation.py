@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from autokit import random
+from autokit.devices import beside
 from autokit.dtypes import FLOATS
 from autokit.limits import finfo
 from autokit.ops.blocks import constants_like, drop, in_blocks, keep, replace, select
@@ -168,7 +169,8 @@ def rrelu(input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: b
     slope = np.ones_like(array)
     negative = array <= 0
     count = int(negative.sum())
-    slope[negative] = random.default_generator.uniform((count,), np.dtype(np.float64), lower, upper)
+    drawn = random.generator_for(array).uniform((count,), np.dtype(np.float64), lower, upper)
+    slope[negative] = beside(array, drawn.astype(array.dtype))
     return plain_rrelu(input, slope)
 
 

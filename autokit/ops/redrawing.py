@@ -74,7 +74,7 @@ def uniform_(
             f"uniform_ expects to-from <= {largest:g}, but found to={high:g} and from={low:g} which result "
             "in to-from to exceed the limit"
         )
-    source = source_of("uniform_", generator)
+    source = source_of("uniform_", generator, self.array)
 
     def draw(shape: Any, real: Any) -> Any:
         return source.uniform(shape, real, low, high)
@@ -86,7 +86,7 @@ def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Generat
     """Draw each element from the normal distribution; PyTorch's very numbers for the same seed."""
     refuse_negative_std(std)
     refuse_dtype(self.array.dtype, "normal_kernel_cpu", DIFFERENTIABLE)
-    source = source_of("normal_", generator)
+    source = source_of("normal_", generator, self.array)
     refuse_change(self)
     if self.array.__class__ is MetaArray:
         return self
@@ -102,7 +102,7 @@ def random_(self: Tensor, *ends: Any, generator: Generator = None, **named: Any)
     """
     if not set(named) <= {"from", "to"} or len(ends) + len(named) > 2:
         raise TypeError("random_() takes (), (to) or (from, to)")
-    source, kind = source_of("random_", generator), self.array.dtype
+    source, kind = source_of("random_", generator, self.array), self.array.dtype
     if not ends and not named:
         return _redraw(self, "RandomBackward2", lambda shape: source.full_range(shape, kind))
     if len(ends) == 2:
@@ -134,7 +134,7 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator = None) -> Te
     With a number the draws are PyTorch's for the same seed where it does not run on an Intel processor,
     see ``autokit.random.generator``; with a tensor, everywhere.
     """
-    source = source_of("bernoulli_", generator)
+    source = source_of("bernoulli_", generator, self.array)
     if isinstance(p, Tensor):
         refuse_change(self)
         if not self.array.size:
@@ -156,7 +156,7 @@ def exponential_(self: Tensor, lambd: float = 1, *, generator: Generator = None)
     _refuse_counts(self, "Exponential")
     if not lambd > 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
-    source = source_of("exponential_", generator)
+    source = source_of("exponential_", generator, self.array)
     return _redraw(
         self, "ExponentialBackward0", lambda shape: source.exponential(shape, self.array.dtype, lambd)
     )
@@ -167,7 +167,7 @@ def geometric_(self: Tensor, p: float, *, generator: Generator = None) -> Tensor
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
     refuse_dtype(self.array.dtype, "geometric_cpu", "fVui")
-    source = source_of("geometric_", generator)
+    source = source_of("geometric_", generator, self.array)
     return _redraw(self, "GeometricBackward0", lambda shape: source.geometric(shape, self.array.dtype, p))
 
 
@@ -176,7 +176,7 @@ def cauchy_(self: Tensor, median: float = 0, sigma: float = 1, *, generator: Gen
     _refuse_counts(self, "Cauchy")
     if not sigma > 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
-    source = source_of("cauchy_", generator)
+    source = source_of("cauchy_", generator, self.array)
     return _redraw(
         self, "CauchyBackward0", lambda shape: source.cauchy(shape, self.array.dtype, median, sigma)
     )
@@ -187,7 +187,7 @@ def log_normal_(self: Tensor, mean: float = 1, std: float = 2, *, generator: Gen
     if not std > 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
     refuse_dtype(self.array.dtype, "log_normal_cpu")
-    source = source_of("log_normal_", generator)
+    source = source_of("log_normal_", generator, self.array)
     return _redraw(
         self, "LogNormalBackward0", lambda shape: source.log_normal(shape, self.array.dtype, mean, std)
     )

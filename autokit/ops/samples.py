@@ -8,6 +8,7 @@ meets batches, and adds up; see ``autokit.batches`` for what a batch is.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -294,15 +295,15 @@ def by_samples(
 
     from autokit import random
 
-    before = random.get_rng_state() if level.randomness == "same" else None
     looping, level.looping = level.looping, True
     try:
         rows = []
         for place in range(level.size):
-            if before is not None:
-                random.set_rng_state(before)
             given = [pick(each, place) for each in arguments]
-            rows.append(function(*given, **{key: pick(each, place) for key, each in settings.items()}))
+            named = {key: pick(each, place) for key, each in settings.items()}
+            again = level.randomness == "same" and place + 1 < level.size
+            with random.fork_rng() if again else nullcontext():
+                rows.append(function(*given, **named))
         if level.size:
             return _joined(rows, level)
         return _of_nothing(function, arguments, settings, level)

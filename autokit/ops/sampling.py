@@ -57,9 +57,10 @@ def drawn_for_two(a, b, values, /, backward):
     return values
 
 
-def source_of(name: str, generator: Any) -> random.Generator:
+def source_of(name: str, generator: Any, where: Any) -> random.Generator:
+    """The generator that was given, or that of the device ``where``, which an array there may stand for."""
     if generator is None:
-        return random.default_generator
+        return random.generator_for(where)
     if not isinstance(generator, random.Generator):
         raise TypeError(
             f"{name}(): argument 'generator' must be torch.Generator, not {type(generator).__name__}"
@@ -117,7 +118,7 @@ def rand(
     """Numbers drawn evenly from 0 to below 1; PyTorch's very numbers for the same seed."""
     kind = _drawn_dtype(dtype, out)
     refuse_dtype(kind, "check_uniform_bounds", dtypes.DIFFERENTIABLE)
-    array = in_pairs(source_of("rand", generator).uniform, shape_of_sizes(sizes, size), kind)
+    array = in_pairs(source_of("rand", generator, device).uniform, shape_of_sizes(sizes, size), kind)
     made = finished(array, requires_grad, device)
     return made if out is None else write_out("rand", made, out)
 
@@ -134,7 +135,7 @@ def randn(
     """Numbers drawn from the normal distribution of mean 0 and variance 1; PyTorch's for the same seed."""
     kind = _drawn_dtype(dtype, out)
     refuse_dtype(kind, "normal_kernel_cpu", dtypes.DIFFERENTIABLE)
-    source, shape = source_of("randn", generator), shape_of_sizes(sizes, size)
+    source, shape = source_of("randn", generator, device), shape_of_sizes(sizes, size)
     array = source.normal(shape, kind) if kind.kind != "c" else _normal(source, shape, kind, 0.0, 1.0, True)
     made = finished(array, requires_grad, device)
     return made if out is None else write_out("randn", made, out)
@@ -169,7 +170,7 @@ def randint(
     low, high = whole_number("randint", "low", low), whole_number("randint", "high", high)
     kind = np.dtype(np.int64) if dtype is None else numpy_dtype(dtype)
     low, high = checked_range(low, high, kind)
-    array = source_of("randint", generator).integers(low, high, shape_of_sizes((size,)), kind)
+    array = source_of("randint", generator, device).integers(low, high, shape_of_sizes((size,)), kind)
     return finished(array, requires_grad, device)
 
 
@@ -197,7 +198,8 @@ def randperm(
     )
     if n > most + 1:
         raise RuntimeError(f"n cannot be greater than {most + 1} for {dtypes.BY_NUMPY[kind].name} type")
-    return finished(source_of("randperm", generator).permutation(n).astype(kind), requires_grad, device)
+    order = source_of("randperm", generator, device).permutation(n)
+    return finished(order.astype(kind), requires_grad, device)
 
 
 def whole_number(function: str, argument: str, value: Any) -> int:
@@ -237,7 +239,7 @@ def rand_like(
     """As :func:`rand`, in the shape and dtype of ``input``."""
     like = like_in_memory(input.array, like_dtype(input, dtype))
     refuse_dtype(like.dtype, "check_uniform_bounds", dtypes.DIFFERENTIABLE)
-    source = source_of("rand_like", generator)
+    source = source_of("rand_like", generator, device or input.array)
     array = in_memory_order(like, lambda shape: in_pairs(source.uniform, shape, like.dtype))
     return finished(array, requires_grad, device or input.device)
 
@@ -253,7 +255,7 @@ def randn_like(
     """As :func:`randn`, in the shape and dtype of ``input``."""
     like = like_in_memory(input.array, like_dtype(input, dtype))
     refuse_dtype(like.dtype, "normal_kernel_cpu", dtypes.DIFFERENTIABLE)
-    array = normal_numbers(like, source_of("randn_like", generator), 0.0, 1.0)
+    array = normal_numbers(like, source_of("randn_like", generator, device or input.array), 0.0, 1.0)
     return finished(array, requires_grad, device or input.device)
 
 
@@ -276,7 +278,7 @@ def randint_like(
     low, high = checked_range(
         whole_number("randint_like", "low", low), whole_number("randint_like", "high", high), like.dtype
     )
-    source = source_of("randint_like", generator)
+    source = source_of("randint_like", generator, device or input.array)
     array = in_memory_order(like, lambda shape: source.integers(low, high, shape, like.dtype))
     return finished(array, requires_grad, device or input.device)
 
@@ -336,9 +338,9 @@ def normal(
     >>> torch.normal(torch.tensor([0.0, 100.0]), torch.tensor([1.0, 0.1]))
     tensor([ 1.5410, 99.9707])
     """
-    source = source_of("normal", generator)
     refuse_negative_std(std)
     tensors = [each for each in (mean, std) if isinstance(each, Tensor)]
+    source = source_of("normal", generator, tensors[0].array if tensors else device)
     if (size is None) == (not tensors):
         raise TypeError(
             "normal() received an invalid combination of arguments: it takes tensors for mean or std, or two "
@@ -383,7 +385,7 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Generator = N
     RuntimeError
         If something is no probability.
     """
-    source = source_of("bernoulli", generator)
+    source = source_of("bernoulli", generator, input.array)
     kind = input.array.dtype
     if p is not None:
         refuse_chance(p)
@@ -402,7 +404,7 @@ def refuse_chance(p: Any) -> None:
 def poisson(input: Tensor, generator: Generator = None) -> Tensor:
     """How many events happen, at the rates in ``input``; PyTorch's for the same seed."""
     refuse_dtype(input.array.dtype, "poisson_cpu")
-    values = source_of("poisson", generator).poisson(to_numpy(input.array))
+    values = source_of("poisson", generator, input.array).poisson(to_numpy(input.array))
     return _with_history(values, "PoissonBackward0", input)
 
 
@@ -422,7 +424,7 @@ def binomial(count: Tensor, prob: Tensor, generator: Generator = None) -> Tensor
         counts, chances = np.broadcast_arrays(to_numpy(count.array), to_numpy(prob.array))
     except ValueError:
         raise RuntimeError(broadcast_message(tuple(count.shape), tuple(prob.shape))) from None
-    values = source_of("binomial", generator).binomial(counts, chances)
+    values = source_of("binomial", generator, count.array).binomial(counts, chances)
     return _with_history(values, "BinomialBackward0", count, prob)
 
 
@@ -452,7 +454,7 @@ def multinomial(
         If there are fewer places than are to be drawn, or a weight is negative, infinite or NaN, or all
         weights of a row are 0.
     """
-    source = source_of("multinomial", generator)
+    source = source_of("multinomial", generator, input.array)
     weights = to_numpy(input.array)
 
     def drawn_beside(places: Any) -> Tensor:

@@ -419,3 +419,54 @@ def test_the_states_of_gpus_generators_are_saved_and_set_as_in_pytorch():
     assert torch.rand(3, device="cuda").tolist() == first
     torch.manual_seed(7)
     assert torch.cuda.initial_seed() == 7
+
+
+def test_a_gpu_that_is_seeded_by_itself_has_a_stream_of_its_own():
+    torch.manual_seed(1)
+    shared = torch.rand(3, device="cuda").tolist()
+    torch.manual_seed(1)
+    torch.cuda.manual_seed(5)
+    assert torch.cuda.initial_seed() == 5
+    drawn = torch.rand(3, device="cuda").tolist()
+    assert torch.rand(3).tolist() == shared  # the CPU's stream has not moved
+    x = torch.ones(50, device="cuda")
+    draws = [
+        lambda: torch.randn(4, device="cuda"),
+        lambda: torch.randint(9, (4,), device="cuda"),
+        lambda: torch.randperm(6, device="cuda"),
+        lambda: torch.rand_like(x),
+        lambda: torch.normal(x, 1.0),
+        lambda: torch.bernoulli(x / 2),
+        lambda: torch.multinomial(x, 3),
+        lambda: torch.poisson(x),
+        lambda: x.clone().uniform_(),
+        lambda: x.clone().normal_(),
+        lambda: torch.nn.functional.dropout(x),
+        lambda: torch.nn.functional.rrelu(-x, training=True),
+        lambda: torch.nn.init.orthogonal_(torch.empty(3, 3, device="cuda")),
+    ]
+    for draw in draws:
+        torch.cuda.manual_seed_all(5)
+        before, state = torch.get_rng_state(), torch.cuda.get_rng_state()
+        once = draw()
+        assert torch.equal(torch.get_rng_state(), before)
+        with torch.random.fork_rng():
+            draw()
+            torch.cuda.manual_seed(9)
+        again = draw()
+        assert not torch.equal(again, once)
+        torch.cuda.set_rng_state(state)
+        assert torch.equal(draw(), once)
+        assert torch.equal(draw(), again)
+    torch.cuda.manual_seed(5)
+    assert torch.rand(3, device="cuda").tolist() == drawn
+    torch.manual_seed(1)
+    assert torch.rand(3, device="cuda").tolist() == shared
+
+
+def test_the_same_draws_for_each_sample_come_from_the_gpus_stream_too():
+    torch.cuda.manual_seed(3)
+    x = torch.zeros(4, device="cuda")
+    same = torch.vmap(lambda each: each + torch.rand((), device="cuda"), randomness="same")(x)
+    assert len(set(same.tolist())) == 1
+    torch.manual_seed(0)

@@ -139,9 +139,10 @@ def _dropout(
                 f"one is of shape {tuple(input.shape)}"
             )
         shape = array.shape[:2] + (1,) * (array.ndim - 2)
-        kept = random.default_generator.bernoulli(1 - p, shape, array.dtype)
+        kept = random.generator_for(array).bernoulli(1 - p, shape, array.dtype)
     else:
-        kept = in_memory_order(like_in_memory(array, array.dtype), lambda shape: _kept(shape, array.dtype, p))
+        source, like = random.generator_for(array), like_in_memory(array, array.dtype)
+        kept = in_memory_order(like, lambda shape: source.bernoulli(1 - p, shape, array.dtype))
     number = array.dtype.type
     if not alpha:
         noise = _on_device_of(input, kept / number(1 - p))
@@ -150,10 +151,6 @@ def _dropout(
     added = (kept + number(-1)) * number(_SELU_FLOOR * scale) + number(_SELU_FLOOR * scale * p)
     noise, shift = _on_device_of(input, kept * number(scale)), _on_device_of(input, added)
     return input.mul_(noise).add_(shift) if inplace else input * noise + shift
-
-
-def _kept(shape: tuple[int, ...], dtype: np.dtype, p: float) -> np.ndarray:
-    return random.default_generator.bernoulli(1 - p, shape, dtype)
 
 
 def _on_device_of(input: Tensor, values: Any) -> Tensor:

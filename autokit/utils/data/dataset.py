@@ -303,6 +303,6 @@ def random_split(
             "Sum of input lengths does not equal the length of the input dataset! "
             f"{list(lengths)} adds up to {sum(lengths)}, and there are {total} samples"
         )
-    order = source_of("randperm", generator).permutation(total).tolist()
+    order = source_of("randperm", generator, "cpu").permutation(total).tolist()
     ends = list(accumulate(counts))
     return [Subset(dataset, order[end - count : end]) for end, count in zip(ends, counts, strict=True)]

@@ -90,7 +90,7 @@ class RandomSampler(Sampler[int]):
         if self.generator is None:
             generator = random.Generator().manual_seed(draw_seed(None))
         else:
-            generator = sampling.source_of("randperm", self.generator)
+            generator = sampling.source_of("randperm", self.generator, "cpu")
         total = len(self.data_source)
         if self.replacement:
             for start in range(0, self.num_samples, _DRAWN_AT_ONCE):
@@ -125,7 +125,7 @@ class SubsetRandomSampler(Sampler[int]):
         self.generator = generator
 
     def __iter__(self) -> Iterator[int]:
-        order = sampling.source_of("randperm", self.generator).permutation(len(self.indices))
+        order = sampling.source_of("randperm", self.generator, "cpu").permutation(len(self.indices))
         return iter([self.indices[place] for place in order.tolist()])
 
     def __len__(self) -> int:
@@ -224,4 +224,4 @@ class BatchSampler(Sampler[list[int]]):
 
 def draw_seed(generator: random.Generator | None) -> int:
     """A seed for another generator, drawn as PyTorch draws it, from the default one where none is given."""
-    return int(sampling.source_of("random_", generator).integers(0, 1 << 63, ()))
+    return int(sampling.source_of("random_", generator, "cpu").integers(0, 1 << 63, ()))
