@@ -258,7 +258,7 @@ class _Forward:
         results = [
             e for e in flat(eval(self.expression, {**self.names, **given})) if isinstance(e, torch.Tensor)
         ]
-        ends = [results[n].double().numpy() * weight for n, weight in zip(self.learning, self.weights)]
+        ends = [results[n].real.double().numpy() * weight for n, weight in zip(self.learning, self.weights)]
         return np.concatenate([np.zeros(0), *(end.reshape(-1) for end in ends)])
 
     def slopes(self, name: str, place: int, element: float, step: float) -> tuple[float, float]:
