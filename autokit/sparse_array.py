@@ -99,7 +99,10 @@ class SparseArray(NDArrayOperatorsMixin):
         return dense[tuple(self.indices)]
 
     def copy(self, order: str = "K") -> SparseArray:
-        return self.with_values(self.values.copy())
+        return SparseArray(self.indices.copy(), self.values.copy(), self.shape, self.coalesced)
+
+    def __reduce__(self) -> Any:  # how pickle keeps it
+        return SparseArray, (self.indices, self.values, self.shape, self.coalesced)
 
     def astype(self, dtype: Any, *, copy: bool = True, **_: Any) -> SparseArray:
         return self.with_values(self.values.astype(dtype, copy=copy))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from copy import deepcopy
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import ref
@@ -18,8 +17,7 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.batches.batch import Batch
-from autokit.current_gpu import computing_beside
-from autokit.devices import address_of, copied, device_of, no_numpy, put_on, to_numpy
+from autokit.devices import address_of, copied, device_of, no_numpy, to_numpy
 from autokit.handles import RemovableHandle
 from autokit.late_errors import LATE, raise_late
 from autokit.printing import format_array, format_scalar
@@ -72,6 +70,7 @@ class Tensor:
         def __invert__(self) -> Tensor: ...
         def __getitem__(self, index: Any) -> Tensor: ...
         def __setitem__(self, index: Any, value: Any) -> None: ...
+        def __deepcopy__(self, memo: dict[int, Any]) -> Tensor: ...
 
     # ------------------------------------------------------------ what it is
 
@@ -421,45 +420,6 @@ class Tensor:
         array = self.numpy()
         return np.array(array, dtype=dtype, copy=copy)
 
-    def __dlpack__(self, *, stream: Any = None, **settings: Any) -> Any:
-        """A capsule with the memory, for one other library (DLPack)."""
-        if self._requires_grad:
-            raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
-        if stream is not None and isinstance(self.array, np.ndarray):
-            raise AssertionError("stream should be None on cpu.")
-        settings = {name: value for name, value in settings.items() if value is not None}
-        array = self.array
-        if not isinstance(array, np.ndarray) and settings.get("copy") and "dl_device" not in settings:
-            array = copied(array)  # which CuPy refuses to do itself
-            del settings["copy"]
-        with computing_beside(array):
-            return array.__dlpack__(stream=stream, **settings)
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        """Where the memory is, by DLPack's numbers."""
-        return self.array.__dlpack_device__()
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
-        if self._node is not None:
-            raise RuntimeError(
-                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at "
-                "the moment: use .detach().clone() or .clone()"
-            )
-        same = object.__new__(type(self))
-        memo[id(self)] = same
-        same.array = copied(self.array)
-        same._node = same._storage = None
-        same._requires_grad = self._requires_grad
-        same._grad = deepcopy(self._grad, memo)
-        same.__dict__.update(deepcopy({k: v for k, v in self.__dict__.items() if k not in _OWN}, memo))
-        return same
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        if self._node is not None:
-            raise RuntimeError("a tensor inside a graph cannot be pickled: pickle its .detach()")
-        array = to_numpy(self.array)
-        return _unpickled, (type(self), array, self._requires_grad, self.name, str(self.device))
-
     # ------------------------------------------------------------ as a Python value
 
     def __bool__(self) -> bool:
@@ -570,10 +530,6 @@ bare_tensor = partial(object.__new__, Tensor)  # in less time than object.__new_
 _ndarray = np.ndarray
 
 
-_OWN = {"_accumulator", "_base", "_one_of_several", "_unrecorded_view"}
-"""What a copy does not take over."""
-
-
 def new_tensor(array: Any) -> Tensor:
     """A tensor around ``array``, outside of any graph."""
     if type(array) is not _ndarray and isinstance(array, np.generic):
@@ -594,15 +550,3 @@ def storage_of_new_tensors(give: Callable[[], Any] | None) -> None:
     """Let ``give`` choose each new tensor's storage, while some thread is in inference mode."""
     global _storage_of_new
     _storage_of_new = give
-
-
-def _unpickled(
-    kind: type[Tensor], array: np.ndarray, requires_grad: bool, name: str, where: str = "cpu"
-) -> Tensor:
-    tensor = object.__new__(kind)
-    tensor.array = array if where == "cpu" else put_on(where, array)
-    tensor._node = tensor._grad = tensor._storage = None
-    tensor._requires_grad = requires_grad
-    if name:
-        tensor.name = name
-    return tensor

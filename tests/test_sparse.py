@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import pickle
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -149,6 +150,26 @@ def test_what_a_sparse_matrix_takes_part_in(call: Callable[[Any, Any], Any]):
         gradients.append(None if values.grad is None else values.grad.tolist())
     if gradients[1] is not None:
         np.testing.assert_allclose(*gradients, rtol=1e-6)
+
+
+def through_pickle(protocol: int) -> Callable[[Any], Any]:
+    return lambda tensor: pickle.loads(pickle.dumps(tensor, protocol))
+
+
+@pytest.mark.parametrize("again", [copy.deepcopy, *map(through_pickle, range(pickle.HIGHEST_PROTOCOL + 1))])
+@pytest.mark.parametrize("coalesced", [False, True])
+@pytest.mark.parametrize("learns", [False, True])
+def test_a_copy_and_a_pickle_stay_sparse_and_share_nothing(again: Any, coalesced: bool, learns: bool):
+    a = autokit.sparse_coo_tensor(*MATRIX, (2, 3))
+    a = (a.coalesce() if coalesced else a).requires_grad_(learns)
+    a.name = "adjacency"
+    same = again(a)
+    assert same.is_sparse and same.is_coalesced() is coalesced and same.requires_grad is learns
+    assert repr(same) == repr(a) and same.name == "adjacency"
+    before = a.detach().to_dense().tolist()
+    same._indices()[:] = 0
+    same._values()[:] = 9
+    assert a.detach().to_dense().tolist() == before
 
 
 def test_the_printed_form():

@@ -25,6 +25,7 @@ from autokit.ops import (
     complex_parts,
     conv,
     convert,
+    copies,
     create,
     decompositions,
     differences,
@@ -308,6 +309,10 @@ SPECIAL = {
     "setitem": inplace.setitem,
     "delitem": _delete,
     "rmul": _times,
+    "dlpack": exchange.dlpack,
+    "dlpack_device": exchange.dlpack_device,
+    "deepcopy": copies.deepcopy,
+    "reduce_ex": copies.reduce_ex,
 }
 """Python's other special methods."""
 

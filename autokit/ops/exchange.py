@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from autokit import dtypes
-from autokit.devices import CPU, computing_on, module_for
+from autokit.current_gpu import computing_beside
+from autokit.devices import CPU, computing_on, copied, module_for
 from autokit.devices import device as _device
 from autokit.ops.create import Dtype, as_tensor, from_array
 from autokit.ops.names import Names
@@ -180,6 +181,26 @@ def frombuffer(
     array = np.frombuffer(buffer, dtypes.as_dtype(dtype).numpy, count, offset)
     made = from_array(array)
     return made.requires_grad_() if requires_grad else made
+
+
+def dlpack(self: Tensor, *, stream: Any = None, **settings: Any) -> Any:
+    """A capsule with the memory, for one other library (DLPack): ``x.__dlpack__()``."""
+    if self._requires_grad:
+        raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+    if stream is not None and isinstance(self.array, np.ndarray):
+        raise AssertionError("stream should be None on cpu.")
+    settings = {name: value for name, value in settings.items() if value is not None}
+    array = self.array
+    if not isinstance(array, np.ndarray) and settings.get("copy") and "dl_device" not in settings:
+        array = copied(array)  # which CuPy refuses to do itself
+        del settings["copy"]
+    with computing_beside(array):
+        return array.__dlpack__(stream=stream, **settings)
+
+
+def dlpack_device(self: Tensor) -> tuple[int, int]:
+    """Where the memory is, by DLPack's numbers: ``x.__dlpack_device__()``."""
+    return self.array.__dlpack_device__()
 
 
 def to_dlpack(tensor: Tensor) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,16 @@ from tests.libraries import LIBRARIES, on_each
 from tests.ops.case import flat
 from tests.ops.cases import CASES
 from tests.support import require
+
+
+def test_the_engine_stays_small_enough_to_be_read():
+    package = Path(autokit.__file__).parent
+    files = [package / "tensor.py", *sorted((package / "autograd").rglob("*.py"))]
+    lines = {path.name: len(path.read_text("utf-8").splitlines()) for path in files}
+    assert {"tensor.py", "engine.py", "node.py"} <= set(lines)
+    total = sum(lines.values())
+    assert total < 2500, f"{total} lines: move out what is not the engine's subject: {lines}"
+
 
 # ---------------------------------------------------------------- the graph
 
