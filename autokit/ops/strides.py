@@ -35,9 +35,11 @@ def strided(a: Any, shape: tuple[int, ...], strides: tuple[int, ...], offset: in
         return module.ndarray(shape, a.dtype, a.data + offset, strides)[...]  # known for a view by its base
     owner = a.base if isinstance(a.base, np.ndarray) else a
     if not owner.flags.c_contiguous:
-        owner = owner.T
-        if not owner.flags.c_contiguous:
-            return np.lib.stride_tricks.as_strided(a, shape, strides)
+        owner = owner.transpose(sorted(range(owner.ndim), key=lambda dim: -abs(owner.strides[dim])))
+        if not owner.flags.c_contiguous:  # there are gaps in it, or it lies backwards
+            as_strided, step = np.lib.stride_tricks.as_strided, a.itemsize if offset >= 0 else -a.itemsize
+            first = as_strided(a, (offset // step + 1,), (step,))[-1:]
+            return as_strided(first, shape, strides)
     start = 0 if 0 in shape else address_of(a) - address_of(owner) + offset  # no element, no place
     return np.ndarray(shape, a.dtype, owner, start, strides)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ steps = st.one_of(
     st.tuples(st.just("flatten"), dims, dims),
     st.tuples(st.just("unflatten"), dims, sizes),
     st.tuples(st.just("contiguous")),
+    st.tuples(st.just("clone")),
     st.tuples(st.just("ravel")),
     st.tuples(st.just("__getitem__"), st.tuples(st.builds(slice, dims, dims, st.integers(1, 2)))),
     st.tuples(st.just("__getitem__"), st.tuples(st.just(...), st.none() | dims)),
@@ -157,6 +159,22 @@ def test_parts_of_one_split_know_that_they_are_several():
         assert [part.__dict__["_one_of_several"] for part in parts] == [name] * len(parts)
         with pytest.raises(RuntimeError, match="output of a function that returns multiple views"):
             parts[0].add_(1)
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)
+@pytest.mark.parametrize("gaps", [False, True], ids=["dense", "gaps"])
+def test_views_with_an_offset_read_memory_that_lies_in_any_order(order: tuple[int, ...], gaps: bool):
+    read = []
+    for T in (autokit, torch):
+        array = np.arange(120.0).reshape(4, 5, 6)
+        memory = array[:, ::2] if gaps else array
+        x = T.tensor(array).permute(order).clone() if not gaps else T.from_numpy(memory).permute(order)
+        read.append([x.diagonal(by, *pair).tolist() for by in (-2, 1, 2) for pair in ((0, 1), (2, 0), (1, 2))])
+        x.diagonal(1, 2, 0).mul_(-1)
+        part = x[1:, 1:, 1:]
+        read[-1] += [x.tolist(), part.diagonal(-1).tolist()]
+        read[-1] += [part.as_strided((2, 2), (1, 3), place).tolist() for place in (0, 2, 9)]
+    assert read[0] == read[1]
 
 
 def test_a_diagonal_may_be_written_to():
