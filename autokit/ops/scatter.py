@@ -201,9 +201,8 @@ def scatter_reduce(
         raise NotImplementedError("scatter_reduce: bools have no mean: convert them with .float()")
     shape = input.array.shape
     if not shape:
-        whole = scatter_reduce(
-            input.reshape(1), 0, index.reshape(-1), src.reshape(-1), reduce, include_self=include_self
-        )
+        row = input.reshape(1).clone()  # which a change in place of the input leaves as it is
+        whole = scatter_reduce(row, 0, index.reshape(-1), src.reshape(-1), reduce, include_self=include_self)
         return whole.reshape(())
     return plain_scatter_reduce(input, src, dim=axis, index=places, reduce=reduce, include_self=include_self)
 
