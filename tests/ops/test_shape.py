@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import permutations
+from itertools import permutations, product
 from typing import Any
 
 import numpy as np
@@ -169,7 +169,8 @@ def test_views_with_an_offset_read_memory_that_lies_in_any_order(order: tuple[in
         array = np.arange(120.0).reshape(4, 5, 6)
         memory = array[:, ::2] if gaps else array
         x = T.tensor(array).permute(order).clone() if not gaps else T.from_numpy(memory).permute(order)
-        read.append([x.diagonal(by, *pair).tolist() for by in (-2, 1, 2) for pair in ((0, 1), (2, 0), (1, 2))])
+        planes = product((-2, 1, 2), ((0, 1), (2, 0), (1, 2)))
+        read.append([x.diagonal(offset, *plane).tolist() for offset, plane in planes])
         x.diagonal(1, 2, 0).mul_(-1)
         part = x[1:, 1:, 1:]
         read[-1] += [x.tolist(), part.diagonal(-1).tolist()]
