@@ -8,7 +8,7 @@ A row of ``differences.txt`` may name checks; it covers a call only where one of
 * ``numerically``: autokit's gradients are the slopes of PyTorch's own forward function in float64, where
   there are any.
 * ``signs``: with the signs of PyTorch's columns and rows the results and the gradients are PyTorch's.
-* ``unstable``: PyTorch's own answer moves as far from autokit's where each number is moved by a rounding.
+* ``eigen``: the values are PyTorch's in some order, and the matrix stretches each vector by its own.
 * ``unstable``: PyTorch's own answer moves as far as autokit's is away, where each number moves by a rounding.
 * ``deficient``: a matrix is singular, or not of full rank, to the last digits.
 * ``unsorted``: boundaries are not in order; ``repeats``: a place is named twice.
@@ -204,8 +204,8 @@ def _is_nothing(gradient: Any) -> bool:
 
 
 def _numbers(tensor: Any) -> np.ndarray:
-    numbers = tensor.detach().to_dense().double().numpy()
-    return np.asarray(numbers)
+    dense = tensor.detach().to_dense()
+    return np.asarray(dense.numpy() if dense.is_complex() else dense.double().numpy())
 
 
 def _close(mine: np.ndarray, other: np.ndarray, tolerance: float) -> bool:
@@ -384,6 +384,25 @@ def _signs(_: str, call: Call) -> bool:
     return all(_alike(*pair, 1e-3) for pair in zip(turned.gradients, theirs.gradients))
 
 
+def _eigen(_: str, call: Call) -> bool:
+    theirs, ours = run(torch, call), run(autokit, call)
+    if ours.error or theirs.error:
+        return False
+    by_place, by_name = _arguments(call)
+    matrix = next(each for each in [*by_place, *by_name.values()] if isinstance(each, torch.Tensor))
+    given = matrix.detach().numpy().astype(complex)
+    near = 1e-3 * max(1.0, abs(given).max(initial=0))
+    values, *vectors = (end.detach().numpy() for end in flat(ours.results))
+    apart = abs(values[..., :, None] - flat(theirs.results)[0].detach().numpy()[..., None, :])
+    if not all((apart.min(axis) < near).all() for axis in (-1, -2)):
+        return False
+    return all(
+        np.allclose(given @ columns, columns * values[..., None, :], atol=near)
+        and np.allclose(np.linalg.norm(columns, axis=-2), 1, atol=1e-3)
+        for columns in vectors
+    )
+
+
 def _of_lines(signs: np.ndarray) -> bool:
     """Whether whole columns, or whole rows, are turned."""
     return any(
@@ -411,6 +430,7 @@ CHECKS: dict[str, Callable[[str, Call], bool]] = {
     "cut at the last offset": _answers(_rewritten(_cut_at_last_offset)),
     "with gelsd": _answers(_rewritten(_with_gelsd), results=1),
     "numerically": _numerically,
+    "eigen": _eigen,
     "signs": _signs,
     "unstable": _unstable,
     "deficient": _deficient,
