@@ -11,7 +11,25 @@ from autokit.distributions.distribution import Distribution, lazy_property, stan
 from autokit.tensor import Tensor
 
 
-class MultivariateNormal(Distribution):
+class OfFactor(Distribution):
+    """A distribution that keeps the lower triangular factor of a covariance; its other forms come from it."""
+
+    _factor: Tensor
+
+    @lazy_property
+    def scale_tril(self) -> Tensor:
+        return self._factor
+
+    @lazy_property
+    def covariance_matrix(self) -> Tensor:
+        return self._factor @ self._factor.mT
+
+    @lazy_property
+    def precision_matrix(self) -> Tensor:
+        return autokit.cholesky_inverse(self._factor)
+
+
+class MultivariateNormal(OfFactor):
     """The normal distribution of vectors of mean ``loc``.
 
     How they spread is said by one of the covariance matrix, its inverse ``precision_matrix``, and its
@@ -70,18 +88,6 @@ class MultivariateNormal(Distribution):
             identity = autokit.eye(matrix.shape[-1], dtype=matrix.dtype)
             matrix = autokit.linalg.solve_triangular(upper.mT, identity, upper=False)
         self._factor = matrix.expand((*batch, -1, -1))
-
-    @lazy_property
-    def scale_tril(self) -> Tensor:
-        return self._factor
-
-    @lazy_property
-    def covariance_matrix(self) -> Tensor:
-        return self._factor @ self._factor.mT
-
-    @lazy_property
-    def precision_matrix(self) -> Tensor:
-        return autokit.cholesky_inverse(self._factor)
 
     @property
     def mean(self) -> Tensor:

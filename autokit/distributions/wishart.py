@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 import autokit
 from autokit.distributions import constraints
 from autokit.distributions.chi2 import Chi2
-from autokit.distributions.distribution import lazy_property, standard_normal
+from autokit.distributions.distribution import standard_normal
 from autokit.distributions.exp_family import ExponentialFamily
-from autokit.distributions.multivariate_normal import MultivariateNormal
+from autokit.distributions.multivariate_normal import MultivariateNormal, OfFactor
 from autokit.tensor import Tensor
 
 
-class Wishart(ExponentialFamily):
+class Wishart(OfFactor, ExponentialFamily):
     """Sums of the products x xᵀ of ``df`` normal vectors x, whose covariance is given in one of three ways.
 
     ``df`` need not be whole, but above the number of rows less 1.
@@ -80,18 +80,6 @@ class Wishart(ExponentialFamily):
         }
 
     _MATRICES: ClassVar = ("covariance_matrix", "precision_matrix", "scale_tril")
-
-    @lazy_property
-    def scale_tril(self) -> Tensor:
-        return self._factor
-
-    @lazy_property
-    def covariance_matrix(self) -> Tensor:
-        return self._factor @ self._factor.mT
-
-    @lazy_property
-    def precision_matrix(self) -> Tensor:
-        return autokit.cholesky_inverse(self._factor)
 
     @property
     def mean(self) -> Tensor:

@@ -169,7 +169,7 @@ class Element(NDArrayOperatorsMixin):
         form = _FORMS.get(ufunc.__name__)
         if method != "__call__" or settings or form is None:
             raise TypeError(f"{ufunc.__name__} cannot be written into a kernel for many arrays")
-        made = self._said(form, inputs, "bool" if ufunc.__name__ in _CONDITIONS else "real")
+        made = self._said(form, inputs, "bool" if ufunc.__name__ in CONDITIONS else "real")
         if not out:
             return made
         out[0].name = made.name
@@ -198,19 +198,15 @@ def _text(value: Any) -> str:
     return value.name if isinstance(value, Element) else f"real({float(value)!r})"
 
 
-_CONDITIONS = {"less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "isfinite"}
-_CONDITIONS |= {"invert", "bitwise_and", "bitwise_or"}
-_FORMS = {
+CONDITIONS = {"less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "isfinite"}
+CONDITIONS |= {"invert", "bitwise_and", "bitwise_or"}
+COMMON_FORMS = {
     "add": "{} + {}",
     "subtract": "{} - {}",
     "multiply": "{} * {}",
     "divide": "{} / {}",
     "negative": "-{}",
     "sqrt": "square_root({})",
-    "absolute": "size_of({})",
-    "sign": "sign_of({})",
-    "maximum": "larger({}, {})",
-    "minimum": "smaller({}, {})",
     "less": "{} < {}",
     "less_equal": "{} <= {}",
     "greater": "{} > {}",
@@ -222,7 +218,14 @@ _FORMS = {
     "bitwise_and": "{} & {}",
     "bitwise_or": "{} | {}",
 }
-"""The C of each ufunc."""
+"""The C of each ufunc, here and in :mod:`autokit.ops.gpu.row_code`."""
+
+_FORMS = COMMON_FORMS | {
+    "absolute": "size_of({})",
+    "sign": "sign_of({})",
+    "maximum": "larger({}, {})",
+    "minimum": "smaller({}, {})",
+}
 
 _REALS = {np.dtype(kind): real for kind, real in (("e", "float"), ("f", "float"), ("d", "double"))}
 """In which type of C the elements of each dtype are computed."""

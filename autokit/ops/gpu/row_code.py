@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from autokit.ops.gpu.many import COMMON_FORMS, CONDITIONS
+
 Operand = tuple[np.dtype, bool] | type[float] | None
 """An array's dtype, and whether it varies along a row; float for a number, None for one that is absent."""
 
@@ -32,28 +34,7 @@ STORED = {
 _KINDS = {"f": "real", "b": "bool", "i": "whole", "u": "natural"}
 """In which type of C is computed with the elements of each kind of dtypes."""
 
-_CONDITIONS = {"less", "less_equal", "greater", "greater_equal", "equal", "not_equal"}
-_CONDITIONS |= {"isfinite", "bitwise_and", "bitwise_or", "invert"}
-FORMS = {
-    "add": "{} + {}",
-    "subtract": "{} - {}",
-    "multiply": "{} * {}",
-    "divide": "{} / {}",
-    "negative": "-{}",
-    "sqrt": "square_root({})",
-    "exp": "exponential({})",
-    "log": "logarithm({})",
-    "less": "{} < {}",
-    "less_equal": "{} <= {}",
-    "greater": "{} > {}",
-    "greater_equal": "{} >= {}",
-    "equal": "{} == {}",
-    "not_equal": "{} != {}",
-    "isfinite": "is_finite({})",
-    "bitwise_and": "{} & {}",
-    "bitwise_or": "{} | {}",
-    "invert": "is_not({})",
-}
+FORMS = COMMON_FORMS | {"exp": "exponential({})", "log": "logarithm({})"}
 """The C of each ufunc."""
 
 
@@ -77,7 +58,7 @@ class Value(NDArrayOperatorsMixin):
         if method != "__call__" or settings or form is None:
             raise TypeError(f"{ufunc.__name__} cannot be written into a kernel for rows")
         dtype = _dtype_of(inputs)
-        made = np.dtype(bool) if ufunc.__name__ in _CONDITIONS else dtype
+        made = np.dtype(bool) if ufunc.__name__ in CONDITIONS else dtype
         return self.lines.said(form, inputs, _KINDS[dtype.kind], made)
 
     def __array_function__(self, function: Any, types: Any, arguments: Any, settings: Any) -> Any:
