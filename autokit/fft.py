@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from autokit.missing import names_of
 from autokit.ops import fourier
-from autokit.ops.names import public
+from autokit.ops.names import found_by_pickle, public
 from autokit.ops.signatures import looked_at
 
 _NAMES = """
@@ -20,3 +20,4 @@ __all__ = [*_NAMES.split()]
 __getattr__ = names_of("torch.fft")
 
 globals().update({name: looked_at(f"fft_{name}", public(getattr(fourier, name))) for name in __all__})
+found_by_pickle(__name__, globals())

@@ -156,14 +156,14 @@ USUAL = Watch()
 
 def _made_by(rules: Any, node: Node, gradient: Any, fetch_values: Any) -> dict[int, Any]:
     """What ``rules`` make for each operand, by its place; one rule may serve all."""
-    if not node.way.joint or rules[0][0] >= 0:
-        return {
-            slot: vjp(gradient, *fetch_values(node, fetch or (), node.sources[slot]))
-            for slot, vjp, fetch, *_ in rules
-        }
-    _, vjp, fetch, *_ = rules[0]
-    each = enumerate(vjp(gradient, *fetch_values(node, fetch or (), None)))
-    return {place: made for place, made in each if made is not None and node.way.learns[place]}
+    if rules and rules[0][0] < 0:
+        _, vjp, fetch, *_ = rules[0]
+        each = enumerate(vjp(gradient, *fetch_values(node, fetch or (), None)))
+        return {place: made for place, made in each if made is not None and node.way.learns[place]}
+    return {
+        slot: vjp(gradient, *fetch_values(node, fetch or (), node.sources[slot]))
+        for slot, vjp, fetch, *_ in rules
+    }
 
 
 def _done(made: dict[int, Any]) -> list[Any]:

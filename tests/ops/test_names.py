@@ -62,12 +62,12 @@ def test_a_mistyped_keyword_is_named_with_its_neighbour(call):
         call(torch.ones(2, 2), dimm=0)
 
 
-@pytest.mark.parametrize("space", ["", ".nn.functional", ".nn.init", ".linalg", ".special"])
+@pytest.mark.parametrize("space", ["", ".fft", ".nn.functional", ".nn.init", ".linalg", ".special"])
 def test_pickle_finds_every_function_again(space: str):
     """A layer that holds one, as a transformer's its activation, can then go to another process."""
     room = importlib.import_module(f"autokit{space}")
-    functions = {name: value for name, value in vars(room).items() if isinstance(value, FunctionType)}
-    public = {name: function for name, function in functions.items() if not name.startswith("_")}
+    values = {name: getattr(room, name) for name in dir(room) if not name.startswith("_")}
+    public = {name: value for name, value in values.items() if isinstance(value, FunctionType)}
     assert len(public) > 20
     for name, function in public.items():
         assert pickle.loads(pickle.dumps(function)) is function, name

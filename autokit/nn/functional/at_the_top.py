@@ -14,6 +14,7 @@ from autokit.nn import functional as F
 from autokit.nn.functional.linear import bilinear as bilinear
 from autokit.nn.functional.loss_checks import reduced
 from autokit.nn.functional.normalization import rms_norm as rms_norm
+from autokit.ops.names import found_by_pickle
 from autokit.ops.signatures import looked_at
 from autokit.tensor import Tensor
 
@@ -190,6 +191,9 @@ alpha_dropout_ = _dropping("alpha_dropout_", F.alpha_dropout, True)
 feature_alpha_dropout = _dropping("feature_alpha_dropout", F.feature_alpha_dropout, False)
 feature_alpha_dropout_ = _dropping("feature_alpha_dropout_", F.feature_alpha_dropout, True)
 
+_HELPERS = (found_by_pickle, looked_at, reduced)
+
 for _name, _function in list(globals().items()):
-    if isinstance(_function, FunctionType) and _name[0] != "_" and _name not in ("looked_at", "reduced"):
+    if isinstance(_function, FunctionType) and _name[0] != "_" and _function not in _HELPERS:
         globals()[_name] = looked_at(_name, _function)
+found_by_pickle(__name__, globals())
