@@ -31,18 +31,12 @@ NO_DATA = (
     'a module memory with model.to_empty(device="cpu"), and load or draw its values'
 )
 
-_HANGS_ON_ELEMENTS = {np.nonzero, np.flatnonzero, np.argwhere, np.unique, np.bincount, np.array_equal}
-_HANGS_ON_ELEMENTS |= {np.repeat, np.compress, np.extract, np.allclose, np.searchsorted}
+_FUNCTIONS_OF_ELEMENTS = {np.nonzero, np.flatnonzero, np.argwhere, np.unique, np.bincount, np.array_equal}
+_FUNCTIONS_OF_ELEMENTS |= {np.repeat, np.compress, np.extract, np.allclose, np.searchsorted}
+"""NumPy's functions whose results depend on the elements, in their shapes too."""
 
-
-_WHOSE_SHAPE_HANGS_ON_ELEMENTS = {
-    "nonzero",
-    "masked_select",
-    "unique",
-    "unique_consecutive",
-    "bincount",
-    "equal",
-}
+_OPERATIONS_OF_ELEMENTS = {"nonzero", "masked_select", "unique", "unique_consecutive", "bincount", "equal"}
+"""The same of our operations, by their names."""
 
 
 class MetaArray(NDArrayOperatorsMixin):
@@ -109,8 +103,8 @@ class MetaArray(NDArrayOperatorsMixin):
     def __array_function__(self, function: Any, types: Any, given: Any, settings: Any) -> Any:
         if function in (np.may_share_memory, np.shares_memory):
             return True
-        if function in _HANGS_ON_ELEMENTS or function is np.where and len(given) == 1:
-            raise NoData(f"{function.__name__}: the result hangs on the elements. {NO_DATA}")
+        if function in _FUNCTIONS_OF_ELEMENTS or function is np.where and len(given) == 1:
+            raise NoData(f"{function.__name__}: the result depends on the elements. {NO_DATA}")
         return run(function, given, settings)
 
 
@@ -151,8 +145,8 @@ def without_elements(made: Any) -> Any:
 
 def computing_shapes(forward: Callable[..., Any], name: str) -> Callable[..., Any]:
     """``forward``, the rule of the operation ``name``, for shapes alone."""
-    if name in _WHOSE_SHAPE_HANGS_ON_ELEMENTS:
-        raise NoData(f"{name}: the shape of the result hangs on the elements. {NO_DATA}")
+    if name in _OPERATIONS_OF_ELEMENTS:
+        raise NoData(f"{name}: the shape of the result depends on the elements. {NO_DATA}")
 
     def shapes(*arrays: Any, **settings: Any) -> Any:
         # Masks that rules make themselves have elements.
@@ -162,7 +156,7 @@ def computing_shapes(forward: Callable[..., Any], name: str) -> Callable[..., An
                 f"{[each.shape for each in arrays]}, of which some have elements and some have none"
             )
         if _is_mask(settings.get("index")):
-            raise NoData(f"{name}: the shape of the result hangs on the elements of a mask. {NO_DATA}")
+            raise NoData(f"{name}: the shape of the result depends on the elements of a mask. {NO_DATA}")
         return run(forward, arrays, settings)
 
     return shapes

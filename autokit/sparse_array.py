@@ -21,9 +21,6 @@ class Refused(NotImplementedError, AttributeError):
     """This is not to be had of a sparse tensor."""
 
 
-_FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {}
-
-
 class SparseArray(NDArrayOperatorsMixin):
     """An array of ``shape`` that is 0 but at some places.
 
@@ -193,12 +190,10 @@ def _product(a: SparseArray, b: Any) -> Any:
         raise ValueError(f"{a.shape} and {b.shape}")  # the rule says more
     columns = b.reshape((len(b), -1))
     made = np.zeros((a.shape[0], columns.shape[1]), np.result_type(a.dtype, b.dtype))
-    row, column = a.indices
+    (row, column), values = a.indices, a.values
     if not a.coalesced:
         order = np.argsort(row, kind="stable")
-        row, column, values = row[order], column[order], a.values[order]
-    else:
-        values = a.values
+        row, column, values = row[order], column[order], values[order]
     if len(row):
         starts = np.flatnonzero(np.concatenate([[True], row[1:] != row[:-1]]))
         made[row[starts]] = np.add.reduceat(values[:, None] * columns[column], starts, axis=0)
@@ -242,18 +237,18 @@ def _sum(a: Any, b: Any) -> Any:
     return _add_into(a.astype(np.result_type(a.dtype, b.dtype)), b)
 
 
-_FUNCTIONS.update(
-    {
-        np.transpose: lambda a, axes=None: a.transpose(*(axes or ())),
-        np.swapaxes: lambda a, one, other: a.transpose(
-            *(
-                other % a.ndim if axis == one % a.ndim else one % a.ndim if axis == other % a.ndim else axis
-                for axis in range(a.ndim)
-            )
-        ),
-        np.sum: lambda a, axis=None, keepdims=False, **_: a.sum(axis, keepdims),
-        np.shape: lambda a: a.shape,
-        np.ndim: lambda a: a.ndim,
-        np.size: lambda a: a.size,
-    }
-)
+def _swapped(a: SparseArray, one: int, other: int) -> SparseArray:
+    order = list(range(a.ndim))
+    order[one], order[other] = order[other], order[one]
+    return a.transpose(order)
+
+
+_FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
+    np.transpose: lambda a, axes=None: a.transpose(*(axes or ())),
+    np.swapaxes: _swapped,
+    np.sum: lambda a, axis=None, keepdims=False, **_: a.sum(axis, keepdims),
+    np.shape: lambda a: a.shape,
+    np.ndim: lambda a: a.ndim,
+    np.size: lambda a: a.size,
+}
+"""What NumPy's functions do to these arrays; all others are refused."""

@@ -1,4 +1,4 @@
-"""The README's two commands are where .ci/run looks for them, and CONTRIBUTING says the same."""
+"""The README's two commands stand where .ci/run looks for them; what it and other texts name is there."""
 
 from __future__ import annotations
 
@@ -40,6 +40,13 @@ def test_the_ten_lines_do_what_they_say(tmp_path: Path):
     assert done.stdout.strip() == re.search(r"print\(.*\)\s+# (.+)", program)[1]
     assert (tmp_path / "flow.svg").read_bytes() == (ROOT / ".github" / "flow.svg").read_bytes()
     assert "Content-Security-Policy" in (tmp_path / "flow.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize("text", [".github/CONTRIBUTING.md", "tests/benchmarks/README.md"])
+def test_every_file_that_a_text_names_is_there(text: str):
+    named = re.findall(r"`((?:autokit|tests|notebooks|binder)/[\w./-]+)`", (ROOT / text).read_text("utf-8"))
+    assert named
+    assert [path for path in named if not (ROOT / path).exists()] == []
 
 
 def test_every_link_leads_to_a_file():

@@ -183,7 +183,7 @@ def _along(
     """The map of one dimension from ``old`` elements to ``new``."""
     places = np.arange(new)
     if "nearest" in mode:
-        # In single precision, as PyTorch computes it: which neighbour is nearest hangs on the last bit.
+        # In single precision, as PyTorch computes it: which neighbour is nearest depends on the last bit.
         scale32 = np.float32(old) / np.float32(new) if factor is None else np.float32(1 / factor)
         shifted = places.astype(np.float32) + np.float32(0.5 if mode == "nearest-exact" else 0)
         return picking(axis, old, np.minimum(np.floor(shifted * scale32).astype(np.int64), old - 1))

@@ -313,8 +313,8 @@ _mode = return_type("mode", "values", "indices")
 def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
     """The most frequent element along ``dim``, the smallest of several, and its last place in :func:`sort`.
 
-    Among NaN, which PyTorch cannot sort here, its answer hangs on their order; each NaN is an element of its
-    own here.
+    Each NaN is an element of its own; PyTorch, which cannot sort them here, gives an answer that depends on
+    their order.
     """
     require_operand("mode", input)
     a = input.array

@@ -134,6 +134,14 @@ def sparse_coo_tensor(
         indices, values = np.zeros((len(size), 0), np.int64), tensor([], dtype=dtype)
     held = as_tensor(values, dtype=dtype, device=device)
     held = held if dtype is None or held.dtype is dtype else held.to(dtype)
+    places = _places(indices, held.array)
+    shape = _shape(size, places, held.array)
+    made = from_values(held, indices=places, shape=shape, coalesced=bool(is_coalesced))
+    return made.requires_grad_() if requires_grad else made
+
+
+def _places(indices: Any, values: Any) -> np.ndarray:
+    """``indices`` as an array of integers with a column for each of ``values``."""
     given = indices.array if isinstance(indices, Tensor) else np.asarray(indices)
     places = to_numpy(given).astype(np.int64)
     if not places.ndim:
@@ -142,13 +150,18 @@ def sparse_coo_tensor(
         )
     if places.ndim != 2:
         raise RuntimeError(f"indices must be sparse_dim x nnz, but got: {list(places.shape)}")
-    if held.array.ndim < 1 or held.array.shape[0] != places.shape[1]:
-        count = held.array.shape[0] if held.array.ndim else 1
+    if values.ndim < 1 or values.shape[0] != places.shape[1]:
+        count = values.shape[0] if values.ndim else 1
         raise RuntimeError(
             f"indices and values must have same nnz, but got nnz from indices: {places.shape[1]}, nnz from "
             f"values: {count}"
         )
-    rest = held.array.shape[1:]
+    return places
+
+
+def _shape(size: Any, places: np.ndarray, values: Any) -> tuple[int, ...]:
+    """The shape that ``size`` says, or the smallest, of a tensor of ``values`` at these ``places``."""
+    rest = values.shape[1:]
     if size is None:
         size = (*(places.max(axis=1, initial=-1) + 1).tolist(), *rest)
     shape = tuple(int(each) for each in size)
@@ -170,10 +183,9 @@ def sparse_coo_tensor(
     if shape[len(places) :] != rest:
         raise RuntimeError(
             f"values has incorrect size, expected {[places.shape[1], *shape[len(places) :]]}, got "
-            f"{list(held.array.shape)}"
+            f"{list(values.shape)}"
         )
-    made = from_values(held, indices=places, shape=shape, coalesced=bool(is_coalesced))
-    return made.requires_grad_() if requires_grad else made
+    return shape
 
 
 def to_dense(input: Tensor, dtype: dtypes.dtype | None = None, *, masked_grad: bool | None = None) -> Tensor:
@@ -208,13 +220,13 @@ def to_sparse(
         sparse_dim = ndim - dense_dim
     if sparse_dim == 0 and ndim:
         raise RuntimeError("dense_to_sparse: sparse_dim argument must be in >0 when self.dim()>0")
-    if repr(layout) == "torch.strided":
+    if layout == strided:
         return to_dense(input)
     if sparse_dim is not None and _is_sparse(input.array) and sparse_dim != len(input.array.indices):
         raise RuntimeError(
             "to_sparse: conversion from Sparse to Sparse with another sparse_dim is not supported"
         )
-    if layout is not None and repr(layout) != "torch.sparse_coo":
+    if layout is not None and layout != sparse_coo:
         raise NotImplementedError(
             f"to_sparse: {layout} is not supported; the layout here is torch.sparse_coo"
         )

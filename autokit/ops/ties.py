@@ -2,7 +2,7 @@
 
 Sorts, the largest few and the element at a rank are free to name any of
 several equal elements, and a gradient flows to the one that is named.  PyTorch
-on a CPU calls the C++ library, whose answer hangs on each exchange that its
+on a CPU calls the C++ library, whose answer depends on each exchange that its
 algorithms make.  So a row in which equal elements meet goes through these
 algorithms here, element by element; all others have one answer only, which is
 found without them.
