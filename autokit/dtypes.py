@@ -71,8 +71,12 @@ class dtype:
         if name != "numpy":
             raise AttributeError(f"'torch.dtype' object has no attribute {name!r}")
         self.numpy = _bfloat16() if self.name == "bfloat16" else np.dtype(self.name)
-        RARE.add(self.numpy)
-        (COMPLEX if self.is_complex else HALVES).add(self.numpy)
+        # A number of one complex dtype makes a result of the other: both are known from then on.
+        met: set[np.dtype] = (
+            {np.dtype(np.complex64), np.dtype(np.complex128)} if self.is_complex else {self.numpy}
+        )
+        RARE.update(met)
+        (COMPLEX if self.is_complex else HALVES).update(met)
         UNUSUAL.add("complex numbers" if self.is_complex else "half precision")
         BY_NUMPY[self.numpy] = self
         return self.numpy

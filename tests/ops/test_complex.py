@@ -6,6 +6,8 @@ first and second derivatives: or a refusal, never another number.
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from itertools import chain
 from typing import Any
 
@@ -257,3 +259,34 @@ def test_what_has_no_sense_is_refused_with_pytorchs_error(line: str):
         return eval(line, {"T": T, "z": z, "x": x})
 
     refusals(wrong)
+
+
+FIRST = [
+    "x.double() * (1 - 2j)",
+    "x * full(3, 1 - 2j)",
+    "torch.fft.fft(x)",
+]
+"""What makes the first complex tensor of a program."""
+
+
+@pytest.mark.parametrize("line", FIRST)
+def test_the_first_complex_numbers_of_a_program_have_their_gradients(line: str):
+    """In a program of its own: complex numbers are looked out for from the first one on."""
+    program = f"""
+import numpy as np
+
+def second_derivative(torch, full):
+    x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    made = {line}
+    ones = torch.ones_like(made).requires_grad_()
+    by_x, = torch.autograd.grad(made, x, ones, create_graph=True)
+    return torch.autograd.grad(by_x, ones, torch.ones(3))[0].numpy()
+
+import autokit
+found = second_derivative(autokit, np.full)
+import torch
+expected = second_derivative(torch, lambda size, value: torch.full((size,), value))
+np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+"""
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert not run.returncode, run.stderr
