@@ -32,7 +32,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
     Raises
     ------
     RuntimeError
-        If ``func`` returns something else, or a tangent is of another shape than its primal.
+        If ``func`` returns something else, or a tangent is of another shape or dtype than its primal.
 
     Examples
     --------
@@ -60,6 +60,11 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
                 raise RuntimeError(
                     f"tangent:{place} with shape {getattr(tangent, 'shape', ())} in flattened pytree doesn't "
                     f"match the shape {primal.shape} of the corresponding primal."
+                )
+            if tangent.dtype != primal.dtype:
+                raise RuntimeError(
+                    f"tangent:{place} with dtype {tangent.dtype!r} in flattened pytree doesn't match the "
+                    f"dtype {primal.dtype!r} of the corresponding primal; convert with .to({primal.dtype!r})"
                 )
         with Level() as calling:
             found = tape.along(given, calling.is_watched([*outputs, *given]))

@@ -53,10 +53,18 @@ def _into_table(g: Any, shape: Any, index: Any, padding: int, by_frequency: bool
 def _into_rows(g: Any, shape: Any, index: Any, padding: int, by_frequency: bool, sparse: bool) -> Any:
     if not sparse:
         return _into_table(g, shape, index, padding, by_frequency, sparse)
+    _refuse_frequencies(by_frequency)
     places, rows = index.reshape(-1), g.reshape((-1, g.shape[-1]))
     if padding >= 0:
         places, rows = places[places != padding], rows[places != padding]
     return SparseArray(places[np.newaxis].astype(np.int64), rows, shape)
+
+
+def _refuse_frequencies(by_frequency: bool) -> None:
+    if by_frequency:
+        raise RuntimeError(
+            "embedding_backward: scale_grad_by_freq not supported with sparse gradients; leave one out"
+        )
 
 
 @operation(
@@ -93,6 +101,7 @@ def _bags_by_rows(
 ) -> Any:
     if not sparse:
         return _bags_by_weight(g, factors, shape, index, bag, by_frequency, sparse)
+    _refuse_frequencies(by_frequency)
     return SparseArray(index[np.newaxis].astype(np.int64), g[bag] * factors.reshape((-1, 1)), shape)
 
 

@@ -5,8 +5,9 @@ A row of ``differences.txt`` may name checks; it covers a call only where one of
 * ``as float64``, ``as int64``, ``plainly``, ``contiguous`` …: PyTorch answers the same call so written as
   autokit answers the call itself, but for what is too large for autokit's dtype; ``roughly float64``: in two
   digits.
-* ``numerically``: autokit's gradients are the slopes of PyTorch's own forward function in float64, where
-  there are any.
+* ``numerically``: where autokit's gradients are not PyTorch's, they are the slopes of PyTorch's own forward
+  function in float64, where there are any.
+* ``as jvp``: PyTorch answers so where its ``jvp`` takes the place of ``linearize``.
 * ``signs``: with the signs of PyTorch's columns and rows the results and the gradients are PyTorch's.
 * ``eigen``: the values are PyTorch's in some order, and the matrix stretches each vector by its own.
 * ``unstable``: PyTorch's own answer moves as far as autokit's is away, where each number moves by a rounding.
@@ -27,10 +28,10 @@ import torch
 
 import autokit
 from tests.fuzz.calls import Call
-from tests.fuzz.compare import TOLERANCE, Outcome, random_seed, run
+from tests.fuzz.compare import TOLERANCE, Outcome, TimedOut, limited, random_seed, run
 from tests.ops.case import flat
 
-SLOPE_TOLERANCE = {"float64": 1e-4, "float32": 2e-3, "float16": 3e-2}
+SLOPE_TOLERANCE = {"float64": 1e-4, "float32": 2e-3, "float16": 3e-2, "complex128": 1e-4, "complex64": 2e-3}
 """How far a gradient may be from the difference quotient of a forward function in float64."""
 LARGEST_SLOPE = 100
 """What is steeper is taken for a jump."""
@@ -95,9 +96,10 @@ def _default_dtype(dtype: torch.dtype) -> Iterator[None]:
 def _as_float64(source: str) -> str:
     """The numbers as they were rounded, in float64."""
     learns = ".requires_grad_(True)" * ("requires_grad=True" in source)
-    if source.startswith(MAKES_TENSORS) and re.search(r"dtype=T\.float(16|32)", source):
-        return source.replace(", requires_grad=True", "") + ".to(T.float64)" + learns
-    return re.sub(r"T\.float(16|32)", "T.float64", source)
+    wide = "complex128" if "complex" in source else "float64"
+    if source.startswith(MAKES_TENSORS) and re.search(r"dtype=T\.(float(16|32)|complex64)", source):
+        return source.replace(", requires_grad=True", "") + f".to(T.{wide})" + learns
+    return re.sub(r"T\.float(16|32)", "T.float64", source).replace("T.complex64", "T.complex128")
 
 
 def _as_int64(source: str) -> str:
@@ -176,6 +178,11 @@ def _cut_at_last_offset(call: ast.Call) -> None:
         call.args[0] = cut(call.args[0])
 
 
+def _as_jvp(source: str) -> str:
+    linearized = "(lambda f, x: (f(x), lambda t: T.func.jvp(f, (x.clone(),), (t,))[1]))"
+    return source.replace("T.func.linearize", linearized)
+
+
 def _with_gelsd(call: ast.Call) -> None:
     others = [each for each in call.keywords if each.arg != "driver"]
     call.keywords = [*others, ast.keyword("driver", ast.Constant("gelsd"))]
@@ -227,14 +234,15 @@ def _numerically(_: str, call: Call) -> bool:
     gradients = dict(zip(learners, ours.gradients))
     if sum(ours.tensors[name].numel() for name in gradients) > MANY:
         return False
+    theirs = run(torch, call).gradients or [None] * len(gradients)
     try:
-        with torch.no_grad(), _default_dtype(torch.float64):
+        with limited(torch), torch.no_grad(), _default_dtype(torch.float64):
             forward = _Forward(call, ours)
             return all(
-                _are_slopes(gradient, ours.tensors[name], forward, name)
-                for name, gradient in gradients.items()
+                _are_slopes(gradient, other, ours.tensors[name], forward, name)
+                for (name, gradient), other in zip(gradients.items(), theirs)
             )
-    except Exception:
+    except (Exception, TimedOut):
         return False
 
 
@@ -253,7 +261,7 @@ class _Forward:
     def terms(self, changed: str, place: int, step: float) -> np.ndarray:
         """The elements of all results, where one element of an operand is changed by ``step``."""
         given = {name: tensor.clone() for name, tensor in self.tensors.items()}
-        given[changed].view(-1)[place] += step
+        _parts(given[changed]).view(-1)[place] += step
         torch.default_generator.manual_seed(0)
         results = [
             e for e in flat(eval(self.expression, {**self.names, **given})) if isinstance(e, torch.Tensor)
@@ -270,13 +278,30 @@ class _Forward:
         return float(((at - before) / step).sum()), float(((after - at) / step).sum())
 
 
-def _are_slopes(gradient: Any, operand: Any, forward: _Forward, name: str) -> bool:
-    """Whether ``gradient`` is the slope at each element at which there is one that can be measured."""
-    elements = forward.tensors[name].reshape(-1).tolist()
-    mine = np.zeros(len(elements)) if gradient is None else _numbers(gradient).reshape(-1)
-    tolerance = SLOPE_TOLERANCE["float16" if forward.of_halves else operand.dtype.name]
+def _parts(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor itself, or the real and the imaginary parts of its elements beside each other."""
+    return torch.view_as_real(tensor) if tensor.is_complex() else tensor
+
+
+def _parts_of(gradient: Any) -> np.ndarray:
+    numbers = np.ascontiguousarray(_numbers(gradient)).reshape(-1)
+    return (
+        numbers.view(np.float64 if numbers.dtype == np.complex128 else np.float32)
+        if numbers.dtype.kind == "c"
+        else numbers
+    )
+
+
+def _are_slopes(gradient: Any, other: Any, operand: Any, forward: _Forward, name: str) -> bool:
+    """Whether ``gradient`` is the slope wherever it is not PyTorch's, and there is one to be measured."""
+    elements = _parts(forward.tensors[name]).reshape(-1).tolist()
+    mine = np.zeros(len(elements)) if gradient is None else _parts_of(gradient)
+    others = np.full(len(elements), np.nan) if other is None else _parts_of(other)
+    dtype = operand.dtype.name
+    tolerance = SLOPE_TOLERANCE["float16" if forward.of_halves else dtype]
+    shared = np.isclose(mine, others, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype])
     for place, element in enumerate(elements):
-        if 0 < abs(element) < 1e-3:
+        if 0 < abs(element) < 1e-3 or shared[place]:
             continue
         slopes, others = (forward.slopes(name, place, element, step) for step in (1e-5, 4e-6))
         near = tolerance * max(1.0, *map(abs, slopes))
@@ -428,6 +453,7 @@ CHECKS: dict[str, Callable[[str, Call], bool]] = {
     "by place": _answers(lambda source: _rewritten(_by_place)(_as_float64(source))),
     "as return_inverse": _answers(_by_name("self", "return_inverse", "return_counts", "dim")),
     "cut at the last offset": _answers(_rewritten(_cut_at_last_offset)),
+    "as jvp": _answers(_as_jvp),
     "with gelsd": _answers(_rewritten(_with_gelsd), results=1),
     "numerically": _numerically,
     "eigen": _eigen,

@@ -6,6 +6,8 @@ import re
 import signal
 import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,32 +62,39 @@ def note_library(at: Any) -> None:
     _at = at
 
 
-def run(library: Any, call: Call, signs: list[np.ndarray] | None = None) -> Outcome:
-    """Run ``call`` in ``library``, its gradients too, where ``signs`` turn what arrives at the results."""
+@contextmanager
+def limited(library: Any) -> Iterator[None]:
+    """Let what follows run in ``library``, in silence, and for no longer than :data:`SECONDS`."""
     if _at is not None:
         _at.value = library is autokit
-    names = {"T": library, "inf": float("inf"), "nan": float("nan")}
     signal.signal(signal.SIGALRM, _stop)
     signal.setitimer(signal.ITIMER_REAL, SECONDS)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            start = time.perf_counter()
-            try:
-                tensors = {name: eval(source, names) for name, source in call.tensors.items()}
-                library.default_generator.manual_seed(0)  # torch.manual_seed takes far longer
-                result = eval(call.expression, {**names, **tensors})
-            except (Exception, TimedOut) as error:
-                return Outcome([], error)
-            results = flat(result)
-            leaves = [tensor for tensor in tensors.values() if tensor.requires_grad]
-            try:
-                gradients = _gradients(library, results, leaves, signs)
-            except (Exception, TimedOut) as error:
-                return Outcome([result], None, tensors, [], error)
-            return Outcome([result], None, tensors, gradients, None, time.perf_counter() - start)
+            yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def run(library: Any, call: Call, signs: list[np.ndarray] | None = None) -> Outcome:
+    """Run ``call`` in ``library``, its gradients too, where ``signs`` turn what arrives at the results."""
+    names = {"T": library, "inf": float("inf"), "nan": float("nan")}
+    with limited(library):
+        start = time.perf_counter()
+        try:
+            tensors = {name: eval(source, names) for name, source in call.tensors.items()}
+            library.default_generator.manual_seed(0)  # torch.manual_seed takes far longer
+            result = eval(call.expression, {**names, **tensors})
+        except (Exception, TimedOut) as error:
+            return Outcome([], error)
+        results = flat(result)
+        leaves = [tensor for tensor in tensors.values() if tensor.requires_grad]
+        try:
+            gradients = _gradients(library, results, leaves, signs)
+        except (Exception, TimedOut) as error:
+            return Outcome([result], None, tensors, [], error)
+        return Outcome([result], None, tensors, gradients, None, time.perf_counter() - start)
 
 
 def random_seed(number: int, shape: tuple[int, ...]) -> np.ndarray:

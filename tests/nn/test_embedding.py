@@ -10,6 +10,7 @@ import autokit as ak
 from autokit.nn import functional as F
 
 W = ak.ones(4, 3)
+LEARNING = ak.ones(4, 3, requires_grad=True)
 
 
 def test_gradients_by_frequency():
@@ -33,7 +34,16 @@ def test_no_index():
         (lambda: F.embedding(W, ak.tensor([1])), RuntimeError, "'weight' must be 2-D"),
         (lambda: F.embedding(ak.tensor([1]), W, 4), AssertionError, "Padding_idx must be within"),
         (
-            lambda: F.embedding(ak.tensor([1]), W, scale_grad_by_freq=True, sparse=True),
+            lambda: (
+                F.embedding(ak.tensor([1]), LEARNING, scale_grad_by_freq=True, sparse=True).sum().backward()
+            ),
+            RuntimeError,
+            "leave one out",
+        ),
+        (
+            lambda: (
+                F.embedding_bag(ak.tensor([[1]]), LEARNING, None, None, 2, True, "sum", True).sum().backward()
+            ),
             RuntimeError,
             "leave one out",
         ),

@@ -13,6 +13,11 @@ from types import FunctionType
 from autokit.nn import functional as F
 from autokit.nn.functional.linear import bilinear as bilinear
 from autokit.nn.functional.loss_checks import reduced
+from autokit.nn.functional.normalization import (
+    batch_norm_of_any_size,
+    group_norm_of_any_size,
+    instance_norm_of_any_size,
+)
 from autokit.nn.functional.normalization import rms_norm as rms_norm
 from autokit.ops.names import found_by_pickle
 from autokit.ops.signatures import looked_at
@@ -52,8 +57,8 @@ def group_norm(
     eps: float = 1e-5,
     cudnn_enabled: bool = True,
 ) -> Tensor:
-    """See :func:`autokit.nn.functional.group_norm`."""
-    return F.group_norm(input, num_groups, weight, bias, eps)
+    """See :func:`autokit.nn.functional.group_norm`; a single value in a group is let pass here."""
+    return group_norm_of_any_size(input, num_groups, weight, bias, eps)
 
 
 def batch_norm(
@@ -67,8 +72,8 @@ def batch_norm(
     eps: float,
     cudnn_enabled: bool,
 ) -> Tensor:
-    """See :func:`autokit.nn.functional.batch_norm`."""
-    return F.batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
+    """See :func:`autokit.nn.functional.batch_norm`; a single value, or ``eps`` of 0, is let pass here."""
+    return batch_norm_of_any_size(input, running_mean, running_var, weight, bias, training, momentum, eps)
 
 
 def instance_norm(
@@ -82,8 +87,10 @@ def instance_norm(
     eps: float,
     cudnn_enabled: bool,
 ) -> Tensor:
-    """See :func:`autokit.nn.functional.instance_norm`."""
-    return F.instance_norm(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
+    """See :func:`autokit.nn.functional.instance_norm`; a single value in a channel is let pass here."""
+    return instance_norm_of_any_size(
+        input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps
+    )
 
 
 def embedding(

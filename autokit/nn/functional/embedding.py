@@ -54,14 +54,14 @@ def embedding(
     ------
     IndexError
         If there is no such row.
+    RuntimeError
+        On the way back, if the gradient is to be both sparse and scaled.
     """
     if weight.array.ndim != 2:
         raise RuntimeError(f"'weight' must be 2-D: {describe(weight)}; embedding takes (input, weight)")
     rows = weight.array.shape[0]
     if padding_idx and not -rows <= padding_idx < rows:
         raise AssertionError(f"Padding_idx must be within num_embeddings: {padding_idx} of {rows}")
-    if sparse and scale_grad_by_freq:
-        raise _no_frequencies("embedding")
     index = input.array
     if index.dtype.kind != "i" or index.dtype.itemsize < 4:
         raise RuntimeError(
@@ -90,10 +90,6 @@ def _no_such_row(rows: int, input: ref[Tensor], wrong: int) -> IndexError:
     tensor = input()
     among = "the indices" if tensor is None else describe(tensor)
     return IndexError(f"index out of range in self: the rows are 0 to {rows - 1}, and {wrong} is in {among}")
-
-
-def _no_frequencies(name: str) -> RuntimeError:
-    return RuntimeError(f"{name}: scale_grad_by_freq is not supported with sparse gradients; leave one out")
 
 
 def _shorten(weight: Tensor, index: Any, max_norm: float, norm_type: float) -> None:
@@ -164,8 +160,6 @@ def embedding_bag(
         raise ValueError(f"mode has to be one of sum, mean or max: it is {mode!r}")
     if mode == "max" and scale_grad_by_freq:
         raise ValueError("max mode does not support scaling the gradient by the frequency")
-    if sparse and scale_grad_by_freq:
-        raise _no_frequencies("embedding_bag")
     if sparse and mode == "max":
         raise ValueError("max mode does not support sparse weights")
     if per_sample_weights is not None and mode != "sum":

@@ -199,10 +199,11 @@ def batch_norm(
     if eps < 0 or training and eps <= 0:
         kind = "positive during training" if training else "non-negative"
         raise ValueError(f"batch_norm eps must be {kind}, but got {eps}")
-    return _batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
+    return batch_norm_of_any_size(input, running_mean, running_var, weight, bias, training, momentum, eps)
 
 
-def _batch_norm(
+@carefully
+def batch_norm_of_any_size(
     input: Tensor,
     running_mean: Tensor | None,
     running_var: Tensor | None,
@@ -212,9 +213,11 @@ def _batch_norm(
     momentum: float,
     eps: float,
 ) -> Tensor:
+    """As :func:`batch_norm`, which also refuses a single value in a channel, and no ``eps``."""
     shape = input.array.shape
     if len(shape) < 2:
-        raise (IndexError if training and running_mean is None else RuntimeError)(
+        nothing_else = training and len(shape) == 1 and running_mean is running_var is None
+        raise (IndexError if nothing_else else RuntimeError)(
             f"Expected at least 2 dimensions, samples and channels: {describe(input)}"
         )
     parameters = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
@@ -240,6 +243,9 @@ def _batch_norm(
     groups = _by_channel(shape, eps)
     if training:
         statistics = _take_in(running_mean, running_var, widened(input.array), groups, momentum)
+        if eps == 0:  # a channel without variance becomes 0, as in PyTorch
+            scale = statistics.scale
+            statistics = statistics._replace(scale=np.where(np.isinf(scale), 0, scale).astype(scale.dtype))
     else:
         assert running_mean is not None and running_var is not None
         scale = 1 / np.sqrt(running_var.array + running_var.array.dtype.type(eps))
@@ -274,7 +280,7 @@ def _take_in(
             *statistics[:2],
             1 - momentum,
             momentum,
-            momentum * (count / max(count - 1, 1)),
+            momentum * (math.nan if count == 1 else count / max(count - 1, 1)),
             groups.eps,
         )
     return statistics._replace(scale=scale)
@@ -302,19 +308,29 @@ def group_norm(
     Y. Wu and K. He, "Group Normalization", ECCV 2018.
     """
     shape = input.array.shape
+    if len(shape) >= 2:
+        if not num_groups:
+            raise ZeroDivisionError(
+                f"integer division or modulo by zero: group_norm makes num_groups=0 of {shape[1]} channels"
+            )
+        if num_groups > 0 and shape[0] * shape[1] // num_groups * math.prod(shape[2:]) == 1:
+            raise ValueError(
+                f"Expected more than 1 value per channel when training, got input size {list(shape)}"
+            )
+    return group_norm_of_any_size(input, num_groups, weight, bias, eps)
+
+
+@carefully
+def group_norm_of_any_size(
+    input: Tensor, num_groups: int, weight: Tensor | None, bias: Tensor | None, eps: float
+) -> Tensor:
+    """As :func:`group_norm`, which also refuses a single value in a group."""
+    shape = input.array.shape
     if len(shape) < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {len(shape)}")
     samples, channels = shape[:2]
-    if not num_groups:
-        raise ZeroDivisionError(
-            f"integer division or modulo by zero: group_norm makes num_groups=0 of {channels} channels"
-        )
-    if num_groups < 0:
+    if num_groups <= 0:
         raise RuntimeError(f"Expected num groups to be greater than 0, got {num_groups}")
-    if samples * channels // num_groups * math.prod(shape[2:]) == 1:
-        raise ValueError(
-            f"Expected more than 1 value per channel when training, got input size {list(shape)}"
-        )
     if channels % num_groups:
         raise RuntimeError(
             "Expected number of channels in input to be divisible by num_groups, but got input of shape "
@@ -356,17 +372,34 @@ def instance_norm(
     ----------
     D. Ulyanov et al., "Instance Normalization", 2016.
     """
-    shape = input.array.shape
-    if use_input_stats and math.prod(shape[2:]) == 1:
+    if use_input_stats and math.prod(input.array.shape[2:]) == 1:
         raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.shape}")
+    return instance_norm_of_any_size(
+        input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps
+    )
+
+
+@carefully
+def instance_norm_of_any_size(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    use_input_stats: bool,
+    momentum: float,
+    eps: float,
+) -> Tensor:
+    """As :func:`instance_norm`, which also refuses a single value in a channel."""
+    shape = input.array.shape
+    if len(shape) < 2 and (use_input_stats or running_mean is not None and running_var is not None):
+        raise IndexError(f"Expected at least 2 dimensions, samples and channels: {describe(input)}")
     if use_input_stats and (running_mean is None) != (running_var is None):
         raise ValueError("running_mean and running_var must either both be None or neither be None")
     if not use_input_stats and (running_mean is None or running_var is None):
         raise RuntimeError(
             "Expected running_mean and running_var to be defined when use_input_stats is false"
         )
-    if len(shape) < 2:
-        raise RuntimeError(f"Expected at least 2 dimensions, samples and channels: {describe(input)}")
     kinds = [each.array.dtype.kind in FLOATS for each in (running_mean, running_var) if each is not None]
     if use_input_stats and kinds == [True, False]:
         assert running_var is not None
@@ -387,7 +420,7 @@ def instance_norm(
 
     each_mean, each_var = running_of_each(running_mean), running_of_each(running_var)
     flat = reshape(input, 1, samples * channels, *shape[2:])
-    out = _batch_norm(
+    out = batch_norm_of_any_size(
         flat, each_mean, each_var, of_each(weight), of_each(bias), use_input_stats, momentum, eps
     )
     if use_input_stats:
