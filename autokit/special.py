@@ -1,6 +1,18 @@
 """``torch.special``: the special functions, under PyTorch's names for them."""
 
 from autokit.missing import names_of
+from autokit.ops.bessel import (
+    airy_ai,
+    bessel_j0,
+    bessel_j1,
+    bessel_y0,
+    bessel_y1,
+    modified_bessel_k0,
+    modified_bessel_k1,
+    scaled_modified_bessel_k0,
+    scaled_modified_bessel_k1,
+    spherical_bessel_j0,
+)
 from autokit.ops.elementwise import sigmoid as expit
 from autokit.ops.exponential import exp2, expm1, log1p, logit, xlog1py, xlogy
 from autokit.ops.incomplete_gamma import igamma as gammainc
@@ -28,6 +40,8 @@ from autokit.ops.special import (
     zeta,
 )
 from autokit.ops.special import digamma as psi
+from autokit.ops.special import i0 as modified_bessel_i0
+from autokit.ops.special import i1 as modified_bessel_i1
 from autokit.ops.special import lgamma as gammaln
 from autokit.ops.special import mvlgamma as multigammaln
 from autokit.ops.trigonometry import sinc
@@ -42,6 +56,11 @@ def round(input: Tensor, *, decimals: int = 0) -> Tensor:
 __getattr__ = names_of("torch.special")
 
 __all__ = [
+    "airy_ai",
+    "bessel_j0",
+    "bessel_j1",
+    "bessel_y0",
+    "bessel_y1",
     "digamma",
     "entr",
     "erf",
@@ -63,14 +82,21 @@ __all__ = [
     "log_softmax",
     "logit",
     "logsumexp",
+    "modified_bessel_i0",
+    "modified_bessel_i1",
+    "modified_bessel_k0",
+    "modified_bessel_k1",
     "multigammaln",
     "ndtr",
     "ndtri",
     "polygamma",
     "psi",
     "round",
+    "scaled_modified_bessel_k0",
+    "scaled_modified_bessel_k1",
     "sinc",
     "softmax",
+    "spherical_bessel_j0",
     "xlog1py",
     "xlogy",
     "zeta",
@@ -78,13 +104,17 @@ __all__ = [
 ]
 
 _LOOKED_AT = (
+    "airy_ai",
     "logit",
     "log_softmax",
     "logsumexp",
     "multigammaln",
     "polygamma",
     "round",
+    "scaled_modified_bessel_k0",
+    "scaled_modified_bessel_k1",
     "softmax",
+    "spherical_bessel_j0",
     *POLYNOMIALS,
 )
 

@@ -10,6 +10,7 @@ A row of ``differences.txt`` may name checks; it covers a call only where one of
 * ``as jvp``: PyTorch answers so where its ``jvp`` takes the place of ``linearize``.
 * ``signs``: with the signs of PyTorch's columns and rows the results and the gradients are PyTorch's.
 * ``eigen``: the values are PyTorch's in some order, and the matrix stretches each vector by its own.
+* ``airy``: each result is Airy's function in 60 digits, to the rounding of its angle.
 * ``unstable``: PyTorch's own answer moves as far as autokit's is away, where each number moves by a rounding.
 * ``deficient``: a matrix is singular, or not of full rank, to the last digits.
 * ``unsorted``: boundaries are not in order; ``repeats``: a place is named twice.
@@ -23,6 +24,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import mpmath
 import numpy as np
 import torch
 
@@ -444,6 +446,33 @@ def _repeats(_: str, call: Call) -> bool:
     return places.unique(dim=1).shape[1] < places.shape[1]
 
 
+def _airy(_: str, call: Call) -> bool:
+    """Whether each element is Airy's function to the rounding of the angle at which it turns."""
+    ours = run(autokit, call)
+    if ours.error:
+        return False
+    (result,) = flat(ours.results)
+    points, values = np.broadcast_arrays(_argument(call), _numbers(result))
+    allowed = TOLERANCE[result.dtype.name] * 1e-2
+    for x, value in zip(points.ravel().tolist(), values.ravel().tolist()):
+        if not np.isfinite(x):
+            if not np.isnan(value):
+                return False
+            continue
+        swing = min(1.0, abs(x) ** -0.25) if x else 1.0
+        with mpmath.workdps(60):
+            distance = abs(mpmath.airyai(x) - value)
+        if distance > swing * min(2.0, allowed + 1e-15 * abs(x) ** 1.5):
+            return False
+    return True
+
+
+def _argument(call: Call) -> np.ndarray:
+    """The tensor that is the call's only argument."""
+    by_place, by_name = _arguments(call)
+    return _numbers(next(each for each in [*by_place, *by_name.values()] if isinstance(each, torch.Tensor)))
+
+
 CHECKS: dict[str, Callable[[str, Call], bool]] = {
     "as float64": _answers(_as_float64),
     "roughly float64": _answers(_as_float64, 0.05),
@@ -456,6 +485,7 @@ CHECKS: dict[str, Callable[[str, Call], bool]] = {
     "as jvp": _answers(_as_jvp),
     "with gelsd": _answers(_rewritten(_with_gelsd), results=1),
     "numerically": _numerically,
+    "airy": _airy,
     "eigen": _eigen,
     "signs": _signs,
     "unstable": _unstable,

@@ -172,6 +172,15 @@ SPECIAL = [
     c("ndtri", lambda T, a: T.special.ndtri(a), np.array([0.01, 0.3, 0.5, 0.99])),
     c("xlog1py", lambda T, a, b: T.special.xlog1py(a, b), R(3), P(3)),
     otherwise("zeta", lambda T, a, b: T.special.zeta(a.detach(), b.detach()), P(3) + 1, P(3)),
+    *[  # PyTorch gives these no gradient, and says nothing of it.
+        c(name, lambda T, a, name=name: getattr(T.special, name)(a.detach()), array)
+        for name in (
+            *("airy_ai", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "spherical_bessel_j0"),
+            *(f"modified_bessel_{name}" for name in ("i0", "i1", "k0", "k1")),
+            *("scaled_modified_bessel_k0", "scaled_modified_bessel_k1"),
+        )
+        for array in (R(2, 3), P(4), I(3) / 2)  # where PyTorch's own are exact
+    ],
 ]
 
 GAMMA_AND_POLYNOMIALS = [
