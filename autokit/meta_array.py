@@ -35,7 +35,7 @@ _FUNCTIONS_OF_ELEMENTS = {np.nonzero, np.flatnonzero, np.argwhere, np.unique, np
 _FUNCTIONS_OF_ELEMENTS |= {np.repeat, np.compress, np.extract, np.allclose, np.searchsorted}
 """NumPy's functions whose results depend on the elements, in their shapes too."""
 
-_OPERATIONS_OF_ELEMENTS = {"nonzero", "masked_select", "unique", "unique_consecutive", "bincount", "equal"}
+_OPERATIONS_OF_ELEMENTS = {"nonzero", "masked_select", "unique", "unique_consecutive"}
 """The same of our operations, by their names."""
 
 
@@ -116,8 +116,8 @@ MAKES_META: Any = SimpleNamespace(empty=_made, zeros=_made, ones=_made)
 """What stands for ``numpy`` where an array of a shape is to be made."""
 
 
-def _no_item() -> RuntimeError:
-    return RuntimeError(f"Tensor.item() cannot be called on meta tensors. {NO_DATA}")
+def _no_item() -> NotImplementedError:
+    return NotImplementedError(f"Tensor.item() cannot be called on meta tensors. {NO_DATA}")
 
 
 def run(function: Callable[..., Any], given: Any, settings: Any) -> Any:

@@ -92,6 +92,8 @@ def trunc_normal_(
             "incorrect.",
             stacklevel=2,
         )
+    if tensor.is_meta:
+        return tensor
 
     def below(x: float) -> float:
         return (1 + math.erf((x - mean) / std / math.sqrt(2))) / 2

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autokit.ops.errors import require_tensor
-from autokit.ops.gpu.arrays import any_of
+from autokit.ops.gpu.arrays import ask
 from autokit.ops.inplace import in_place, in_place_unrecorded
 from autokit.ops.names import Names
 from autokit.ops.operands import taking_numbers
@@ -234,13 +234,13 @@ def allclose(
     for name, value in {"rtol": rtol, "atol": atol}.items():
         if value < 0:
             raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value}")
-    return not any_of(~plain_isclose(input, other, rtol, atol, equal_nan).array)
+    return bool(ask(plain_isclose(input, other, rtol, atol, equal_nan).array.all()))
 
 
 def equal(input: Tensor, other: Tensor) -> bool:
     """Whether shapes and all elements are equal."""
     require_tensor("equal", other)
-    return input.shape == other.shape and not any_of(input.array != other.array)
+    return input.shape == other.shape and bool(ask((input.array == other.array).all()))
 
 
 @operation("←", "{new}", a=flat, b=flat, mixed=True, name="eq_")

@@ -24,7 +24,13 @@ from typing import Any
 
 import numpy as np
 
-_LINEAR = """
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_LINEAR = _names(
+    """
     add as_strided as_strided_backward block_diag cast cat channel_shuffle choose clone col2im
     constant_pad_nd copy_slices cumsum diag_embed diagonal diagonal_copy diagonal_scatter drawn drop_row
     eq_ expand flip from_samples gather im2col in_format index index_add index_backward index_copy
@@ -32,37 +38,44 @@ _LINEAR = """
     narrow neg permute pixel_shuffle pixel_unshuffle put put_along read_region repeat resample roll rot90
     scatter scatter_add scatter_zeros select select_scatter shared squeeze stack sub sum sum_of_samples t take
     trace transpose tril triu unfold unfold_backward unsqueeze view write_region
-"""
+    """
+)
 """Linear with real factors, or constant: their rules do to a complex gradient what they do to a real one."""
 
-_WRITTEN_FOR_BOTH = """
+_WRITTEN_FOR_BOTH = _names(
+    """
     abs angle cholesky complex conj distance eig_values eig_vectors eigh_values eigh_vectors fft_c2c fft_c2r
     fft_r2c linalg_vector_norm pinv polar qr_q qr_r sgn slogdet_log slogdet_sign std svd_s svd_u svd_vh var
     view_as_complex view_as_real
-"""
+    """
+)
 """What has no complex derivative, or relates real numbers to complex ones: their rules say what is right."""
 
-_HOLOMORPHIC = """
+_HOLOMORPHIC = _names(
+    """
     acos acosh addbmm addcdiv addcmul addmm addmv addr affine asin asinh atan atanh baddbmm bmm convolution
     convolution_by_input convolution_by_weight convolution_with_bias cos cosh cross cumprod det div dot
     einsum einsum_one einsum_spread exp exp2 expm1 folded_mm inv lerp log log10 log1p log2 logsumexp
     matrix_exp mm mul mv plain_lu pow prod reciprocal rsqrt sigmoid sin sinc sinh solve solve_triangular sqrt
     tan tanh transposed_convolution transposed_convolution_with_bias
-"""
+    """
+)
 """What has a complex derivative, by which their rules multiply."""
 
-_VALUES = """
+_VALUES = _names(
+    """
     all any count_nonzero eq isclose isfinite isinf isnan isreal logical_and logical_not logical_or
     logical_xor ne nonzero silu
-"""
+    """
+)
 """What computes with complex numbers, and has no derivative for them here."""
 
-TO_REAL = frozenset(["cast", *_WRITTEN_FOR_BOTH.split()])
+TO_REAL = _WRITTEN_FOR_BOTH | {"cast"}
 """What may make real numbers of complex ones; everything else makes complex ones, or is refused."""
 
-_AS_THEY_ARE = frozenset(f"{_LINEAR} {_WRITTEN_FOR_BOTH}".split())
-_CONJUGATED = frozenset(_HOLOMORPHIC.split())
-_COMPUTING = _AS_THEY_ARE | _CONJUGATED | frozenset(_VALUES.split())
+_COMPUTING = _LINEAR | _WRITTEN_FOR_BOTH | _HOLOMORPHIC | _VALUES
+
+_INSTEAD = "complex numbers have no order; compute with x.abs(), x.real or x.imag"
 
 _REFUSALS = {
     "deg2rad": "deg2rad is not supported for complex tensors.",
@@ -72,8 +85,8 @@ _REFUSALS = {
     "isposinf": "isposinf does not support complex inputs.",
     "argmax": "argmax(): does not support complex input",
     "argmin": "argmin(): does not support complex input",
-    "sort": " Sort does not support complex dtypes on CPU",
-    "topk": " topk does not support complex dtypes on CPU",
+    "sort": "Sort does not support complex dtypes on CPU",
+    "topk": "topk does not support complex dtypes on CPU",
     "nansum": "nansum on CPU does not support complex inputs",
     **{
         name: f"{name} not implemented for complex tensors."
@@ -92,7 +105,7 @@ def refuse(name: str, arrays: Iterable[Any]) -> None:
     if name in _COMPUTING:
         return
     if name in _REFUSALS:
-        raise RuntimeError(f"{_REFUSALS[name].strip()} ({_INSTEAD})")
+        raise RuntimeError(f"{_REFUSALS[name]} ({_INSTEAD})")
     single = any([array.dtype == np.complex64 for array in arrays])
     kind = "ComplexFloat" if single else "ComplexDouble"
     raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{kind}': {_INSTEAD}")
@@ -120,7 +133,7 @@ def refuse_function(name: str, arguments: Iterable[Any]) -> None:
     if name in _FUNCTIONS:
         for each in arguments:
             if _has_complex(each):
-                message = f"{_FUNCTIONS[name].strip()} ({_INSTEAD})"
+                message = f"{_FUNCTIONS[name]} ({_INSTEAD})"
                 raise (NotImplementedError if "not implemented for '" in message else RuntimeError)(message)
 
 
@@ -129,19 +142,15 @@ def _has_complex(value: Any) -> bool:
     return array is not None and array.dtype.kind == "c"
 
 
-_INSTEAD = "complex numbers have no order; compute with x.abs(), x.real or x.imag"
-
-
 def is_complex(value: Any) -> bool:
-    """Whether the elements of a tensor or an array are complex."""
+    """Whether the elements of a tensor, an array, or a node's result are complex."""
     kind = value.dtype
     return kind.kind == "c" if isinstance(kind, np.dtype) else kind.is_complex
 
 
 def are_among(sources: Iterable[Any]) -> bool:
     """Whether one of the ``sources``, tensors or nodes, is complex."""
-    kinds = [getattr(source, "array", source).dtype for source in sources]
-    return any([getattr(kind, "kind", "") == "c" for kind in kinds])
+    return any([is_complex(source) for source in sources])
 
 
 def rules_of(name: str, rules: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -152,9 +161,9 @@ def rules_of(name: str, rules: tuple[Any, ...]) -> tuple[Any, ...]:
     RuntimeError
         If none are known.
     """
-    if name in _AS_THEY_ARE:
+    if name in _LINEAR or name in _WRITTEN_FOR_BOTH:
         return rules
-    if name in _CONJUGATED:
+    if name in _HOLOMORPHIC:
         return tuple([rule._replace(vjp=_conjugated(rule.vjp)) for rule in rules])
     raise RuntimeError(
         f"{name} does not support automatic differentiation for outputs with complex dtype. Compute it with "
@@ -167,9 +176,9 @@ def forward_rule(name: str) -> Callable[..., Any] | None:
 
     It is None where the transpose of the derivative must be taken.
     """
-    if name in _CONJUGATED:
+    if name in _HOLOMORPHIC:
         return _conjugated  # twice is not at all
-    return (lambda vjp: vjp) if name in _LINEAR.split() else None
+    return (lambda vjp: vjp) if name in _LINEAR else None
 
 
 def _conjugated(vjp: Callable[..., Any]) -> Callable[..., Any]:
