@@ -141,6 +141,12 @@ LONG_ENOUGH = 320
 """Rows below this length are begun too often to gain by it."""
 
 
+def over_pieces(rows: Any, work: Callable[[slice], None]) -> None:
+    """Call ``work`` for some of the ``rows`` at a time, on several threads."""
+    with as_they_lie(rows.shape[1]):
+        each(work, pieces_of_rows(rows))
+
+
 def in_rows(
     plain: Callable[..., Any], of_rows: Callable[..., Any], native: str | None = None
 ) -> Callable[..., Any]:
@@ -173,8 +179,7 @@ def in_rows(
         def work(piece: slice) -> None:
             of_rows(*[matrix[piece] for matrix in matrices])
 
-        with as_they_lie(first.shape[-1]):
-            each(work, pieces_of_rows(matrices[0]))
+        over_pieces(matrices[0], work)
         return result
 
     return apply

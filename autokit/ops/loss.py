@@ -13,7 +13,7 @@ import numpy as np
 
 from autokit.autograd.node import Node
 from autokit.devices import module_of, on_a_gpu
-from autokit.ops.blocks import as_they_lie, loop_over_rows, ones, pieces_of_rows, places_in_line
+from autokit.ops.blocks import loop_over_rows, ones, over_pieces, places_in_line
 from autokit.ops.elementwise import sigmoid
 from autokit.ops.gpu.arrays import any_of, ask, counting, like
 from autokit.ops.gpu.bounds import refuse_beyond
@@ -23,7 +23,6 @@ from autokit.ops.index import read_at
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.soft_extremes import exponentials_of_rows
 from autokit.tensor import Tensor
-from autokit.threads import each
 
 _ndarray = np.ndarray  # a module's own name is found sooner than NumPy's
 
@@ -307,8 +306,7 @@ def shift_of(input: Any) -> Shift:
         top[piece], total[piece] = exponentials_of_rows(rows, np.empty_like(rows))
         rows.max(axis=1, keepdims=True, out=largest[piece])
 
-    with as_they_lie(input.shape[1]):
-        each(work, pieces_of_rows(input))
+    over_pieces(input, work)
     return Shift(top, total, largest)
 
 
@@ -334,8 +332,7 @@ def _cross_entropy_gradient_on_arrays(g: Any, input: Any, target: Any, shift: Sh
             np.exp(np.subtract(rows, top, out=part) if top.any() else rows, out=part)
             part *= factors[piece]
 
-        with as_they_lie(input.shape[1]):
-            each(work, pieces_of_rows(input))
+        over_pieces(input, work)
     slope[np.arange(len(target)), target] -= share[:, 0]
     return slope
 

@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autokit.devices import channels_last_or_contiguous, contiguous, on_a_gpu, with_channels_as
-from autokit.ops.blocks import BLOCK, as_they_lie, loop_over_rows, pieces_of_rows
+from autokit.ops.blocks import BLOCK, as_they_lie, loop_over_rows, over_pieces, pieces_of_rows
 from autokit.ops.gpu.kernels import fused
 from autokit.ops.gpu.rows import over_rows
 from autokit.ops.native import is_large, shared
@@ -131,8 +131,7 @@ def _statistics_of_rows(a: Any, groups: Groups) -> Statistics:
             centred = centred - mean[piece]
         squares[piece] = np.vecdot(centred, centred)
 
-    with as_they_lie(rows.shape[1]):
-        each(work, pieces_of_rows(rows))
+    over_pieces(rows, work)
     scale = 1 / np.sqrt(squares / length + groups.eps)
     return Statistics(None if mean is None else mean.reshape(shape), scale.reshape(shape))
 
@@ -166,8 +165,7 @@ def _normalized_rows(input: Any, weight: Any, bias: Any, groups: Groups, statist
         if bias.ndim:
             part += terms
 
-    with as_they_lie(rows.shape[1]):
-        each(work, pieces_of_rows(rows))
+    over_pieces(rows, work)
     return out
 
 
@@ -268,8 +266,7 @@ def _statistics_of_channels(a: Any, groups: Groups) -> Statistics:
         centred = rows[piece] - of_row[piece]
         np.einsum("ij,ij->i", centred, centred, out=squares[piece])
 
-    with as_they_lie(rows.shape[1]):
-        each(work, pieces_of_rows(rows))
+    over_pieces(rows, work)
     scale = 1 / np.sqrt(squares.reshape(samples, channels).sum(axis=0) / count + groups.eps)
     return Statistics(mean.reshape(groups.lined), scale.reshape(groups.lined))
 
@@ -292,8 +289,7 @@ def _gradients_of_channels(
     def multiply(piece: slice) -> None:
         np.einsum("ij,ij->i", rows[piece] - mean[piece], arriving[piece], out=products[piece])
 
-    with as_they_lie(rows.shape[1]):
-        each(multiply, pieces_of_rows(rows))
+    over_pieces(rows, multiply)
     by_bias = (arriving @ np.ones(rows.shape[1], g.dtype)).reshape(samples, channels).sum(axis=0)
     scale = statistics.scale.reshape(-1)
     by_weight = products.reshape(samples, channels).sum(axis=0) * scale
@@ -309,8 +305,7 @@ def _gradients_of_channels(
         part -= shift[piece]
         part *= factor[piece]
 
-    with as_they_lie(rows.shape[1]):
-        each(work, pieces_of_rows(rows))
+    over_pieces(rows, work)
     return by_input, by_weight if weight.ndim else None, by_bias
 
 
