@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections import OrderedDict, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from copy import deepcopy
-from functools import wraps
 from typing import Any
 
 from autokit.autograd.modes import enable_grad, no_grad
@@ -15,7 +14,10 @@ from autokit.current_gpu import SEVERAL, OnGPU, gpu_of
 from autokit.ops.errors import broadcast_message, full
 from autokit.ops.inplace import refuse_change
 from autokit.ops.recording import calling_line
-from autokit.tensor import RemovableHandle, Tensor
+from autokit.optim.hooks import Hookable, with_hooks
+from autokit.optim.hooks import register_optimizer_step_post_hook as register_optimizer_step_post_hook
+from autokit.optim.hooks import register_optimizer_step_pre_hook as register_optimizer_step_pre_hook
+from autokit.tensor import Tensor
 from autokit.thread_state import UNUSUAL
 
 Params = Iterable[Any]
@@ -31,81 +33,8 @@ class _Required:
 required = _Required()
 """The default of a setting that each group must give."""
 
-_HOOKS = (
-    "_optimizer_step_pre_hooks",
-    "_optimizer_step_post_hooks",
-    "_optimizer_state_dict_pre_hooks",
-    "_optimizer_state_dict_post_hooks",
-    "_optimizer_load_state_dict_pre_hooks",
-    "_optimizer_load_state_dict_post_hooks",
-)
-_step_pre_hooks_of_all: OrderedDict[int, Callable[..., Any]] = OrderedDict()
-_step_post_hooks_of_all: OrderedDict[int, Callable[..., Any]] = OrderedDict()
 
-
-def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call ``hook(optimizer, args, kwargs)`` before each step of any optimizer."""
-    return RemovableHandle(_step_pre_hooks_of_all, hook)
-
-
-def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call ``hook(optimizer, args, kwargs)`` after each step of any optimizer."""
-    return RemovableHandle(_step_post_hooks_of_all, hook)
-
-
-def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
-    """``step`` with the hooks called around it; learning rate schedulers learn that it was called."""
-
-    def among_hooks(self: Optimizer, args: Any, kwargs: Any) -> Any:
-        for hook in (*_step_pre_hooks_of_all.values(), *self._optimizer_step_pre_hooks.values()):
-            changed = hook(self, (self, *args), kwargs)
-            if changed is not None:
-                if not isinstance(changed, tuple) or len(changed) != 2:
-                    raise RuntimeError(
-                        f"{step} must return None or a tuple of (new_args, new_kwargs), but got {changed}."
-                    )
-                (_, *args), kwargs = changed
-        result = step(self, *args, **kwargs)
-        for hook in (*self._optimizer_step_post_hooks.values(), *_step_post_hooks_of_all.values()):
-            hook(self, (self, *args), kwargs)
-        return result
-
-    @wraps(step)
-    def hooked(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
-        self._stepped = True
-        try:
-            if "_optimizer_step_pre_hooks" in self.__dict__ and (  # else it only wraps another one
-                self._optimizer_step_pre_hooks
-                or self._optimizer_step_post_hooks
-                or _step_pre_hooks_of_all
-                or _step_post_hooks_of_all
-            ):
-                return among_hooks(self, args, kwargs)
-            return step(self, *args, **kwargs)
-        except ValueError as error:
-            if "broadcast" in str(error) and (words := _state_of_another_model(self)):
-                raise RuntimeError(words) from error
-            raise
-
-    hooked.has_hooks = True  # type: ignore[attr-defined]
-    return hooked
-
-
-def _state_of_another_model(optimizer: Optimizer) -> str:
-    """What to say where the state of a parameter has another shape than the parameter; else empty."""
-    for group in optimizer.param_groups:
-        for param in group["params"]:
-            for name, value in optimizer.state.get(param, {}).items():
-                if isinstance(value, Tensor) and value.dim() and value.shape != param.shape:
-                    return (
-                        f"{broadcast_message(value.shape, param.shape)}: the state's {name!r} is of shape "
-                        f"{tuple(value.shape)}, and its parameter of shape {tuple(param.shape)}. A state is "
-                        "for a model of the same shapes, its parameters in the same order"
-                    )
-    return ""
-
-
-class Optimizer:
+class Optimizer(Hookable):
     """Base of the optimizers.
 
     A method of one's own is a subclass that defines ``step()``: for each
@@ -155,19 +84,13 @@ class Optimizer:
     tensor([ 2.5000, -1.5000], requires_grad=True)
     """
 
-    _optimizer_step_pre_hooks: OrderedDict[int, Callable[..., Any]]
-    _optimizer_step_post_hooks: OrderedDict[int, Callable[..., Any]]
-    _optimizer_state_dict_pre_hooks: OrderedDict[int, Callable[..., Any]]
-    _optimizer_state_dict_post_hooks: OrderedDict[int, Callable[..., Any]]
-    _optimizer_load_state_dict_pre_hooks: OrderedDict[int, Callable[..., Any]]
-    _optimizer_load_state_dict_post_hooks: OrderedDict[int, Callable[..., Any]]
     _stepped = False
     _scheduled = False
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         if "step" in cls.__dict__ and not hasattr(cls.step, "has_hooks"):
-            cls.step = _with_hooks(cls.step)  # type: ignore[method-assign]
+            cls.step = with_hooks(cls.step)  # type: ignore[method-assign]
 
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
         if isinstance(params, Tensor):
@@ -186,8 +109,7 @@ class Optimizer:
                 "operations, as in new = param - lr * gradient."
             )
         self.defaults = defaults
-        for name in _HOOKS:
-            setattr(self, name, OrderedDict())
+        self._make_room_for_hooks()
         self.state: defaultdict[Any, Any] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
         groups = list(params)
@@ -259,7 +181,7 @@ class Optimizer:
                 elif param._grad is not None:
                     param._grad.detach_().zero_()
 
-    @_with_hooks
+    @with_hooks
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change all parameters once, by their gradients.
 
@@ -296,40 +218,6 @@ class Optimizer:
     def _update(self, group: dict[str, Any], line: Line) -> None:
         """Change the parameters of one group in place, and note in their storages the line that did it."""
         raise NotImplementedError(f"{type(self).__name__} defines no step")
-
-    # ------------------------------------------------------------ hooks
-
-    def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call ``hook(optimizer, args, kwargs)`` before each step; it may return other ``(args, kwargs)``."""
-        return RemovableHandle(self._optimizer_step_pre_hooks, hook)
-
-    def register_step_post_hook(self, hook: Callable[..., None]) -> RemovableHandle:
-        """Call ``hook(optimizer, args, kwargs)`` after each step."""
-        return RemovableHandle(self._optimizer_step_post_hooks, hook)
-
-    def register_state_dict_pre_hook(
-        self, hook: Callable[[Any], None], prepend: bool = False
-    ) -> RemovableHandle:
-        """Call ``hook(optimizer)`` before :meth:`state_dict`; before the other hooks if ``prepend``."""
-        return _registered(self._optimizer_state_dict_pre_hooks, hook, prepend)
-
-    def register_state_dict_post_hook(
-        self, hook: Callable[..., Any], prepend: bool = False
-    ) -> RemovableHandle:
-        """Call ``hook(optimizer, state_dict)`` after :meth:`state_dict`; it may return another one."""
-        return _registered(self._optimizer_state_dict_post_hooks, hook, prepend)
-
-    def register_load_state_dict_pre_hook(
-        self, hook: Callable[..., Any], prepend: bool = False
-    ) -> RemovableHandle:
-        """Call ``hook(optimizer, state_dict)`` before one is loaded; it may return another one."""
-        return _registered(self._optimizer_load_state_dict_pre_hooks, hook, prepend)
-
-    def register_load_state_dict_post_hook(
-        self, hook: Callable[[Any], None], prepend: bool = False
-    ) -> RemovableHandle:
-        """Call ``hook(optimizer)`` after a ``state_dict`` was loaded."""
-        return _registered(self._optimizer_load_state_dict_post_hooks, hook, prepend)
 
     # ------------------------------------------------------------ saving and loading
 
@@ -399,13 +287,25 @@ class Optimizer:
         for hook in self._optimizer_load_state_dict_post_hooks.values():
             hook(self)
 
+    def _state_of_another_model(self) -> str:
+        """What to say where the state of a parameter has another shape than the parameter; else empty."""
+        for group in self.param_groups:
+            for param in group["params"]:
+                for name, value in self.state.get(param, {}).items():
+                    if isinstance(value, Tensor) and value.dim() and value.shape != param.shape:
+                        return (
+                            f"{broadcast_message(value.shape, param.shape)}: the state's {name!r} is of "
+                            f"shape {tuple(value.shape)}, and its parameter of shape {tuple(param.shape)}. "
+                            "A state is for a model of the same shapes, its parameters in the same order"
+                        )
+        return ""
+
     def __getstate__(self) -> dict[str, Any]:
         return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        for name in _HOOKS:
-            self.__dict__.setdefault(name, OrderedDict())
+        self._make_room_for_hooks()
         for group in self.param_groups:
             for name, default in self.defaults.items():
                 group.setdefault(name, default)
@@ -475,15 +375,6 @@ def _listed(params: Any) -> list[Any]:
 def _type_name(value: Any) -> str:
     kind = type(value)
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
-
-
-def _registered(
-    hooks: OrderedDict[int, Callable[..., Any]], hook: Callable[..., Any], prepend: bool
-) -> RemovableHandle:
-    handle = RemovableHandle(hooks, hook)
-    if prepend:
-        hooks.move_to_end(handle.id, last=False)
-    return handle
 
 
 def _fitting(value: Any, param: Tensor, name: Any = None) -> Any:
