@@ -23,9 +23,9 @@ import numpy as np
 from autokit.autograd.node import Node
 from autokit.batches.products import LETTERS
 from autokit.ops.convert import cast
-from autokit.ops.errors import describe, dimension_error
+from autokit.ops.errors import describe
 from autokit.ops.gpu.arrays import like
-from autokit.ops.matrices import require_tensors, title
+from autokit.ops.matrices import title
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.shape import permute
@@ -173,7 +173,7 @@ def _ready(a: Tensor, left: Labels, right: Labels, into: Labels) -> tuple[Tensor
     return _simplify(a, left, kept), kept
 
 
-def _contract_all(operands: list[Tensor], labels: list[Labels], out: Labels) -> Tensor:
+def contract_all(operands: list[Tensor], labels: list[Labels], out: Labels) -> Tensor:
     """Contract pair after pair, each time the pair that leaves the smallest result."""
     operands, labels = list(operands), list(labels)
     while len(operands) > 1:
@@ -325,9 +325,7 @@ def _checked_output(out: Labels, inputs: list[Labels]) -> Labels:
     return out
 
 
-def _without_broadcasts(
-    operands: Sequence[Tensor], inputs: list[Labels]
-) -> tuple[list[Tensor], list[Labels]]:
+def without_broadcasts(operands: Sequence[Tensor], inputs: list[Labels]) -> tuple[list[Tensor], list[Labels]]:
     """Operands without the dimensions of size 1 that meet a larger size elsewhere."""
     sizes: dict[int, int] = {}
     for place, (tensor, labels) in enumerate(zip(operands, inputs)):
@@ -411,8 +409,8 @@ def einsum(*args: Any) -> Tensor:
     inputs, out = _without_ellipses(operands, parsed, output)
     if len(operands) == 1 and operands[0].array.dtype.kind in "bui" and not set(inputs[0]) <= set(out):
         operands = [cast(operands[0], dtype=np.dtype(np.int64))]  # as wherever integers are summed
-    tensors, names = _without_broadcasts(operands, inputs)
-    return _contract_all(tensors, names, out)
+    tensors, names = without_broadcasts(operands, inputs)
+    return contract_all(tensors, names, out)
 
 
 def _require_operands(operands: list[Any]) -> None:
@@ -430,81 +428,4 @@ def _require_operands(operands: list[Any]) -> None:
         raise NotImplementedError("\"bmm\" not implemented for 'Bool': convert with .int() or .float()")
 
 
-def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
-    """The sums of products over dimensions of ``a`` paired with dimensions of ``b``.
-
-    Parameters
-    ----------
-    a, b : Tensor
-    dims : int or two sequences of int
-        How many last dimensions of ``a`` meet the first ones of ``b``; or
-        which of ``a``, and which of ``b``.
-
-    Raises
-    ------
-    RuntimeError
-        If paired sizes differ.
-    """
-    require_tensors("tensordot", a=a, b=b)
-    left_dims, right_dims = _paired(a, b, dims.tolist() if isinstance(dims, Tensor) else dims)
-    if a.array.dtype != b.array.dtype:
-        raise RuntimeError(f"both inputs should have same dtype: {describe(a)} and {describe(b)}")
-    if a.array.dtype.kind == "b":
-        raise NotImplementedError("\"tensordot\" not implemented for 'Bool': convert with .int() or .float()")
-    left = list(range(a.array.ndim))
-    right = [a.array.ndim + place for place in range(b.array.ndim)]
-    for i, j in zip(left_dims, right_dims):
-        right[j] = left[i]
-    out = [n for n in left if n not in right] + [n for n in right if n not in left]
-    tensors, names = _paired_sizes(a, b, left, right, left_dims, right_dims)
-    # What was summed alone is of int64, and PyTorch's sums here are of the operands' dtype.
-    return _contract_all(tensors, names, tuple(out)).to(a.dtype)
-
-
-def _paired(a: Tensor, b: Tensor, dims: Any) -> tuple[list[int], list[int]]:
-    """The paired dimensions of both."""
-    if isinstance(dims, int):
-        if dims < 0:
-            raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
-        if dims > min(a.array.ndim, b.array.ndim):
-            raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
-        return list(range(-dims, 0)), list(range(dims))
-    if not isinstance(dims, tuple | list):
-        raise RuntimeError(
-            "tensordot expects dims to be int or tuple[list[int], list[int]] or list[list[int]] containing "
-            f"two lists, but got dims={dims}"
-        )
-    for part in dims:
-        if not isinstance(part, tuple | list) or not all(isinstance(place, int) for place in part):
-            raise TypeError(
-                f"tensordot(): argument 'dims_self' (position 3) must be tuple of ints, not {part!r}: dims "
-                "is a number, or a list of dimensions for each of both"
-            )
-    lists = [list(each) for each in dims]
-    if len(lists) != 2 or len(lists[0]) != len(lists[1]):
-        raise RuntimeError(f"both dimension lists should have same length, got {dims}")
-    for tensor, places in zip((a, b), lists):
-        for at, place in enumerate(places):
-            if not -tensor.array.ndim <= place < tensor.array.ndim:
-                raise dimension_error(place, tensor.array.ndim, describe(tensor))
-            places[at] = place % tensor.array.ndim
-            if places[at] in places[:at]:
-                raise RuntimeError(f"dim {places[at]} appears multiple times in the list of dims")
-    return lists[0], lists[1]
-
-
-def _paired_sizes(
-    a: Tensor, b: Tensor, left: list[int], right: list[int], left_dims: list[int], right_dims: list[int]
-) -> tuple[list[Tensor], list[Labels]]:
-    """Both operands with their labels; where one of a pair of sizes is 1, the other is summed alone."""
-    for i, j in zip(left_dims, right_dims):
-        m, n = a.array.shape[i], b.array.shape[j]
-        if m != n and 1 not in (m, n):
-            raise RuntimeError(
-                f"contracted dimensions need to match, but first has size {m} in dim {i} and second has "
-                f"size {n} in dim {j}: {describe(a)} and {describe(b)}"
-            )
-    return _without_broadcasts([a, b], [tuple(left), tuple(right)])
-
-
-NAMES = Names(functions="einsum tensordot")
+NAMES = Names(functions="einsum")
