@@ -23,13 +23,14 @@ from autokit.current_gpu import OnGPU
 from autokit.devices import beside, copied
 from autokit.dtypes import COMPLEX, HALVES
 from autokit.memory import INFERENCE, Storage, clock
-from autokit.ops import complex_numbers
+from autokit.ops import complex_numbers, overlaps
 from autokit.ops.convert import cast, converted
 from autokit.ops.errors import broadcast_message, describe, way_to_a_tensor
 from autokit.ops.gpu.arrays import is_writable
 from autokit.ops.index import is_basic, plain_getitem, plain_index, put, write
 from autokit.ops.names import Names, clearer
 from autokit.ops.operands import fitting, on_one_device
+from autokit.ops.overlaps import refuse_overlap, share_memory
 from autokit.ops.recording import OUR_FILES, storage_of
 from autokit.ops.regions import seen, written
 from autokit.ops.unusual import other_gpu_of
@@ -42,6 +43,8 @@ def in_place(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     code = getattr(function, "__code__", None)
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if code is not None else ()
     takes_dtype = "dtype" in names
+    name = function.__name__
+    fills = name in overlaps.FILL
 
     def apply(input: Tensor, *arguments: Any, **settings: Any) -> Tensor:
         gpu = other_gpu_of((input,)) if UNUSUAL else None
@@ -51,8 +54,18 @@ def in_place(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
             with OnGPU(gpu):
                 return apply(input, *arguments, **settings)
         try:
-            recorded = _is_recorded(input, (*arguments, *settings.values()))
-            refuse_change(input, recorded)
+            others = (*arguments, *settings.values()) if settings else arguments
+            recorded = input._requires_grad
+            for other in others:
+                if isinstance(other, Tensor):
+                    if other._requires_grad:
+                        recorded = True
+                    if share_memory(input.array, other.array):
+                        refuse_overlap(name, input, (other,))
+            recorded = recorded and thread.state.grad_enabled
+            refuse_change(input, recorded, fills)
+            if fills and overlaps.repeats(input.array):
+                overlaps.warn_of_expanded(name)
             if takes_dtype:
                 settings = _with_own_dtype(function, input, arguments, settings)
             if recorded:
@@ -110,17 +123,21 @@ def _is_recorded(tensor: Tensor, others: tuple[Any, ...]) -> bool:
     )
 
 
-def refuse_change(tensor: Tensor, recorded: bool = False) -> None:
+def refuse_change(tensor: Tensor, recorded: bool = False, fills: bool = False) -> None:
     """Raise where a change in place would lose a gradient, or change one number for several elements.
 
-    Of a change that is ``recorded`` because of another operand more is asked.
+    Of a change that is ``recorded`` because of another operand more is asked; one that ``fills`` may change
+    one number for several elements, where no gradient would have to follow.
     """
     array = tensor.array
-    if not is_writable(array) or (0 in array.strides and array.size > 1 and _overlaps(array)):
-        raise RuntimeError(
-            "unsupported operation: more than one element of the written-to tensor refers to a single memory "
-            f"location, or it may not be written to. Please clone() {describe(tensor)} before the operation."
-        )
+    if not is_writable(array) or (0 in array.strides and overlaps.repeats(array)):
+        learns = thread.state.grad_enabled and (recorded or tensor._requires_grad)
+        if learns or not fills or not is_writable(array):
+            raise RuntimeError(
+                "unsupported operation: more than one element of the written-to tensor refers to a single "
+                "memory location, or it may not be written to. Please clone() the tensor before performing "
+                f"the operation. It is {describe(tensor)}."
+            )
     if tensor._storage is INFERENCE and not thread.state.inference:
         raise RuntimeError(
             "Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone "
@@ -136,10 +153,6 @@ def refuse_change(tensor: Tensor, recorded: bool = False) -> None:
     base = tensor.__dict__.get("_base")
     if base is not None:
         _refuse_view(tensor, base, recorded)
-
-
-def _overlaps(array: Any) -> bool:
-    return any(size > 1 and not stride for size, stride in zip(array.shape, array.strides))
 
 
 def _refuse_view(tensor: Tensor, base: Tensor, recorded: bool) -> None:
@@ -246,7 +259,7 @@ def overwrite(tensor: Tensor, result: Tensor) -> None:
         result = put(as_it_was(tensor), result, index=(Ellipsis,))  # the old elements get no gradient
     base = tensor.__dict__.get("_base") if result._node is not None else None
     before = _base_as_it_was(base) if base is not None else None
-    array[...] = made
+    overlaps.change(array, made)
     if result._node is not None:
         _rebase(tensor, result, before)
 
@@ -305,18 +318,29 @@ def mark_changed(tensor: Tensor) -> None:
     storage_of(tensor).change(frame.f_code, frame.f_lasti)
 
 
-def setitem(self: Tensor, index: Any, value: Any) -> None:
-    """Write ``value`` at ``index``; a place named twice is written once."""
+def setitem(self: Tensor, index: Any, value: Any, fills: bool = False) -> None:
+    """Write ``value`` at ``index``; a place named twice is written once.  ``fills`` as in refuse_change."""
     gpu = other_gpu_of((self,)) if UNUSUAL else None
     if gpu is not None:
         with OnGPU(gpu):
-            return setitem(self, index, value)
-    refuse_change(self, isinstance(value, Tensor) and value._requires_grad)
+            return setitem(self, index, value, fills)
     entries = plain_index(self, index)
+    if 0 in self.array.strides and not fills and overlaps.repeats(self.array):
+        if not is_basic(entries):
+            overlaps.warn_of_expanded("index_put")
+            fills = True
+        else:
+            part = plain_getitem(self, index=entries)
+            if part.array.shape != self.array.shape:
+                return setitem(part, Ellipsis, value)
+    refuse_change(self, isinstance(value, Tensor) and value._requires_grad, fills)
     if not isinstance(value, Tensor):
         value = _as_element(value, self)
-    elif value.array.ndim and value.array.size == 1:
-        value = value.reshape(())  # one element fits everywhere, whatever its dimensions
+    else:
+        if value.array.ndim and value.array.size == 1:
+            value = value.reshape(())  # one element fits everywhere, whatever its dimensions
+        if share_memory(self.array, value.array):
+            _refuse_sharing(self, entries, value)
     if isinstance(value, Tensor) and not (self.array.__class__ is value.array.__class__ is np.ndarray):
         if is_basic(entries) or not value.array.ndim:
             value = value.to(self.device)
@@ -334,6 +358,17 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
             f"result of shape {list(part)}. {broadcast_message(value.shape, part)}"
         ) from error
     mark_changed(self)
+
+
+def _refuse_sharing(tensor: Tensor, entries: tuple[Any, ...], value: Tensor) -> None:
+    """Raise where ``value`` shares memory with its place, and is not just repeated there."""
+    if not is_basic(entries):
+        if value.array.ndim or any(entry.dtype.kind != "b" for entry in entries if hasattr(entry, "dtype")):
+            refuse_overlap("index_put", tensor, (value,))  # else only the number is read, once
+    elif value.array.ndim:
+        part = new_tensor(plain_getitem.operation.forward(tensor.array, entries))
+        if part.array.shape == value.array.shape[value.array.ndim - part.array.ndim :]:
+            refuse_overlap("copy", part, (value,))
 
 
 def _as_element(value: Any, tensor: Tensor) -> Any:
@@ -380,9 +415,8 @@ def fill_(self: Tensor, value: Any) -> Tensor:
         )
     if not isinstance(value, Tensor | int | float | complex | np.generic):
         raise TypeError(f"fill_(): argument 'value' must be a number or a Tensor, not {type(value).__name__}")
-    if isinstance(value, int | float | complex | np.generic):
-        value = fitting(value, self.array.dtype)
-    setitem(self, Ellipsis, value)
+    is_number = not isinstance(value, Tensor)
+    setitem(self, Ellipsis, fitting(value, self.array.dtype) if is_number else value, fills=is_number)
     return self
 
 
@@ -400,6 +434,8 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
         raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
     if src.array.shape != self.array.shape:
         _require_room(self, src)
+    if share_memory(self.array, src.array):
+        refuse_overlap("copy", self, (src,))
     setitem(self, Ellipsis, src if src.array.dtype == self.array.dtype else cast(src, self.array.dtype))
     return self
 

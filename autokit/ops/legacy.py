@@ -125,13 +125,13 @@ def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tenso
         raise RuntimeError("dimensions must larger than 1")
     if len(sizes) > 2 and len(set(sizes)) > 1:
         raise RuntimeError("all dimensions of input must be of equal length")
-    inplace.refuse_change(self)
+    inplace.refuse_change(self, fills=True)
     fill_value = fitting(fill_value, self.array.dtype)
     rows = range(sizes[0] if wrap and len(sizes) == 2 else min(sizes))
     chosen = [row for row in rows if row % (sizes[1] + 1) < sizes[1]] if wrap else list(rows)
     columns = [row % (sizes[1] + 1) for row in chosen] if wrap else chosen
     if chosen:
-        self[(chosen, *[columns] * (len(sizes) - 1))] = fill_value
+        inplace.setitem(self, (chosen, *[columns] * (len(sizes) - 1)), fill_value, fills=True)
     return self
 
 

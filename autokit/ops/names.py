@@ -18,6 +18,7 @@ from autokit import dtypes
 from autokit.batches.batch import NotBatched
 from autokit.dtypes import COMPLEX
 from autokit.ops import complex_numbers
+from autokit.ops.overlaps import refuse_overlap
 from autokit.ops.unusual import asks_for_care, in_place_of, with_care
 from autokit.ops.warn import warn
 from autokit.tensor import Tensor
@@ -108,7 +109,11 @@ def public(function: Callable[..., Any]) -> Callable[..., Any]:
             result = _by_samples(function, arguments, settings, error)
         except Exception as error:
             raise clearer(error, function, arguments, settings) from error.__cause__
-        return result if out is None else write_out(function.__name__, result, out)
+        return (
+            result
+            if out is None
+            else write_out(function.__name__, result, out, (*arguments, *settings.values()))
+        )
 
     return apply
 
@@ -246,16 +251,16 @@ def unknown_keyword(function: str, name: str, known: list[str]) -> TypeError:
     return TypeError(f"{function}() got an unexpected keyword argument '{name}'{hint}")
 
 
-def write_out(function: str, result: Any, out: Any) -> Any:
-    """Write ``result`` into the tensor ``out``, or several into several, and return that.
+def write_out(function: str, result: Any, out: Any, operands: tuple[Any, ...] = ()) -> Any:
+    """Write ``result``, made from ``operands``, into the tensor ``out``, or several into several.
 
     Raises
     ------
     RuntimeError
-        If a gradient would be lost, or the elements would lose their kind.
+        If a gradient would be lost, the elements would lose their kind, or ``out`` overlaps an operand.
     """
     if isinstance(result, tuple) and isinstance(out, tuple | list):
-        written = [write_out(function, *pair) for pair in zip(result, out)]
+        written = [write_out(function, *pair, operands) for pair in zip(result, out)]
         return type(result)(*written) if hasattr(result, "_fields") else tuple(written)
     if isinstance(result, tuple):
         raise TypeError(
@@ -272,6 +277,7 @@ def write_out(function: str, result: Any, out: Any) -> Any:
         raise RuntimeError(
             f"result type {result.dtype.name} can't be cast to the desired output type {out.dtype.name}"
         )
+    refuse_overlap(function, out, operands)
     if out.array.shape == result.array.shape:
         return out.copy_(result)
     if out.array.size:

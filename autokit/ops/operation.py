@@ -126,7 +126,7 @@ def _unary(operation: Operation) -> Callable[..., Tensor]:
 
     def apply(input: Any, *, out: Tensor | None = None) -> Tensor:
         if out is not None:
-            return write_out(operation.name, apply(input), out)
+            return write_out(operation.name, apply(input), out, (input,))
         if input.__class__ is not Tensor and not isinstance(input, Tensor):
             raise not_a_tensor(operation, input, 0)
         array = input.array
@@ -222,7 +222,7 @@ def _unary_with_settings(operation: Operation) -> Callable[..., Tensor]:
 
     def apply(*arguments: Any, out: Tensor | None = None, **settings: Any) -> Tensor:
         if out is not None:
-            return write_out(operation.name, apply(*arguments, **settings), out)
+            return write_out(operation.name, apply(*arguments, **settings), out, arguments)
         if len(arguments) != 1 or settings.keys() != operation.defaults.keys():
             arguments, settings = _bind(operation, arguments, settings)
         (input,) = arguments
@@ -258,7 +258,7 @@ def _unary_with_settings(operation: Operation) -> Callable[..., Tensor]:
 def _general(operation: Operation) -> Callable[..., Tensor]:
     def apply(*arguments: Any, out: Tensor | None = None, **settings: Any) -> Tensor:
         if out is not None:
-            return write_out(operation.name, apply(*arguments, **settings), out)
+            return write_out(operation.name, apply(*arguments, **settings), out, arguments)
         arguments, settings = _bind(operation, arguments, settings)
         if UNUSUAL and thread.state.autocast is not None:
             return autocasted(operation.name, apply, arguments, settings)

@@ -389,7 +389,7 @@ def _of_itself(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     def apply(self: Tensor, *arguments: Any, **settings: Any) -> Tensor:
         from autokit.ops.inplace import mark_changed, refuse_change
 
-        refuse_change(self)
+        refuse_change(self, fills=True)
         before = new_tensor(self.array)
         before._node, before._requires_grad = self._node, self._requires_grad
         result = function(before, *arguments, **settings)
