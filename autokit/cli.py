@@ -162,9 +162,14 @@ def _doctor(options: argparse.Namespace) -> int:
     from autokit.classroom.doctor import examine
 
     print(f"autokit {__version__} on {platform.system()} {platform.machine()}\n")
-    lacking = False
+    lacking = []
     for finding in examine():
         print(finding, flush=True)
-        lacking |= finding.part.needed and not finding.works
-    print("\nSomething needed is missing: see above." if lacking else "\nEverything needed works.")
-    return int(lacking)
+        if not finding.works and "(optional)" not in finding.part.name:
+            lacking.append(finding.part)
+    if any(part.needed for part in lacking):
+        print("\nSomething needed is missing: see above.")
+        return 1
+    names = ", ".join(part.name for part in lacking)
+    print(f"\nThe engine works; not here: {names}." if lacking else "\nEverything needed works.")
+    return 0

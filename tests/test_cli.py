@@ -128,6 +128,8 @@ def test_the_doctor_says_what_is_missing_and_how_to_get_it(
     assert run.stderr == ""
     lines = rf"^  (--|MISSING) +{part}: .+\n +to get it: pip install"
     assert re.search(lines, run.stdout, re.MULTILINE), run.stdout
+    words = "Something needed is missing: see above." if status else f"The engine works; not here: {part}."
+    assert run.stdout.splitlines()[-1] == words
 
 
 def test_lab_without_jupyterlab_says_how_to_get_it(tmp_path: Path):

@@ -21,15 +21,18 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.backends.backend_pdf import FigureCanvasPdf
-from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties, fontManager, get_font
-from matplotlib.patches import FancyBboxPatch, PathPatch
-from matplotlib.path import Path as Outline
-
 from autokit.draw.metrics import width
+from autokit.draw.required import require_matplotlib
 from autokit.draw.themes import recolour
+
+require_matplotlib()
+
+from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: E402
+from matplotlib.backends.backend_pdf import FigureCanvasPdf  # noqa: E402
+from matplotlib.figure import Figure  # noqa: E402
+from matplotlib.font_manager import FontProperties, fontManager, get_font  # noqa: E402
+from matplotlib.patches import FancyBboxPatch, PathPatch  # noqa: E402
+from matplotlib.path import Path as Outline  # noqa: E402
 
 _NAMESPACE = "{http://www.w3.org/2000/svg}"
 _DPI = 96.0

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from autokit.draw.escape import visible
 from autokit.draw.image import image
+from autokit.draw.required import require_matplotlib
 from autokit.plot.themes import in_theme
 
 if TYPE_CHECKING:
@@ -48,16 +49,6 @@ _STYLE: Any = {
     "svg.hashsalt": "autokit",
     "svg.fonttype": "path",
 }
-
-
-def require_matplotlib() -> None:
-    """Raise an error that says how to get matplotlib, where there is none."""
-    try:
-        import matplotlib  # noqa: F401
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError(
-            "a chart that stands still is drawn by matplotlib: pip install matplotlib, or the extra 'lab'"
-        ) from None
 
 
 @contextmanager

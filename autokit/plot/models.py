@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autokit.devices import to_numpy
+from autokit.draw.required import require_matplotlib
 from autokit.graphs.exploration import Spread, explore_layers
 from autokit.nn.module import Module
 from autokit.plot.figures import (
@@ -16,7 +17,6 @@ from autokit.plot.figures import (
     ORANGE,
     QUIET,
     axes_for,
-    require_matplotlib,
     scale_by_powers,
     style,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -53,6 +54,17 @@ def test_what_cannot_be_saved_so_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="frames"):
         timeline(graphs.product()).save(tmp_path / "a.gif", frames=0)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("form", ["png", "pdf", "gif"])
+def test_without_matplotlib_it_is_said_how_to_get_it(
+    form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    for name in ("mpl", "animation"):
+        monkeypatch.delitem(sys.modules, f"autokit.draw.{name}", raising=False)
+    with pytest.raises(ModuleNotFoundError, match=r"matplotlib, which comes with pip install .*\[lab\]"):
+        saved(timeline(graphs.product()), tmp_path, form)
 
 
 def test_a_png_has_the_size_of_the_picture(tmp_path: Path) -> None:
