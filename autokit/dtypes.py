@@ -124,6 +124,11 @@ class _ByNumpy(dict[np.dtype, dtype]):
         return super().__contains__(key) or getattr(key, "name", None) in _RARE_NAMES
 
 
+def note(met: np.dtype) -> None:
+    """Know that the program has numbers of the dtype ``met``, which may be rare: operations ask for that."""
+    BY_NUMPY[met].numpy  # noqa: B018
+
+
 _OTHER_NAMES = {
     "bool": (),
     "uint8": (),

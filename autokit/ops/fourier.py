@@ -78,7 +78,9 @@ def _of_real_gradient(g: Any, shape: tuple[int, ...], dim: tuple[int, ...], norm
 )
 def _transform_of_real(a, /, dim, norm, half):
     """The transform of real numbers along ``dim``; ``half`` of it along the last of these."""
-    return (np.fft.rfftn if half else np.fft.fftn)(a, axes=dim, norm=norm)
+    made = (np.fft.rfftn if half else np.fft.fftn)(a, axes=dim, norm=norm)
+    dtypes.note(made.dtype)  # these may be the program's first complex numbers
+    return made
 
 
 def _to_real_gradient(g: Any, dim: tuple[int, ...], norm: str, size: int) -> Any:
