@@ -54,9 +54,9 @@ def own_threads() -> Iterator[None]:
 def until(holds: Callable[[], bool]) -> bool:
     """Whether it came to hold within half a minute."""
     end = time.monotonic() + 30
-    while not holds() and time.monotonic() < end:
+    while not (found := holds()) and time.monotonic() < end:
         time.sleep(0.001)
-    return holds()
+    return found  # asked again it might hold no more
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 5])
