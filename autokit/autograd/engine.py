@@ -169,7 +169,7 @@ def flow(
                         made = vjp(gradient, value)
                     else:
                         made = vjp(gradient, value, *map(node.settings.__getitem__, chosen))
-                    source = value = None  # it may be large, and is not needed while other rules run
+                    value = None  # it may be large, and is not needed while other rules run
                 if gpus is not None:
                     gpus.to(made)
                 is_node = target.__class__ is Node or type(target) in NODES

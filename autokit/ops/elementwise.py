@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
@@ -20,12 +19,13 @@ from autokit.ops.stepwise import in_steps
 
 # A module's own names are found sooner than NumPy's.
 _ndarray, _empty, _maximum = np.ndarray, np.empty, np.maximum
+_multiply, _subtract = np.multiply, np.subtract
 
 
 @operation(
     "exp",
     "exp {a}",
-    a=derivative("{out}", lambda g, out: g * out, operator.mul),
+    a=derivative("{out}", lambda g, out: g * out, np.multiply),
     floating=True,
     on_arrays=np.exp,
     fitting=True,
@@ -49,10 +49,14 @@ def sqrt(a, /):
     return np.sqrt(a)
 
 
+def _of_tanh(g: Any, out: Any) -> Any:
+    return _subtract(g, _multiply(_multiply(g, out), out))  # NumPy's functions, in less time than operators
+
+
 @operation(
     "tanh",
     "tanh {a}",
-    a=derivative("1 − {out}²", lambda g, out: g - g * out * out),
+    a=derivative("1 − {out}²", lambda g, out: g - g * out * out, _of_tanh),
     floating=True,
     on_arrays=np.tanh,
     fitting=True,

@@ -7,7 +7,6 @@ all of them: the same number for each element, as each is rounded once.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -44,14 +43,14 @@ def _shared(native: str, plain: Callable[[Any, Any], Any]) -> Callable[[Any, Any
 
 
 SHARED: dict[Any, Callable[..., Any]] = {
-    operator.add: _shared("native_loops.add", operator.add),
-    operator.sub: _shared("native_loops.subtract", operator.sub),
-    operator.mul: _shared("native_loops.multiply", operator.mul),
-    operator.truediv: _shared("native_loops.divide", operator.truediv),
+    np.add: _shared("native_loops.add", np.add),
+    np.subtract: _shared("native_loops.subtract", np.subtract),
+    np.multiply: _shared("native_loops.multiply", np.multiply),
+    np.divide: _shared("native_loops.divide", np.divide),
 }
 """What computes the same as each function where arrays are large."""
 
-add = SHARED[operator.add]
+add = SHARED[np.add]
 
 
 def add_to(into: Any, a: Any) -> Any:

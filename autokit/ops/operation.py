@@ -79,9 +79,9 @@ def operation(symbol: str, formula: str, **options: Any) -> Callable[[Callable[.
         granted where there are no settings and nothing ``reduces``.
     linear : bool
         The result is linear in each operand, as long as the others stay; taken for granted for a view.
-    fitting : bool
+    fitting : bool or "alike"
         What the derivatives make of arrays has the operand's own shape and dtype whatever comes in, so that
-        the engine need not look.
+        the engine need not look; ``"alike"`` where that is so as long as the operand has the result's shape.
     name : str, optional
         The operation's name, where the function is called otherwise.
     backward : str or function of the node, optional

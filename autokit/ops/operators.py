@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -34,7 +33,8 @@ flat = derivative("0", lambda g: np.zeros_like(g))
     a=derivative("1", unchanged),
     b=derivative("1", unchanged),
     name="add",
-    on_arrays=operator.add,
+    on_arrays=np.add,
+    fitting="alike",
 )
 def plain_add(a, b, /):
     """See :func:`add`."""
@@ -85,9 +85,10 @@ def is_number(node: Node, place: int) -> bool:
     "−",
     "{a} − {b}",
     a=derivative("1", unchanged),
-    b=derivative("−1", lambda g: -g, operator.neg),
+    b=derivative("−1", lambda g: -g, np.negative),
     name="sub",
-    on_arrays=operator.sub,
+    on_arrays=np.subtract,
+    fitting="alike",
     backward=lambda node: "RsubBackward1" if is_number(node, 0) else "SubBackward0",
 )
 def plain_sub(a, b, /):
@@ -109,9 +110,10 @@ def is_of_bools(value: Any) -> bool:
 @operation(
     "×",
     "{a} · {b}",
-    a=derivative("{b}", lambda g, b: g * b, operator.mul),
-    b=derivative("{a}", lambda g, a: g * a, operator.mul),
-    on_arrays=operator.mul,
+    a=derivative("{b}", lambda g, b: g * b, np.multiply),
+    b=derivative("{a}", lambda g, a: g * a, np.multiply),
+    on_arrays=np.multiply,
+    fitting="alike",
 )
 def mul(a, b, /):
     """The product, element by element."""
@@ -121,11 +123,12 @@ def mul(a, b, /):
 @operation(
     "÷",
     "{a} / {b}",
-    a=derivative("1 / {b}", lambda g, b: g / b, operator.truediv),
+    a=derivative("1 / {b}", lambda g, b: g / b, np.divide),
     b=derivative("−{out} / {b}", lambda g, b, out: -g * out / b),
     floating=True,
     name="div",
-    on_arrays=operator.truediv,
+    on_arrays=np.divide,
+    fitting="alike",
     backward=lambda node: "MulBackward0" if is_number(node, 0) else "DivBackward0",  # 2 / x is 2 · (1 / x)
 )
 def plain_div(a, b, /):
@@ -174,7 +177,7 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
     return _div_rounded(input, other, rounding_mode)
 
 
-@operation("−", "−{a}", a=derivative("−1", lambda g: -g, operator.neg), on_arrays=operator.neg)
+@operation("−", "−{a}", a=derivative("−1", lambda g: -g, np.negative), on_arrays=np.negative)
 def neg(a, /):
     """The negative of each element."""
     return -a

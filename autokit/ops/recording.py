@@ -66,7 +66,8 @@ def record(
             way, sources = recorded_with_samples(operation, array, way, sources)
     node = Node()
     node.operation = operation
-    node.way = way if not RARE else operation.own_way(way, array, sources)
+    if RARE:
+        way = operation.own_way(way, array, sources)
     node.sources = sources
     node.output = array
     node.settings = settings
@@ -79,8 +80,10 @@ def record(
         # that were shown, and so have classes of their own, go without.
         node.shape = source.shape
         node.saved = None
+        node.way = way.alike
     else:
         node.shape = shape
+        node.way = way
         node.saved = {} if array.size > small else None
     node.sequence = next(clock)
     node.scope = state.scope

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from autokit.autograd.node import Node
 from autokit.dtypes import COMPLEX, HALVES
@@ -63,10 +63,12 @@ class Way:
     there is one for all operands; ``learns`` says for each operand whether a gradient
     is wanted; ``saves`` names the operands, and ``out``, that the rules need;
     ``spare`` are the places of the other operands; ``fitting`` says that what ``rules`` make of arrays has
-    the operand's shape and dtype; ``complex`` that the result or an operand is complex.
+    the operand's shape and dtype; ``alike`` is the way to go where the first operand has the shape of the
+    result, which may be fitting then; ``complex`` says that the result or an operand is complex.
     """
 
     __slots__ = (
+        "alike",
         "complex",
         "fitting",
         "joint",
@@ -100,6 +102,7 @@ class Way:
         self.saves = saves
         self.spare = spare
         self.fitting = fitting
+        self.alike = self
 
 
 class Operation:
@@ -119,7 +122,7 @@ class Operation:
         own_precision: bool = False,
         elementwise: bool = False,
         linear: bool | None = None,
-        fitting: bool = False,
+        fitting: bool | Literal["alike"] = False,
         name: str | None = None,
         backward: str | Callable[[Node], str] | None = None,
         on_arrays: Callable[..., Any] | None = None,
@@ -230,8 +233,15 @@ class Operation:
         saves = tuple(name for place, name in names if name in needed or place in needed)
         all_operands = self.operands * len(learns) if self.variadic else self.operands
         spare = frozenset(place for place, name in enumerate(all_operands) if name not in saves)
-        fitting = self.fitting and rules is self.rules
-        return Way(applying(rules), applying(plain_rules), learns, saves, spare, fitting)
+
+        def made(fitting: bool) -> Way:
+            return Way(applying(rules), applying(plain_rules), learns, saves, spare, fitting)
+
+        own = rules is self.rules
+        way = made(own and self.fitting is True)
+        if own and self.fitting == "alike" and learns == (True, False):
+            way.alike = made(True)
+        return way
 
     def __repr__(self) -> str:
         return f"<operation {self.name}>"

@@ -168,6 +168,11 @@ class WayOfSamples(Way):
         self.fitting, self.complex = False, way.complex
         self.levels = levels
 
+    @property
+    def alike(self) -> WayOfSamples:  # type: ignore[override]
+        """Itself: the engine always looks."""
+        return self
+
 
 def _levels_behind(source: Any) -> tuple[Level, ...]:
     """The levels that the value of a source has samples of, also where it let the value go."""
