@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import tracemalloc
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -17,13 +16,6 @@ require("torch")
 import torch  # noqa: E402
 
 BOTH = (autokit, torch)
-
-
-@pytest.fixture(autouse=True)
-def _warnings_are_silent():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
 
 
 def facts(tensor: Any) -> tuple[Any, ...]:

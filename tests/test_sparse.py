@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -20,14 +19,9 @@ from tests.support import require
 require("torch")
 import torch  # noqa: E402
 
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # PyTorch calls its sparse tensors young
+
 BOTH = (autokit, torch)
-
-
-@pytest.fixture(autouse=True)
-def _pytorchs_warnings_are_silent():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
 
 
 def numbers(tensor: Any) -> np.ndarray:

@@ -280,8 +280,6 @@ def nansum(
 ) -> Tensor:
     """The :func:`sum` of the elements that are not nan."""
     dim = checked("nansum", input, dim, keepdim)
-    if dtype is None:
-        return plain_nansum(input, dim, keepdim)
     return converted(plain_nansum(converted(input, dtype), dim, keepdim), dtype)
 
 

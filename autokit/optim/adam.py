@@ -127,31 +127,20 @@ class Adam(ElementwiseOptimizer):
         return zeros_for(param, *names)
 
     def _numbers_of_step(self, state: dict[str, float], group: dict[str, Any]) -> dict[str, float | None]:
-        lr, weight_decay, step = number_of(group["lr"]), group["weight_decay"], state["step"]
+        step = state["step"]
         beta1, beta2 = map(number_of, group["betas"])
-        decoupled = group["decoupled_weight_decay"]
         return {
-            "shrink": 1 - lr * weight_decay if weight_decay and decoupled else None,
-            "decay": weight_decay if weight_decay and not decoupled else None,
-            "way": 1 - beta1,
-            "kept": beta2,
-            "fresh": 1 - beta2,
+            **numbers_of_averages(group),
             # The corrections of both averages are single numbers, so they are applied where it costs least.
             "correction": math.sqrt(1 - beta2**step),
             "eps": group["eps"],
-            "rate": lr / (1 - beta1**step),
+            "rate": number_of(group["lr"]) / (1 - beta1**step),
         }
 
     @staticmethod
     def _change(array: Any, gradient: Any, state: dict[str, Any], by: dict[str, Any]) -> None:
         mean, mean_square = state["exp_avg"], state["exp_avg_sq"]
-        if by["shrink"] is not None:
-            array *= by["shrink"]
-        elif by["decay"] is not None:
-            gradient = gradient + by["decay"] * array
-
-        move_towards(mean, gradient, by["way"])
-        average_square(mean_square, gradient, by["kept"], by["fresh"])
+        take_in(array, gradient, mean, mean_square, by)
         if "max_exp_avg_sq" in state:
             mean_square = np.maximum(state["max_exp_avg_sq"], mean_square, out=state["max_exp_avg_sq"])
 
@@ -223,3 +212,32 @@ class AdamW(Adam):
         super().__setstate__(state)
         for group in self.param_groups:
             group["decoupled_weight_decay"] = True  # the state may be one that Adam saved
+
+
+def numbers_of_averages(group: dict[str, Any]) -> dict[str, float | None]:
+    """The numbers that :func:`take_in` needs, from the settings of a group."""
+    lr, weight_decay = number_of(group["lr"]), group["weight_decay"]
+    decoupled = group["decoupled_weight_decay"]
+    beta1, beta2 = map(number_of, group["betas"])
+    return {
+        "shrink": 1 - lr * weight_decay if weight_decay and decoupled else None,
+        "decay": weight_decay if weight_decay and not decoupled else None,
+        "way": 1 - beta1,
+        "kept": beta2,
+        "fresh": 1 - beta2,
+    }
+
+
+def take_in(array: Any, gradient: Any, mean: Any, mean_square: Any, by: dict[str, Any]) -> Any:
+    """Take ``gradient`` into both averages, in place, and decay the parameter's ``array``.
+
+    This is what every step of Adam and its relatives begins with.  Returns the gradient that the averages
+    took in: with the weight decay, unless that shrank ``array`` directly.
+    """
+    if by["shrink"] is not None:
+        array *= by["shrink"]
+    elif by["decay"] is not None:
+        gradient = gradient + by["decay"] * array
+    move_towards(mean, gradient, by["way"])
+    average_square(mean_square, gradient, by["kept"], by["fresh"])
+    return gradient

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from autokit.optim.elementwise import ElementwiseOptimizer, average_square, move_towards, scalar, zeros_for
+from autokit.optim.adam import numbers_of_averages, take_in
+from autokit.optim.elementwise import ElementwiseOptimizer, scalar, zeros_for
 from autokit.optim.optimizer import Params, check_betas, check_not_negative, check_one_element, number_of
 from autokit.tensor import Tensor
 
@@ -96,16 +97,11 @@ class NAdam(ElementwiseOptimizer):
         state["mu_product"].array *= _momentum(state["step"].array.item(), group)
 
     def _numbers_of_step(self, state: dict[str, float], group: dict[str, Any]) -> dict[str, float | None]:
-        lr, weight_decay, step = number_of(group["lr"]), group["weight_decay"], state["step"]
-        beta1, beta2 = group["betas"]
-        decoupled = group["decoupled_weight_decay"]
+        lr, step = number_of(group["lr"]), state["step"]
+        beta2 = group["betas"][1]
         product, next_momentum = state["mu_product"], _momentum(step + 1, group)
         return {
-            "shrink": 1 - lr * weight_decay if weight_decay and decoupled else None,
-            "decay": weight_decay if weight_decay and not decoupled else None,
-            "way": 1 - beta1,
-            "kept": beta2,
-            "fresh": 1 - beta2,
+            **numbers_of_averages(group),
             "correction": 1 - beta2**step,
             "eps": group["eps"],
             "of_gradient": lr * (1 - _momentum(step, group)) / (1 - product),
@@ -115,12 +111,7 @@ class NAdam(ElementwiseOptimizer):
     @staticmethod
     def _change(array: Any, gradient: Any, state: dict[str, Any], by: dict[str, Any]) -> None:
         mean, mean_square = state["exp_avg"], state["exp_avg_sq"]
-        if by["shrink"] is not None:
-            array *= by["shrink"]
-        elif by["decay"] is not None:
-            gradient = gradient + by["decay"] * array
-        move_towards(mean, gradient, by["way"])
-        average_square(mean_square, gradient, by["kept"], by["fresh"])
+        gradient = take_in(array, gradient, mean, mean_square, by)
 
         divisor = mean_square / by["correction"]
         np.sqrt(divisor, out=divisor)

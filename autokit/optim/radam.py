@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from autokit.optim.elementwise import ElementwiseOptimizer, average_square, move_towards, zeros_for
+from autokit.optim.adam import numbers_of_averages, take_in
+from autokit.optim.elementwise import ElementwiseOptimizer, zeros_for
 from autokit.optim.optimizer import Params, check_betas, check_not_negative, check_one_element, number_of
 from autokit.tensor import Tensor
 
@@ -94,9 +95,8 @@ class RAdam(ElementwiseOptimizer):
         return zeros_for(param, "exp_avg", "exp_avg_sq")
 
     def _numbers_of_step(self, state: dict[str, float], group: dict[str, Any]) -> dict[str, float | None]:
-        lr, weight_decay, step = number_of(group["lr"]), group["weight_decay"], state["step"]
+        lr, step = number_of(group["lr"]), state["step"]
         beta1, beta2 = group["betas"]
-        decoupled = group["decoupled_weight_decay"]
         correction = 1 - beta2**step
         longest = 2 / (1 - beta2) - 1
         length = longest - 2 * step * beta2**step / correction  # of the average: as of how many gradients
@@ -106,11 +106,7 @@ class RAdam(ElementwiseOptimizer):
                 (length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)
             ) * math.sqrt(correction)
         return {
-            "shrink": 1 - lr * weight_decay if weight_decay and decoupled else None,
-            "decay": weight_decay if weight_decay and not decoupled else None,
-            "way": 1 - beta1,
-            "kept": beta2,
-            "fresh": 1 - beta2,
+            **numbers_of_averages(group),
             "rate": lr / (1 - beta1**step),
             "eps": group["eps"],
             "rectification": rectification,
@@ -119,12 +115,7 @@ class RAdam(ElementwiseOptimizer):
     @staticmethod
     def _change(array: Any, gradient: Any, state: dict[str, Any], by: dict[str, Any]) -> None:
         mean, mean_square = state["exp_avg"], state["exp_avg_sq"]
-        if by["shrink"] is not None:
-            array *= by["shrink"]
-        elif by["decay"] is not None:
-            gradient = gradient + by["decay"] * array
-        move_towards(mean, gradient, by["way"])
-        average_square(mean_square, gradient, by["kept"], by["fresh"])
+        take_in(array, gradient, mean, mean_square, by)
 
         change = mean * by["rate"]
         if by["rectification"] is not None:
