@@ -10,6 +10,7 @@ from autokit.ops import (
     decompositions,
     factors,
     inverses,
+    ldl,
     least_squares,
     linalg,
     matrix_chains,
@@ -80,6 +81,11 @@ _FUNCTIONS = {
         "matrix_norm": "matrix_norm",
         "norm": "linalg_norm",
         "vector_norm": "vector_norm",
+    },
+    ldl: {
+        "ldl_factor": "ldl_factor",
+        "ldl_factor_ex": "ldl_factor_ex",
+        "ldl_solve": "ldl_solve",
     },
     factors: {
         "lu": "linalg_lu",

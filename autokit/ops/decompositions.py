@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from autokit.devices import module_of
+from autokit.meta_array import MetaArray
 from autokit.ops.errors import describe
 from autokit.ops.gpu.arrays import any_of, like, raising
 from autokit.ops.matrices import (
@@ -121,7 +122,7 @@ def cholesky(input: Tensor, upper: bool = False) -> Tensor:
 
 
 def _cholesky(name: str, A: Tensor, upper: bool) -> Tensor:
-    if not A.array.size:
+    if not A.array.size or A.array.__class__ is MetaArray:
         return A.clone()
     try:
         return plain_cholesky(A, upper=upper)
@@ -135,6 +136,8 @@ def _cholesky(name: str, A: Tensor, upper: bool) -> Tensor:
 
 
 def _minors(a: Any) -> Any:
+    if a.__class__ is MetaArray:
+        return MetaArray(a.shape[:-2], np.int32)
     flat = a.reshape((math.prod(a.shape[:-2]), *a.shape[-2:]))
     found = [_first_bad_minor(each) for each in flat]
     return module_of(a).asarray(found, np.int32).reshape(a.shape[:-2])

@@ -81,10 +81,10 @@ def _lu_gradient(g: Any, out: Any, order: Any) -> Any:
     if more is not None:
         gradient = np.concatenate([gradient, more], axis=-2 if rows > columns else -1)
     # The rows go back to where the pivots took them from.
-    return _permutation(order, _dtype(out)) @ gradient
+    return permutation_of(order, _dtype(out)) @ gradient
 
 
-def _permutation(order: Any, dtype: Any) -> Any:
+def permutation_of(order: Any, dtype: Any) -> Any:
     """P, for which P L U is A: column k has its 1 in the row that came to be row k."""
     return contiguous(
         np.swapaxes(read_at(module_of(order).eye(order.shape[-1], dtype=dtype), (order,)), -1, -2)
@@ -177,7 +177,7 @@ def lu_unpack(
     permutation = empty
     if unpack_pivots:
         order = order_of_rows(_steps("lu_unpack", LU_data, LU_pivots), LU_data.array.shape[-2])
-        permutation = new_tensor(_permutation(order, LU_data.array.dtype))
+        permutation = new_tensor(permutation_of(order, LU_data.array.dtype))
     if not unpack_data:
         return LuUnpackResult(permutation, empty, empty)
     return LuUnpackResult(permutation, _unit_lower(LU_data), _upper(LU_data))
@@ -227,7 +227,7 @@ def linalg_lu_solve(
     if not left:
         return linalg_lu_solve(LU, pivots, B.mH, adjoint=not adjoint).mH
     order = order_of_rows(steps, LU.array.shape[-1])
-    permutation = new_tensor(_permutation(order, LU.array.dtype))
+    permutation = new_tensor(permutation_of(order, LU.array.dtype))
     if adjoint:
         turned = LU.mH
         half = plain_solve_triangular(turned, B, upper=False)

@@ -21,7 +21,7 @@ def lu_arrays(a: Any) -> tuple[Any, Any]:
     pivots = np.zeros_like(a, shape=(len(lu), steps), dtype=np.int32)
     each = module_of(lu).arange(len(lu))
     for step in range(steps):
-        largest = step + _sizes(lu[:, step:, step]).argmax(axis=1)
+        largest = step + sizes(lu[:, step:, step]).argmax(axis=1)
         pivots[:, step] = largest + 1
         lu[each, step], lu[each, largest] = lu[each, largest], lu[each, step]
         pivot = lu[:, step, step, None]
@@ -30,7 +30,7 @@ def lu_arrays(a: Any) -> tuple[Any, Any]:
     return lu.reshape(a.shape), pivots.reshape((*lead, steps))
 
 
-def _sizes(a: Any) -> Any:
+def sizes(a: Any) -> Any:
     """The sizes that choose a pivot: of complex numbers |Re| + |Im|, as in LAPACK."""
     return np.abs(a.real) + np.abs(a.imag) if a.dtype.kind == "c" else np.abs(a)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 import autokit
 from tests.libraries import on_each
 from tests.ops.cases import CASES
+from tests.support import require
 
 
 def o(T: Any, *shape: int) -> Any:
@@ -28,6 +30,38 @@ MINOR = "could not be completed because the input is not positive-definite (the 
 INF = float("inf")
 
 WRONG = [
+    (lambda T: T.linalg.ldl_factor(o(T, 2, 3)), RuntimeError, SQUARE),
+    (lambda T: T.linalg.ldl_factor(o(T, 2)), RuntimeError, "at least 2 dimensions"),
+    (lambda T: T.linalg.ldl_factor(i(T, 2, 2)), RuntimeError, "Expected a floating point or complex tensor"),
+    (lambda T: T.linalg.ldl_factor(o(T, 2, 2).half()), NotImplementedError, "not implemented for 'Half'"),
+    (lambda T: T.linalg.ldl_factor(T.zeros(2, 2)), RuntimeError, "torch.linalg.ldl_factor: "),
+    (
+        lambda T: T.linalg.ldl_factor_ex(T.zeros(2, 2), check_errors=True),
+        RuntimeError,
+        "torch.linalg.ldl_factor_ex: ",
+    ),
+    *(
+        (lambda T, p=pivots, b=b: T.linalg.ldl_solve(T.eye(2), T.tensor(p), b(T)), kind, words)
+        for pivots, b, kind, words in (
+            ([1, 0], lambda T: o(T, 2, 1), RuntimeError, "must all satisfy |pivot| >= 1"),
+            ([1, 3], lambda T: o(T, 2, 1), RuntimeError, "must all satisfy |pivot| <= LD.size(-2)"),
+            (
+                [1],
+                lambda T: o(T, 2, 1),
+                RuntimeError,
+                "Expected LD.shape[:-1] and pivots.shape to be the same",
+            ),
+            ([1.0, 2.0], lambda T: o(T, 2, 1), RuntimeError, "Expected pivots to be integers"),
+            (
+                [1, 2],
+                lambda T: o(T, 3, 1),
+                RuntimeError,
+                "each A matrix is 2 by 2 but each b matrix is 3 by 1",
+            ),
+            ([1, 2], lambda T: o(T, 2), IndexError, "imension"),
+            ([1, 2], lambda T: o(T, 2, 1).double(), RuntimeError, "to have the same dtype"),
+        )
+    ),
     *(
         (lambda T, f=function: getattr(T.linalg, f)(o(T, 2, 3)), RuntimeError, f"linalg.{name}: {SQUARE}")
         for function, name in (
@@ -382,3 +416,77 @@ def test_factors_multiply_to_the_matrix():
     assert autokit.allclose(q @ r, a)
     u, s, vh = autokit.linalg.svd(a, full_matrices=False)
     assert autokit.allclose((u * s.unsqueeze(-2)) @ vh, a)
+
+
+# ---------------------------------------------------------------- elimination that keeps a matrix symmetric
+
+
+def _symmetric(seed: int, kind: str) -> np.ndarray:
+    random = np.random.RandomState(seed)
+    size = random.randint(1, 9)
+    a = random.normal(size=(3, size, size)) + (
+        1j * random.normal(size=(3, size, size)) if kind[0] == "c" else 0
+    )
+    if kind == "whole":
+        a = random.randint(-3, 4, (3, size, size)).astype(float)
+    return a + np.swapaxes(a, -1, -2).conj() if kind == "conjugated" else a + np.swapaxes(a, -1, -2)
+
+
+@pytest.mark.parametrize("kind", ["real", "complex", "conjugated"])
+def test_symmetric_elimination_takes_the_pivots_of_lapack(kind: str):
+    require("torch")
+    import torch
+
+    for seed in range(60):
+        a = _symmetric(seed, kind)
+        ours, theirs = (
+            T.linalg.ldl_factor_ex(T.tensor(a), hermitian=kind == "conjugated") for T in (autokit, torch)
+        )
+        assert ours.pivots.tolist() == theirs.pivots.tolist()
+        assert ours.info.tolist() == theirs.info.tolist()
+        np.testing.assert_allclose(ours.LD.numpy(), theirs.LD.numpy(), 1e-8, 1e-10)
+
+
+@pytest.mark.parametrize("kind", ["real", "complex", "conjugated", "whole"])
+def test_symmetric_elimination_solves_and_gives_the_matrix_back(kind: str):
+    for seed in range(30):
+        a = autokit.tensor(_symmetric(seed, kind))
+        hermitian = kind == "conjugated"
+        LD, pivots, info = autokit.linalg.ldl_factor_ex(a, hermitian=hermitian)
+        regular = autokit.linalg.cond(a) < 1e6
+        assert not info[regular].any()
+        inverse = autokit.linalg.ldl_solve(
+            LD, pivots, autokit.eye(a.shape[-1], dtype=a.dtype), hermitian=hermitian
+        )
+        np.testing.assert_allclose(
+            (inverse @ a)[regular].numpy(), np.broadcast_to(np.eye(a.shape[-1]), a[regular].shape), atol=1e-8
+        )
+
+
+@pytest.mark.parametrize(
+    "nowhere", [[[1.0, math.nan], [math.nan, 2]], [[math.nan, 1], [1, 2]], [[1, INF], [INF, 2]]]
+)
+def test_symmetric_elimination_meets_no_numbers_as_lapack_does(nowhere: list[list[float]]):
+    require("torch")
+    import torch
+
+    ours, theirs = (T.linalg.ldl_factor_ex(T.tensor(nowhere)) for T in (autokit, torch))
+    for mine, other in zip(ours, theirs):
+        np.testing.assert_array_equal(mine.numpy(), other.numpy())
+
+
+def test_symmetric_elimination_solves_with_a_gradient_and_factors_without():
+    a = autokit.tensor(_symmetric(5, "real")[0], requires_grad=True)
+    LD, pivots = autokit.linalg.ldl_factor(a)
+    assert (pivots < 0).any()
+    b = autokit.ones(a.shape[0], 2, dtype=autokit.float64, requires_grad=True)
+    factor = LD.detach().requires_grad_()
+    assert autokit.autograd.gradcheck(lambda f, b: autokit.linalg.ldl_solve(f, pivots, b), (factor, b))
+    with pytest.raises(RuntimeError, match="derivative for aten::linalg_ldl_factor_ex is not implemented"):
+        LD.sum().backward()
+
+
+@pytest.mark.parametrize("pivots", [[1, -2], [-2, 2], [-2, -1], [1, 1], [-1, -1]])
+def test_pivots_that_no_elimination_makes_are_refused(pivots: list[int]):
+    with pytest.raises(RuntimeError, match="those of an elimination"):
+        autokit.linalg.ldl_solve(autokit.eye(2), autokit.tensor(pivots), autokit.ones(2, 1))

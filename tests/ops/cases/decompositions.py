@@ -215,6 +215,29 @@ CASES = [
         )
         for left in (True, False)
     ),
+    *(
+        c(
+            f"linalg.{name}",
+            lambda T, a, n=name, h=hermitian: getattr(T.linalg, n)(a.detach(), hermitian=h),
+            R(*size),
+        )
+        for name in ("ldl_factor", "ldl_factor_ex")
+        for size in ((4, 4), (2, 3, 5, 5), (1, 1), (0, 0))
+        for hermitian in (False, True)
+    ),
+    c("plain_ldl", lambda T, a: T.linalg.ldl_factor(a.detach()), S(3, 3) - 2 * np.eye(3)),
+    *(
+        otherwise(
+            "linalg.ldl_solve",
+            lambda T, a, b, h=hermitian: T.linalg.ldl_solve(
+                *T.linalg.ldl_factor(a.detach(), hermitian=h), b.detach(), hermitian=h
+            ),
+            R(*left),
+            R(*right),
+        )
+        for left, right in (((4, 4), (4, 2)), ((2, 5, 5), (5, 1)), ((3, 3), (2, 3, 2)), ((0, 0), (0, 2)))
+        for hermitian in (False, True)
+    ),
     otherwise(
         "linalg.multi_dot", lambda T, a, b, c: T.linalg.multi_dot([a, b, c]), R(2, 3), R(3, 1), R(1, 3)
     ),
