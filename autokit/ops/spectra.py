@@ -56,21 +56,19 @@ def _off_diagonal(a: Any, over: Any) -> Any:
     return np.where(diagonal, 0, a / np.where(diagonal, 1, over))
 
 
-def _refuse_phase(name: str, vectors: str, inner: Any) -> None:
+def _refuse_phase(name: str, vectors: str, inner: Any, end: str = "quantity, so it is") -> None:
     """Raise where a loss depends on the angles of complex vectors, of which any would do.
 
-    On the diagonal of ``inner``, Vᴴ g, stands how it changes with them.  For singular vectors this is
-    stricter than PyTorch, where U and V may turn together.
+    On the diagonal of ``inner``, Vᴴ g, stands how it changes with them.
     """
     if is_complex(inner):
         array = inner.array if isinstance(inner, Tensor) else inner
         turning = np.abs(np.diagonal(array, axis1=-2, axis2=-1).imag)
         precision = float(np.finfo(array.dtype).eps)
-        if array.size and any_of(turning > precision**0.5 * np.abs(array).max() + precision):
+        if array.size and any_of(turning > precision**0.5 * np.abs(array).max() + precision**0.75):
             raise RuntimeError(
                 f"{name}: The {vectors} in the complex case are specified up to multiplication by "
-                "e^{i phi}. The specified loss function depends on this quantity, so it is ill-defined. "
-                "(Here it must not depend on that of U or of V alone, either.)"
+                f"e^{{i phi}}. The specified loss function depends on this {end} ill-defined."
             )
 
 
@@ -84,11 +82,9 @@ def _thin(a: Any, found: Any) -> tuple[Any, Any, Any]:
     return u[..., :size], s, vh[..., :size, :]
 
 
-def _u_gradient(g: Any, a: Any, found: Any) -> Any:
-    u, s, vh = _thin(a, found)
-    g = g[..., : s.shape[-1]]
+def _through_u(g: Any, u: Any, s: Any, vh: Any) -> Any:
+    """The gradient of A by its left singular vectors."""
     inner = adjoint(u) @ g
-    _refuse_phase("svd_backward", "singular vectors", inner)
     skew = _off_diagonal(inner - adjoint(inner), row(s * s) - column(s * s))
     gradient = u @ (skew * row(s)) @ vh
     if u.shape[-2] > s.shape[-1]:
@@ -97,17 +93,37 @@ def _u_gradient(g: Any, a: Any, found: Any) -> Any:
     return gradient
 
 
-def _vh_gradient(g: Any, a: Any, found: Any) -> Any:
-    u, s, vh = _thin(a, found)
-    g = g[..., : s.shape[-1], :]
+def _through_vh(g: Any, u: Any, s: Any, vh: Any) -> Any:
+    """The gradient of A by its right singular vectors."""
     inner = vh @ adjoint(g)
-    _refuse_phase("svd_backward", "singular vectors", inner)
     skew = _off_diagonal(inner - adjoint(inner), row(s * s) - column(s * s))
     gradient = u @ (column(s) * skew) @ vh
     if vh.shape[-1] > s.shape[-1]:
         outside = g / column(s)
         gradient = gradient + u @ (outside - (outside @ adjoint(vh)) @ vh)
     return gradient
+
+
+def _u_gradient(g: Any, a: Any, found: Any) -> Any:
+    u, s, vh = _thin(a, found)
+    return _through_u(g[..., : s.shape[-1]], u, s, vh)
+
+
+def _vh_gradient(g: Any, a: Any, found: Any) -> Any:
+    u, s, vh = _thin(a, found)
+    return _through_vh(g[..., : s.shape[-1], :], u, s, vh)
+
+
+def _vectors_gradient(g: Any, a: Any, out: Any, found: Any) -> Any:
+    s, rows = svdvals(a) if isinstance(a, Tensor) else found[1], a.shape[-2]
+    u, v, by_u, by_v = (part for whole in (out, g) for part in (whole[..., :rows, :], whole[..., rows:, :]))
+    inner = adjoint(u) @ by_u
+    both = inner + adjoint(v) @ by_v
+    _refuse_phase("svd_backward", "singular vectors", both, "phase term, making it")
+    # How far U turns against V is given by the matrix: it is seen in either of them.
+    turn = np.where(module_of(s).eye(s.shape[-1], dtype=bool), inner - adjoint(inner), 0) / (2 * row(s))
+    vh = adjoint(v)
+    return _through_u(by_u, u, s, vh) + _through_vh(adjoint(by_v), u, s, vh) + u @ turn @ vh
 
 
 def _s_gradient(g: Any, a: Any, found: Any) -> Any:
@@ -148,6 +164,30 @@ def svd_vh(a, /, found=None):
     return in_columns(found[2])
 
 
+@operation(
+    "U, V",
+    "U and V of {a} = U · S · Vᴴ",
+    a=derivative("U (skew(Uᴴ g) / (sⱼ² − sᵢ²) · S + S · skew(Vᴴ g) / (sⱼ² − sᵢ²)) Vᴴ + …", _vectors_gradient),
+    backward="LinalgSvdBackward0",
+)
+def svd_vectors(a, /, found=None):
+    """The singular vectors of complex matrices, those of V below those of U: together they may turn."""
+    size = found[1].shape[-1]
+    return np.concatenate([found[0][..., :size], adjoint(found[2][..., :size, :])], axis=-2)
+
+
+def _complex_vectors(A: Tensor, found: Any) -> tuple[Tensor, Tensor]:
+    """U and Vᴴ of complex matrices, and what ``full_matrices`` adds to them."""
+    both, rows = svd_vectors(A, found=found), A.array.shape[-2]
+    u, vh = both[..., :rows, :], both[..., rows:, :].mH
+    size = found[1].shape[-1]
+    if found[0].shape[-1] > size:
+        u = np.concatenate([u, new_tensor(found[0][..., size:])], axis=-1)
+    if found[2].shape[-2] > size:
+        vh = np.concatenate([vh, new_tensor(found[2][..., size:, :])], axis=-2)
+    return u, vh
+
+
 def _svd_arrays(A: Tensor, full: bool) -> Any:
     require_matrices("linalg.svd", A)
     require_floating("linalg.svd", A)
@@ -186,10 +226,19 @@ def linalg_svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = No
     The gradient through U and V divides by differences of squared singular
     values: it is not finite where two are equal, and means something only
     for a loss that does not depend on signs (Giles, section 3.2; Townsend).
+    Of complex matrices each pair of vectors may turn by an angle, and a loss
+    that depends on it is refused in backward [1]_.
     Columns that ``full_matrices`` adds pass no gradient on.
+
+    References
+    ----------
+    .. [1] Z.-Q. Wan, S.-X. Zhang, "Automatic differentiation for complex valued SVD", 2019, arXiv:1909.02659.
     """
-    found = _svd_arrays(A, full_matrices)
+    found = tuple(_svd_arrays(A, full_matrices))
     _refuse_driver(A, driver)
+    if A.array.dtype.kind == "c":
+        u, vh = _complex_vectors(A, found)
+        return SvdResult(u, svd_s(A, found=found), vh)
     return SvdResult(svd_u(A, found=found), svd_s(A, found=found), svd_vh(A, found=found))
 
 

@@ -144,6 +144,12 @@ CASES = [
     c("linalg.svd", lambda T, a: _signless(T.linalg.svd(a)), R(2, 2) + np.diag([2, 4])),
     c("linalg.svd", lambda T, a: [each.shape for each in T.linalg.svd(a)], R(3, 2)),
     otherwise("linalg.svd", lambda T, a: _low_rank(*T.linalg.svd(a, full_matrices=False)), _SPREAD),
+    otherwise(
+        "linalg.svd",
+        lambda T, a, b: T.view_as_real(_low_rank(*T.linalg.svd(T.complex(a, b), full_matrices=False))),
+        _SPREAD,
+        R(3, 4),
+    ),
     c("svd", lambda T, a: _signless(T.svd(a)), R(3, 2)),
     c("svd", lambda T, a: _signless(a.svd()), R(2, 3)),
     *(c("linalg.svdvals", lambda T, a: T.linalg.svdvals(a), R(*size)) for size in ((3, 2), (2, 2, 3))),
