@@ -9,6 +9,7 @@ from autokit.distributions import (
     constraints,
     kl_mixed,  # noqa: F401  (registers them)
     transforms,
+    utils,
 )
 from autokit.distributions.bernoulli import Bernoulli
 from autokit.distributions.beta import Beta
@@ -148,4 +149,5 @@ __all__ = [
     "register_kl",
     "transform_to",
     "transforms",
+    "utils",
 ]

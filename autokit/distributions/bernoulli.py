@@ -6,7 +6,7 @@ from typing import Any
 
 import autokit
 from autokit.distributions import constraints
-from autokit.distributions.distribution import broadcast_all
+from autokit.distributions.distribution import beside_batches, broadcast_all
 from autokit.distributions.families import YesOrNo
 from autokit.nn import functional as F
 from autokit.tensor import Tensor
@@ -57,6 +57,6 @@ class Bernoulli(YesOrNo):
         return F.binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
-        values = autokit.arange(2, dtype=getattr(self, self._given).dtype)
-        values = values.view((-1,) + (1,) * len(self._batch_shape))
-        return values.expand((-1, *self._batch_shape)) if expand else values
+        like = getattr(self, self._given)
+        values = autokit.arange(2, dtype=like.dtype, device=like.device)
+        return beside_batches(values, self._batch_shape, expand)

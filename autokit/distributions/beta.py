@@ -39,6 +39,10 @@ class Beta(Distribution):
         return self.concentration1 / (self.concentration1 + self.concentration0)
 
     @property
+    def mode(self) -> Tensor:
+        return self._dirichlet.mode[..., 0]
+
+    @property
     def variance(self) -> Tensor:
         total = self.concentration1 + self.concentration0
         return self.concentration1 * self.concentration0 / (total.pow(2) * (total + 1))

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import autokit
 from autokit.distributions import constraints
 from autokit.distributions.constraints import Constraint
+from autokit.distributions.distribution import beside_batches
 from autokit.distributions.families import YesOrNo
 from autokit.tensor import Tensor
 
@@ -67,6 +68,5 @@ class Binomial(YesOrNo):
         count = int(self.total_count.max())
         if not self.total_count.min() == count:
             raise NotImplementedError("Inhomogeneous total count not supported by `enumerate_support`.")
-        values = autokit.arange(1 + count, dtype=self.total_count.dtype)
-        values = values.view((-1,) + (1,) * len(self._batch_shape))
-        return values.expand((-1, *self._batch_shape)) if expand else values
+        values = autokit.arange(1 + count, dtype=self.total_count.dtype, device=self.total_count.device)
+        return beside_batches(values, self._batch_shape, expand)

@@ -7,7 +7,13 @@ from typing import Any, ClassVar
 import autokit
 from autokit.distributions import constraints
 from autokit.distributions.constraints import Constraint
-from autokit.distributions.distribution import Distribution, lazy_property, one_of, probs_to_logits
+from autokit.distributions.distribution import (
+    Distribution,
+    beside_batches,
+    lazy_property,
+    one_of,
+    probs_to_logits,
+)
 from autokit.nn import functional as F
 from autokit.tensor import Size, Tensor
 
@@ -63,7 +69,7 @@ class Categorical(Distribution):
 
     @property
     def mean(self) -> Tensor:
-        return autokit.full(self._batch_shape, autokit.nan, dtype=self.probs.dtype)
+        return self.probs.new_full(self._batch_shape, autokit.nan)
 
     @property
     def mode(self) -> Tensor:
@@ -89,5 +95,5 @@ class Categorical(Distribution):
         return -(logits * self.probs).sum(-1)
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
-        values = autokit.arange(self._num_events).view((-1,) + (1,) * len(self._batch_shape))
-        return values.expand((-1, *self._batch_shape)) if expand else values
+        values = autokit.arange(self._num_events, device=getattr(self, self._given).device)
+        return beside_batches(values, self._batch_shape, expand)

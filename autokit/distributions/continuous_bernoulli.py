@@ -7,7 +7,7 @@ from typing import Any
 
 import autokit
 from autokit.distributions import constraints
-from autokit.distributions.distribution import broadcast_all, clamp_probs, lazy_property
+from autokit.distributions.distribution import broadcast_all, clamp_probs, lazy_property, random_like
 from autokit.distributions.exp_family import ExponentialFamily
 from autokit.distributions.families import YesOrNo
 from autokit.nn import functional as F
@@ -72,7 +72,7 @@ class ContinuousBernoulli(YesOrNo, ExponentialFamily):
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)
-        return self.icdf(autokit.rand(shape, dtype=self.probs.dtype, device=self.probs.device))
+        return self.icdf(random_like(self.probs, shape))
 
     def log_prob(self, value: Tensor) -> Tensor:
         self._validate_sample(value)

@@ -36,6 +36,15 @@ class Dirichlet(Distribution):
         return self.concentration / self.concentration.sum(-1, True)
 
     @property
+    def mode(self) -> Tensor:
+        """The peak; a corner, as PyTorch says the first, where the density is infinite in all of them."""
+        above = (self.concentration - 1).clamp(min=0.0)
+        corner = autokit.zeros_like(above)
+        corner[..., 0] = 1
+        in_corners = self.concentration.lt(1).all(-1, keepdim=True)
+        return autokit.where(in_corners, corner, above / above.sum(-1, True))
+
+    @property
     def variance(self) -> Tensor:
         total = self.concentration.sum(-1, True)
         return self.concentration * (total - self.concentration) / (total.pow(2) * (total + 1))

@@ -213,14 +213,29 @@ def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
 
 
 def standard_normal(shape: Any, like: Tensor) -> Tensor:
-    """Numbers from the standard normal distribution, of the dtype of ``like``."""
+    """Numbers from the standard normal distribution, of the dtype of ``like`` and where it is."""
     zeros = autokit.zeros(shape, dtype=like.dtype, device=like.device)
     return autokit.normal(zeros, autokit.ones_like(zeros))
 
 
 def new_like(like: Tensor, shape: Any) -> Tensor:
-    """A tensor to be filled, of the dtype of ``like``."""
+    """A tensor to be filled, of the dtype of ``like`` and where it is."""
     return autokit.empty(shape, dtype=like.dtype, device=like.device)
+
+
+def random_like(like: Tensor, shape: Any) -> Tensor:
+    """Numbers from 0 to 1, of the dtype of ``like`` and where it is."""
+    return autokit.rand(shape, dtype=like.dtype, device=like.device)
+
+
+def beside_batches(values: Tensor, batch_shape: Any, expand: bool) -> Tensor:
+    """``values``, one in each row, with dimensions for the batches after the first: for every batch all.
+
+    With ``expand`` these have the size of ``batch_shape``, else 1.
+    """
+    event = values.shape[1:]
+    values = values.view((-1, *(1,) * len(batch_shape), *event))
+    return values.expand((-1, *batch_shape, *event)) if expand else values
 
 
 def sum_rightmost(value: Tensor, count: int) -> Tensor:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import autokit
 from autokit.distributions import constraints
 from autokit.distributions.constraints import Constraint
-from autokit.distributions.distribution import Distribution, broadcast_all
+from autokit.distributions.distribution import Distribution, broadcast_all, random_like
 from autokit.tensor import Tensor
 
 
@@ -59,7 +59,7 @@ class GeneralizedPareto(Distribution):
         return autokit.where(finite, self.scale.pow(2) / ((1 - c).pow(2) * (1 - 2 * c)), autokit.nan)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        return self.icdf(autokit.rand(self._extended_shape(sample_shape), dtype=self.loc.dtype))
+        return self.icdf(random_like(self.loc, self._extended_shape(sample_shape)))
 
     def log_survival_function(self, value: Tensor) -> Tensor:
         """The logarithm of the probability of a draw beyond ``value``."""

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import autokit
+from autokit.distributions.distribution import random_like
 from autokit.distributions.families import LocationScale
 from autokit.tensor import Tensor
 
@@ -29,7 +30,7 @@ class Gumbel(LocationScale):
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
         limits = autokit.finfo(self.loc.dtype)
-        drawn = autokit.rand(self._extended_shape(sample_shape), dtype=self.loc.dtype)
+        drawn = random_like(self.loc, self._extended_shape(sample_shape))
         even = limits.tiny + drawn * (1 - limits.eps - limits.tiny)
         return self.loc - self.scale * autokit.log(-autokit.log(even))
 

@@ -48,6 +48,10 @@ class Independent(Distribution):
         return self.base_dist.has_rsample
 
     @property
+    def has_enumerate_support(self) -> bool:  # type: ignore[override]
+        return self.base_dist.has_enumerate_support and not self.reinterpreted_batch_ndims
+
+    @property
     def support(self) -> Constraint:
         own = self.base_dist.support
         count = self.reinterpreted_batch_ndims
@@ -76,6 +80,11 @@ class Independent(Distribution):
 
     def entropy(self) -> Tensor:
         return sum_rightmost(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
+
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        if self.reinterpreted_batch_ndims:
+            raise NotImplementedError("Enumeration over cartesian product is not implemented")
+        return self.base_dist.enumerate_support(expand)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Distribution:
         whole = Size((*batch_shape, *self._event_shape[: self.reinterpreted_batch_ndims]))

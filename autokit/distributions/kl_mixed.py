@@ -42,7 +42,7 @@ def _register(kinds: tuple[type, ...], other: type) -> Callable[[Rule], Rule]:
 
 def _infinite(p: Any, q: Any) -> Tensor:
     shape = autokit.broadcast_shapes(p.batch_shape, q.batch_shape)
-    return autokit.full(shape, math.inf, dtype=p.mean.dtype)
+    return p.mean.new_full(shape, math.inf)
 
 
 _ABOVE = (Exponential, Gamma, Pareto)

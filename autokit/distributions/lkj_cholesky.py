@@ -32,7 +32,8 @@ class LKJCholesky(Distribution):
             raise ValueError(f"Expected dim to be an integer greater than or equal to 2. Found dim={dim}.")
         self.dim = dim
         (self.concentration,) = broadcast_all(concentration)
-        before = (autokit.arange(dim, dtype=self.concentration.dtype) - 1).clamp(min=0)
+        rows = autokit.arange(dim, dtype=self.concentration.dtype, device=self.concentration.device)
+        before = (rows - 1).clamp(min=0)
         spread = (self.concentration + 0.5 * (dim - 2)).unsqueeze(-1) - 0.5 * before
         self._beta = Beta(before + 0.5, spread)
         super().__init__(self.concentration.shape, (dim, dim), validate_args)
@@ -49,7 +50,8 @@ class LKJCholesky(Distribution):
 
     def log_prob(self, value: Tensor) -> Tensor:
         self._validate_sample(value)
-        powers = 2 * (self.concentration - 1).unsqueeze(-1) + self.dim - autokit.arange(2, self.dim + 1)
+        rows = autokit.arange(2, self.dim + 1, device=self.concentration.device)
+        powers = 2 * (self.concentration - 1).unsqueeze(-1) + self.dim - rows
         density = (powers * value.diagonal(dim1=-1, dim2=-2)[..., 1:].log()).sum(-1)
         free = self.dim - 1
         highest = self.concentration + 0.5 * free

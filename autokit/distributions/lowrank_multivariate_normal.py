@@ -53,8 +53,8 @@ class LowRankMultivariateNormal(Distribution):
     def _capacitance(self) -> Tensor:
         """The Cholesky factor of I + Wᵀ D⁻¹ W, by which Woodbury's identity inverts the covariance."""
         scaled = self.cov_factor.mT / self.cov_diag.unsqueeze(-2)
-        size = self.cov_factor.shape[-1]
-        return autokit.linalg.cholesky(scaled @ self.cov_factor + autokit.eye(size, dtype=scaled.dtype))
+        identity = autokit.eye(self.cov_factor.shape[-1], dtype=scaled.dtype, device=scaled.device)
+        return autokit.linalg.cholesky(scaled @ self.cov_factor + identity)
 
     @property
     def mean(self) -> Tensor:
@@ -71,6 +71,12 @@ class LowRankMultivariateNormal(Distribution):
     @property
     def covariance_matrix(self) -> Tensor:
         return self.cov_factor @ self.cov_factor.mT + autokit.diag_embed(self.cov_diag)
+
+    @property
+    def precision_matrix(self) -> Tensor:
+        scaled = self.cov_factor.mT / self.cov_diag.unsqueeze(-2)
+        solved = autokit.linalg.solve_triangular(self._capacitance, scaled, upper=False)
+        return autokit.diag_embed(self.cov_diag.reciprocal()) - solved.mT @ solved
 
     @property
     def scale_tril(self) -> Tensor:

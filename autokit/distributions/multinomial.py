@@ -11,7 +11,6 @@ from autokit.distributions.categorical import Categorical
 from autokit.distributions.constraints import Constraint
 from autokit.distributions.distribution import Distribution
 from autokit.distributions.families import OverCategories
-from autokit.ops.create import tensor
 from autokit.tensor import Size, Tensor
 
 
@@ -54,12 +53,12 @@ class Multinomial(OverCategories):
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         places = self._categorical.sample((self.total_count, *sample_shape)).movedim(0, -1)
-        counts = autokit.zeros(self._extended_shape(sample_shape), dtype=self.probs.dtype)
+        counts = self.probs.new_zeros(self._extended_shape(sample_shape))
         counts.scatter_add_(-1, places, autokit.ones_like(places, dtype=counts.dtype))
         return counts
 
     def entropy(self) -> Tensor:
-        count = tensor(float(self.total_count))
+        count = self.probs.new_tensor(self.total_count)
         support = self._binomial.enumerate_support(expand=False)[1:]
         chances = autokit.exp(self._binomial.log_prob(support))
         weights = chances * autokit.lgamma(support + 1)

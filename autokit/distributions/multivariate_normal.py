@@ -29,6 +29,28 @@ class OfFactor(Distribution):
         return autokit.cholesky_inverse(self._factor)
 
 
+def given_matrix(error: type[Exception], **matrices: Tensor | None) -> tuple[str, Tensor]:
+    """The name and the matrix of the one that is given, and ``error`` where it is not one."""
+    given = [(name, matrix) for name, matrix in matrices.items() if matrix is not None]
+    if len(given) != 1:
+        raise error(f"Exactly one of {' or '.join(matrices)} may be specified.")
+    name, matrix = given[0]
+    if matrix.dim() < 2:
+        raise ValueError(f"{name} must be at least two-dimensional, with optional leading batch dimensions")
+    return name, matrix
+
+
+def factor_of(name: str, matrix: Tensor) -> Tensor:
+    """The lower triangular factor of the covariance that ``matrix`` says, which is what ``name`` says."""
+    if name == "covariance_matrix":
+        return autokit.linalg.cholesky(matrix)
+    if name == "precision_matrix":  # P = UUᵀ, so that Σ = LLᵀ with L = U⁻ᵀ
+        upper = autokit.linalg.cholesky(matrix.flip((-2, -1))).flip((-2, -1))
+        identity = autokit.eye(matrix.shape[-1], dtype=matrix.dtype, device=matrix.device)
+        return autokit.linalg.solve_triangular(upper.mT, identity, upper=False)
+    return matrix
+
+
 class MultivariateNormal(OfFactor):
     """The normal distribution of vectors of mean ``loc``.
 
@@ -62,32 +84,17 @@ class MultivariateNormal(OfFactor):
     ) -> None:
         if loc.dim() < 1:
             raise ValueError("loc must be at least one-dimensional.")
-        given = {
-            "covariance_matrix": covariance_matrix,
-            "scale_tril": scale_tril,
-            "precision_matrix": precision_matrix,
-        }
-        named = [(name, matrix) for name, matrix in given.items() if matrix is not None]
-        if len(named) != 1:
-            raise ValueError(
-                "Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified."
-            )
-        name, matrix = named[0]
-        if matrix.dim() < 2:
-            raise ValueError(
-                f"{name} must be at least two-dimensional, with optional leading batch dimensions"
-            )
+        name, matrix = given_matrix(
+            ValueError,
+            covariance_matrix=covariance_matrix,
+            precision_matrix=precision_matrix,
+            scale_tril=scale_tril,
+        )
         batch = autokit.broadcast_shapes(matrix.shape[:-2], loc.shape[:-1])
         self.loc = loc.expand((*batch, -1))
         setattr(self, name, matrix.expand((*batch, -1, -1)))
         super().__init__(batch, self.loc.shape[-1:], validate_args)
-        if name == "covariance_matrix":
-            matrix = autokit.linalg.cholesky(matrix)
-        elif name == "precision_matrix":  # P = UUᵀ, so that Σ = LLᵀ with L = U⁻ᵀ
-            upper = autokit.linalg.cholesky(matrix.flip((-2, -1))).flip((-2, -1))
-            identity = autokit.eye(matrix.shape[-1], dtype=matrix.dtype)
-            matrix = autokit.linalg.solve_triangular(upper.mT, identity, upper=False)
-        self._factor = matrix.expand((*batch, -1, -1))
+        self._factor = factor_of(name, matrix).expand((*batch, -1, -1))
 
     @property
     def mean(self) -> Tensor:

@@ -7,6 +7,7 @@ from typing import Any
 import autokit
 from autokit.distributions import constraints
 from autokit.distributions.categorical import Categorical
+from autokit.distributions.distribution import beside_batches
 from autokit.distributions.families import OverCategories
 from autokit.nn import functional as F
 from autokit.tensor import Tensor
@@ -45,10 +46,8 @@ class OneHotCategorical(OverCategories):
         return self._categorical.entropy()
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
-        size = self._event_shape[0]
-        values = autokit.eye(size, dtype=self.probs.dtype)
-        values = values.view((size,) + (1,) * len(self._batch_shape) + (size,))
-        return values.expand((size, *self._batch_shape, size)) if expand else values
+        values = autokit.eye(self._event_shape[0], dtype=self.probs.dtype, device=self.probs.device)
+        return beside_batches(values, self._batch_shape, expand)
 
 
 class OneHotCategoricalStraightThrough(OneHotCategorical):

@@ -6,7 +6,7 @@ from typing import Any
 
 import autokit
 from autokit.distributions import constraints
-from autokit.distributions.distribution import clamp_probs
+from autokit.distributions.distribution import clamp_probs, random_like
 from autokit.distributions.families import YesOrNo
 from autokit.distributions.transformed_distribution import TransformedDistribution
 from autokit.distributions.transforms import SigmoidTransform
@@ -29,7 +29,7 @@ class LogitRelaxedBernoulli(YesOrNo):
     def rsample(self, sample_shape: Any = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         probs = clamp_probs(self.probs.expand(shape))
-        even = clamp_probs(autokit.rand(shape, dtype=probs.dtype, device=probs.device))
+        even = clamp_probs(random_like(probs, shape))
         return (even.log() - (-even).log1p() + probs.log() - (-probs).log1p()) / self.temperature
 
     def log_prob(self, value: Tensor) -> Tensor:

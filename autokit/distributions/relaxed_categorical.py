@@ -8,7 +8,7 @@ from typing import Any
 import autokit
 from autokit.distributions import constraints
 from autokit.distributions.categorical import Categorical
-from autokit.distributions.distribution import clamp_probs
+from autokit.distributions.distribution import Distribution, clamp_probs, random_like
 from autokit.distributions.families import OverCategories
 from autokit.tensor import Tensor
 
@@ -33,7 +33,7 @@ class RelaxedOneHotCategorical(OverCategories):
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)
-        even = clamp_probs(autokit.rand(shape, dtype=self.logits.dtype, device=self.logits.device))
+        even = clamp_probs(random_like(self.logits, shape))
         scores = (self.logits - (-even.log()).log()) / self.temperature
         return (scores - scores.logsumexp(dim=-1, keepdim=True)).exp()
 
@@ -44,3 +44,8 @@ class RelaxedOneHotCategorical(OverCategories):
         scale = math.lgamma(count) + (count - 1) * self.temperature.log()
         score = logits - logs * self.temperature
         return (score - score.logsumexp(dim=-1, keepdim=True)).sum(-1) + scale - logs.sum(-1)
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Distribution:
+        new: Any = super().expand(batch_shape)
+        new.temperature = self.temperature  # one for all
+        return new

@@ -7,7 +7,7 @@ from typing import Any
 import autokit
 from autokit.distributions import constraints
 from autokit.distributions.constraints import Constraint
-from autokit.distributions.distribution import Distribution, broadcast_all
+from autokit.distributions.distribution import Distribution, broadcast_all, random_like
 from autokit.tensor import Tensor
 
 
@@ -35,6 +35,10 @@ class Uniform(Distribution):
         return (self.high + self.low) / 2
 
     @property
+    def mode(self) -> Tensor:
+        return autokit.nan * self.high
+
+    @property
     def stddev(self) -> Tensor:
         return (self.high - self.low) / 12**0.5
 
@@ -43,8 +47,7 @@ class Uniform(Distribution):
         return (self.high - self.low).pow(2) / 12
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        shape = self._extended_shape(sample_shape)
-        drawn = autokit.rand(shape, dtype=self.low.dtype, device=self.low.device)
+        drawn = random_like(self.low, self._extended_shape(sample_shape))
         return self.low + drawn * (self.high - self.low)
 
     def log_prob(self, value: Tensor) -> Tensor:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import autokit
 from autokit.distributions import constraints
-from autokit.distributions.distribution import Distribution, broadcast_all, new_like
+from autokit.distributions.distribution import Distribution, broadcast_all, new_like, random_like
 from autokit.tensor import Tensor
 
 
@@ -54,9 +54,9 @@ class VonMises(Distribution):
             rho = (tau - (2 * tau).sqrt()) / (2 * kappa)
             near = autokit.where(kappa < 1e-5, 1 / kappa + kappa, (1 + rho**2) / (2 * rho))
             x = new_like(self.loc, self._extended_shape(sample_shape)).double()
-            done = autokit.zeros(x.shape, dtype=autokit.bool)
+            done = autokit.zeros_like(x, dtype=autokit.bool)
             while not done.all():
-                u1, u2, u3 = autokit.rand((3, *x.shape), dtype=autokit.float64).unbind()
+                u1, u2, u3 = random_like(x, (3, *x.shape)).unbind()
                 z = autokit.cos(math.pi * u1)
                 f = (1 + near * z) / (near + z)
                 c = kappa * (near - f)

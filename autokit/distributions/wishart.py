@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any, ClassVar
+from typing import Any
 
 import autokit
 from autokit.distributions import constraints
 from autokit.distributions.chi2 import Chi2
 from autokit.distributions.distribution import standard_normal
 from autokit.distributions.exp_family import ExponentialFamily
-from autokit.distributions.multivariate_normal import MultivariateNormal, OfFactor
+from autokit.distributions.multivariate_normal import MultivariateNormal, OfFactor, factor_of, given_matrix
 from autokit.tensor import Tensor
+
+_MATRICES = ("covariance_matrix", "precision_matrix", "scale_tril")
 
 
 class Wishart(OfFactor, ExponentialFamily):
@@ -39,22 +41,13 @@ class Wishart(OfFactor, ExponentialFamily):
         scale_tril: Tensor | None = None,
         validate_args: bool | None = None,
     ) -> None:
-        given = {
-            "covariance_matrix": covariance_matrix,
-            "precision_matrix": precision_matrix,
-            "scale_tril": scale_tril,
-        }
-        named = [(name, matrix) for name, matrix in given.items() if matrix is not None]
-        if len(named) != 1:
-            raise AssertionError(
-                "Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified."
-            )
-        name, matrix = named[0]
-        if matrix.dim() < 2:
-            raise ValueError(
-                "scale_tril must be at least two-dimensional, with optional leading batch dimensions"
-            )
-        df = autokit.as_tensor(df, dtype=matrix.dtype)
+        name, matrix = given_matrix(
+            AssertionError,
+            covariance_matrix=covariance_matrix,
+            precision_matrix=precision_matrix,
+            scale_tril=scale_tril,
+        )
+        df = autokit.as_tensor(df, dtype=matrix.dtype, device=matrix.device)
         batch = autokit.broadcast_shapes(matrix.shape[:-2], df.shape)
         size = matrix.shape[-1]
         self.df = df.expand(batch)
@@ -67,19 +60,15 @@ class Wishart(OfFactor, ExponentialFamily):
             )
         setattr(self, name, matrix.expand((*batch, -1, -1)))
         super().__init__(batch, matrix.shape[-2:], validate_args=validate_args)
-        shape: Any = {name: matrix}
-        spread = MultivariateNormal(autokit.zeros(size, dtype=matrix.dtype), **shape)
-        self._factor = spread.scale_tril.expand((*batch, -1, -1))
-        self._chi2 = Chi2(self.df.unsqueeze(-1) - autokit.arange(size, dtype=matrix.dtype))
+        self._factor = factor_of(name, matrix).expand((*batch, -1, -1))
+        self._chi2 = Chi2(self.df.unsqueeze(-1) - self._rows())
 
     @property
     def arg_constraints(self) -> Any:  # type: ignore[override]
         return {
-            **{name: MultivariateNormal.arg_constraints[name] for name in self._MATRICES},
+            **{name: MultivariateNormal.arg_constraints[name] for name in _MATRICES},
             "df": constraints.greater_than(self._event_shape[-1] - 1),
         }
-
-    _MATRICES: ClassVar = ("covariance_matrix", "precision_matrix", "scale_tril")
 
     @property
     def mean(self) -> Tensor:
@@ -95,6 +84,10 @@ class Wishart(OfFactor, ExponentialFamily):
         covariance = self.covariance_matrix
         own = covariance.diagonal(dim1=-2, dim2=-1)
         return self.df[..., None, None] * (covariance.pow(2) + own.unsqueeze(-1) * own.unsqueeze(-2))
+
+    def _rows(self) -> Tensor:
+        """0, 1, 2 … for the rows of the matrices."""
+        return autokit.arange(self._event_shape[-1], dtype=self.df.dtype, device=self.df.device)
 
     def _draw(self, shape: Any) -> Tensor:
         """Bartlett's decomposition: a lower triangle of normal numbers over roots of sums of squares."""
@@ -145,7 +138,7 @@ class Wishart(OfFactor, ExponentialFamily):
 
     def entropy(self) -> Tensor:
         size = self._event_shape[-1]
-        halves = self.df.unsqueeze(-1) / 2 - autokit.arange(size, dtype=self.df.dtype) / 2
+        halves = (self.df.unsqueeze(-1) - self._rows()) / 2
         return (
             (size + 1) * self._half_log_det()
             + autokit.mvlgamma(self.df / 2, size)
