@@ -17,6 +17,7 @@ from autokit.autograd.function import Function
 from autokit.autograd.modes import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 from autokit.devices import made_beside, module_of
 from autokit.ops.errors import describe
+from autokit.ops.warn import warn
 from autokit.tensor import Tensor, new_tensor
 from autokit.thread_state import UNUSUAL
 
@@ -76,6 +77,8 @@ def backward(
         If a tensor has no graph, the graph was freed, or a gradient to begin
         with is missing or of the wrong shape.
     """
+    if create_graph:
+        _warn_of_a_cycle()
     outputs = _sequence(tensors)
     begin = seeds(outputs, grad_tensors, create_graph)
     only = None
@@ -83,8 +86,8 @@ def backward(
         chosen = _sequence(inputs)
         if not chosen:
             raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
-        for tensor in chosen:
-            if tensor._node is not None:
+        for tensor, given in zip(chosen, [inputs] if isinstance(inputs, _ONE) else inputs):
+            if tensor is given and tensor._node is not None:
                 tensor.retain_grad()
         only = [tensor._node or tensor for tensor in chosen]
     run_backward(
@@ -132,6 +135,8 @@ def _backward_of_a_tensor(
     if inputs is not None or not (gradient is None or isinstance(gradient, Tensor)):
         backward(self, gradient, retain_graph, create_graph, inputs)
         return
+    if create_graph:
+        _warn_of_a_cycle()
     begin = _seed(0, self, gradient, create_graph)
     retain = create_graph if retain_graph is None else retain_graph
     run_backward((self._node or self,), (begin,), retain_graph=retain, create_graph=create_graph)
@@ -232,8 +237,26 @@ def grad(
     return tuple(gradients)
 
 
-def _sequence(tensors: Any) -> list[Tensor]:
-    return [tensors] if isinstance(tensors, Tensor) else list(tensors)
+def _sequence(given: Any) -> list[Tensor]:
+    """The tensors that are given, one or several; one that stands there for each gradient edge."""
+    each = [given] if isinstance(given, _ONE) else list(given)
+    return [one.stands_for() if isinstance(one, GradientEdge) else one for one in each]
+
+
+_warned_of_a_cycle = False
+
+
+def _warn_of_a_cycle() -> None:
+    """Warn, as PyTorch does just once, of what ``backward(create_graph=True)`` leaves behind."""
+    global _warned_of_a_cycle
+    if not _warned_of_a_cycle:
+        _warned_of_a_cycle = True
+        warn(
+            "Using backward() with create_graph=True will create a reference cycle between the parameter and "
+            "its gradient which can cause a memory leak. We recommend using autograd.grad when creating the "
+            "graph to avoid this. If you have to use this function, make sure to reset the .grad fields of "
+            "your parameters to None after use to break the cycle and avoid the leak."
+        )
 
 
 def seeds(outputs: list[Tensor], given: Any, as_tensors: bool) -> list[Any]:
@@ -290,3 +313,6 @@ def _seed(place: int, output: Tensor, seed: Any, as_tensor: bool) -> Any:
 
 
 from autokit.autograd import graph  # noqa: E402, F401 - needs the functions above
+from autokit.autograd.graph import GradientEdge  # noqa: E402
+
+_ONE = (Tensor, GradientEdge)

@@ -17,6 +17,7 @@ from autokit.autograd.modes import no_grad
 from autokit.autograd.node import Node
 from autokit.ops.custom import held
 from autokit.ops.custom_call import check_dirty, nothing, positional, record_call
+from autokit.ops.packing import SavedTensor, saved_by
 from autokit.ops.rules import Operation
 from autokit.tensor import Tensor
 from autokit.thread_state import thread
@@ -72,6 +73,13 @@ class FunctionCtx:
         if node is None:  # still in forward
             return ()
         return tuple([None if one is None else one.unpack(self) for one in held(node, self._kept)])
+
+    @property
+    def _raw_saved_tensors(self) -> tuple[SavedTensor, ...]:
+        node = self._node()
+        kept = held(node, self._kept)
+        assert node is not None
+        return tuple([saved_by(node, None) if one is None else one.raw(self, node) for one in kept])
 
     def mark_dirty(self, *tensors: Tensor) -> None:
         """Say which arguments ``forward`` changes in place; it must return them."""

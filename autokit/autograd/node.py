@@ -9,7 +9,6 @@ counting alone frees it as soon as nobody holds its end.
 from __future__ import annotations
 
 from functools import cache
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, ref
 
@@ -90,8 +89,7 @@ class Node:
         class, Python finds their attributes several times as fast.
         """
         if self.__class__ is Node:
-            own = self.operation.forward is None  # the learner's, by ``autograd.Function``
-            self.__class__ = _class_called(self.kind, "autokit.autograd.function" if own else "builtins")
+            self.__class__ = _class_called(self.kind, self.operation.forward is None)
         return self
 
     def name(self) -> str:
@@ -141,16 +139,10 @@ class Node:
 
         As there, a change of dtype that the program did not ask for belongs to what needed it.
         """
-        rules, names = self.operation.derivatives, self.operation.operands
-        shown = []
-        places = list(enumerate(zip(self.sources, self.targets)))
-        if self.kind == "AddmmBackward0" and names[-1] == "bias":  # PyTorch's is bias + input · weightᵀ
-            places.insert(0, places.pop())
-        for place, (source, target) in places:
-            if type(source) is Literal and self.kind in _HIDE_NUMBERS:
-                continue
-            if "joint" not in rules and not self.operation.variadic and names[place] not in rules:
-                continue
+        shown: list[tuple[Node | AccumulateGrad | None, int]] = []
+        targets = self.targets
+        for place in self.shown_places():
+            target = targets[place]
             while (
                 isinstance(target, Node)
                 and target.settings is not None
@@ -158,8 +150,35 @@ class Node:
             ):
                 target = target.targets[0]
             end = accumulator(target) if isinstance(target, Tensor) else target and target.shown()
-            shown.append((type(source) is Literal, end))
-        return tuple([(end, 0) for _, end in sorted(shown, key=itemgetter(0))])  # numbers stand last
+            shown.append((end, 0))
+        return tuple(shown)
+
+    def shown_places(self) -> list[int]:
+        """The places of the operands that PyTorch shows, in its order: numbers stand last."""
+        rules, names = self.operation.derivatives, self.operation.operands
+        hidden = Literal if self.kind in _HIDE_NUMBERS else None
+        every = "joint" in rules or self.operation.variadic
+        shown = [
+            place
+            for place, source in enumerate(self.sources)
+            if type(source) is not hidden and (every or names[place] in rules)
+        ]
+        if self.kind == "AddmmBackward0" and names[-1] == "bias":  # PyTorch's is bias + input · weightᵀ
+            shown.insert(0, shown.pop())
+        return sorted(shown, key=lambda place: type(self.sources[place]) is Literal)
+
+    def __call__(self, gradient: Tensor) -> Any:
+        """What its rule makes of ``gradient`` for each of :attr:`next_functions`."""
+        from autokit.autograd.watch import gradients_from
+
+        made = gradients_from(self, gradient)
+        each = tuple([made.get(place) for place in self.shown_places()])
+        return each if len(each) > 1 else each[0]
+
+    def __dir__(self) -> list[str]:
+        from autokit.ops.saved_names import is_there
+
+        return [name for name in super().__dir__() if is_there(self, name)]
 
     @property
     def metadata(self) -> dict[Any, Any]:
@@ -188,9 +207,24 @@ NODES: set[Any] = {Node}
 """All classes of nodes, where ``isinstance`` would take too long: of what is none it asks several times."""
 
 
+class NodeOfFunction(Node):
+    """A node of the learner's own ``autograd.Function``: it shows what ``ctx`` holds."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        holder = self if self.operation.defaults.keys() == {"ctx"} else self.sources[0]
+        if not isinstance(holder, Node) or name.startswith("__"):
+            raise AttributeError(f"'{self.kind}' object has no attribute '{name}'")
+        return getattr((holder.settings or {}).get("ctx"), name)
+
+
 @cache
-def _class_called(name: str, module: str) -> type[Node]:
-    made = type(name, (Node,), {"__slots__": (), "__module__": module, "__doc__": Node.__doc__})
+def _class_called(name: str, own: bool) -> type[Node]:
+    """A class of nodes; ``own`` for those of the learner's functions."""
+    module = "autokit.autograd.function" if own else "builtins"
+    base = NodeOfFunction if own else Node
+    made = type(name, (base,), {"__slots__": (), "__module__": module, "__doc__": Node.__doc__})
     NODES.add(made)
     return made
 
@@ -216,37 +250,6 @@ class Hooks:
         self.retain: Any = None
         self.metadata: dict[Any, Any] = {}
 
-
-_OFFERED: set[str] = set()
-
-
-def offer_saved(name: str) -> None:
-    """Let ``node._saved_<name>`` be read, as PyTorch calls the values that a derivative needs.
-
-    A ``__getattr__`` would serve all names, and slow down every other attribute.
-    """
-    if name not in _OFFERED:
-        _OFFERED.add(name)
-        setattr(Node, f"_saved_{name}", property(lambda node: _saved(node, name)))
-
-
-def _saved(node: Node, name: str) -> Any:
-    operands = node.operation.operands
-    ours = {"self": operands[0], "other": operands[-1], "result": "out"}.get(name, name)
-    if ours not in node.way.saves:
-        if node.settings is not None and name in node.settings:
-            return node.settings[name]
-        raise AttributeError(
-            f"'{node.kind}' object has no attribute '_saved_{name}': its derivative needs "
-            f"{', '.join(node.way.saves) or 'no values'}"
-        )
-    if node.freed:
-        raise RuntimeError(FREED)
-    return node.result() if ours == "out" else node.operand(operands.index(ours))
-
-
-for _name in ("self", "other", "result"):
-    offer_saved(_name)
 
 FREED = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have "
@@ -278,6 +281,13 @@ class AccumulateGrad:
     def name(self) -> str:
         """PyTorch's name of this kind of node."""
         return "torch::autograd::AccumulateGrad"
+
+    def own_hooks(self) -> Hooks:
+        """Its hooks, which stay with the leaf."""
+        Hooks.on_leaves = True
+        return self.variable.__dict__.setdefault("_accumulator_hooks", Hooks())
+
+    metadata, register_hook, register_prehook = Node.metadata, Node.register_hook, Node.register_prehook
 
     def __repr__(self) -> str:
         return "<AccumulateGrad>"

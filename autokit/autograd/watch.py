@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable
+from contextvars import ContextVar
 from operator import attrgetter
 from typing import Any
+from weakref import ref
 
 from autokit.autograd.node import Hooks, Node
-from autokit.autograd.saved import refuse_freed
+from autokit.autograd.saved import fetch_tensors, refuse_freed
 from autokit.current_gpu import SEVERAL, FollowingGPU
+from autokit.devices import copied
 from autokit.ops.unbroadcast import fitted
 from autokit.tensor import Tensor, new_tensor
 from autokit.thread_state import UNUSUAL, thread
@@ -49,6 +52,9 @@ class Watch:
         Yield each node and its gradient before it runs; what is sent back takes the gradient's place.
     """
 
+    running: ContextVar[ref[Watch]] = ContextVar("running")
+    """The watch of the pass that runs the present hook: it is not held."""
+
     def __init__(
         self,
         roots: Iterable[Node | Tensor] = (),
@@ -59,6 +65,7 @@ class Watch:
         rehearsal: bool = False,
         stepping: bool = False,
     ) -> None:
+        self.roots = roots
         self.wanted = None if inputs is None else set(inputs)
         self.useful = None if self.wanted is None else leading_to(self.wanted, roots)
         self.listener = listener
@@ -79,7 +86,7 @@ class Watch:
         if self.gpus is not None:
             self.gpus.to(gradient)
         if node.hooks is not None and not self.rehearsal:
-            gradient = _gradient_after_hooks(node.hooks, gradient)
+            gradient = self._after_hooks_of(node.hooks, gradient)
         if self.wanted is not None and node in self.wanted:
             self.found[node] = gradient
             if self.useful.isdisjoint(node.targets):  # type: ignore[union-attr]
@@ -89,6 +96,13 @@ class Watch:
         if node.freed and not self.rehearsal:
             refuse_freed(node)
         return gradient
+
+    def passed(self) -> set[Any]:
+        """The nodes and leaves that gradients come to in this pass."""
+        if self.useful is not None:
+            return self.useful
+        nodes = _behind(self.roots)
+        return nodes.union(self.roots, *[node.targets for node in nodes])
 
     def stop(self, node: Node, gradient: Any, outside: bool) -> Generator[tuple[Node, Any], Any, Any]:
         """Let a debugger look at ``node``: the gradient it leaves, and whether it records ``outside``."""
@@ -138,16 +152,44 @@ class Watch:
         if self.wanted is not None and leaf not in self.wanted:
             return
         hooked = Hooks.on_leaves and not self.rehearsal
+        around = leaf.__dict__.get("_accumulator_hooks") if hooked and self.into_leaves else None
         if hooked:
-            gradient = _run_hooks(leaf.__dict__.get("_hooks"), gradient)
+            gradient = self._run_hooks(leaf.__dict__.get("_hooks"), gradient)
+        if around is not None:
+            gradient = self._run_hooks(around.before, gradient, in_tuples=True)
         if self.listener is not None:
             self.listener("leaf", leaf, gradient)
         self.found[leaf] = gradient
         if self.into_leaves:
-            leaf._accumulate(gradient)
+            shared = hooked and leaf._grad is None and not isinstance(gradient, Tensor)
+            leaf._accumulate(copied(gradient) if shared else gradient)  # a hook may have kept it
             if hooked:
                 for hook in tuple(leaf.__dict__.get("_post_accumulate_hooks", {}).values()):
                     hook(leaf)
+            if around is not None:
+                for hook in tuple(around.after.values()):
+                    hook((), (_as_tensor(gradient),))
+
+    def _after_hooks_of(self, hooks: Hooks, gradient: Any) -> Any:
+        """What hooks make of a result's gradient: first its own; then it is retained; then the node's."""
+        gradient = self._run_hooks(hooks.result, gradient)
+        if hooks.retain is not None:
+            hooks.retain(_as_tensor(gradient))
+        return self._run_hooks(hooks.before, gradient, in_tuples=True)
+
+    def _run_hooks(self, hooks: Any, gradient: Any, in_tuples: bool = False) -> Any:
+        """``gradient`` as the hooks leave it: each may return another one, in a tuple if it gets a tuple."""
+        if not hooks:
+            return gradient
+        tensor = _as_tensor(gradient)
+        for hook in tuple(hooks.values()):
+            Watch.running.set(ref(self))
+            changed = hook((tensor,) if in_tuples else tensor)
+            if changed is not None:
+                if in_tuples:
+                    (changed,) = _as_many(hook, changed, 1)
+                tensor = _checked_change(hook, changed, tensor)
+        return tensor if isinstance(gradient, Tensor) else tensor.array
 
 
 USUAL = Watch()
@@ -175,7 +217,7 @@ def _waiting_leaves(roots: Iterable[Any], useful: set[Any] | None) -> dict[Tenso
     """How many contributions each leaf with hooks waits for, so that they run as soon as it is complete."""
     ends = set(roots)
     counts = Counter(end for node in _behind(ends) for end in node.targets if isinstance(end, Tensor))
-    hooks = {"_hooks", "_post_accumulate_hooks"}
+    hooks = {"_hooks", "_post_accumulate_hooks", "_accumulator_hooks"}
     hooked = {leaf: n for leaf, n in counts.items() if not hooks.isdisjoint(leaf.__dict__)}
     return {leaf: n for leaf, n in hooked.items() if leaf not in ends and (useful is None or leaf in useful)}
 
@@ -208,17 +250,16 @@ def _as_tensor(gradient: Any) -> Tensor:
     return gradient if isinstance(gradient, Tensor) else new_tensor(gradient)
 
 
-def _run_hooks(hooks: Any, gradient: Any, in_tuples: bool = False) -> Any:
-    """``gradient`` as the hooks leave it; each may return another one, in a tuple where it gets a tuple."""
-    if not hooks:
-        return gradient
-    tensor = _as_tensor(gradient)
-    for hook in tuple(hooks.values()):
-        changed = hook((tensor,) if in_tuples else tensor)
-        if changed is not None:
-            (changed,) = changed if in_tuples else (changed,)
-            tensor = _checked_change(hook, changed, tensor)
-    return tensor if isinstance(gradient, Tensor) else tensor.array
+def _as_many(hook: Any, changed: Any, expected: int) -> tuple[Any, ...]:
+    """What ``hook`` returned for a tuple of gradients: a tuple of as many."""
+    if not isinstance(changed, tuple):
+        raise TypeError(f"expected tuple, but hook returned '{type(changed).__name__}'")
+    if len(changed) != expected:
+        raise RuntimeError(
+            f"hook '{getattr(hook, '__name__', 'hook')}' has returned an incorrect number of values (got "
+            f"{len(changed)}, but expected {expected})"
+        )
+    return changed
 
 
 def _checked_change(hook: Any, changed: Any, tensor: Tensor) -> Tensor:
@@ -238,23 +279,31 @@ def _checked_change(hook: Any, changed: Any, tensor: Tensor) -> Tensor:
     return changed
 
 
-def _gradient_after_hooks(hooks: Hooks, gradient: Any) -> Any:
-    """What the hooks make of a result's gradient: first its own; then it is retained; then the node's."""
-    gradient = _run_hooks(hooks.result, gradient)
-    if hooks.retain is not None:
-        hooks.retain(_as_tensor(gradient))
-    return _run_hooks(hooks.before, gradient, in_tuples=True)
-
-
 def _after_hooks(after: dict[int, Any], node: Node, made: dict[int, Any], gradient: Any) -> dict[int, Any]:
     """The contributions of ``node``, by their places, as the hooks ``after`` it leave them."""
-    sources = node.sources
-    given: list[Any] = [None] * len(sources)
-    for slot, one in made.items():
-        source = sources[slot]
-        given[slot] = _as_tensor(fitted(one, source if isinstance(source, Node) else source.array))
+    places = node.shown_places()
+    given = tuple(
+        [_as_tensor(_fitted(node, place, made[place])) if place in made else None for place in places]
+    )
     for hook in tuple(after.values()):
-        changed = hook(tuple(given), (_as_tensor(gradient),))
-        given = given if changed is None else list(changed)
+        changed = hook(given, (_as_tensor(gradient),))
+        if changed is not None:
+            pairs = zip(_as_many(hook, changed, len(given)), given)
+            given = tuple([new if old is None else _checked_change(hook, new, old) for new, old in pairs])
     bare = not isinstance(gradient, Tensor)
-    return {slot: one.array if bare else one for slot, one in enumerate(given) if one is not None}
+    # A hook may have kept them, as a view tells the engine.
+    return {slot: one.array[...] if bare else one for slot, one in zip(places, given) if one is not None}
+
+
+def _fitted(node: Node, place: int, made: Any) -> Any:
+    """What the rule ``made`` for the operand at ``place``, in that operand's shape and dtype."""
+    source = node.sources[place]
+    return fitted(made, source if isinstance(source, Node) else source.array)
+
+
+def gradients_from(node: Node, gradient: Tensor) -> dict[int, Tensor]:
+    """What the rules of ``node`` make of ``gradient``, by the operands' places: ``grad_fn(gradient)``."""
+    if node.freed:
+        refuse_freed(node)
+    made = _made_by(node.way.plain_rules, node, gradient, fetch_tensors)
+    return {place: _fitted(node, place, one) for place, one in made.items()}

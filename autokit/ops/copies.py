@@ -8,7 +8,7 @@ from typing import Any
 from autokit.devices import copied, put_on, to_numpy
 from autokit.tensor import Tensor
 
-_OWN = {"_accumulator", "_base", "_one_of_several", "_unrecorded_view"}
+_OWN = {"_accumulator", "_accumulator_hooks", "_base", "_one_of_several", "_unrecorded_view"}
 """What a copy does not take over."""
 
 

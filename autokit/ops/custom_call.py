@@ -18,6 +18,7 @@ from autokit.dtypes import DIFFERENTIABLE
 from autokit.ops.custom import Parts, custom_operation, hold, join, output_of
 from autokit.ops.errors import ChangedSince
 from autokit.ops.inplace import noted_change, overwrite
+from autokit.ops.packing import SavedTensor
 from autokit.ops.recording import INFERENCE_SAVED
 from autokit.ops.rules import Operation
 from autokit.ops.warn import warn
@@ -26,6 +27,7 @@ from autokit.thread_state import thread
 
 if TYPE_CHECKING:
     from autokit.autograd.function import Function, FunctionCtx
+    from autokit.autograd.node import Node
 
 
 class Saved:
@@ -45,6 +47,14 @@ class Saved:
         packers = thread.state.packers
         kept = tensor.detach() if slot is not None else tensor
         self.tensor = packers[-1].pack(kept) if packers else kept
+
+    def raw(self, ctx: FunctionCtx, node: Node) -> SavedTensor:
+        """What lets a program pack it: ``y.grad_fn._raw_saved_tensors``."""
+
+        def value() -> Any:
+            return self.unpack(ctx) if isinstance(self.tensor, Tensor) else self.tensor
+
+        return SavedTensor(node, value, lambda packed: setattr(self, "tensor", packed))
 
     def unpack(self, ctx: FunctionCtx) -> Tensor:
         packed = not isinstance(self.tensor, Tensor)

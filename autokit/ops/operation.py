@@ -33,7 +33,6 @@ from collections.abc import Callable
 from typing import Any
 
 from autokit import dtypes
-from autokit.autograd.node import offer_saved
 from autokit.memory import INFERENCE
 from autokit.ops.autocast import autocasted
 from autokit.ops.blocks import MANY
@@ -44,6 +43,7 @@ from autokit.ops.names import OPERANDS, SPELLINGS, unknown_keyword, write_out
 from autokit.ops.operands import as_operands, with_number
 from autokit.ops.recording import record, refuse_inference, settle, share_storage
 from autokit.ops.rules import Derivative, Operation
+from autokit.ops.saved_names import offer_saved
 from autokit.ops.unusual import as_floats, computing
 from autokit.tensor import Tensor, new_tensor
 from autokit.thread_state import UNUSUAL, thread
