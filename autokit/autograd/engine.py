@@ -155,7 +155,7 @@ def flow(
                 elif only is None:
                     made = vjp(gradient, *fetch_values(node, fetch, target))
                 else:
-                    if saved is not None:
+                    if saved and only in saved:
                         value = fetch_array(node, only)
                     else:  # as fetch_array, without its call, which a chain's way back takes 4% longer for
                         source = node if only is OUTPUT else sources[only]

@@ -39,7 +39,7 @@ def direct(
         if source is not None:
             sources.append(source)
             learns.append(True)
-            if source.saved is not None:  # its value may be let go
+            if source.saved is not None and array.size > small:  # its value may be let go
                 large.append(len(arrays) - 1)
         elif operand._requires_grad:  # a leaf that learns: however large, it stays
             sources.append(operand)

@@ -166,12 +166,14 @@ def free(node: Node) -> None:
 
 def release(node: Node, saved: dict[Any, Any]) -> None:
     """Give up the large values that ``node`` holds in ``saved``, after a gradient went through it."""
-    node.saved = {}  # and not None: they are not to be had at their sources
-    if node.output is not None and node.output.size > SMALL:
+    output = node.output
+    if output is not None and output.size > SMALL:
         node.output = None
-    for place, held in saved.items():
-        if place.__class__ is int and held is node.sources[place]:
-            node.sources = (*node.sources[:place], None, *node.sources[place + 1 :])
+    if saved:
+        node.saved = {}  # and not None: they are not to be had at their sources
+        for place, held in saved.items():
+            if place.__class__ is int and held is node.sources[place]:
+                node.sources = (*node.sources[:place], None, *node.sources[place + 1 :])
 
 
 class _OurFiles(dict[str, bool]):
