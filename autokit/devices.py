@@ -132,7 +132,7 @@ def module_of(array: Any) -> ModuleType:
 def beside(array: Any, values: Any) -> Any:
     """``values``, an array on the CPU, on the device of ``array``."""
     if values.__class__ is Batch:
-        return values
+        return Batch(beside(array, values.full), values.level)
     if array.__class__ is MetaArray:
         return MetaArray(values.shape, values.dtype)
     with computing_beside(array):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autokit import autograd
+from autokit.devices import beside
 from autokit.func.checks import Check, GradcheckError
 from autokit.tensor import Tensor, new_tensor
 
@@ -98,12 +99,12 @@ def gradcheck(
     return True
 
 
-def _drawn(draw: np.random.RandomState, like: Any) -> np.ndarray:
-    """Random numbers from −1 to 1 in the shape and dtype of ``like``; complex ones have two each."""
+def _drawn(draw: np.random.RandomState, like: Any) -> Any:
+    """Random numbers from −1 to 1, of the shape, dtype and device of ``like``; complex ones have two each."""
     numbers: Any = draw.uniform(-1, 1, like.shape)
     if like.dtype.kind == "c":
         numbers = numbers + 1j * draw.uniform(-1, 1, like.shape)
-    return np.asarray(numbers).astype(like.dtype)
+    return beside(like, np.asarray(numbers).astype(like.dtype))
 
 
 def gradgradcheck(

@@ -143,7 +143,7 @@ def eye_(tensor: Tensor) -> Tensor:
     """1 on the diagonal of a matrix, 0 elsewhere."""
     if tensor.array.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
-    return _fill(tensor, np.eye(*tensor.array.shape))
+    return _fill(tensor, beside(tensor.array, np.eye(*tensor.array.shape)))
 
 
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
@@ -263,10 +263,11 @@ def sparse_(
     normal_(tensor, 0, std, generator)
     rows, columns = tensor.array.shape
     zeros = math.ceil(sparsity * rows)
+    kept = np.ones((rows, columns), bool)
     for column in range(columns):
-        chosen = random.default_generator.permutation(rows)[:zeros]
-        tensor.array[chosen, column] = 0
-    return tensor
+        kept[random.default_generator.permutation(rows)[:zeros], column] = False
+    array = tensor.array
+    return _fill(tensor, np.where(beside(array, kept), array, array.dtype.type(0)))
 
 
 def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autokit import dtypes
-from autokit.devices import to_numpy
+from autokit.devices import device_of, to_numpy
 from autokit.formats import sparse_coo, strided
 from autokit.meta_array import MetaArray
 from autokit.ops.create import as_tensor, tensor
@@ -134,10 +134,20 @@ def sparse_coo_tensor(
         indices, values = np.zeros((len(size), 0), np.int64), tensor([], dtype=dtype)
     held = as_tensor(values, dtype=dtype, device=device)
     held = held if dtype is None or held.dtype is dtype else held.to(dtype)
+    _require_cpu("sparse_coo_tensor", held)
     places = _places(indices, held.array)
     shape = _shape(size, places, held.array)
     made = from_values(held, indices=places, shape=shape, coalesced=bool(is_coalesced))
     return made.requires_grad_() if requires_grad else made
+
+
+def _require_cpu(name: str, input: Tensor) -> None:
+    where = device_of(input.array)
+    if where.type != "cpu":
+        raise NotImplementedError(
+            f"{name}: a sparse tensor is on the CPU, but these values are on {where}. Make it of values on "
+            f"the CPU; its .to('{where}') has the zeros too"
+        )
 
 
 def _places(indices: Any, values: Any) -> np.ndarray:
@@ -230,7 +240,10 @@ def to_sparse(
         raise NotImplementedError(
             f"to_sparse: {layout} is not supported; the layout here is torch.sparse_coo"
         )
-    return input if _is_sparse(input.array) else plain_to_sparse(input, dims=sparse_dim)
+    if _is_sparse(input.array):
+        return input
+    _require_cpu("to_sparse", input)
+    return plain_to_sparse(input, dims=sparse_dim)
 
 
 def is_sparse(input: Tensor) -> bool:

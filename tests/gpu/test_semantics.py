@@ -470,3 +470,34 @@ def test_the_same_draws_for_each_sample_come_from_the_gpus_stream_too():
     same = torch.vmap(lambda each: each + torch.rand((), device="cuda"), randomness="same")(x)
     assert len(set(same.tolist())) == 1
     torch.manual_seed(0)
+
+
+@pytest.mark.parametrize("name", ["eye_", "sparse_", "orthogonal_", "xavier_uniform_", "trunc_normal_"])
+def test_first_values_are_the_cpus(name: str):
+    found = []
+    for where in ("cuda", "cpu"):
+        torch.manual_seed(2)
+        empty = torch.empty(4, 3, device=where)
+        found.append(getattr(nn.init, name)(empty, *[0.5] * (name == "sparse_")))
+    assert found[0].is_cuda
+    np.testing.assert_allclose(found[0].cpu(), found[1], rtol=1e-6)
+
+
+def test_samples_lose_elements_of_their_own(x: torch.Tensor):
+    torch.manual_seed(0)
+    made = torch.vmap(lambda row: nn.functional.dropout(row), randomness="different")(x.repeat(8, 9))
+    assert made.is_cuda and {*made.flatten().tolist()} == {0, 2}
+    assert len({tuple(row) for row in made.tolist()}) > 1
+
+
+def test_second_derivatives_are_checked(x: torch.Tensor):
+    assert torch.autograd.gradgradcheck(torch.sin, x.double().requires_grad_())
+
+
+def test_sparse_tensors_are_on_the_cpu(x: torch.Tensor):
+    places = torch.tensor([[0, 1], [1, 0]])
+    for make in (x.to_sparse, lambda: torch.sparse_coo_tensor(places, [1.0, 2.0], (2, 2), device="cuda")):
+        with pytest.raises(NotImplementedError, match=r"a sparse tensor is on the CPU.*on cuda:0"):
+            make()
+    matrix = torch.sparse_coo_tensor(places, [1.0, 2.0], (2, 2))
+    assert (matrix.to("cuda") @ x).tolist() == (matrix @ x.cpu()).tolist()
