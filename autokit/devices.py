@@ -40,6 +40,12 @@ class device:
                 f"device() received an invalid combination of arguments - got ({type.__class__.__name__}), "
                 "but expected one of: (torch.device device) or (str type, int index)"
             )
+        if index is not None and (isinstance(index, bool) or not hasattr(index, "__index__")):
+            raise TypeError(
+                f"device(): argument 'index' (position 2) must be int, not {index.__class__.__name__}"
+            )
+        if (index or 0) < 0 or type.__class__ is int and type < 0:
+            raise RuntimeError("Device index must not be negative: there are 0, 1, …")
         if type.__class__ is int:
             type = f"cuda:{type}"
         name, colon, number = str(type).partition(":")
@@ -47,6 +53,10 @@ class device:
             raise RuntimeError(
                 f"Invalid device string: '{type}'. There are 'cpu', 'cuda' and 'cuda:0', 'cuda:1', …, and "
                 "'meta' for shapes without elements"
+            )
+        if colon and index is not None:
+            raise RuntimeError(
+                f"type (string) must not include an index because index was passed explicitly: {type}"
             )
         self.type = name
         self.index = int(number) if colon else index

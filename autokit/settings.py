@@ -62,6 +62,8 @@ def is_deterministic_algorithms_warn_only_enabled() -> bool:
 
 def set_deterministic_debug_mode(debug_mode: int | str) -> None:
     """``use_deterministic_algorithms`` by number or word: 0 "default", 1 "warn", 2 "error"."""
+    if not isinstance(debug_mode, int | str):
+        raise TypeError(f"debug_mode must be str or int, but got {type(debug_mode)}")
     mode = _MODES.get(debug_mode) if isinstance(debug_mode, str) else debug_mode
     if mode not in (0, 1, 2):
         raise RuntimeError(
@@ -111,6 +113,8 @@ def get_num_interop_threads() -> int:
 
 def set_float32_matmul_precision(precision: str) -> None:
     """Note how exact products of float32 matrices are to be: here they always are ``"highest"``."""
+    if not isinstance(precision, str):
+        raise RuntimeError(f"set_float32_matmul_precision expects a str, but got {type(precision).__name__}")
     if precision not in ("highest", "high", "medium"):
         warnings.warn(
             f"{precision} is not one of 'highest', 'high', or 'medium'; the current"

@@ -6,6 +6,7 @@ from typing import Any
 
 from autokit import dtypes
 from autokit.missing import names_of
+from autokit.ops.errors import describe, require_tensor
 from autokit.ops.linalg import mm
 from autokit.ops.sparse import legacy_sparse_tensor as FloatTensor
 from autokit.ops.sparse import to_sparse
@@ -20,6 +21,7 @@ DoubleTensor = LongTensor = FloatTensor
 
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """``beta`` times ``input`` plus ``alpha`` times the product of the sparse ``mat1`` and ``mat2``."""
+    require_tensor("_sparse_addmm", input, "input", 1)
     return beta * input + alpha * mm(mat1, mat2)
 
 
@@ -33,5 +35,10 @@ def sum(input: Tensor, dim: Any = None, dtype: dtypes.dtype | None = None) -> Te
     >>> degrees.to_dense()
     tensor([1., 1., 1.])
     """
+    require_tensor("_sparse_sum", input, "input", 1)
+    if not input.is_sparse:
+        raise RuntimeError(
+            f"coalesce expected sparse coordinate tensor layout but got Strided: {describe(input)}"
+        )
     input = input if dtype is None else input.to(dtype)
-    return input.sum() if dim is None else to_sparse(input.to_dense().sum(dim))
+    return input.coalesce().values().sum() if dim is None else to_sparse(input.to_dense().sum(dim))

@@ -188,7 +188,7 @@ def _product(a: SparseArray, b: Any) -> Any:
         raise _refused("matmul")
     if a.shape[1] != b.shape[0]:
         raise ValueError(f"{a.shape} and {b.shape}")  # the rule says more
-    columns = b.reshape((len(b), -1))
+    columns = b[:, np.newaxis] if b.ndim == 1 else b
     made = np.zeros((a.shape[0], columns.shape[1]), np.result_type(a.dtype, b.dtype))
     (row, column), values = a.indices, a.values
     if not a.coalesced:

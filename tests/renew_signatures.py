@@ -59,6 +59,18 @@ UNTOLD = {
         "indices: any, values?: any, size?: ints|None, *, dtype?: dtype|None, device?: any, "
         "requires_grad?: bool, check_invariants?: bool|None, is_coalesced?: bool|None"
     ],
+    **{
+        f"{dot}stft": [
+            "input: Tensor, n_fft: int, hop_length?: int|None, win_length?: int|None, window?: Tensor|None, "
+            "center?: any, pad_mode?: any, normalized?: bool, onesided?: bool|None, "
+            "return_complex?: bool|None, align_to_window?: bool|None"
+        ]
+        for dot in ("", ".")
+    },
+    ".istft": [
+        "input: Tensor, n_fft: int, hop_length?: int|None, win_length?: int|None, window?: Tensor|None, "
+        "center?: bool, normalized?: bool, onesided?: bool|None, length?: int|None, return_complex?: bool"
+    ],
     ".copy_": ["input: Tensor, other: number, non_blocking?: bool"],
 }
 """Ways to call that PyTorch's stubs leave out."""

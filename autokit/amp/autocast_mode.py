@@ -89,10 +89,16 @@ class autocast:
             raise TypeError(f"autocast(): dtype must be a torch.dtype, not {type(dtype).__name__}")
         self.fast_dtype = get_autocast_dtype(self.device) if dtype is None else dtype
         self._cache_enabled = _caching[0] if cache_enabled is None else bool(cache_enabled)
+        self._asked = enabled
         self._enabled = bool(enabled) and _possible(self.device, self.fast_dtype)
         self._before: list[Any] = []
 
     def __enter__(self) -> autocast:
+        if not isinstance(self._asked, bool):
+            raise TypeError(
+                "set_autocast_enabled(): argument 'enabled' (position 2) must be bool, not "
+                f"{type(self._asked).__name__}"
+            )
         state = thread.state
         self._before.append(state.autocast)
         regions = dict(state.autocast or {})
@@ -152,7 +158,7 @@ def is_autocast_available(device_type: str) -> bool:
 def is_autocast_enabled(device_type: str = "cuda") -> bool:
     """Whether autocasting is at work: on this type of device; where none is named, on GPUs."""
     _require_name("is_autocast_enabled", device_type)
-    return device_type in (thread.state.autocast or {})
+    return _known(device_type) in (thread.state.autocast or {})
 
 
 def set_autocast_enabled(device_type: str | bool, enabled: bool | None = None) -> None:
@@ -163,12 +169,15 @@ def set_autocast_enabled(device_type: str | bool, enabled: bool | None = None) -
     True
     >>> set_autocast_enabled("cpu", False)
     """
+    if isinstance(device_type, bool) and enabled is not None:
+        raise TypeError("set_autocast_enabled(): argument 'device_type' (position 1) must be str, not bool")
     where, enabled = ("cuda", device_type) if isinstance(device_type, bool) else (device_type, enabled)
     if not isinstance(enabled, bool):
         raise TypeError(
             "set_autocast_enabled(): argument 'enabled' (position 2) must be bool, not "
             f"{type(enabled).__name__}"
         )
+    _require_name("set_autocast_enabled", where)
     autocast(where, enabled=enabled).__enter__()
 
 
@@ -203,6 +212,12 @@ def get_autocast_gpu_dtype() -> dtypes.dtype:
 
 def set_autocast_dtype(device_type: str, dtype: dtypes.dtype) -> None:
     """Choose the lower precision of the blocks to come that name none."""
+    _require_name("set_autocast_dtype", device_type)
+    if not isinstance(dtype, dtypes.dtype):
+        raise TypeError(
+            "set_autocast_dtype(): argument 'dtype' (position 2) must be torch.dtype, not "
+            f"{type(dtype).__name__}"
+        )
     _chosen[_known(device_type)] = dtype
 
 

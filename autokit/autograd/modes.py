@@ -98,7 +98,11 @@ class set_grad_enabled(_Mode):
     """Record or not, from here on; as a ``with`` block, until its end."""
 
     def __init__(self, mode: bool) -> None:
-        self.value = bool(mode) and not thread.state.inference
+        if mode.__class__ is not bool:
+            raise TypeError(
+                f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}"
+            )
+        self.value = mode and not thread.state.inference
         self._before = [thread.state.grad_enabled]
         thread.state.grad_enabled = self.value
 

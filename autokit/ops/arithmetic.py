@@ -12,7 +12,7 @@ from autokit.ops.convert import cast
 from autokit.ops.errors import refuse_bools_in, require_floats, require_tensor
 from autokit.ops.inplace import in_place
 from autokit.ops.names import Names
-from autokit.ops.operands import fitting, refuse_bools, taking_numbers
+from autokit.ops.operands import common_dtype, fitting, refuse_bools, taking_numbers
 from autokit.ops.operation import derivative, operation
 from autokit.ops.operators import is_number, mul, plain_pow, plain_sub, refuse_zeros, taken
 from autokit.ops.recording import unchanged
@@ -87,7 +87,8 @@ def ldexp(input: Tensor, other: Tensor) -> Tensor:
     """``input · 2^other``."""
     require_tensor("ldexp", other)
     if is_whole(other) and not is_whole(input):
-        refuse_bools_in("ldexp_cpu_exp", other.array)
+        if not is_complex(input):
+            refuse_bools_in("ldexp_cpu_exp", other.array)
         other = cast(other, dtype=input.array.dtype)  # so that the power has the precision of the input
     return mul(input, plain_pow(2.0, other))
 
@@ -163,10 +164,17 @@ def plain_addcmul(input, tensor1, tensor2, /, value=1):
     return input + (tensor1 * tensor2 if value == 1 else value * tensor1 * tensor2)
 
 
+def _require_real(number: Any, *tensors: Tensor) -> None:
+    """Raise where a complex ``number`` is to be a factor of real tensors."""
+    if isinstance(number, complex):
+        fitting(number, common_dtype(tensors))
+
+
 def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
     """``input + value · tensor1 · tensor2``."""
     require_tensor("addcmul", tensor1, "tensor1", 2)
     require_tensor("addcmul", tensor2, "tensor2", 3)
+    _require_real(value, input, tensor1, tensor2)
     return plain_addcmul(input, tensor1, tensor2, value)
 
 
@@ -202,6 +210,7 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1
             "Integer division with addcdiv is no longer supported: use (input + value * torch.div(tensor1, "
             'tensor2, rounding_mode="trunc")), or make floats of them'
         )
+    _require_real(value, input, tensor1, tensor2)
     return plain_addcdiv(input, tensor1, tensor2, value)
 
 
@@ -240,6 +249,7 @@ def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
             )
     if not isinstance(weight, Tensor):
         require_floats("lerp_kernel_scalar", input.array)
+        _require_real(weight, input)
     return plain_lerp(input, end, weight)
 
 

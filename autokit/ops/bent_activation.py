@@ -330,12 +330,19 @@ def _outside_of_block(g: Any, a: Any, into: Any, /, lambd: float) -> None:
 _outside_on_arrays = in_blocks(_outside, _outside_of_block, "native_loops.hardshrink_gradient")
 
 
+def _require_real(lambd: Any, a: Any) -> None:
+    if isinstance(lambd, complex):
+        fitting(lambd, a.dtype)
+
+
 def _hardshrink(a: Any, lambd: float) -> Any:
     require_floats("hardshrink_cpu", a)
+    _require_real(lambd, a)
     return np.where((a >= -lambd) & (a <= lambd), 0, a).astype(a.dtype)
 
 
 def _hardshrink_of_block(a: Any, into: Any, /, lambd: float) -> None:
+    _require_real(lambd, a)
     _outside_of_block(a, a, into, lambd)
 
 

@@ -232,7 +232,7 @@ def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
         from autokit.ops.index import nonzero
 
         return nonzero(condition, as_tuple=True)
-    if isinstance(input, Tensor) or isinstance(other, Tensor):
+    if any(isinstance(each, Tensor | complex) for each in (input, other)):
         common = common_dtype((input, other))
         gpu = gpu_among((condition, input, other))
         input, other = (with_dtype(value, common, gpu) for value in (input, other))

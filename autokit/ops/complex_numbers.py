@@ -88,6 +88,10 @@ _REFUSALS = {
     "sort": "Sort does not support complex dtypes on CPU",
     "topk": "topk does not support complex dtypes on CPU",
     "nansum": "nansum on CPU does not support complex inputs",
+    "isin": "Unsupported input type encountered for isin(): complex numbers",
+    "max_along": "max(): does not support complex input",
+    "min_along": "min(): does not support complex input",
+    "sort_stable": " Sort does not support complex dtypes on CPU",
     **{
         name: f"{name} not implemented for complex tensors."
         for name in ("fmax", "fmin", "maximum", "minimum")
@@ -120,10 +124,10 @@ _FUNCTIONS = {
     **_REFUSALS,
     **dict.fromkeys(("abs_", "absolute_"), "In-place abs is not supported for complex tensors."),
     **dict.fromkeys(("argsort", "msort"), _REFUSALS["sort"]),
+    "nanmean": _REFUSALS["nansum"],
     **dict.fromkeys(("bernoulli", "bernoulli_"), _DRAWING),
     **dict.fromkeys(("bucketize", "searchsorted"), _SEARCHING),
     **{name: f"\"{name}\" not implemented for 'ComplexFloat'" for name in _POOLING.split()},
-    "randint_like": "check_random_bounds handles only integral, floating-point and boolean types",
 }
 """The same of functions that are no rules, or are made of rules that compute with complex numbers."""
 

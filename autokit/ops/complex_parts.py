@@ -84,7 +84,7 @@ def _are_pairs(a: Any) -> bool:
     return (
         not a.size
         or a.strides[-1] == a.itemsize
-        and not any(step % (2 * a.itemsize) for step in a.strides[:-1])
+        and not any(step % (2 * a.itemsize) for step, size in zip(a.strides[:-1], a.shape) if size > 1)
     )
 
 

@@ -237,6 +237,8 @@ def contiguous(input: Tensor, memory_format: Any = formats.contiguous_format) ->
             f"{type(memory_format).__name__}: write torch.contiguous_format or torch.channels_last"
         )
     if memory_format == formats.preserve_format:
+        if input.is_contiguous():
+            return input
         raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
     return input if input.is_contiguous(memory_format) else clone(input, memory_format=memory_format)
 

@@ -54,7 +54,7 @@ def _into_rows(g: Any, shape: Any, index: Any, padding: int, by_frequency: bool,
     if not sparse:
         return _into_table(g, shape, index, padding, by_frequency, sparse)
     _refuse_frequencies(by_frequency)
-    places, rows = index.reshape(-1), g.reshape((-1, g.shape[-1]))
+    places, rows = index.reshape(-1), g.reshape((index.size, g.shape[-1]))
     if padding >= 0:
         places, rows = places[places != padding], rows[places != padding]
     return SparseArray(places[np.newaxis].astype(np.int64), rows, shape)

@@ -14,6 +14,7 @@ References
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -27,8 +28,8 @@ from autokit.ops.complex_numbers import is_complex
 from autokit.ops.complex_parts import conj
 from autokit.ops.convert import cast
 from autokit.ops.create import finished, numpy_dtype
-from autokit.ops.dims import place_of, places_of
-from autokit.ops.errors import kind_of, require_tensor
+from autokit.ops.dims import place_of
+from autokit.ops.errors import describe, kind_of, require_tensor
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.pad import constant_pad_nd
 from autokit.ops.repeat import roll
@@ -133,6 +134,7 @@ def _factor(norm: str | None) -> str:
 
 def _floating(input: Any, complex: bool = False) -> Tensor:
     """``input`` in a floating point dtype that transforms know, or in the ``complex`` one."""
+    require_tensor("fft_fft", input, "input", 1)
     a = input.array
     if a.dtype.kind in "bui":
         input = cast(input, dtype=dtypes.get_default_dtype().numpy)
@@ -164,11 +166,15 @@ def _fitted(input: Tensor, sizes: dict[int, int]) -> Tensor:
     return constant_pad_nd(input, widths=tuple(widths)) if any(after for _, after in widths) else input
 
 
+def _no_dimensions(dim: int) -> IndexError:
+    return IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+
+
 def _place(input: Any, n: int | None, dim: int) -> tuple[int, int]:
     """The one dimension, and how many points along it count."""
     require_tensor("fft_fft", input, "input", 1)
     if not input.array.ndim:
-        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+        raise _no_dimensions(dim)
     place = place_of(dim, input.array.ndim)
     return place, input.array.shape[place] if n is None else n
 
@@ -177,6 +183,8 @@ def _places(input: Any, s: Any, dim: Dims) -> tuple[tuple[int, ...], dict[int, i
     """The dimensions, and how many points along each count."""
     require_tensor("fft_fftn", input, "input", 1)
     shape = input.array.shape
+    if dim is not None and not shape:
+        raise _no_dimensions(dim if isinstance(dim, int) else next(iter(dim), -1))
     sizes = None if s is None else [s] if isinstance(s, int) else list(s)
     if dim is None:
         if sizes is not None and len(sizes) > len(shape):
@@ -186,11 +194,11 @@ def _places(input: Any, s: Any, dim: Dims) -> tuple[tuple[int, ...], dict[int, i
         places = tuple(range(len(shape) - (len(shape) if sizes is None else len(sizes)), len(shape)))
     else:
         given = [dim] if isinstance(dim, int) else list(dim)
-        if sizes is not None and len(sizes) != len(given):
-            raise RuntimeError("When given, dim and shape arguments must have the same length")
         places = tuple([place_of(each, len(shape)) for each in given])
         if len(set(places)) < len(places):
             raise RuntimeError("FFT dims must be unique")
+        if sizes is not None and len(sizes) != len(given):
+            raise RuntimeError("When given, dim and shape arguments must have the same length")
     counts = {
         place: shape[place] if sizes is None or sizes[number] == -1 else sizes[number]
         for number, place in enumerate(places)
@@ -285,6 +293,7 @@ def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = N
     >>> torch.fft.fft(torch.tensor([1.0, 0.0, -1.0, 0.0]))
     tensor([0.+0.j, 2.+0.j, 0.+0.j, 2.+0.j])
     """
+    input = _floating(input)
     place, count = _place(input, n, dim)
     if is_complex(input):
         return _complex_to_complex(input, (place,), {place: count}, norm, False)
@@ -293,6 +302,7 @@ def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = N
 
 def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The inverse of :func:`fft`: xₖ = 1/n Σⱼ Xⱼ exp(2πi jk / n)."""
+    input = _floating(input)
     place, count = _place(input, n, dim)
     if is_complex(input):
         return _complex_to_complex(input, (place,), {place: count}, norm, True)
@@ -306,27 +316,31 @@ def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
     >>> torch.fft.rfft(torch.tensor([1.0, 0.0, -1.0, 0.0]))
     tensor([0.+0.j, 2.+0.j, 0.+0.j])
     """
-    place, count = _place(input, n, dim)
     _require_real("rfft", input)
+    input = _floating(input)
+    place, count = _place(input, n, dim)
     return _real_to_half(input, (place,), {place: count}, norm, False)
 
 
 def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The inverse of :func:`rfft`: ``n`` real numbers, by default an even number of them."""
+    input = _floating(input, True)
     place, count = _place(input, None, dim)
     return _half_to_real(input, (place,), {place: count}, n, norm, True)
 
 
 def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The transform, real numbers, of a symmetric signal of which half is given."""
+    input = _floating(input, True)
     place, count = _place(input, None, dim)
     return _half_to_real(input, (place,), {place: count}, n, norm, False)
 
 
 def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The inverse of :func:`hfft`: half of the symmetric signal whose transform is ``input``."""
-    place, count = _place(input, n, dim)
     _require_real("ihfft", input)
+    input = _floating(input)
+    place, count = _place(input, n, dim)
     return _real_to_half(input, (place,), {place: count}, norm, True)
 
 
@@ -348,8 +362,8 @@ def ifftn(input: Tensor, s: Any = None, dim: Dims = None, norm: str | None = Non
 
 def rfftn(input: Tensor, s: Any = None, dim: Dims = None, norm: str | None = None) -> Tensor:
     """:func:`rfft` along the last of several dimensions, and :func:`fft` along the others."""
-    places, counts = _places(input, s, dim)
     _require_real("rfftn", input, "real-valued")
+    places, counts = _places(input, s, dim)
     return _real_to_half(input, places, counts, norm, False)
 
 
@@ -440,9 +454,15 @@ def _frequencies(name: str, turns: np.ndarray, n: int, d: float, dtype: Any) -> 
     kind = numpy_dtype(dtype)
     if kind.kind not in dtypes.DIFFERENTIABLE:
         raise RuntimeError(f"{name} requires a floating point or complex dtype: {kind.name} is none")
+    if kind.kind == "c":
+        raise NotImplementedError(
+            f"\"{name}\" not implemented for '{kind.name}': convert with .to(...) after it"
+        )
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
-    return turns.astype(kind) * (kind.type(1 / (n * d)) if n else np.inf)
+    span = float(n * d)
+    with np.errstate(invalid="ignore"):
+        return turns.astype(kind) * kind.type(1 / span if span else math.copysign(math.inf, span))
 
 
 def fftshift(input: Tensor, dim: Dims = None) -> Tensor:
@@ -463,5 +483,10 @@ def ifftshift(input: Tensor, dim: Dims = None) -> Tensor:
 def _shifted(input: Tensor, dim: Dims, up: int) -> Tensor:
     require_tensor("fft_fftshift", input, "input", 1)
     shape = input.array.shape
-    places = tuple(range(len(shape))) if dim is None else places_of(dim, len(shape), "roll")
-    return roll(input, [(shape[place] + up) // 2 for place in places], places) if places else input
+    given = range(len(shape)) if dim is None else [dim] if isinstance(dim, int) else dim
+    if given and not shape:
+        raise _no_dimensions(given[0])
+    places = [place_of(each, len(shape)) for each in given]
+    if not places:
+        raise RuntimeError(f"`shifts` required: there is no dimension to shift along in {describe(input)}")
+    return roll(input, [(shape[place] + up) // 2 for place in places], places)

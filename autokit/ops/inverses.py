@@ -128,7 +128,8 @@ def _cofactors(a: Any) -> Any:
     except RuntimeError:  # a number is not finite
         return np.full_like(a, np.nan)
     others = np.where(module_of(a).eye(a.shape[-1], dtype=bool), 1, s[..., None, :]).prod(axis=-1)
-    return (u * others[..., None, :]) @ vh * _matrices(np.linalg.det(u) * np.linalg.det(vh))
+    signs = _matrices(np.linalg.det(u) * np.linalg.det(vh))
+    return np.conjugate(u * others[..., None, :]) @ np.conjugate(vh) * signs
 
 
 def _determinant_gradient(g: Any, a: Any, out: Any) -> Any:

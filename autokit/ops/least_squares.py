@@ -8,7 +8,7 @@ import numpy as np
 
 from autokit.dtypes import DIFFERENTIABLE
 from autokit.ops.complex_parts import real
-from autokit.ops.errors import broadcast_message, describe
+from autokit.ops.errors import broadcast_message, describe, kind_of
 from autokit.ops.gpu.arrays import any_of, ask, like
 from autokit.ops.matrices import (
     LinAlgError,
@@ -65,6 +65,8 @@ def _bound(value: Any, A: Tensor) -> Any:
     """A bound for each matrix of A, to be compared with its singular values, or one number for all."""
     if not isinstance(value, Tensor):
         return value
+    if value.array.dtype.kind == "c":
+        raise RuntimeError(f"a bound of complex type is not supported. Got {kind_of(value)}: take its .abs()")
     if not value.array.ndim:
         return value.item()
     own, batch = value.array.shape, A.array.shape[:-2]

@@ -122,6 +122,10 @@ def _converted(name: str, x: Any, dtype: Any) -> Tensor:
         raise RuntimeError(
             f"{name}: dtype should be floating point or complex, but got {dtypes.as_dtype(dtype).name}"
         )
+    if x.array.dtype.kind == "c" and wanted.kind != "c":
+        raise RuntimeError(
+            f"{name}: dtype should be complex for complex inputs, but got {dtypes.as_dtype(dtype).name}"
+        )
     if wanted.itemsize < x.array.dtype.itemsize:
         raise RuntimeError(
             f"{name}: the dtype of the input ({title(x)}) should be convertible without narrowing to the "

@@ -83,7 +83,7 @@ def public(function: Callable[..., Any]) -> Callable[..., Any]:
         nonlocal known
         if UNUSUAL:
             if COMPLEX:
-                complex_numbers.refuse_function(function.__name__, arguments)
+                complex_numbers.refuse_function(function.__name__, (*arguments, *settings.values()))
             if asks_for_care(*arguments, *settings.values()):
                 return with_care(function.__name__, apply, arguments, settings)
         if not settings:
@@ -96,6 +96,8 @@ def public(function: Callable[..., Any]) -> Callable[..., Any]:
         if known is None:
             known = inspect.signature(function).parameters
         out = settings.pop("out", None)
+        if isinstance(out, Tensor) and "requires_grad" in known and settings.get("dtype") is None:
+            settings["dtype"] = out.dtype  # what is made of numbers is computed as it will be held
         for name in tuple(settings):
             if name in known or any(each.kind is each.VAR_KEYWORD for each in known.values()):
                 continue

@@ -288,6 +288,8 @@ def _combine(higher: np.dtype | None, lower: np.dtype | None) -> np.dtype | None
     """``higher`` decides, unless ``lower`` is of a higher category."""
     if higher is None or lower is None:
         return lower if higher is None else higher
+    if higher.kind in dtypes.FLOATS and lower.kind == "c":
+        return np.dtype(np.complex128 if higher.itemsize == 8 else np.complex64)
     if dtypes.category(lower) > dtypes.category(higher):
         return dtypes.promote(higher, lower)
     return higher

@@ -51,13 +51,18 @@ def taken(input: Any, other: Any, alpha: Any) -> Any:
     if alpha.__class__ is int and alpha == 1:
         return other
     common = common_dtype(
-        [value for value in (input, other) if isinstance(value, Tensor | bool | int | float)]
+        [value for value in (input, other) if isinstance(value, Tensor | bool | int | float | complex)]
     )
     if isinstance(alpha, bool) and common.kind != "b":
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
     if isinstance(alpha, float) and common.kind in "bui":
         raise RuntimeError(
             "For integral input tensors, argument alpha must not be a floating point number: it is "
+            f"{alpha}, and the result {common.name}"
+        )
+    if isinstance(alpha, complex) and common.kind != "c":
+        raise RuntimeError(
+            "For non-complex input tensors, argument alpha must not be a complex number: it is "
             f"{alpha}, and the result {common.name}"
         )
     if isinstance(other, bool):  # it is taken whole or not at all

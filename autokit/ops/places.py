@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from autokit.devices import laid_as, on_a_gpu
+from autokit.ops.complex_numbers import is_complex
 from autokit.ops.dims import place_of
 from autokit.ops.errors import describe, kind_of, require_tensor
 from autokit.ops.gather import beyond, require_vector, within, zero
@@ -229,6 +230,8 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     if index.array.ndim > 1:
         raise RuntimeError(f"Index has to be a vector/scalar: it is {describe(index)}")
     axis, places = _checked_vector("index_fill_", input, dim, index)
+    if isinstance(value, complex) and not is_complex(input):
+        raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
     value, by_tensor = single("index_fill_", input, value)
     size = input.array.shape[axis] if input.array.ndim else 1
     within(places, axis, size, IndexError, -size)

@@ -103,6 +103,10 @@ def random_(self: Tensor, *ends: Any, generator: Generator = None, **named: Any)
     if not set(named) <= {"from", "to"} or len(ends) + len(named) > 2:
         raise TypeError("random_() takes (), (to) or (from, to)")
     source, kind = source_of("random_", generator, self.array), self.array.dtype
+    if kind.kind == "c":
+        raise (RuntimeError if ends or named else NotImplementedError)(
+            f"\"random_\" not implemented for '{kind.name}': it draws integers; convert with .float()"
+        )
     if not ends and not named:
         return _redraw(self, "RandomBackward2", lambda shape: source.full_range(shape, kind))
     if len(ends) == 2:

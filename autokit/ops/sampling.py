@@ -191,8 +191,8 @@ def randperm(
     """
     (n,) = shape_of_sizes((whole_number("randperm", "n", n),))
     kind = np.dtype(np.int64) if dtype is None else numpy_dtype(dtype)
-    if kind.kind == "b":
-        raise NotImplementedError("\"randperm\" not implemented for 'Bool': give dtype=torch.int64")
+    if kind.kind in "bc":
+        raise NotImplementedError(f"\"randperm\" not implemented for '{kind.name}': give dtype=torch.int64")
     most = (
         int(2 / finfo(dtypes.BY_NUMPY[kind]).eps) if kind.kind in dtypes.FLOATS else int(np.iinfo(kind).max)
     )
@@ -214,6 +214,11 @@ def checked_range(low: int, high: int, kind: np.dtype) -> tuple[int, int]:
     """The ends of a range of integers, checked for this dtype."""
     if not low < high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    if kind.kind == "c":
+        raise RuntimeError(
+            "check_random_bounds handles only integral, floating-point and boolean types: complex numbers "
+            "have no order"
+        )
     if kind.kind in dtypes.FLOATS:
         last = int(finfo(dtypes.BY_NUMPY[kind]).max)
         first = -last

@@ -42,6 +42,10 @@ def _counted(name: str, dtype: Dtype, count: int = 2) -> np.dtype:
     kind = numpy_dtype(dtype)
     if kind.kind == "b" and count > 1:
         raise NotImplementedError(f"\"{name}\" not implemented for 'Bool': give dtype=torch.int64")
+    if kind.kind == "c" and name in ("arange_cpu", "range_cpu"):
+        raise NotImplementedError(
+            f"\"{name}\" not implemented for '{kind.name}': convert with .to(...) after it"
+        )
     return kind
 
 

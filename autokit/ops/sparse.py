@@ -41,7 +41,14 @@ def from_values(a, /, indices, shape, coalesced=False):
     return SparseArray(indices, a, shape, coalesced)
 
 
-@operation("dense", "{a} with its zeros", a=derivative("1", lambda g: g), name="to_dense")
+def _at_places(g: Any, a: Any) -> Any:
+    """The gradient at the places that are held: the other zeros count as constants, as in PyTorch."""
+    held = np.zeros(a.shape, bool)
+    held[tuple(getattr(a, "array", a).indices)] = True
+    return np.where(held, g.dense() if _is_sparse(g) else g, 0)
+
+
+@operation("dense", "{a} with its zeros", a=derivative("1 at the places", _at_places), name="to_dense")
 def plain_to_dense(a, /):
     """See :func:`to_dense`."""
     return a.dense()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autokit.devices import beside
+from autokit.dtypes import DIFFERENTIABLE
 from autokit.ops.complex_numbers import is_complex
 from autokit.ops.complex_parts import view_as_real
 from autokit.ops.errors import describe, require_tensor
@@ -104,18 +105,23 @@ def stft(
     require_tensor("stft", input, "input", 1)
     if center and align_to_window is not None:
         raise RuntimeError("stft align_to_window should only be set when center = false")
+    several = input.array.ndim == 2
+    signal = input if input.array.ndim != 1 else input.unsqueeze(0)
+    if center and signal.array.ndim == 2:
+        signal = pad(signal.unsqueeze(0), [n_fft // 2] * 2, pad_mode).squeeze(0)
     complexes = is_complex(input) or (window is not None and is_complex(window))
     if return_complex is None and not complexes:
         raise RuntimeError(
             "stft requires the return_complex parameter be given for real inputs, and will further require "
             "that return_complex=True in a future PyTorch release."
         )
+    if input.array.dtype.kind not in DIFFERENTIABLE:
+        raise RuntimeError(
+            f"stft: expected a tensor of floating point or complex values: {describe(input)}; convert with "
+            ".float()"
+        )
     if input.array.ndim not in (1, 2):
         raise RuntimeError(f"stft: expected a 1D or 2D tensor: {describe(input)}")
-    several = input.array.ndim == 2
-    signal = input if several else input.unsqueeze(0)
-    if center:
-        signal = pad(signal.unsqueeze(0), [n_fft // 2] * 2, pad_mode).squeeze(0)
     length = signal.array.shape[1]
     if not 0 < n_fft <= length:
         raise RuntimeError(f"stft: expected 0 < n_fft < {length}, but got n_fft={n_fft}")
@@ -203,7 +209,7 @@ def istft(
     pieces = pieces * weights
     size = n_fft + hop * (count - 1)
     total = folded(pieces, shape=(many, size), dim=1, size=n_fft, step=hop)
-    squares = (weights * weights).expand(1, count, n_fft)
+    squares = weights.pow(2).expand(1, count, n_fft)
     envelope = folded(squares, shape=(1, size), dim=1, size=n_fft, step=hop)
     first = n_fft // 2 if center else 0
     end = size - first if length is None else min(first + length, size)

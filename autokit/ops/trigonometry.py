@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.ops.complex_numbers import is_complex
 from autokit.ops.elementwise import cos, sin, tanh  # noqa: F401 - for their in-place functions
 from autokit.ops.errors import require_floats
 from autokit.ops.names import Names
@@ -21,8 +22,22 @@ def tan(a, /):
     return np.tan(a)
 
 
+def _root_below_1(a: Any) -> Any:
+    """√(1 − a²).
+
+    On a branch cut of complex numbers the sign of a zero part tells the side. It is kept here, and in asinh
+    too, by subtracting: z + 1 has an imaginary part of +0 for either zero.
+    """
+    return np.sqrt(-(a * a - 1) if is_complex(a) else 1 - a * a)
+
+
+def _root_above_1(a: Any) -> Any:
+    """√(a² − 1); of complex numbers √(a − 1) · √(a + 1), which has the right sign on the left, too."""
+    return np.sqrt(a - 1) * np.sqrt(a - -1) if is_complex(a) else np.sqrt(a * a - 1)
+
+
 @operation(
-    "asin", "asin {a}", a=derivative("1 / √(1 − {a}²)", lambda g, a: g / np.sqrt(1 - a * a)), floating=True
+    "asin", "asin {a}", a=derivative("1 / √(1 − {a}²)", lambda g, a: g / _root_below_1(a)), floating=True
 )
 def asin(a, /):
     """The angle whose sine is each element; NaN outside [−1, 1]."""
@@ -30,7 +45,7 @@ def asin(a, /):
 
 
 @operation(
-    "acos", "acos {a}", a=derivative("−1 / √(1 − {a}²)", lambda g, a: -g / np.sqrt(1 - a * a)), floating=True
+    "acos", "acos {a}", a=derivative("−1 / √(1 − {a}²)", lambda g, a: -g / _root_below_1(a)), floating=True
 )
 def acos(a, /):
     """The angle whose cosine is each element; NaN outside [−1, 1]."""
@@ -73,7 +88,7 @@ def cosh(a, /):
 
 
 @operation(
-    "asinh", "asinh {a}", a=derivative("1 / √({a}² + 1)", lambda g, a: g / np.sqrt(a * a + 1)), floating=True
+    "asinh", "asinh {a}", a=derivative("1 / √({a}² + 1)", lambda g, a: g / np.sqrt(a * a - -1)), floating=True
 )
 def asinh(a, /):
     """The inverse hyperbolic sine of each element."""
@@ -81,7 +96,7 @@ def asinh(a, /):
 
 
 @operation(
-    "acosh", "acosh {a}", a=derivative("1 / √({a}² − 1)", lambda g, a: g / np.sqrt(a * a - 1)), floating=True
+    "acosh", "acosh {a}", a=derivative("1 / √({a}² − 1)", lambda g, a: g / _root_above_1(a)), floating=True
 )
 def acosh(a, /):
     """The inverse hyperbolic cosine of each element; NaN below 1."""

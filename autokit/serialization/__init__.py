@@ -179,6 +179,8 @@ def load(
             "Can not safely load weights when explicit pickle_module is specified: autokit reads pickles "
             "itself, and runs no code from a file"
         )
+    if unknown := set(pickle_load_args) - {"encoding", "errors", "fix_imports", "buffers"}:
+        raise TypeError(f"load() got an unexpected keyword argument '{min(unknown)}'")
     if pickle_load_args:
         warnings.warn("pickle_load_args only works if `weights_only=False`.", stacklevel=2)
     if isinstance(f, str | os.PathLike):

@@ -37,9 +37,9 @@ ORDER = ("hang", "crash", "result", "gradient", "operand", "backward", "refused"
 SPACES = {
     "": "functions",
     "Tensor": "methods",
-    **{name: name.rpartition(".")[2] for name in ("nn.functional", "linalg", "special")},
+    **{name: name.rpartition(".")[2] for name in ("nn.functional", "linalg", "special", "fft")},
     **dict.fromkeys(["nn", "nn.init", "nn.utils", "nn.utils.rnn", "optim", "optim.lr_scheduler"], "programs"),
-    **dict.fromkeys(["distributions", "func", "autograd.functional", "utils.data"], "programs"),
+    **dict.fromkeys(["sparse", "distributions", "func", "autograd.functional", "utils.data"], "programs"),
 }
 """Where public names stand, and how the fuzzer calls those there."""
 

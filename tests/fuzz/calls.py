@@ -16,7 +16,10 @@ from tests.fuzz.recipes import ALTERNATIVES, BY_NAME, PLAIN, RECIPES
 from tests.fuzz.signatures import HOMES, Parameter, Target, results_written, signatures
 
 DTYPES = {"float32": 10, "float64": 4, "float16": 2, "int64": 4, "int32": 1, "uint8": 1, "bool": 2}
+DTYPES |= {"complex64": 1, "complex128": 1}
 """How often each dtype is drawn."""
+LEARNING = ("float", "complex")
+"""How the dtypes are named that may require a gradient."""
 
 AWKWARD = [
     "0.0",
@@ -34,7 +37,23 @@ AWKWARD = [
     "100.0",
     "-30.0",
 ]
-NUMBERS = ["0", "1", "2", "-1", "3", "0.5", "-1.5", "2.0", "True", "inf", "nan", "0.0", "1e-3", "10"]
+NUMBERS = [
+    "0",
+    "1",
+    "2",
+    "-1",
+    "3",
+    "0.5",
+    "-1.5",
+    "2.0",
+    "True",
+    "inf",
+    "nan",
+    "0.0",
+    "1e-3",
+    "10",
+    "(1+2j)",
+]
 RANGE = re.compile(r"-?\d+\.\.-?\d+")
 """The recipe of whole numbers."""
 WRONG = ["None", "'a'", "[1, 2]", "1.5", "(0, 7)", "{}", "T.tensor([1, 2])", "T.float32", "True", "-7", "99"]
@@ -123,6 +142,8 @@ class Drawing:
                     for _ in range(count)
                 ]
             return [str(draw.randint(-400, 400) / 128) for _ in range(count)]
+        if dtype.startswith("complex"):
+            return [f"({draw.randint(-12, 12) / 8}{draw.randint(-12, 12) / 8:+}j)" for _ in range(count)]
         low = 0 if dtype == "uint8" else -5
         return [str(draw.randint(low, 6)) for _ in range(count)]
 
@@ -139,7 +160,7 @@ class Drawing:
         for size in base:
             count *= size
         values = self.elements(count, dtype) if elements is None else elements
-        learns = ", requires_grad=True" if self.learns and dtype.startswith("float") else ""
+        learns = ", requires_grad=True" if self.learns and dtype.startswith(LEARNING) else ""
         source = f"T.tensor({_nested(values, base)}, dtype=T.{dtype}{learns})"
         if not count and len(base) > 1:
             source = f"T.zeros({base}, dtype=T.{dtype}{learns})"
@@ -154,8 +175,10 @@ class Drawing:
         if self.tensors and self.chance(0.75):
             return self.dtype
         choices = DTYPES
-        if self.target.home in ("functional", "linalg") and self.chance(0.6):
+        if self.target.home in ("functional", "linalg", "fft") and self.chance(0.6):
             choices = {"float32": 2, "float64": 1}
+            if self.target.home in ("linalg", "fft"):
+                choices = {"float32": 3, "float64": 2, "complex64": 2, "complex128": 1}
         return self.random.choice([name for name, weight in choices.items() for _ in range(weight)])
 
     def a_tensor(self, parameter: Parameter) -> str:
@@ -411,7 +434,7 @@ def _out(drawing: Drawing, count: int) -> str:
         name = chr(ord("a") + len(drawing.tensors))
         learns_too = ", requires_grad=True" if drawing.learns else ""
         dtype = drawing.tensor_dtype()
-        drawing.tensors[name] = f"T.zeros({shape}, dtype=T.{dtype}{learns_too * dtype.startswith('float')})"
+        drawing.tensors[name] = f"T.zeros({shape}, dtype=T.{dtype}{learns_too * dtype.startswith(LEARNING)})"
         names.append(name)
     drawing.learns = learns
     return names[0] if count == 1 else f"({', '.join(names)})"

@@ -8,7 +8,9 @@ A row of ``differences.txt`` may name checks; it covers a call only where one of
 * ``numerically``: where autokit's gradients are not PyTorch's, they are the slopes of PyTorch's own forward
   function in float64, where there are any.
 * ``as jvp``: PyTorch answers so where its ``jvp`` takes the place of ``linearize``.
+* ``as inverse``: the inverse of the product of the Cholesky factor with itself is autokit's result.
 * ``signs``: with the signs of PyTorch's columns and rows the results and the gradients are PyTorch's.
+* ``infinite``: what differs are complex numbers of which both libraries' have an infinite part.
 * ``eigen``: the values are PyTorch's in some order, and the matrix stretches each vector by its own.
 * ``airy``: each result is Airy's function in 60 digits, to the rounding of its angle.
 * ``unstable``: PyTorch's own answer moves as far as autokit's is away, where each number moves by a rounding.
@@ -71,7 +73,11 @@ def _answers(
             return False
         words = str(call)
         least = "float16" if "float16" in words else "float64"
-        least = "float32" if least == "float64" and words.count("T.float64") < len(tensors) else least
+        least = (
+            "float32"
+            if least == "float64" and len(re.findall("T.(float64|complex128)", words)) < len(tensors)
+            else least
+        )
         allowed = tolerance or 10 * TOLERANCE[least]
         known = kind != "accepted" and ours.gradients and theirs.gradients
         pairs = list(zip(ours.gradients, theirs.gradients)) if known else []
@@ -185,6 +191,15 @@ def _as_jvp(source: str) -> str:
     return source.replace("T.func.linearize", linearized)
 
 
+def _as_inverse(source: str) -> str:
+    """The inverse by itself, for the one by a Cholesky factor."""
+    inverse = (
+        "(lambda L, upper=False: T.linalg.inv(L.triu().mH @ L.triu() if upper else L.tril() @ L.tril().mH))"
+    )
+    called = re.sub(r"^(?!T\.)(.*)\.cholesky_inverse\(", r"T.cholesky_inverse(\1, ", source)
+    return called.replace("T.cholesky_inverse", inverse).replace("input=", "L=")
+
+
 def _with_gelsd(call: ast.Call) -> None:
     others = [each for each in call.keywords if each.arg != "driver"]
     call.keywords = [*others, ast.keyword("driver", ast.Constant("gelsd"))]
@@ -213,7 +228,7 @@ def _is_nothing(gradient: Any) -> bool:
 
 
 def _numbers(tensor: Any) -> np.ndarray:
-    dense = tensor.detach().to_dense()
+    dense = tensor.detach().to_dense().resolve_conj()
     return np.asarray(dense.numpy() if dense.is_complex() else dense.double().numpy())
 
 
@@ -254,7 +269,7 @@ class _Forward:
     def __init__(self, call: Call, ours: Outcome) -> None:
         ends = [end for end in flat(ours.results) if isinstance(end, autokit.Tensor)]
         self.learning = [n for n, end in enumerate(ends) if end.requires_grad]
-        self.weights = [random_seed(n, tuple(ends[place].shape)) for n, place in enumerate(self.learning)]
+        self.weights = [random_seed(n, ends[place]) for n, place in enumerate(self.learning)]
         self.names = {"T": torch, "inf": float("inf"), "nan": float("nan")}
         self.tensors = {name: eval(_as_float64(source), self.names) for name, source in call.tensors.items()}
         self.of_halves = "float16" in str(call)
@@ -268,7 +283,10 @@ class _Forward:
         results = [
             e for e in flat(eval(self.expression, {**self.names, **given})) if isinstance(e, torch.Tensor)
         ]
-        ends = [results[n].real.double().numpy() * weight for n, weight in zip(self.learning, self.weights)]
+        ends = [
+            (results[n].resolve_conj().numpy() * weight.conj()).real
+            for n, weight in zip(self.learning, self.weights)
+        ]
         return np.concatenate([np.zeros(0), *(end.reshape(-1) for end in ends)])
 
     def slopes(self, name: str, place: int, element: float, step: float) -> tuple[float, float]:
@@ -377,7 +395,7 @@ def _moved(source: str, factor: float) -> str:
     step = factor * _ROUNDING[dtype]
     plain = source.replace(", requires_grad=True", "")
     learns = ".requires_grad_(True)" * ("requires_grad=True" in source)
-    ramp = f"T.linspace(-1, 1.5, t.numel(), dtype=t.dtype).reshape(t.shape) * {step}"
+    ramp = f"T.linspace(-1, 1.5, t.numel(), dtype=t.real.dtype).reshape(t.shape) * {step}"
     return f"(lambda t: t + (t * {ramp}).nan_to_num(0.0, 0.0, 0.0))({plain}){learns}"
 
 
@@ -418,6 +436,10 @@ def _eigen(_: str, call: Call) -> bool:
     by_place, by_name = _arguments(call)
     matrix = next(each for each in [*by_place, *by_name.values()] if isinstance(each, torch.Tensor))
     given = matrix.detach().numpy().astype(complex)
+    if "eigh" in call.expression:  # which reads one half, and of the diagonal the real part
+        half = np.triu(given) if "'U'" in call.expression else np.tril(given)
+        given = half + np.conjugate(np.swapaxes(half, -1, -2))
+        given -= np.eye(given.shape[-1]) * half.diagonal(0, -2, -1).real[..., None, :]
     near = 1e-3 * max(1.0, abs(given).max(initial=0))
     values, *vectors = (end.detach().numpy() for end in flat(ours.results))
     apart = abs(values[..., :, None] - flat(theirs.results)[0].detach().numpy()[..., None, :])
@@ -473,6 +495,20 @@ def _argument(call: Call) -> np.ndarray:
     return _numbers(next(each for each in [*by_place, *by_name.values()] if isinstance(each, torch.Tensor)))
 
 
+def _infinite(_: str, call: Call) -> bool:
+    """Whether each complex number that differs is infinite in both libraries, one part of it at least."""
+    ours, theirs = run(autokit, call), run(torch, call)
+    if ours.error or theirs.error:
+        return False
+    pairs = [
+        pair for pair in zip(flat(ours.results), flat(theirs.results)) if isinstance(pair[1], torch.Tensor)
+    ]
+    return bool(pairs) and all(
+        bool((np.isclose(mine, other, 1e-4, 1e-4, equal_nan=True) | np.isinf(mine) & np.isinf(other)).all())
+        for mine, other in ((_numbers(a), _numbers(b)) for a, b in pairs)
+    )
+
+
 CHECKS: dict[str, Callable[[str, Call], bool]] = {
     "as float64": _answers(_as_float64),
     "roughly float64": _answers(_as_float64, 0.05),
@@ -483,11 +519,13 @@ CHECKS: dict[str, Callable[[str, Call], bool]] = {
     "as return_inverse": _answers(_by_name("self", "return_inverse", "return_counts", "dim")),
     "cut at the last offset": _answers(_rewritten(_cut_at_last_offset)),
     "as jvp": _answers(_as_jvp),
+    "as inverse": _answers(_as_inverse),
     "with gelsd": _answers(_rewritten(_with_gelsd), results=1),
     "numerically": _numerically,
     "airy": _airy,
     "eigen": _eigen,
     "signs": _signs,
+    "infinite": _infinite,
     "unstable": _unstable,
     "deficient": _deficient,
     "unsorted": _unsorted,

@@ -97,9 +97,11 @@ def run(library: Any, call: Call, signs: list[np.ndarray] | None = None) -> Outc
         return Outcome([result], None, tensors, gradients, None, time.perf_counter() - start)
 
 
-def random_seed(number: int, shape: tuple[int, ...]) -> np.ndarray:
+def random_seed(number: int, end: Any) -> np.ndarray:
     """What arrives at a result on the way back."""
-    return np.asarray(np.random.RandomState(number).uniform(-1, 1, shape))
+    random, shape = np.random.RandomState(number), tuple(end.shape)
+    seed = np.asarray(random.uniform(-1, 1, shape))
+    return seed + 1j * random.uniform(-1, 1, shape) if end.dtype.is_complex else seed
 
 
 def _gradients(library: Any, results: list[Any], leaves: list[Any], signs: Any) -> list[Any]:
@@ -108,7 +110,7 @@ def _gradients(library: Any, results: list[Any], leaves: list[Any], signs: Any) 
         return []
     seeds = []
     for n, end in enumerate(ends):
-        seed = random_seed(n, tuple(end.shape)) * (1 if signs is None else signs[n])
+        seed = random_seed(n, end) * (1 if signs is None else signs[n])
         seeds.append(
             library.tensor(seed.tolist() if seed.size else seed).to(end.dtype).reshape(tuple(end.shape))
         )
@@ -236,6 +238,8 @@ def _elements_differ(ours: Any, theirs: Any, tolerance: float) -> str:
     if name == "bfloat16":
         ours, theirs = ours.float(), theirs.float()
     mine, other = ours.detach().numpy(), theirs.detach().numpy(force=True)
+    if other.dtype.kind == "c":
+        mine, other = (np.stack([each.real, each.imag], -1) for each in (mine, other))
     tolerance = 0.0 if mine.dtype.kind in "bui" else max(tolerance, TOLERANCE[name])
     # What was summed may have been as large as the largest element, but for those that are large on purpose.
     size = np.abs(np.where(np.isfinite(other) & (np.abs(other) < 1e4), other, 0)).max(initial=1.0)

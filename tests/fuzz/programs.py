@@ -25,6 +25,8 @@ from tests.fuzz.signatures import Target
 FILE = Path(__file__).with_name("programs.txt")
 CALLED = "[(m({inputs}), repr(m), [*m.parameters()], [*m.buffers()]) for m in [{layer}]][0]"
 """What is done with a layer."""
+SETS = re.compile(r"\bT\.(set_|use_)")
+"""A program that sets something for all that comes after it: it must end, to set it back."""
 MADE_OF = {"p": "({}.abs() + 0.5)", "u": "{}.sigmoid()", "s": "{}.softmax(-1)"}
 """How tensors of some numbers are made of any."""
 
@@ -55,7 +57,7 @@ def draw_program(random: Random, target: Target) -> Call:
     template = re.sub(r"\.\{(.*?)\}", lambda names: "." + random.choice(names[1].split("|")), template)
     tree = ast.parse(_without_some_keywords(drawing, template), mode="eval")
     source = re.sub(r"'\{(.*?)\}'", lambda hole: _filled(drawing, hole[1]), ast.unparse(tree))
-    if drawing.wrong and random.random() < 0.3:
+    if drawing.wrong and random.random() < 0.3 and not SETS.search(source):
         source = _spoiled(random, source)
     names = {node.id for node in ast.walk(ast.parse(source, mode="eval")) if isinstance(node, ast.Name)}
     return Call({name: made for name, made in drawing.tensors.items() if name in names}, source)

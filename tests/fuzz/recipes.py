@@ -260,6 +260,13 @@ RECIPES = _table(
     linalg_diagonal: A=*ij
     linalg_norm: self=ij
     unfold_method: size=1..3
+    view_as_complex: self=*i2
+    fft_fft fft_ifft fft_rfft fft_irfft fft_hfft fft_ihfft: n=None|None|1|2|3|4|7|0 norm=None|'backward'|'ortho'|'forward'|'bad'
+    fft_fftn fft_ifftn fft_rfftn fft_irfftn fft_hfftn fft_ihfftn: self=*ij s=None|None|(3,)|(2,4)|(1,2)|(-1,3)|2 dim=None|None|-1|(0,)|(0,1)|(-1,0)|(-1,-1) norm=None|'backward'|'ortho'|'forward'|'bad'
+    fft_fft2 fft_ifft2 fft_rfft2 fft_irfft2 fft_hfft2 fft_ihfft2: self=*ij s=None|None|(3,2)|(2,4)|(3,)|(-1,3) dim=(-2,-1)|(0,1)|(1,0)|(-1,)|(0,0) norm=None|'backward'|'ortho'|'forward'|'bad'
+    fft_fftfreq fft_rfftfreq: n=1..6 d=1.0|0.5|2|0.0|-1
+    stft: self=?6X n_fft=2..5 hop_length=None|1|2|3|0 win_length=None|None|2|3|4 window=5 center=True|False pad_mode='reflect'|'constant'|'replicate'|'circular'|'bad' return_complex=True|True|True|False|None onesided=None|True|False align_to_window=None
+    istft: self=?35 n_fft=4|4|4|5|2 hop_length=None|1|2|3 win_length=None|None|3|4 window=4 onesided=None|True|False length=None|3|5|9|40 return_complex=False|False|True center=True|True|False
     scalar_tensor: s=1|2.5|True|inf|'a'
     """
 )
@@ -342,5 +349,6 @@ PLAIN = (
         "cum",
         "trap",
     ),
+    "fft",
 )
 """Parts of the names of functions that sum products: inf and 1e30 there depend on the order of the sums."""

@@ -23,7 +23,7 @@ class Target(NamedTuple):
     @property
     def base(self) -> str:
         """The name of the function that this one is a form of, by which the tables know it."""
-        prefix = {"linalg": "linalg_", "special": "special_"}.get(self.home, "")
+        prefix = {"linalg": "linalg_", "special": "special_", "fft": "fft_"}.get(self.home, "")
         return prefix + (self.name.rstrip("_") if self.name != "_" else self.name)
 
 
@@ -65,7 +65,7 @@ LEFT_OUT = {
 
 _PLAIN_METHODS = (
     *("dim", "ndimension", "numel", "nelement", "element_size", "item", "tolist", "detach", "detach_"),
-    *("is_contiguous", "is_inference"),
+    *("is_contiguous", "is_inference", "cfloat", "cdouble"),
 )
 """Methods that are no operations, and take nothing."""
 
@@ -115,7 +115,7 @@ def targets() -> list[Target]:
     named = dict.fromkeys([*ops.FUNCTIONS, *others])
     found = [Target("functions", name) for name in named if not name.startswith("_")]
     found += [Target("methods", name) for name in dict.fromkeys([*ops.METHODS, *_other_methods()])]
-    for home in ("functional", "linalg", "special"):
+    for home in ("functional", "linalg", "special", "fft"):
         ours, theirs = namespace(autokit, home), namespace(torch, home)
         found += [
             Target(home, name)
@@ -156,7 +156,7 @@ def signatures(target: Target) -> list[list[Parameter]]:
     forms: list[list[Parameter]] = []
     for schema in torch._C._jit_get_schemas_for_operator("aten::" + name):
         text = str(schema)
-        if re.search(r"Dimname|complex|Stream|\.\.\.|\bt\[\]|\*, .*\([a-z]!\).* ->", text):
+        if re.search(r"Dimname|complex[ ,\[]|complex$|Stream|\.\.\.|\bt\[\]|\*, .*\([a-z]!\).* ->", text):
             continue  # named dimensions, TorchScript's lists, and results written into `out`
         inside = _PLAIN.sub("", text).partition("(")[2]
         inside = "(" + inside[: inside.index(") ->") + 1]

@@ -32,7 +32,7 @@ OTHER_NUMBERS = {
 REFUSED_HERE = {
     *("amax", "bincount", "cummax", "cummin", "embedding", "index_reduce", "index_reduce_", "interpolate"),
     *("kthvalue", "logaddexp", "logcumsumexp", "median", "mode", "nan_to_num_", "nanmedian"),
-    *("normal", "randint_like", "renorm", "renorm_", "rms_norm"),
+    *("normal", "renorm", "renorm_", "rms_norm"),
     *("scatter", "scatter_reduce", "scatter_reduce_", "silu", "soft_margin_loss", "softmax"),
 }
 """What PyTorch computes, in some of the cases, and autokit refuses."""

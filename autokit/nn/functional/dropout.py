@@ -128,7 +128,7 @@ def _dropout(
         nothing = _on_device_of(input, np.zeros((), array.dtype))
         return input.mul_(nothing) if inplace else input * nothing
     if array.dtype.kind not in FLOATS:
-        raise RuntimeError(
+        raise (NotImplementedError if array.dtype.kind == "c" else RuntimeError)(
             f"result type Float can't be cast to the desired output type {input.dtype.name}: dropout scales "
             "what it keeps; convert the input with .float()"
         )
