@@ -168,7 +168,11 @@ def _from_both_ends(start: Any, end: Any, steps: int, kind: np.dtype) -> Any:
         start, end = np.float64(int(start)), np.float64(int(end))
     else:
         start, end = kind.type(start), kind.type(end)
-    wide = start.dtype.type if kind in HALVES else np.longdouble if start.dtype == np.float64 else np.float64
+    wide: Any = start.dtype.type
+    if kind.kind == "c":
+        wide = np.clongdouble if kind.itemsize == 16 else np.complex128
+    elif kind not in HALVES:
+        wide = np.longdouble if start.dtype == np.float64 else np.float64
     half = steps // 2
     with np.errstate(all="ignore"):
         step = wide((end - start) / start.dtype.type(steps - 1)) if steps > 1 else wide(0)
@@ -187,18 +191,30 @@ def logspace(
     device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """``steps`` powers of ``base``, their exponents at even distances from ``start`` to ``end``."""
+    """``steps`` powers of ``base``, their exponents at even distances from ``start`` to ``end``.
+
+    As in PyTorch both ends are rounded to ``dtype``, and so is their difference; all else is of double
+    precision, and C's own ``pow`` makes the powers: NumPy's has another last digit on some processors.
+    """
     start, end, steps = _ends("logspace", start, end, steps)
     kind = _counted("logspace_cpu", dtype, steps)
-    if kind.kind in FLOATS:
-        start, end = (float(kind.type(fitting(each, kind))) for each in (start, end))
-    exponents = _from_both_ends(
-        start, end, steps, kind if kind.kind in "ui" and steps > 1 else np.dtype(np.float64)
-    )
+    double = complex if kind.kind == "c" else float
+    if steps == 1:
+        exponents = np.array([double(start)])
+    else:
+        rounded = int if kind.kind in "bui" else kind.type
+        start, end = rounded(fitting(start, kind)), rounded(fitting(end, kind))
+        with np.errstate(all="ignore"):
+            step = double(end - start) / max(steps - 1, 1)
+            first = double(start) + step * np.arange(steps // 2)
+            last = double(end) - step * np.arange(steps - 1 - steps // 2, -1, -1)
+            exponents = np.concatenate([first, last])
     with np.errstate(all="ignore"):
-        powers = np.power(float(base), exponents)
+        powers = np.array([np.float64(base) ** exponent for exponent in exponents])
     if steps == 1:
         fitting(powers.item(), kind)  # PyTorch looks at one number only
+    if kind in HALVES:
+        powers = powers.astype(np.float32)
     with np.errstate(all="ignore"):
         return finished(powers.astype(kind), requires_grad, device)
 

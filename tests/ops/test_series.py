@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -28,7 +30,7 @@ def one_thread():
     torch.set_num_threads(threads)
 
 
-def _both(name: str, dtype: str, *arguments: float) -> tuple[np.ndarray, np.ndarray]:
+def _both(name: str, dtype: str, *arguments: complex) -> tuple[np.ndarray, np.ndarray]:
     return tuple(  # type: ignore[return-value]
         getattr(library, name)(*arguments, dtype=getattr(library, dtype)).numpy()
         for library in (autokit, torch)
@@ -54,8 +56,27 @@ def test_linspace_has_the_last_digit_of_pytorchs(dtype: str, start: float, end: 
         np.testing.assert_array_equal(ours, theirs)
 
 
+BASES = st.sampled_from([10.0, 2.0, 0.5, math.e, 0.1, 3.0, 0.0, -2.0, math.inf])
+
+
 @pytest.mark.parametrize("dtype", REAL)
-@given(start=st.floats(-3, 3), end=st.floats(-3, 3), count=st.integers(0, 200))
-def test_logspace_is_pytorchs_but_for_the_last_digit(dtype: str, start: float, end: float, count: int):
-    ours, theirs = _both("logspace", dtype, start, end, count)
-    np.testing.assert_allclose(ours, theirs, rtol=16 * np.finfo(dtype).eps)
+@given(start=st.floats(-9, 9), end=st.floats(-9, 9), count=st.integers(0, 200), base=BASES)
+def test_logspace_has_the_last_digit_of_pytorchs(
+    dtype: str, start: float, end: float, count: int, base: float
+):
+    np.testing.assert_array_equal(*_both("logspace", dtype, start, end, count, base))
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int32", "uint8"])
+@given(start=st.integers(0, 2), end=st.integers(0, 2), count=st.integers(0, 200))
+def test_logspace_of_integers_cuts_off_what_pytorch_cuts_off(dtype: str, start: int, end: int, count: int):
+    np.testing.assert_array_equal(*_both("logspace", dtype, start, end, count))
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("name", ["linspace", "logspace"])
+@given(start=st.complex_numbers(max_magnitude=3), end=st.complex_numbers(max_magnitude=3), count=COUNTS)
+def test_numbers_in_a_row_may_be_complex(name: str, dtype: str, start: complex, end: complex, count: int):
+    ours, theirs = _both(name, dtype, start, end, count)
+    tolerance = 1e-5 if dtype == "complex64" else 1e-13
+    np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance)
