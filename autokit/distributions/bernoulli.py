@@ -25,7 +25,6 @@ class Bernoulli(YesOrNo):
 
     support = constraints.boolean
     has_enumerate_support = True
-    _mean_carrier_measure = 0
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         self._keep(probs, logits)

@@ -12,7 +12,14 @@ from autokit.tensor import Tensor
 
 
 class Beta(Distribution):
-    """A chance, as known after ``concentration1`` - 1 successes and ``concentration0`` - 1 failures."""
+    """A chance, as known after ``concentration1`` - 1 successes and ``concentration0`` - 1 failures.
+
+    Examples
+    --------
+    >>> from autokit.distributions import Beta
+    >>> Beta(3.0, 2.0).mean
+    tensor(0.6000)
+    """
 
     arg_constraints: ClassVar = {
         "concentration1": constraints.positive,

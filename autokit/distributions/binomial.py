@@ -13,7 +13,15 @@ from autokit.tensor import Tensor
 
 
 class Binomial(YesOrNo):
-    """How many of ``total_count`` trials succeed, each with probability ``probs`` or log-odds ``logits``."""
+    """How many of ``total_count`` trials succeed, each with probability ``probs`` or log-odds ``logits``.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit.distributions import Binomial
+    >>> Binomial(3, torch.tensor(0.5)).log_prob(torch.arange(4.0)).exp()
+    tensor([0.1250, 0.3750, 0.3750, 0.1250])
+    """
 
     arg_constraints: ClassVar = {
         "total_count": constraints.nonnegative_integer,

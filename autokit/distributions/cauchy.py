@@ -12,7 +12,15 @@ from autokit.tensor import Tensor
 
 
 class Cauchy(LocationScale):
-    """The distribution of the ratio of two normal numbers, around ``loc`` and stretched by ``scale``."""
+    """The distribution of the ratio of two normal numbers, around ``loc`` and stretched by ``scale``.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit.distributions import Cauchy
+    >>> Cauchy(0.0, 1.0).cdf(torch.tensor([-1.0, 0.0, 1.0]))
+    tensor([0.2500, 0.5000, 0.7500])
+    """
 
     @property
     def mean(self) -> Tensor:

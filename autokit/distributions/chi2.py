@@ -11,7 +11,14 @@ from autokit.tensor import Tensor
 
 
 class Chi2(Gamma):
-    """The sum of the squares of ``df`` standard normal numbers."""
+    """The sum of the squares of ``df`` standard normal numbers.
+
+    Examples
+    --------
+    >>> from autokit.distributions import Chi2
+    >>> Chi2(3.0).mean
+    tensor(3.)
+    """
 
     arg_constraints: ClassVar = {"df": constraints.positive}
 

@@ -23,6 +23,13 @@ class ContinuousBernoulli(YesOrNo, ExponentialFamily):
     ----------
     G. Loaiza-Ganem and J. P. Cunningham, "The continuous Bernoulli: fixing a pervasive error in variational
     autoencoders", Advances in Neural Information Processing Systems 32 (2019).
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit.distributions import ContinuousBernoulli
+    >>> ContinuousBernoulli(0.8).log_prob(torch.tensor([0.0, 1.0])).exp()
+    tensor([0.4621, 1.8484])
     """
 
     support = constraints.unit_interval

@@ -19,6 +19,13 @@ class Dirichlet(Distribution):
     """Vectors that sum to 1, the closer to the shares of ``concentration`` the larger that is.
 
     The gradient of its draws is exact; PyTorch's is of an approximation within some thousandths.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit.distributions import Dirichlet
+    >>> Dirichlet(torch.tensor([1.0, 2.0, 5.0])).mean
+    tensor([0.1250, 0.2500, 0.6250])
     """
 
     arg_constraints: ClassVar = {"concentration": constraints.independent(constraints.positive, 1)}

@@ -27,6 +27,14 @@ class Distribution:
     ------
     ValueError
         If a parameter, or a value whose probability is asked for, lies outside of its set.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit.distributions import Normal
+    >>> six = Normal(torch.zeros(2, 3), 1.0)
+    >>> six.batch_shape, six.event_shape, six.sample((5,)).shape
+    (torch.Size([2, 3]), torch.Size([]), torch.Size([5, 2, 3]))
     """
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {}

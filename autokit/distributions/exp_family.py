@@ -20,6 +20,22 @@ class ExponentialFamily(Distribution):
     ----------
     F. Nielsen and R. Nock, "Entropies and cross-entropies of exponential families", IEEE International
     Conference on Image Processing (2010).
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> class Waiting(ExponentialFamily):
+    ...     _mean_carrier_measure = 0
+    ...     _natural_params = property(lambda self: (-self.rate,))
+    ...
+    ...     def __init__(self, rate):
+    ...         self.rate = rate
+    ...         super().__init__(rate.shape)
+    ...
+    ...     def _log_normalizer(self, x):
+    ...         return -(-x).log()
+    >>> Waiting(torch.tensor(2.0)).entropy(), torch.distributions.Exponential(2.0).entropy()
+    (tensor(0.3069, grad_fn=<SubBackward0>), tensor(0.3069))
     """
 
     _mean_carrier_measure: ClassVar[float]

@@ -11,7 +11,14 @@ from autokit.tensor import Tensor
 
 
 class Exponential(Distribution):
-    """The time until something happens that happens ``rate`` times in a unit of time."""
+    """The time until something happens that happens ``rate`` times in a unit of time.
+
+    Examples
+    --------
+    >>> from autokit.distributions import Exponential
+    >>> Exponential(2.0).mean
+    tensor(0.5000)
+    """
 
     arg_constraints: ClassVar = {"rate": constraints.positive}
     support = constraints.nonnegative

@@ -12,7 +12,14 @@ from autokit.tensor import Tensor
 
 
 class FisherSnedecor(Distribution):
-    """The F-distribution, with ``df1`` degrees of freedom above and ``df2`` below."""
+    """The F-distribution, with ``df1`` degrees of freedom above and ``df2`` below.
+
+    Examples
+    --------
+    >>> from autokit.distributions import FisherSnedecor
+    >>> FisherSnedecor(2.0, 4.0).mean
+    tensor(2.)
+    """
 
     arg_constraints: ClassVar = {"df1": constraints.positive, "df2": constraints.positive}
     support = constraints.positive

@@ -35,7 +35,14 @@ def _slope(shape: Any, value: Any) -> Tensor:
 
 
 class Gamma(Distribution):
-    """The time until ``concentration`` events have happened, of ``rate`` in a unit of time."""
+    """The time until ``concentration`` events have happened, of ``rate`` in a unit of time.
+
+    Examples
+    --------
+    >>> from autokit.distributions import Gamma
+    >>> Gamma(3.0, 2.0).mean
+    tensor(1.5000)
+    """
 
     arg_constraints: ClassVar = {"concentration": constraints.positive, "rate": constraints.positive}
     support = constraints.nonnegative

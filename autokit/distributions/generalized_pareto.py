@@ -15,6 +15,13 @@ class GeneralizedPareto(Distribution):
     """Numbers from ``loc`` upwards, whose tail is the heavier the larger ``concentration`` is.
 
     For 0 it is an exponential distribution; below 0 there is a largest number.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit.distributions import GeneralizedPareto
+    >>> GeneralizedPareto(0.0, 1.0, 0.5).cdf(torch.tensor(2.0))
+    tensor(0.7500)
     """
 
     arg_constraints: ClassVar = {

@@ -13,7 +13,15 @@ from autokit.tensor import Tensor
 
 
 class Geometric(YesOrNo):
-    """How many trials fail before one succeeds, each with probability ``probs`` or log-odds ``logits``."""
+    """How many trials fail before one succeeds, each with probability ``probs`` or log-odds ``logits``.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit.distributions import Geometric
+    >>> Geometric(0.5).log_prob(torch.arange(3.0)).exp()
+    tensor([0.5000, 0.2500, 0.1250])
+    """
 
     support = constraints.nonnegative_integer
 

@@ -14,7 +14,15 @@ _EULER = 0.57721566490153286060
 
 
 class Gumbel(LocationScale):
-    """The Gumbel distribution: log-odds plus draws from it are largest as often as their softmax says."""
+    """The Gumbel distribution: log-odds plus draws from it are largest as often as their softmax says.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit.distributions import Gumbel
+    >>> Gumbel(0.0, 1.0).cdf(torch.tensor([0.0, 2.0]))
+    tensor([0.3679, 0.8734])
+    """
 
     @property
     def mean(self) -> Tensor:

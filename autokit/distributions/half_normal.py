@@ -11,7 +11,14 @@ from autokit.tensor import Tensor
 
 
 class HalfNormal(Half):
-    """The distribution of abs(x) for a normal x of mean 0 and standard deviation ``scale``."""
+    """The distribution of abs(x) for a normal x of mean 0 and standard deviation ``scale``.
+
+    Examples
+    --------
+    >>> from autokit.distributions import HalfNormal
+    >>> HalfNormal(1.0).mean
+    tensor(0.7979)
+    """
 
     def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
         super().__init__(Normal(0, scale, False), validate_args)

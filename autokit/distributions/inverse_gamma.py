@@ -13,7 +13,14 @@ from autokit.tensor import Tensor
 
 
 class InverseGamma(TransformedDistribution):
-    """The distribution of 1 / x for an x of ``Gamma(concentration, rate)``."""
+    """The distribution of 1 / x for an x of ``Gamma(concentration, rate)``.
+
+    Examples
+    --------
+    >>> from autokit.distributions import InverseGamma
+    >>> InverseGamma(3.0, 2.0).mean
+    tensor(1.)
+    """
 
     arg_constraints: ClassVar = {"concentration": constraints.positive, "rate": constraints.positive}
     support = constraints.positive  # type: ignore[assignment]

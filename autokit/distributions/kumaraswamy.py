@@ -15,7 +15,15 @@ from autokit.tensor import Tensor
 
 
 class Kumaraswamy(TransformedDistribution):
-    """Numbers that are under x with probability 1 − (1 − x^concentration1)^concentration0."""
+    """Numbers that are under x with probability 1 − (1 − x^concentration1)^concentration0.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit.distributions import Kumaraswamy
+    >>> Kumaraswamy(2.0, 2.0).cdf(torch.tensor(0.5))
+    tensor(0.4375)
+    """
 
     arg_constraints: ClassVar = {
         "concentration1": constraints.positive,

@@ -11,7 +11,15 @@ from autokit.tensor import Tensor
 
 
 class Laplace(LocationScale):
-    """The distribution around ``loc`` whose density falls by e with each ``scale``."""
+    """The distribution around ``loc`` whose density falls by e with each ``scale``.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit.distributions import Laplace
+    >>> Laplace(0.0, 1.0).log_prob(torch.tensor([0.0, 1.0, 2.0])).exp()
+    tensor([0.5000, 0.1839, 0.0677])
+    """
 
     @property
     def mean(self) -> Tensor:

@@ -22,6 +22,14 @@ class LKJCholesky(Distribution):
     ----------
     D. Lewandowski, D. Kurowicka and H. Joe, "Generating random correlation matrices based on vines and
     extended onion method", Journal of Multivariate Analysis 100 (2009), section 3.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit.distributions import LKJCholesky
+    >>> factor = LKJCholesky(3).sample()
+    >>> torch.allclose((factor @ factor.mT).diagonal(), torch.ones(3))
+    True
     """
 
     arg_constraints: ClassVar = {"concentration": constraints.positive}

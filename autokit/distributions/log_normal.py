@@ -11,7 +11,15 @@ from autokit.tensor import Tensor
 
 
 class LogNormal(Distribution):
-    """The distribution of exp(x) for a normal x of mean ``loc`` and standard deviation ``scale``."""
+    """The distribution of exp(x) for a normal x of mean ``loc`` and standard deviation ``scale``.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit.distributions import LogNormal
+    >>> LogNormal(0.0, 1.0).cdf(torch.tensor(1.0))
+    tensor(0.5000)
+    """
 
     arg_constraints: ClassVar = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.positive

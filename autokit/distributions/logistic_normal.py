@@ -13,7 +13,16 @@ from autokit.tensor import Tensor
 
 
 class LogisticNormal(TransformedDistribution):
-    """Chances of n + 1 categories, broken off one after the other by n normal numbers."""
+    """Chances of n + 1 categories, broken off one after the other by n normal numbers.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit.distributions import LogisticNormal
+    >>> chances = LogisticNormal(torch.zeros(2), torch.ones(2)).sample()
+    >>> chances.shape, torch.allclose(chances.sum(), torch.tensor(1.0))
+    (torch.Size([3]), True)
+    """
 
     arg_constraints: ClassVar = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.simplex  # type: ignore[assignment]

@@ -15,6 +15,14 @@ class LowRankMultivariateNormal(Distribution):
     """The normal distribution of vectors of covariance ``cov_factor @ cov_factor.mT + diag(cov_diag)``.
 
     Its density takes a matrix of the size of the number of factors alone.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit.distributions import LowRankMultivariateNormal
+    >>> LowRankMultivariateNormal(torch.zeros(2), torch.ones(2, 1), torch.ones(2)).covariance_matrix
+    tensor([[2., 1.],
+            [1., 2.]])
     """
 
     arg_constraints: ClassVar = {

@@ -14,7 +14,15 @@ from autokit.tensor import Tensor
 
 
 class SoftmaxTransform(Transform):
-    """Vectors of chances from any vectors: exponentials, divided by their sum."""
+    """Vectors of chances from any vectors: exponentials, divided by their sum.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit.distributions import SoftmaxTransform
+    >>> SoftmaxTransform()(torch.tensor([0.0, 0.0, 2.0]))
+    tensor([0.1065, 0.1065, 0.7870])
+    """
 
     domain, codomain = constraints.real_vector, constraints.simplex
 
@@ -26,7 +34,15 @@ class SoftmaxTransform(Transform):
 
 
 class StickBreakingTransform(Transform):
-    """Vectors of n + 1 chances from any n numbers: each breaks off a share of what is left."""
+    """Vectors of n + 1 chances from any n numbers: each breaks off a share of what is left.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit.distributions import StickBreakingTransform
+    >>> StickBreakingTransform()(torch.zeros(3))
+    tensor([0.2500, 0.2500, 0.2500, 0.2500])
+    """
 
     domain, codomain = constraints.real_vector, constraints.simplex
     bijective = True
@@ -62,7 +78,16 @@ def _kept(probs: Tensor) -> Tensor:
 
 
 class LowerCholeskyTransform(Transform):
-    """Lower triangular matrices with a positive diagonal from any square ones."""
+    """Lower triangular matrices with a positive diagonal from any square ones.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit.distributions import LowerCholeskyTransform
+    >>> LowerCholeskyTransform()(torch.tensor([[0.0, 5.0], [2.0, 0.0]]))
+    tensor([[1., 0.],
+            [2., 1.]])
+    """
 
     domain, codomain = constraints.independent(constraints.real, 2), constraints.lower_cholesky
 
@@ -74,7 +99,16 @@ class LowerCholeskyTransform(Transform):
 
 
 class PositiveDefiniteTransform(Transform):
-    """Positive definite matrices from any square ones."""
+    """Positive definite matrices from any square ones.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit.distributions import PositiveDefiniteTransform
+    >>> PositiveDefiniteTransform()(torch.tensor([[0.0, 5.0], [2.0, 0.0]]))
+    tensor([[1., 2.],
+            [2., 5.]])
+    """
 
     domain, codomain = constraints.independent(constraints.real, 2), constraints.positive_definite
 
@@ -87,7 +121,17 @@ class PositiveDefiniteTransform(Transform):
 
 
 class CorrCholeskyTransform(Transform):
-    """Cholesky factors of correlation matrices from any n(n − 1)/2 numbers."""
+    """Cholesky factors of correlation matrices from any n(n − 1)/2 numbers.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit.distributions import CorrCholeskyTransform
+    >>> factor = CorrCholeskyTransform()(torch.tensor([0.5]))
+    >>> factor @ factor.mT
+    tensor([[1.0000, 0.4621],
+            [0.4621, 1.0000]])
+    """
 
     domain, codomain = constraints.real_vector, constraints.lower_cholesky
     bijective = True
@@ -131,7 +175,16 @@ def _lower(vector: Tensor) -> Tensor:
 
 
 class ReshapeTransform(Transform):
-    """The same numbers in another shape: ``in_shape`` as ``out_shape``."""
+    """The same numbers in another shape: ``in_shape`` as ``out_shape``.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit.distributions import ReshapeTransform
+    >>> ReshapeTransform((4,), (2, 2))(torch.arange(4.0))
+    tensor([[0., 1.],
+            [2., 3.]])
+    """
 
     bijective = True
 
@@ -177,7 +230,15 @@ def _replaced(shape: Any, last: tuple[int, ...], new: tuple[int, ...]) -> Any:
 
 
 class StackTransform(Transform):
-    """For each slice along ``dim`` a transform of its own."""
+    """For each slice along ``dim`` a transform of its own.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit.distributions import AbsTransform, ExpTransform, StackTransform
+    >>> StackTransform([ExpTransform(), AbsTransform()])(torch.tensor([0.0, -3.0]))
+    tensor([1., 3.])
+    """
 
     def __init__(self, tseq: Sequence[Transform], dim: int = 0, cache_size: int = 0) -> None:
         super().__init__(cache_size)

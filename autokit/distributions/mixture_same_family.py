@@ -12,7 +12,16 @@ from autokit.tensor import Tensor
 
 
 class MixtureSameFamily(Distribution):
-    """Draws from one of the distributions along the last batch dimension, chosen by a ``Categorical``."""
+    """Draws from one of the distributions along the last batch dimension, chosen by a ``Categorical``.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit.distributions import Categorical, MixtureSameFamily, Normal
+    >>> which = Categorical(torch.tensor([0.25, 0.75]))
+    >>> MixtureSameFamily(which, Normal(torch.tensor([0.0, 4.0]), 1.0)).mean
+    tensor(3.)
+    """
 
     def __init__(
         self,

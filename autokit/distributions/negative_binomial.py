@@ -13,7 +13,15 @@ from autokit.tensor import Tensor
 
 
 class NegativeBinomial(YesOrNo):
-    """How many trials succeed until ``total_count`` have failed, each succeeding with ``probs``."""
+    """How many trials succeed until ``total_count`` have failed, each succeeding with ``probs``.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit.distributions import NegativeBinomial
+    >>> NegativeBinomial(3.0, torch.tensor(0.5)).mean
+    tensor(3.)
+    """
 
     arg_constraints: ClassVar = {
         "total_count": constraints.greater_than_eq(0),

@@ -14,7 +14,15 @@ from autokit.tensor import Tensor
 
 
 class OneHotCategorical(OverCategories):
-    """As :class:`Categorical`, with each draw a one-hot vector."""
+    """As :class:`Categorical`, with each draw a one-hot vector.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit.distributions import OneHotCategorical
+    >>> OneHotCategorical(torch.tensor([0.2, 0.8])).mode
+    tensor([0., 1.])
+    """
 
     support = constraints.one_hot
     has_enumerate_support = True
@@ -51,7 +59,16 @@ class OneHotCategorical(OverCategories):
 
 
 class OneHotCategoricalStraightThrough(OneHotCategorical):
-    """As its base; :meth:`rsample` hands the gradient to the chances as if it were they."""
+    """As its base; :meth:`rsample` hands the gradient to the chances as if it were they.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit.distributions import OneHotCategoricalStraightThrough
+    >>> chances = torch.tensor([0.5, 0.5], requires_grad=True)
+    >>> OneHotCategoricalStraightThrough(chances).rsample().requires_grad
+    True
+    """
 
     has_rsample = True
 

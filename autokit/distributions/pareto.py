@@ -14,7 +14,15 @@ from autokit.tensor import Tensor
 
 
 class Pareto(TransformedDistribution):
-    """Numbers from ``scale`` upwards, which exceed x with probability (scale / x)^alpha."""
+    """Numbers from ``scale`` upwards, which exceed x with probability (scale / x)^alpha.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit.distributions import Pareto
+    >>> Pareto(1.0, 2.0).cdf(torch.tensor(2.0))
+    tensor(0.7500)
+    """
 
     arg_constraints: ClassVar = {"alpha": constraints.positive, "scale": constraints.positive}
 

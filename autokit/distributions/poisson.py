@@ -11,7 +11,15 @@ from autokit.tensor import Tensor
 
 
 class Poisson(Distribution):
-    """How often something happens in a unit of time that happens ``rate`` times on average."""
+    """How often something happens in a unit of time that happens ``rate`` times on average.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit.distributions import Poisson
+    >>> Poisson(2.0).log_prob(torch.arange(3.0)).exp()
+    tensor([0.1353, 0.2707, 0.2707])
+    """
 
     arg_constraints: ClassVar = {"rate": constraints.nonnegative}
     support = constraints.nonnegative_integer

@@ -44,6 +44,15 @@ class RelaxedBernoulli(TransformedDistribution):
     References
     ----------
     C. J. Maddison, A. Mnih and Y. W. Teh, "The concrete distribution", ICLR 2017.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit.distributions import RelaxedBernoulli
+    >>> _ = torch.manual_seed(0)
+    >>> drawn = RelaxedBernoulli(0.01, torch.full((50,), 0.5)).sample()
+    >>> (drawn.round() - drawn).abs().mean() < 0.01
+    tensor(True)
     """
 
     arg_constraints = YesOrNo.arg_constraints

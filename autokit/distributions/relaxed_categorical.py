@@ -20,6 +20,15 @@ class RelaxedOneHotCategorical(OverCategories):
     ----------
     C. J. Maddison, A. Mnih and Y. W. Teh, "The concrete distribution", ICLR 2017.
     E. Jang, S. Gu and B. Poole, "Categorical reparameterization with Gumbel-softmax", ICLR 2017.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit.distributions import RelaxedOneHotCategorical
+    >>> _ = torch.manual_seed(0)
+    >>> drawn = RelaxedOneHotCategorical(0.01, torch.ones(50, 3)).sample()
+    >>> (drawn.round() - drawn).abs().mean() < 0.01
+    tensor(True)
     """
 
     support = constraints.simplex

@@ -13,7 +13,14 @@ from autokit.tensor import Tensor
 
 
 class StudentT(Distribution):
-    """Student's t-distribution with ``df`` degrees of freedom, around ``loc`` and stretched by ``scale``."""
+    """Student's t-distribution with ``df`` degrees of freedom, around ``loc`` and stretched by ``scale``.
+
+    Examples
+    --------
+    >>> from autokit.distributions import StudentT
+    >>> StudentT(3.0).variance
+    tensor(3.)
+    """
 
     arg_constraints: ClassVar = {
         "df": constraints.positive,

@@ -177,7 +177,15 @@ class _Inverse(Transform):
 
 
 class ComposeTransform(Transform):
-    """One transform after the other."""
+    """One transform after the other.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit.distributions import AffineTransform, ComposeTransform, ExpTransform
+    >>> ComposeTransform([ExpTransform(), AffineTransform(1.0, 2.0)])(torch.zeros(2))
+    tensor([3., 3.])
+    """
 
     def __init__(self, parts: Sequence[Transform], cache_size: int = 0) -> None:
         super().__init__(cache_size)
@@ -262,7 +270,17 @@ def of_more(constraint: Constraint, dims: int) -> Constraint:
 
 
 class IndependentTransform(Transform):
-    """``base_transform``, with so many more of the last dimensions taken together."""
+    """``base_transform``, with so many more of the last dimensions taken together.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit.distributions import ExpTransform, IndependentTransform
+    >>> x = torch.tensor([1.0, 2.0])
+    >>> both = IndependentTransform(ExpTransform(), 1)
+    >>> both.log_abs_det_jacobian(x, both(x))
+    tensor(3.)
+    """
 
     def __init__(
         self, base_transform: Transform, reinterpreted_batch_ndims: int, cache_size: int = 0

@@ -64,7 +64,15 @@ class _Rising(Transform):
 
 
 class AffineTransform(Transform):
-    """The function ``loc + scale * x``."""
+    """The function ``loc + scale * x``.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit.distributions import AffineTransform
+    >>> AffineTransform(1.0, 2.0)(torch.tensor([0.0, 3.0]))
+    tensor([1., 7.])
+    """
 
     bijective = True
 
@@ -105,7 +113,17 @@ class AffineTransform(Transform):
 
 
 class ExpTransform(_Rising):
-    """The function ``exp(x)``."""
+    """The function ``exp(x)``.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit.distributions import ExpTransform
+    >>> ExpTransform()(torch.tensor([0.0, 1.0]))
+    tensor([1.0000, 2.7183])
+    >>> ExpTransform().inv(torch.tensor(1.0))
+    tensor(0.)
+    """
 
     codomain = constraints.positive
 
@@ -120,7 +138,15 @@ class ExpTransform(_Rising):
 
 
 class PowerTransform(Transform):
-    """The function ``x ** exponent`` of positive numbers."""
+    """The function ``x ** exponent`` of positive numbers.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit.distributions import PowerTransform
+    >>> PowerTransform(2.0)(torch.tensor([1.0, 3.0]))
+    tensor([1., 9.])
+    """
 
     domain = codomain = constraints.positive
     bijective = True
@@ -149,7 +175,15 @@ class PowerTransform(Transform):
 
 
 class SigmoidTransform(_Rising):
-    """The function ``sigmoid(x)``."""
+    """The function ``sigmoid(x)``.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit.distributions import SigmoidTransform
+    >>> SigmoidTransform()(torch.tensor([0.0, 2.0]))
+    tensor([0.5000, 0.8808])
+    """
 
     codomain = constraints.unit_interval
 
@@ -167,7 +201,15 @@ class SigmoidTransform(_Rising):
 
 
 class SoftplusTransform(_Rising):
-    """The function ``log(1 + exp(x))``."""
+    """The function ``log(1 + exp(x))``.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit.distributions import SoftplusTransform
+    >>> SoftplusTransform()(torch.tensor([0.0, 2.0]))
+    tensor([0.6931, 2.1269])
+    """
 
     codomain = constraints.positive
 
@@ -182,7 +224,15 @@ class SoftplusTransform(_Rising):
 
 
 class TanhTransform(_Rising):
-    """The function ``tanh(x)``."""
+    """The function ``tanh(x)``.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit.distributions import TanhTransform
+    >>> TanhTransform()(torch.tensor([0.0, 1.0]))
+    tensor([0.0000, 0.7616])
+    """
 
     codomain = constraints.interval(-1.0, 1.0)
 
@@ -197,7 +247,15 @@ class TanhTransform(_Rising):
 
 
 class AbsTransform(Transform):
-    """The function ``abs(x)``, which has no single way back."""
+    """The function ``abs(x)``, which has no single way back.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit.distributions import AbsTransform
+    >>> AbsTransform()(torch.tensor([-2.0, 3.0]))
+    tensor([2., 3.])
+    """
 
     codomain = constraints.positive
 
@@ -209,7 +267,15 @@ class AbsTransform(Transform):
 
 
 class CumulativeDistributionTransform(_Rising):
-    """The probability that ``distribution`` gives less than x."""
+    """The probability that ``distribution`` gives less than x.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit.distributions import CumulativeDistributionTransform, Uniform
+    >>> CumulativeDistributionTransform(Uniform(0.0, 2.0))(torch.tensor([0.5, 1.0]))
+    tensor([0.2500, 0.5000])
+    """
 
     codomain = constraints.unit_interval
 

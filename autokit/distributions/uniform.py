@@ -12,7 +12,15 @@ from autokit.tensor import Tensor
 
 
 class Uniform(Distribution):
-    """All numbers from ``low`` up to ``high``, equally likely."""
+    """All numbers from ``low`` up to ``high``, equally likely.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit.distributions import Uniform
+    >>> Uniform(0.0, 4.0).log_prob(torch.tensor(1.0)).exp()
+    tensor(0.2500)
+    """
 
     has_rsample = True
     low: Any

@@ -18,6 +18,13 @@ class VonMises(Distribution):
     ----------
     D. J. Best and N. I. Fisher, "Efficient simulation of the von Mises distribution", Applied
     Statistics 28, 1979, for the draws.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit.distributions import VonMises
+    >>> VonMises(0.0, torch.tensor([0.1, 4.0])).variance
+    tensor([0.9501, 0.1365])
     """
 
     arg_constraints: ClassVar = {"loc": constraints.real, "concentration": constraints.positive}

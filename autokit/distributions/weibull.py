@@ -15,7 +15,14 @@ from autokit.tensor import Tensor
 
 
 class Weibull(TransformedDistribution):
-    """Times that exceed t with probability exp(−(t / scale)^concentration)."""
+    """Times that exceed t with probability exp(−(t / scale)^concentration).
+
+    Examples
+    --------
+    >>> from autokit.distributions import Weibull
+    >>> Weibull(2.0, 1.0).mean
+    tensor(2.)
+    """
 
     arg_constraints: ClassVar = {"scale": constraints.positive, "concentration": constraints.positive}
     support = constraints.positive  # type: ignore[assignment]

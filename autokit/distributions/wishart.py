@@ -26,6 +26,14 @@ class Wishart(OfFactor, ExponentialFamily):
     ----------
     P. L. Odell and A. H. Feiveson, "A numerical procedure to generate a sample covariance matrix", Journal of
     the American Statistical Association 61 (1966).
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit.distributions import Wishart
+    >>> Wishart(4.0, torch.eye(2)).mean
+    tensor([[4., 0.],
+            [0., 4.]])
     """
 
     support = constraints.positive_definite
