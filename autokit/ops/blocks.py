@@ -13,6 +13,7 @@ to the next where there are few.
 from __future__ import annotations
 
 import math
+import operator as op
 from collections.abc import Callable, Sequence
 from functools import lru_cache, wraps
 from typing import Any
@@ -183,6 +184,25 @@ def in_rows(
         return result
 
     return apply
+
+
+_ndarray = np.ndarray  # a module's own name is found sooner than NumPy's
+
+
+def reusing(own: Any, ufunc: np.ufunc, *operands: Any) -> Any:
+    """``ufunc`` of the operands, written over ``own`` if that is an array of NumPy: nobody else may need it.
+
+    So lines that also serve tensors, and are written into a GPU's kernel, take one array on a CPU.
+    """
+    return ufunc(*operands, out=own) if own.__class__ is _ndarray else _OPERATORS.get(ufunc, ufunc)(*operands)
+
+
+_OPERATORS: dict[Any, Callable[..., Any]] = {
+    np.add: op.add,
+    np.subtract: op.sub,
+    np.multiply: op.mul,
+    np.divide: op.truediv,
+}
 
 
 def loop_over_rows(native: str, *arrays: Any, others: Sequence[Any] = ()) -> bool:

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from autokit.devices import contiguous, module_of, on_a_gpu
+from autokit.devices import contiguous, module_of
 from autokit.ops.dims import place_of
 from autokit.ops.errors import broadcast_message, describe, kind_of, require_tensor
-from autokit.ops.gpu.arrays import any_of, is_on_cpu, like
-from autokit.ops.gpu.bounds import outside, refuse_outside
+from autokit.ops.gpu.arrays import like
+from autokit.ops.gpu.bounds import refuse_outside
 from autokit.ops.index import add_at, out_of_bounds
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
@@ -125,22 +125,7 @@ def within(
     reads: bool = False,
 ) -> None:
     """Raise where one of ``places`` is not there; a GPU that only ``reads`` them is not waited for."""
-    if reads and on_a_gpu(places):
-        refuse_outside(places, least, size, lambda wrong: out_of_bounds(wrong, dim, size, kind))
-        return
-    wrong = beyond(places, size, least)
-    if wrong is not None:
-        raise out_of_bounds(wrong, dim, size, kind)
-
-
-def beyond(places: Any, size: int, least: int = 0) -> int | None:
-    """The first of ``places`` that is not from ``least`` up to ``size``."""
-    if is_on_cpu(places) and (not places.size or (places.min() >= least and places.max() < size)):
-        return None  # a third of the time
-    if on_a_gpu(places):
-        return outside(places, least, size)
-    far = (places < least) | (places >= size)
-    return int(places[far].reshape(-1)[0]) if any_of(far) else None
+    refuse_outside(places, least, size, lambda wrong: out_of_bounds(wrong, dim, size, kind), waits=not reads)
 
 
 def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from functools import partial
 from operator import index as whole
 from typing import Any
 
@@ -19,7 +20,7 @@ from autokit.meta_array import MetaArray, run
 from autokit.ops.errors import describe
 from autokit.ops.gpu import ufuncs
 from autokit.ops.gpu.arrays import any_of, is_on_cpu, like
-from autokit.ops.gpu.bounds import outside, refuse_outside
+from autokit.ops.gpu.bounds import refuse_outside
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.recording import apart, share_storage
@@ -105,21 +106,9 @@ def _check_bounds(shape: tuple[int, ...], index: tuple[Any, ...], reads: bool = 
             continue
         if hasattr(entry, "dtype") and entry.dtype.kind != "b" and entry.size and dim < len(shape):
             size = shape[dim]
-            if entry.__class__ is not np.ndarray and on_a_gpu(entry):
-                _check_on_gpu(entry, dim, size, reads)
-            else:
-                far = (entry < -size) | (entry >= size)
-                if any_of(far):
-                    raise out_of_bounds(int(entry[far].reshape(-1)[0]), dim, size)
+            error = partial(out_of_bounds, dim=dim, size=size)
+            refuse_outside(entry, -size, size, error, waits=not reads)
         dim += _dims_read(entry)
-
-
-def _check_on_gpu(places: Any, dim: int, size: int, reads: bool) -> None:
-    """Raise where one of ``places`` is not there: at once, or where they are read, without waiting for it."""
-    if reads:
-        refuse_outside(places, -size, size, lambda wrong: out_of_bounds(wrong, dim, size))
-    elif (wrong := outside(places, -size, size)) is not None:
-        raise out_of_bounds(wrong, dim, size)
 
 
 def _dims_read(entry: Any) -> int:

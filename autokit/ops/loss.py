@@ -12,13 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autokit.autograd.node import Node
-from autokit.devices import module_of, on_a_gpu
+from autokit.devices import on_a_gpu
 from autokit.ops.blocks import loop_over_rows, ones, over_pieces, places_in_line
 from autokit.ops.elementwise import sigmoid
-from autokit.ops.gpu.arrays import any_of, ask, counting, like
+from autokit.ops.gpu.arrays import any_of, counting, like
 from autokit.ops.gpu.bounds import refuse_beyond
 from autokit.ops.gpu.kernels import fused
 from autokit.ops.gpu.rows import over_rows
+from autokit.ops.half import widened
 from autokit.ops.index import read_at
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.soft_extremes import exponentials_of_rows
@@ -75,36 +76,23 @@ def _rows(input: Any) -> Any:
 
 
 def class_factors(target: Any, classes: int, weight: Any, ignore_index: int) -> tuple[Any, Any]:
-    """What each sample counts in :func:`nll_loss`, None where all count as 1; and on a GPU the sum of these.
+    """What each sample counts in :func:`nll_loss`, and the sum of these; None twice where all count as 1.
 
     Raises
     ------
     IndexError
         If a target is no class and not to be ignored.
     """
-    if target.__class__ is not _ndarray and on_a_gpu(target):
-        if target.size:
-            return _factors_on_gpu(target, classes, weight, ignore_index)
-        return np.ones_like(target, np.float32), None
-    if weight is None and not 0 <= ignore_index < classes and _are_classes(target, classes):
+    if not target.size or (
+        weight is None and not 0 <= ignore_index < classes and _are_classes(target, classes)
+    ):
         return None, None
-    counts = target != ignore_index
-    chosen = np.where(counts, target, 0)
-    outside = (chosen < 0) | (chosen >= classes)
-    if any_of(outside):
-        raise _no_class(ask(chosen[outside].reshape(-1)[0]), classes)
-    if weight is None:
-        return counts.astype(np.float32), None
-    # Not their product: 0 · ∞ is NaN.
-    return np.where(counts, read_at(weight, (chosen,)), weight.dtype.type(0)), None
-
-
-def _factors_on_gpu(target: Any, classes: int, weight: Any, ignored: int) -> tuple[Any, Any]:
-    chosen, counts, total, farthest = _classes_that_count(target.reshape(-1), axes=0, ignored=ignored)
-    refuse_beyond(farthest, classes, lambda wrong: _no_class(wrong, classes))
+    given = target.reshape(-1)
+    chosen, factors, total, farthest = _classes_that_count(given, axes=0, ignored=ignore_index)
+    refuse_beyond(farthest, chosen, classes, lambda wrong: _no_class(wrong, classes))
     if weight is not None:
-        counts, total = counts * read_at(weight, (chosen,)), None
-    return counts.reshape(target.shape), total
+        factors, total = _as_they_count(read_at(widened(weight), (chosen,)), factors, axes=0)
+    return factors.reshape(target.shape), total
 
 
 _INT64, _UINT64 = np.dtype(np.int64), np.dtype(np.uint64)
@@ -117,11 +105,11 @@ def _no_class(wrong: int, classes: int) -> IndexError:
 
 
 def _are_classes(target: Any, classes: int) -> bool:
-    """Whether each target is from 0 up to ``classes``."""
+    """Whether each target is from 0 up to ``classes``, as far as is known: a GPU is not asked."""
     if target.__class__ is _ndarray and target.size and (target.dtype is _INT64 or target.dtype == _INT64):
         unsigned = target.view(_UINT64)  # where negative ones are the largest
         return unsigned.item(unsigned.argmax()) < classes  # in a third of the time that max() takes
-    return not any_of((target < 0) | (target >= classes))
+    return not on_a_gpu(target) and not any_of((target < 0) | (target >= classes))
 
 
 @over_rows
@@ -134,79 +122,100 @@ def _classes_that_count(target, /, axes, ignored):
     return chosen, each, each.sum(axis=axes, keepdims=True), farthest
 
 
-@fused
-def _negatives(likelihoods, factors, /):
-    """Minus the likelihoods, as each counts; what counts 0 may be NaN."""
-    return np.where(factors == 0, 0, -likelihoods * factors).astype(likelihoods.dtype)
-
-
-@fused
-def _mean_of_negatives(likelihoods, factors, total, /):
-    """Minus the average by ``factors``, whose sum is ``total``; what counts 0 may be NaN."""
-    parts = np.where(factors == 0, 0, likelihoods * factors) / -total
-    return np.sum(parts.astype(likelihoods.dtype))
-
-
-@fused
-def _slope_at_targets(g, target, classes, factors, total, /):
-    """Where the class is the target −g, as the target counts, in a mean of all; else 0."""
-    share = g * factors if total is None else g * factors / total
-    return np.where((target == classes) & (factors != 0), -share, 0).astype(g.dtype)
+@over_rows
+def _as_they_count(weights, counts, /, axes):
+    """Each weight, or 0 for a sample that does not count, and their sum."""
+    factors = np.where(counts == 0, 0.0, weights)  # not their product: 0 · ∞ is NaN
+    return factors, factors.sum(axis=axes, keepdims=True)
 
 
 def _class_of_each(target: Any, factors: Any) -> Any:
     """The class of each sample in a row; of one that does not count, any class."""
     chosen = target.reshape(-1)
-    return chosen if factors is None else np.where(factors.reshape(-1) == 0, 0, chosen)
+    if factors is None or on_a_gpu(chosen):  # where an index beyond the end wraps around
+        return chosen
+    return np.where(factors.reshape(-1) == 0, 0, chosen)
+
+
+def _negative(likelihoods: Any, factors: Any) -> Any:
+    """Minus the likelihoods, as each counts; what counts 0 may be NaN."""
+    if factors is None:
+        return -likelihoods
+    return np.where(factors == 0, 0, -likelihoods * factors).astype(likelihoods.dtype)
+
+
+@fused
+def _negatives(likelihoods, factors, /):
+    return _negative(likelihoods, factors)
+
+
+@over_rows
+def _mean_of_negatives(likelihoods, factors, total, /, axes):
+    """Their average by the factors, whose sum is ``total``."""
+    return _negative(likelihoods, factors).sum(axis=axes, keepdims=True) / total
+
+
+def _slope_of_each(g: Any, factors: Any, total: Any) -> Any:
+    """What arrives at each sample's own likelihood; in a mean ``total`` is the sum of the factors."""
+    slope = -g if factors is None else -g * factors
+    slope = slope if total is None else slope / total
+    return slope if factors is None else np.where(factors == 0, 0.0, slope)
+
+
+@fused
+def _slope_at_targets(g, target, classes, factors, total, /):
+    slope = np.where(target == classes, _slope_of_each(g, factors, total), 0.0)
+    return slope if slope.dtype == g.dtype else slope.astype(g.dtype)
 
 
 _FEW = 256
 
 
-def _one_for_zero(total: Any) -> Any:
-    return np.where(total == 0, 1, total)
+def _likelihood_gradient(
+    g: Any, target: Any, shape: tuple[int, ...], factors: Any, total: Any, reduction: str
+) -> Any:
+    target = target.array if isinstance(target, Tensor) else target
+    axis, one_number = _class_axis(len(shape)), (1,) * len(shape)
+    of_samples = (*shape[:axis], 1, *shape[axis + 1 :])
+    classes = counting(target, shape[axis]).reshape((*one_number[:axis], -1, *one_number[axis + 1 :]))
+    beside = (
+        target.reshape(of_samples),
+        classes,
+        None if factors is None else factors.reshape(of_samples),
+        _whole(target, total, one_number) if reduction == "mean" else None,
+    )
+    g = g.reshape(of_samples if reduction == "none" else one_number)
+    if isinstance(g, Tensor):  # it is linear in g
+        return g * _slope_at_targets(g.dtype.numpy.type(1), *beside)
+    return _slope_at_targets(g, *beside)
 
 
-def _likelihood_gradient(g: Any, target: Any, shape: tuple[int, ...], factors: Any, reduction: str) -> Any:
-    axis = _class_axis(len(shape))
-    chosen = _class_of_each(target.array if isinstance(target, Tensor) else target, factors)
-    values: Any = -1.0 if factors is None else -factors.reshape(-1)
-    if reduction == "mean":
-        values = values / (chosen.size or 1 if factors is None else _one_for_zero(factors.sum()))
-    if factors is not None:
-        values = np.where(factors.reshape(-1) == 0, 0, values)
-    kind = (g.array if isinstance(g, Tensor) else g).dtype
-    hot = np.zeros_like(chosen, kind, shape=(chosen.size, shape[axis]))
-    hot[module_of(chosen).arange(chosen.size), chosen] = values
-    if len(shape) != 2:
-        others = shape[:axis] + shape[axis + 1 :]
-        hot = np.moveaxis(hot.reshape((*others, shape[axis])), -1, axis)
-    if reduction == "none":
-        g = g.reshape(shape[:axis] + (1,) + shape[axis + 1 :])
-    return g * hot
+def _whole(target: Any, total: Any, shape: tuple[int, ...]) -> Any:
+    """What the sum of all losses is divided by."""
+    return float(target.size or 1) if total is None else total.reshape(shape)
 
 
 def _likelihood_gradient_on_arrays(
     g: Any, target: Any, shape: tuple[int, ...], factors: Any, total: Any, reduction: str
 ) -> Any:
-    if g.__class__ is not _ndarray and len(shape) > 1 and factors is not None and target.size and on_a_gpu(g):
-        return _likelihood_gradient_on_gpu(g, target, shape, factors, total, reduction)
-    if len(shape) != 2 or factors is not None or not g.__class__ is target.__class__ is _ndarray:
-        return _likelihood_gradient(g, target, shape, factors, reduction)
+    if not g.__class__ is target.__class__ is _ndarray:
+        return _likelihood_gradient(g, target, shape, factors, total, reduction)
     slope = np.zeros(shape, g.dtype)
-    at_targets = g.item() / -(len(target) or 1) if reduction == "mean" else -g
-    slope.put(places_in_line(target, shape[1]), at_targets)
+    if factors is None and reduction == "mean":  # as nearly always
+        at_targets = g.item() / -(target.size or 1)
+    else:
+        each = None if factors is None else factors.reshape(-1)
+        whole = _whole(target, total, (1,)) if reduction == "mean" else None
+        at_targets = _slope_of_each(g.reshape(-1), each, whole)
+    chosen = _class_of_each(target, factors)
+    if len(shape) == 2:
+        slope.put(places_in_line(chosen, shape[1]), at_targets)
+    else:
+        axis = _class_axis(len(shape))
+        of_samples = (*shape[:axis], 1, *shape[axis + 1 :])
+        at_targets = np.broadcast_to(at_targets, chosen.shape).reshape(of_samples)
+        np.put_along_axis(slope, chosen.reshape(of_samples), at_targets, axis)
     return slope
-
-
-def _likelihood_gradient_on_gpu(
-    g: Any, target: Any, shape: tuple[int, ...], factors: Any, total: Any, reduction: str
-) -> Any:
-    classes = counting(target, shape[1]).reshape((1, shape[1]) + (1,) * (len(shape) - 2))
-    target, factors = np.expand_dims(target, 1), np.expand_dims(factors, 1)
-    g = np.expand_dims(g, 1) if reduction == "none" else g.reshape((1,) * len(shape))
-    total = None if reduction != "mean" else (factors.sum() if total is None else total).reshape(g.shape)
-    return _slope_at_targets(g, target, classes, factors, total)
 
 
 def _likelihood_name(node: Node) -> str:
@@ -222,9 +231,7 @@ def _likelihood_name(node: Node) -> str:
     "−{input}[{target}]",
     input=derivative(
         "−1/n at {target}, else 0",
-        lambda g, target, shape, factors, total, reduction: _likelihood_gradient(
-            g, target, shape, factors, reduction
-        ),
+        _likelihood_gradient,
         _likelihood_gradient_on_arrays,
     ),
     mixed=True,
@@ -242,31 +249,15 @@ def nll_loss(input, target, /, factors=None, total=None, reduction="mean"):
             likelihoods = input.take(places_in_line(target, shape[1]))
             total = ones(shape[0], kind).dot(likelihoods).item()
             return np.array(total / -shape[0], kind)  # sooner made than of a number of NumPy's
-    if on_a_gpu(target):
-        chosen = target.reshape(-1)  # of those that do not count any element is read
-        likelihoods = _rows(input)[counting(chosen, chosen.size), chosen]
-        each = factors.reshape(-1)
-        if reduction == "mean" and chosen.size:
-            return _mean_of_negatives(
-                likelihoods, each, factors.sum() if total is None else total.reshape(())
-            )
+    chosen = _class_of_each(target, factors)
+    likelihoods = _rows(input)[counting(chosen, chosen.size), chosen]
+    each = None if factors is None else factors.reshape(-1)
+    if reduction != "mean":
         losses = _negatives(likelihoods, each)
         return losses.reshape(target.shape) if reduction == "none" else losses.sum()
-    else:
-        chosen = _class_of_each(target, factors)
-        likelihoods = _rows(input)[np.arange(chosen.size), chosen]
-    losses = -likelihoods
-    if factors is not None:
-        each = factors.reshape(-1)
-        losses = np.where(each == 0, 0, losses * each).astype(input.dtype, copy=False)
-    if reduction == "none":
-        return losses.reshape(target.shape)
-    if reduction == "sum":
-        return losses.sum()
-    total = chosen.size if factors is None else factors.sum()
-    if factors is None and not total:
+    if not chosen.size:
         return like(np.full_like, input, np.nan, shape=())
-    return losses.sum() / total
+    return _mean_of_negatives(likelihoods, each, _whole(target, total, (1,)), axes=0, keepdims=False)
 
 
 # ---------------------------------------------------------------- classes, from many logits

@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autokit.devices import channels_last_or_contiguous, contiguous, on_a_gpu, with_channels_as
-from autokit.ops.blocks import BLOCK, as_they_lie, loop_over_rows, over_pieces, pieces_of_rows
+from autokit.ops.blocks import BLOCK, as_they_lie, loop_over_rows, over_pieces, pieces_of_rows, reusing
 from autokit.ops.gpu.kernels import fused
 from autokit.ops.gpu.rows import over_rows
 from autokit.ops.native import is_large, shared
@@ -82,9 +82,15 @@ def statistics_of(a: Any, groups: Groups) -> Statistics:
 @over_rows
 def _mean_and_scale(a, /, axes, eps, centred):
     a = wide(a)
-    mean = a.mean(axis=axes, keepdims=True) if centred else None
+    mean = _mean(a, axes) if centred else None
     around = a - mean if centred else a
-    return mean, 1 / np.sqrt((around * around).mean(axis=axes, keepdims=True) + eps)
+    return mean, 1 / np.sqrt(_mean(around * around, axes) + eps)
+
+
+def _mean(a: Any, axes: tuple[int, ...]) -> Any:
+    if a.__class__ is np.ndarray:  # in half the time that its method takes
+        return np.add.reduce(a, axis=axes, keepdims=True) / math.prod([a.shape[axis] for axis in axes])
+    return a.mean(axis=axes, keepdims=True)
 
 
 # ---------------------------------------------------------------- large arrays whose groups lie in rows
@@ -309,34 +315,50 @@ def _gradients_of_channels(
     return by_input, by_weight if weight.ndim else None, by_bias
 
 
-# ---------------------------------------------------------------- on a GPU, in a few kernels
+# ---------------------------------------------------------------- any arrays, and tensors; a GPU in kernels
+
+
+def _as(a: Any, dtype: Any) -> Any:
+    return a if a.dtype == dtype else a.astype(dtype)
+
+
+def _standard(a: Any, mean: Any, scale: Any) -> Any:
+    """x̂."""
+    if mean is None:
+        return a * scale
+    around = a - mean
+    return reusing(around, np.multiply, around, scale)
 
 
 @fused
 def _normalized(input, weight, bias, mean, scale, /, dtype):
-    out = wide(input)
-    out = (out if mean is None else out - mean) * scale
-    out = out if weight is None else out * weight
-    return (out if bias is None else out + bias).astype(dtype)
+    out = _standard(wide(input), mean, scale)
+    out = out if weight is None else reusing(out, np.multiply, out, weight)
+    out = out if bias is None else reusing(out, np.add, out, bias)
+    return _as(out, dtype)
 
 
 @over_rows
-def _by_input(g, input, weight, mean, scale, /, axes, centred, fixed):
-    arrived = wide(g) if weight is None else wide(g) * weight
-    by_input = arrived
+def _by_input(g, input, weight, mean, scale, /, axes, centred, fixed, ready):
+    """The gradient by x; ``ready`` says that ``input`` is x̂."""
+    slope = arrived = wide(g) if weight is None else wide(g) * weight
     if not fixed:
-        standard = (wide(input) if mean is None else wide(input) - mean) * scale
-        by_input = by_input - standard * (arrived * standard).mean(axis=axes, keepdims=True)
+        standard = input if ready else _standard(wide(input), mean, scale)
+        slope = arrived - standard * _mean(arrived * standard, axes)
         if centred:
-            by_input = by_input - arrived.mean(axis=axes, keepdims=True)
-    return (by_input * scale).astype(g.dtype)
+            slope = reusing(slope, np.subtract, slope, _mean(arrived, axes))
+    return _as(slope * scale, g.dtype)
 
 
 @over_rows
-def _by_parameters(g, input, mean, scale, /, axes):
-    """The sums, over the places where each weight is used, of g · x̂ and of g."""
-    standard = (wide(input) if mean is None else wide(input) - mean) * scale
-    return (wide(g) * standard).sum(axis=axes, keepdims=True), wide(g).sum(axis=axes, keepdims=True)
+def _by_parameters(g, input, mean, scale, /, axes, ready):
+    """The sums, over the places where each weight is used, of g · x̂, if ``input`` is given, and of g."""
+    g = wide(g)
+    by_bias = g.sum(axis=axes, keepdims=True) if axes else g
+    if input is None:
+        return None, by_bias
+    by_weight = g * (input if ready else _standard(wide(input), mean, scale))
+    return by_weight.sum(axis=axes, keepdims=True) if axes else by_weight, by_bias
 
 
 @fused
@@ -348,77 +370,42 @@ def take_in(running_mean, running_var, mean, scale, kept, taken, taken_of_var, e
     return 1 / np.sqrt(biased + eps)
 
 
-def _gradients_in_kernels(
-    g: Any, input: Any, weight: Any, groups: Groups, statistics: Statistics
-) -> tuple[Any, Any, Any]:
-    """:func:`_gradients` on a GPU."""
-    mean, scale, fixed = statistics
-    lined = groups.split or groups.lined
-    over = tuple([place for place, size in enumerate(lined) if size == 1 < groups.shape[place]])
-    arriving, rows = g.reshape(groups.shape), input.reshape(groups.shape)
-    factors = weight.reshape(lined) if weight.ndim else None
-    by_input = _by_input(
-        arriving, rows, factors, mean, scale, axes=groups.axes, centred=groups.centred, fixed=fixed
-    )
-    if over:
-        by_weight, by_bias = _by_parameters(arriving, rows, mean, scale, axes=over, keepdims=False)
-    else:
-        by_weight, by_bias = arriving * _normalized(rows, None, None, mean, scale, g.dtype), arriving
-    own = tuple([size for place, size in enumerate(groups.lined) if place not in groups.over])
-    by_weight = _in_shape(by_weight, own) if weight.ndim else None
-    return _in_shape(by_input, input.shape), by_weight, _in_shape(by_bias, own)
-
-
-def _in_shape(array: Any, shape: tuple[int, ...]) -> Any:
-    """``array`` itself where it has the shape, not a view: that would be copied into a leaf's gradient."""
-    return array if array.shape == shape else array.reshape(shape)
-
-
-# ---------------------------------------------------------------- any arrays, and tensors
-
-
-def _standardized(a: Any, groups: Groups, statistics: Statistics) -> Any:
-    rows = a.reshape(groups.shape)
-    if statistics.mean is not None:
-        rows = rows - statistics.mean
-        if not isinstance(rows, Tensor):
-            rows *= statistics.scale
-            return rows
-    return rows * statistics.scale
-
-
 def _gradients(
     g: Any, input: Any, weight: Any, groups: Groups, statistics: Statistics
 ) -> tuple[Any, Any, Any]:
     on_tensors = isinstance(g, Tensor) or isinstance(input, Tensor) or isinstance(weight, Tensor)
-    if not on_tensors:
-        if input.__class__ is not np.ndarray and on_a_gpu(input) and input.size:
-            return _gradients_in_kernels(g, input, weight, groups, statistics)
+    if input.__class__ is np.ndarray and not on_tensors:
         g, input = wide(g), wide(input)
         if not statistics.fixed and _one_row_of_weights(input, groups) and g.flags.c_contiguous:
             return _gradients_of_rows(g, input, weight, groups, statistics)
         if not statistics.fixed and _in_channels(input, groups) and g.flags.c_contiguous:
             return _gradients_of_channels(g, input, weight, groups, statistics)
-    elif not statistics.fixed:  # the statistics depend on the input, and so must be found by tensors
+    elif on_tensors and not statistics.fixed:  # these depend on the input, and so must be found by tensors
         statistics = statistics_of(input, groups)
-    standard = _standardized(input, groups, statistics)
-    learned = weight.ndim > 0  # else a 1 that stands for no weight
-    arrived = (g * weight.reshape(groups.lined) if learned else g).reshape(groups.shape)
-    if statistics.fixed:
-        by_input = arrived * statistics.scale
-    else:
-        by_input = arrived - standard * (arrived * standard).mean(axis=groups.axes, keepdims=True)
-        if groups.centred:
-            by_input = by_input - arrived.mean(axis=groups.axes, keepdims=True)
-        by_input = by_input * statistics.scale
-    by_input = by_input.reshape(input.shape)
-    if not learned:
-        return by_input, None, _summed(g, groups)
-    return by_input, _summed(g * standard.reshape(input.shape), groups), _summed(g, groups)
-
-
-def _summed(g: Any, groups: Groups) -> Any:
-    return g.sum(axis=groups.over) if groups.over else g
+    mean, scale, fixed = statistics
+    lined, over = groups.lined, groups.over
+    if groups.split:
+        lined = groups.split
+        over = tuple([place for place, size in enumerate(lined) if size == 1])
+    arriving, rows = g.reshape(groups.shape), input.reshape(groups.shape)
+    factors = weight.reshape(lined) if weight.ndim else None
+    ready = on_tensors or not on_a_gpu(input)
+    if ready:  # while a kernel finds x̂ again as it goes
+        rows = _standard(rows, mean, scale)
+    by_input = _by_input(
+        *(arriving, rows, factors, mean, scale),
+        axes=groups.axes,
+        centred=groups.centred,
+        fixed=fixed,
+        ready=ready,
+    )
+    by_weight, by_bias = _by_parameters(
+        arriving, None if factors is None else rows, mean, scale, axes=over, ready=ready, keepdims=False
+    )
+    if groups.split:
+        by_input, by_bias = by_input.reshape(input.shape), by_bias.reshape(-1)
+        by_weight = None if by_weight is None else by_weight.reshape(-1)
+    return by_input, by_weight, by_bias
 
 
 _BY_INPUT = "(ĝ − mean ĝ − x̂ · mean(ĝ · x̂)) / √(variance + ε), where ĝ = g · {weight}"
@@ -449,22 +436,14 @@ def _normalization(
         """Each group of ``input`` standardized, times ``weight``, plus ``bias``."""
         if _one_row_of_weights(input, groups) and weight.dtype == bias.dtype == input.dtype:
             return _normalized_rows(input, weight, bias, groups, statistics)
-        if input.__class__ is not np.ndarray and on_a_gpu(input):
-            lined = groups.split or groups.lined
-            out = _normalized(
-                input.reshape(groups.shape),
-                weight.reshape(lined) if weight.ndim else None,
-                bias.reshape(lined) if bias.ndim else None,
-                *statistics[:2],
-                input.dtype,
-            ).reshape(input.shape)
-            return with_channels_as(input, out) if groups.split else out
-        out = _standardized(wide(input), groups, statistics).reshape(input.shape)
-        if weight.ndim:
-            out *= weight.reshape(groups.lined)
-        if bias.ndim:
-            out += bias.reshape(groups.lined)
-        out = out.astype(input.dtype, copy=False)
+        lined = groups.split or groups.lined
+        out = _normalized(
+            input.reshape(groups.shape),
+            weight.reshape(lined) if weight.ndim else None,
+            bias.reshape(lined) if bias.ndim else None,
+            *statistics[:2],
+            input.dtype,
+        ).reshape(input.shape)
         return with_channels_as(input, out) if layout is channels_last_or_contiguous else out
 
     return normalized

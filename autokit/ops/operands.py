@@ -188,7 +188,8 @@ def _no_number(operation: Operation, value: Any, place: int) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, np.ndarray) or value.__class__ is Batch or on_a_gpu(value):
-        dtypes.BY_NUMPY[value.dtype]  # from its first array on, a rare dtype is looked out for
+        if value.__class__ is np.ndarray:
+            dtypes.BY_NUMPY[value.dtype]  # from its first array on, a rare dtype is looked out for
         return new_tensor(value)
     if isinstance(value, _NUMBERS):  # a subclass, such as an IntEnum
         return int(value) if isinstance(value, int) else float(value)  # type: ignore[arg-type]

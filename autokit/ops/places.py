@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
-from autokit.devices import laid_as, on_a_gpu
+from autokit.devices import laid_as
 from autokit.ops.complex_numbers import is_complex
 from autokit.ops.dims import place_of
 from autokit.ops.errors import describe, kind_of, require_tensor
-from autokit.ops.gather import beyond, require_vector, within, zero
+from autokit.ops.gather import require_vector, within, zero
 from autokit.ops.gpu.arrays import like
-from autokit.ops.gpu.bounds import refuse_outside
-from autokit.ops.index import add_at, out_of_bounds, plain_getitem, plain_index, spread_out, writable_copy
+from autokit.ops.gpu.bounds import outside, refuse_outside
+from autokit.ops.index import add_at, plain_getitem, plain_index, spread_out, writable_copy
 from autokit.ops.index import put as put_at
 from autokit.ops.names import Names
 from autokit.ops.operands import fitting
@@ -69,14 +71,14 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
         return input[None].index_select(0, index).reshape(())
     size = input.array.shape[axis]
     kind: type[Exception] = IndexError if not axis and (size or input.array.ndim == 1) else RuntimeError
-    if on_a_gpu(places):
-        refuse_outside(places, 0, size, lambda wrong: out_of_bounds(wrong, axis, size, kind))
-    elif beyond(places, size) is not None:
-        raise kind(
-            f"index out of range in self: the places are from 0 to {size - 1}, and index goes from "
-            f"{places.min()} to {places.max()}; {describe(input)}"
-        )
+    refuse_outside(places, 0, size, partial(_no_such_slice, kind, size, ref(input)))
     return plain_index_select(input, dim=axis, index=places)
+
+
+def _no_such_slice(kind: type[Exception], size: int, input: ref[Tensor], wrong: int) -> Exception:
+    tensor = input()
+    of = "self" if tensor is None else describe(tensor)
+    return kind(f"index out of range in self: {wrong} is not in 0 to {size - 1}, the places of {of}")
 
 
 @operation(
@@ -124,7 +126,7 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
             raise IndexError(
                 f"index_add_(): {places.size} indices for {describe(source)}: {describe(input)} has one place"
             )
-        if beyond(places, 1) is not None:
+        if outside(places, 0, 1) is not None:
             raise IndexError(f"index out of range in self: {describe(input)} has one place, 0")
         return input[None].index_add(0, index, source[None], alpha=alpha).reshape(())
     if not input.array.size:  # there is nothing to add to, and PyTorch does not look at the places
@@ -189,7 +191,7 @@ def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor
             f"index_copy_(): Number of indices ({places.size}) should be equal to source.size(dim) ({given})"
         )
     size = own[axis]
-    wrong = beyond(places, size)
+    wrong = outside(places, 0, size)
     if wrong is not None:
         raise IndexError(
             f"index_copy_(): index {wrong} is out of bounds for dimension {axis} with size {size}"
@@ -376,7 +378,7 @@ def _flat_places(name: str, input: Tensor, index: Any) -> np.ndarray:
         raise RuntimeError(
             f"{name}(): Expected a long tensor for index, but got {kind_of(index)}: use .long()"
         )
-    wrong = beyond(places, size, -size)
+    wrong = outside(places, -size, size)
     if wrong is not None:
         raise IndexError(f"out of range: tried to access index {wrong} on a tensor of {size} elements.")
     return np.where(places < 0, places + size, places)

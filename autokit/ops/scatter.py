@@ -15,7 +15,6 @@ from autokit.ops.dims import place_of
 from autokit.ops.errors import describe, require_tensor
 from autokit.ops.gather import (
     add_along,
-    beyond,
     checked_index,
     in_one_dimension,
     plain_gather,
@@ -24,6 +23,7 @@ from autokit.ops.gather import (
     zero,
 )
 from autokit.ops.gpu.arrays import like
+from autokit.ops.gpu.bounds import outside
 from autokit.ops.gpu.ufuncs import combine_at
 from autokit.ops.index import spread_out, writable_copy
 from autokit.ops.names import Names
@@ -265,7 +265,7 @@ def index_reduce(
         )
         return whole.reshape(())
     size = input.array.shape[axis]
-    wrong = beyond(index.array, size)
+    wrong = outside(index.array, 0, size)
     if wrong is not None:
         raise IndexError(f"index out of range in self: {wrong}, where dimension {axis} has the size {size}")
     along = [1] * source.array.ndim

@@ -7,51 +7,74 @@ from typing import Any
 import numpy as np
 
 from autokit import dtypes
-from autokit.devices import contiguous, on_a_gpu
-from autokit.ops.blocks import in_rows, loop_over_rows, ones, places_in_line
+from autokit.devices import contiguous
+from autokit.ops.blocks import in_rows, loop_over_rows, ones, places_in_line, reusing
 from autokit.ops.dims import place_of
 from autokit.ops.errors import kind_of
-from autokit.ops.gpu.arrays import reduced
 from autokit.ops.gpu.kernels import fused
 from autokit.ops.gpu.rows import over_rows
 from autokit.ops.names import Names
 from autokit.ops.native import is_large
 from autokit.ops.operation import derivative, operation
-from autokit.ops.reduce import Dim, added, axes, checked, places_reduced, require_operand, restored
+from autokit.ops.reduce import Dim, added, checked, places_reduced, require_operand, restored
 from autokit.tensor import Tensor
 from autokit.thread_state import SMALL
 
 # A module's own names are found sooner than NumPy's.
-_ndarray, _exp, _log = np.ndarray, np.exp, np.log
+_ndarray, _exp, _log, _largest = np.ndarray, np.exp, np.log, np.maximum.reduce
 
 # ---------------------------------------------------------------- formulas, on a GPU one kernel each
 
 
+def _top(a: Any, axes: Any) -> Any:
+    """The largest element along ``axes``, which stay: taken off first, no exponential overflows."""
+    if a.__class__ is _ndarray and a.size:
+        return _largest(a, axis=axes, keepdims=True)  # which begins sooner than the method max()
+    return a.max(axis=axes, keepdims=True) if a.size else a.sum(axis=axes, keepdims=True)
+
+
+def _added(a: Any, axes: Any) -> Any:
+    """The sum along ``axes``, which stay; of the rows of a matrix as a product, the soonest begun."""
+    if a.__class__ is not _ndarray:
+        return a.sum(axis=axes, keepdims=True)
+    if a.ndim == 2 and axes == 1 and a.shape[1] <= _FEW:
+        return a.dot(ones(a.shape[1], a.dtype)).reshape((-1, 1))
+    return added(a, axes, True)
+
+
+_FEW = 256
+
+
 @over_rows
-def _softmax_at_once(a, /, axes):
-    exponentials = np.exp(a - a.max(axis=axes, keepdims=True))
-    return exponentials / exponentials.sum(axis=axes, keepdims=True)
+def _softmax_of(a, /, axes):
+    exponentials = a - _top(a, axes)
+    exponentials = reusing(exponentials, np.exp, exponentials)
+    return reusing(exponentials, np.divide, exponentials, _added(exponentials, axes))
 
 
 @over_rows
 def _slope_of_softmax(g, out, /, axes):
-    return out * (g - (g * out).sum(axis=axes, keepdims=True))
+    slope = g * out
+    slope = reusing(slope, np.subtract, g, _added(slope, axes))
+    return reusing(slope, np.multiply, slope, out)
 
 
 @over_rows
-def _log_softmax_at_once(a, /, axes):
-    shifted = a - a.max(axis=axes, keepdims=True)
-    return shifted - np.log(np.exp(shifted).sum(axis=axes, keepdims=True))
+def _log_softmax_of(a, /, axes):
+    shifted = a - _top(a, axes)
+    return reusing(shifted, np.subtract, shifted, np.log(_added(np.exp(shifted), axes)))
 
 
 @over_rows
 def _slope_of_log_softmax(g, out, /, axes):
-    return g - np.exp(out) * g.sum(axis=axes, keepdims=True)
+    slope = np.exp(out)
+    slope = reusing(slope, np.multiply, slope, _added(g, axes))
+    return reusing(slope, np.subtract, g, slope)
 
 
 @over_rows
-def _logsumexp_at_once(a, /, axes):
-    top = a.max(axis=axes, keepdims=True)
+def _logsumexp_of(a, /, axes):
+    top = _top(a, axes)
     top = np.where(np.isfinite(top), top, 0.0)
     return np.log(np.exp(a - top).sum(axis=axes, keepdims=True)) + top
 
@@ -64,17 +87,8 @@ def _slope_of_logsumexp(g, a, out, /):
 # ---------------------------------------------------------------- the logarithm of a sum of exponentials
 
 
-def _top(a: Any, dim: Dim) -> Any:
-    """The largest element along ``dim``: taken off first, no exponential overflows."""
-    place = reduced(a, axes(dim))
-    return a.max(axis=place, keepdims=True) if a.size else a.sum(axis=place, keepdims=True)
-
-
 def _logsumexp(a: Any, dim: Dim, keepdim: bool = False) -> Any:
-    top = _top(a, dim)
-    top = np.where(np.isfinite(top), top, 0)
-    total = np.log(np.exp(a - top).sum(axis=reduced(a, axes(dim)), keepdims=True)) + top
-    return total if keepdim else total.reshape(a.sum(axis=reduced(a, axes(dim))).shape)
+    return _logsumexp_of(a, axes=tuple(places_reduced(dim, a.ndim)), keepdims=keepdim)
 
 
 def _logsumexp_on_arrays(a: Any, dim: Dim, keepdim: bool = False) -> Any:
@@ -83,10 +97,6 @@ def _logsumexp_on_arrays(a: Any, dim: Dim, keepdim: bool = False) -> Any:
         top, total = np.empty((2, len(rows), 1), rows.dtype)
         if loop_over_rows("native_loops.shifts", rows, top, total) and np.isfinite(top).all():
             return (np.log(total) + top).reshape((*a.shape[:-1], 1) if keepdim else a.shape[:-1])
-    if a.__class__ is not _ndarray and on_a_gpu(a) and a.size and a.ndim:
-        places = tuple(places_reduced(dim, a.ndim))
-        made = _logsumexp_at_once(a, axes=places)
-        return made if keepdim else made.reshape([made.shape[n] for n in range(a.ndim) if n not in places])
     return _logsumexp(a, dim, keepdim)
 
 
@@ -133,16 +143,6 @@ def logsumexp(input: Tensor, dim: Dim, keepdim: bool = False) -> Tensor:
 # ---------------------------------------------------------------- softmax
 
 
-def _added(a: Any, dim: int) -> Any:
-    """The sum along ``dim``, which stays; of the rows of a matrix as a product, the soonest begun."""
-    if a.__class__ is _ndarray and a.ndim == 2 and dim == 1 and a.shape[1] <= _FEW:
-        return a.dot(ones(a.shape[1], a.dtype)).reshape((-1, 1))
-    return added(a, reduced(a, dim), True)
-
-
-_FEW = 256
-
-
 def _columns_of_few(a: Any, dim: int) -> int:
     """The length of the rows of ``a`` where these are so few and short that NumPy takes longer to begin.
 
@@ -174,17 +174,7 @@ def _softmax(a: Any, dim: int) -> Any:
     if columns:
         exponentials = np.exp(a - _top_beside(a, columns))
         return exponentials / _sum_beside(exponentials, columns)
-    if a.__class__ is _ndarray:
-        # The ufunc itself begins sooner than the method max().
-        top = np.maximum.reduce(a, axis=dim, keepdims=True) if a.size else _top(a, dim)
-    elif on_a_gpu(a) and a.size and a.ndim:
-        return _softmax_at_once(a, axes=dim)
-    else:
-        top = _top(a, dim)
-    exponentials = np.subtract(a, top, out=np.empty_like(a))
-    np.exp(exponentials, out=exponentials)
-    exponentials /= _added(exponentials, dim)
-    return exponentials
+    return _softmax_of(a, axes=dim)
 
 
 def exponentials_of_rows(a: Any, into: Any) -> tuple[Any, Any]:
@@ -214,17 +204,10 @@ def _softmax_of_rows(a: Any, into: Any) -> None:
 
 
 def _softmax_gradient(g: Any, out: Any, dim: int) -> Any:
-    """The softmax's gradient on arrays, with one array on the way instead of three."""
     columns = _columns_of_few(out, dim)
     if columns:
         return (g - _sum_beside(g * out, columns)) * out
-    if out.__class__ is not _ndarray and on_a_gpu(out) and out.ndim:
-        return _slope_of_softmax(g, out, axes=dim)
-    weighted = np.multiply(g, out, out=np.empty_like(out))
-    total = _added(weighted, dim)
-    np.subtract(g, total, out=weighted)
-    weighted *= out
-    return weighted
+    return _slope_of_softmax(g, out, axes=dim)
 
 
 def _softmax_gradient_of_rows(g: Any, out: Any, into: Any) -> None:
@@ -253,15 +236,7 @@ def plain_softmax(a, /, dim):
 
 
 def _log_softmax(a: Any, dim: int) -> Any:
-    if a.__class__ is _ndarray:
-        top = np.maximum.reduce(a, axis=dim, keepdims=True) if a.size else _top(a, dim)
-    elif on_a_gpu(a) and a.size and a.ndim:
-        return _log_softmax_at_once(a, axes=dim)
-    else:
-        top = _top(a, dim)
-    shifted = np.subtract(a, top, out=np.empty_like(a))
-    shifted -= np.log(_added(np.exp(shifted), dim))
-    return shifted
+    return _log_softmax_of(a, axes=dim)
 
 
 def _log_softmax_of_rows(a: Any, into: Any) -> None:
@@ -271,12 +246,7 @@ def _log_softmax_of_rows(a: Any, into: Any) -> None:
 
 
 def _log_softmax_gradient(g: Any, out: Any, dim: int) -> Any:
-    if out.__class__ is not _ndarray and on_a_gpu(out) and out.ndim:
-        return _slope_of_log_softmax(g, out, axes=dim)
-    result = np.exp(out, out=np.empty_like(out))
-    result *= _added(g, dim)
-    np.subtract(g, result, out=result)
-    return result
+    return _slope_of_log_softmax(g, out, axes=dim)
 
 
 def _log_softmax_gradient_of_rows(g: Any, out: Any, into: Any) -> None:

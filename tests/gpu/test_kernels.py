@@ -41,7 +41,6 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "recurrent_kernels.cells_of": (*(MATRIX,) * 5, {}),
     "recurrent_kernels._lstm_back": (*(MATRIX,) * 13, {}),
     "recurrent_kernels._gru_back": (*(MATRIX,) * 13, {}),
-    "loss._mean_of_negatives": ((4,), (4,), (), {}),
     "loss._negatives": ((4,), (4,), {}),
     "loss._slope_at_targets": ((1, 1), TARGETS[:, None], np.arange(3)[None], COLUMN, (1, 1), {}),
     "adafactor._by_rows_and_columns": (MATRIX, COLUMN, ROW, (1, 1), {"maximize": True, "least": 1e-7}),

@@ -28,23 +28,25 @@ from tests.gpu import standin
 MATRIX, COLUMN, ROW, CELL = (6, 5), (6, 1), (1, 5), (1, 1)
 TARGETS = np.array([2, 0, -100, 1, 7])
 CALLS: dict[str, tuple[Any, ...]] = {
-    "soft_extremes._softmax_at_once": (MATRIX, {"axes": 1}),
+    "soft_extremes._softmax_of": (MATRIX, {"axes": 1}),
     "soft_extremes._slope_of_softmax": (MATRIX, MATRIX, {"axes": (0,)}),
-    "soft_extremes._log_softmax_at_once": (MATRIX, {"axes": (0,)}),
+    "soft_extremes._log_softmax_of": (MATRIX, {"axes": (0,)}),
     "soft_extremes._slope_of_log_softmax": (MATRIX, MATRIX, {"axes": (1,)}),
-    "soft_extremes._logsumexp_at_once": (MATRIX, {"axes": (0, 1)}),
+    "soft_extremes._logsumexp_of": (MATRIX, {"axes": (0, 1)}),
     "attention._shares": (MATRIX, MATRIX, np.arange(6)[:, None], np.arange(5)[None], 0.5, {"axes": (1,)}),
     "attention._by_scores": (MATRIX, MATRIX, 0.5, {"axes": (1,)}),
     "normalize._mean_and_scale": (MATRIX, {"axes": (1,), "eps": 1e-5, "centred": True}),
     "normalize._by_input": (
         *(MATRIX, MATRIX, ROW, COLUMN, COLUMN),
-        {"axes": (1,), "centred": True, "fixed": False},
+        {"axes": (1,), "centred": True, "fixed": False, "ready": False},
     ),
-    "normalize._by_parameters": (MATRIX, MATRIX, COLUMN, COLUMN, {"axes": (0,)}),
+    "normalize._by_parameters": (MATRIX, MATRIX, COLUMN, COLUMN, {"axes": (0,), "ready": False}),
     "adafactor._root_mean_square": (MATRIX, {"axes": (0, 1)}),
     "adafactor._mean": (MATRIX, {"axes": 0}),
     "adafactor._towards_mean_of_squares": (MATRIX, COLUMN, 0.5, {"axes": 1}),
     "loss._classes_that_count": (TARGETS, {"axes": 0, "ignored": -100}),
+    "loss._as_they_count": (MATRIX, MATRIX, {"axes": 0}),
+    "loss._mean_of_negatives": (MATRIX, MATRIX, ROW, {"axes": (0,)}),
 }
 """For each kernel what it is called with: shapes, integers, numbers, and last what is fixed."""
 
@@ -54,11 +56,18 @@ EVERY = [
     ("normalize._mean_and_scale", (MATRIX, {"axes": (0,), "eps": 1e-5, "centred": False})),
     (
         "normalize._by_input",
-        (MATRIX, MATRIX, None, None, COLUMN, {"axes": (1,), "centred": False, "fixed": False}),
+        (
+            MATRIX,
+            MATRIX,
+            None,
+            None,
+            COLUMN,
+            {"axes": (1,), "centred": False, "fixed": False, "ready": False},
+        ),
     ),
     (
         "normalize._by_input",
-        (MATRIX, MATRIX, ROW, COLUMN, COLUMN, {"axes": (1,), "centred": True, "fixed": True}),
+        (MATRIX, MATRIX, ROW, COLUMN, COLUMN, {"axes": (1,), "centred": True, "fixed": True, "ready": False}),
     ),
 ]
 every = pytest.mark.parametrize(

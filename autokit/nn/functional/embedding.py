@@ -9,13 +9,12 @@ from weakref import ref
 import numpy as np
 
 from autokit.autograd.modes import no_grad
-from autokit.devices import beside, on_a_gpu, to_numpy
+from autokit.devices import beside, to_numpy
 from autokit.dtypes import FLOATS
 from autokit.ops import embedding as rules
 from autokit.ops.errors import describe
-from autokit.ops.gather import beyond
 from autokit.ops.gpu.arrays import ask
-from autokit.ops.gpu.bounds import refuse_outside
+from autokit.ops.gpu.bounds import outside, refuse_outside
 from autokit.ops.inplace import mark_changed
 from autokit.ops.norm import norm
 from autokit.ops.recording import apart
@@ -73,10 +72,7 @@ def embedding(
             "index_select(): self indexing axis dim should be positive: there are no rows in "
             f"{describe(weight)}"
         )
-    if on_a_gpu(index):
-        refuse_outside(index, 0, rows, partial(_no_such_row, rows, ref(input)))
-    elif (wrong := beyond(index, rows)) is not None:
-        raise _no_such_row(rows, ref(input), wrong)
+    refuse_outside(index, 0, rows, partial(_no_such_row, rows, ref(input)))
     if max_norm is not None:
         _shorten(weight, index, max_norm, norm_type)
     padding = -1 if padding_idx is None else padding_idx % max(rows, 1)
@@ -257,7 +253,7 @@ def _check_rows(
             f"{padding_idx}"
         )
     index = input.array.reshape(-1)
-    wrong = beyond(index, rows)
+    wrong = outside(index, 0, rows)
     if wrong is not None:
         place = ask(np.flatnonzero((index < 0) | (index >= rows))[0])
         raise RuntimeError(

@@ -16,7 +16,7 @@ import numpy as np
 
 from autokit.batches.batch import Batch
 from autokit.current_gpu import OnGPU
-from autokit.devices import module_of
+from autokit.devices import module_of, on_a_gpu
 from autokit.late_errors import LATE, raise_late
 from autokit.meta_array import MetaArray
 from autokit.sparse_array import SparseArray
@@ -108,7 +108,9 @@ def solve(a: Any, b: Any) -> Any:
 
 
 def counting(array: Any, count: int) -> Any:
-    """0, 1, 2, … up to ``count``, on the GPU of ``array``; made once."""
+    """0, 1, 2, … up to ``count``, beside ``array``; on a GPU made once."""
+    if not on_a_gpu(array):
+        return np.arange(count)
     return _counting(module_of(array), array.device.id, count)
 
 

@@ -1,6 +1,6 @@
-"""Wrong indices and divisors on a GPU, which CuPy takes in silence: an index beyond the end wraps around.
+"""Wrong indices and divisors, which CuPy takes in silence: an index beyond the end wraps around there.
 
-Nobody waits for the GPU's answer: it comes later, see :mod:`autokit.late_errors`.
+Mostly nobody waits for a GPU's answer: it comes later, see :mod:`autokit.late_errors`.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from autokit.devices import module_of
+from autokit.devices import module_of, on_a_gpu
 from autokit.late_errors import ask_later
-from autokit.ops.gpu.arrays import ask
+from autokit.ops.gpu.arrays import any_of, ask, is_on_cpu
 from autokit.ops.gpu.kernels import fused
 from autokit.ops.recording import calling_line
 
@@ -23,12 +23,18 @@ def _farthest(places, least, /):
     return np.max((places.astype(np.int64) - least).astype(np.uint64))
 
 
-def refuse_outside(places: Any, least: int, size: int, error: Callable[[int], Exception]) -> None:
-    """Raise ``error(place)`` where one of ``places``, on a GPU, is not from ``least`` up to ``size``.
+def refuse_outside(
+    places: Any, least: int, size: int, error: Callable[[int], Exception], waits: bool = False
+) -> None:
+    """Raise ``error(place)`` where one of ``places`` is not from ``least`` up to ``size``.
 
-    The program does not wait for that: see :mod:`autokit.late_errors`.
+    A GPU is not waited for unless the program ``waits``: see :mod:`autokit.late_errors`.
     """
-    if places.size:
+    if waits or not on_a_gpu(places):
+        wrong = outside(places, least, size)
+        if wrong is not None:
+            raise error(wrong)
+    elif places.size:
         ask_later(
             module_of(places),
             _farthest(places, least),
@@ -38,14 +44,30 @@ def refuse_outside(places: Any, least: int, size: int, error: Callable[[int], Ex
         )
 
 
-def refuse_beyond(farthest: Any, size: int, error: Callable[[int], Exception]) -> None:
-    """Raise ``error(place)`` where ``farthest``, a place as an unsigned number on a GPU, is ``size`` or more.
+def refuse_beyond(farthest: Any, places: Any, size: int, error: Callable[[int], Exception]) -> None:
+    """Raise ``error(place)`` where ``farthest`` of ``places``, as an unsigned number, is ``size`` or more.
 
-    The program does not wait for that.
+    A GPU is not waited for.
     """
-    ask_later(
-        module_of(farthest), farthest.reshape(()), size, lambda far: error(_signed(far)), calling_line()
-    )
+    if on_a_gpu(farthest):
+        ask_later(
+            module_of(farthest), farthest.reshape(()), size, lambda far: error(_signed(far)), calling_line()
+        )
+    elif any_of(farthest >= size):
+        refuse_outside(places, 0, size, error)
+
+
+def outside(places: Any, least: int, size: int) -> int | None:
+    """One of ``places`` that is not from ``least`` up to ``size``, on a CPU the first; waits for a GPU."""
+    if not places.size:
+        return None
+    if on_a_gpu(places):
+        far = ask(_farthest(places, least))
+        return _signed(far) + least if far >= size - least else None
+    if is_on_cpu(places) and places.min() >= least and places.max() < size:
+        return None  # in a third of the time
+    wrong = (places < least) | (places >= size)
+    return int(places[wrong].reshape(-1)[0]) if any_of(wrong) else None
 
 
 @fused
@@ -56,12 +78,6 @@ def _any_zero(values, /):
 def refuse_zeros_later(values: Any, error: Callable[[], Exception]) -> None:
     """Raise ``error()`` where one of ``values``, on a GPU, is 0; the program does not wait for that."""
     ask_later(module_of(values), _any_zero(values), 1, lambda _: error(), calling_line())
-
-
-def outside(places: Any, least: int, size: int) -> int | None:
-    """One of ``places``, on a GPU, that is not from ``least`` up to ``size``; waits for the answer."""
-    far = ask(_farthest(places, least)) if places.size else -1
-    return _signed(far) + least if far >= size - least else None
 
 
 def _signed(far: int) -> int:

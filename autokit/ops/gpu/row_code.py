@@ -52,6 +52,7 @@ class Value(NDArrayOperatorsMixin):
         self.varies, self.after = varies, after
 
     kind = property(lambda self: _KINDS[self.dtype.kind])
+    size = 1  # a kernel runs where there are elements
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **settings: Any) -> Any:
         form = FORMS.get(ufunc.__name__)

@@ -37,6 +37,9 @@ def computed(
     function: Callable[..., Any], operands: tuple[Any, ...], fixed: dict[str, Any], keepdims: bool
 ) -> Any:
     """What ``function`` gives for operands of which the first is on a GPU: by one kernel, where it can."""
+    if not operands[0].ndim:  # one number is a row of one
+        rows = [each.reshape(1) if hasattr(each, "ndim") else each for each in operands]
+        return dropped(computed(function, tuple(rows), {**fixed, "axes": (0,)}, True), (0,))
     axes = _places(fixed["axes"], operands[0].ndim)
     described = tuple([_described(each) for each in operands])
     layout = _layout(described, axes)

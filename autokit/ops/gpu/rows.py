@@ -33,6 +33,8 @@ import numpy as np
 
 from autokit.devices import on_a_gpu
 
+_ndarray = np.ndarray  # a module's own name is found sooner than NumPy's
+
 ROWS: dict[str, Callable[..., Any]] = {}
 """What can be written, under its file's name and its own; for the tests."""
 
@@ -60,8 +62,8 @@ def over_rows(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def run(*operands: Any, keepdims: bool = True, **fixed: Any) -> Any:
-        first = operands[0]
-        if first.__class__ is not np.ndarray and on_a_gpu(first):
+        kind = operands[0].__class__
+        if kind is not _ndarray and on_a_gpu(operands[0]):
             from autokit.ops.gpu.row_kernels import computed  # which few programs need
 
             return computed(function, operands, fixed, keepdims)
