@@ -52,10 +52,11 @@ def taken(kind: type) -> list[tuple[str, Any]] | None:
 @pytest.mark.parametrize(("place", "name"), [(place, name) for place in PLACES for name in classes(place)])
 def test_a_class_takes_what_pytorchs_takes(place: str, name: str):
     ours, theirs = (getattr(at(T, place), name) for T in (ak, torch))
-    if (found := taken(ours)) is not None and (expected := taken(theirs)) is not None:
-        if name == "Sampler":  # PyTorch 2.13 has dropped its argument, which older programs give
-            expected = [("data_source", "None")]
-        assert found == expected
+    if (found := taken(ours)) is None or (expected := taken(theirs)) is None:
+        pytest.skip("takes anything")
+    if name == "Sampler":  # PyTorch 2.13 has dropped its argument, which older programs give
+        expected = [("data_source", "None")]
+    assert found == expected
 
 
 @pytest.mark.parametrize("name", [name for name in dir(torch.nn.Module) if not name.startswith("_")])

@@ -81,7 +81,9 @@ def test_the_rates_are_pytorchs(options: dict[str, Any]):
 
 
 def test_a_network_without_batch_normalization_is_not_run():
-    swa_utils.update_bn(iter(()), ak.nn.Linear(1, 1))
+    batches = iter([ak.ones(2, 1)])
+    swa_utils.update_bn(batches, ak.nn.Linear(1, 1))
+    assert len([*batches]) == 1
 
 
 def test_wrong_use_is_refused_in_pytorchs_words():

@@ -129,4 +129,6 @@ def test_a_file_that_does_not_fit_leaves_the_model_as_it_was(tmp_path: Path):
 
 def test_programs_that_save_a_generators_state():
     state = ours({"rng": ak.get_rng_state()})
+    drawn = ak.rand(3)
     ak.set_rng_state(state["rng"])
+    assert ak.equal(ak.rand(3), drawn)
