@@ -30,8 +30,8 @@ def vmap(
     the other: ``apply_``, ``as_strided``, ``bernoulli``, ``bincount``,
     ``binomial``, ``bucketize``, ``cov``, ``ctc_loss``, ``embedding_bag``,
     ``geqrf``, ``histc``, ``histogram``, ``igamma``, ``igammac``, an ``index``
-    of bools, ``index_fill``, ``map_``, ``masked_scatter``, ``masked_select``,
-    ``matrix_exp``, ``max_unpool``, ``multilabel_margin_loss``,
+    of bools, ``index_fill``, ``ldl_factor``, ``map_``, ``masked_scatter``,
+    ``masked_select``, ``matrix_exp``, ``max_unpool``, ``multilabel_margin_loss``,
     ``multinomial``, ``nanmedian``, ``nll_loss`` where classes are ignored,
     ``nonzero``, ``poisson``, ``polygamma``, ``repeat_interleave``,
     ``scatter_reduce``, ``searchsorted``, ``solve_triangular``, ``unique`` and

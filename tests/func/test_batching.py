@@ -22,7 +22,7 @@ from tests.ops.cases import CASES, NEED_A_GPU
 
 BY_SAMPLES = {
     *("apply_", "as_strided", "bernoulli", "bernoulli_", "bincount", "binomial", "bucketize", "cov"),
-    *("geqrf", "igamma", "igammac"),
+    *("geqrf", "igamma", "igammac", "ldl_factor", "ldl_factor_ex"),
     *("ctc_loss", "embedding_bag", "histc", "histogram", "index", "index_fill", "map_", "masked_scatter"),
     *("masked_select", "matrix_exp", "max_unpool1d", "max_unpool2d", "max_unpool3d"),
     *("multilabel_margin_loss", "multinomial", "nanmedian", "nll_loss", "nonzero", "poisson", "polygamma"),
@@ -132,6 +132,7 @@ def test_the_documentation_names_what_goes_through_the_samples():
         assert f"``{name.rstrip('_123d') if 'unpool' in name else name}" in vmap.__doc__ or name in (
             "bernoulli_",
             "unique_consecutive",
+            "ldl_factor_ex",
         )
 
 
