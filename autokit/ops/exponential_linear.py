@@ -51,9 +51,13 @@ def _elu_of_block(a: Any, into: Any, /, alpha: float, scale: float, input_scale:
 @operation(
     "elu",
     "{a} where {a} > 0, else α · (exp {a} − 1)",
-    a=derivative("1 where {a} > 0, else α · exp {a}", _of_elu, in_blocks(_of_elu, _of_elu_of_block)),
+    a=derivative(
+        "1 where {a} > 0, else α · exp {a}",
+        _of_elu,
+        in_blocks(_of_elu, _of_elu_of_block, "native_loops.elu_gradient"),
+    ),
     name="elu",
-    on_arrays=in_blocks(_elu, _elu_of_block),
+    on_arrays=in_blocks(_elu, _elu_of_block, "native_loops.elu"),
     elementwise=True,
 )
 def plain_elu(a, /, alpha=1.0, scale=1.0, input_scale=1.0):

@@ -36,6 +36,7 @@ _LOG2_E = f32(1.4426950408889634)
 _LOG_2_HIGH, _LOG_2_LOW = f32(0.693359375), f32(-2.12194440e-4)  # of few bits, and what it lacks
 _TO_WHOLE = f32(1.5 * 2**23 + 2 * 127)  # a float32 of this size has no digit behind the point
 _P = tuple(f32(1 / n) for n in (5040, 720, 120, 24, 6, 2))
+_NEAR = f32(0.34)  # half of log 2, where n is 0
 
 
 @inlined
@@ -58,6 +59,15 @@ def exp(x):
     bits = shifted.view(i32)
     half = i32(bits >> ONE_BIT)
     return p * i32(half << EXPONENT).view(f32) * i32(i32(bits - half) << EXPONENT).view(f32)
+
+
+@inlined
+def exp_less_one(x):
+    """exp(x) − 1: near 0 the series of :func:`exp` without its first term, of which all digits count."""
+    square = x * x
+    p = (_P[0] * x + _P[1]) * square + (_P[2] * x + _P[3])
+    p = p * square + (_P[4] * x + _P[5])
+    return p * square + x if abs(x) < _NEAR else exp(x) - ONE
 
 
 @inlined
@@ -182,6 +192,20 @@ def leaky_relu(a, into, slope):
 def leaky_relu_gradient(g, a, into, slope):
     for i in range(into.size):
         into[i] = g[i] if a[i] > ZERO else g[i] * slope
+
+
+def elu(a, into, alpha, scale, input_scale):
+    for i in range(into.size):
+        below = ZERO if a[i] > ZERO else a[i]
+        curve = exp_less_one(below * input_scale) * (alpha * scale)
+        into[i] = a[i] * scale if a[i] > ZERO else curve
+
+
+def elu_gradient(g, a, into, alpha, scale, input_scale):
+    for i in range(into.size):
+        below = a[i] if a[i] < ZERO else ZERO
+        curve = exp(below * input_scale) * (input_scale * alpha * scale)
+        into[i] = g[i] * (curve if a[i] <= ZERO else scale)
 
 
 def hardtanh(a, into, low, high):
