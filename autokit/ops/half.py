@@ -25,7 +25,7 @@ FLOAT32 = np.dtype(np.float32)
 _PRODUCTS = {
     *("mm", "bmm", "folded_mm", "affine", "addmm", "baddbmm", "convolution", "convolution_with_bias"),
     *("transposed_convolution", "transposed_convolution_with_bias"),
-    *("convolution_by_input", "convolution_by_weight", "attention_of_heads", "attention_apart"),
+    *("convolution_by_input", "convolution_by_weight", "attention_of_heads", "attention"),
 }
 """The operations that tensor cores compute."""
 
@@ -35,6 +35,16 @@ def widened(value: Any) -> Any:
     if value.__class__ in (list, tuple):
         return value.__class__([widened(each) for each in value])
     return value.astype(FLOAT32) if getattr(value, "dtype", None) in HALVES else value
+
+
+def wide(value: Any) -> Any:
+    """``value`` in float32 where it is float16, in lines that are a GPU's kernel, too."""
+    return value.astype(FLOAT32) if value.dtype == np.float16 else value
+
+
+def in_dtype(value: Any, dtype: Any) -> Any:
+    """``value`` in ``dtype``, itself where it is, in such lines."""
+    return value if value.dtype == dtype else value.astype(dtype)
 
 
 def _fit_tensor_cores(values: tuple[Any, ...]) -> bool:

@@ -19,7 +19,7 @@ from autokit.ops.gpu.arrays import any_of, counting, like
 from autokit.ops.gpu.bounds import refuse_beyond
 from autokit.ops.gpu.kernels import fused
 from autokit.ops.gpu.rows import over_rows
-from autokit.ops.half import widened
+from autokit.ops.half import in_dtype, widened
 from autokit.ops.index import read_at
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.soft_extremes import exponentials_of_rows
@@ -164,8 +164,7 @@ def _slope_of_each(g: Any, factors: Any, total: Any) -> Any:
 
 @fused
 def _slope_at_targets(g, target, classes, factors, total, /):
-    slope = np.where(target == classes, _slope_of_each(g, factors, total), 0.0)
-    return slope if slope.dtype == g.dtype else slope.astype(g.dtype)
+    return in_dtype(np.where(target == classes, _slope_of_each(g, factors, total), 0.0), g.dtype)
 
 
 _FEW = 256

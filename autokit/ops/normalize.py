@@ -30,6 +30,7 @@ from autokit.devices import channels_last_or_contiguous, contiguous, on_a_gpu, w
 from autokit.ops.blocks import BLOCK, as_they_lie, loop_over_rows, over_pieces, pieces_of_rows, reusing
 from autokit.ops.gpu.kernels import fused
 from autokit.ops.gpu.rows import over_rows
+from autokit.ops.half import in_dtype, wide
 from autokit.ops.native import is_large, shared
 from autokit.ops.operation import derivative, operation
 from autokit.tensor import Tensor
@@ -60,11 +61,6 @@ class Statistics(NamedTuple):
     mean: Any
     scale: Any
     fixed: bool = False
-
-
-def wide(a: Any) -> Any:
-    """Half precision is normalized in single precision, as in PyTorch."""
-    return a.astype(np.float32) if a.dtype == np.float16 else a
 
 
 def statistics_of(a: Any, groups: Groups) -> Statistics:
@@ -318,10 +314,6 @@ def _gradients_of_channels(
 # ---------------------------------------------------------------- any arrays, and tensors; a GPU in kernels
 
 
-def _as(a: Any, dtype: Any) -> Any:
-    return a if a.dtype == dtype else a.astype(dtype)
-
-
 def _standard(a: Any, mean: Any, scale: Any) -> Any:
     """x̂."""
     if mean is None:
@@ -335,7 +327,7 @@ def _normalized(input, weight, bias, mean, scale, /, dtype):
     out = _standard(wide(input), mean, scale)
     out = out if weight is None else reusing(out, np.multiply, out, weight)
     out = out if bias is None else reusing(out, np.add, out, bias)
-    return _as(out, dtype)
+    return in_dtype(out, dtype)
 
 
 @over_rows
@@ -347,7 +339,7 @@ def _by_input(g, input, weight, mean, scale, /, axes, centred, fixed, ready):
         slope = arrived - standard * _mean(arrived * standard, axes)
         if centred:
             slope = reusing(slope, np.subtract, slope, _mean(arrived, axes))
-    return _as(slope * scale, g.dtype)
+    return in_dtype(slope * scale, g.dtype)
 
 
 @over_rows

@@ -26,7 +26,7 @@ _ndarray, _exp, _log, _largest = np.ndarray, np.exp, np.log, np.maximum.reduce
 # ---------------------------------------------------------------- formulas, on a GPU one kernel each
 
 
-def _top(a: Any, axes: Any) -> Any:
+def largest(a: Any, axes: Any) -> Any:
     """The largest element along ``axes``, which stay: taken off first, no exponential overflows."""
     if a.__class__ is _ndarray and a.size:
         return _largest(a, axis=axes, keepdims=True)  # which begins sooner than the method max()
@@ -45,15 +45,20 @@ def _added(a: Any, axes: Any) -> Any:
 _FEW = 256
 
 
-@over_rows
-def _softmax_of(a, /, axes):
-    exponentials = a - _top(a, axes)
+def shares_below(a: Any, top: Any, axes: Any) -> Any:
+    """Exponentials over their sum along ``axes``, where ``top`` was taken off."""
+    exponentials = a - top
     exponentials = reusing(exponentials, np.exp, exponentials)
     return reusing(exponentials, np.divide, exponentials, _added(exponentials, axes))
 
 
 @over_rows
-def _slope_of_softmax(g, out, /, axes):
+def _softmax_of(a, /, axes):
+    return shares_below(a, largest(a, axes), axes)
+
+
+@over_rows
+def slope_of_softmax(g, out, /, axes):
     slope = g * out
     slope = reusing(slope, np.subtract, g, _added(slope, axes))
     return reusing(slope, np.multiply, slope, out)
@@ -61,7 +66,7 @@ def _slope_of_softmax(g, out, /, axes):
 
 @over_rows
 def _log_softmax_of(a, /, axes):
-    shifted = a - _top(a, axes)
+    shifted = a - largest(a, axes)
     return reusing(shifted, np.subtract, shifted, np.log(_added(np.exp(shifted), axes)))
 
 
@@ -74,7 +79,7 @@ def _slope_of_log_softmax(g, out, /, axes):
 
 @over_rows
 def _logsumexp_of(a, /, axes):
-    top = _top(a, axes)
+    top = largest(a, axes)
     top = np.where(np.isfinite(top), top, 0.0)
     return np.log(np.exp(a - top).sum(axis=axes, keepdims=True)) + top
 
@@ -199,7 +204,7 @@ _LEAST = 0.01
 """The least sum whose parts are, as far as they count, in that range."""
 
 
-def _softmax_of_rows(a: Any, into: Any) -> None:
+def softmax_of_rows(a: Any, into: Any) -> None:
     into /= exponentials_of_rows(a, into)[1]
 
 
@@ -207,10 +212,10 @@ def _softmax_gradient(g: Any, out: Any, dim: int) -> Any:
     columns = _columns_of_few(out, dim)
     if columns:
         return (g - _sum_beside(g * out, columns)) * out
-    return _slope_of_softmax(g, out, axes=dim)
+    return slope_of_softmax(g, out, axes=dim)
 
 
-def _softmax_gradient_of_rows(g: Any, out: Any, into: Any) -> None:
+def softmax_gradient_of_rows(g: Any, out: Any, into: Any) -> None:
     np.subtract(g, np.vecdot(g, out)[:, None], out=into)
     into *= out
 
@@ -222,10 +227,10 @@ def _softmax_gradient_of_rows(g: Any, out: Any, into: Any) -> None:
     layout=contiguous,
     a=derivative(
         "diag({out}) − {out} {out}ᵀ",
-        lambda g, out, dim: _slope_of_softmax(g, out, axes=dim),
-        in_rows(_softmax_gradient, _softmax_gradient_of_rows, "native_loops.softmax_gradient"),
+        lambda g, out, dim: slope_of_softmax(g, out, axes=dim),
+        in_rows(_softmax_gradient, softmax_gradient_of_rows, "native_loops.softmax_gradient"),
     ),
-    on_arrays=in_rows(_softmax, _softmax_of_rows, "native_loops.softmax"),
+    on_arrays=in_rows(_softmax, softmax_of_rows, "native_loops.softmax"),
 )
 def plain_softmax(a, /, dim):
     """See :func:`softmax`."""

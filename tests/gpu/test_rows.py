@@ -19,8 +19,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autokit import optim
-from autokit.ops import loss, normalize, soft_extremes
-from autokit.ops.gpu import attention, row_kernels
+from autokit.ops import attention, loss, normalize, soft_extremes
+from autokit.ops.gpu import row_kernels
 from autokit.ops.gpu.row_code import Lines
 from autokit.ops.gpu.rows import ROWS, over_rows
 from tests.gpu import standin
@@ -29,12 +29,12 @@ MATRIX, COLUMN, ROW, CELL = (6, 5), (6, 1), (1, 5), (1, 1)
 TARGETS = np.array([2, 0, -100, 1, 7])
 CALLS: dict[str, tuple[Any, ...]] = {
     "soft_extremes._softmax_of": (MATRIX, {"axes": 1}),
-    "soft_extremes._slope_of_softmax": (MATRIX, MATRIX, {"axes": (0,)}),
+    "soft_extremes.slope_of_softmax": (MATRIX, MATRIX, {"axes": (0,)}),
     "soft_extremes._log_softmax_of": (MATRIX, {"axes": (0,)}),
     "soft_extremes._slope_of_log_softmax": (MATRIX, MATRIX, {"axes": (1,)}),
     "soft_extremes._logsumexp_of": (MATRIX, {"axes": (0, 1)}),
     "attention._shares": (MATRIX, MATRIX, np.arange(6)[:, None], np.arange(5)[None], 0.5, {"axes": (1,)}),
-    "attention._by_scores": (MATRIX, MATRIX, 0.5, {"axes": (1,)}),
+    "attention._slope_of_scores": (MATRIX, MATRIX, 0.5, {"axes": (1,)}),
     "normalize._mean_and_scale": (MATRIX, {"axes": (1,), "eps": 1e-5, "centred": True}),
     "normalize._by_input": (
         *(MATRIX, MATRIX, ROW, COLUMN, COLUMN),

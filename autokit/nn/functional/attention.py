@@ -111,7 +111,9 @@ def _of_many_weights(
     added = mask_to_add(keys, is_causal, query.array, key.array)
     if added is not None and np.isneginf(added).all(axis=1).any():
         return None
-    return direct(attention, (query, key, value), {"mask": added, "scale": scale})
+    return direct(
+        attention, (query, key, value), {"mask": added, "causal": False, "scale": scale, "weights": None}
+    )
 
 
 def _check_operands(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> None:

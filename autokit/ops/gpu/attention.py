@@ -2,7 +2,9 @@
 
 Every operation costs a GPU's program more than most of them cost the GPU.  What
 heads do between the projection of queries, keys and values, which is one
-product, and that of what they found, is here a single operation.
+product, and that of what they found, is here a single operation.  What it
+computes is in :mod:`autokit.ops.attention`; here is when it pays, and how the
+heads lie in the projection.
 """
 
 from __future__ import annotations
@@ -13,13 +15,10 @@ from typing import Any
 import numpy as np
 
 from autokit.devices import contiguous, on_a_gpu
-from autokit.ops.attention import FORMULA, LOCAL
+from autokit.ops.attention import attention, gradients_of, weights_of
 from autokit.ops.direct import direct
-from autokit.ops.gpu.arrays import counting
 from autokit.ops.gpu.products import product
-from autokit.ops.gpu.rows import over_rows
-from autokit.ops.operation import derivative, on, operation
-from autokit.ops.soft_extremes import plain_softmax
+from autokit.ops.operation import derivative, operation
 from autokit.tensor import Tensor
 from autokit.thread_state import SMALL, thread
 
@@ -57,9 +56,9 @@ def attend_apart(
     scores = *q.shape[:-1], k.shape[-2]
     if not _fits(q, math.prod(scores), (mask,)) or (added is not None and not _reaches(added.shape, scores)):
         return None
-    weights = _weights(q, k, added, causal, scale)
+    weights = weights_of(q, k, added, causal, float(scale))
     settings = {"mask": added, "causal": causal, "scale": scale, "weights": weights}
-    return direct(attention_apart, (query, key, value), settings)
+    return direct(attention, (query, key, value), settings)
 
 
 def _reaches(shape: tuple[int, ...], whole: tuple[int, ...]) -> bool:
@@ -75,134 +74,49 @@ def attend(projected: Tensor, heads: int, mask: Tensor | None, causal: bool) -> 
     at the keys up to its own place only.
     """
     array = projected.array
-    times, samples, width = array.shape
-    head = width // (3 * heads)
-    parts = contiguous(array.reshape((times, samples, 3, heads, head)).transpose((2, 1, 3, 0, 4)))
+    parts = contiguous(_parts(array, heads))
     added = None if mask is None else mask.array.astype(array.dtype, copy=False)
     settings = {"heads": heads, "mask": added, "causal": causal, "parts": parts}
-    weights = _weights(parts[0], parts[1], added, causal, 1 / math.sqrt(head or 1))
+    weights = weights_of(parts[0], parts[1], added, causal, _scale(parts))
     return direct(attention_of_heads, (projected,), settings | {"weights": weights})
 
 
-def _weights(query: Any, key: Any, mask: Any, causal: bool, scale: float) -> Any:
-    """How much each query looks at each key, (..., L, S)."""
-    scores = product(query, key.swapaxes(-1, -2))
-    beside = (1,) * (scores.ndim - 2)
-    at, before = (
-        (each.reshape(beside + each.shape) for each in _places(query, key)) if causal else (None, None)
-    )
-    if mask is not None:
-        mask = mask.reshape((1,) * (scores.ndim - mask.ndim) + mask.shape)
-    return _shares(scores, mask, at, before, float(scale), axes=(scores.ndim - 1,))
+def _parts(projected: Any, heads: int) -> Any:
+    """Queries, keys and values, (3, N, heads, L, E / heads), of an array or a tensor (L, N, 3 · E)."""
+    times, samples, width = projected.shape
+    apart = projected.reshape((times, samples, 3, heads, width // (3 * heads)))
+    return np.transpose(apart, (2, 1, 3, 0, 4))
 
 
-def _places(query: Any, key: Any) -> tuple[Any, Any]:
-    """The number of each query in a column, and of each key in a row."""
-    return counting(query, query.shape[-2])[:, None], counting(query, key.shape[-2])[None]
+def _together(parts: Any) -> Any:
+    """The reverse of :func:`_parts`."""
+    _, samples, heads, times, width = parts.shape
+    return np.transpose(parts, (3, 1, 0, 2, 4)).reshape((times, samples, 3 * heads * width))
 
 
-@over_rows
-def _shares(scores, mask, at, before, scale, /, axes):
-    """The softmax of the scores, scaled and masked, in float32 at least; 0 where a query may look nowhere."""
-    logits = (scores.astype(np.float32) if scores.dtype == np.float16 else scores) * scale
-    if mask is not None:
-        logits = np.where(mask, logits, -np.inf) if mask.dtype.kind == "b" else logits + mask
-    if at is not None:
-        logits = np.where(before <= at, logits, -np.inf)
-    top = logits.max(axis=axes, keepdims=True)
-    exponentials = np.exp(logits - np.where(top == -np.inf, 0.0, top))
-    total = exponentials.sum(axis=axes, keepdims=True)
-    return np.where(total == 0, 0.0, exponentials / total).astype(scores.dtype)
+def _by_head(found: Any, heads: int) -> Any:
+    """(L, N, E) as (N, heads, L, E / heads)."""
+    times, samples, width = found.shape
+    return np.transpose(found.reshape((times, samples, heads, width // heads)), (1, 2, 0, 3))
 
 
-@over_rows
-def _by_scores(slope, weights, scale, /, axes):
-    wide = np.float32 if slope.dtype == np.float16 else slope.dtype
-    total = (slope.astype(wide) * weights.astype(wide)).sum(axis=axes, keepdims=True)
-    return (weights * (slope - total) * scale).astype(slope.dtype)
+def _scale(parts: Any) -> float:
+    return 1 / math.sqrt(parts.shape[-1] or 1)
 
 
 def _gradient(g: Any, a: Any, heads: int, mask: Any, causal: bool, parts: Any, weights: Any) -> Any:
     """By the operations that have derivatives."""
-    times, samples, width = a.shape
-    head = width // (3 * heads)
-    whole = np.transpose(a.reshape((times, samples, 3, heads, head)), (2, 1, 3, 0, 4))
-    query, key, value = whole[0], whole[1], whole[2]
-    by_found = np.transpose(g.reshape((times, samples, heads, head)), (1, 2, 0, 3))
-    scale = 1 / math.sqrt(head or 1)
-    scores = query @ np.swapaxes(key, -2, -1) * scale
-    if mask is not None:
-        scores = scores + mask
-    if causal:
-        places = counting(a.array if isinstance(a, Tensor) else a, times)
-        scores = scores + np.where(places[None] <= places[:, None], 0.0, -np.inf).astype(scores.array.dtype)
-    shares = on(plain_softmax, scores, dim=3)
-    slope = by_found @ np.swapaxes(value, -2, -1)
-    slope = shares * (slope - (slope * shares).sum(axis=-1, keepdims=True)) * scale
-    made = slope @ key, np.swapaxes(slope, -2, -1) @ query, np.swapaxes(shares, -2, -1) @ by_found
-    return np.transpose(np.stack(made), (3, 1, 0, 2, 4)).reshape(tuple(a.shape))
+    parts = _parts(a, heads)
+    query, key, value, scale = parts[0], parts[1], parts[2], _scale(parts)
+    weights = weights_of(query, key, mask, causal, scale)
+    return _together(np.stack(gradients_of(_by_head(g, heads), query, key, value, weights, scale)))
 
 
 def _gradient_on_arrays(g: Any, a: Any, heads: int, mask: Any, causal: bool, parts: Any, weights: Any) -> Any:
-    times, samples, _ = a.shape
-    query, key, value = parts[0], parts[1], parts[2]
-    head = query.shape[-1]
-    by_found = g.reshape((times, samples, heads, head)).transpose((1, 2, 0, 3))
     made = np.empty_like(parts)
-    slope = product(by_found, value.swapaxes(-1, -2))
-    product(weights.swapaxes(-1, -2), by_found, made[2])
-    slope = _by_scores(slope, weights, 1 / math.sqrt(head or 1), axes=(3,))
-    product(slope, key, made[0])
-    product(slope.swapaxes(-1, -2), query, made[1])
-    return made.transpose((3, 1, 0, 2, 4)).reshape(a.shape)
-
-
-def _gradients_apart(
-    g: Any, query: Any, key: Any, value: Any, mask: Any, causal: bool, scale: float, weights: Any
-) -> tuple[Any, Any, Any]:
-    """By the operations that have derivatives."""
-    scores = query @ np.swapaxes(key, -2, -1) * scale
-    for added in _added(query, key, mask, causal):
-        scores = scores + added
-    shares = on(plain_softmax, scores, dim=len(scores.shape) - 1)
-    slope = g @ np.swapaxes(value, -2, -1)
-    slope = shares * (slope - (slope * shares).sum(axis=-1, keepdims=True)) * scale
-    return slope @ key, np.swapaxes(slope, -2, -1) @ query, np.swapaxes(shares, -2, -1) @ g
-
-
-def _added(query: Any, key: Any, mask: Any, causal: bool) -> list[Any]:
-    """What the masks add to the scores: 0, or −∞ where a query may not look."""
-    q, k = (each.array if isinstance(each, Tensor) else each for each in (query, key))
-    allowed = [mask] if mask is not None and mask.dtype.kind == "b" else []
-    if causal:
-        at, before = _places(q, k)
-        allowed.append(before <= at)
-    numbers = [mask] if mask is not None and mask.dtype.kind != "b" else []
-    return numbers + [np.where(each, 0.0, -np.inf).astype(q.dtype) for each in allowed]
-
-
-def _gradients_apart_on_arrays(
-    g: Any, query: Any, key: Any, value: Any, mask: Any, causal: bool, scale: float, weights: Any
-) -> tuple[Any, Any, Any]:
-    slope = product(g, value.swapaxes(-1, -2))
-    slope = _by_scores(slope, weights, float(scale), axes=(weights.ndim - 1,))
-    turned = slope.swapaxes(-1, -2)
-    return product(slope, key), product(turned, query), product(weights.swapaxes(-1, -2), g)
-
-
-@operation(
-    "attention",
-    FORMULA,
-    joint=derivative(
-        LOCAL,
-        _gradients_apart,
-        _gradients_apart_on_arrays,
-    ),
-    backward="ScaledDotProductEfficientAttentionBackward0",
-)
-def attention_apart(query, key, value, /, mask, causal, scale, weights):
-    """See :func:`attend_apart`, which made the ``weights``."""
-    return product(weights, value)
+    into = made[0], made[1], made[2]
+    gradients_of(_by_head(g, heads), parts[0], parts[1], parts[2], weights, _scale(parts), into)
+    return _together(made)
 
 
 @operation(

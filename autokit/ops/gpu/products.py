@@ -34,9 +34,11 @@ class Operand(NamedTuple):
 
 def product(a: Any, b: Any, into: Any = None) -> Any:
     """``a @ b``, of arrays of any kind; ``into`` an array that lies row by row, where one is given."""
+    if a.__class__ is np.ndarray:
+        return np.matmul(a, b, out=into)
     if into is not None:
         return _batched(a, b, into)
-    if a.__class__ is np.ndarray or a.ndim < 3 or not on_a_gpu(a):
+    if a.ndim < 3 or not on_a_gpu(a):
         return a @ b
     if b.ndim == 2:
         return (rows_of(a) @ b).reshape((*a.shape[:-1], b.shape[1]))
