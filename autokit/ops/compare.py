@@ -175,14 +175,31 @@ def plain_isclose(a, b, /, rtol=1e-5, atol=1e-8, equal_nan=False):
 def isclose(
     input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> Tensor:
-    """Where the elements are near each other: ``|input − other| ≤ atol + rtol · |other|``."""
-    require_tensor("isclose", other)
+    """Where the elements are near each other: ``|input − other| ≤ atol + rtol · |other|``.
+
+    Raises
+    ------
+    RuntimeError
+        If the dtypes differ, or a tolerance is below 0.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> torch.isclose(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.1]), rtol=0.01)
+    tensor([ True, False])
+    """
+    return _isclose("isclose", input, other, rtol, atol, equal_nan)
+
+
+def _isclose(name: str, input: Tensor, other: Any, rtol: float, atol: float, equal_nan: bool) -> Tensor:
+    require_tensor(name, other)
     if input.array.dtype != other.array.dtype:
         raise RuntimeError(
-            f"{input.dtype.name} did not match {other.dtype.name}: isclose compares tensors of one dtype"
+            f"{name}: {input.dtype.name} did not match {other.dtype.name}: convert one with .to(dtype)"
         )
-    if rtol < 0 or atol < 0:
-        raise RuntimeError(f"rtol and atol must be at least 0, but got {rtol} and {atol}")
+    for tolerance, value in {"rtol": rtol, "atol": atol}.items():
+        if value < 0:
+            raise RuntimeError(f"{tolerance} must be greater than or equal to zero, but got {value}")
     return plain_isclose(input, other, rtol, atol, equal_nan)
 
 
@@ -226,15 +243,7 @@ def allclose(
     input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> bool:
     """Whether all elements are near each other: ``|input − other| ≤ atol + rtol · |other|``."""
-    require_tensor("allclose", other)
-    if input.array.dtype != other.array.dtype:
-        raise RuntimeError(
-            f"allclose: {input.dtype.name} did not match {other.dtype.name}: convert one with .to(dtype)"
-        )
-    for name, value in {"rtol": rtol, "atol": atol}.items():
-        if value < 0:
-            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value}")
-    return bool(ask(plain_isclose(input, other, rtol, atol, equal_nan).array.all()))
+    return bool(ask(_isclose("allclose", input, other, rtol, atol, equal_nan).array.all()))
 
 
 def equal(input: Tensor, other: Tensor) -> bool:

@@ -52,13 +52,7 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """:func:`dropout` of whole channels, of (samples, channels, height, width)."""
     ndim = input.array.ndim
-    if ndim not in (3, 4):
-        warn(
-            f"dropout2d: Received a {ndim}-D input to dropout2d, which is deprecated and will result in an "
-            "error in a future release. To retain the behavior and silence this warning, please use dropout "
-            "instead. Note that dropout2d exists to provide channel-wise dropout on inputs with 2 spatial "
-            "dimensions, a channel dimension, and an optional batch dimension (i.e. 3D or 4D inputs).",
-        )
+    _warn_of_other_dimensions(2, ndim)
     if ndim == 3:
         warn(
             "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior "
@@ -73,13 +67,7 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """:func:`dropout` of whole channels, of 3-dimensional data with or without a dimension of samples."""
     ndim = input.array.ndim
-    if ndim not in (4, 5):
-        warn(
-            f"dropout3d: Received a {ndim}-D input to dropout3d, which is deprecated and will result in an "
-            "error in a future release. To retain the behavior and silence this warning, please use dropout "
-            "instead. Note that dropout3d exists to provide channel-wise dropout on inputs with 3 spatial "
-            "dimensions, a channel dimension, and an optional batch dimension (i.e. 4D or 5D inputs).",
-        )
+    _warn_of_other_dimensions(3, ndim)
     return _dropout_of_channels(input, p, training, inplace, batched=ndim == 5)
 
 
@@ -109,6 +97,18 @@ def _dropout_of_channels(
         return _dropout(input, p, training, inplace, channels=True)
     result = _dropout(input.unsqueeze(0), p, training, False, channels=True).squeeze(0)
     return input.copy_(result) if inplace else result
+
+
+def _warn_of_other_dimensions(spatial: int, ndim: int) -> None:
+    if ndim not in (spatial + 1, spatial + 2):
+        name = f"dropout{spatial}d"
+        warn(
+            f"{name}: Received a {ndim}-D input to {name}, which is deprecated and will result in an error "
+            "in a future release. To retain the behavior and silence this warning, please use dropout "
+            f"instead. Note that {name} exists to provide channel-wise dropout on inputs with {spatial} "
+            "spatial dimensions, a channel dimension, and an optional batch dimension (i.e. "
+            f"{spatial + 1}D or {spatial + 2}D inputs).",
+        )
 
 
 def _refuse_probability(p: float) -> None:
