@@ -103,6 +103,10 @@ class Parts:
         rows = [to_numpy(getattr(one, "array", one)).ravel() for _, one in sorted(self.slots.items())]
         return np.concatenate([np.zeros(0), *rows]).astype(dtype or float)
 
+    def __array_ufunc__(self, ufunc: Any, method: str, *both: Any, **settings: Any) -> Any:
+        # The engine adds large values up by np.add, which otherwise would make arrays of them.
+        return both[0] + both[1] if ufunc is np.add else NotImplemented
+
     def __add__(self, other: Parts) -> Parts:
         slots = dict(self.slots)
         for slot, gradient in other.slots.items():

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 import autokit
 from autokit.graphs.capture import graph
 from autokit.utils.checkpoint import checkpoint
+from tests.libraries import on_each
 from tests.support import require
 
 SQUARE = """
@@ -407,6 +408,25 @@ def test_what_was_saved_is_freed_with_the_graph_and_by_backward():
     finally:
         tracemalloc.stop()
         gc.enable()
+
+
+@on_each
+@pytest.mark.parametrize("size", [2, 1024, 1025, 300_000])
+def test_gradients_of_several_outputs_arrive_in_their_places(T: Any, size: int):
+    class Both(T.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x + 1, x * 1
+
+        @staticmethod
+        def backward(ctx: Any, of_first: Any, of_second: Any) -> Any:
+            assert of_first.dtype == of_second.dtype == T.float32
+            return of_first + 100 * of_second
+
+    x = T.ones(size, requires_grad=True)
+    first, second = Both.apply(x)
+    (2 * first + 3 * second).sum().backward()
+    assert x.grad[0].item() == x.grad[-1].item() == 302.0
 
 
 class SumAndProduct(autokit.autograd.Function):
