@@ -55,6 +55,12 @@ def _any_infinite(gradients: list[Tensor], factor: float) -> bool:
     return any([bool(ask(each)) for each in found])
 
 
+def _single(scale: Any) -> float:
+    """The scale, which PyTorch holds in single precision."""
+    with np.errstate(over="ignore"):
+        return float(np.float32(float(scale)))
+
+
 class GradScaler:
     """Scale the loss, unscale the gradients, and adapt the scale.
 
@@ -138,7 +144,7 @@ class GradScaler:
         if not self._enabled:
             return outputs
         if self._scale is None:
-            self._scale = float(self._init_scale)
+            self._scale = _single(self._init_scale)
         if isinstance(outputs, Tensor):
             # A tensor of float32, not a number: a loss in float16 becomes float32, and does not overflow.
             return outputs * self._scale_on(outputs.device)
@@ -238,7 +244,7 @@ class GradScaler:
                     "new_scale should be a float or a 1-element torch.cuda.FloatTensor or torch.FloatTensor "
                     "with requires_grad=False."
                 )
-            self._scale = float(new_scale)
+            self._scale = _single(new_scale)
         else:
             self._adapt()
         self._progress = {}
@@ -249,12 +255,12 @@ class GradScaler:
         if not found:
             raise AssertionError("No inf checks were recorded prior to update.")
         if any(found):
-            self._scale *= self._backoff_factor
+            self._scale = _single(self._scale * self._backoff_factor)
             self._growth_tracker = 0
             return
         self._growth_tracker += 1
         if self._growth_tracker == self._growth_interval:
-            grown = float(np.float32(self._scale) * np.float32(self._growth_factor))
+            grown = _single(self._scale * self._growth_factor)
             self._scale = grown if np.isfinite(grown) else self._scale
             self._growth_tracker = 0
 

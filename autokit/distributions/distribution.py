@@ -11,6 +11,10 @@ from autokit.ops.create import tensor
 from autokit.tensor import Size, Tensor
 
 
+def _lacking(distribution: Distribution, name: str) -> NotImplementedError:
+    return NotImplementedError(f"{type(distribution).__name__} does not say its {name}")
+
+
 class Distribution:
     """A probability distribution, or a batch of independent ones.
 
@@ -83,11 +87,11 @@ class Distribution:
     @property
     def support(self) -> Constraint:
         """Where the values lie."""
-        raise NotImplementedError
+        raise _lacking(self, "support")
 
     @property
     def mean(self) -> Tensor:
-        raise NotImplementedError
+        raise _lacking(self, "mean")
 
     @property
     def mode(self) -> Tensor:
@@ -95,7 +99,7 @@ class Distribution:
 
     @property
     def variance(self) -> Tensor:
-        raise NotImplementedError
+        raise _lacking(self, "variance")
 
     @property
     def stddev(self) -> Tensor:
@@ -115,26 +119,26 @@ class Distribution:
 
     def log_prob(self, value: Tensor) -> Tensor:
         """The logarithm of the probability, or of its density, at ``value``."""
-        raise NotImplementedError
+        raise _lacking(self, "log_prob")
 
     def cdf(self, value: Tensor) -> Tensor:
         """The probability of a draw up to ``value``."""
-        raise NotImplementedError
+        raise _lacking(self, "cdf")
 
     def icdf(self, value: Tensor) -> Tensor:
         """The number that draws fall under with probability ``value``."""
-        raise NotImplementedError
+        raise _lacking(self, "icdf")
 
     def entropy(self) -> Tensor:
         """How uncertain a draw is, in nats."""
-        raise NotImplementedError
+        raise _lacking(self, "entropy")
 
     def perplexity(self) -> Tensor:
         return autokit.exp(self.entropy())
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
         """All values there are, along the first dimension."""
-        raise NotImplementedError
+        raise _lacking(self, "enumerate_support")
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Distribution:
         """The same distribution for each place of a larger batch."""

@@ -44,6 +44,9 @@ _RULES: dict[tuple[type, type], Rule] = {}
 
 def register_kl(type_p: type, type_q: type) -> Callable[[Rule], Rule]:
     """A decorator that makes a function the divergence of the one kind of distribution from the other."""
+    for kind in (type_p, type_q):
+        if not isinstance(kind, type) or not issubclass(kind, Distribution):
+            raise TypeError(f"Expected type_p and type_q to be Distribution subclasses but got {kind}")
 
     def register(rule: Rule) -> Rule:
         _RULES[type_p, type_q] = rule

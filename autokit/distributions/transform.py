@@ -78,7 +78,7 @@ class Transform:
 
     @property
     def sign(self) -> Any:
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} does not say its sign")
 
     @property
     def inv(self) -> Transform:
@@ -108,14 +108,14 @@ class Transform:
         return self._cached[0]
 
     def _call(self, x: Tensor) -> Tensor:
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} does not say its _call")
 
     def _inverse(self, y: Tensor) -> Tensor:
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} does not say its _inverse")
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         """The logarithm of the slope at ``x``, of which this makes ``y``, or of the determinant of slopes."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} does not say its log_abs_det_jacobian")
 
     def forward_shape(self, shape: Any) -> Any:
         """The shape of the result for a value of ``shape``."""

@@ -101,7 +101,7 @@ class UninitializedBuffer(_Uninitialized, Buffer):
     """A buffer whose shape is found when the layer first runs."""
 
     __slots__ = ()
-    cls_to_become = Buffer
+    cls_to_become = Tensor
 
     def __init__(
         self, requires_grad: bool = False, device: Any = None, dtype: Any = None, persistent: bool = True

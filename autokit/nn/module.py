@@ -85,9 +85,9 @@ class Module(Hookable, Convertible):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        cls._is_ours = getattr(cls.forward, "__module__", "").startswith("autokit.nn.")
+        cls._is_ours = str(getattr(cls.forward, "__module__", "")).startswith("autokit.nn.")
         inherited = cls.__init__.__qualname__.startswith("_") and not cls.__name__.startswith("_")
-        if inherited and cls.__module__.startswith("autokit.nn."):
+        if inherited and str(cls.__module__).startswith("autokit.nn."):
             cls.__init__ = _by_name_of(cls)  # type: ignore[method-assign]
 
     def __init__(self) -> None:

@@ -66,6 +66,8 @@ def norm(
             f"linalg.matrix_norm: Order {p} not supported. norm() knows 'fro', 'nuc' and numbers"
         )
     if isinstance(p, Tensor):
+        if p._requires_grad:
+            raise TypeError("linalg_vector_norm(): argument 'ord' (position 2) must be Number, not Tensor")
         p = number(p, "norm", "p", 2)
     if p is not None and not isinstance(p, str | int | float | np.generic):
         raise TypeError(

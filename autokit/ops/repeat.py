@@ -88,9 +88,11 @@ def repeat_interleave(
         If a number is negative, or there are not as many as places, or another size comes out.
     """
     if input is None or repeats is None:
-        return _sized(
-            new_tensor(repeated_places(_counts(repeats if input is None else input))), 0, output_size
-        )
+        given = repeats if input is None else input
+        counts = _counts(given)
+        if given.array.ndim != 1:
+            raise RuntimeError(f"repeat_interleave only accept 1D vector as repeat: it is {describe(given)}")
+        return _sized(new_tensor(repeated_places(counts)), 0, output_size)
     if dim is None:
         input, dim = reshape(input, -1), 0
     if isinstance(repeats, Tensor) and repeats.array.ndim > 1:
@@ -145,8 +147,6 @@ def _counts(repeats: Tensor) -> np.ndarray:
             f"\"repeat_interleave_cpu\" not implemented for '{repeats.dtype.name.capitalize()}': repeats are "
             "of int64 or int32; use .long()"
         )
-    if counts.ndim > 1:
-        raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
     if any_of(counts < 0):
         raise RuntimeError("repeats can not be negative")
     return counts

@@ -196,6 +196,7 @@ def _as_inverse(source: str) -> str:
     inverse = (
         "(lambda L, upper=False: T.linalg.inv(L.triu().mH @ L.triu() if upper else L.tril() @ L.tril().mH))"
     )
+    source = re.sub(r", out=\w+", "", source)
     called = re.sub(r"^(?!T\.)(.*)\.cholesky_inverse\(", r"T.cholesky_inverse(\1, ", source)
     return called.replace("T.cholesky_inverse", inverse).replace("input=", "L=")
 
@@ -229,6 +230,7 @@ def _is_nothing(gradient: Any) -> bool:
 
 def _numbers(tensor: Any) -> np.ndarray:
     dense = tensor.detach().to_dense().resolve_conj()
+    dense = dense.to(torch.complex64) if dense.dtype == torch.complex32 else dense
     return np.asarray(dense.numpy() if dense.is_complex() else dense.double().numpy())
 
 

@@ -104,7 +104,9 @@ class LRScheduler:
 
     def get_lr(self) -> list[Any]:
         """The learning rates of epoch ``last_epoch``, one for each group; :meth:`step` calls this."""
-        raise NotImplementedError
+        raise NotImplementedError(
+            f"{type(self).__name__} does not say its learning rates: define get_lr(self)"
+        )
 
     def step(self, epoch: int | None = None) -> None:
         """Go on to the next epoch; or to ``epoch``, which is deprecated. Comes after the optimizer's step."""
