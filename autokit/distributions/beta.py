@@ -63,6 +63,3 @@ class Beta(Distribution):
 
     def entropy(self) -> Tensor:
         return self._dirichlet.entropy()
-
-    def __repr__(self) -> str:
-        return "Beta()"

@@ -29,13 +29,3 @@ class Chi2(Gamma):
     @property
     def df(self) -> Tensor:
         return self.concentration * 2
-
-    def _check_parameters(self) -> None:
-        if not constraints.positive.check(self.df).all():
-            raise ValueError(
-                f"Expected parameter df (Tensor of shape {tuple(self.df.shape)}) of distribution {self!r} to "
-                f"satisfy the constraint {constraints.positive!r}, but found invalid values:\n{self.df}"
-            )
-
-    def __repr__(self) -> str:
-        return "Chi2()"

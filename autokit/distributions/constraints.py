@@ -6,6 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import autokit
+from autokit.batches.batch import Batch
+from autokit.ops.gpu.arrays import any_of
+
+
+def holds(condition: Any) -> bool:
+    """Whether a tensor of bools is True everywhere: in a ``vmap`` for each of the samples."""
+    array = condition.array
+    return not any_of(~(array.memory if array.__class__ is Batch else array))
 
 
 @dataclass(frozen=True)
@@ -176,7 +184,7 @@ class PositiveDefinite(Matrices):
 
     def check(self, value: Any) -> Any:
         symmetric = autokit.isclose(value, value.mT, atol=1e-6).all(-2).all(-1)
-        if not symmetric.all():
+        if not holds(symmetric):
             return symmetric
         return autokit.linalg.cholesky_ex(value).info.eq(0)
 

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import autokit
-from autokit.distributions.constraints import Constraint
+from autokit.batches.batch import levels_of
+from autokit.distributions.constraints import Constraint, holds
 from autokit.ops.create import tensor
 from autokit.tensor import Size, Tensor
 
@@ -61,10 +62,10 @@ class Distribution:
         for name, constraint in self.arg_constraints.items():
             is_derived = isinstance(getattr(type(self), name, None), property)  # from another's parameters
             value = getattr(self, name) if is_derived else vars(self).get(name)
-            if value is not None and not constraint.check(value).all():
+            if value is not None and not holds(constraint.check(value)):
                 raise ValueError(
                     f"Expected parameter {name} (Tensor of shape {tuple(value.shape)}) of distribution "
-                    f"{self!r} to satisfy the constraint {constraint!r}, but found invalid values:\n{value}"
+                    f"{self!r} to satisfy the constraint {constraint!r}, but found invalid values:\n{value!s}"
                 )
 
     @staticmethod
@@ -180,15 +181,16 @@ class Distribution:
             support = self.support
         except NotImplementedError:
             return
-        if not support.check(value).all():
+        if not holds(support.check(value)):
             raise ValueError(
                 f"Expected value argument (Tensor of shape {tuple(value.shape)}) to be within the support "
-                f"({support!r}) of the distribution {self!r}, but found invalid values:\n{value}"
+                f"({support!r}) of the distribution {self!r}, but found invalid values:\n{value!s}"
             )
 
     def __repr__(self) -> str:
         given = {name: vars(self)[name] for name in self.arg_constraints if name in vars(self)}
-        parts = (f"{name}: {v if v.numel() == 1 else v.size()}" for name, v in given.items())
+        one = {name for name, v in given.items() if v.numel() == 1 and not levels_of(v.array)}
+        parts = (f"{name}: {v if name in one else v.size()}" for name, v in given.items())
         return f"{type(self).__name__}({', '.join(parts)})"
 
 

@@ -28,7 +28,7 @@ class Geometric(YesOrNo):
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         self._keep(probs, logits)
         super().__init__(self.param_shape, validate_args=validate_args)
-        if self._validate_args and logits is None and not (self.probs > 0).all():
+        if self._validate_args and logits is None and not constraints.holds(self.probs > 0):
             raise ValueError(
                 f"Expected parameter probs of distribution {self!r} to be positive, but found invalid "
                 f"values:\n{self.probs}"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
+import pickle
 from typing import Any
 
 import numpy as np
@@ -362,3 +364,26 @@ def test_draws_at_the_ends_of_the_range_have_gradients(concentration: float):
     (drawn, gradient), (as_drawn, as_gradient) = found
     np.testing.assert_allclose(drawn, as_drawn, rtol=1e-5)
     np.testing.assert_allclose(gradient, as_gradient, rtol=2e-3, atol=1e-6 / concentration)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_samples_of_a_vmap_pickles_and_copies_have_the_same_densities(name: str):
+    ours, _ = both(name)
+    values = ours.sample((3,))
+    expected = ours.log_prob(values).numpy()
+    np.testing.assert_allclose(autokit.vmap(ours.log_prob)(values), expected, rtol=1e-5, atol=1e-6)
+    for other in (pickle.loads(pickle.dumps(ours)), copy.deepcopy(ours)):
+        np.testing.assert_allclose(other.log_prob(values), expected, rtol=1e-6)
+
+
+def test_distributions_of_samples_are_looked_at_too():
+    def density(scale: Any) -> Any:
+        return autokit.distributions.Normal(0.0, scale).log_prob(autokit.tensor(1.0))
+
+    scales = autokit.tensor([0.5, 1.0, 2.0])
+    each = autokit.stack([density(scale) for scale in scales])
+    agree(autokit.vmap(density)(scales), each)
+    slopes = autokit.vmap(autokit.func.grad(density))(scales)
+    np.testing.assert_allclose(slopes, scales**-3 - 1 / scales, rtol=1e-5)
+    with pytest.raises(ValueError, match="Expected parameter scale"):
+        autokit.vmap(density)(autokit.tensor([1.0, -1.0]))
