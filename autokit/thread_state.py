@@ -14,6 +14,7 @@
 * ``levels``: the runs of ``vmap`` that it is inside of, from the outermost;
 * ``watchers``: functions to call with each new node;
 * ``listener``: whom a backward pass tells what happens, where nobody else asks;
+* ``passes``: how many backward passes it began;
 * ``packers``: the ``saved_tensors_hooks`` that are at work, innermost last, and
   ``packing_refused``: why there may be none;
 * ``small``: up to this many elements a node needs no second look: ``keep``,
@@ -48,6 +49,7 @@ class State:
         "listener",
         "packers",
         "packing_refused",
+        "passes",
         "scope",
         "small",
     )
@@ -61,6 +63,7 @@ class State:
         self.autocast: dict[str, Any] | None = None
         self.levels: list[Any] = []
         self.listener: Any = None
+        self.passes = 0
         self.packers: tuple[Any, ...] = ()
         self.packing_refused = ""
         self._watchers: tuple[Callable[[Any], None], ...] = ()

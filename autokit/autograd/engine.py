@@ -46,7 +46,9 @@ def run_backward(
 
     Returns what an unusual pass found.
     """
-    listener = thread.state.listener
+    state = thread.state
+    state.passes += 1
+    listener = state.listener
     if listener is not None:
         unusual.setdefault("listener", listener)
     watch = Watch(roots, **unusual) if unusual or Hooks.on_leaves or SEVERAL in UNUSUAL else USUAL

@@ -53,7 +53,7 @@ class Watch:
     """
 
     running: ContextVar[ref[Watch]] = ContextVar("running")
-    """The watch of the pass that runs the present hook: it is not held."""
+    """The watch of the pass that runs the present hook, or function of the learner's: it is not held."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class Watch:
         rehearsal: bool = False,
         stepping: bool = False,
     ) -> None:
-        self.roots = roots
+        self.own, self.roots = ref(self), roots
         self.wanted = None if inputs is None else set(inputs)
         self.useful = None if self.wanted is None else leading_to(self.wanted, roots)
         self.listener = listener
@@ -121,6 +121,7 @@ class Watch:
 
         Where what they make is to be seen first, they are done already.
         """
+        Watch.running.set(self.own)
         after = None if node.hooks is None or self.rehearsal else node.hooks.after
         if after or node.way.joint:
             made = _made_by(rules, node, gradient, fetch_values)
@@ -183,7 +184,7 @@ class Watch:
             return gradient
         tensor = _as_tensor(gradient)
         for hook in tuple(hooks.values()):
-            Watch.running.set(ref(self))
+            Watch.running.set(self.own)
             changed = hook((tensor,) if in_tuples else tensor)
             if changed is not None:
                 if in_tuples:

@@ -61,10 +61,10 @@ _HELD = "held"
 def hold(node: Node, values: Any, tensors: Iterable[Tensor]) -> Any:
     """Let ``node`` hold ``values``, which contain ``tensors``, until it is freed.
 
-    Where all of these are small, the caller gets ``values`` back, to keep
-    them for the picture; see :func:`held`.
+    Where all of these are small and not packed, the caller gets ``values``
+    back, to keep them for the picture; see :func:`held`.
     """
-    if all(tensor.array.size <= thread.state.keep for tensor in tensors):
+    if all(isinstance(tensor, Tensor) and tensor.array.size <= thread.state.keep for tensor in tensors):
         return values
     node.saved = {**(node.saved or {}), _HELD: values}
     return None

@@ -56,7 +56,7 @@ class Saved:
 
         return SavedTensor(node, value, lambda packed: setattr(self, "tensor", packed))
 
-    def unpack(self, ctx: FunctionCtx) -> Tensor:
+    def unpack(self, ctx: Any) -> Tensor:
         packed = not isinstance(self.tensor, Tensor)
         tensor = self.tensor.tensor() if packed else self.tensor
         if not packed and tensor._version != self.version:

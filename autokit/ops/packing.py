@@ -48,16 +48,20 @@ class Packed:
     @property
     def array(self) -> Any:
         """The elements, unpacked."""
-        return self.tensor().array
+        return self._unpacked().array
 
-    def tensor(self) -> Tensor:
-        """The value, unpacked, with its place in the graph."""
+    def _unpacked(self) -> Tensor:
         made = self.unpack_hook(self.packed)
         if not isinstance(made, Tensor):
             raise TypeError(
                 "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
                 f"{type(made).__name__}"
             )
+        return made
+
+    def tensor(self) -> Tensor:
+        """The value, unpacked, with its place in the graph."""
+        made = self._unpacked()
         if self.source is None:
             return made
         if isinstance(self.source, Tensor):  # a leaf, which the unpacked values stand for
@@ -71,6 +75,9 @@ def keep(node: Node, key: Any, packed: Packed) -> None:
     """Let ``node`` hold ``packed`` in place of the operand at the place ``key``, or of its result."""
     node.saved = {**(node.saved or {}), key: packed}
     if key == "out":
+        packed.source = None  # it is the node itself, which must not hold itself
+        if isinstance(packed.packed, Tensor) and packed.packed._node is node:
+            packed.packed = packed.packed.detach()
         if node.output is not None and node.output.size > thread.state.keep:
             node.output = None
     elif not node.way.learns[key]:
@@ -166,8 +173,8 @@ class saved_tensors_hooks:
         if self is not thread.state.packers[-1]:
             return  # the innermost hooks alone have their way
         for place in range(len(node.sources)):
-            operand = node.operand(place)
-            if place not in node.way.spare and operand is not None:
+            operand = None if place in node.way.spare else node.operand(place)
+            if operand is not None:
                 keep(node, place, self.pack(operand))
         if "out" in node.way.saves:
             keep(node, "out", self.pack(node.result()))  # type: ignore[arg-type]

@@ -1,48 +1,79 @@
 """Less memory for more time: :func:`checkpoint` computes a part of the graph again when it is needed.
 
-The part runs and its graph is walked once, for where the part begins: the
-leaves and earlier results that gradients leave it for.  Then that graph is
-dropped with all that it saved, and one node stands in its place.  When a
-gradient arrives there, the part runs again, and the gradient goes through the
-new graph to those beginnings.
+With ``use_reentrant=False`` the part has its place in the graph, but what its
+nodes save is packed as nothing at all.  The first of them that is asked for
+its values runs the part again, which saves the same values in the same order.
+
+With ``use_reentrant=True`` the part runs without a graph, as one operation
+whose backward runs it again with one, and sends the gradient through that.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Any
-from weakref import ref
+from weakref import WeakKeyDictionary, ref
 
 from autokit import random
-from autokit.autograd.engine import run_backward
-from autokit.autograd.modes import enable_grad, no_grad
-from autokit.autograd.node import Node
-from autokit.func.calls import zeros
-from autokit.func.trees import flatten, unflatten
-from autokit.memory import clock
-from autokit.ops.custom import Parts, custom_operation, held, hold, join
-from autokit.ops.errors import ChangedSince
+from autokit.autograd import Function, backward
+from autokit.autograd.modes import enable_grad
+from autokit.autograd.watch import Watch
+from autokit.ops.custom_call import Saved
+from autokit.ops.packing import saved_tensors_hooks
 from autokit.tensor import Tensor
 from autokit.thread_state import thread
 
-__all__ = ["CheckpointError", "checkpoint", "checkpoint_sequential"]
+__all__ = [
+    "CheckpointError",
+    "CheckpointFunction",
+    "checkpoint",
+    "checkpoint_sequential",
+    "noop_context_fn",
+    "set_checkpoint_debug_enabled",
+    "set_checkpoint_early_stop",
+]
 
 
 class CheckpointError(RuntimeError):
     """The second run of a part made something else than the first."""
 
 
-def _no_contexts() -> tuple[AbstractContextManager[Any], AbstractContextManager[Any]]:
+Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
+
+
+def noop_context_fn() -> Contexts:
+    """Two context managers that do nothing: for the first run of a part, and for the second."""
     return nullcontext(), nullcontext()
+
+
+_early_stop: bool | None = None
+"""What :class:`set_checkpoint_early_stop` says."""
+
+
+@contextmanager
+def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
+    """Say for all checkpoints of a block whether the second run stops once it made what is needed."""
+    global _early_stop
+    before, _early_stop = _early_stop, enable
+    try:
+        yield
+    finally:
+        _early_stop = before
+
+
+@contextmanager
+def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
+    """Accepted for PyTorch's sake, and without effect: errors say what they can."""
+    yield
 
 
 def checkpoint(
     function: Callable[..., Any],
     *args: Any,
     use_reentrant: bool | None = None,
-    context_fn: Callable[[], tuple[Any, Any]] = _no_contexts,
+    context_fn: Callable[[], Contexts] = noop_context_fn,
     determinism_check: str = "default",
     debug: bool = False,
     early_stop: bool = True,
@@ -54,25 +85,30 @@ def checkpoint(
     Parameters
     ----------
     function : callable
-        Returns a tensor or nested containers of them, the same each time.
+        Does the same each time.
     *args, **kwargs
         Its arguments; keywords only with ``use_reentrant=False``.
     use_reentrant : bool
-        ``False`` is recommended.  With ``True`` the results require grad only
-        if an argument does.
+        ``False`` is recommended.  With ``True`` the results require grad if an argument does, and
+        the way back is by ``backward()`` to all leaves alone.
     context_fn : callable, optional
         Gives two context managers: for the first run, and for the second.
     determinism_check : {"default", "none"}
-        Whether to compare the shapes and dtypes that both runs return.
-    debug, early_stop
+        Whether to compare the shapes and dtypes of what both runs save.
+    debug : bool
         Accepted for PyTorch's sake, and without effect.
+    early_stop : bool
+        Let the second run stop as soon as all values are there that are needed.
     preserve_rng_state : bool
         Let the second run draw the same random numbers, so that dropout drops the same.
 
     Raises
     ------
     CheckpointError
-        In the backward pass, if the second run returns other shapes or dtypes.
+        In the backward pass, if the second run saves other values than the first.
+    RuntimeError
+        There, if an argument was changed in place since; with ``use_reentrant=True`` if some gradients
+        alone are asked for, or no result has any.
     ValueError
         For keywords and contexts together with ``use_reentrant=True``.
 
@@ -92,24 +128,25 @@ def checkpoint(
     if use_reentrant is None:
         _warn_of_default("checkpoint")
         use_reentrant = True
-    if use_reentrant:
-        if kwargs:
-            raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
-        if context_fn is not _no_contexts or debug:
-            raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
-        if not any(isinstance(one, Tensor) and one._requires_grad for one in args):
-            warnings.warn(
-                "None of the inputs have requires_grad=True. Gradients will be None",
-                UserWarning,
-                stacklevel=2,
+    if not use_reentrant:
+        if determinism_check not in ("default", "none"):
+            raise ValueError(
+                f"determinism_check should be one of ['default', 'none'], but got {determinism_check}"
             )
-            with no_grad():
-                return function(*args)
-    first, second = context_fn()
-    name = "CheckpointFunctionBackward" if use_reentrant else None
-    part = _Part(function, args, kwargs, second, preserve_rng_state, determinism_check != "none", name)
-    with first:
-        return part.first_run()
+        first, second = context_fn()
+        compare, stop = determinism_check == "default", early_stop if _early_stop is None else _early_stop
+        again = _Checkpoint(function, args, kwargs, second, preserve_rng_state, compare, stop)
+        with first:
+            return again.first_run()
+    if kwargs:
+        raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+    if context_fn is not noop_context_fn or debug:
+        raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
+    if not any(isinstance(one, Tensor) and one._requires_grad for one in args):
+        warnings.warn(
+            "None of the inputs have requires_grad=True. Gradients will be None", UserWarning, stacklevel=2
+        )
+    return CheckpointFunction.apply(function, preserve_rng_state, *args)
 
 
 def _warn_of_default(name: str) -> None:
@@ -122,8 +159,76 @@ def _warn_of_default(name: str) -> None:
     )
 
 
-class _Part:
-    """A part of the graph that is not kept."""
+class _Surroundings:
+    """What a function met when it first ran, to be met again: the random numbers, and the autocast mode."""
+
+    def __init__(self, preserve_rng_state: bool) -> None:
+        self.drawn = random.get_rng_state() if preserve_rng_state else None
+        self.autocast = thread.state.autocast
+
+    @contextmanager
+    def again(self) -> Iterator[None]:
+        """Run a block as the function ran, with a graph."""
+        with random.fork_rng(enabled=self.drawn is not None), enable_grad():
+            if self.drawn is not None:
+                random.set_rng_state(self.drawn)
+            around, thread.state.autocast = thread.state.autocast, self.autocast
+            try:
+                yield
+            finally:
+                thread.state.autocast = around
+
+
+class CheckpointFunction(Function):
+    """The reentrant kind: one operation, whose backward has a backward pass inside."""
+
+    @staticmethod
+    def forward(ctx: Any, function: Callable[..., Any], preserve_rng_state: bool, *args: Any) -> Any:
+        """Run the function without a graph, and keep its arguments."""
+        ctx.function, ctx.surroundings = function, _Surroundings(preserve_rng_state)
+        ctx.others = [None if isinstance(one, Tensor) else one for one in args]
+        ctx.places = [place for place, one in enumerate(args) if isinstance(one, Tensor)]
+        ctx.save_for_backward(*(args[place] for place in ctx.places))
+        return function(*args)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        """Run it again from leaves of its own, and send the gradients to these."""
+        watch = Watch.running.get()()
+        if watch is not None and watch.wanted is not None:
+            raise RuntimeError(
+                "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an "
+                "`inputs` parameter to .backward(). To resolve this error, you can either set "
+                "use_reentrant=False, or call .backward() without passing the `inputs` argument."
+            )
+        args = list(ctx.others)
+        for place, tensor in zip(ctx.places, ctx.saved_tensors):
+            args[place] = tensor.detach()
+            args[place]._requires_grad = tensor._requires_grad
+        with ctx.surroundings.again():
+            made = ctx.function(*args)
+        outputs = made if isinstance(made, tuple) else (made,)
+        pairs = [
+            (one, g) for one, g in zip(outputs, gradients) if isinstance(one, Tensor) and one.requires_grad
+        ]
+        if not pairs:
+            raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
+        backward([one for one, _ in pairs], [g for _, g in pairs])
+        return None, None, *(one.grad if isinstance(one, Tensor) else None for one in args)
+
+
+class _Holder:
+    """Stands for a saved value that is to be computed again."""
+
+    __slots__ = ("__weakref__",)
+
+
+class _Done(Exception):
+    """The second run made all that is needed."""
+
+
+class _Checkpoint:
+    """One run of a part whose values are not kept, and what its second run makes of them."""
 
     def __init__(
         self,
@@ -133,147 +238,87 @@ class _Part:
         second: AbstractContextManager[Any],
         preserve_rng_state: bool,
         compare: bool,
-        name: str | None,
+        early_stop: bool,
     ) -> None:
-        self.function, self.second, self.compare, self.name = function, second, compare, name
-        given, self.structure = flatten((args, kwargs))
-        self.arguments = [None if isinstance(one, Tensor) else one for one in given]
-        self.tensors: Any = {
-            place: (one, one._version) for place, one in enumerate(given) if isinstance(one, Tensor)
-        }
-        self.state = random.get_rng_state() if preserve_rng_state else None
-        self.autocast = thread.state.autocast
-        self.beginnings: tuple[Any, ...] = ()
-        self.made: list[Any] = []
-        self.node: Callable[[], Node | None] = lambda: None
+        self.function, self.args, self.kwargs = function, list(args), kwargs
+        self.second, self.compare, self.early_stop = second, compare, early_stop
+        self.surroundings = _Surroundings(preserve_rng_state)
+        self.holders: list[ref[_Holder]] = []
+        self.metadata: list[str] = []
+        self.values: WeakKeyDictionary[_Holder, Tensor] = WeakKeyDictionary()
+        self.made_in = 0  # the pass that asked for them
 
     def first_run(self) -> Any:
-        """What the function returns, behind one node."""
-        start = next(clock)
-        result = self._run(self.tensors)
-        outputs, structure = flatten(result)
-        ends = {
-            slot: one
-            for slot, one in enumerate(outputs)
-            if isinstance(one, Tensor) and one._node is not None and one._node.sequence > start
-        }
-        if not ends or not thread.state.grad_enabled:
-            return result
-        self.beginnings = tuple(_beginnings((one._node for one in ends.values()), start))
-        self.made = [
-            (one.array.shape, one.array.dtype) if slot in ends else None for slot, one in enumerate(outputs)
-        ]
-        name = self.name or next(one._node.name() for one in ends.values() if one._node)
-        operation = custom_operation(
-            "checkpoint",
-            [f"input{place}" for place in range(len(self.beginnings))],
-            "part",
-            lambda gradient, part: part.back(gradient),
-            name,
-            "computed again",
-        )
-        learns = (True,) * len(self.beginnings)
-        fresh = {slot: one.detach() for slot, one in ends.items()}
-        node, nodes = join(operation, fresh, self.beginnings, learns, {"part": self})
-        self.node = ref(node)
-        self.tensors = hold(node, self.tensors, [tensor for tensor, _ in self.tensors.values()])
-        for slot, node in nodes.items():
-            outputs[slot] = fresh[slot]
-            fresh[slot]._node, fresh[slot]._requires_grad = node, True
-        self.slots = tuple(nodes)
-        return unflatten(outputs, structure)
+        """What the function returns, in a graph that keeps none of its values."""
+        if not thread.state.grad_enabled:
+            return self.function(*self.args, **self.kwargs)
+        args = tuple(self.args)
+        for place, one in enumerate(args):
+            if isinstance(one, Tensor):
+                self.args[place] = Saved(one, None)
+        with saved_tensors_hooks(self._stand_in, self._value):
+            return self.function(*args, **self.kwargs)
 
-    def _run(self, tensors: dict[int, tuple[Tensor, int]]) -> Any:
-        arguments = list(self.arguments)
-        for place, (tensor, version) in tensors.items():
-            if tensor._version != version:
-                raise ChangedSince(
-                    "one of the variables needed for gradient computation has been modified by an inplace "
-                    f"operation: an argument of checkpoint() is at version {tensor._version}; expected "
-                    f"version {version} instead. It is needed to compute the part again."
-                )
-            arguments[place] = tensor
-        args, kwargs = unflatten(arguments, self.structure)
-        return self.function(*args, **kwargs)
+    def _stand_in(self, tensor: Tensor) -> _Holder:
+        holder = _Holder()
+        self.holders.append(ref(holder))
+        self.metadata.append(_metadata(tensor))
+        return holder
 
-    def back(self, gradient: Any) -> list[Any]:
-        """Run the part again, and send ``gradient`` through it to the beginnings."""
-        create_graph = thread.state.grad_enabled
-        tensors = held(self.node(), self.tensors)
-        with random.fork_rng(enabled=self.state is not None), enable_grad(), self.second:
-            if self.state is not None:
-                random.set_rng_state(self.state)
-            around, thread.state.autocast = thread.state.autocast, self.autocast
-            try:
-                outputs, _ = flatten(self._run(tensors))
-            finally:
-                thread.state.autocast = around
-        self._check(outputs)
-        slots = gradient.slots if isinstance(gradient, Parts) else {self.slots[0]: gradient}
-        if self.name is not None:  # PyTorch's reentrant kind sends zeros where nothing arrives
-            missing = {slot: outputs[slot] for slot in self.slots if slot not in slots}
-            nothing = {slot: zeros(one) for slot, one in missing.items()}
-            slots = slots | (nothing if create_graph else {slot: one.array for slot, one in nothing.items()})
-        with _cut_off(self.beginnings):  # from there on the pass goes on that called this
-            found = run_backward(
-                [outputs[slot]._node for slot in slots],
-                list(slots.values()),
-                inputs=self.beginnings,
-                retain_graph=create_graph,
-                create_graph=create_graph,
-                into_leaves=False,
+    def _value(self, holder: _Holder) -> Tensor:
+        if self.made_in != thread.state.passes or holder not in self.values:
+            self._run_again()
+            self.made_in = thread.state.passes
+        return self.values[holder]
+
+    def _run_again(self) -> None:
+        """Fill ``values`` with what is saved by the same run."""
+        values: WeakKeyDictionary[_Holder, Tensor] = WeakKeyDictionary()
+        metadata: list[str] = []
+
+        def take(tensor: Tensor) -> Tensor:
+            place = len(metadata)
+            metadata.append(_metadata(tensor))
+            holder = self.holders[place]() if place < len(self.holders) else None
+            value = tensor.detach()
+            if holder is not None:
+                values[holder] = value
+            if self.early_stop and len(metadata) == len(self.holders):
+                raise _Done
+            return value
+
+        args = [one.unpack(self) if isinstance(one, Saved) else one for one in self.args]
+        hooks = saved_tensors_hooks(take, lambda tensor: tensor)
+        with self.surroundings.again(), self.second, hooks, suppress(_Done):
+            self.function(*args, **self.kwargs)
+        self._check(metadata)
+        self.values = values
+
+    def _check(self, metadata: list[str]) -> None:
+        if len(metadata) != len(self.holders):
+            raise CheckpointError(
+                "torch.utils.checkpoint: A different number of tensors was saved during the original forward "
+                f"and recomputation.\nNumber of tensors saved during forward: {len(self.holders)}\n"
+                f"Number of tensors saved during recomputation: {len(metadata)}.\n"
+                "The function must do the same each time that it runs."
             )
-        gradients = [found.get(beginning) for beginning in self.beginnings]
-        return gradients if create_graph else [one if one is None else one[...] for one in gradients]
-
-    def _check(self, outputs: list[Any]) -> None:
-        again = [
-            (one.array.shape, one.array.dtype) if before is not None and one._node is not None else None
-            for one, before in zip(outputs, self.made)
-        ]
-        if len(outputs) != len(self.made) or (self.compare and again != self.made):
+        wrong = [place for place, both in enumerate(zip(self.metadata, metadata)) if both[0] != both[1]]
+        if self.compare and wrong:
+            each = [
+                f"tensor at position {place}:\nsaved metadata: {self.metadata[place]}\n"
+                f"recomputed metadata: {metadata[place]}\n"
+                for place in wrong
+            ]
             raise CheckpointError(
                 "torch.utils.checkpoint: Recomputed values for the following tensors have different "
-                f"metadata than during the forward pass. saved metadata: {self.made}, recomputed "
-                f"metadata: {again}. The function must do the same each time that it runs."
+                f"metadata than during the forward pass.\n{''.join(each)}"
+                "The function must do the same each time that it runs."
             )
 
 
-@contextmanager
-def _cut_off(places: Iterable[Any]) -> Iterator[None]:
-    """Let gradients stop at these nodes and leaves, and none of their hooks run."""
-    taken: list[Any] = []
-    for place in places:
-        if isinstance(place, Node):
-            taken.append((place.hooks, place.sources))
-            place.hooks, place.sources = None, ()
-        else:
-            taken.append(place.__dict__.pop("_hooks", None))
-    try:
-        yield
-    finally:
-        for place, own in zip(places, taken):
-            if isinstance(place, Node):
-                place.hooks, place.sources = own
-            elif own is not None:
-                place.__dict__["_hooks"] = own
-
-
-def _beginnings(ends: Iterable[Node | None], start: int) -> list[Any]:
-    """The leaves, and the nodes that are older than ``start``, behind ``ends``."""
-    stack: list[Any] = list(ends)
-    seen = set(stack)
-    found = []
-    while stack:
-        for target in stack.pop().targets:
-            if target is None or target in seen:
-                continue
-            seen.add(target)
-            if isinstance(target, Node) and target.sequence > start:
-                stack.append(target)
-            else:
-                found.append(target)
-    return found
+def _metadata(tensor: Tensor) -> str:
+    """What both runs must agree on."""
+    return str({"shape": tensor.shape, "dtype": tensor.dtype, "device": tensor.device})
 
 
 def checkpoint_sequential(

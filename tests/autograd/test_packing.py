@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from typing import Any
 
 import pytest
@@ -92,6 +94,41 @@ def test_a_packed_value_has_its_place_in_the_graph(T: Any):
     y.grad_fn._raw_saved_self.register_hooks(_double, lambda t: t / 2)
     (slope,) = T.autograd.grad(y, x, create_graph=True)
     assert T.autograd.grad(slope, x)[0].item() == 18.0
+
+
+def test_packed_values_are_freed_with_the_graph():
+    x = autokit.ones(5000, requires_grad=True)
+    gc.collect()
+    gc.disable()
+    try:
+        with autokit.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t):
+            y = x.exp().exp()
+        alive = [weakref.ref(y.grad_fn), weakref.ref(y.grad_fn.next_functions[0][0])]
+        del y
+        assert [each() for each in alive] == [None, None]
+    finally:
+        gc.enable()
+
+
+@on_each
+def test_nothing_is_unpacked_before_it_is_needed(T: Any):
+    class Both(T.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x * 2, x * 3
+
+        @staticmethod
+        def backward(ctx: Any, g: Any, h: Any) -> Any:
+            return g + ctx.saved_tensors[0] * h
+
+    unpacked: list[Any] = []
+    x = T.full((3000,), 0.5, requires_grad=True)
+    with T.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: (unpacked.append(1), t)[1]):
+        first, second = Both.apply(x.exp().tanh().tanh())
+    assert not unpacked
+    (first + 2 * second).sum().backward()
+    assert len(unpacked) == 4
 
 
 @on_each

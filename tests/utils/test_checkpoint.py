@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import tracemalloc
 import warnings
 from typing import Any
@@ -11,7 +12,8 @@ import numpy as np
 import pytest
 
 import autokit
-from autokit.utils.checkpoint import CheckpointError, checkpoint, checkpoint_sequential
+from autokit.utils.checkpoint import checkpoint, checkpoint_sequential
+from tests.libraries import on_each, pytorch
 from tests.support import require
 
 START = """
@@ -128,15 +130,109 @@ def test_a_program_gives_what_it_gives_with_pytorch(program: str):
 
 
 def test_a_second_run_that_differs_is_refused():
-    count = []
+    require("torch")
+    import torch.utils.checkpoint as theirs
 
-    def grows(x):
-        count.append(0)
-        return x.repeat(len(count)) if hasattr(x, "repeat") else autokit.cat([x] * len(count))
+    told = []
+    for T, module in ((autokit, autokit.utils.checkpoint), (pytorch(), theirs)):
+        for first, second in (
+            (lambda x: x.exp(), lambda x: (2 * x).repeat(2).exp()),
+            (lambda x: x.exp().sin(), lambda x: x.exp()),
+        ):
+            runs = [second, first]
+            y = module.checkpoint(lambda x, runs=runs: runs.pop()(x), _leaf(T), use_reentrant=False)
+            with pytest.raises(module.CheckpointError) as caught:
+                y.sum().backward()
+            told.append(str(caught.value))
+    ours, same = told[:2], told[2:]
+    assert "saved metadata: {'shape': torch.Size([2])" in ours[0] and ours[0][:90] == same[0][:90]
+    assert "saved during forward: 2\n" in ours[1] and ours[1][:90] == same[1][:90]
 
-    y = checkpoint(grows, autokit.ones(2, requires_grad=True), use_reentrant=False)
-    with pytest.raises(CheckpointError, match=r"saved metadata: .*\(2,\).*recomputed metadata: .*\(4,\)"):
-        y.sum().backward()
+
+def _leaf(T: Any) -> Any:
+    return T.ones(2, requires_grad=True)
+
+
+@on_each
+def test_the_second_run_stops_where_all_is_there(T: Any):
+    module = importlib.import_module(f"{T.__name__}.utils.checkpoint")
+    log = []
+
+    def part(x: Any) -> Any:
+        log.append("begins")
+        y = x.exp().sin() + 1
+        log.append("ends")
+        return y
+
+    module.checkpoint(part, _leaf(T), use_reentrant=False).sum().backward()
+    assert log == ["begins", "ends", "begins"]
+    log.clear()
+    module.checkpoint(part, _leaf(T), use_reentrant=False, early_stop=False).sum().backward()
+    with module.set_checkpoint_early_stop(False):
+        y = module.checkpoint(part, _leaf(T), use_reentrant=False)
+    y.sum().backward()
+    assert log == ["begins", "ends"] * 4
+
+
+@on_each
+def test_the_reentrant_kind_runs_without_a_graph_at_first(T: Any):
+    module = importlib.import_module(f"{T.__name__}.utils.checkpoint")
+    log = []
+
+    def part(x: Any) -> Any:
+        y = x.exp()
+        log.append((T.is_grad_enabled(), x.requires_grad, x.is_leaf, y.requires_grad))
+        return y
+
+    x = _leaf(T) * 1
+    y = module.checkpoint(part, x, use_reentrant=True)
+    assert len(y.grad_fn.next_functions) == 1
+    y.sum().backward()
+    assert log == [(False, True, False, False), (True, True, True, True)]
+    same = module.checkpoint(lambda x: x, x, use_reentrant=True)
+    assert same is not x and same.grad_fn.name() == "CheckpointFunctionBackward"
+
+
+@on_each
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        (
+            lambda T, c, x: T.autograd.grad(c(T.exp, x, use_reentrant=True).sum(), x),
+            "incompatible with .grad",
+        ),
+        (
+            lambda T, c, x: c(T.exp, x, use_reentrant=True).sum().backward(inputs=[x]),
+            "incompatible with .grad",
+        ),
+        (
+            lambda T, c, x: c(lambda x: x.detach(), x, use_reentrant=True).sum().backward(),
+            "none of output has",
+        ),
+        (
+            lambda T, c, x: c(T.exp, x, use_reentrant=False, determinism_check="?"),
+            "determinism_check should be",
+        ),
+        (
+            lambda T, c, x: c(T.exp, x, use_reentrant=True, debug=True),
+            "only supported when use_reentrant=False",
+        ),
+    ],
+)
+def test_wrong_use_is_refused(T: Any, wrong: Any, says: str):
+    module = importlib.import_module(f"{T.__name__}.utils.checkpoint")
+    with pytest.raises((RuntimeError, ValueError), match=says):
+        wrong(T, module.checkpoint, _leaf(T))
+
+
+@on_each
+def test_each_pass_runs_the_part_again(T: Any):
+    module = importlib.import_module(f"{T.__name__}.utils.checkpoint")
+    runs = []
+    y = module.checkpoint(lambda x: (runs.append(1), x.exp())[1], _leaf(T), use_reentrant=False).sum()
+    for _ in range(3):
+        y.backward(retain_graph=True)
+    assert len(runs) == 4
 
 
 def peak(segments: int) -> tuple[float, np.ndarray]:
