@@ -28,6 +28,7 @@ from autokit.ops.lu import sizes
 from autokit.ops.matrices import (
     in_batch,
     in_columns,
+    mirrored,
     require_floating,
     require_kernel,
     require_square,
@@ -100,19 +101,12 @@ def _factor(a: Any, pivots: Any, conjugated: bool) -> int:
     return failed
 
 
-def _mirrored(a: Any, conjugated: bool) -> Any:
-    """The matrices of which ``a`` holds the lower triangles; a Hermitian one is real on its diagonal."""
-    below, diagonal = np.tril(a, -1), np.eye(a.shape[-1], dtype=bool)
-    above = np.swapaxes(below.conj() if conjugated else below, -1, -2)
-    return below + above + np.where(diagonal, a.real if conjugated else a, 0).astype(a.dtype)
-
-
 @_on_the_cpu
 def ldl_arrays(a: Any, conjugated: bool) -> tuple[Any, Any, Any]:
     """L and D in one array, the pivots, and the number of the first zero pivot, or 0, for each matrix."""
     *lead, rows, _ = a.shape
     count = math.prod(lead)
-    made = _mirrored(a, conjugated).reshape((count, rows, rows))
+    made = mirrored(a, conjugated).reshape((count, rows, rows))
     pivots = np.zeros_like(a, np.int32, shape=(count, rows))
     failed = [_factor(*each, conjugated) for each in zip(made, pivots)]
     infos = np.asarray(failed, np.int32).reshape(lead)

@@ -13,6 +13,7 @@ from autokit.ops.gpu.arrays import any_of, ask, like
 from autokit.ops.matrices import (
     LinAlgError,
     adjoint,
+    mirrored,
     require_floating,
     require_square,
     svd,
@@ -39,9 +40,9 @@ def _pseudoinverse_gradient(g: Any, a: Any, out: Any) -> Any:
     name="pinv",
     backward="LinalgPinvBackward0",
 )
-def plain_pinv(a, /, atol=0.0, rtol=0.0):
+def plain_pinv(a, /, atol=0.0, rtol=0.0, hermitian=False):
     """See :func:`pinv`."""
-    u, s, vh = svd(a, full_matrices=False)
+    u, s, vh = svd(mirrored(a) if hermitian else a, full_matrices=False)
     kept = s > cutoff(s, a.shape, atol, rtol)
     inverted = np.where(kept, 1 / np.where(kept, s, 1), 0)
     return adjoint(vh) @ (inverted[..., None] * adjoint(u))
@@ -104,7 +105,7 @@ def pinv(
     rcond : float or Tensor, optional
         The older name of ``rtol``.
     hermitian : bool
-        The matrices are symmetric.
+        The matrices are symmetric, or Hermitian: the lower half of each is read.
     atol, rtol : float or Tensor, optional
         Singular values up to ``max(atol, rtol · the largest)`` count as 0; by
         default, ``rtol`` is max(m, n) times the precision.  A tensor holds a
@@ -138,7 +139,7 @@ def pinv(
     if not A.array.size:
         return A.mH * 1
     atol, rtol = _bounds(A, atol, rtol)
-    return plain_pinv(A, atol=atol, rtol=rtol)
+    return plain_pinv(A, atol=atol, rtol=rtol, hermitian=hermitian)
 
 
 def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
@@ -164,8 +165,8 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
         stands for the precision, and so does one from 1 on, but for "gelss".
     driver : "gelsy", "gels", "gelsd" or "gelss"
         LAPACK's name of a method.  All are computed by the pseudoinverse
-        here; "gels" refuses a matrix without full rank, and the last two
-        give the singular values.
+        here; "gels" refuses a matrix without full rank and takes no
+        ``rcond``, and the last two give the singular values.
 
     Returns
     -------
@@ -205,6 +206,8 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     rows, columns = A.array.shape[-2:]
     if rcond is not None and (rcond < 0 or (rcond >= 1 and driver != "gelss")):
         rcond = float(np.finfo(A.array.dtype).eps)
+    if driver == "gels":
+        rcond = None
     s = svd(A.array, compute_uv=False)
     rank = (s > cutoff(s, A.array.shape, 0.0, rcond)).sum(axis=-1)
     full = not any_of(rank != min(rows, columns))
@@ -223,7 +226,7 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
         residuals = real(difference * difference.conj()).sum(-2)
     return LstsqResult(
         solution.squeeze(-1) if vector else solution,
-        residuals.squeeze(-1) if vector and residuals is not empty else residuals,
+        residuals,
         new_tensor(rank.astype(np.int64) if driver != "gels" else like(np.zeros_like, s, np.int64, shape=0)),
         new_tensor(s) if driver in ("gelsd", "gelss") else empty,
     )

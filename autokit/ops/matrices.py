@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autokit.batches.batch import Batch
-from autokit.devices import contiguous
+from autokit.devices import contiguous, module_of
 from autokit.dtypes import DIFFERENTIABLE
 from autokit.ops.complex_numbers import is_complex
 from autokit.ops.errors import describe, way_to_a_tensor
@@ -158,6 +158,13 @@ def transposed(a: Any) -> Any:
 def adjoint(a: Any) -> Any:
     """Each matrix transposed, and conjugated where it is complex."""
     return np.conjugate(transposed(a)) if is_complex(a) else transposed(a)
+
+
+def mirrored(a: Any, conjugated: bool = True) -> Any:
+    """The matrices of which ``a`` holds the lower half; a Hermitian one is real on its diagonal."""
+    below, diagonal = np.tril(a, -1), module_of(a).eye(a.shape[-1], dtype=bool)
+    above = adjoint(below) if conjugated else transposed(below)
+    return below + above + np.where(diagonal, a.real if conjugated else a, 0).astype(a.dtype)
 
 
 def row(scalars: Any) -> Any:

@@ -9,7 +9,8 @@ A row of ``differences.txt`` may name checks; it covers a call only where one of
   function in float64, where there are any.
 * ``as jvp``: PyTorch answers so where its ``jvp`` takes the place of ``linearize``.
 * ``as inverse``: the inverse of the product of the Cholesky factor with itself is autokit's result.
-* ``signs``: with the signs of PyTorch's columns and rows the results and the gradients are PyTorch's.
+* ``signs``: with the signs of PyTorch's columns and rows, or the angles of complex ones, the results and the
+  gradients are PyTorch's; ``coinciding``: a matrix has one eigenvalue twice.
 * ``infinite``: what differs are complex numbers of which both libraries' have an infinite part.
 * ``eigen``: the values are PyTorch's in some order, and the matrix stretches each vector by its own.
 * ``airy``: each result is Airy's function in 60 digits, to the rounding of its angle.
@@ -53,9 +54,7 @@ def holds(check: str, kind: str, call: Call) -> bool:
 # ---------------------------------------------------------------- another way to write the call
 
 
-def _answers(
-    rewrite: Callable[[str], str], tolerance: float = 0.0, results: int | None = None
-) -> Callable[[str, Call], bool]:
+def _answers(rewrite: Callable[[str], str], tolerance: float = 0.0) -> Callable[[str, Call], bool]:
     """Whether PyTorch's answer to the call so rewritten is autokit's answer to the call itself."""
 
     def check(kind: str, call: Call) -> bool:
@@ -82,7 +81,7 @@ def _answers(
         known = kind != "accepted" and ours.gradients and theirs.gradients
         pairs = list(zip(ours.gradients, theirs.gradients)) if known else []
         if kind != "gradient":
-            mine, others = flat(ours.results)[:results], flat(theirs.results)[:results]
+            mine, others = flat(ours.results), flat(theirs.results)
             pairs += zip(mine, others)
             if len(mine) != len(others):
                 return False
@@ -424,7 +423,7 @@ def _signs(_: str, call: Call) -> bool:
     mine, others = flat(ours.results), flat(theirs.results)
     if any(not _close(abs(_numbers(a)), abs(_numbers(b)), 1e-3) for a, b in zip(mine, others)):
         return False
-    signs = [np.sign(_numbers(a)) * np.sign(_numbers(b)) for a, b in zip(mine, others)]
+    signs = [np.sign(_numbers(a)) * np.sign(_numbers(b)).conj() for a, b in zip(mine, others)]
     if not all(_of_lines(each) for each in signs):
         return False
     turned = run(autokit, call, [each for each, end in zip(signs, mine) if end.requires_grad])
@@ -454,11 +453,63 @@ def _eigen(_: str, call: Call) -> bool:
     )
 
 
+def _turning(_: str, call: Call) -> bool:
+    """Whether PyTorch refuses nearly the same loss: it lets pass what turns by less than a hundredth."""
+    more = [np.full((), 1.5e4), np.full((), 1e4), np.full((), 1e4)]
+    return "up to multiplication by" in str(run(torch, call, more).backward_error)
+
+
+def _as_gelsd(_: str, call: Call) -> bool:
+    """Whether the solution is that of PyTorch's "gelsd", and its gradient the slope of that."""
+    rewrite = _rewritten(_with_gelsd)
+    rewritten = Call(
+        {name: rewrite(source) for name, source in call.tensors.items()}, rewrite(call.expression)
+    )
+    theirs, ours = run(torch, rewritten), run(autokit, call)
+    if ours.error or theirs.error or not _alike(flat(ours.results)[0], flat(theirs.results)[0], 1e-3):
+        return False
+    return not ours.gradients or _numerically("", rewritten)
+
+
+def _with_a_real_diagonal(_: str, call: Call) -> bool:
+    """Whether both agree once what is imaginary on the diagonals is taken away."""
+    tensors = {
+        name: f"(lambda t: t - 1j * T.diag_embed(t.diagonal(0, -2, -1).imag))({source})"
+        for name, source in call.tensors.items()
+        if "complex" in source and f"out={name}" not in call.expression
+    }
+    changed = Call({**call.tensors, **tensors}, call.expression)
+    ours, theirs = run(autokit, changed), run(torch, changed)
+    return bool(tensors) and not ours.error and _alike(ours.results[0], theirs.results[0], 1e-3)
+
+
+def _zero_on_the_diagonal(_: str, call: Call) -> bool:
+    return any(bool((each.diagonal(0, -2, -1) == 0).any()) for each in _tensors(call) if each.ndim > 1)
+
+
+def _with_a_batch_of_one(_: str, call: Call) -> bool:
+    """Whether the solution is PyTorch's where the right side has as many dimensions as the left."""
+    by_place, by_name = _arguments(call)
+    given = [*by_place, *(by_name.pop(name) for name in ("input", "A", "b", "B") if name in by_name)]
+    theirs = torch.linalg.lstsq(given[0], given[1][None], *given[2:], **by_name)
+    return _alike(run(autokit, call).results[0][0], theirs[0], 1e-3)
+
+
 def _of_lines(signs: np.ndarray) -> bool:
-    """Whether whole columns, or whole rows, are turned."""
-    return any(
-        ((signs >= 0).all(axis) | (signs <= 0).all(axis)).all() for axis in (-1, -2) if signs.ndim > 1
-    ) or bool((signs >= 0).all())
+    """Whether whole columns, or whole rows, are turned: by a sign, or complex ones by an angle."""
+    axes = (-1, -2) if signs.ndim > 1 else ()
+    turns = [1.0, *(np.sign(signs.sum(axis, keepdims=True)) for axis in axes)]
+    return any(bool(((signs == 0) | (abs(signs - turn) < 1e-2)).all()) for turn in turns)
+
+
+def _coinciding(_: str, call: Call) -> bool:
+    """Whether two eigenvalues of a matrix are equal to half their digits."""
+    for matrix in _tensors(call):
+        values = np.linalg.eigvals(matrix)
+        apart = abs(values[..., :, None] - values[..., None, :]) + np.eye(values.shape[-1]) * 1e30
+        if (apart < 1e-6 * abs(values).max(initial=1)).any():
+            return True
+    return False
 
 
 def _repeats(_: str, call: Call) -> bool:
@@ -522,11 +573,16 @@ CHECKS: dict[str, Callable[[str, Call], bool]] = {
     "cut at the last offset": _answers(_rewritten(_cut_at_last_offset)),
     "as jvp": _answers(_as_jvp),
     "as inverse": _answers(_as_inverse),
-    "with gelsd": _answers(_rewritten(_with_gelsd), results=1),
+    "with gelsd": _as_gelsd,
+    "turning": _turning,
+    "with a real diagonal": _with_a_real_diagonal,
+    "zero on the diagonal": _zero_on_the_diagonal,
+    "with a batch of one": _with_a_batch_of_one,
     "numerically": _numerically,
     "airy": _airy,
     "eigen": _eigen,
     "signs": _signs,
+    "coinciding": _coinciding,
     "infinite": _infinite,
     "unstable": _unstable,
     "deficient": _deficient,

@@ -135,7 +135,6 @@ RECIPES = _table(
     linalg_lstsq: self=ij b=ik rcond=None driver=None
     lu_solve: self=ij LU_data=ii LU_pivots=classes:i<2
     linalg_ldl_factor linalg_ldl_factor_ex: self=*ii
-    linalg_ldl_solve: LD=ii pivots=classes:i<2 B=ij
     linalg_lu_solve: LU=ii pivots=classes:i<2 B=ij
     lu_unpack: LU_data=ij LU_pivots=classes:i<2
     cross linalg_cross: self=*3 other=*3 dim=-1

@@ -25,7 +25,6 @@ import torch  # noqa: E402
 
 OTHER_NUMBERS = {
     "cholesky_inverse": "the factor's diagonal is not real, which PyTorch does not look at",
-    "linalg.pinv": "of a matrix that is not Hermitian PyTorch reads one half",
 }
 """Where complex numbers make no sense in a case's own settings."""
 

@@ -173,6 +173,7 @@ CASES = [
     c("linalg.pinv", lambda T, a: T.linalg.pinv(a, rtol=0.3), np.diag([3.0, 2.0, 0.5])),
     c("linalg.pinv", lambda T, a: T.linalg.pinv(a, atol=1), np.diag([3.0, 2.0, 0.5])),
     otherwise("linalg.pinv", lambda T, a: T.linalg.pinv(a + a.T, hermitian=True), R(3, 3) + 3 * np.eye(3)),
+    otherwise("linalg.pinv", lambda T, a: T.linalg.pinv(a, hermitian=True), R(3, 3) + 3 * np.eye(3)),
     c("pinverse", lambda T, a: T.pinverse(a), R(3, 2)),
     c("pinverse", lambda T, a: a.pinverse(), R(2, 3)),
     *(
@@ -180,12 +181,19 @@ CASES = [
         for left, right in (((4, 2), (4, 3)), ((2, 2), (2, 1)), ((2, 3), (2, 1)), ((2, 3, 2), (2, 3)))
     ),
     otherwise("linalg.lstsq", lambda T, a, b: T.linalg.lstsq(a.detach(), b.detach()), R(4, 2), R(4, 3)),
+    *(
+        otherwise(
+            "linalg.lstsq", lambda T, a, b: T.linalg.lstsq(a, b, driver="gelsd")[:2], R(*left), R(*right)
+        )
+        for left, right in (((4, 2), (4, 1)), ((4, 2), (4,)), ((2, 4, 2), (2, 4)))
+    ),
     otherwise(
         "linalg.lstsq",
         lambda T, a, b: T.linalg.lstsq(a.detach(), b.detach(), driver="gelsd"),
         R(4, 2),
         R(4, 1),
     ),
+    otherwise("linalg.lstsq", lambda T, a, b: T.linalg.lstsq(a, b, 0.9, driver="gels")[0], R(4, 2), R(4, 1)),
     *(
         c("linalg.matrix_rank", lambda T, a: T.linalg.matrix_rank(a), a)
         for a in (R(3, 2), np.ones((3, 3)), np.zeros((2, 2)), R(2, 3, 3))
