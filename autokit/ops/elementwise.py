@@ -66,7 +66,8 @@ def tanh(a, /):
     return np.tanh(a)
 
 
-def _logistic(a: Any) -> Any:
+def logistic(a: Any) -> Any:
+    """What :func:`sigmoid` computes, in lines that are part of a GPU's kernel, too."""
     # exp of a positive number only ever overflows to infinity, and 1 / infinity is the right 0.
     return 1 / (1 + np.exp(-a))
 
@@ -98,12 +99,12 @@ def _of_logistic_of_block(g: Any, out: Any, into: Any, /) -> None:
         in_blocks(_of_logistic, _of_logistic_of_block, "native_loops.sigmoid_gradient"),
     ),
     floating=True,
-    on_arrays=in_blocks(_logistic, logistic_of_block, "native_loops.sigmoid"),
+    on_arrays=in_blocks(logistic, logistic_of_block, "native_loops.sigmoid"),
     fitting=True,
 )
 def sigmoid(a, /):
     """The logistic function 1 / (1 + exp(−a)) of each element."""
-    return _logistic(a)
+    return logistic(a)
 
 
 def _of_relu(g: Any, out: Any, /) -> Any:

@@ -41,16 +41,17 @@ def _step(kind: str, given: Any, recurrent: Any, h: Any, c: Any) -> tuple[Any, A
     width = h.shape[1]
     if kind == "GRU":
         both = on(sigmoid, given[:, : 2 * width] + recurrent[:, : 2 * width])
-        new = on(tanh, given[:, 2 * width :] + both[:, :width] * recurrent[:, 2 * width :])
-        return new + both[:, width:] * (h - new), c
+        reset, keep = both[:, :width], both[:, width:]
+        new, to_new = given[:, 2 * width :], recurrent[:, 2 * width :]
+        return recurrent_kernels.gru_state(reset, keep, new, to_new, h), c
     gates = given + recurrent
     if kind != "LSTM":
         return on(tanh if kind == "RNN_TANH" else relu, gates), c
     width = c.shape[1]
     both = on(sigmoid, gates[:, : 2 * width])
     new = on(tanh, gates[:, 2 * width : 3 * width])
-    c = both[:, width:] * c + both[:, :width] * new
-    return on(sigmoid, gates[:, 3 * width :]) * on(tanh, c), c
+    leave = on(sigmoid, gates[:, 3 * width :])
+    return recurrent_kernels.lstm_state(both[:, :width], both[:, width:], new, leave, c)
 
 
 def _times(sizes: tuple[int, ...], backwards: bool) -> Iterator[slice]:

@@ -1,7 +1,4 @@
-"""The steps of recurrent layers on a GPU, each of them one kernel beside its product of matrices.
-
-They compute what :mod:`autokit.ops.recurrent` computes call by call.
-"""
+"""The steps of recurrent layers: what opened gates make of a state, and on a GPU a step as one kernel."""
 
 from __future__ import annotations
 
@@ -9,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from autokit.ops.elementwise import logistic
 from autokit.ops.gpu.kernels import fused
 
 
 def step(kind: str, given: Any, recurrent: Any, h: Any, c: Any) -> tuple[Any, Any]:
-    """The next state, and for LSTM the next cells."""
+    """The next state, and for LSTM the next cells, on a GPU."""
     gates = [
         each[:, start : start + h.shape[1]]
         for each in (given, recurrent)
@@ -26,9 +24,16 @@ def step(kind: str, given: Any, recurrent: Any, h: Any, c: Any) -> tuple[Any, An
     return _lstm(*gates, c)
 
 
-def _opened(x: Any) -> Any:
-    """The sigmoid of ``x``."""
-    return np.tanh(x * 0.5) * 0.5 + 0.5
+def lstm_state(enter: Any, keep: Any, new: Any, leave: Any, cells: Any) -> tuple[Any, Any]:
+    """The next state and cells, from the opened gates: of arrays or tensors."""
+    cells = keep * cells + enter * new
+    return leave * np.tanh(cells), cells
+
+
+def gru_state(reset: Any, keep: Any, new: Any, to_new: Any, h: Any) -> Any:
+    """The next state, from the opened gates and what input and state say to the third one."""
+    fresh = np.tanh(new + reset * to_new)
+    return fresh + keep * (h - fresh)
 
 
 @fused
@@ -44,15 +49,13 @@ def plain_back(into, arriving, by_state, slopes, /):
 
 @fused
 def _lstm(enter, keep, new, leave, to_enter, to_keep, to_new, to_leave, cells, /):
-    kept = _opened(keep + to_keep) * cells
-    cells = kept + _opened(enter + to_enter) * np.tanh(new + to_new)
-    return _opened(leave + to_leave) * np.tanh(cells), cells
+    enter, keep, leave = logistic(enter + to_enter), logistic(keep + to_keep), logistic(leave + to_leave)
+    return lstm_state(enter, keep, np.tanh(new + to_new), leave, cells)
 
 
 @fused
 def _gru(reset, keep, new, to_reset, to_keep, to_new, h, /):
-    fresh = np.tanh(new + _opened(reset + to_reset) * to_new)
-    return fresh + _opened(keep + to_keep) * (h - fresh)
+    return gru_state(logistic(reset + to_reset), logistic(keep + to_keep), new, to_new, h)
 
 
 @fused
