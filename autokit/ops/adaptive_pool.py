@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from autokit.devices import beside, contiguous, module_of, on_a_gpu, with_channels_as
+from autokit.devices import contiguous, with_channels_as
+from autokit.dtypes import FLOATS
 from autokit.ops.axis_maps import adaptive_regions, averaging, resample
 from autokit.ops.errors import describe, dimension_error, require_floats
+from autokit.ops.gpu.arrays import like, sent
+from autokit.ops.index import read_at
 from autokit.ops.names import Names
 from autokit.ops.pool import check_dimensions, taken, with_places
-from autokit.ops.pooling import row_lengths
+from autokit.ops.pooling import Pooling, place_of_largest, places_of_maxima, row_lengths
 from autokit.ops.reduce import mean
 from autokit.tensor import Tensor
 
@@ -84,75 +88,76 @@ def _adaptive_max(input: Tensor, output_size: Any, return_indices: bool, ndim: i
     name = f"adaptive_max_pool{ndim}d"
     sizes = _adaptive_sizes(name, input, output_size, ndim)
     array, own = input.array, input.array.shape[-ndim:]
-    regions = [adaptive_regions(size, count) for size, count in zip(own, sizes)]
-    widths = [int((end - first).max(initial=0)) for first, end in regions]
-    if on_a_gpu(array) and array.size and math.prod(sizes):
-        find: Any = _places_at_once
-    else:
-        by_region = array.__class__ is not np.ndarray or math.prod(sizes) < 2 * math.prod(widths)
-        find = _places_by_region if by_region else _places_by_element
-    places = find(array, regions, sizes)
+    places = _places(array, own, sizes)
     places = with_channels_as(array, places) if ndim == 2 else contiguous(places)
     overlap = any(size % max(count, 1) for size, count in zip(own, sizes))
     values = taken(input, places, overlap, f"AdaptiveMaxPool{ndim}DBackward0", ndim)
     return with_places(values, places, return_indices)
 
 
-def _places_at_once(array: Any, regions: Any, sizes: tuple[int, ...]) -> Any:
-    """Where in its image each region's largest element is, in a few kernels on a GPU."""
-    own, ndim = array.shape[-len(sizes) :], len(sizes)
+def _places(array: Any, own: tuple[int, ...], sizes: tuple[int, ...]) -> Any:
+    """Where in its image each region's largest element is, counted row by row."""
+    lead, ndim = array.shape[: -len(own)], len(own)
+    if not array.size or not math.prod(sizes):
+        return like(np.zeros_like, array, shape=(*lead, *sizes), dtype=np.int64)
+    in_numpy = array.__class__ is np.ndarray
+    width = tuple(size // count for size, count in zip(own, sizes))
+    are_windows = array.dtype.kind in FLOATS and not any(size % count for size, count in zip(own, sizes))
+    if are_windows and (not in_numpy or math.prod(width) <= _FEW):
+        return places_of_maxima(array, Pooling(own, width, width, (0,) * ndim, (1,) * ndim, sizes))
+    if in_numpy and math.prod(lead) * math.prod(width) > _MANY:
+        return _places_by_region(array, sizes)
+    return _places_by_table(array, own, sizes)
+
+
+def _places_by_table(array: Any, own: tuple[int, ...], sizes: tuple[int, ...]) -> Any:
+    """As :func:`_places`, the elements of all regions side by side."""
+    table, rows = sent(array, _tables, own, sizes)
+    seen = array.reshape((*array.shape[: -len(own)], -1)).take(table, axis=-1)
+    return read_at(table.reshape(-1), (place_of_largest(seen) + rows,))
+
+
+_FEW = 16
+"""Elements of a region up to which NumPy looks at one place of all regions after the other."""
+
+_MANY = 4096
+"""Elements of a region, in all images, from which NumPy finds the largest sooner one region at a time."""
+
+
+def _regions(own: tuple[int, ...], sizes: tuple[int, ...]) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Along each dimension the first places of the regions, and those behind them."""
+    return [adaptive_regions(size, count) for size, count in zip(own, sizes)]
+
+
+@lru_cache(maxsize=64)
+def _tables(own: tuple[int, ...], sizes: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """The places of each region's elements, in a row, and where in the table these rows begin."""
+    ndim = len(sizes)
     table = np.zeros((1,) * (2 * ndim), np.int64)  # the regions' dimensions, then those inside of a region
-    for axis, ((first, end), row) in enumerate(zip(regions, row_lengths(own))):
+    for axis, ((first, end), row) in enumerate(zip(_regions(own, sizes), row_lengths(own))):
         width = int((end - first).max())
         index = np.minimum(first[:, None] + np.arange(width), end[:, None] - 1)  # the last one may return
         shape = [1] * (2 * ndim)
         shape[axis], shape[ndim + axis] = index.shape
         table = table + (index * row).reshape(shape)
     table = table.reshape(*sizes, -1)
-    seen = array.reshape(*array.shape[:-ndim], -1).take(beside(array, table), axis=-1)
-    rows = np.arange(math.prod(sizes)).reshape(sizes) * table.shape[-1]
-    return beside(array, table.reshape(-1)).take(_place_of_largest(seen) + beside(array, rows))
+    return table, np.arange(math.prod(sizes)).reshape(sizes) * table.shape[-1]
 
 
-def _place_of_largest(seen: Any) -> Any:
-    """Where in each row the largest number is: the first of equals, but as in PyTorch the last NaN."""
-    nan = np.where(np.isnan(seen), module_of(seen).arange(seen.shape[-1]), -1)
-    return np.maximum(seen.argmax(axis=-1), nan.max(axis=-1))
-
-
-def _places_by_element(array: Any, regions: Any, sizes: tuple[int, ...]) -> Any:
-    """Where in its image each region's largest element is, by one element of all regions after the other."""
+def _places_by_region(array: Any, sizes: tuple[int, ...]) -> Any:
+    """As :func:`_places`, one region of all images after the other."""
     ndim = len(sizes)
-    best: Any = None
-    for offsets in product(*[range(int((end - first).max(initial=0))) for first, end in regions]):
-        # A region that has no more elements looks at its last one again.
-        index = [np.minimum(first + offset, end - 1) for (first, end), offset in zip(regions, offsets)]
-        value = array[(..., *np.ix_(*index))]
-        place = np.zeros(sizes, np.int64)
-        for axis, row in enumerate(row_lengths(array.shape[-ndim:])):
-            place += (index[axis] * row).reshape((-1,) + (1,) * (ndim - axis - 1))
-        if best is None:
-            best, places = value, np.broadcast_to(place, value.shape)
-            continue
-        larger = (value > best) | (value != value)
-        best, places = np.where(larger, value, best), np.where(larger, place, places)
-    return np.zeros((*array.shape[:-ndim], *sizes), np.int64) if best is None else places
-
-
-def _places_by_region(array: Any, spans_of_axes: Any, sizes: tuple[int, ...]) -> Any:
-    """As :func:`_places_by_element`, one region of all images after the other."""
-    ndim = len(sizes)
-    rows = row_lengths(array.shape[-ndim:])
-    regions = [list(zip(*each)) for each in spans_of_axes]
-    places: Any = np.zeros_like(array, shape=(*array.shape[:-ndim], *sizes), dtype=np.int64)
-    no_nan = array.__class__ is np.ndarray and not np.isnan(array).any()
+    own = array.shape[-ndim:]
+    regions = [list(zip(*each)) for each in _regions(own, sizes)]
+    places: Any = np.empty((*array.shape[:-ndim], *sizes), np.int64)
+    no_nan = not np.isnan(array).any()
     for at in product(*map(range, sizes)):
         spans = [regions[axis][place] for axis, place in enumerate(at)]
         window = array[(..., *(slice(int(first), int(end)) for first, end in spans))]
         window = window.reshape((*array.shape[:-ndim], math.prod(window.shape[-ndim:])))
-        chosen = window.argmax(axis=-1) if no_nan else _place_of_largest(window)
+        chosen = window.argmax(axis=-1) if no_nan else place_of_largest(window)
         place = 0
-        for (first, end), row in zip(reversed(spans), reversed(rows)):
+        for (first, end), row in zip(reversed(spans), reversed(row_lengths(own))):
             place = place + (first + chosen % (end - first)) * row
             chosen = chosen // (end - first)
         places[(..., *at)] = place

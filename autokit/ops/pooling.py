@@ -13,11 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autokit.current_gpu import OnGPU
-from autokit.devices import contiguous, laid_as, module_of, on_a_gpu, with_channels_as
+from autokit.devices import contiguous, laid_as, module_of, with_channels_as
 from autokit.dtypes import FLOATS
 from autokit.ops.blocks import BLOCK, BLOCKS_OF_THREADS, pieces
-from autokit.ops.gpu.arrays import counting, like
+from autokit.ops.gpu.arrays import counting, like, sent
 from autokit.ops.gpu.kernels import fused
 from autokit.ops.gpu.ufuncs import add_at
 from autokit.ops.index import read_at
@@ -107,22 +106,52 @@ def places_of_maxima(a: Any, pooling: Pooling) -> Any:
     pooling = pooling.reaching()
     lowest = -np.inf if a.dtype.kind in FLOATS else np.iinfo(a.dtype).min
     padded = _padded(a, pooling, lowest)
-    if a.__class__ is not np.ndarray and on_a_gpu(a):
-        return _places_on_gpu(padded, pooling)
+    find = _places_in_blocks if padded.__class__ is np.ndarray else _places_in_windows
+    return find(padded, pooling)
+
+
+def _places_in_windows(padded: Any, pooling: Pooling) -> Any:
+    """Of all windows, side by side in one copy, the places of their largest elements."""
+    ndim = len(pooling.sizes)
+    lead, steps = padded.strides[:-ndim], padded.strides[-ndim:]
+    of_window = [step * skip for step, skip in zip(steps, pooling.stride)]
+    inside = [step * apart for step, apart in zip(steps, pooling.dilation)]
+    shape = (*padded.shape[:-ndim], *pooling.output)
+    seen = strided(padded, (*shape, *pooling.kernel), (*lead, *of_window, *inside))
+    corners, first_inside, offsets = sent(padded, _corners, pooling)
+    # A window of nothing but the lowest number finds it in the padding first.
+    chosen = np.maximum(place_of_largest(seen.reshape((*shape, math.prod(pooling.kernel)))), first_inside)
+    return read_at(offsets, (chosen,)) + corners
+
+
+def place_of_largest(rows: Any) -> Any:
+    """Where in each row the largest number is: the first of equals, but as in PyTorch the last NaN."""
+    chosen = rows.argmax(axis=-1)
+    if rows.dtype.kind not in FLOATS:
+        return chosen
+    return np.maximum(chosen, _last_nan(rows, counting(rows, rows.shape[-1]), axis=rows.ndim - 1))
+
+
+@fused
+def _last_nan(rows, numbers, /, axis):
+    return np.max(np.where(rows != rows, numbers, -1), axis=axis)
+
+
+# ------------------------------------------------------------ the same on a CPU, some images at a time
+
+
+def _places_in_blocks(padded: Any, pooling: Pooling) -> Any:
     corners, first_inside, offsets = _corners(pooling)
     chosen = _first_largest(padded, pooling)
-    # A window of nothing but the lowest number finds it in the padding first.
-    if padded is not a:
+    if padded.shape[-len(pooling.sizes) :] != pooling.sizes:
         chosen = np.maximum(chosen, first_inside)
-    places = offsets.take(chosen) if chosen.__class__ is np.ndarray else read_at(offsets, (chosen,))
+    places = offsets.take(chosen)
     places += corners
     return places
 
 
 def _first_largest(padded: Any, pooling: Pooling) -> Any:
-    """Which of its places holds each window's first largest element, some images at a time."""
-    if padded.__class__ is not np.ndarray:
-        return _first_of_places(padded, pooling)
+    """Which of its places holds each window's first largest element."""
     sizes = padded.shape[-len(pooling.sizes) :]
     images = padded.reshape((-1, *sizes))
     chosen = np.empty((len(images), *pooling.output), np.min_scalar_type(math.prod(pooling.kernel)))
@@ -154,7 +183,7 @@ def _first_of_places(padded: Any, pooling: Pooling) -> Any:
     for value in seen[1:]:
         passing &= value != largest
         chosen += passing
-    if padded.dtype.kind in FLOATS and (padded.__class__ is not np.ndarray or (largest != largest).any()):
+    if padded.dtype.kind in FLOATS and (largest != largest).any():
         for number, value in enumerate(seen):  # of several NaNs the last one counts
             chosen = np.where(value != value, chosen.dtype.type(number), chosen)
     return chosen
@@ -191,35 +220,6 @@ def _places_by_loop(a: Any, pooling: Pooling) -> Any:
     if not shared("native_pooling.places_of_maxima", (images, places), (0, 1), step):
         return None
     return places.reshape((*a.shape[:-2], *pooling.output))
-
-
-def _places_on_gpu(padded: Any, pooling: Pooling) -> Any:
-    """All windows side by side in one copy, and of each the place of its largest element."""
-    ndim = len(pooling.sizes)
-    lead, steps = padded.strides[:-ndim], padded.strides[-ndim:]
-    of_window = [step * skip for step, skip in zip(steps, pooling.stride)]
-    inside = [step * apart for step, apart in zip(steps, pooling.dilation)]
-    shape = (*padded.shape[:-ndim], *pooling.output)
-    seen = strided(padded, (*shape, *pooling.kernel), (*lead, *of_window, *inside))
-    seen = seen.reshape((*shape, math.prod(pooling.kernel)))
-    corners, first_inside, offsets = _corners_on_gpu(pooling, module_of(padded), padded.device.id)
-    # A window of nothing but the lowest number finds it in the padding first.
-    chosen = np.maximum(seen.argmax(axis=-1), first_inside)
-    if padded.dtype.kind in FLOATS:
-        np.maximum(chosen, _last_nan(seen, counting(padded, seen.shape[-1]), axis=seen.ndim - 1), out=chosen)
-    return offsets[chosen] + corners
-
-
-@fused
-def _last_nan(seen, numbers, /, axis):
-    return np.max(np.where(seen != seen, numbers, -1), axis=axis)
-
-
-@lru_cache(maxsize=64)
-def _corners_on_gpu(pooling: Pooling, module: Any, device: int) -> list[Any]:
-    """As :func:`_corners`, sent there once."""
-    with OnGPU(device):
-        return [module.asarray(each) for each in _corners(pooling)]
 
 
 def row_lengths(sizes: tuple[int, ...]) -> list[int]:

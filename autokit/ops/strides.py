@@ -10,6 +10,7 @@ import numpy as np
 
 from autokit.batches import Batch
 from autokit.devices import address_of, beside, module_of
+from autokit.meta_array import MetaArray
 from autokit.ops.dims import place_of, sizes_of, whole
 from autokit.ops.gpu.arrays import like
 from autokit.ops.gpu.ufuncs import add_at
@@ -28,6 +29,8 @@ def strided(a: Any, shape: tuple[int, ...], strides: tuple[int, ...], offset: in
     if a.__class__ is Batch:
         full = a.full
         return Batch(strided(full, (full.shape[0], *shape), (full.strides[0], *strides), offset), a.level)
+    if a.__class__ is MetaArray:
+        return MetaArray(shape, a.dtype)
     if not isinstance(a, np.ndarray):
         module = module_of(a)
         if not offset:

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 import autokit
-from autokit.ops import native
+from autokit.ops import adaptive_pool, native, pooling
 from tests.ops.beside import refusals
 from tests.support import require
 
@@ -208,3 +209,35 @@ def test_a_window_that_sees_only_padding_has_no_maximum():
 def test_empty_results():
     assert autokit.nn.functional.adaptive_avg_pool2d(autokit.ones(1, 4, 4), 0).shape == (1, 0, 0)
     assert autokit.nn.functional.adaptive_max_pool2d(autokit.ones(0, 1, 4, 4), 2).shape == (0, 1, 2, 2)
+
+
+@given(st.data())
+def test_all_windows_at_once_give_the_places_that_blocks_of_images_give(data: st.DataObject):
+    """What computes on a GPU, and for samples; of few different numbers, so that many are equal."""
+    ndim = data.draw(st.integers(1, 2), "dimensions")
+
+    def numbers(least: int, most: int) -> tuple[int, ...]:
+        return tuple(data.draw(st.lists(st.integers(least, most), min_size=ndim, max_size=ndim)))
+
+    kernel, stride, dilation = numbers(1, 3), numbers(1, 3), numbers(1, 2)
+    sizes = tuple((width - 1) * step + 1 + more for width, step, more in zip(kernel, dilation, numbers(0, 5)))
+    output = tuple(
+        (size - (width - 1) * step - 1) // skip + 1
+        for size, width, step, skip in zip(sizes, kernel, dilation, stride)
+    )
+    values = st.sampled_from([0.0, 1.0, -np.inf, np.nan])
+    images = data.draw(arrays(np.float32, (2, *sizes), elements=values))
+    windows = pooling.Pooling(sizes, kernel, stride, (0,) * ndim, dilation, output)
+    expected = pooling._places_in_blocks(images, windows)
+    np.testing.assert_array_equal(pooling._places_in_windows(images, windows), expected)
+
+
+@given(st.data())
+def test_regions_are_pooled_alike_one_by_one_as_windows_and_by_a_table(data: st.DataObject):
+    own = tuple(data.draw(st.lists(st.integers(1, 7), min_size=1, max_size=2), "sizes"))
+    sizes = tuple([data.draw(st.integers(1, size + 1), "regions") for size in own])
+    values = st.sampled_from([0.0, 1.0, -np.inf, np.nan])
+    images = data.draw(arrays(np.float32, (2, *own), elements=values))
+    expected = adaptive_pool._places_by_region(images, sizes)
+    np.testing.assert_array_equal(adaptive_pool._places(images, own, sizes), expected)
+    np.testing.assert_array_equal(adaptive_pool._places_by_table(images, own, sizes), expected)

@@ -108,13 +108,17 @@ def solve(a: Any, b: Any) -> Any:
 
 
 def counting(array: Any, count: int) -> Any:
-    """0, 1, 2, … up to ``count``, beside ``array``; on a GPU made once."""
-    if not on_a_gpu(array):
-        return np.arange(count)
-    return _counting(module_of(array), array.device.id, count)
+    """0, 1, 2, … up to ``count``, beside ``array``."""
+    return np.arange(count) if not on_a_gpu(array) else sent(array, np.arange, count)
 
 
-@lru_cache(maxsize=64)
-def _counting(module: Any, device: int, count: int) -> Any:
+def sent(array: Any, make: Callable[..., Any], *given: Any) -> Any:
+    """The arrays that ``make`` makes of what is ``given``, beside ``array``: sent to its GPU once."""
+    return _sent(module_of(array), array.device.id, make, *given) if on_a_gpu(array) else make(*given)
+
+
+@lru_cache(maxsize=256)
+def _sent(module: Any, device: int, make: Callable[..., Any], *given: Any) -> Any:
+    made = make(*given)
     with OnGPU(device):
-        return module.arange(count)
+        return tuple(map(module.asarray, made)) if isinstance(made, tuple) else module.asarray(made)
