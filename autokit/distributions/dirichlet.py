@@ -11,8 +11,20 @@ from autokit.devices import beside, to_numpy
 from autokit.distributions import constraints
 from autokit.distributions.distribution import Distribution
 from autokit.distributions.implicit import moving
+from autokit.ops.samples import one_sample_at_a_time
 from autokit.random import default_generator
 from autokit.tensor import Tensor, new_tensor
+
+
+@one_sample_at_a_time
+def _shares(concentration: Tensor) -> Tensor:
+    """Draws, with a gradient to ``concentration``."""
+    own = concentration.array
+    limits = np.finfo(own.dtype)
+    drawn = np.maximum(default_generator.gamma(to_numpy(own)), np.finfo(np.float64).tiny)
+    shares = (drawn / drawn.sum(-1, keepdims=True)).astype(own.dtype)
+    shares = np.clip(shares, limits.tiny, 1 - limits.epsneg)
+    return moving(new_tensor(beside(own, shares)), concentration)
 
 
 class Dirichlet(Distribution):
@@ -57,13 +69,7 @@ class Dirichlet(Distribution):
         return self.concentration * (total - self.concentration) / (total.pow(2) * (total + 1))
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        concentration = self.concentration.expand(self._extended_shape(sample_shape))
-        own = concentration.array
-        limits = np.finfo(own.dtype)
-        drawn = np.maximum(default_generator.gamma(to_numpy(own)), np.finfo(np.float64).tiny)
-        shares = (drawn / drawn.sum(-1, keepdims=True)).astype(own.dtype)
-        shares = np.clip(shares, limits.tiny, 1 - limits.epsneg)
-        return moving(new_tensor(beside(own, shares)), concentration)
+        return _shares(self.concentration.expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value: Tensor) -> Tensor:
         self._validate_sample(value)

@@ -10,10 +10,12 @@ import autokit
 from autokit.devices import beside, to_numpy
 from autokit.distributions import constraints
 from autokit.distributions.distribution import Distribution, broadcast_all
+from autokit.ops.samples import one_sample_at_a_time
 from autokit.random import default_generator
 from autokit.tensor import Tensor, new_tensor
 
 
+@one_sample_at_a_time
 def standard_gamma(concentration: Tensor) -> Tensor:
     """Numbers from gamma distributions of rate 1, with a gradient to ``concentration``."""
     drawn = default_generator.gamma(to_numpy(concentration.array)).astype(concentration.array.dtype)

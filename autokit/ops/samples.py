@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -314,6 +315,19 @@ def by_samples(
         return _of_nothing(function, arguments, settings, level)
     finally:
         level.looping = looping
+
+
+def one_sample_at_a_time(function: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
+    """``function`` of a tensor, which in a ``vmap`` is called for each of its samples."""
+
+    @wraps(function)
+    def apply(input: Tensor) -> Tensor:
+        level = newest([input.array])
+        if level is None:
+            return function(input)
+        return by_samples(apply, function.__name__, (input,), {}, level)
+
+    return apply
 
 
 def _joined(rows: list[Any], level: Level) -> Any:

@@ -12,7 +12,7 @@ import inspect
 import os
 from collections.abc import Callable
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -214,36 +214,60 @@ def fitting_form(name: str, arguments: tuple[Any, ...], settings: dict[str, Any]
     if ways and not fitting:
         raise _error(name, ways, arguments, settings)
     # A tensor stands for a number only where no way takes it as a tensor.
-    as_tensors = [form for form in fitting if not plain_numbers(form, arguments, settings)[2]]
+    as_tensors = [form for form in fitting if not has_tensors_for_numbers(form, arguments, settings)]
     return next(iter(as_tensors or fitting), None)
+
+
+def has_tensors_for_numbers(
+    form: list[Parameter], arguments: tuple[Any, ...], settings: dict[str, Any]
+) -> bool:
+    """Whether a tensor stands where ``form`` takes numbers alone."""
+    return any(
+        _takes_numbers(parameter) and (isinstance(value, Tensor) or _holds_tensors(value))
+        for parameter, value in _pairs(form, arguments, settings)
+    )
 
 
 def plain_numbers(
     form: list[Parameter], arguments: tuple[Any, ...], settings: dict[str, Any]
-) -> tuple[tuple[Any, ...], dict[str, Any], bool]:
-    """The arguments with numbers for the tensors that stand for one, and whether there were any."""
-    named = {parameter.name: parameter for parameter in form}
-    rest = form[-1:] * len(arguments)
-    changed = False
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments with numbers for the tensors that stand for one."""
 
     def plain(parameter: Parameter | None, value: Any) -> Any:
-        nonlocal changed
-        if parameter is None or not _OF_TENSORS.isdisjoint(parameter.kinds):
+        if not _takes_numbers(parameter):
             return value
-        if isinstance(value, tuple | list) and Tensor in map(type, value):
+        if _holds_tensors(value):
             return [plain(parameter, each) for each in value]
-        if isinstance(value, Tensor):
-            changed = True
-            if value.__class__ is not Tensor:
-                return value
-            if value.array.ndim and "sizes" in parameter.kinds:
-                return value.array.tolist()
-            number = value.array.item()
-            return int(number) if "ints" in parameter.kinds else number
-        return value
+        if value.__class__ is not Tensor:
+            return value
+        if value.array.ndim and "sizes" in parameter.kinds:
+            return value.array.tolist()
+        number = value.array.item()
+        return int(number) if "ints" in parameter.kinds else number
 
-    numbers = tuple([plain(*pair) for pair in zip([*form[: len(arguments)], *rest], arguments)])
-    return numbers, {each: plain(named.get(each), settings[each]) for each in settings}, changed
+    given = [plain(*pair) for pair in _pairs(form, arguments, settings)]
+    count = len(given) - len(settings)
+    return tuple(given[:count]), dict(zip(settings, given[count:]))
+
+
+def _pairs(
+    form: list[Parameter], arguments: tuple[Any, ...], settings: dict[str, Any]
+) -> list[tuple[Parameter | None, Any]]:
+    """What is given, each with the parameter that it is for; arguments first."""
+    named = {parameter.name: parameter for parameter in form}
+    rest = form[-1:] * len(arguments)
+    return [
+        *zip([*form[: len(arguments)], *rest], arguments),
+        *[(named.get(each), value) for each, value in settings.items()],
+    ]
+
+
+def _takes_numbers(parameter: Parameter | None) -> TypeGuard[Parameter]:
+    return parameter is not None and _OF_TENSORS.isdisjoint(parameter.kinds)
+
+
+def _holds_tensors(value: Any) -> bool:
+    return isinstance(value, tuple | list) and Tensor in map(type, value)
 
 
 _OF_TENSORS = {"Tensor", "tensors", "any"}
@@ -365,7 +389,9 @@ def looked_at(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
                 return (*arguments[: len(form) - 1], arguments[len(form) - 1 :]), settings
             if rest in settings:
                 return _with_rest_by_place(rest, arguments, settings)
-            arguments, settings, changed = plain_numbers(form, arguments, settings)
+            changed = has_tensors_for_numbers(form, arguments, settings)
+            if changed:
+                arguments, settings = plain_numbers(form, arguments, settings)
             renamed = in_our_words(form, function, settings)
             if changed or renamed != settings:  # another tensor of that type may stand for no number
                 return arguments, renamed
@@ -449,7 +475,7 @@ def _in_todays_order(
         f"This overload of {called} is deprecated:\n\t{called}({older})\nConsider using one of the following "
         f"signatures instead:\n\t{called}({tensors}, *, {todays})"
     )
-    arguments, settings, _ = plain_numbers(form, arguments, settings)
+    arguments, settings = plain_numbers(form, arguments, settings)
     given = {**dict(zip([each.name for each in form], arguments)), **settings}
     operands = [each.name for each in form if each.name in given and each.name not in factors]
     return tuple([given.pop(each) for each in operands]), given

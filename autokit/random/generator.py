@@ -342,14 +342,17 @@ class Generator:
         angle = math.pi * (self._uniform(_size(shape), FLOAT64) - 0.5)
         return narrowed(multiply_add(_libm(math.tan, angle), sigma, median), dtype).reshape(shape)
 
+    @_for_samples
     def poisson(self, rates: Array) -> Array:
         """How many events happen at each of the ``rates``; equal to PyTorch's ``poisson``."""
         return self._one_by_one(rejection.poisson, rates)
 
+    @_for_samples
     def binomial(self, counts: Array, chances: Array) -> Array:
         """How many of the ``counts`` trials succeed; equal to PyTorch's ``binomial``."""
         return self._one_by_one(rejection.binomial, counts, chances)
 
+    @_for_samples
     def gamma(self, shapes: Array) -> Array:
         """Numbers from gamma distributions of rate 1; equal to PyTorch's."""
         drawn = rejection.gamma(

@@ -387,3 +387,42 @@ def test_distributions_of_samples_are_looked_at_too():
     np.testing.assert_allclose(slopes, scales**-3 - 1 / scales, rtol=1e-5)
     with pytest.raises(ValueError, match="Expected parameter scale"):
         autokit.vmap(density)(autokit.tensor([1.0, -1.0]))
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda D, one: D.Gamma(one, 1.0).sample(),
+        lambda D, one: D.Poisson(one * 1e4).sample(),
+        lambda D, one: D.Binomial(10**6, one / 2).sample(),
+        lambda D, one: D.Dirichlet(one.expand(3)).sample(),
+        lambda D, one: D.Beta(one, one).sample(),
+        lambda D, one: D.Normal(one, 1.0).sample(),
+    ],
+)
+@pytest.mark.parametrize("own", [True, False])
+def test_samples_of_a_vmap_draw_apart_where_that_is_asked(draw: Any, own: bool):
+    """With parameters of their own, and with those that all share."""
+    one = autokit.tensor(1.0)
+
+    def program(x: Any) -> Any:
+        return x * 0 + draw(autokit.distributions, x if own else one)
+
+    x = autokit.ones(5)
+    apart, alike = (autokit.vmap(program, randomness=how)(x) for how in ("different", "same"))
+    assert len(apart.reshape(5, -1)[:, 0].unique()) == 5
+    assert len(alike.reshape(5, -1)[:, 0].unique()) == 1
+    with pytest.raises(RuntimeError, match="randomness error mode"):
+        autokit.vmap(program)(x)
+
+
+def test_gradients_of_samples_flow_through_gamma_draws():
+    def slope(concentration: Any) -> Any:
+        draw = autokit.func.grad(lambda a: autokit.distributions.Gamma(a, 1.0).rsample())
+        return draw(concentration)
+
+    autokit.manual_seed(4)
+    each = [slope(autokit.tensor(a)) for a in (0.5, 1.0, 2.0)]
+    autokit.manual_seed(4)
+    found = autokit.vmap(slope, randomness="different")(autokit.tensor([0.5, 1.0, 2.0]))
+    np.testing.assert_allclose(found, autokit.stack(each), rtol=1e-5)
