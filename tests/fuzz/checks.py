@@ -405,6 +405,9 @@ def _deficient(_: str, call: Call) -> bool:
         if matrix.ndim < 2 or not matrix.size or not np.isfinite(matrix).all():
             continue
         values = np.linalg.svd(matrix, compute_uv=False)
+        triangle = re.search("triangular|cholesky", call.expression) is not None
+        if triangle and not matrix.diagonal(0, -2, -1).all():
+            return True
         if (values[..., -1] <= 1e-5 * values[..., 0]).any():
             return True
     return False

@@ -348,6 +348,6 @@ PLAIN = (
         "cum",
         "trap",
     ),
-    "fft",
+    *("fft", "stft"),
 )
 """Parts of the names of functions that sum products: inf and 1e30 there depend on the order of the sums."""

@@ -93,7 +93,7 @@ def _dropout_of_channels(
 ) -> Tensor:
     _refuse_probability(p)
     inplace = bool(inplace)
-    if batched:
+    if batched or not training:
         return _dropout(input, p, training, inplace, channels=True)
     result = _dropout(input.unsqueeze(0), p, training, False, channels=True).squeeze(0)
     return input.copy_(result) if inplace else result

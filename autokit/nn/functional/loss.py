@@ -22,12 +22,13 @@ from autokit.nn.functional.loss_checks import (
     require_weight_of_classes,
 )
 from autokit.ops.choices import where
+from autokit.ops.complex_numbers import is_complex
 from autokit.ops.direct import direct
 from autokit.ops.distance_loss import huber_loss as _huber_loss
 from autokit.ops.distance_loss import mse_loss as _mse_loss
 from autokit.ops.distance_loss import smooth_l1_loss as _smooth_l1_loss
 from autokit.ops.elementwise import abs as _abs
-from autokit.ops.errors import describe, dimension_error, require_floats
+from autokit.ops.errors import describe, dimension_error, kind_of, require_floats
 from autokit.ops.loss import LARGE, class_factors, is_large, shift_of
 from autokit.ops.loss import binary_cross_entropy as _binary_cross_entropy
 from autokit.ops.loss import binary_cross_entropy_with_logits as _binary_cross_entropy_with_logits
@@ -153,6 +154,11 @@ def huber_loss(
         raise RuntimeError(f"huber_loss does not support non-positive values for delta: it is {delta}")
     refuse_integers("huber_loss", input, target)
     require_floats_of(input, "huber_loss")
+    if is_complex(target):
+        raise RuntimeError(
+            f"result type {kind_of(target)} can't be cast to the desired output type {kind_of(input)}: give "
+            "real targets"
+        )
     target = target.to(input.dtype)
     if weight is None:
         return _huber_loss(input, target, reduction=reduction, delta=delta)
