@@ -199,6 +199,9 @@ class Node:
             self.hooks = Hooks()
         return self.hooks
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError(f"cannot pickle '{self.kind}' object")
+
     def __repr__(self) -> str:
         return f"<{self.kind}>"
 

@@ -5,15 +5,24 @@ from __future__ import annotations
 from copy import deepcopy as _deepcopy
 from typing import Any
 
-from autokit.devices import copied, put_on, to_numpy
+import numpy as np
+
+from autokit.devices import address_of, copied, put_on, to_numpy
+from autokit.memory import Storage
+from autokit.ops.strides import strided
+from autokit.ops.warn import warn
 from autokit.tensor import Tensor
 
-_OWN = {"_accumulator", "_accumulator_hooks", "_base", "_one_of_several", "_unrecorded_view"}
+_OWN = {"_accumulator", "_accumulator_hooks", "_base", "_hooks", "_one_of_several"} | {
+    "_post_accumulate_hooks",
+    "_retains",
+    "_unrecorded_view",
+}
 """What a copy does not take over."""
 
 
 def deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
-    """A leaf with memory of its own, and with a copy of the gradient."""
+    """A leaf with memory of its own, and with a copy of the gradient; what shared memory still does."""
     if self._node is not None:
         raise RuntimeError(
             "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at "
@@ -21,27 +30,48 @@ def deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
         )
     same = object.__new__(type(self))
     memo[id(self)] = same
-    same.array = copied(self.array)
+    same.array = _copy_of_memory(self.array, memo)
     same._node = same._storage = None
+    if self._storage is not None and not self._storage.of_inference:
+        same._storage = memo.setdefault(id(self._storage), Storage())
     same._requires_grad = self._requires_grad
     same._grad = _deepcopy(self._grad, memo)
-    same.__dict__.update(_deepcopy({k: v for k, v in self.__dict__.items() if k not in _OWN}, memo))
+    same.__dict__.update(_deepcopy(_notes(self), memo))
     return same
 
 
+def _copy_of_memory(array: Any, memo: dict[int, Any]) -> Any:
+    """``array`` in a copy of the whole memory that it is a view of, which is made once."""
+    if array.__class__ is not np.ndarray:
+        return copied(array)
+    owner = array.base if isinstance(array.base, np.ndarray) else array
+    if id(owner) not in memo:
+        memo[id(owner)] = owner.copy(order="K")
+    copy = memo[id(owner)]
+    if owner is array or copy.strides != owner.strides:  # if there are gaps in the memory, it has none
+        return copy if owner is array else copied(array)
+    return strided(copy, array.shape, array.strides, address_of(array) - address_of(owner))
+
+
+def _notes(tensor: Tensor) -> dict[str, Any]:
+    """What the learner has noted at ``tensor``: its name, and attributes of their own."""
+    return {name: value for name, value in tensor.__dict__.items() if name not in _OWN}
+
+
 def reduce_ex(self: Tensor, protocol: Any) -> Any:
-    """What pickle keeps of a leaf: its elements, on the CPU, and where they were."""
-    if self._node is not None:
-        raise RuntimeError("a tensor inside a graph cannot be pickled: pickle its .detach()")
+    """What pickle keeps: the elements, on the CPU, where they were, and notes; it will be a leaf."""
+    hooks = (
+        self.__dict__.get("_hooks") if self._node is None else self._node.hooks and self._node.hooks.result
+    )
+    for hook in (hooks or {}).values():
+        warn(f"backward hook {getattr(hook, '__name__', 'hook')} on tensor will not be serialized")
     array = self.array if self.is_cpu else to_numpy(self.array)
-    return _unpickled, (type(self), array, self._requires_grad, self.name, str(self.device))
+    return _unpickled, (type(self), array, self._requires_grad, str(self.device)), _notes(self) or None
 
 
-def _unpickled(kind: type[Tensor], array: Any, requires_grad: bool, name: str, where: str = "cpu") -> Tensor:
+def _unpickled(kind: type[Tensor], array: Any, requires_grad: bool, where: str) -> Tensor:
     tensor = object.__new__(kind)
     tensor.array = array if where == "cpu" else put_on(where, array)
     tensor._node = tensor._grad = tensor._storage = None
     tensor._requires_grad = requires_grad
-    if name:
-        tensor.name = name
     return tensor
