@@ -16,9 +16,12 @@ import mmap
 import os
 import pickle
 import socket
+from io import BytesIO
 from itertools import accumulate
 from multiprocessing.connection import Connection
 from typing import Any
+
+from autokit.tensor import Tensor
 
 _BY_FILE_FROM = 16_384  # bytes of arrays from which on a file is faster than the pipe
 _ALIGNMENT = 64  # of arrays in the file, as processors like it
@@ -28,7 +31,23 @@ _HAS_FILES = hasattr(os, "memfd_create") and hasattr(socket, "send_fds")
 def packed(message: Any) -> tuple[bytes, list[pickle.PickleBuffer]]:
     """``message`` as bytes and, apart from these, the memory of its arrays; raises what pickling raises."""
     buffers: list[pickle.PickleBuffer] = []
-    return pickle.dumps(message, protocol=5, buffer_callback=buffers.append), buffers
+    content = BytesIO()
+    _Pickler(content, protocol=5, buffer_callback=buffers.append).dump(message)
+    return content.getvalue(), buffers
+
+
+class _Pickler(pickle.Pickler):
+    """Pickles for another process, where no graph goes on."""
+
+    def reducer_override(self, value: Any) -> Any:
+        """Refuse a tensor that a graph made."""
+        if isinstance(value, Tensor) and value._node is not None:
+            raise RuntimeError(
+                "Cowardly refusing to serialize non-leaf tensor which requires_grad, since autograd does not "
+                "support crossing process boundaries. If you just want to transfer the data, call detach() "
+                "on the tensor before serializing (e.g., putting it on the queue)."
+            )
+        return NotImplemented
 
 
 def send(connection: Connection, message: tuple[bytes, list[pickle.PickleBuffer]]) -> None:

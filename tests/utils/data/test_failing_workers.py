@@ -74,7 +74,7 @@ def test_a_batch_that_cannot_be_pickled_says_so():
     with pytest.raises(Exception, match="is pickled on its way from a worker"):
         list(data.DataLoader(Squares(), num_workers=1, collate_fn=lambda samples: lambda: None))
     weight = ak.ones(1, requires_grad=True)
-    with pytest.raises(RuntimeError, match=r"pickle its \.detach\(\)"):
+    with pytest.raises(RuntimeError, match="Cowardly refusing to serialize non-leaf tensor"):
         list(data.DataLoader([0], num_workers=1, collate_fn=lambda samples: weight * 2))
 
 
