@@ -191,15 +191,23 @@ def describe(tensor: Tensor) -> str:
 
 
 def name_in_program(tensor: Any) -> str:
-    """The variable that holds ``tensor`` in the innermost frame that has one, or an empty string."""
+    """The variable that holds ``tensor`` in the innermost frame that has one, or an empty string.
+
+    A parameter that no variable holds has its name in the module that computes.
+    """
     frame: FrameType | None = sys._getframe(1)
+    own = ""
     while frame is not None:
+        held = frame.f_locals
         if not frame.f_globals.get("__name__", "").startswith("autokit."):
-            for name, value in frame.f_locals.items():
+            for name, value in held.items():
                 if value is tensor and not name.startswith("_"):
                     return name
+        parameters = getattr(held.get("self"), "_parameters", None) if not own else None
+        if isinstance(parameters, dict):
+            own = next((name for name, value in parameters.items() if value is tensor), "")
         frame = frame.f_back
-    return ""
+    return own
 
 
 def broadcast_message(a: tuple[int, ...], b: tuple[int, ...]) -> str:

@@ -101,20 +101,25 @@ def on_one_device(operation: Operation, operands: Sequence[Any]) -> tuple[Tensor
         return None
     from autokit.ops.convert import move
 
-    for each in tensors:
-        if each.device != where and (each.array.ndim or each.device.type != "cpu"):
-            other = next(one for one in tensors if one.device == where)
-            raise RuntimeError(
-                "Expected all tensors to be on the same device, but found at least two devices, "
-                f"{where} and {each.device}! {operation.name} got {describe(other)} on {where} and "
-                f"{describe(each)} on {each.device}; .to({str(where)!r}) or .cpu() brings one to the other"
-            )
+    refuse_two_devices(operation.name, tensors, where)
     return tuple(
         [
             move(each, where) if isinstance(each, Tensor) and each.device != where else each
             for each in operands
         ]
     )
+
+
+def refuse_two_devices(name: str, tensors: Sequence[Tensor], where: device | None) -> None:
+    """Raise PyTorch's error if one of the ``tensors`` is not on ``where``, the GPU of another; with both."""
+    for each in tensors:
+        if where is not None and each.device != where and (each.array.ndim or each.device.type != "cpu"):
+            other = next(one for one in tensors if one.device == where)
+            raise RuntimeError(
+                "Expected all tensors to be on the same device, but found at least two devices, "
+                f"{where} and {each.device}! {name} got {describe(other)} on {where} and "
+                f"{describe(each)} on {each.device}; .to({str(where)!r}) or .cpu() brings one to the other"
+            )
 
 
 def refuse_bools(operands: list[Any] | tuple[Any, ...]) -> None:

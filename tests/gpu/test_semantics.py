@@ -68,6 +68,17 @@ def test_two_devices_do_not_meet(x: torch.Tensor, meet: Any):
         meet(x, b)
 
 
+@pytest.mark.parametrize("bias", [False, True])
+def test_the_weight_of_a_layer_on_another_device_is_told_by_its_name(x: torch.Tensor, bias: bool):
+    layer = nn.Linear(3, 2, bias=bias)
+    weight, terms = layer.weight, layer.bias
+    with pytest.raises(RuntimeError, match=r"got x \(2×3, .* on cuda:0 and weight \(2×3, .* on cpu"):
+        nn.functional.linear(x, weight, terms)
+    del weight
+    with pytest.raises(RuntimeError, match=r"x \(2×3, .* and weight \(2×3, .*\[in Linear"):
+        layer(x)
+
+
 def test_a_cpu_tensor_without_dimensions_comes_along(x: torch.Tensor):
     half = torch.tensor(0.5, requires_grad=True)
     y = x * half

@@ -9,6 +9,7 @@ from autokit.ops.affine import affine
 from autokit.ops.direct import direct
 from autokit.ops.errors import describe, dimension_error, refuse_bools_in, way_to_a_tensor
 from autokit.ops.linalg import matmul
+from autokit.ops.operands import gpu_among, refuse_two_devices
 from autokit.ops.unusual import asks_for_care, carefully, with_care
 from autokit.tensor import Tensor
 from autokit.thread_state import UNUSUAL
@@ -48,7 +49,13 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     if not fits:
         raise _linear_error(input, weight)
     if bias is None:
-        return matmul(input, weight.t())
+        try:
+            return matmul(input, weight.t())
+        except RuntimeError:
+            refuse_two_devices(
+                "linear", (input, weight), gpu_among((input, weight))
+            )  # turned, it has no name
+            raise
     terms = bias.array
     own = terms.dtype
     if (own is not kind and own != kind) or terms.ndim != 1 or len(terms) != shape[0] or kind.kind == "b":
