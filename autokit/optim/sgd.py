@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -118,9 +118,10 @@ class SGD(Optimizer):
         if weight_decay:
             weight_decay = number_of(weight_decay)
         maximize = group["maximize"]
+        is_plain = not (weight_decay or momentum or maximize)
         change_made = (next(clock), *line)  # one for all: nothing is recorded while they are changed
         on_gpu: list[Any] = []
-        kind = scale = None
+        kind = scale = scalars = by = None
         for param in group["params"]:
             gradient = param._grad
             if gradient is None:
@@ -133,66 +134,72 @@ class SGD(Optimizer):
             if array.dtype is not kind:
                 kind = array.dtype
                 scale = scalar(-lr, kind)  # NumPy multiplies by it twice as fast as by a Python number
-            if maximize:
-                change = -change
-            if weight_decay:
-                change = change + (weight_decay * array).astype(array.dtype, copy=False)
-            if momentum:
-                change = self._velocity(param, change, group)
-            if array.size <= PIECE or change.__class__ is SparseArray:
+                scalars = None
+            if not is_plain:
+                by = by or _numbers(group, lr, weight_decay)
+                if scalars is None:
+                    scalars = [None if each is None else scalar(each, kind) for each in by.numbers]
+                self._descend(param, by, scalars)
+            elif array.size <= PIECE or change.__class__ is SparseArray:
                 array += change * scale
             else:  # without another array as large as the parameter
                 for part in pieces(array):
                     array[part] += change[part] * scale
             (param._storage or storage_of(param)).note(change_made)
         if on_gpu:
-            self._update_on_gpu(on_gpu, lr, weight_decay, group)
+            self._descend_on_gpu(on_gpu, _numbers(group, lr, weight_decay))
 
-    def _update_on_gpu(
-        self, params: list[Any], lr: float, weight_decay: float, group: dict[str, Any]
-    ) -> None:
+    def _descend(self, param: Any, by: Numbers, numbers: list[Any]) -> None:
+        array, gradient = param.array, param._grad.array
+        velocity, first = self._velocity(param) if by.has_momentum else (None, False)
+        if array.size <= PIECE or gradient.__class__ is SparseArray:
+            _descend(array, gradient, velocity, *numbers, first=first, **by.settings)  # type: ignore[misc]
+            return
+        for part in pieces(array):
+            moving = None if velocity is None else velocity[part]
+            _descend(array[part], gradient[part], moving, *numbers, first=first, **by.settings)  # type: ignore[misc]
+
+    def _descend_on_gpu(self, params: list[Any], by: Numbers) -> None:
         """One step of all parameters, in one kernel; those without a velocity yet in another one."""
-        momentum = group["momentum"] or None
-        begun: list[Any] = []
-        new: list[Any] = []
+        rows: dict[bool, list[Any]] = {False: [], True: []}
         for param in params:
-            array, gradient, velocity = param.array, param._grad.array, None
-            rows = begun
-            if momentum is not None:
-                state = self.state[param]
-                if state.get("momentum_buffer") is None:
-                    state["momentum_buffer"] = new_tensor(np.empty_like(array))
-                    rows = new
-                velocity = state["momentum_buffer"].array
-            rows.append((array, gradient, velocity))
-        numbers = lr, weight_decay or None, momentum, 1 - group["dampening"]
-        settings = {"nesterov": group["nesterov"], "maximize": group["maximize"]}
-        for rows, first in ((begun, False), (new, True)):
-            if rows:
-                _descend(rows, numbers, first=first, **settings)
+            velocity, first = self._velocity(param) if by.has_momentum else (None, False)
+            rows[first].append((param.array, param._grad.array, velocity))
+        for first, some in rows.items():
+            if some:
+                _descend_all(some, by.numbers, first=first, **by.settings)
 
-    def _velocity(self, param: Any, gradient: Any, group: dict[str, Any]) -> Any:
-        if gradient.__class__ is SparseArray:
+    def _velocity(self, param: Any) -> tuple[Any, bool]:
+        """The array of the velocity, and whether it is new, and so without numbers."""
+        if param._grad.array.__class__ is SparseArray:
             raise NotImplementedError(
                 "SGD with momentum keeps a velocity for all rows, and so takes no sparse gradients here: "
                 "leave out sparse=True, or use SparseAdam"
             )
-        momentum = group["momentum"]
         state = self.state[param]
-        if state.get("momentum_buffer") is None:
-            state["momentum_buffer"] = new_tensor(gradient.copy())
-            velocity = state["momentum_buffer"].array
-        else:
-            velocity = state["momentum_buffer"].array
-            velocity *= momentum
-            fresh = gradient if not group["dampening"] else (1 - group["dampening"]) * gradient
-            velocity += fresh.astype(velocity.dtype, copy=False)
-        if not group["nesterov"]:
-            return velocity
-        return gradient + (momentum * velocity).astype(velocity.dtype, copy=False)
+        first = state.get("momentum_buffer") is None
+        if first:
+            state["momentum_buffer"] = new_tensor(np.empty_like(param._grad.array))
+        return state["momentum_buffer"].array, first
 
 
-@over_many
+class Numbers(NamedTuple):
+    """What :func:`_descend` takes beside arrays: numbers, None for those that are not used, and settings."""
+
+    numbers: tuple[float | None, ...]
+    settings: dict[str, bool]
+    has_momentum: bool
+
+
+def _numbers(group: dict[str, Any], lr: float, weight_decay: float) -> Numbers:
+    momentum, dampening = group["momentum"] or None, group["dampening"]
+    return Numbers(
+        (lr, weight_decay or None, momentum, 1 - dampening if dampening else None),
+        {"nesterov": group["nesterov"], "maximize": group["maximize"]},
+        momentum is not None,
+    )
+
+
 def _descend(
     array: Any,
     gradient: Any,
@@ -200,21 +207,24 @@ def _descend(
     rate: float,
     decay: float | None,
     momentum: float | None,
-    fresh: float,
+    fresh: float | None,
     /,
     first: bool,
     nesterov: bool,
     maximize: bool,
 ) -> None:
-    """The formula of :class:`SGD`, without the shortcuts that its method takes on the CPU."""
+    """The formula of :class:`SGD`."""
     change = -gradient if maximize else gradient
     if decay is not None:
-        change = change + decay * array
+        change = change + array * decay
     if velocity is not None:
         if first:
             velocity[...] = change
         else:
             velocity *= momentum
-            velocity += fresh * change
-        change = change + momentum * velocity if nesterov else velocity
-    array -= rate * change
+            velocity += change if fresh is None else change * fresh
+        change = change + velocity * momentum if nesterov else velocity
+    array -= change * rate
+
+
+_descend_all = over_many(_descend)

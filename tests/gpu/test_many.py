@@ -46,9 +46,9 @@ SGD = {"first": False, "nesterov": False, "maximize": False}
 CALLS: dict[str, list[Call]] = {
     "grad_scaler._multiplied": [((True,), (0.5,), {})],
     "sgd._descend": [
-        ((True, True, False), (0.1, None, None, 1.0), SGD),
+        ((True, True, False), (0.1, None, None, None), SGD),
         ((True, True, True), (0.1, 0.01, 0.9, 0.5), SGD | {"nesterov": True, "maximize": True}),
-        ((True, True, True), (0.1, None, 0.9, 1.0), SGD | {"first": True}),
+        ((True, True, True), (0.1, None, 0.9, None), SGD | {"first": True}),
     ],
     **{
         f"elementwise.{name}_change": [
