@@ -83,7 +83,8 @@ def public(function: Callable[..., Any]) -> Callable[..., Any]:
         nonlocal known
         if UNUSUAL:
             if COMPLEX:
-                complex_numbers.refuse_function(function.__name__, (*arguments, *settings.values()))
+                operands = [value for name, value in settings.items() if name != "out"]
+                complex_numbers.refuse_function(function.__name__, (*arguments, *operands))
             if asks_for_care(*arguments, *settings.values()):
                 return with_care(function.__name__, apply, arguments, settings)
         if not settings:

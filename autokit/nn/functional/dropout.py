@@ -14,6 +14,7 @@ import numpy as np
 from autokit import random
 from autokit.devices import beside
 from autokit.dtypes import FLOATS
+from autokit.ops.inplace import refuse_change
 from autokit.ops.sampling import in_memory_order, like_in_memory
 from autokit.ops.warn import warn
 from autokit.tensor import Tensor, new_tensor
@@ -93,6 +94,8 @@ def _dropout_of_channels(
 ) -> Tensor:
     _refuse_probability(p)
     inplace = bool(inplace)
+    if inplace and not batched:
+        refuse_change(input, fills=True)
     if batched or not training:
         return _dropout(input, p, training, inplace, channels=True)
     result = _dropout(input.unsqueeze(0), p, training, False, channels=True).squeeze(0)
