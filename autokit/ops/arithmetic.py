@@ -10,6 +10,7 @@ from autokit import dtypes
 from autokit.ops.complex_numbers import is_complex
 from autokit.ops.convert import cast
 from autokit.ops.errors import refuse_bools_in, require_floats, require_tensor
+from autokit.ops.gpu.kernels import fused
 from autokit.ops.inplace import in_place
 from autokit.ops.names import Names
 from autokit.ops.operands import common_dtype, fitting, refuse_bools, taking_numbers
@@ -226,6 +227,11 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1
 def plain_lerp(input, end, weight, /):
     """See :func:`lerp`."""
     require_floats("lerp_kernel_scalar", input)
+    return _between(input, end, weight)
+
+
+@fused
+def _between(input, end, weight, /):
     way = end - input
     return np.where(np.abs(weight) < 0.5, input + weight * way, end - way * (1 - weight))
 

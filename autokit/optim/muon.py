@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from autokit.autograd.modes import no_grad
-from autokit.ops.addmm import addmm
+from autokit.dtypes import BY_NAME
 from autokit.ops.filled import zeros_like
+from autokit.ops.gpu.kernels import fused
+from autokit.ops.recording import storage_of
 from autokit.optim.optimizer import Line, Optimizer, Params, check_one_element, number_of
-from autokit.tensor import Tensor
 
 _ADJUSTMENTS = (None, "original", "match_rms_adamw")
 
@@ -118,27 +121,45 @@ class Muon(Optimizer):
                     state["momentum_buffer"] = zeros_like(gradient)
                 average = state["momentum_buffer"].lerp_(gradient, 1 - momentum)
                 step = gradient.lerp(average, momentum) if group["nesterov"] else average
-                step = _orthogonal(step, group["ns_coefficients"], group["ns_steps"], group["eps"])
-                param.mul_(1 - lr * group["weight_decay"])
-                param.sub_(step * (lr * _factor(group["adjust_lr_fn"], *param.shape)))
+                step = _orthogonal(step.array, group["ns_coefficients"], group["ns_steps"], group["eps"])
+                rate = lr * _factor(group["adjust_lr_fn"], *param.shape)
+                _take_step(param.array, step, 1 - lr * group["weight_decay"], rate)
+                storage_of(param).change(*line)
 
 
-def _orthogonal(matrix: Tensor, coefficients: tuple[float, ...], steps: int, least: float) -> Tensor:
-    """``matrix`` with its singular values moved near 1 by a polynomial, as Newton and Schulz did."""
+def _orthogonal(matrix: Any, coefficients: tuple[float, ...], steps: int, least: float) -> Any:
+    """``matrix`` with its singular values moved near 1 by a polynomial, as Newton and Schulz did.
+
+    The numbers are those of bfloat16, in arrays of float32, which is what computes with them.
+    """
     if steps >= 100:
         raise ValueError("Number of steps must be less than 100 for computational efficiency")
     if len(coefficients) != 3:
         raise ValueError("Coefficients must be a tuple of exactly 3 values")
     first, third, fifth = coefficients
-    tall = matrix.size(0) > matrix.size(1)
-    turned = matrix.bfloat16()
-    if tall:
-        turned = turned.T
-    turned = turned / turned.norm().clamp(min=least)
+    tall = matrix.shape[0] > matrix.shape[1]
+    turned = _rounded(matrix.T if tall else matrix)
+    length = _rounded(np.sqrt(np.sum(turned * turned, keepdims=True)))
+    turned = _rounded(turned / np.maximum(length, least))
     for _ in range(steps):
-        squares = turned @ turned.T
-        turned = addmm(turned, addmm(squares, squares, squares, beta=third, alpha=fifth), turned, beta=first)
+        squares = _rounded(turned @ turned.T)
+        polynomial = _rounded(_combined(squares, squares @ squares, third, fifth))
+        turned = _rounded(_combined(turned, polynomial @ turned, first, 1.0))
     return turned.T if tall else turned
+
+
+def _rounded(array: Any) -> Any:
+    return array.astype(BY_NAME["bfloat16"].numpy).astype(np.float32)
+
+
+@fused
+def _combined(a: Any, b: Any, first: float, second: float, /) -> Any:
+    return a * first + b * second
+
+
+@fused
+def _take_step(array: Any, step: Any, kept: float, rate: float, /) -> None:
+    array[...] = (array * kept - step * rate).astype(array.dtype)
 
 
 def _factor(adjustment: str | None, rows: int, columns: int) -> float:

@@ -48,6 +48,9 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "adafactor._take_step": (MATRIX, MATRIX, (1, 1), (1, 1), 0.9, 1e-3, 0.01, 1.0, {}),
     "lbfgs._less": ((4,), (), 0.5, (4,), {}),
     "lbfgs._more": ((4,), (), (), 0.5, (4,), {}),
+    "muon._combined": (MATRIX, MATRIX, 3.0, -4.0, {}),
+    "muon._take_step": (MATRIX, MATRIX, 0.9, 0.1, {}),
+    "arithmetic._between": (MATRIX, MATRIX, (), {}),
     "pooling._last_nan": (MATRIX, np.arange(3), {"axis": 1}),
 }
 """For each kernel what it is called with: shapes, integers, numbers, and last what is fixed."""
@@ -141,6 +144,15 @@ def small_step(optimizer: str) -> Any:
         updates.step()
 
     return step
+
+
+def muon_step() -> Any:
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(64, 32, bias=False), nn.Linear(32, 10, bias=False)).to("cuda")
+    optimizer = optim.Muon(model.parameters(), lr=0.01)
+    for param in model.parameters():
+        param.grad = torch.randn_like(param)
+    return optimizer.step
 
 
 def lbfgs_step() -> Any:
@@ -268,6 +280,7 @@ STEPS = {
     "a 64-32-10 network by Adam": (lambda: small_step("Adam"), 19),
     "a transformer's block by Adam": (block_step, 65),
     "a transformer of 4 layers by AdamW": (text_step, 239),
+    "two matrices by Muon": (muon_step, 140),
     "a 64-32-10 network by Adafactor": (lambda: small_step("Adafactor"), 44),
     "5 iterations of LBFGS on it, with 4 remembered": (lbfgs_step, 272),
     "cross_entropy": (lambda: loss_step((6, 3), (6,)), 7),
