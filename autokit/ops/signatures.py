@@ -243,6 +243,8 @@ def plain_numbers(
         if value.array.ndim and "sizes" in parameter.kinds:
             return value.array.tolist()
         number = value.array.item()
+        if isinstance(number, complex) and "number" not in parameter.kinds:
+            return _real(number)
         return int(number) if "ints" in parameter.kinds else number
 
     given = [plain(*pair) for pair in _pairs(form, arguments, settings)]
@@ -271,6 +273,14 @@ def _holds_tensors(value: Any) -> bool:
 
 
 _OF_TENSORS = {"Tensor", "tensors", "any"}
+
+
+def _real(number: complex) -> float:
+    if number.imag:
+        raise RuntimeError(
+            f"value cannot be converted to type double without overflow: {number} has an imaginary part"
+        )
+    return number.real
 
 
 def in_our_words(
