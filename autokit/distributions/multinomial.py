@@ -58,7 +58,7 @@ class Multinomial(OverCategories):
         return counts
 
     def entropy(self) -> Tensor:
-        count = self.probs.new_tensor(self.total_count)
+        count = autokit.tensor(float(self.total_count))
         support = self._binomial.enumerate_support(expand=False)[1:]
         chances = autokit.exp(self._binomial.log_prob(support))
         weights = chances * autokit.lgamma(support + 1)
