@@ -20,7 +20,7 @@ import torch  # noqa: E402
 
 HALVES = ["float16", "bfloat16"]
 both = pytest.mark.parametrize("half", HALVES)
-NEED_MORE_PRECISION = {"det", "matrix_exp", "solve"}
+NEED_MORE_PRECISION = {"det", "ldl_factor", "ldl_factor_ex", "ldl_solve", "matrix_exp", "solve"}
 """Functions that refuse half precision here, while PyTorch computes a few shapes of them."""
 
 

@@ -135,6 +135,7 @@ OTHERWISE = {
     **{f"fft.{name}": "PyTorch's library for transforms chooses" for name in TRANSFORMS},
     "linalg.solve": "of a vector for each matrix PyTorch makes columns of the batch",
     "linalg.lstsq": "PyTorch's are a part of a longer array",
+    "linalg.ldl_solve": "PyTorch fills columns",
     "linalg.lu_solve": "of X A = B PyTorch fills columns",
     "linalg.solve_triangular": "of X A = B PyTorch fills columns",
 }
