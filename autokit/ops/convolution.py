@@ -9,7 +9,8 @@ order.
 
 The array code is in :mod:`autokit.ops.correlate`, for many images in
 :mod:`autokit.ops.correlate_rows`, for large arrays where Numba
-is installed in :mod:`autokit.ops.correlate_native`, for a GPU in
+is installed in :mod:`autokit.ops.correlate_native`, for large kernels of which there are few windows in
+:mod:`autokit.ops.correlate_windows`, for a GPU in
 :mod:`autokit.ops.gpu.correlate`, and for numbers that are not finite in
 :mod:`autokit.ops.correlate_exact`; :mod:`autokit.ops.conv` checks what a program passes.
 """
@@ -22,11 +23,12 @@ from typing import Any
 import numpy as np
 
 from autokit.devices import has_channels_last, on_a_gpu, with_channels_as
-from autokit.ops import correlate_exact, correlate_native, correlate_rows
+from autokit.ops import correlate_exact, correlate_native, correlate_rows, correlate_windows
 from autokit.ops.correlate import (
     correlate,
     correlate_input_gradient,
     correlate_weight_gradient,
+    output_sizes,
 )
 from autokit.ops.native import is_large
 from autokit.ops.operation import derivative, on, operation
@@ -47,6 +49,8 @@ def _run(function: Any, a: Any, b: Any, *rest: Any) -> Any:
             each.astype(np.float32) if getattr(each, "dtype", None) == np.float16 else each for each in rest
         ]
         return _run(function, a.astype(np.float32), b.astype(np.float32), *wider).astype(np.float16)
+    if a.__class__ is b.__class__ is np.ndarray and correlate_windows.suits(*_sizes(function, a, b, rest)):
+        return getattr(correlate_windows, function.__name__)(a, b, *rest)
     if function is correlate_input_gradient and not np.isfinite(b).all():
         return correlate_exact.correlate_input_gradient(a, b, *rest)
     large = a.__class__ is b.__class__ is np.ndarray and is_large(a)
@@ -54,6 +58,14 @@ def _run(function: Any, a: Any, b: Any, *rest: Any) -> Any:
     if function is correlate_weight_gradient and np.isnan(made).any():
         return correlate_exact.correlate_weight_gradient(a, b, *rest)
     return made
+
+
+def _sizes(function: Any, a: Any, b: Any, rest: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The sizes of the kernel and of the outputs."""
+    if function is correlate_weight_gradient:
+        return rest[0][2:], a.shape[2:]
+    kernel = b.shape[2:]
+    return kernel, output_sizes(a.shape[2:], kernel, rest[-1]) if function is correlate else a.shape[2:]
 
 
 def _laid(input: Any, weight: Any, made: Any) -> Any:
