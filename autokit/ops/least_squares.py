@@ -166,7 +166,9 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     driver : "gelsy", "gels", "gelsd" or "gelss"
         LAPACK's name of a method.  All are computed by the pseudoinverse
         here; "gels" refuses a matrix without full rank and takes no
-        ``rcond``, and the last two give the singular values.
+        ``rcond``, and the last two give the singular values.  Where ``rcond``
+        leaves something out, PyTorch's "gelsy" leaves out whole columns, in an
+        order that is not the same each time; here it does what "gelsd" does.
 
     Returns
     -------
