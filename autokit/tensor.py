@@ -271,6 +271,8 @@ class Tensor:
                 raise TypeError(
                     f"assigned grad expected to be a Tensor or None but got {type(gradient).__name__}"
                 )
+            if gradient is self:
+                raise RuntimeError("can't assign Variable as its own grad")
             if gradient.array.shape != self.array.shape:
                 raise RuntimeError(
                     f"assigned grad has data of a different size: it is {tuple(gradient.shape)}, "
@@ -294,6 +296,10 @@ class Tensor:
         elif before._requires_grad:
             self._grad = before.detach() + new_tensor(gradient)
         else:
+            if 0 in before.array.strides:
+                from autokit.ops.inplace import refuse_change
+
+                refuse_change(before)
             before.array += gradient
 
     def retain_grad(self) -> None:

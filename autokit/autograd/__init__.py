@@ -87,7 +87,7 @@ def backward(
         if not chosen:
             raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
         for tensor, given in zip(chosen, [inputs] if isinstance(inputs, _ONE) else inputs):
-            if tensor is given and tensor._node is not None:
+            if tensor is given:  # and no edge
                 tensor.retain_grad()
         only = [tensor._node or tensor for tensor in chosen]
     run_backward(
@@ -208,6 +208,10 @@ def grad(
         return vmap(once)(*_sequence(grad_outputs))
     begin = seeds(ends, grad_outputs, create_graph)
     for source in sources:
+        if not isinstance(source, Tensor):
+            raise RuntimeError(
+                f"all inputs have to be Tensors or GradientEdges, but got {type(source).__name__}"
+            )
         if not source._requires_grad:
             raise RuntimeError(
                 "One of the differentiated Tensors does not require grad: "
@@ -223,11 +227,11 @@ def grad(
         into_leaves=False,
     )
     gradients: list[Tensor | None] = []
-    for source, place in zip(sources, places):
+    for index, (source, place) in enumerate(zip(sources, places)):
         gradient = found.get(place)
         if gradient is None and not (allow_unused or materialize_grads):
             raise RuntimeError(
-                "One of the differentiated Tensors appears to not have been used in the graph. Set "
+                f"The differentiated Tensor at index {index} appears to not have been used in the graph. Set "
                 f"allow_unused=True if this is the desired behavior. It is {describe(source)}."
             )
         if gradient is None and materialize_grads:
@@ -261,7 +265,7 @@ def _warn_of_a_cycle() -> None:
 
 def seeds(outputs: list[Tensor], given: Any, as_tensors: bool) -> list[Any]:
     """The gradient that each output begins with, checked."""
-    each = [given] * len(outputs) if given is None or isinstance(given, Tensor) else list(given)
+    each = [None] * len(outputs) if given is None else [given] if isinstance(given, Tensor) else list(given)
     for gradient in each:
         if gradient is not None and not isinstance(gradient, Tensor):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")

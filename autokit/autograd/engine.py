@@ -228,6 +228,8 @@ def flow(
         for leaf, gradient in gradients.items():
             if unusual:
                 watch.finish(leaf, gradient)
+            elif not leaf._requires_grad:
+                continue  # it was frozen since
             elif leaf._grad is None and not create_graph:
                 leaf._grad = new_tensor(gradient)
             else:

@@ -161,7 +161,7 @@ class Watch:
         if self.listener is not None:
             self.listener("leaf", leaf, gradient)
         self.found[leaf] = gradient
-        if self.into_leaves:
+        if self.into_leaves and leaf._requires_grad:
             shared = hooked and leaf._grad is None and not isinstance(gradient, Tensor)
             leaf._accumulate(copied(gradient) if shared else gradient)  # a hook may have kept it
             if hooked:
