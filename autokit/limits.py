@@ -21,6 +21,10 @@ class _Limits:
         return self.dtype == other.dtype if isinstance(other, type(self)) else NotImplemented
 
 
+_DEFAULT = object()
+"""Stands for a dtype that was not given."""
+
+
 class finfo(_Limits):
     """The limits of a floating point dtype, by default of the default dtype.
 
@@ -53,8 +57,8 @@ class finfo(_Limits):
 
     __slots__ = ("eps", "resolution", "smallest_normal", "tiny")
 
-    def __init__(self, type: Any = None) -> None:
-        kind = dtypes.get_default_dtype() if type is None else _dtype("finfo", type)
+    def __init__(self, type: Any = _DEFAULT) -> None:
+        kind = dtypes.get_default_dtype() if type is _DEFAULT else _dtype("finfo", type)
         if not (kind.is_floating_point or kind.is_complex):
             raise TypeError(
                 "torch.finfo() requires a floating point input type. Use torch.iinfo to handle "

@@ -7,9 +7,9 @@ from typing import Any
 from autokit import dtypes
 from autokit.missing import names_of
 from autokit.ops.errors import describe, require_tensor
-from autokit.ops.linalg import mm
+from autokit.ops.linalg import mm as plain_mm
 from autokit.ops.sparse import legacy_sparse_tensor as FloatTensor
-from autokit.ops.sparse import to_sparse
+from autokit.ops.sparse import plain_held, to_sparse
 from autokit.tensor import Tensor
 
 __getattr__ = names_of("torch.sparse")
@@ -17,6 +17,22 @@ __getattr__ = names_of("torch.sparse")
 __all__ = ["FloatTensor", "addmm", "mm", "sum"]
 
 DoubleTensor = LongTensor = FloatTensor
+
+
+def mm(mat1: Tensor, mat2: Tensor) -> Tensor:
+    """The product of two matrices, one of them sparse at least; its zeros count as constants.
+
+    Unlike those of ``mat1 @ mat2``, gradients go back to the places that ``mat1`` holds alone.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> torch.sparse.mm(torch.eye(2).to_sparse(), torch.tensor([[1.0], [2.0]]))
+    tensor([[1.],
+            [2.]])
+    """
+    require_tensor("_sparse_mm", mat1, "sparse", 1)
+    return plain_mm(plain_held(mat1) if mat1.is_sparse and mat1.requires_grad else mat1, mat2)
 
 
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:

@@ -45,9 +45,11 @@ class ContinuousBernoulli(YesOrNo, ExponentialFamily):
     ) -> None:
         self._keep(probs, logits)
         self._lims = lims
-        super().__init__(self.param_shape, validate_args=validate_args)
         if probs is not None:
+            if validate_args is not None and not self.arg_constraints["probs"].check(self.probs).all():
+                raise ValueError(f"The parameter probs has invalid values: {self.probs}")
             self.probs = clamp_probs(self.probs)
+        super().__init__(self.param_shape, validate_args=validate_args)
 
     @lazy_property
     def probs(self) -> Tensor:

@@ -170,7 +170,13 @@ def frombuffer(
     buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False
 ) -> Tensor:
     """A tensor of one dimension over the bytes of ``buffer``, from byte ``offset`` on."""
-    size = memoryview(buffer).nbytes
+    try:
+        size = memoryview(buffer).nbytes
+    except TypeError:
+        raise ValueError(
+            f"object does not implement Python buffer protocol: {type(buffer).__name__} is neither bytes nor "
+            "an array"
+        ) from None
     if not size or not count:
         raise ValueError(f"both buffer length ({size}) and count ({count}) must not be 0")
     if not 0 <= offset < size:

@@ -194,6 +194,11 @@ def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any], _nam
         raise RuntimeError(
             f"Can't call {_name}() on Variable that requires grad. Use var.detach().{_name}() instead."
         )
+    if tensor.dtype != self.dtype:
+        raise TypeError(
+            f"{_name}: expected a tensor of {self.dtype.name} for 'other' (got one of {tensor.dtype.name}): "
+            f"convert it with .to({self.dtype!r})"
+        )
     others = tensor.expand_as(self).reshape(-1).tolist()
     values = [callable(*pair) for pair in zip(self.reshape(-1).tolist(), others)]
     for value in values:

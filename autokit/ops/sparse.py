@@ -54,6 +54,12 @@ def plain_to_dense(a, /):
     return a.dense()
 
 
+@operation("held", "{a}", a=derivative("1 at the places", _at_places), name="held")
+def plain_held(a, /):
+    """The sparse tensor ``a``, whose other zeros count as constants."""
+    return a.with_values(a.values)
+
+
 @operation(
     "sparse",
     "{a} without its zeros",

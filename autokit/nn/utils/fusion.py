@@ -88,7 +88,10 @@ def _parameters(
     """The new ones learn where the old ones did; a bias that was none did not."""
     return (
         Parameter(weight.detach().to(old_weight.dtype), old_weight.requires_grad),
-        Parameter(bias.detach().to(old_weight.dtype), old_bias is not None and old_bias.requires_grad),
+        Parameter(
+            bias.detach().to((old_weight if old_bias is None else old_bias).dtype),
+            old_bias is not None and old_bias.requires_grad,
+        ),
     )
 
 
