@@ -12,8 +12,8 @@ from autokit.devices import device
 from autokit.dtypes import FLOATS
 from autokit.ops.blocks import constants_like, in_blocks
 from autokit.ops.complex_numbers import is_complex
+from autokit.ops.gpu import bounds
 from autokit.ops.gpu.arrays import any_known, is_on_cpu, known
-from autokit.ops.gpu.bounds import refuse_zeros_later
 from autokit.ops.gpu.ufuncs import floor_divide as whole_quotient
 from autokit.ops.gpu.ufuncs import remainder as left_over
 from autokit.ops.names import Names
@@ -342,12 +342,8 @@ def refuse_zeros(dividend: Any, divisor: Any) -> None:
 
     A GPU tells of it later; in PyTorch it does not, and the quotient is any number.
     """
-    if not dividend.size:
-        return
-    if not is_on_cpu(divisor):
-        refuse_zeros_later(divisor, _divided_by_zero)
-    elif not divisor.all():
-        raise _divided_by_zero()
+    if dividend.size:
+        bounds.refuse_zeros(divisor, _divided_by_zero)
 
 
 def _divided_by_zero() -> RuntimeError:

@@ -137,6 +137,13 @@ def _gradients(
     order = list(_times(sizes, backwards))
     if all(each.__class__ is np.ndarray for each in (g, given, h, c, weight, bias, out)):
         return recurrent_arrays.gradients(g, given, h, c, weight, bias, out, order, kind, kept)
+    return gradients_by_steps(g, given, h, c, weight, bias, out, order, kind)
+
+
+def gradients_by_steps(
+    g: Any, given: Any, h: Any, c: Any, weight: Any, bias: Any, out: Any, order: list[slice], kind: str
+) -> tuple[Any, ...]:
+    """The gradients, of arrays of any kind; ``order`` are the rows of each time, as they are gone through."""
     count, batch = len(given), len(h)
     before = recurrent_arrays.states_before(h, out, order)
     recurrent = before @ weight.T

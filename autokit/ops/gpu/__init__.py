@@ -12,7 +12,7 @@ array ``a`` is.  The exceptions, each with its test in ``tests/gpu/test_lacking.
   :func:`~autokit.ops.gpu.ufuncs.remainder`
 * an index beyond the end wraps around in silence: :func:`~autokit.ops.gpu.bounds.refuse_outside`,
   :func:`~autokit.ops.gpu.bounds.outside`
-* an integer divided by 0 is a number: :func:`~autokit.ops.gpu.bounds.refuse_zeros_later`
+* an integer divided by 0 is a number: :func:`~autokit.ops.gpu.bounds.refuse_zeros`
 * ``np.zeros_like(a, shape=())`` has the shape of ``a``: :func:`~autokit.ops.gpu.arrays.like`
 * without dimensions there is no dimension 0 to reduce: :func:`~autokit.ops.gpu.arrays.reduced`
 * ``flags`` says nothing of writing: :func:`~autokit.ops.gpu.arrays.is_writable`
@@ -23,8 +23,10 @@ array ``a`` is.  The exceptions, each with its test in ``tests/gpu/test_lacking.
 What CuPy has, but takes many kernels or copies for, is here too:
 
 * products of batches: :mod:`~autokit.ops.gpu.products`
-* convolution: :mod:`~autokit.ops.gpu.correlate`
-* attention: :mod:`~autokit.ops.gpu.attention`
+* convolution, of which NumPy's tiles would take a hundred: :mod:`~autokit.ops.gpu.correlate`, with
+  :func:`~autokit.ops.gpu.correlate.correlate`, :func:`~autokit.ops.gpu.correlate.correlate_input_gradient`
+  and :func:`~autokit.ops.gpu.correlate.correlate_weight_gradient`
+* attention, by the lines of :mod:`autokit.ops.attention`: :mod:`~autokit.ops.gpu.attention`
 * a rule's own lines as one kernel: :mod:`~autokit.ops.gpu.kernels` where each element is by itself, or one
   sum is taken; :mod:`~autokit.ops.gpu.rows` where several are taken of each row (written by
   :mod:`~autokit.ops.gpu.row_code`, run by :mod:`~autokit.ops.gpu.row_kernels`); :mod:`~autokit.ops.gpu.many`

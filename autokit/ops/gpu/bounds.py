@@ -75,9 +75,12 @@ def _any_zero(values, /):
     return np.max((values == 0).astype(np.uint64))
 
 
-def refuse_zeros_later(values: Any, error: Callable[[], Exception]) -> None:
-    """Raise ``error()`` where one of ``values``, on a GPU, is 0; the program does not wait for that."""
-    ask_later(module_of(values), _any_zero(values), 1, lambda _: error(), calling_line())
+def refuse_zeros(values: Any, error: Callable[[], Exception]) -> None:
+    """Raise ``error()`` where one of the ``values`` is 0; a GPU is not waited for."""
+    if not is_on_cpu(values):
+        ask_later(module_of(values), _any_zero(values), 1, lambda _: error(), calling_line())
+    elif not values.all():
+        raise error()
 
 
 def _signed(far: int) -> int:
