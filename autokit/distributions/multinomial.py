@@ -11,6 +11,7 @@ from autokit.distributions.categorical import Categorical
 from autokit.distributions.constraints import Constraint
 from autokit.distributions.distribution import Distribution
 from autokit.distributions.families import OverCategories
+from autokit.ops.create import tensor
 from autokit.tensor import Size, Tensor
 
 
@@ -58,7 +59,7 @@ class Multinomial(OverCategories):
         return counts
 
     def entropy(self) -> Tensor:
-        count = autokit.tensor(float(self.total_count))
+        count = tensor(float(self.total_count))
         support = self._binomial.enumerate_support(expand=False)[1:]
         chances = autokit.exp(self._binomial.log_prob(support))
         weights = chances * autokit.lgamma(support + 1)
