@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from autokit.batches.batch import Batch
 from autokit.thread_state import UNUSUAL
 
 META = "meta"
@@ -129,6 +130,8 @@ def zeros_for(value: Any) -> Any:
     """``value``, or what is in it, with zeros for each :class:`MetaArray`."""
     if value.__class__ is MetaArray:
         return np.zeros(value.shape, value.dtype)
+    if value.__class__ is Batch:
+        return Batch(zeros_for(value.full), value.level)
     if value.__class__ in (tuple, list):
         return value.__class__([zeros_for(each) for each in value])
     return {name: zeros_for(each) for name, each in value.items()} if value.__class__ is dict else value
@@ -138,9 +141,21 @@ def without_elements(made: Any) -> Any:
     """The shape and the dtype of each array in ``made``."""
     if isinstance(made, np.ndarray | np.generic):
         return MetaArray(made.shape, made.dtype)
+    if made.__class__ is Batch:
+        return Batch(without_elements(made.full), made.level)
     if made.__class__ in (tuple, list):
         return made.__class__([without_elements(each) for each in made])
     return made
+
+
+def is_meta(array: Any) -> bool:
+    """Whether ``array``, or what holds the samples of a batch, is one without elements."""
+    return (array.memory if array.__class__ is Batch else array).__class__ is MetaArray
+
+
+def has_elements(array: Any) -> bool:
+    """Whether ``array``, or what holds the samples of a batch, is one of NumPy's."""
+    return isinstance(array.memory if array.__class__ is Batch else array, np.ndarray)
 
 
 def computing_shapes(forward: Callable[..., Any], name: str) -> Callable[..., Any]:
@@ -150,7 +165,7 @@ def computing_shapes(forward: Callable[..., Any], name: str) -> Callable[..., An
 
     def shapes(*arrays: Any, **settings: Any) -> Any:
         # Masks that rules make themselves have elements.
-        if any(isinstance(each, np.ndarray) and each.ndim and each.dtype.kind != "b" for each in arrays):
+        if any(has_elements(each) and each.ndim and each.dtype.kind != "b" for each in arrays):
             raise RuntimeError(
                 f"Tensor on device cpu is not on the expected device meta! {name} got tensors of the shapes "
                 f"{[each.shape for each in arrays]}, of which some have elements and some have none"

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from autokit import autograd
-from autokit.current_gpu import computing_beside
-from autokit.devices import made_beside, module_of
+from autokit.devices import beside, made_beside
 from autokit.func.forward import Tape
 from autokit.tensor import Tensor, new_tensor
 
@@ -138,6 +137,5 @@ def forward(call: Call, outputs: tuple[Tensor, ...], along: tuple[Tensor, ...]) 
 def basis(tensor: Tensor) -> list[Tensor]:
     """For each element the tensor of that shape which is 1 there, and 0 elsewhere."""
     shape, size = tensor.array.shape, tensor.array.size
-    with computing_beside(tensor.array):
-        rows = module_of(tensor.array).eye(size, dtype=tensor.array.dtype)
+    rows = beside(tensor.array, np.eye(size, dtype=tensor.array.dtype))
     return [new_tensor(row.reshape(shape)) for row in rows]

@@ -16,6 +16,7 @@ import numpy as np
 from autokit import dtypes, random
 from autokit.devices import beside, to_numpy
 from autokit.limits import finfo
+from autokit.meta_array import MetaArray, is_meta
 from autokit.ops.create import finished, numpy_dtype, shape_of_sizes
 from autokit.ops.errors import broadcast_message
 from autokit.ops.filled import like_dtype
@@ -90,7 +91,7 @@ def like_in_memory(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
     return in_memory_order(array, lambda shape: np.empty(shape, dtype))
 
 
-def _with_history(values: np.ndarray, backward: str, *parameters: Tensor) -> Tensor:
+def _with_history(values: np.ndarray | MetaArray, backward: str, *parameters: Tensor) -> Tensor:
     """A tensor of ``values``, which were drawn with these parameters."""
     made = new_tensor(beside(parameters[0].array, values))
     if not any(parameter._requires_grad for parameter in parameters):
@@ -362,12 +363,14 @@ def normal(
         shape = np.broadcast_shapes(*(each.array.shape for each in tensors))
     except ValueError:
         raise RuntimeError(broadcast_message(*(tuple(each.shape) for each in tensors))) from None
+    node = 3 if len(tensors) == 2 else 1 if isinstance(mean, Tensor) else 2
+    if any(is_meta(each.array) for each in tensors):
+        return _with_history(MetaArray(shape, kind), f"NormalBackward{node}", *tensors)
     if isinstance(std, Tensor):
         values = source.normal(shape, kind) * to_numpy(std.array).astype(kind)
     else:
         values = source.normal(shape, kind, 0.0, float(std))
     values = values + (to_numpy(mean.array) if isinstance(mean, Tensor) else kind.type(mean))
-    node = 3 if len(tensors) == 2 else 1 if isinstance(mean, Tensor) else 2
     return _with_history(values.astype(kind, copy=False), f"NormalBackward{node}", *tensors)
 
 
@@ -392,7 +395,9 @@ def bernoulli(input: Tensor, p: float | None = None, *, generator: Generator = N
     """
     source = source_of("bernoulli", generator, input.array)
     kind = input.array.dtype
-    if p is not None:
+    if is_meta(input.array):
+        array = input.array
+    elif p is not None:
         refuse_chance(p)
         array = source.bernoulli(p, input.array.shape, kind)
     else:
@@ -409,7 +414,8 @@ def refuse_chance(p: Any) -> None:
 def poisson(input: Tensor, generator: Generator = None) -> Tensor:
     """How many events happen, at the rates in ``input``; PyTorch's for the same seed."""
     refuse_dtype(input.array.dtype, "poisson_cpu")
-    values = source_of("poisson", generator, input.array).poisson(to_numpy(input.array))
+    source, rates = source_of("poisson", generator, input.array), input.array
+    values = rates if is_meta(rates) else source.poisson(to_numpy(rates))
     return _with_history(values, "PoissonBackward0", input)
 
 

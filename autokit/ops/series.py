@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.devices import module_of
+from autokit.devices import beside
 from autokit.dtypes import FLOATS, HALVES
 from autokit.ops.create import Dtype, finished, numpy_dtype
 from autokit.ops.dims import whole
@@ -228,11 +228,11 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     count = x.array.size if N is None else N
     if count < 0:
         raise RuntimeError("N must be non-negative.")
-    exponents = module_of(x).arange(count)
-    exponents = exponents if increasing else exponents[::-1]
     if x.array.dtype.kind in "bui":
         x = x.long()
-    return on(plain_pow, x[:, None], new_tensor(exponents.astype(x.array.dtype)))
+    exponents = np.arange(count).astype(x.array.dtype)
+    exponents = exponents if increasing else exponents[::-1]
+    return on(plain_pow, x[:, None], new_tensor(beside(x.array, exponents)))
 
 
 def linalg_vander(x: Tensor, N: int | None = None) -> Tensor:
@@ -250,7 +250,7 @@ def linalg_vander(x: Tensor, N: int | None = None) -> Tensor:
         raise RuntimeError("N must be greater than 1.")
     if x.array.dtype.kind in "ui":
         x = x.long()
-    exponents = new_tensor(module_of(x).arange(count).astype(x.array.dtype)).to(x.device)
+    exponents = new_tensor(beside(x.array, np.arange(count).astype(x.array.dtype)))
     return on(plain_pow, x.contiguous().unsqueeze(-1), exponents)
 
 

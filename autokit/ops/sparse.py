@@ -9,7 +9,7 @@ import numpy as np
 from autokit import dtypes
 from autokit.devices import device_of, to_numpy
 from autokit.formats import sparse_coo, strided
-from autokit.meta_array import MetaArray
+from autokit.meta_array import is_meta as has_no_elements
 from autokit.ops.create import as_tensor, tensor
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
@@ -266,7 +266,7 @@ def is_sparse(input: Tensor) -> bool:
 
 def is_meta(input: Tensor) -> bool:
     """Whether there are a shape and a dtype alone, and no elements."""
-    return input.array.__class__ is MetaArray
+    return has_no_elements(input.array)
 
 
 def layout(input: Tensor) -> Any:

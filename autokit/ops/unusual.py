@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from autokit.current_gpu import SEVERAL, OnGPU, current_gpu, gpu_of, on_its_gpu
 from autokit.dtypes import COMPLEX, RARE
-from autokit.meta_array import META, MetaArray, computing_shapes
+from autokit.meta_array import META, computing_shapes, is_meta
 from autokit.ops import complex_numbers
 from autokit.ops.autocast import autocasted
 from autokit.tensor import Tensor
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def computing(operation: Operation, arrays: Sequence[Any]) -> Callable[..., Any]:
     """The rule of ``operation`` as it computes with ``arrays``: in float32, or on another GPU."""
-    if META in UNUSUAL and any([array.__class__ is MetaArray for array in arrays]):
+    if META in UNUSUAL and any(map(is_meta, arrays)):
         moves = operation.name == "move"
         return operation.plain if moves else computing_shapes(operation.plain, operation.name)
     forward = operation.forward
