@@ -12,7 +12,7 @@ import numpy as np
 from autokit.batches.batch import Batch
 from autokit.current_gpu import OnGPU, computing_beside, count_gpus, on_the_chosen_gpu
 from autokit.late_errors import LATE, raise_late
-from autokit.meta_array import MAKES_META, NO_DATA, MetaArray
+from autokit.meta_array import MAKES_META, NO_DATA, MetaArray, is_meta
 from autokit.sparse_array import SparseArray
 
 
@@ -143,7 +143,7 @@ def beside(array: Any, values: Any) -> Any:
     """``values``, an array on the CPU, on the device of ``array``."""
     if values.__class__ is Batch:
         return Batch(beside(array, values.full), values.level)
-    if array.__class__ is MetaArray:
+    if is_meta(array):
         return MetaArray(values.shape, values.dtype)
     with computing_beside(array):
         return module_of(array).asarray(values)
