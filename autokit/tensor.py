@@ -112,7 +112,12 @@ class Tensor:
     @property
     def grad_fn(self) -> Node | None:
         """The operation that made it, where that was recorded; None for a leaf."""
-        return None if self._node is None else self._node.shown()
+        return None if self._node is None else self._node.owner.shown()
+
+    @property
+    def output_nr(self) -> int:
+        """Which of the results of its ``grad_fn`` it is."""
+        return 0 if self._node is None else self._node.output_nr
 
     @property
     def is_leaf(self) -> bool:
@@ -130,7 +135,6 @@ class Tensor:
         return self.device.type == "cpu"
 
     is_quantized = is_mps = False
-    output_nr = 0
 
     @property
     def itemsize(self) -> int:

@@ -50,10 +50,13 @@ class GradientEdge(NamedTuple):
         """The leaf that it is of, or a tensor at its node."""
         if not isinstance(self.node, Node):
             return self.node.variable
-        known = self.node.result()
+        node: Any = self.node
+        if node.dtype is None:  # of several results
+            node = node._nodes[self.output_nr]()
+        known = node.result()
         if known is None:  # its elements are not needed
-            known = new_tensor(np.broadcast_to(np.zeros((), self.node.dtype), self.node.shape))
-            known._node, known._requires_grad = self.node, True
+            known = new_tensor(np.broadcast_to(np.zeros((), node.dtype), node.shape))
+            known._node, known._requires_grad = node, True
         return known
 
 
@@ -63,7 +66,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
         raise RuntimeError(
             "It is not possible to get the gradient edge for a Tensor that does not require gradients"
         )
-    return GradientEdge(tensor.grad_fn or accumulator(tensor), 0)
+    return GradientEdge(tensor.grad_fn or accumulator(tensor), tensor.output_nr)
 
 
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:

@@ -82,6 +82,18 @@ class Node:
         """PyTorch's class of this node, as ``"MulBackward0"``."""
         return self.operation.backward_name(self)
 
+    @property
+    def output_nr(self) -> int:
+        """Which result of :attr:`owner` it stands for."""
+        own = self.operation.forward is None
+        return self.settings.get("slot", 0) if own and self.settings is not None else 0
+
+    @property
+    def owner(self) -> Node:
+        """The node of the learner's function, where this one stands for one of its several results."""
+        own = self.operation.forward is None and self.settings is not None
+        return self.sources[0] if own and "slot" in self.settings else self  # type: ignore[operator]
+
     def shown(self) -> Node:
         """The node itself, of a class that has PyTorch's name: a program may ask for its type.
 
@@ -135,7 +147,7 @@ class Node:
 
     @property
     def next_functions(self) -> tuple[tuple[Node | AccumulateGrad | None, int], ...]:
-        """Where its gradients go, as PyTorch lists it: pairs of a node and 0.
+        """Where its gradients go, as PyTorch lists it: pairs of a node, and which of its results it is.
 
         As there, a change of dtype that the program did not ask for belongs to what needed it.
         """
@@ -149,8 +161,10 @@ class Node:
                 and not target.settings.get("asked", True)
             ):
                 target = target.targets[0]
-            end = accumulator(target) if isinstance(target, Tensor) else target and target.shown()
-            shown.append((end, 0))
+            if isinstance(target, Node):
+                shown.append((target.owner.shown(), target.output_nr))
+            else:
+                shown.append((target if target is None else accumulator(target), 0))
         return tuple(shown)
 
     def shown_places(self) -> list[int]:
@@ -216,10 +230,10 @@ class NodeOfFunction(Node):
     __slots__ = ()
 
     def __getattr__(self, name: str) -> Any:
-        holder = self if self.operation.defaults.keys() == {"ctx"} else self.sources[0]
-        if not isinstance(holder, Node) or name.startswith("__"):
+        ctx = (self.owner.settings or {}).get("ctx")
+        if ctx is None or name.startswith("__"):
             raise AttributeError(f"'{self.kind}' object has no attribute '{name}'")
-        return getattr((holder.settings or {}).get("ctx"), name)
+        return getattr(ctx, name)
 
 
 @cache

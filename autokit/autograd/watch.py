@@ -17,8 +17,10 @@ from autokit.autograd.node import Hooks, Node
 from autokit.autograd.saved import fetch_tensors, refuse_freed
 from autokit.current_gpu import SEVERAL, FollowingGPU
 from autokit.devices import copied
+from autokit.ops.custom import Parts
+from autokit.ops.hooks import arrived_at, as_many, as_tensor, checked_changes
 from autokit.ops.unbroadcast import fitted
-from autokit.tensor import Tensor, new_tensor
+from autokit.tensor import Tensor
 from autokit.thread_state import UNUSUAL, thread
 
 Listener = Callable[..., None]
@@ -86,7 +88,7 @@ class Watch:
         if self.gpus is not None:
             self.gpus.to(gradient)
         if node.hooks is not None and not self.rehearsal:
-            gradient = self._after_hooks_of(node.hooks, gradient)
+            gradient = self._after_hooks_of(node, node.hooks, gradient)
         if self.wanted is not None and node in self.wanted:
             self.found[node] = gradient
             if self.useful.isdisjoint(node.targets):  # type: ignore[union-attr]
@@ -169,28 +171,37 @@ class Watch:
                     hook(leaf)
             if around is not None:
                 for hook in tuple(around.after.values()):
-                    hook((), (_as_tensor(gradient),))
+                    hook((), (as_tensor(gradient),))
 
-    def _after_hooks_of(self, hooks: Hooks, gradient: Any) -> Any:
+    def _after_hooks_of(self, node: Node, hooks: Hooks, gradient: Any) -> Any:
         """What hooks make of a result's gradient: first its own; then it is retained; then the node's."""
         gradient = self._run_hooks(hooks.result, gradient)
         if hooks.retain is not None:
-            hooks.retain(_as_tensor(gradient))
-        return self._run_hooks(hooks.before, gradient, in_tuples=True)
+            hooks.retain(as_tensor(gradient))
+        if not hooks.before:
+            return gradient
+        if not isinstance(gradient, Parts):
+            return self._run_hooks(hooks.before, gradient, in_tuples=True)
+        each = self._changed(hooks.before, arrived_at(node, gradient))
+        bare = not any(isinstance(one, Tensor) for one in gradient.slots.values())
+        slots = {slot: one for slot, one in enumerate(each) if one is not None}
+        return Parts({slot: one.array for slot, one in slots.items()} if bare else slots)
 
     def _run_hooks(self, hooks: Any, gradient: Any, in_tuples: bool = False) -> Any:
         """``gradient`` as the hooks leave it: each may return another one, in a tuple if it gets a tuple."""
         if not hooks:
             return gradient
-        tensor = _as_tensor(gradient)
+        (tensor,) = self._changed(hooks, (as_tensor(gradient),), in_tuples)
+        return tensor if isinstance(gradient, Tensor) else tensor.array
+
+    def _changed(self, hooks: dict[int, Any], given: tuple[Any, ...], in_tuples: bool = True) -> Any:
         for hook in tuple(hooks.values()):
             Watch.running.set(self.own)
-            changed = hook((tensor,) if in_tuples else tensor)
+            changed = hook(given if in_tuples else given[0])
             if changed is not None:
-                if in_tuples:
-                    (changed,) = _as_many(hook, changed, 1)
-                tensor = _checked_change(hook, changed, tensor)
-        return tensor if isinstance(gradient, Tensor) else tensor.array
+                each = as_many(hook, changed, len(given)) if in_tuples else (changed,)
+                given = checked_changes(hook, each, given)
+        return given
 
 
 USUAL = Watch()
@@ -247,51 +258,18 @@ def leading_to(wanted: set[Any], roots: Iterable[Any]) -> set[Any]:
 # ---------------------------------------------------------------- hooks
 
 
-def _as_tensor(gradient: Any) -> Tensor:
-    return gradient if isinstance(gradient, Tensor) else new_tensor(gradient)
-
-
-def _as_many(hook: Any, changed: Any, expected: int) -> tuple[Any, ...]:
-    """What ``hook`` returned for a tuple of gradients: a tuple of as many."""
-    if not isinstance(changed, tuple):
-        raise TypeError(f"expected tuple, but hook returned '{type(changed).__name__}'")
-    if len(changed) != expected:
-        raise RuntimeError(
-            f"hook '{getattr(hook, '__name__', 'hook')}' has returned an incorrect number of values (got "
-            f"{len(changed)}, but expected {expected})"
-        )
-    return changed
-
-
-def _checked_change(hook: Any, changed: Any, tensor: Tensor) -> Tensor:
-    """What ``hook`` returned, if it can take the gradient's place."""
-    if not isinstance(changed, Tensor):
-        raise TypeError(f"expected Variable, but hook returned '{type(changed).__name__}'")
-    name = getattr(hook, "__name__", "hook")
-    if changed.array.shape != tensor.array.shape:
-        raise RuntimeError(
-            f"hook '{name}' has changed the size of value: from {tuple(tensor.shape)} to "
-            f"{tuple(changed.shape)}"
-        )
-    if changed.array.dtype != tensor.array.dtype:
-        raise RuntimeError(
-            f"hook '{name}' has changed the type of value (was {tensor.type()} got {changed.type()})"
-        )
-    return changed
-
-
 def _after_hooks(after: dict[int, Any], node: Node, made: dict[int, Any], gradient: Any) -> dict[int, Any]:
     """The contributions of ``node``, by their places, as the hooks ``after`` it leave them."""
     places = node.shown_places()
     given = tuple(
-        [_as_tensor(_fitted(node, place, made[place])) if place in made else None for place in places]
+        [as_tensor(_fitted(node, place, made[place])) if place in made else None for place in places]
     )
+    arrived = arrived_at(node, gradient)
     for hook in tuple(after.values()):
-        changed = hook(given, (_as_tensor(gradient),))
+        changed = hook(given, arrived)
         if changed is not None:
-            pairs = zip(_as_many(hook, changed, len(given)), given)
-            given = tuple([new if old is None else _checked_change(hook, new, old) for new, old in pairs])
-    bare = not isinstance(gradient, Tensor)
+            given = checked_changes(hook, as_many(hook, changed, len(given)), given)
+    bare = not isinstance(next(one for one in made.values()), Tensor)
     # A hook may have kept them, as a view tells the engine.
     return {slot: one.array[...] if bare else one for slot, one in zip(places, given) if one is not None}
 

@@ -118,7 +118,7 @@ def steps(output: Tensor, gradient: Tensor | None = None, *, retain_graph: bool 
     tensor([2., 4.])
     """
     begin = seeds([output], gradient, False)
-    root = output.grad_fn or output
+    root = output._node or output
     return _walk(flow([root], begin, Watch([root], stepping=True)), retain_graph)
 
 

@@ -91,7 +91,7 @@ class Evaluation:
                 [output], OPERATIONS_SHOWN
             )
             seen = Gradients(taken)
-            root = output.grad_fn or output
+            root = output._node or output
             found = run_backward(
                 [root],
                 [made_beside(np.ones_like, output.array)],

@@ -113,9 +113,9 @@ def explore_layers(
             [end], OPERATIONS_DRAWN
         )
         seen, found = Gradients(taken), {}
-        if end.grad_fn is not None:
+        if end._node is not None:
             found = run_backward(
-                [end.grad_fn],
+                [end._node],
                 [made_beside(np.ones_like, end.array)],
                 listener=seen,
                 rehearsal=True,
@@ -126,7 +126,7 @@ def explore_layers(
     for layer in table.layers:
         module = modules[layer.path]
         made = outputs.get(id(module))
-        place = None if made is None else taken.ids.get(made.grad_fn or made)
+        place = None if made is None else taken.ids.get(made._node or made)
         arrived = None if place is None else seen.gradients.get(place)
         own = () if layer.shared else module._parameters.items()
         layers.append(

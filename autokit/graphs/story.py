@@ -73,7 +73,7 @@ def record(output: Tensor, gradient: Tensor | None = None) -> Timeline:
 def tell(output: Tensor, gradient: Tensor | None = None) -> tuple[Timeline, Cells]:
     """As :func:`record`, with what can still tell of each element as long as the arrays are alive."""
     taken = capture(output)
-    root = output.grad_fn or output
+    root = output._node or output
     seed = _seed(output, gradient)
     _refuse_what_cannot_be_told(taken, output)
     operations = sum(node.kind == "operation" for node in taken.graph.nodes)

@@ -189,8 +189,8 @@ class Watch:
 
     def _alarm(self, step: int, value: float, loss: Tensor | float) -> str:
         told = f"Step {step:,}: the loss is {number(value)}."
-        if isinstance(loss, Tensor) and loss.grad_fn is not None:
-            for node in sorted(_behind(loss.grad_fn), key=lambda each: each.sequence):
+        if isinstance(loss, Tensor) and loss._node is not None:
+            for node in sorted(_behind(loss._node), key=lambda each: each.sequence):
                 if node.output is not None and not _finite(node.output):
                     module = node.scope[1]() if node.scope is not None else None
                     place = self._names.get(id(module), "")

@@ -400,3 +400,49 @@ def test_a_version_is_of_a_tensor(T: Any):
     assert a._version == 2
     with pytest.raises(RuntimeError, match="expect a Iterable"):
         T.autograd.graph.increment_version(3)
+
+
+def _two(T: Any) -> tuple[Any, Any, Any]:
+    class Two(T.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 2, x * 3
+
+        @staticmethod
+        def backward(ctx: Any, g: Any, h: Any) -> Any:
+            return g + 10 * h
+
+    x = T.tensor([2.0, 3.0], requires_grad=True)
+    return x, *Two.apply(x)
+
+
+@on_each
+def test_results_of_one_function_have_one_node(T: Any):
+    _, a, b = _two(T)
+    assert a.grad_fn is b.grad_fn and (a.output_nr, b.output_nr) == (0, 1)
+    assert a.grad_fn.next_functions[0][0].name() == "torch::autograd::AccumulateGrad"
+    ((node, place), _) = (b * 2).grad_fn.next_functions
+    assert node is b.grad_fn and place == 1
+    (found,) = T.autograd.grad((a + b * 5).sum(), T.autograd.graph.get_gradient_edge(b))
+    assert found.tolist() == [5.0, 5.0]
+
+
+@on_each
+def test_hooks_at_the_node_of_several_results(T: Any):
+    seen: list[Any] = []
+    x, a, b = _two(T)
+
+    def plain(gradients: Any) -> list[Any]:
+        return [None if one is None else one.tolist() for one in gradients]
+
+    a.grad_fn.register_prehook(lambda arrived: seen.append(plain(arrived)))
+    b.grad_fn.register_prehook(lambda arrived: tuple([g if g is None else g * 2 for g in arrived]))
+    a.grad_fn.register_hook(lambda made, arrived: seen.append((plain(made), plain(arrived))))
+    own = a.register_hook(lambda g: seen.append(g.tolist()))
+    (a + b * 5).sum().backward(retain_graph=True)
+    assert seen == [[1.0, 1.0], [[1.0, 1.0], [5.0, 5.0]], ([[102.0, 102.0]], [[2.0, 2.0], [10.0, 10.0]])]
+    assert x.grad.tolist() == [102.0, 102.0]
+    seen.clear()
+    own.remove()  # PyTorch calls it with None
+    b.sum().backward()
+    assert seen[0] == [None, [1.0, 1.0]] and x.grad.tolist() == [122.0, 122.0]
