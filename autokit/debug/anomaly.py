@@ -14,10 +14,14 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from autokit.autograd.node import Node, source_line
-from autokit.devices import module_of, to_numpy
+from autokit.batches import Batch
+from autokit.devices import to_numpy
+from autokit.dtypes import DIFFERENTIABLE
 from autokit.ops.custom import Parts
 from autokit.ops.errors import describe
+from autokit.ops.gpu.arrays import any_of
 from autokit.ops.recording import OUR_FILES
+from autokit.sparse_array import SparseArray
 from autokit.tensor import Tensor
 from autokit.thread_state import thread
 
@@ -119,9 +123,16 @@ def _look(event: str, node: Any, *rest: Any) -> None:
         return
     place, raw = rest[0], rest[1]
     for part in (raw.slots if isinstance(raw, Parts) else {0: raw}).values():
-        array = getattr(part, "array", part)
-        if array.dtype.kind == "f" and module_of(array).isnan(array).any():
+        array = _numbers(getattr(part, "array", part))
+        if array.dtype.kind in DIFFERENTIABLE and any_of(array != array):
             raise RuntimeError(_message(node, place))
+
+
+def _numbers(array: Any) -> Any:
+    """All numbers of ``array``: of a sparse one those that it holds, of a batch those of all samples."""
+    if array.__class__ is SparseArray:
+        return array.values
+    return array.memory if array.__class__ is Batch else array
 
 
 def _message(node: Node, place: int) -> str:
@@ -149,13 +160,16 @@ def _summary(tensor: Tensor | None) -> str:
     """The values themselves where they are few, else what there is to know of them."""
     if tensor is None:
         return "not kept"
-    array = tensor.array.astype(float)
+    array = to_numpy(_numbers(tensor.array))
+    is_complex = array.dtype.kind == "c"
+    array = array.astype(complex if is_complex else float)
     if array.size <= _VALUES_SHOWN:
-        return np.array2string(to_numpy(array), separator=", ")
+        return np.array2string(array, separator=", ")
     finite = array[np.isfinite(array)]
-    ends = (
-        f"between {float(finite.min()):.4g} and {float(finite.max()):.4g}" if finite.size else "none finite"
-    )
+    ends = "none finite"
+    if finite.size:
+        finite = np.abs(finite) if is_complex else finite
+        ends = f"{'of sizes ' * is_complex}between {finite.min():.4g} and {finite.max():.4g}"
     odd = [(np.isnan(array), "nan"), (np.isinf(array), "infinite"), (array == 0, "zero")]
     counts = "".join(f", {count} of them {word}" for found, word in odd if (count := int(found.sum())))
     return f"{array.size} numbers {ends}{counts}"

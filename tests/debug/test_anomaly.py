@@ -120,3 +120,40 @@ def test_a_node_from_before_the_mode_is_named_by_its_line():
     y = x.sqrt()
     with torch.autograd.set_detect_anomaly(True), pytest.raises(RuntimeError, match=r"y = x\.sqrt\(\)"):
         y.sum().backward()
+
+
+def _of_samples(T: Any) -> None:
+    slopes = T.vmap(T.func.grad(lambda row: (row.sqrt() * 0).sum()))
+    slopes(T.tensor([[0.0, 1.0], [1.0, 1.0]]))
+
+
+def _complex(T: Any) -> None:
+    (T.zeros(20, dtype=T.complex64, requires_grad=True).sqrt() * 0).abs().sum().backward()
+
+
+def _in_half_precision(T: Any) -> None:
+    (T.zeros(2, dtype=T.bfloat16, requires_grad=True).sqrt() * 0).sum().backward()
+
+
+def _beside_sparse_gradients(T: Any) -> None:
+    rows = T.nn.Embedding(3, 2, sparse=True)(T.tensor([1, 2]))
+    (rows.detach().zero_().requires_grad_().sqrt() * rows * 0).sum().backward()
+
+
+@pytest.mark.parametrize("program", [_of_samples, _complex, _in_half_precision, _beside_sparse_gradients])
+def test_a_nan_is_found_in_all_kinds_of_numbers(program: Any):
+    require("torch")
+    import torch as oracle
+
+    for T in (torch, oracle):
+        with warnings.catch_warnings(), pytest.raises(RuntimeError, match="SqrtBackward0"):
+            warnings.simplefilter("ignore")
+            with T.autograd.detect_anomaly():
+                program(T)
+
+
+def test_sparse_gradients_are_looked_at():
+    table = torch.nn.Embedding(3, 2, sparse=True)
+    with torch.autograd.set_detect_anomaly(True):
+        table(torch.tensor([1, 2])).sum().backward()
+    assert table.weight.grad.is_sparse
