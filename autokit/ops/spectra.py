@@ -366,9 +366,20 @@ def _general_vectors(a: Any, found: Any) -> tuple[Any, Any]:
     return eig(a) if isinstance(a, Tensor) else found
 
 
+def _inverse_of_vectors(vectors: Any) -> Any:
+    made = on(plain_inv, vectors)
+    if any_of(np.isnan(made.array if isinstance(made, Tensor) else made)):
+        raise LinAlgError(
+            "linalg_eig_backward: torch.linalg.solve: The solver failed because the input matrix is "
+            "singular. It holds the eigenvectors: an eigenvalue occurs several times and has fewer vectors, "
+            "so that there is no gradient"
+        )
+    return made
+
+
 def _eig_values_gradient(g: Any, a: Any, found: Any) -> Any:
     _, vectors = _general_vectors(a, found)
-    return adjoint(on(plain_inv, vectors)) @ (column(g) * adjoint(vectors))
+    return adjoint(_inverse_of_vectors(vectors)) @ (column(g) * adjoint(vectors))
 
 
 def _eig_vectors_gradient(g: Any, a: Any, out: Any, found: Any) -> Any:
@@ -379,7 +390,7 @@ def _eig_vectors_gradient(g: Any, a: Any, out: Any, found: Any) -> Any:
     along = np.real(np.conjugate(vectors) * g).sum(axis=-2)
     inner = inner - (adjoint(vectors) @ vectors) * row(along)
     inner = _off_diagonal(inner, np.conjugate(row(values) - column(values)))
-    return adjoint(on(plain_inv, vectors)) @ inner @ adjoint(vectors)
+    return adjoint(_inverse_of_vectors(vectors)) @ inner @ adjoint(vectors)
 
 
 @operation(
@@ -423,6 +434,8 @@ def eig(A: Tensor) -> Any:
     RuntimeError
         If an element is not finite; in backward, if the loss depends on the angles of the vectors, which
         are determined up to a factor exp(i φ).
+    LinAlgError
+        In backward, if a matrix has fewer eigenvectors than rows.
     """
     found = _eig_arrays(A)
     return EigResult(eig_values(A, found=found), eig_vectors(A, found=found))

@@ -494,6 +494,8 @@ def _with_a_batch_of_one(_: str, call: Call) -> bool:
     """Whether the solution is PyTorch's where the right side has as many dimensions as the left."""
     by_place, by_name = _arguments(call)
     given = [*by_place, *(by_name.pop(name) for name in ("input", "A", "b", "B") if name in by_name)]
+    if given[0].ndim != given[1].ndim + 1:
+        return False
     theirs = torch.linalg.lstsq(given[0], given[1][None], *given[2:], **by_name)
     return _alike(run(autokit, call).results[0][0], theirs[0], 1e-3)
 

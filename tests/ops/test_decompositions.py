@@ -30,6 +30,11 @@ MINOR = "could not be completed because the input is not positive-definite (the 
 INF = float("inf")
 
 WRONG = [
+    (
+        lambda T: T.linalg.eigvals(T.tensor(np.eye(3, k=1), requires_grad=True)).real.sum().backward(),
+        "LinAlgError",
+        "torch.linalg.solve: The solver failed because the input matrix is singular.",
+    ),
     (lambda T: T.linalg.ldl_factor(o(T, 2, 3)), RuntimeError, SQUARE),
     (lambda T: T.linalg.ldl_factor(o(T, 2)), RuntimeError, "at least 2 dimensions"),
     (lambda T: T.linalg.ldl_factor(i(T, 2, 2)), RuntimeError, "Expected a floating point or complex tensor"),
