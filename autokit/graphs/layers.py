@@ -253,8 +253,7 @@ class _Run:
         kind = f"{type(module).__name__}({module.extra_repr()})"
         what = ", ".join(map(_shape_text, given)) or "no tensors"
         return RuntimeError(
-            f"summary(): the model fails {where}, {kind}, which was given {what}: "
-            f"{type(error).__name__}: {error}"
+            f"the model fails {where}, {kind}, which was given {what}: {type(error).__name__}: {error}"
         )
 
 

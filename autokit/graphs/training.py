@@ -24,6 +24,7 @@ from autokit.devices import copied, to_numpy
 from autokit.graphs.summary import number
 from autokit.nn.module import Module
 from autokit.optim.optimizer import Optimizer
+from autokit.sparse_array import SparseArray
 from autokit.tensor import Tensor
 
 RECTIFIERS = frozenset({"relu", "relu6", "threshold"})
@@ -230,9 +231,14 @@ def _name(path: str, module: Module) -> str:
     return f"{path} · {kind}" if path else kind
 
 
+def _numbers(values: Any) -> Any:
+    """The elements of ``values``: of a sparse gradient those that are not 0."""
+    return values.coalesce().values if values.__class__ is SparseArray else values
+
+
 @beside_it
 def _squares(values: Any) -> float:
-    flat = values.ravel()
+    flat = _numbers(values).ravel()
     return float(np.vdot(flat, flat).real)
 
 
@@ -244,7 +250,7 @@ def _norm(gradients: Iterator[Tensor | None]) -> float:
 @beside_it
 def _finite(values: Any) -> bool:
     with suppress(TypeError):  # of whole numbers all are
-        return bool(np.isfinite(values).all())
+        return bool(np.isfinite(_numbers(values)).all())
     return True
 
 

@@ -95,6 +95,25 @@ def test_a_gradient_that_is_not_finite_names_its_layer() -> None:
     )
 
 
+def test_sparse_gradients_are_measured_as_dense_ones_are() -> None:
+    found = []
+    for sparse in (False, True):
+        torch.manual_seed(0)
+        model = nn.Sequential(nn.Embedding(6, 4, sparse=sparse), nn.Linear(4, 1))
+        optimizer = optim.SGD(model.parameters(), lr=0.1)
+        watch = Watch(model, optimizer, 1)
+        for step in range(3):
+            optimizer.zero_grad()
+            loss = model(torch.tensor([0, 3, 3])).pow(2).sum() * (math.inf if step == 2 else 1)
+            loss.backward()
+            optimizer.step()
+            watch.step(loss)
+        found.append(watch.history)
+    dense, sparse = found
+    np.testing.assert_allclose(sparse.norms[:2], dense.norms[:2], rtol=1e-6)
+    assert sparse.alarm == dense.alarm != ""
+
+
 def test_nothing_is_left_behind_and_nothing_is_changed() -> None:
     gc.collect()
     before = thread.state.watchers
