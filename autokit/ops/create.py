@@ -289,8 +289,8 @@ def legacy_array(data: tuple[Any, ...], dtype: Dtype = None) -> np.ndarray:
                 f"new(): data must be a sequence (got {type(data[0]).__name__}); write tensor({data[0]}) for "
                 "a single number"
             )
-        if data[0] is None:
-            raise TypeError("new(): data must be a sequence (got NoneType)")
+        if not hasattr(data[0], "__getitem__") or isinstance(data[0], dict):
+            raise TypeError(f"new(): data must be a sequence (got {type(data[0]).__name__})")
         if isinstance(data[0], Tensor):
             if dtype is not None and data[0].dtype != dtype:
                 raise TypeError(

@@ -226,11 +226,11 @@ def plain_index_fill(a, value, /, dim, index, by_tensor=False):
 def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """A copy with ``value``, a number or a tensor without dimensions, in the slices that a vector names."""
     require_tensor("index_fill", index, "index", 2)
-    if isinstance(value, complex) and not is_complex(input):
-        raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
     _require_single("index_fill_", value)
     if index.array.dtype != np.int64:
         raise IndexError(f"index_fill_(): Expected dtype int64 for index: {describe(index)}; use .long()")
+    if isinstance(value, complex) and not is_complex(input):
+        raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
     place_of(dim, input.array.ndim, "index_fill_")
     if index.array.ndim > 1:
         raise RuntimeError(f"Index has to be a vector/scalar: it is {describe(index)}")

@@ -71,7 +71,7 @@ def fuse_linear_bn_weights(
 ) -> tuple[Parameter, Parameter]:
     """The weight and bias of a linear layer together with the normalization after it."""
     scale, shift = _affine(linear_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b)
-    return _parameters(linear_w, linear_b, linear_w * scale.unsqueeze(-1), shift)
+    return _parameters(linear_w, linear_b, linear_w * scale.unsqueeze(-1).to(linear_w.dtype), shift)
 
 
 def _affine(
