@@ -89,6 +89,7 @@ NEED_A_GPU = {"attention_apart", "attention_of_heads", "cuda", "move", "pin_memo
 
 OF_SPARSE_TENSORS = {"_indices", "_nnz", "_values", "coalesce", "dense_dim", "from_values", "indices"}
 OF_SPARSE_TENSORS |= {
+    "held",
     "is_coalesced",
     "sparse_coo_tensor",
     "sparse_dim",
