@@ -26,9 +26,11 @@ _LAZY = {
     "detect_anomaly": "autokit.debug.anomaly",
     "forward_ad": "autokit.autograd",
     "functional": "autokit.autograd",
+    "grad_mode": "autokit.autograd",
     "gradcheck": "autokit.autograd",
     "gradgradcheck": "autokit.func.gradcheck",
     "set_detect_anomaly": "autokit.debug.anomaly",
+    "variable": "autokit.autograd",
 }
 """Names that load more than the engine, and where they are."""
 

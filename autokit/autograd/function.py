@@ -203,6 +203,11 @@ class Function:
 
     @classmethod
     def _rule(cls) -> Callable[..., Any]:
+        if cls.backward is not Function.backward and cls.vjp is not Function.vjp:
+            raise RuntimeError(
+                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should "
+                "only implement one of them."
+            )
         return cls.vjp if cls.backward is Function.backward else cls.backward
 
     @classmethod

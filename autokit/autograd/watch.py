@@ -18,7 +18,7 @@ from autokit.autograd.saved import fetch_tensors, refuse_freed
 from autokit.current_gpu import SEVERAL, FollowingGPU
 from autokit.devices import copied
 from autokit.ops.custom import Parts
-from autokit.ops.hooks import arrived_at, as_many, as_tensor, checked_changes
+from autokit.ops.hooks import arrived_at, as_many, as_tensor, checked_changes, refuse_returned
 from autokit.ops.unbroadcast import fitted
 from autokit.tensor import Tensor
 from autokit.thread_state import UNUSUAL, thread
@@ -168,7 +168,7 @@ class Watch:
             leaf._accumulate(copied(gradient) if shared else gradient)  # a hook may have kept it
             if hooked:
                 for hook in tuple(leaf.__dict__.get("_post_accumulate_hooks", {}).values()):
-                    hook(leaf)
+                    refuse_returned(hook(leaf))
             if around is not None:
                 for hook in tuple(around.after.values()):
                     hook((), (as_tensor(gradient),))

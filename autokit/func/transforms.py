@@ -407,6 +407,8 @@ def jacrev(
     tensor([[2., 0.],
             [0., 4.]])
     """
+    if chunk_size is not None and chunk_size <= 0:
+        raise ValueError("jacrev: `chunk_size` should be greater than 0.")
 
     def rows(level: Level, outputs: list[Tensor], inputs: list[Tensor]) -> list[list[Tensor]]:
         record = level.is_watched(outputs)

@@ -55,3 +55,11 @@ def checked_change(hook: Any, changed: Any, tensor: Tensor) -> Tensor:
             f"hook '{name}' has changed the type of value (was {tensor.type()} got {changed.type()})"
         )
     return changed
+
+
+def refuse_returned(returned: Any) -> None:
+    """Refuse what a hook on a leaf ``returned``: the gradient is in ``.grad`` already."""
+    if isinstance(returned, Tensor):
+        raise RuntimeError("Tensor post accumulate grad hooks should return None: change leaf.grad itself")
+    if returned is not None:
+        raise TypeError(f"expected Variable, but hook returned '{type(returned).__name__}'")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import pytest
@@ -25,9 +26,37 @@ def _of_an_expanded_gradient(T: Any) -> None:
     (x * x).sum().backward()
 
 
+def _after_a_hook_that_returns(value: Any) -> Any:
+    def program(T: Any) -> None:
+        x = _leaf(T)
+        x.register_post_accumulate_grad_hook(lambda x: T.ones(2) if value is None else value)
+        x.sum().backward()
+
+    return program
+
+
+def _with_two_ways_back(T: Any) -> None:
+    class Both(T.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g
+
+        vjp = backward
+
+    Both.apply(_leaf(T)).sum().backward()
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
+        _after_a_hook_that_returns(3),
+        _after_a_hook_that_returns(None),
+        _with_two_ways_back,
+        lambda T: importlib.import_module(f"{T.__name__}.func").jacrev(T.exp, chunk_size=0)(T.ones(2)),
         lambda T: T.autograd.backward([_leaf(T).sum(), _leaf(T).sum()], T.tensor(1.0)),
         lambda T: _leaf(T).sum().backward(inputs=[T.ones(2)]),
         lambda T: T.autograd.grad(_leaf(T).sum(), [_leaf(T), _leaf(T)]),
@@ -59,3 +88,10 @@ def test_also_where_hooks_run(T: Any):
     w.requires_grad_(False)
     y.sum().backward()
     assert w.grad is None and x.grad.tolist() == [4.0, 6.0]
+
+
+@on_each
+def test_modules_of_autograd_are_found_without_an_import(T: Any):
+    with T.autograd.grad_mode.no_grad():
+        assert not T.is_grad_enabled()
+    assert T.autograd.variable.Variable is T.autograd.Variable
