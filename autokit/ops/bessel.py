@@ -157,7 +157,10 @@ def _airy(x: Any, slope: bool) -> Any:
 
 @operation("J₀", "J₀({a})", a=derivative("−J₁({a})", lambda g, a: g * -on(bessel_j1, a)), floating=True)
 def bessel_j0(a, /):
-    """The Bessel function of the first kind of order 0; NaN at infinity, as in PyTorch."""
+    """The Bessel function of the first kind of order 0; NaN at infinity, as in PyTorch.
+
+    It has a gradient here, and none in PyTorch.
+    """
     return _j(a, 0)
 
 
@@ -168,13 +171,19 @@ def _of_j1(g: Any, a: Any, out: Any) -> Any:
 
 @operation("J₁", "J₁({a})", a=derivative("J₀({a}) − {out} / {a}", _of_j1), floating=True)
 def bessel_j1(a, /):
-    """The Bessel function of the first kind of order 1; NaN at infinity, as in PyTorch."""
+    """The Bessel function of the first kind of order 1; NaN at infinity, as in PyTorch.
+
+    It has a gradient here, and none in PyTorch.
+    """
     return _j(a, 1)
 
 
 @operation("Y₀", "Y₀({a})", a=derivative("−Y₁({a})", lambda g, a: g * -on(bessel_y1, a)), floating=True)
 def bessel_y0(a, /):
-    """The Bessel function of the second kind of order 0; NaN below 0 and at infinity, as in PyTorch."""
+    """The Bessel function of the second kind of order 0; NaN below 0 and at infinity, as in PyTorch.
+
+    It has a gradient here, and none in PyTorch.
+    """
     return _y(a, 0)
 
 
@@ -185,7 +194,10 @@ def bessel_y0(a, /):
     floating=True,
 )
 def bessel_y1(a, /):
-    """The Bessel function of the second kind of order 1; NaN below 0 and at infinity, as in PyTorch."""
+    """The Bessel function of the second kind of order 1; NaN below 0 and at infinity, as in PyTorch.
+
+    It has a gradient here, and none in PyTorch.
+    """
     return _y(a, 1)
 
 
@@ -193,7 +205,10 @@ def bessel_y1(a, /):
     "K₀", "K₀({a})", a=derivative("−K₁({a})", lambda g, a: g * -on(modified_bessel_k1, a)), floating=True
 )
 def modified_bessel_k0(a, /):
-    """The modified Bessel function of the second kind of order 0, Macdonald's function; NaN below 0."""
+    """The modified Bessel function of the second kind of order 0, Macdonald's function; NaN below 0.
+
+    It has a gradient here, and none in PyTorch.
+    """
     return _k(a, 0, False)
 
 
@@ -204,7 +219,10 @@ def modified_bessel_k0(a, /):
     floating=True,
 )
 def modified_bessel_k1(a, /):
-    """The modified Bessel function of the second kind of order 1; NaN below 0."""
+    """The modified Bessel function of the second kind of order 1; NaN below 0.
+
+    It has a gradient here, and none in PyTorch.
+    """
     return _k(a, 1, False)
 
 
@@ -215,7 +233,10 @@ def modified_bessel_k1(a, /):
     floating=True,
 )
 def scaled_modified_bessel_k0(a, /):
-    """:func:`modified_bessel_k0`, scaled by exp(x): it stays a number where that one is 0 already."""
+    """:func:`modified_bessel_k0`, scaled by exp(x): it stays a number where that one is 0 already.
+
+    It has a gradient here, and none in PyTorch.
+    """
     return _k(a, 0, True)
 
 
@@ -229,7 +250,10 @@ def scaled_modified_bessel_k0(a, /):
     floating=True,
 )
 def scaled_modified_bessel_k1(a, /):
-    """:func:`modified_bessel_k1`, scaled by exp(x)."""
+    """:func:`modified_bessel_k1`, scaled by exp(x).
+
+    It has a gradient here, and none in PyTorch.
+    """
     return _k(a, 1, True)
 
 
@@ -246,7 +270,10 @@ def _of_spherical_j0(g: Any, a: Any, out: Any) -> Any:
 
 @operation("j₀", "sin {a} / {a}", a=derivative("(cos {a} − {out}) / {a}", _of_spherical_j0), floating=True)
 def spherical_bessel_j0(a, /):
-    """The spherical Bessel function of order 0, sin(x) / x: 1 at 0, and 0 at infinity."""
+    """The spherical Bessel function of order 0, sin(x) / x: 1 at 0, and 0 at infinity.
+
+    It has a gradient here, and none in PyTorch.
+    """
     none = (a == 0) | np.isinf(a)
     return np.where(none, a == 0, np.sin(np.where(none, 0, a)) / np.where(none, 1, a)).astype(a.dtype)
 
@@ -272,7 +299,7 @@ def airy_ai(x: Tensor) -> Tensor:
     """Airy's function Ai of each element, the solution of w″ = x w that falls off to the right.
 
     To the left it turns at the angle 2/3 · x√x, whose rounding leaves 13 digits of 16 at x = −100 and one
-    at −10¹⁰.  At infinity it is NaN, as in PyTorch.
+    at −10¹⁰.  At infinity it is NaN, as in PyTorch.  It has a gradient here, and none in PyTorch.
 
     Examples
     --------
