@@ -9,7 +9,7 @@ import numpy as np
 from autokit.autograd.node import Node as EngineNode
 from autokit.graphs.model import Change, Collapse, Edge, Node, Summary
 from autokit.graphs.script import Script
-from autokit.graphs.summary import bracketed, in_reach, summarize
+from autokit.graphs.summary import bracketed, in_reach, of_all_samples, summarize
 from autokit.graphs.words import Words, counted, listed, shape_text
 
 _COLLAPSE_SHOWN = 256
@@ -121,6 +121,7 @@ class Backward:
         self, node: Node, origin: EngineNode, slot: int, raw: Any, made: Any, before: Any, total: Any
     ) -> None:
         edge = next(edge for edge in self.words.operands[node.id] if edge.slot == slot)
+        raw, made, before, total = map(of_all_samples, (raw, made, before, total))
         source = self.nodes[edge.source]
         self.contributions.setdefault(source.id, []).append((edge, in_reach(made).copy()))
         self.pending[source.id] -= 1

@@ -21,7 +21,7 @@ from autokit.devices import to_numpy
 from autokit.graphs.backward import Backward
 from autokit.graphs.capture import Capture
 from autokit.graphs.model import CellSums, Edge, Node
-from autokit.graphs.sending import array_on_a_gpu, contributions, may_run
+from autokit.graphs.sending import array_on_a_gpu, contributions, is_of_samples, may_run
 from autokit.graphs.summary import VALUES_SHOWN, bracketed, in_reach, number
 from autokit.graphs.words import listed
 
@@ -33,7 +33,10 @@ _LETTERS_A_STEP = 250
 _LARGEST_MATRIX = 1 << 18
 _TERMS = 6
 
-NOT_TOLD = "How this element came about is not told: the tensor is too large, or its values were not kept."
+NOT_TOLD = (
+    "How this element came about is not told: the tensor is too large, it holds the samples of a vmap, or "
+    "its values were not kept."
+)
 
 
 @dataclass(frozen=True)
@@ -107,6 +110,8 @@ class Cells:
         return _sum(terms) if terms else "\nno element of a result depends on it"
 
     def _value(self, node: Node, place: int) -> str:
+        if is_of_samples(self.origins[node.id]):
+            return f"\n{NOT_TOLD}"
         edges = self.words.operands.get(node.id, [])
         if not edges:
             return ", given"

@@ -9,6 +9,7 @@ import numpy as np
 
 from autokit.autograd.node import Node as EngineNode
 from autokit.autograd.saved import fetch_arrays
+from autokit.batches import Batch
 from autokit.current_gpu import computing_beside
 from autokit.devices import beside, on_a_gpu
 from autokit.graphs.model import Graph, Node
@@ -38,13 +39,26 @@ def contributions(origin: EngineNode, gradient: Any) -> dict[int, np.ndarray]:
 
 def array_on_a_gpu(origin: EngineNode) -> Any:
     """An array of a GPU that the operation made or was given, None where it computed on the CPU."""
-    arrays = [origin.output, *(operand.array for operand in origin.operands if operand is not None)]
-    return next(filter(on_a_gpu, arrays), None)
+    return next(filter(on_a_gpu, _arrays(origin)), None)
+
+
+def _arrays(origin: EngineNode) -> list[Any]:
+    """What the operation made and was given."""
+    return [origin.output, *(operand.array for operand in origin.operands if operand is not None)]
 
 
 def may_run(origin: Any) -> bool:
-    """Whether an operation may be run for the picture: a learner's own may print, or stop in a debugger."""
-    return isinstance(origin, EngineNode) and origin.operation.forward is not None
+    """Whether an operation may be run for the picture.
+
+    A learner's own may print, or stop in a debugger; one of a ``vmap`` takes samples for a gradient.
+    """
+    is_ours = isinstance(origin, EngineNode) and origin.operation.forward is not None
+    return is_ours and not is_of_samples(origin)
+
+
+def is_of_samples(origin: Any) -> bool:
+    """Whether an operation took or made the samples of a ``vmap``, all at once."""
+    return isinstance(origin, EngineNode) and any(each.__class__ is Batch for each in _arrays(origin))
 
 
 def by_assignment(graph: Graph, origins: Sequence[Any], root: Node, seed: Any) -> dict[int, np.ndarray]:

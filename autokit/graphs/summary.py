@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.batches import Batch
 from autokit.current_gpu import beside_it
 from autokit.devices import on_a_gpu, to_numpy
 from autokit.dtypes import DIFFERENTIABLE
@@ -48,8 +49,14 @@ def bracketed(text: str) -> str:
     return f"({text})" if text.startswith("-") else text
 
 
+def of_all_samples(array: Any) -> Any:
+    """``array``, and in place of a batch, as a ``vmap`` computes with, the array that holds all samples."""
+    return array.memory if array.__class__ is Batch else array
+
+
 def in_reach(array: Any) -> Any:
     """What a picture keeps of an array or scalar: a small one on the CPU, a large one where it is."""
+    array = of_all_samples(array)
     if on_a_gpu(array):
         return to_numpy(array) if array.size <= VALUES_SHOWN else array
     return np.asarray(array)
@@ -61,6 +68,7 @@ def summarize(array: Any, limit: int = VALUES_SHOWN) -> Summary:
 
     A larger array on a GPU is summarized there; only the numbers are copied.
     """
+    array = of_all_samples(array)
     array = np.asarray(array) if isinstance(array, Number | np.generic) else array
     if array.size <= limit:
         array = to_numpy(array)

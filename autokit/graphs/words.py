@@ -13,6 +13,7 @@ from autokit.autograd.saved import fetch_arrays
 from autokit.current_gpu import computing_beside
 from autokit.devices import beside, on_a_gpu
 from autokit.graphs.model import NOT_KEPT, Edge, Graph, Node
+from autokit.graphs.sending import is_of_samples
 from autokit.graphs.summary import bracketed, number
 from autokit.ops.recording import OUTPUT
 from autokit.ops.rules import Operation
@@ -86,6 +87,8 @@ class Words:
         """The local derivative of ``node`` along ``edge``."""
         symbols = self._filled(node, self._local_template(node, edge), self.name)
         source = self.graph.nodes[edge.source]
+        if is_of_samples(origin):
+            return Local(f"{symbols}, for each sample", symbols, "a Jacobian that is never built", "")
         if node.shape or source.shape:
             if node.shape == source.shape and origin.operation.elementwise:
                 return Local(f"{symbols}, element by element", symbols, "a Jacobian that is never built", "")
