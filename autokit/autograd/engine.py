@@ -48,6 +48,9 @@ def run_backward(
     """
     state = thread.state
     state.passes += 1
+    if state.passes == 1:  # of this thread
+        Hooks.in_threads = bool(Hooks.threads)
+        Hooks.threads += 1
     listener = state.listener
     if listener is not None:
         unusual.setdefault("listener", listener)
@@ -223,7 +226,7 @@ def flow(
                 if saved is not None:
                     release(node, saved)
 
-        if Hooks.on_leaves and not unusual:  # since a hook on the way
+        if (Hooks.on_leaves or Hooks.in_threads) and not unusual:  # on_leaves since a hook on the way
             watch, unusual = Watch(), True
         for leaf, gradient in gradients.items():
             if unusual:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable
 from contextvars import ContextVar
 from operator import attrgetter
+from threading import Lock
 from typing import Any
 from weakref import ref
 
@@ -22,6 +23,9 @@ from autokit.ops.hooks import arrived_at, as_many, as_tensor, checked_changes, r
 from autokit.ops.unbroadcast import fitted
 from autokit.tensor import Tensor
 from autokit.thread_state import UNUSUAL, thread
+
+accumulating = Lock()
+"""Held while gradients are added to leaves, which several threads may do at once."""
 
 Listener = Callable[..., None]
 """Called while gradients flow, as
@@ -165,7 +169,8 @@ class Watch:
         self.found[leaf] = gradient
         if self.into_leaves and leaf._requires_grad:
             shared = hooked and leaf._grad is None and not isinstance(gradient, Tensor)
-            leaf._accumulate(copied(gradient) if shared else gradient)  # a hook may have kept it
+            with accumulating:
+                leaf._accumulate(copied(gradient) if shared else gradient)  # a hook may have kept it
             if hooked:
                 for hook in tuple(leaf.__dict__.get("_post_accumulate_hooks", {}).values()):
                     refuse_returned(hook(leaf))

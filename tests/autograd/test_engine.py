@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import threading
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -417,3 +419,29 @@ def test_leaves_that_get_the_gradient_itself_share_it_with_nobody(size: int, thr
     assert autokit.equal(y.grad, autokit.full((size,), 9.0 + 4))
     arrays = [each.numpy() for each in (seed, x.grad, y.grad)]
     assert not any(np.shares_memory(a, b) for a, b in zip(arrays, arrays[1:] + arrays[:1]))
+
+
+@on_each
+def test_no_gradient_is_lost_where_threads_share_a_leaf(T: Any):
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for hooked in [False] * 30 + [True] * 10:
+            w = T.zeros(3, requires_grad=True)
+            if hooked:
+                w.register_hook(lambda g: g * 1)
+            together = threading.Barrier(8)
+
+            def run(w: Any = w, together: Any = together) -> None:
+                together.wait()
+                for _ in range(5):
+                    (w * 2 + w.tanh()).sum().backward()
+
+            threads = [threading.Thread(target=run) for _ in range(8)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert w.grad.tolist() == [120.0] * 3
+    finally:
+        sys.setswitchinterval(interval)
