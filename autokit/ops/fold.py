@@ -175,6 +175,10 @@ def fold(
             f"dimension 2 to match the calculated number of sliding blocks {counts[0]} * {counts[1]} = "
             f"{math.prod(counts)}, but got input.size(2)={shape[-1]}."
         )
+    if min(blocks.sizes) < 1:
+        raise RuntimeError(
+            f"Expected output spatial size to be positive, but got: output_size={blocks.sizes}."
+        )
     _refuse_integers("col2im_out_cpu", input)
     if len(shape) == 3:
         return col2im(input, blocks=blocks)
