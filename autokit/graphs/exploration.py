@@ -24,7 +24,7 @@ from autokit.graphs.evaluation import Gradients
 from autokit.graphs.layers import Layer, summary
 from autokit.graphs.model import Graph
 from autokit.graphs.names import Names, namespaces_in_sight
-from autokit.graphs.summary import summarize
+from autokit.graphs.summary import of_all_samples, summarize
 from autokit.nn.module import Module
 from autokit.ops.errors import describe
 from autokit.tensor import Tensor
@@ -132,8 +132,8 @@ def explore_layers(
         layers.append(
             Explored(
                 layer,
-                None if made is None else spread(to_numpy(made.array)),
-                None if arrived is None else spread(to_numpy(arrived)),
+                None if made is None else spread(to_numpy(of_all_samples(made.array))),
+                None if arrived is None else spread(to_numpy(of_all_samples(arrived))),
                 tuple(_weights(name, each, found) for name, each in own if each is not None),
             )
         )
