@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from autokit.batches.batch import Batch
+from autokit.batches.batch import Batch, of_all_samples
 from autokit.thread_state import UNUSUAL
 
 META = "meta"
@@ -150,12 +150,12 @@ def without_elements(made: Any) -> Any:
 
 def is_meta(array: Any) -> bool:
     """Whether ``array``, or what holds the samples of a batch, is one without elements."""
-    return (array.memory if array.__class__ is Batch else array).__class__ is MetaArray
+    return of_all_samples(array).__class__ is MetaArray
 
 
 def has_elements(array: Any) -> bool:
     """Whether ``array``, or what holds the samples of a batch, is one of NumPy's."""
-    return isinstance(array.memory if array.__class__ is Batch else array, np.ndarray)
+    return isinstance(of_all_samples(array), np.ndarray)
 
 
 def computing_shapes(forward: Callable[..., Any], name: str) -> Callable[..., Any]:

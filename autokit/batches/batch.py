@@ -85,6 +85,11 @@ def refuse_for_samples() -> None:
             )
 
 
+def of_all_samples(array: Any) -> Any:
+    """``array``, and in place of a batch the array that holds all samples, along its first dimensions."""
+    return array.memory if array.__class__ is Batch else array
+
+
 def of_each(array: Any, levels: list[Level]) -> Any:
     """``array``, whose first dimensions are the samples of ``levels`` from the outermost, as a batch."""
     for level in levels:

@@ -13,7 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from autokit.batches.batch import RULES, UFUNC_RULES, Batch, Level, NotBatched, aligned, ndim_of, wrapped
+from autokit.batches.batch import (
+    RULES,
+    UFUNC_RULES,
+    Batch,
+    Level,
+    NotBatched,
+    aligned,
+    ndim_of,
+    of_all_samples,
+    wrapped,
+)
 from autokit.batches.places import add_each
 
 
@@ -466,15 +476,11 @@ def _result_type(level: Level, *arguments: Any) -> Any:
     return np.result_type(*[whole(each, level) if each.__class__ is Batch else each for each in arguments])
 
 
-def _memory(value: Any) -> Any:
-    return value.memory if value.__class__ is Batch else value
-
-
 @rule(np.may_share_memory)
 def _may_share_memory(level: Level, a: Any, b: Any, max_work: Any = None) -> bool:
-    return np.may_share_memory(_memory(a), _memory(b))
+    return np.may_share_memory(of_all_samples(a), of_all_samples(b))
 
 
 @rule(np.shares_memory)
 def _shares_memory(level: Level, a: Any, b: Any, max_work: Any = None) -> bool:
-    return np.shares_memory(_memory(a), _memory(b))
+    return np.shares_memory(of_all_samples(a), of_all_samples(b))

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from autokit.autograd.node import Node, source_line
-from autokit.batches import Batch
+from autokit.batches.batch import of_all_samples
 from autokit.devices import to_numpy
 from autokit.dtypes import DIFFERENTIABLE
 from autokit.ops.custom import Parts
@@ -132,7 +132,7 @@ def _numbers(array: Any) -> Any:
     """All numbers of ``array``: of a sparse one those that it holds, of a batch those of all samples."""
     if array.__class__ is SparseArray:
         return array.values
-    return array.memory if array.__class__ is Batch else array
+    return of_all_samples(array)
 
 
 def _message(node: Node, place: int) -> str:

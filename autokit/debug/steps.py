@@ -9,6 +9,8 @@ from autokit.autograd import seeds
 from autokit.autograd.engine import flow
 from autokit.autograd.node import Node, source_line
 from autokit.autograd.watch import Watch
+from autokit.batches.batch import of_all_samples
+from autokit.devices import to_numpy
 from autokit.ops.recording import free
 from autokit.tensor import Tensor, new_tensor
 
@@ -78,8 +80,8 @@ class Step:
     def __repr__(self) -> str:
         line = self.line
         where = f" (line {line[1]}: {line[2]})" if line is not None and line[2] else ""
-        shown = self.gradient
-        values = shown.tolist() if isinstance(shown, Tensor) and shown.numel() <= 8 else "large"
+        array = of_all_samples(getattr(self.gradient, "array", None))
+        values = "large" if array is None or array.size > 8 else to_numpy(array).tolist()
         return f"step {self.number}: {self.name}{where}, gradient {values}"
 
 

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import autokit
-from autokit.batches.batch import Batch
+from autokit.batches.batch import of_all_samples
 from autokit.ops.gpu.arrays import any_of
 
 
 def holds(condition: Any) -> bool:
     """Whether a tensor of bools is True everywhere: in a ``vmap`` for each of the samples."""
-    array = condition.array
-    return not any_of(~(array.memory if array.__class__ is Batch else array))
+    return not any_of(~of_all_samples(condition.array))
 
 
 @dataclass(frozen=True)

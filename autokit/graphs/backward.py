@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from autokit.autograd.node import Node as EngineNode
+from autokit.batches.batch import of_all_samples
 from autokit.graphs.model import Change, Collapse, Edge, Node, Summary
 from autokit.graphs.script import Script
-from autokit.graphs.summary import bracketed, in_reach, of_all_samples, summarize
+from autokit.graphs.summary import bracketed, in_reach, summarize
 from autokit.graphs.words import Words, counted, listed, shape_text
 
 _COLLAPSE_SHOWN = 256

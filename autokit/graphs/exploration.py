@@ -18,13 +18,14 @@ import numpy as np
 from autokit import random
 from autokit.autograd.engine import run_backward
 from autokit.autograd.modes import enable_grad, recording
+from autokit.batches.batch import of_all_samples
 from autokit.devices import copied, made_beside, to_numpy
 from autokit.graphs.capture import OPERATIONS_DRAWN, Builder
 from autokit.graphs.evaluation import Gradients
 from autokit.graphs.layers import Layer, summary
 from autokit.graphs.model import Graph
 from autokit.graphs.names import Names, namespaces_in_sight
-from autokit.graphs.summary import of_all_samples, summarize
+from autokit.graphs.summary import summarize
 from autokit.nn.module import Module
 from autokit.ops.errors import describe
 from autokit.tensor import Tensor

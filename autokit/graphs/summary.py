@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.batches import Batch
+from autokit.batches.batch import of_all_samples
 from autokit.current_gpu import beside_it
 from autokit.devices import on_a_gpu, to_numpy
 from autokit.dtypes import DIFFERENTIABLE
@@ -47,11 +47,6 @@ def number(value: Any) -> str:
 def bracketed(text: str) -> str:
     """A negative number in parentheses, as it is written inside of a formula."""
     return f"({text})" if text.startswith("-") else text
-
-
-def of_all_samples(array: Any) -> Any:
-    """``array``, and in place of a batch, as a ``vmap`` computes with, the array that holds all samples."""
-    return array.memory if array.__class__ is Batch else array
 
 
 def in_reach(array: Any) -> Any:
