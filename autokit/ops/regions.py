@@ -7,6 +7,7 @@ the old; and every view of that base becomes a part of the new base.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from autokit.ops.complex_numbers import is_complex
 from autokit.ops.complex_parts import pairs, plain_view_as_complex, plain_view_as_real
 from autokit.ops.direct import direct
 from autokit.ops.gpu.arrays import like
-from autokit.ops.index import writable_copy, zero_like
+from autokit.ops.index import spread_out, writable_copy, zero_like
 from autokit.ops.operation import derivative, on, operation
 from autokit.tensor import Tensor
 
@@ -38,16 +39,21 @@ def write_region(a, value, /, places):
 @operation(
     "[ ]",
     "the part of {a} that a view sees",
-    a=derivative(
-        "1 inside of the view",
-        lambda g, shape, places: on(write_region, like(np.zeros_like, g, shape=shape), g, places=places),
-    ),
+    a=derivative("1 inside of the view", lambda g, shape, places: _spread(g, shape, places)),
     backward="AsStridedBackward0",
     linear=True,
 )
 def read_region(a, /, places):
     """The elements of ``a`` at ``places``, which count them in order."""
     return a.reshape(-1)[beside(a, places)]
+
+
+def _spread(g: Any, shape: tuple[int, ...], places: np.ndarray) -> Any:
+    """Zeros of ``shape`` with ``g`` at ``places``; where one place is several elements, they add up."""
+    if places.size and (np.bincount(places.reshape(-1)) > 1).any():
+        index = (beside(g, places),)
+        return on(spread_out, g, shape=(math.prod(shape),), index=index).reshape(shape)
+    return on(write_region, like(np.zeros_like, g, shape=shape), g, places=places)
 
 
 def written(base: Tensor, value: Tensor, view: Tensor, memory: Any) -> Tensor:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import autokit
+from tests.libraries import on_each
 from tests.support import require
 
 require("torch")
@@ -86,3 +88,27 @@ def test_programs_of_views_and_changes(program: list[Any], learns: bool):
     assert ours[0] == theirs[0]
     for mine, other in zip(ours[1], theirs[1]):
         np.testing.assert_allclose(mine, other, rtol=1e-9, atol=1e-9)
+
+
+@on_each
+@pytest.mark.parametrize(
+    "repeat",
+    [
+        lambda y: y.expand(2, 3),
+        lambda y: y.unfold(0, 2, 1),
+        lambda y: y.view(3, 1).expand(3, 4)[:, 1:],
+        lambda y: y.as_strided((2, 2), (1, 1)),
+    ],
+)
+def test_a_view_that_repeats_elements_sends_all_its_gradients_after_a_change(T: Any, repeat: Any):
+    x = T.tensor([1.0, 2.0, 3.0], dtype=T.float64, requires_grad=True)
+    y = x * 1
+    view = repeat(y)
+    y.mul_(2)
+    (slope,) = T.autograd.grad((view**3).sum() + y.sum(), x, create_graph=True)
+    again = 2 * x.detach().requires_grad_()
+    expected = 6 * again**2 * T.autograd.grad(repeat(again * 1).sum(), again)[0] + 2
+    assert slope.tolist() == expected.tolist()
+    (curve,) = T.autograd.grad(slope.sum(), x)
+    twice = 24 * again * T.autograd.grad(repeat(again * 1).sum(), again)[0]
+    assert curve.tolist() == twice.tolist()
