@@ -138,6 +138,11 @@ def refuse_change(tensor: Tensor, recorded: bool = False, fills: bool = False) -
                 "memory location, or it may not be written to. Please clone() the tensor before performing "
                 f"the operation. It is {describe(tensor)}."
             )
+    refuse_unrecorded(tensor, recorded)
+
+
+def refuse_unrecorded(tensor: Tensor, recorded: bool = False) -> None:
+    """Raise where a change of a tensor in place, of its elements or its shape, would lose a gradient."""
     if tensor._storage is INFERENCE and not thread.state.inference:
         raise RuntimeError(
             "Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone "
@@ -367,8 +372,8 @@ def _refuse_sharing(tensor: Tensor, entries: tuple[Any, ...], value: Tensor) -> 
             refuse_overlap("index_put", tensor, (value,))  # else only the number is read, once
     elif value.array.ndim:
         part = new_tensor(plain_getitem.operation.forward(tensor.array, entries))
-        if part.array.shape == value.array.shape[value.array.ndim - part.array.ndim :]:
-            refuse_overlap("copy", part, (value,))
+        if part.array.size == value.array.size:  # leading dimensions of size 1 are of no importance
+            refuse_overlap("copy", part, (new_tensor(value.array.reshape(part.array.shape)),))
 
 
 def _as_element(value: Any, tensor: Tensor) -> Any:

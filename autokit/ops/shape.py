@@ -387,9 +387,9 @@ def _of_itself(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """The form with a trailing underscore: the tensor takes over the shape of its own view."""
 
     def apply(self: Tensor, *arguments: Any, **settings: Any) -> Tensor:
-        from autokit.ops.inplace import mark_changed, refuse_change
+        from autokit.ops.inplace import mark_changed, refuse_unrecorded
 
-        refuse_change(self, fills=True)
+        refuse_unrecorded(self)
         before = new_tensor(self.array)
         before._node, before._requires_grad = self._node, self._requires_grad
         result = function(before, *arguments, **settings)

@@ -85,6 +85,8 @@ ALLOWED = [
     "x.masked_fill_(x > 2, x[0])",
     "x.fill_(x[1])",
     "a.triu_()",
+    "a[...] = a[None]",
+    "a[:2] = a[None, :2]",
     "T.exp(x, out=x)",
     "T.add(x, x, out=x[:])",
 ]
@@ -191,6 +193,16 @@ def test_a_part_of_an_expanded_tensor_has_its_gradient(T: Any, change: str):
         "e[0].mul_(w)": ([6.0, 60.0, 600.0], 642.0),
     }
     assert (x.grad.tolist(), w.grad and w.grad.item()) == expected[change]
+
+
+@on_each
+def test_an_expanded_tensor_takes_another_shape_in_place(T: Any):
+    x = T.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    e = (x * 1).expand(2, 3)
+    e.t_()
+    assert e.shape == (3, 2)
+    e.sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0, 2.0]
 
 
 def test_the_words_are_pytorchs():
