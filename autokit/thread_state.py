@@ -30,8 +30,8 @@ from typing import Any
 UNUSUAL: set[str] = set()
 """What operations look out for, since this program uses it: half precision, or several GPUs."""
 
-SMALL = 1024
-"""Values of up to this many elements are kept for the picture without being asked for."""
+SMALL = 1000
+"""Values of up to this many elements, such as an image of 28×28, are kept for the picture unasked."""
 
 
 class State:

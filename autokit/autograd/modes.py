@@ -180,7 +180,7 @@ def _storage_of_new() -> Any:
 class recording(_Mode):
     """Keep every value for the picture, however large: ``with autokit.recording():``.
 
-    Without it a graph keeps values of up to 1,024 elements.
+    Without it a graph keeps values of up to 1,000 elements.
     """
 
     field = "keep"

@@ -17,16 +17,13 @@ from autokit.tensor import Tensor
 
 def fetch_array(node: Node, key: int | str) -> Any:
     """The value of the operand at a place, or of the result, as an array."""
-    saved = node.saved
-    if key is OUTPUT:
-        storage = node.storage
-        value = node.output if saved is None or key not in saved else saved[key].array
+    source: Any = node if key is OUTPUT else node.sources[key]  # type: ignore[index]
+    if node.saved and key in node.saved:
+        source = node.saved[key]
+    if type(source) is Node or type(source) in NODES:
+        storage, value = source.storage, source.output
     else:
-        source = node.sources[key] if saved is None or key not in saved else saved[key]  # type: ignore[index]
-        if type(source) is Node or type(source) in NODES:
-            storage, value = source.storage, source.output
-        else:
-            storage, value = source._storage, source.array
+        storage, value = source._storage, source.array
     if storage is not None and storage.modified > node.sequence:
         refuse_changed(node, storage, None if key is OUTPUT else node.operand(key))  # type: ignore[arg-type]
     return value
@@ -34,16 +31,17 @@ def fetch_array(node: Node, key: int | str) -> Any:
 
 def fetch_arrays(node: Node, fetch: tuple[int | str, ...], target: Any) -> list[Any]:
     """The values that a rule asked for, as arrays."""
-    values = []
+    values: list[Any] = []
+    settings: Any = node.settings or ()
     for key in fetch:
-        if type(key) is int or key is OUTPUT:
-            values.append(fetch_array(node, key))
-        elif key == "shape":
+        if key == "shape":
             values.append(target.shape if isinstance(target, Node) else target.array.shape)
-        elif node.operation.variadic and key in node.operation.operands:
+        elif key in settings:
+            values.append(settings[key])
+        elif key.__class__ is int or key is OUTPUT:
+            values.append(fetch_array(node, key))
+        else:  # any number of operands
             values.append([fetch_array(node, place) for place in range(len(node.sources))])
-        else:
-            values.append(node.settings[key])  # type: ignore[index]
     return values
 
 

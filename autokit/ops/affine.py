@@ -31,7 +31,9 @@ def _product(a: Any, b: Any) -> Any:
 
 
 def _weight_gradient(g: Any, input: Any) -> Any:
-    return _product(g.T, input) if g.ndim == 2 else _product(_rows(g).T, _rows(input))
+    if g.ndim != 2:
+        return _product(_rows(g).T, _rows(input))
+    return g.T.dot(input) if g.__class__ is input.__class__ is _ndarray else product(g.T, input)
 
 
 _MANY = 4096

@@ -35,7 +35,7 @@ MANY = 4 * BLOCK
 BLOCKS_OF_THREADS = 4
 """Pieces that are one piece where several threads take part."""
 
-_INTEGERS: dict[int, np.dtype] = {2: np.dtype(np.int16), 4: np.dtype(np.int32), 8: np.dtype(np.int64)}
+INTEGERS: dict[int, np.dtype] = {2: np.dtype(np.int16), 4: np.dtype(np.int32), 8: np.dtype(np.int64)}
 
 
 def in_blocks(
@@ -328,6 +328,14 @@ def ones(shape: int | tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     return made
 
 
+@lru_cache(maxsize=64)
+def zeros(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """Zeros to compare a small array with; see :func:`zeros_like`."""
+    made = np.zeros(shape, dtype)
+    made.flags.writeable = False
+    return made
+
+
 def places_in_line(columns: np.ndarray, width: int) -> np.ndarray:
     """Where one element of each row is, by its column, when rows of ``width`` lie in one line."""
     count = len(columns)
@@ -362,7 +370,7 @@ def constants_like(piece: Any, value: float) -> Any:
 
 def keep(mask: Any, a: Any, into: Any) -> None:
     """Write ``a`` where ``mask`` holds, else 0."""
-    kind = _INTEGERS[a.dtype.itemsize]
+    kind = INTEGERS[a.dtype.itemsize]
     bits = into.view(kind)
     bits[...] = mask
     bits *= a.view(kind)  # integers: 0 times the bits of an infinity or a NaN is 0 too
@@ -384,7 +392,7 @@ def replace(mask: Any, value: Any, into: Any) -> None:
 
 def select(mask: Any, a: Any, b: Any, into: Any) -> None:
     """Write ``a`` where ``mask`` holds, else ``b``; ``into`` may be either."""
-    kind = _INTEGERS[a.dtype.itemsize]
+    kind = INTEGERS[a.dtype.itemsize]
     a, b, into = a.view(kind), b.view(kind), into.view(kind)
     different = a ^ b
     different &= _bits(mask, kind)

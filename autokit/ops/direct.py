@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from autokit.memory import INFERENCE
-from autokit.ops.recording import record, refuse_inference, settle
+from autokit.ops.recording import OUTPUT, record, refuse_inference, settle
 from autokit.ops.unusual import computing
 from autokit.tensor import Tensor, new_tensor
 from autokit.thread_state import UNUSUAL, thread
@@ -30,7 +30,7 @@ def direct(
     arrays: list[Any] = []
     sources: list[Any] = []
     learns: list[bool] = []
-    large: list[int] = []
+    large: dict[int, Tensor] = {}
     of_inference = False
     for operand in operands:  # a single time: every step of a training comes here for every layer
         array = operand.array
@@ -40,7 +40,7 @@ def direct(
             sources.append(source)
             learns.append(True)
             if source.saved is not None and array.size > small:  # its value may be let go
-                large.append(len(arrays) - 1)
+                large[len(arrays) - 1] = operand
         elif operand._requires_grad:  # a leaf that learns: however large, it stays
             sources.append(operand)
             learns.append(True)
@@ -48,7 +48,7 @@ def direct(
             sources.append(operand)
             learns.append(False)
             if array.size > small:
-                large.append(len(arrays) - 1)
+                large[len(arrays) - 1] = operand
             if operand._storage is INFERENCE:
                 of_inference = True
     if made is None:
@@ -71,7 +71,13 @@ def direct(
     if of_inference:
         refuse_inference(way, operands)
     result = record(state, operation, made, way, tuple(sources), settings)
-    node = result._node
-    if large or node.saved is not None:  # type: ignore[union-attr]
-        settle(state, node, operands, large)
+    node: Any = result._node
+    if large or node.saved is not None:
+        if small > 0 and way.spare.isdisjoint(large):
+            # All of them are needed: as `settle` does, without its call in every step of a training.
+            if node.saved is not None and OUTPUT not in way.saves:
+                node.output = None
+            node.saved = large
+        else:
+            settle(state, node, operands, large)
     return result

@@ -41,7 +41,7 @@ from autokit.ops.errors import not_a_tensor
 from autokit.ops.large import SHARED
 from autokit.ops.names import OPERANDS, SPELLINGS, unknown_keyword, write_out
 from autokit.ops.operands import as_operands, with_number
-from autokit.ops.recording import record, refuse_inference, settle, share_storage
+from autokit.ops.recording import OUTPUT, record, refuse_inference, settle, share_storage
 from autokit.ops.rules import Derivative, Operation
 from autokit.ops.saved_names import offer_saved
 from autokit.ops.unusual import as_floats, computing
@@ -123,6 +123,7 @@ def _unary(operation: Operation) -> Callable[..., Tensor]:
     floating = operation.floating
     reduces = operation.reduces
     way = operation.way((True,)) if operation.rules else None
+    keeps = way is not None and way.saves == (OUTPUT,)  # its result alone, whatever the sizes are
 
     def apply(input: Any, *, out: Tensor | None = None) -> Tensor:
         if out is not None:
@@ -147,9 +148,9 @@ def _unary(operation: Operation) -> Callable[..., Tensor]:
             if state.grad_enabled:
                 made = record(state, operation, array, way, (input._node or input,), None)
                 node = made._node
-                if node.saved is not None or (  # type: ignore[union-attr]
-                    reduces and input.array.size > state.small
-                ):
+                if (
+                    node.saved is not None and (not keeps or state.small < 0)  # type: ignore[union-attr]
+                ) or (reduces and input.array.size > state.small):
                     settle(state, node, (input,), (0,))
                 return made
         return new_tensor(array)

@@ -15,7 +15,7 @@ from autokit.autograd.node import FREED, Node
 from autokit.autograd.saved import fetch_array
 from autokit.ops.direct import direct
 from autokit.ops.elementwise import plain_clone
-from autokit.tensor import Tensor
+from autokit.tensor import Literal, Tensor
 from autokit.thread_state import thread
 
 PackHook = Callable[[Tensor], Any]
@@ -174,7 +174,7 @@ class saved_tensors_hooks:
             return  # the innermost hooks alone have their way
         for place in range(len(node.sources)):
             operand = None if place in node.way.spare else node.operand(place)
-            if operand is not None:
+            if operand is not None and operand.__class__ is not Literal:  # numbers are not packed
                 keep(node, place, self.pack(operand))
         if "out" in node.way.saves:
             keep(node, "out", self.pack(node.result()))  # type: ignore[arg-type]

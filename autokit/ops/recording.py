@@ -7,7 +7,7 @@ costs is paid by every operation of every program, so it does nothing twice.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable
 from sys import _getframe as get_frame
 from typing import TYPE_CHECKING, Any
 
@@ -129,32 +129,37 @@ INFERENCE_SAVED = (
 )
 
 
-def settle(state: State, node: Node | None, operands: tuple[Tensor, ...], places: Sequence[int]) -> None:
+def settle(state: State, node: Node | None, operands: tuple[Tensor, ...], places: Iterable[int]) -> None:
     """Hold what the way back needs of large values, and let the others go; ``places`` may hold large ones.
 
     A small value stays where it was made.  A large one is held by the nodes
     that need it and by nobody else, so that it can go when they are freed.
     """
     assert node is not None
-    way, limit, output = node.way, state._keep, node.output
-    large = output.size > limit
+    way, sources, limit = node.way, node.sources, state._keep
+    large = node.output.size > limit
+    if large and OUTPUT not in way.saves:
+        node.output = None
     saved = {}
     for place in places:
-        operand, source = operands[place], node.sources[place]
-        if operand.array.size <= limit:
-            continue
-        large = True
-        if source is operand and way.learns[place]:
-            continue  # a leaf stays
-        if place not in way.spare:
-            saved[place] = operand
-        elif source is operand:
-            node.sources = (*node.sources[:place], None, *node.sources[place + 1 :])
+        operand = operands[place]
+        if operand.array.size > limit:
+            large = True
+            if place not in way.spare:
+                if sources[place] is not operand or not way.learns[place]:  # a leaf that learns stays
+                    saved[place] = operand
+            elif sources[place] is operand and not way.learns[place]:
+                node.sources = _without(node.sources, place)
     node.saved = saved if large else None
-    if output.size > limit and OUTPUT not in way.saves:
-        node.output = None
-    for watch in state._watchers:
-        watch(node)
+    if state._watchers:
+        for watch in state._watchers:
+            watch(node)
+
+
+def _without(sources: tuple[Any, ...], place: int) -> tuple[Any, ...]:
+    others = list(sources)
+    others[place] = None
+    return tuple(others)
 
 
 def free(node: Node) -> None:
@@ -173,7 +178,7 @@ def release(node: Node, saved: dict[Any, Any]) -> None:
         node.saved = {}  # and not None: they are not to be had at their sources
         for place, held in saved.items():
             if place.__class__ is int and held is node.sources[place]:
-                node.sources = (*node.sources[:place], None, *node.sources[place + 1 :])
+                node.sources = _without(node.sources, place)
 
 
 class _OurFiles(dict[str, bool]):

@@ -18,10 +18,10 @@ from autokit.ops.native import is_large
 from autokit.ops.operation import derivative, operation
 from autokit.ops.reduce import Dim, added, checked, places_reduced, require_operand, restored
 from autokit.tensor import Tensor
-from autokit.thread_state import SMALL
 
 # A module's own names are found sooner than NumPy's.
 _ndarray, _exp, _log, _largest = np.ndarray, np.exp, np.log, np.maximum.reduce
+_subtract = np.subtract
 
 # ---------------------------------------------------------------- formulas, on a GPU one kernel each
 
@@ -156,12 +156,13 @@ def _columns_of_few(a: Any, dim: int) -> int:
     if a.__class__ is not _ndarray or dim != 1:
         return 0
     shape = a.shape
-    if len(shape) != 2 or shape[1] > _VERY_FEW or shape[0] * shape[1] > SMALL:
+    if len(shape) != 2 or shape[1] > _VERY_FEW or shape[0] * shape[1] > _FEW_ELEMENTS:
         return 0
     return shape[1] if shape[0] else 0
 
 
 _VERY_FEW = 32
+_FEW_ELEMENTS = 1024
 
 
 def _top_beside(a: Any, columns: int) -> Any:
@@ -270,14 +271,18 @@ def _log_softmax_on_arrays(a: Any, dim: int) -> Any:
     columns = _columns_of_few(a, dim)
     if columns:
         shifted = a - _top_beside(a, columns)
-        return shifted - _log(_sum_beside(_exp(shifted), columns))
+        total = _sum_beside(_exp(shifted), columns)
+        shifted -= _log(total, total)
+        return shifted
     return _log_softmax_by_rows(a, dim)
 
 
 def _log_softmax_gradient_on_arrays(g: Any, out: Any, dim: int) -> Any:
     columns = _columns_of_few(out, dim)
     if columns:
-        return g - _exp(out) * _sum_beside(g, columns)
+        slope = _exp(out)
+        slope *= _sum_beside(g, columns)
+        return _subtract(g, slope, slope)
     return _log_softmax_gradient_by_rows(g, out, dim)
 
 

@@ -22,6 +22,7 @@ from autokit.optim.optimizer import (
 )
 from autokit.sparse_array import SparseArray
 from autokit.tensor import Tensor, new_tensor
+from autokit.thread_state import SMALL
 
 _ndarray = np.ndarray  # a module's own name is found sooner than NumPy's
 
@@ -140,11 +141,17 @@ class SGD(Optimizer):
                 if scalars is None:
                     scalars = [None if each is None else scalar(each, kind) for each in by.numbers]
                 self._descend(param, by, scalars)
-            elif array.size <= PIECE or change.__class__ is SparseArray:
+            elif (size := array.size) <= SMALL or change.__class__ is SparseArray:
                 array += change * scale
-            else:  # without another array as large as the parameter
-                for part in pieces(array):
-                    array[part] += change[part] * scale
+            elif size <= PIECE:  # in halves, without another array as large as the parameter
+                half = len(array) // 2
+                part = array[:half]
+                part += change[:half] * scale
+                part = array[half:]
+                part += change[half:] * scale
+            else:
+                for each in pieces(array):
+                    array[each] += change[each] * scale
             (param._storage or storage_of(param)).note(change_made)
         if on_gpu:
             self._descend_on_gpu(on_gpu, _numbers(group, lr, weight_decay))

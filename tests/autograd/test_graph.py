@@ -242,6 +242,18 @@ def test_packed_values_serve_second_derivatives_and_functions():
     both(program)
 
 
+def test_packed_values_are_those_of_before_a_change_and_numbers_are_not_packed():
+    def program(T: Any) -> list[float]:
+        x = T.tensor([1.0, 2.0], dtype=T.float64, requires_grad=True)
+        with T.autograd.graph.saved_tensors_hooks(lambda t: t * 2, lambda t: t):
+            y = (x * 3.0).exp()
+        y.add_(1)
+        y.sum().backward()
+        return x.grad.tolist()
+
+    both(program)
+
+
 def test_the_innermost_hooks_pack_and_wrong_ones_are_refused():
     for T in LIBRARIES:
         x = T.ones(2, requires_grad=True)

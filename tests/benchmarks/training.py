@@ -4,9 +4,11 @@
 it choose rows.  Each row gives both sides the same number of threads.  Peak
 memory is what a step holds at most, parameters and the optimizer's state
 included, and the samples, which stand in NumPy's arrays on both sides, left
-out: Python's own count of allocations (tracemalloc, which NumPy reports to and
-which counts Python's objects too) here, and the running sum of the tensors
-that PyTorch's profiler sees allocated there.
+out.  PyTorch's is the running sum of the tensors that its profiler sees
+allocated, without the objects around them; so two figures stand beside it: the
+running sum of NumPy's arrays, counted at each allocation (on the thread that
+asks), and Python's own count of all allocations (tracemalloc, on every thread),
+objects too.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autokit.backends import numba
+from tests.array_memory import ArrayMemory
 from tests.benchmarks.measure import WAYS, Job, best_times, row, threads, ways_of
 
 STEPS, CLOSE = 20, 1e-4
@@ -143,7 +146,7 @@ TRAININGS = {
 }
 
 
-def _made(library: str, training: Training) -> Callable[[], Any]:
+def made(library: str, training: Training) -> Callable[[], Any]:
     torch, nn = importlib.import_module(library), importlib.import_module(f"{library}.nn")
     importlib.import_module(f"{library}.optim")
     torch.manual_seed(0)
@@ -232,10 +235,10 @@ _SIZES = {"small": (64, 32, 32), "middle": (784, 128, 64), "large": (784, 512, 2
 def jobs(name: str) -> dict[str, Job]:
     """The step in each library that is installed and can do it."""
     training = TRAININGS[name]
-    own = _made("autokit", training)
+    own = made("autokit", training)
     found: dict[str, Job] = ways_of(own) if name in COMPILED else {"autokit": own}
     with suppress(ImportError):
-        found["PyTorch"] = _made("torch", training)
+        found["PyTorch"] = made("torch", training)
     if name in _SIZES:
         for peer, make in (("NumPy by hand", _by_hand), ("MyGrad", _mygrad), ("HIPS autograd", _hips)):
             with suppress(ImportError):
@@ -253,12 +256,28 @@ def largest_difference(name: str) -> float:
 
 
 def _of_both(name: str) -> list[Callable[[], Any]]:
-    return [_made(library, TRAININGS[name]) for library in ("autokit", "torch")]
+    return [made(library, TRAININGS[name]) for library in ("autokit", "torch")]
 
 
 def peaks(make: Callable[[str], Job]) -> dict[str, int]:
     """The bytes that stand in memory at most during ``make(library)()`` and before it, in each library."""
-    return {"autokit": _own_peak(make), "PyTorch": _peak_of_tensors(make)}
+    return {
+        "arrays": peak_of_arrays(make),
+        "with objects": _own_peak(make),
+        "PyTorch": peak_of_tensors(make),
+    }
+
+
+def peak_of_arrays(make: Callable[[str], Job]) -> int:
+    """The bytes of NumPy's arrays that stand at most in the second step, those made before it included."""
+    make("autokit")()  # what a first step loads and remembers is not the step's
+    gc.collect()
+    with ArrayMemory() as memory:
+        step = make("autokit")
+        step()
+        memory.peak = memory.now
+        step()
+    return memory.peak
 
 
 def _own_peak(make: Callable[[str], Job]) -> int:
@@ -277,7 +296,7 @@ def _own_peak(make: Callable[[str], Job]) -> int:
     return peak - before + sum(trace.size for trace in kept.traces)
 
 
-def _peak_of_tensors(make: Callable[[str], Job]) -> int:
+def peak_of_tensors(make: Callable[[str], Job]) -> int:
     from torch.profiler import ProfilerActivity, profile
 
     make("torch")()
@@ -319,7 +338,7 @@ def rows(chosen: list[str] | None = None) -> Iterator[str]:
             with suppress(ImportError):
                 off = largest_difference(name)
                 said = said if off < CLOSE else f"**losses up to {off:.1e} from PyTorch's**"
-                said += f"; {_said_of_memory(lambda library, training=training: _made(library, training))}"
+                said += f"; {_said_of_memory(lambda library, training=training: made(library, training))}"
         yield row(_title(training.title, training.threads), times, said)
     if not chosen or "loader" in chosen:
         epochs = {"autokit": _epoch("autokit")}
@@ -339,10 +358,11 @@ def _said_of_memory(make: Callable[[str], Job]) -> str:
     for way, enabled in WAYS.items():
         with numba.flags(enabled=enabled):
             both = peaks(make)
-        found[way] = f"{both['autokit'] / both['PyTorch']:.2f}"
+        arrays, objects_too = (both[what] / both["PyTorch"] for what in ("arrays", "with objects"))
+        found[way] = f"{arrays:.2f} of PyTorch's tensors, {objects_too:.2f} with Python's objects"
     compiled = found.get("with Numba", found["autokit"])
     other = f" (with Numba {compiled})" if compiled != found["autokit"] else ""
-    return f"peak memory {found['autokit']} of PyTorch's tensors{other}"
+    return f"peak memory of arrays {found['autokit']}{other}"
 
 
 if __name__ == "__main__":

@@ -66,6 +66,16 @@ def test_a_step_literally():
     assert x.is_leaf and x.requires_grad
 
 
+@pytest.mark.parametrize("shape", [(), (3,), (2001,), (1, 1500), (33, 64), (64, 33, 2), (300, 400)])
+def test_parameters_of_all_sizes_go_the_same_way(shape: tuple[int, ...]):
+    random = np.random.RandomState(0)
+    start, gradient = (np.asarray(random.rand(*shape), np.float32) for _ in range(2))
+    x = ak.tensor(start, requires_grad=True)
+    x.grad = ak.tensor(gradient)
+    optim.SGD([x], lr=0.3).step()
+    assert np.array_equal(x.detach().numpy(), start + gradient * np.float32(-0.3))
+
+
 def test_parameters_without_a_gradient_stay():
     x, y = ak.ones(1, requires_grad=True), ak.ones(1, requires_grad=True)
     sgd = optim.SGD([x, y], lr=1.0)
