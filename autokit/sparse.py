@@ -38,6 +38,11 @@ def mm(mat1: Tensor, mat2: Tensor) -> Tensor:
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """``beta`` times ``input`` plus ``alpha`` times the product of the sparse ``mat1`` and ``mat2``."""
     require_tensor("_sparse_addmm", input, "input", 1)
+    for name, number in (("beta", beta), ("alpha", alpha)):
+        if isinstance(number, Tensor):
+            raise TypeError(
+                f"_sparse_addmm(): argument '{name}' must be Number, not Tensor; take its .item()"
+            )
     return beta * input + alpha * mm(mat1, mat2)
 
 

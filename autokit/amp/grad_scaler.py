@@ -148,7 +148,7 @@ class GradScaler:
         if isinstance(outputs, Tensor):
             # A tensor of float32, not a number: a loss in float16 becomes float32, and does not overflow.
             return outputs * self._scale_on(outputs.device)
-        if isinstance(outputs, Iterable):
+        if isinstance(outputs, Iterable) and not isinstance(outputs, str):
             scaled = [self.scale(each) for each in outputs]
             return scaled if not isinstance(outputs, tuple | list) else type(outputs)(scaled)
         raise ValueError("outputs must be a Tensor or an iterable of Tensors")

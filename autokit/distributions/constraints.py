@@ -84,6 +84,17 @@ class Interval(Constraint):
 
 
 @dataclass(frozen=True)
+class HalfOpenInterval(Constraint):
+    """The numbers from one bound to below another."""
+
+    lower_bound: Any
+    upper_bound: Any
+
+    def check(self, value: Any) -> Any:
+        return (self.lower_bound <= value) & (value < self.upper_bound)
+
+
+@dataclass(frozen=True)
 class IntegerInterval(Constraint):
     """The whole numbers from one bound to another."""
 
@@ -230,6 +241,7 @@ greater_than = GreaterThan
 greater_than_eq = GreaterThanEq
 less_than = LessThan
 interval = Interval
+half_open_interval = HalfOpenInterval
 integer_interval = IntegerInterval
 multinomial = Multinomial
 independent = IndependentConstraint

@@ -25,7 +25,7 @@ class NegativeBinomial(YesOrNo):
 
     arg_constraints: ClassVar = {
         "total_count": constraints.greater_than_eq(0),
-        "probs": constraints.interval(0.0, 1.0),
+        "probs": constraints.half_open_interval(0.0, 1.0),
         "logits": constraints.real,
     }
     support = constraints.nonnegative_integer

@@ -28,7 +28,7 @@ def name_layer(error: Exception, module: Any) -> None:
     innermost layer alone says where.
     """
     own = type(module).forward.__module__
-    if not own.startswith("autokit.nn.") or own == "autokit.nn.container" or hasattr(error, "layer"):
+    if not str(own).startswith("autokit.nn.") or own == "autokit.nn.container" or hasattr(error, "layer"):
         return
     if len(error.args) == 1 and isinstance(error.args[0], str):
         path = path_in_model()

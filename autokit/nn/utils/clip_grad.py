@@ -82,6 +82,16 @@ def clip_grads_with_norm_(
     max_norm = float(max_norm)
     if not gradients:
         return
+    if not isinstance(total_norm, Tensor):
+        raise TypeError(
+            f"clip_grads_with_norm_(): total_norm must be a Tensor, not {type(total_norm).__name__}: what "
+            "get_total_norm gives"
+        )
+    if total_norm.numel() != 1:
+        raise RuntimeError(
+            f"scalar tensor expected to be 0 dim but it has {total_norm.dim()} dimensions and "
+            f"{total_norm.numel()} elements."
+        )
     share = (max_norm / (total_norm + 1e-6)).clamp(max=1.0)
     for gradient in gradients:
         gradient.mul_(share.to(gradient.device))
