@@ -160,15 +160,16 @@ class Watch:
             return
         hooked = Hooks.on_leaves and not self.rehearsal
         around = leaf.__dict__.get("_accumulator_hooks") if hooked and self.into_leaves else None
-        if hooked:
-            gradient = self._run_hooks(leaf.__dict__.get("_hooks"), gradient)
+        hooks = leaf.__dict__.get("_hooks") if hooked else None
+        gradient = self._run_hooks(hooks, gradient)
         if around is not None:
             gradient = self._run_hooks(around.before, gradient, in_tuples=True)
         if self.listener is not None:
             self.listener("leaf", leaf, gradient)
         self.found[leaf] = gradient
         if self.into_leaves and leaf._requires_grad:
-            shared = hooked and leaf._grad is None and not isinstance(gradient, Tensor)
+            kept = bool(hooks) or around is not None
+            shared = kept and leaf._grad is None and not isinstance(gradient, Tensor)
             with accumulating:
                 leaf._accumulate(copied(gradient) if shared else gradient)  # a hook may have kept it
             if hooked:

@@ -262,6 +262,15 @@ def test_a_small_step_holds_little_more_than_every_step_must():
     assert needed <= peak < 1.2 * needed
 
 
+def test_a_hook_on_one_leaf_makes_no_copy_of_another_ones_gradient():
+    autokit.ones(1, requires_grad=True).register_hook(lambda gradient: None)
+    weight = autokit.ones(100_000, requires_grad=True)
+    loss = (weight * 2).sum()
+    with ArrayMemory() as memory:
+        loss.backward()
+    assert weight.nbytes <= memory.peak < 1.5 * weight.nbytes
+
+
 def test_values_as_large_as_a_small_image_stay_for_the_picture():
     image = autokit.ones(28, 28, requires_grad=True)
     larger = autokit.ones(32, 32, requires_grad=True)
