@@ -129,7 +129,8 @@ def mul(a, b, /):
     "÷",
     "{a} / {b}",
     a=derivative("1 / {b}", lambda g, b: g / b, np.divide),
-    b=derivative("−{out} / {b}", lambda g, b, out: -g * out / b),
+    # By the operands, as in PyTorch: the result may be changed in place.
+    b=derivative("−{a} / {b}²", lambda g, a, b: -g * (a / b) / b),
     floating=True,
     name="div",
     on_arrays=np.divide,

@@ -403,3 +403,19 @@ def test_views_share_memory_and_copies_do_not(T: Any):
     for copy in (x.clone(), x[[0]], x[x == 0], x + 0, x.t().reshape(-1), x.t().contiguous(), x.double()):
         copy.add_(1)
         assert not x.any()
+
+
+@on_each
+@pytest.mark.parametrize(
+    "quotient",
+    [lambda T, x: 3 / x, lambda T, x: x / x.sum(), lambda T, x: T.nn.functional.normalize(x, dim=0)],
+)
+def test_a_quotient_may_be_changed_in_place(T: Any, quotient: Any):
+    """Its derivatives need the operands, and not the result."""
+    x = T.tensor([1.0, 2.0], requires_grad=True)
+    y = quotient(T, x)
+    y += 1
+    (y * y).sum().backward()
+    again = T.tensor([1.0, 2.0], requires_grad=True)
+    ((quotient(T, again) + 1) ** 2).sum().backward()
+    assert x.grad.tolist() == pytest.approx(again.grad.tolist())
