@@ -31,7 +31,7 @@ NOT_ON_A_CPU = {
     "recurrent_kernels._lstm_back": "as this",
     "recurrent_kernels._gru_back": "as this",
 }
-"""Kernels whose lines do not run in the programs below, and why that is no second formula."""
+"""Kernels whose lines do not run in the programs below: why, or which tests compare them with NumPy's way."""
 
 MADE_OF = {
     "attention._shares": (attention._masked, soft_extremes.largest, soft_extremes.shares_below),
