@@ -62,4 +62,7 @@ def sum(input: Tensor, dim: Any = None, dtype: dtypes.dtype | None = None) -> Te
             f"coalesce expected sparse coordinate tensor layout but got Strided: {describe(input)}"
         )
     input = input if dtype is None else input.to(dtype)
-    return input.coalesce().values().sum() if dim is None else to_sparse(input.to_dense().sum(dim))
+    if dim is None:
+        return input.coalesce().values().sum()
+    total = input.to_dense().sum(dim)
+    return to_sparse(total) if total.array.ndim else total

@@ -9,7 +9,6 @@ import numpy as np
 
 from autokit.devices import address_of, copied, put_on, to_numpy
 from autokit.memory import Storage
-from autokit.ops.strides import strided
 from autokit.ops.warn import warn
 from autokit.tensor import Tensor
 
@@ -48,9 +47,13 @@ def _copy_of_memory(array: Any, memo: dict[int, Any]) -> Any:
     if id(owner) not in memo:
         memo[id(owner)] = owner.copy(order="K")
     copy = memo[id(owner)]
-    if owner is array or copy.strides != owner.strides:  # if there are gaps in the memory, it has none
-        return copy if owner is array else copied(array)
-    return strided(copy, array.shape, array.strides, address_of(array) - address_of(owner))
+    if owner is array:
+        return copy
+    if not array.size or copy.strides != owner.strides:  # if there are gaps in the memory, the copy has none
+        return copied(array)
+    memory = copy.ravel(order="K").view(np.uint8)  # as a view may have another dtype
+    place = address_of(array) - address_of(owner)
+    return np.ndarray(array.shape, array.dtype, memory, place, array.strides)
 
 
 def _notes(tensor: Tensor) -> dict[str, Any]:

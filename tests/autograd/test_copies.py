@@ -100,6 +100,35 @@ def test_copies_of_views_share_the_copy_of_their_memory(T: Any):
 
 
 @on_each
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda T: T.tensor([1.5, 2.5]).view(T.int32),
+        lambda T: T.tensor([1.5, 2.5, 3.5, 4.5, 5.5])[2:4].view(T.int64),
+        lambda T: T.tensor([1 + 2j, 3 + 4j]).real,
+        lambda T: T.tensor([1 + 2j, 3 + 4j]).imag,
+        lambda T: T.view_as_real(T.tensor([[1 + 2j, 3 + 4j]]).t()),
+        lambda T: T.view_as_complex(T.tensor([[1.0, 2.0], [3.0, 4.0]])[1:]),
+        lambda T: T.ones(2, 3).t().view(T.int32)[1:],
+        lambda T: T.arange(4.0)[:0],
+    ],
+)
+def test_a_copy_of_a_view_in_another_dtype_has_that_dtype(T: Any, view: Any):
+    tensor = view(T)
+    same = copy.deepcopy(tensor)
+    assert (same.dtype, same.tolist()) == (tensor.dtype, tensor.tolist())
+    assert same.shape == tensor.shape and same.stride() == tensor.stride()
+
+
+@on_each
+def test_copies_of_views_in_two_dtypes_share_their_memory(T: Any):
+    x = T.tensor([1.0, 2.0])
+    numbers, bits = copy.deepcopy([x, x.view(T.int32)])
+    numbers.zero_()
+    assert bits.tolist() == [0, 0] and x.tolist() == [1.0, 2.0]
+
+
+@on_each
 def test_a_copy_lies_in_memory_as_it_did(T: Any):
     for tensor in (T.ones(2, 3).t(), T.ones(4, 4)[::2, 1:], T.ones(1, 2, 3, 4).permute(0, 2, 3, 1)):
         same = copy.deepcopy(tensor)

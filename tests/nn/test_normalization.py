@@ -78,6 +78,16 @@ def test_large_arrays(name: str, shape: tuple[int, ...], setting: Any, count: in
         np.testing.assert_allclose(ours / size, theirs / size, atol=1e-9 if dtype == "float64" else 3e-4)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_the_eps_of_rms_norm_is_that_of_the_dtype_that_computes(dtype: str):
+    found = []
+    for library in (ak, torch):
+        x = library.tensor([[1e-2, 2e-2]], dtype=getattr(library, dtype))
+        layer = library.nn.RMSNorm(2, dtype=x.dtype)
+        found.append([layer(x).tolist(), library.nn.functional.rms_norm(x, (2,)).tolist()])
+    np.testing.assert_allclose(*found, rtol=2e-3)
+
+
 @pytest.mark.parametrize("name", ["layer_norm", "rms_norm"])
 def test_half_precision_is_normalized_in_single_precision(name: str):
     found = []

@@ -10,7 +10,6 @@ import numpy as np
 
 from autokit.autograd.modes import is_grad_enabled
 from autokit.dtypes import FLOATS, HALVES
-from autokit.limits import finfo
 from autokit.ops import normalize as rules
 from autokit.ops.convert import cast
 from autokit.ops.direct import direct
@@ -72,14 +71,16 @@ def rms_norm(
 ) -> Tensor:
     """Each sample divided by its root mean square over its last dimensions, then scaled.
 
-    ``eps``, added to the mean square, is by default the smallest difference from 1 in the input's dtype.
+    ``eps``, added to the mean square, is by default the smallest difference from 1 in the dtype that
+    computes: that of the input, and float32 for half precision.
 
     References
     ----------
     B. Zhang and R. Sennrich, "Root Mean Square Layer Normalization", NeurIPS 2019.
     """
     if eps is None:
-        eps = finfo(input.dtype).eps if input.array.dtype.kind in FLOATS else 0.0
+        kind = input.array.dtype
+        eps = float(np.finfo(np.float32 if kind in HALVES else kind).eps) if kind.kind in FLOATS else 0.0
     groups = _last_dimensions("rms_norm", input, normalized_shape, weight, None, eps)
     return _run(rules.rms_norm, input, weight, None, groups._replace(centred=False))
 

@@ -84,7 +84,7 @@ FAMILIES = (
 
 CASES = [case for family in FAMILIES for case in family.CASES]
 
-NEED_A_GPU = {"attention_apart", "attention_of_heads", "cuda", "move", "pin_memory"}
+NEED_A_GPU = {"attention_of_heads", "cuda", "move", "pin_memory"}
 """What no case can try on a CPU."""
 
 OF_SPARSE_TENSORS = {"_indices", "_nnz", "_values", "coalesce", "dense_dim", "from_values", "indices"}
