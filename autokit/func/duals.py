@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from autokit.autograd.modes import inference_mode
 from autokit.func.calls import own
 from autokit.func.forward import Tape
-from autokit.func.transforms import reaches_open_leaf
+from autokit.func.levels import reaches_open_leaf
 from autokit.ops.convert import clone
 from autokit.tensor import Tensor
 

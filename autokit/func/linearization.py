@@ -7,7 +7,7 @@ from typing import Any
 
 from autokit.func.calls import zeros
 from autokit.func.forward import Tape
-from autokit.func.transforms import Entered, Level, tensors_of
+from autokit.func.levels import Entered, Level, tensors_of
 from autokit.func.trees import flatten, unflatten
 from autokit.tensor import Tensor
 

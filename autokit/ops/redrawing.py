@@ -14,19 +14,17 @@ from autokit.devices import beside, to_numpy
 from autokit.dtypes import DIFFERENTIABLE, FLOATS
 from autokit.limits import finfo
 from autokit.meta_array import MetaArray
+from autokit.ops.draws import drawn, refuse_chance, refuse_negative_std
 from autokit.ops.inplace import in_place, refuse_change
 from autokit.ops.names import Names
 from autokit.ops.sampling import (
     Draw,
     Generator,
     checked_range,
-    drawn,
     in_memory_order,
     in_pairs,
     normal_numbers,
-    refuse_chance,
     refuse_dtype,
-    refuse_negative_std,
     source_of,
     whole_number,
 )

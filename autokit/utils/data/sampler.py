@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from autokit import dtypes, random
-from autokit.ops import create, sampling
+from autokit.ops import create, draws, sampling
 
 Item = TypeVar("Item", covariant=True)
 
@@ -183,9 +183,7 @@ class WeightedRandomSampler(Sampler[int]):
         self.generator = generator
 
     def __iter__(self) -> Iterator[int]:
-        drawn = sampling.multinomial(
-            self.weights, self.num_samples, self.replacement, generator=self.generator
-        )
+        drawn = draws.multinomial(self.weights, self.num_samples, self.replacement, generator=self.generator)
         return iter(drawn.tolist())
 
     def __len__(self) -> int:
