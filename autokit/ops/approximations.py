@@ -55,7 +55,7 @@ def in_float64(function: Callable[..., Any], name: str = "") -> Callable[..., An
     return apply
 
 
-def _polynomial(coefficients: Sequence[float], x: Any) -> Any:
+def polynomial(coefficients: Sequence[float], x: Any) -> Any:
     """By Horner's rule, the coefficient of the highest power first."""
     total = x * coefficients[0]
     total += coefficients[1]
@@ -65,7 +65,7 @@ def _polynomial(coefficients: Sequence[float], x: Any) -> Any:
     return total
 
 
-def _by_range(x: Any, *parts: tuple[Any, Callable[[Any], Any]]) -> Any:
+def by_range(x: Any, *parts: tuple[Any, Callable[[Any], Any]]) -> Any:
     """Each function where its mask holds, NaN elsewhere; a function sees the elements of its mask alone."""
     result = np.full_like(x, np.nan)
     for mask, function in parts:
@@ -115,7 +115,7 @@ _ERFCX_FROM_4 = (
 
 
 def _ratio(pair: Sequence[Sequence[float]], x: Any) -> Any:
-    return _polynomial(pair[0], x) / _polynomial(pair[1], x)
+    return polynomial(pair[0], x) / polynomial(pair[1], x)
 
 
 def _small_erf(x: Any) -> Any:
@@ -130,7 +130,7 @@ def _scaled_from_4(x: Any) -> Any:
 
 def _scaled(x: Any) -> Any:
     """``exp(x²) · erfc(x)`` for x from 0.46875 on."""
-    return _by_range(x, (x <= 4, lambda x: _ratio(_ERFCX_TO_4, x)), (x > 4, _scaled_from_4))
+    return by_range(x, (x <= 4, lambda x: _ratio(_ERFCX_TO_4, x)), (x > 4, _scaled_from_4))
 
 
 def _exp_of_minus_square(x: Any) -> Any:
@@ -164,7 +164,7 @@ def erf(x: Any) -> Any:
         return _erf(x)
     if x.dtype != np.float32:
         return erf(x.astype(np.float32)).astype(x.dtype)
-    inner = _polynomial(_ATANH_ERF, x * x)
+    inner = polynomial(_ATANH_ERF, x * x)
     inner *= x
     return np.tanh(inner, out=inner) if isinstance(inner, np.ndarray) else np.tanh(inner)
 
@@ -180,14 +180,14 @@ def erf_of_normal(a: Any, square: Any, into: Any) -> None:
     if a.dtype != np.float32:
         into[...] = erf(a * math.sqrt(0.5))
         return
-    inner = _polynomial(_OF_NORMAL, square)
+    inner = polynomial(_OF_NORMAL, square)
     inner *= a
     np.tanh(inner, out=into)
 
 
 @in_float64
 def _erf(x: Any) -> Any:
-    return _by_range(
+    return by_range(
         x,
         (np.abs(x) <= _SMALL, _small_erf),
         (x > _SMALL, lambda x: 1 - _upper_erfc(x)),
@@ -198,7 +198,7 @@ def _erf(x: Any) -> Any:
 @in_float64
 def erfc(x: Any) -> Any:
     """1 − erf(x), to full accuracy where that is small."""
-    return _by_range(
+    return by_range(
         x,
         (np.abs(x) <= _SMALL, lambda x: 1 - _small_erf(x)),
         (x > _SMALL, _upper_erfc),
@@ -209,7 +209,7 @@ def erfc(x: Any) -> Any:
 @in_float64
 def erfcx(x: Any) -> Any:
     """exp(x²) · erfc(x), which falls off as 1/x where erfc itself is 0 already."""
-    return _by_range(
+    return by_range(
         x,
         (np.abs(x) <= _SMALL, lambda x: np.exp(x * x) * (1 - _small_erf(x))),
         (x > _SMALL, _scaled),
@@ -221,7 +221,7 @@ def erfcx(x: Any) -> Any:
 def log_ndtr(x: Any) -> Any:
     """The logarithm of the normal distribution function, to full accuracy far to the left."""
     t = x * math.sqrt(0.5)
-    return _by_range(
+    return by_range(
         t,
         (t < -1, lambda t: np.log(erfcx(-t) / 2) - t * t),
         (t >= -1, lambda t: np.log1p(-erfc(t) / 2)),
@@ -275,7 +275,7 @@ _TAIL = 0.02425
 @in_float64
 def ndtri(p: Any) -> Any:
     """The normal quantile: where the normal distribution function is ``p``."""
-    return _by_range(
+    return by_range(
         p,
         (p == 0, lambda p: p - np.inf),
         (p == 1, lambda p: p + np.inf),
@@ -290,7 +290,7 @@ def erfinv(y: Any) -> Any:
     """Where the error function is ``y``."""
     size = np.abs(y)
     upper = 1 - 2 * _TAIL
-    found = _by_range(
+    found = by_range(
         size,
         (size == 1, lambda y: y * np.inf),
         (size <= upper, lambda y: _middle_quantile(y / 2) * math.sqrt(0.5)),
@@ -324,13 +324,13 @@ FAR = 10.0
 
 def _lgamma_of_1_plus(z: Any) -> Any:
     """6.1.33 of [2], for ``|z| ≤ ½``: it is exact at its zero z = 0, and with one step back at z = 1."""
-    return _polynomial(_NEAR_1, z) - np.log1p(z)
+    return polynomial(_NEAR_1, z) - np.log1p(z)
 
 
 def _lgamma_far(x: Any) -> Any:
     """Stirling's series, 6.1.41 of [2]."""
     inverse = 1 / x
-    rest = inverse * _polynomial(_STIRLING, inverse * inverse)
+    rest = inverse * polynomial(_STIRLING, inverse * inverse)
     return np.where(np.isinf(x), x, (x - 0.5) * (np.log(x) - 1) + (math.log(2 * math.pi) - 1) / 2 + rest)
 
 
@@ -354,7 +354,7 @@ def _lgamma_reflected(x: Any) -> Any:
 
 def _lgamma(x: Any) -> Any:
     whole = x == np.floor(x)
-    return _by_range(
+    return by_range(
         x,
         ((x <= 0) & whole, lambda x: np.full_like(x, np.inf)),
         ((x < 0.5) & (x > 0), lambda x: _lgamma_of_1_plus(x) - np.log(x)),
@@ -380,7 +380,7 @@ def _digamma_positive(x: Any) -> Any:
         x = np.where(near, x + 1, x)
     inverse = 1 / x
     square = inverse * inverse
-    return np.log(x) - inverse / 2 + square * _polynomial(_DIGAMMA, square) - less
+    return np.log(x) - inverse / 2 + square * polynomial(_DIGAMMA, square) - less
 
 
 def _digamma_reflected(x: Any) -> Any:
@@ -392,7 +392,7 @@ def _digamma_reflected(x: Any) -> Any:
 def digamma(x: Any) -> Any:
     """ψ(x), the derivative of log Γ; NaN at the negative whole numbers, and infinite at 0."""
     whole = x == np.floor(x)
-    return _by_range(
+    return by_range(
         x,
         (x == 0, lambda x: np.copysign(np.inf, -x)),
         (x == np.inf, lambda x: x),
@@ -450,7 +450,7 @@ def _bessel_scaled(order: int) -> Callable[[Any], Any]:
 
     def scaled(x: Any) -> Any:
         size = np.abs(x)
-        return _by_range(x, (size <= _BESSEL_FAR, near), (size > _BESSEL_FAR, far))
+        return by_range(x, (size <= _BESSEL_FAR, near), (size > _BESSEL_FAR, far))
 
     return in_float64(scaled, f"i{order}e")
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import autokit
+from autokit.ops import bessel
 from tests.ops.beside import assert_same_error, assert_same_gradients, assert_same_outcome
 from tests.support import require
 
@@ -199,6 +200,25 @@ def test_airys_function_and_its_slope_are_exact_to_the_rounding_of_their_angle()
         other = _exact(lambda mp, x, n=order: mp.airybi(x, derivative=n), np.minimum(points, 0))
         swing = np.where(points < 0, np.hypot(exact, other), np.abs(exact))  # as sine and cosine
         assert (np.abs(values - exact) <= 2e-15 * angle * swing).all()
+
+
+@pytest.mark.parametrize("direction", [1, -1j])
+@pytest.mark.parametrize("order", [0, 1, 1 / 3, 2 / 3])
+def test_the_polynomial_stands_for_the_integral_at_all_places(order: float, direction: complex):
+    sizes = np.concatenate([np.linspace(bessel._LEAST, 30, 500), np.logspace(1.5, 300, 20)])
+    coefficients = bessel._fitted(order, direction)
+    found = np.polyval(coefficients, 2 * bessel._LEAST / sizes - 1)
+    np.testing.assert_allclose(found, bessel._integral(order, 1 / (direction * sizes)), rtol=5e-15)
+
+
+@pytest.mark.parametrize("name", BESSEL)
+def test_many_elements_are_those_of_each_by_itself_however_they_lie(name: str):
+    x = np.random.RandomState(0).uniform(-4, 30, (3, 4000))
+    found, few = _ours(name, x), _ours(name, x[:, :50])
+    np.testing.assert_array_equal(found[:, :50], few)
+    np.testing.assert_array_equal(_ours(name, x.T), found.T)
+    rows = autokit.vmap(getattr(autokit.special, name))(autokit.tensor(x[:, :50]))
+    np.testing.assert_array_equal(rows.numpy(), few)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
