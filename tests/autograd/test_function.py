@@ -5,9 +5,7 @@ from __future__ import annotations
 import gc
 import io
 import pdb
-import textwrap
 import tracemalloc
-import warnings
 from typing import Any
 
 import numpy as np
@@ -19,6 +17,7 @@ import autokit
 from autokit.graphs.capture import graph
 from autokit.utils.checkpoint import checkpoint
 from tests.libraries import on_each
+from tests.shown import shown_by
 from tests.support import require
 
 SQUARE = """
@@ -260,52 +259,20 @@ PROGRAMS = {
 }
 
 
-def plain(value: Any) -> Any:
-    """A value of either library in one form."""
-    if hasattr(value, "detach"):
-        rounded = np.round(value.detach().numpy().astype(float), 10)
-        return (str(value.dtype), tuple(value.shape), value.requires_grad, rounded.tolist())
-    return [plain(one) for one in value] if isinstance(value, tuple | list) else value
-
-
-def run(program: str, library: Any) -> list[Any]:
-    """What ``program`` shows, and the type and first words of the errors it meets."""
-    shown: list[Any] = []
-
-    def show(*values: Any) -> None:
-        shown.extend(plain(value) for value in values)
-
-    def refused(function: Any, *arguments: Any) -> None:
-        with pytest.raises(Exception) as caught:
-            function(*arguments)
-        kind = next(kind.__name__ for kind in caught.type.__mro__ if kind.__module__ == "builtins")
-        shown.append((kind, str(caught.value).split(":")[0].split(" (")[0][:40]))
-
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-
-        class Warned:
-            def __iter__(self) -> Any:
-                return iter([(one.category.__name__, str(one.message)[:50]) for one in caught])
-
-        exec(textwrap.dedent(program), {"T": library, "show": show, "refused": refused, "warned": Warned()})
-    return shown
-
-
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS.keys())
 def test_a_program_gives_what_it_gives_with_pytorch(program: str):
     require("torch")
     import torch
 
-    expected = run(program, torch)
-    assert expected and run(program, autokit) == expected
+    expected = shown_by(program, torch)
+    assert expected and shown_by(program, autokit) == expected
 
 
 def test_an_error_names_what_to_do():
     with pytest.raises(RuntimeError, match=r"expected 2, got 1\).*None for what is no tensor"):
-        run(ANY + "make(doubled, lambda c, g: g).apply(x, 3).sum().backward()", autokit)
+        shown_by(ANY + "make(doubled, lambda c, g: g).apply(x, 3).sum().backward()", autokit)
     with pytest.raises(RuntimeError, match="FBackward saved it"):
-        run(EXP.replace("Exp", "F") + "y = F.apply(x); y.zero_(); y.sum().backward()", autokit)
+        shown_by(EXP.replace("Exp", "F") + "y = F.apply(x); y.zero_(); y.sum().backward()", autokit)
 
 
 class Product(autokit.autograd.Function):

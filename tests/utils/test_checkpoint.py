@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import importlib
 import tracemalloc
-import warnings
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ import pytest
 import autokit
 from autokit.utils.checkpoint import checkpoint, checkpoint_sequential
 from tests.libraries import on_each, pytorch
+from tests.shown import shown_by
 from tests.support import require
 
 START = """
@@ -94,39 +94,13 @@ PROGRAMS = {
 }
 
 
-def run(program: str, library: Any) -> list[Any]:
-    """What ``program`` shows, and the types of the errors it meets."""
-    shown: list[Any] = []
-
-    def plain(value: Any) -> Any:
-        if hasattr(value, "detach"):
-            return (value.requires_grad, np.round(value.detach().numpy().astype(float), 7).tolist())
-        return value
-
-    def refused(function: Any) -> None:
-        with pytest.raises((RuntimeError, ValueError)) as caught:
-            function()
-        shown.append(next(k.__name__ for k in caught.type.__mro__ if k.__module__ == "builtins"))
-
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-
-        class Warned:
-            def __iter__(self) -> Any:
-                return iter([(one.category.__name__, str(one.message)[:40]) for one in caught])
-
-        names = {"T": library, "show": lambda *values: shown.extend(map(plain, values)), "refused": refused}
-        exec(START + program, {**names, "warned": Warned()})
-    return shown
-
-
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS.keys())
 def test_a_program_gives_what_it_gives_with_pytorch(program: str):
     require("torch")
     import torch.utils.checkpoint
 
-    expected = run(program, torch)
-    assert expected and run(program, autokit) == expected
+    expected = shown_by(START + program, torch)
+    assert expected and shown_by(START + program, autokit) == expected
 
 
 def test_a_second_run_that_differs_is_refused():
