@@ -1,10 +1,9 @@
 """Recurrent layers: one step after another, each from its own input and from what the step before gave.
 
 A whole sequence is one operation.  On the way forward each step needs the one
-before it; on the way back, all the gates are found again at once from the
-states that came out, in one product of matrices, so that nothing but the
-result has to be kept.  Arrays of NumPy go a way of their own, which keeps the
-gates (:mod:`autokit.ops.recurrent_arrays`).
+before it, and the formulas of a step are in :mod:`autokit.ops.recurrent_steps`.
+Arrays of NumPy go through them in fewer calls; the way back of all arrays is
+there too (:mod:`autokit.ops.recurrent_arrays`).
 
 Sequences lie in one array, (rows, width), time after time: ``sizes`` says how
 many rows belong to each time.  Where sequences end early the sizes fall, as
@@ -25,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from autokit.devices import on_a_gpu
-from autokit.ops import recurrent_arrays, recurrent_kernels
+from autokit.ops import recurrent_arrays, recurrent_steps
 from autokit.ops.elementwise import relu, sigmoid, tanh
 from autokit.ops.operation import derivative, on, operation
 from autokit.tensor import Tensor
@@ -37,21 +36,23 @@ GATES = {"RNN_TANH": 1, "RNN_RELU": 1, "GRU": 3, "LSTM": 4}
 def _step(kind: str, given: Any, recurrent: Any, h: Any, c: Any) -> tuple[Any, Any]:
     """The next state, of arrays or tensors: from what the input and the state before give to the gates."""
     if kind != "RNN_RELU" and on_a_gpu(given):
-        return recurrent_kernels.step(kind, given, recurrent, h, c)
+        return recurrent_steps.step_on_a_gpu(kind, given, recurrent, h, c)
     width = h.shape[1]
     if kind == "GRU":
         both = on(sigmoid, given[:, : 2 * width] + recurrent[:, : 2 * width])
         reset, keep = both[:, :width], both[:, width:]
         new, to_new = given[:, 2 * width :], recurrent[:, 2 * width :]
-        return recurrent_kernels.gru_state(reset, keep, new, to_new, h), c
+        return recurrent_steps.gru_state(reset, keep, new, to_new, h), c
+    if kind == "RNN_TANH":
+        return recurrent_steps.plain_state(given, recurrent), c
     gates = given + recurrent
-    if kind != "LSTM":
-        return on(tanh if kind == "RNN_TANH" else relu, gates), c
+    if kind == "RNN_RELU":
+        return on(relu, gates), c
     width = c.shape[1]
     both = on(sigmoid, gates[:, : 2 * width])
     new = on(tanh, gates[:, 2 * width : 3 * width])
     leave = on(sigmoid, gates[:, 3 * width :])
-    return recurrent_kernels.lstm_state(both[:, :width], both[:, width:], new, leave, c)
+    return recurrent_steps.lstm_state(both[:, :width], both[:, width:], new, leave, c)
 
 
 def _times(sizes: tuple[int, ...], backwards: bool) -> Iterator[slice]:
@@ -135,34 +136,7 @@ def _gradients(
     if any(isinstance(each, Tensor) for each in (g, given, h, c, weight, bias)):
         return _gradients_of_tensors(g, (given, h, c, weight, bias), (sizes, backwards, kind))
     order = list(_times(sizes, backwards))
-    if all(each.__class__ is np.ndarray for each in (g, given, h, c, weight, bias, out)):
-        return recurrent_arrays.gradients(g, given, h, c, weight, bias, out, order, kind, kept)
-    return gradients_by_steps(g, given, h, c, weight, bias, out, order, kind)
-
-
-def gradients_by_steps(
-    g: Any, given: Any, h: Any, c: Any, weight: Any, bias: Any, out: Any, order: list[slice], kind: str
-) -> tuple[Any, ...]:
-    """The gradients, of arrays of any kind; ``order`` are the rows of each time, as they are gone through."""
-    count, batch = len(given), len(h)
-    before = recurrent_arrays.states_before(h, out, order)
-    recurrent = before @ weight.T
-    if bias.ndim:
-        recurrent += bias
-    back = {"GRU": _back_gru, "LSTM": _back_lstm}.get(kind, _back_plain)
-    arriving = g[:count]
-    by_state = g[count : count + batch].copy()
-    by_cells = g[count + batch :].copy() if kind == "LSTM" else None
-    by_given, by_recurrent = back(
-        arriving, given, recurrent, before, out, weight, order, by_state, by_cells, c, kind
-    )
-    return (
-        by_given,
-        by_state,
-        by_cells,
-        by_recurrent.T @ before,
-        by_recurrent.sum(axis=0) if bias.ndim else None,
-    )
+    return recurrent_arrays.gradients(g, given, h, c, weight, bias, out, order, kind, kept)
 
 
 def _gradients_of_tensors(g: Any, operands: tuple[Any, ...], settings: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -172,80 +146,6 @@ def _gradients_of_tensors(g: Any, operands: tuple[Any, ...], settings: tuple[Any
     learning = [each for each in operands if isinstance(each, Tensor) and each.requires_grad]
     found = iter(grad(scan(*operands, *settings), learning, g, create_graph=True, allow_unused=True))
     return tuple([next(found) if any(each is one for one in learning) else None for each in operands])
-
-
-def _back_plain(
-    arriving, given, recurrent, before, out, weight, order, by_state, by_cells, c, kind
-):  # fmt: skip
-    states = out[: len(given)]
-    slopes = 1 - states * states if kind == "RNN_TANH" else (states > 0).astype(states.dtype)
-    by_gates = np.empty_like(given)
-    for rows in reversed(order):
-        part = by_state[: rows.stop - rows.start]
-        recurrent_kernels.plain_back(by_gates[rows], arriving[rows], part, slopes[rows])
-        np.matmul(by_gates[rows], weight, out=part)
-    return by_gates, by_gates
-
-
-def _back_gru(
-    arriving, given, recurrent, before, out, weight, order, by_state, by_cells, c, kind
-):  # fmt: skip
-    width = before.shape[1]
-    both = sigmoid.operation.forward(given[:, : 2 * width] + recurrent[:, : 2 * width])
-    reset, keep = both[:, :width], both[:, width:]
-    new = np.tanh(given[:, 2 * width :] + reset * recurrent[:, 2 * width :])
-    # What each gate gets for one unit that arrives at the state.
-    by_new = (1 - keep) * (1 - new * new)
-    shares = np.concatenate(
-        [
-            by_new * recurrent[:, 2 * width :] * reset * (1 - reset),
-            (before - new) * keep * (1 - keep),
-            by_new,
-        ],
-        axis=1,
-    ).reshape(-1, 3, width)
-    by_given, by_recurrent = np.empty_like(given), np.empty_like(given)
-    of_given, of_recurrent = by_given.reshape(-1, 3, width), by_recurrent.reshape(-1, 3, width)
-    for rows in reversed(order):
-        part = by_state[: rows.stop - rows.start]
-        recurrent_kernels.gru_back(
-            part, arriving[rows], keep[rows], reset[rows], shares[rows], of_given[rows], of_recurrent[rows]
-        )
-        part += by_recurrent[rows] @ weight
-    return by_given, by_recurrent
-
-
-def _back_lstm(
-    arriving, given, recurrent, before, out, weight, order, by_state, by_cells, c, kind
-):  # fmt: skip
-    width = c.shape[1]
-    recurrent += given
-    gates = on(sigmoid, recurrent).reshape(-1, 4, width)
-    gates[:, 2] = np.tanh(recurrent[:, 2 * width : 3 * width])
-    enter, keep, new, leave = (gates[:, place] for place in range(4))
-    entering = enter * new
-    cells_before, cells, last = np.empty_like(entering), np.empty_like(entering), c.copy()
-    for rows in order:
-        part = last[: rows.stop - rows.start]
-        recurrent_kernels.cells_of(part, keep[rows], entering[rows], cells_before[rows], cells[rows])
-    shown = np.tanh(cells, out=cells)
-    # What each gate gets: the first three for one unit at the cells, the last for one at the state.
-    shares = np.empty_like(gates)
-    shares[:, 0] = entering * (1 - enter)
-    shares[:, 1] = cells_before * keep * (1 - keep)
-    shares[:, 2] = enter * (1 - new * new)
-    shares[:, 3] = shown * leave * (1 - leave)
-    to_cells = leave * (1 - shown * shown)
-    by_gates = np.empty_like(given)
-    of_gates = by_gates.reshape(-1, 4, width)
-    for rows in reversed(order):
-        count = rows.stop - rows.start
-        part, cell_part = by_state[:count], by_cells[:count]
-        recurrent_kernels.lstm_back(
-            part, arriving[rows], cell_part, to_cells[rows], keep[rows], shares[rows], of_gates[rows]
-        )
-        np.matmul(by_gates[rows], weight, out=part)
-    return by_gates, by_gates
 
 
 @operation(

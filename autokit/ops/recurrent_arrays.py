@@ -1,13 +1,17 @@
-"""Recurrent layers on NumPy's arrays: what :mod:`autokit.ops.recurrent` computes, in fewer calls.
+"""Recurrent layers on arrays: forward in fewer calls on NumPy's, and back on those of any kind.
 
 The arrays of one step are so small that a call costs as much as its numbers.
-So one tanh opens all gates, as σ(x) = tanh(x/2)/2 + 1/2; what is added to each
-row is spread over as many rows as there are before the first step; and results
-are written where they stay.
+So on NumPy's one tanh opens all gates; what is added to each row is spread over
+as many rows as there are before the first step; and results are written where
+they stay.
 
-The gates are kept for the way back, (gates, rows, width): all that one gate
-was lies side by side.  So what can be said of all times at once is computed at
-once, and a step back is left with what needs the step after it.
+There the gates are kept for the way back, (gates, rows, width): all that one
+gate was lies side by side.  So what can be said of all times at once is
+computed at once, and a step back is left with what needs the step after it.
+Where they were not kept, as on a GPU, they are found again at once from the
+states that came out, in one product of matrices.
+
+The formulas of a step are those of :mod:`autokit.ops.recurrent_steps`.
 
 ``order`` are the rows of each time, in the order in which they are gone
 through.
@@ -21,6 +25,23 @@ import numpy as np
 
 from autokit.ops.affine import bias_gradient
 from autokit.ops.native import compiled, is_large
+from autokit.ops.recurrent_steps import (
+    cells_into,
+    gru_back,
+    gru_back_on_a_gpu,
+    gru_shares,
+    gru_state,
+    lstm_back,
+    lstm_back_on_a_gpu,
+    lstm_shares,
+    lstm_state,
+    open_gru,
+    open_lstm,
+    opened,
+    plain_back,
+    plain_slopes,
+    plain_state,
+)
 from autokit.threads import each, get_count
 
 Kept = dict[str, Any]
@@ -63,13 +84,12 @@ def gradients(
 ) -> tuple[Any, ...]:
     """The gradients of the five operands of :func:`scan`; None of those that are absent."""
     gates = kept.pop("gates", None) if kept else None
-    if gates is None:
-        again: Kept = {}
-        scan(given, h, c, weight, bias, order, kind, again)
-        gates = again["gates"]
     count, batch = len(given), len(h)
     arriving, before, by_cells = g[:count], states_before(h, out, order), None
     by_state = g[count : count + batch].copy()
+    if gates is None and kind in _AGAIN:
+        said = before @ weight.T
+        gates = _AGAIN[kind](given, said + bias if bias.ndim else said, c, order)
     if kind == "LSTM":
         by_cells = g[count + batch :].copy()
         by_given = by_recurrent = _lstm_back(arriving, gates, c, weight, order, by_state, by_cells)
@@ -77,7 +97,7 @@ def gradients(
         by_given, by_recurrent = _gru_back(arriving, gates, before, weight, order, by_state)
     else:
         by_given = by_recurrent = _plain_back(arriving, out[:count], weight, order, by_state, kind)
-    by_weight = by_recurrent.T.dot(before)
+    by_weight = by_recurrent.T @ before
     return by_given, by_state, by_cells, by_weight, bias_gradient(by_recurrent) if bias.ndim else None
 
 
@@ -122,12 +142,12 @@ def _plain(given, h, weight, bias, out, order, kind):
     for rows in order:
         size = rows.stop - rows.start
         new = np.dot(h[:size], turned, out=out[rows])
-        new += given[rows]
         if added is not None:
             new += added[:size]
         if kind == "RNN_TANH":
-            np.tanh(new, out=new)
+            plain_state(given[rows], new, into=new)
         else:
+            new += given[rows]
             np.maximum(new, 0, out=new)
         h = renewed(h, new)
     return h
@@ -135,12 +155,10 @@ def _plain(given, h, weight, bias, out, order, kind):
 
 def _plain_back(arriving, states, weight, order, by_state, kind):
     """What arrives at the gates; ``by_state`` becomes what arrives at the first state."""
-    slopes = 1 - states * states if kind == "RNN_TANH" else (states > 0).astype(states.dtype)
-    by_gates = np.empty_like(states)
+    slopes, by_gates = plain_slopes(states, kind), np.empty_like(states)
     for rows in reversed(order):
         part, into = by_state[: rows.stop - rows.start], by_gates[rows]
-        part += arriving[rows]
-        np.multiply(part, slopes[rows], out=into)
+        plain_back(part, arriving[rows], slopes[rows], into)
         np.dot(into, weight, out=part)
     return by_gates
 
@@ -185,62 +203,61 @@ def _lstm(given, h, c, weight, bias, out, order, keeps):
         read = given, h, c, np.ascontiguousarray(weight.T), added
         if _by_loop("native_recurrent.lstm", read, order, batch, (int(keeps), out, gates, cells)):
             return (gates, cells), out[len(given) : -batch], out[-batch:]
-    both, entering = np.empty((batch, 4 * width), given.dtype), np.empty_like(h)
+    both = np.empty((batch, 4 * width), given.dtype)
     # 1/2 and 1/2 for the gates that take a sigmoid, 1 and 0 for the third, which takes a tanh.
     halves = np.repeat(np.array([[0.5, 0.5, 1, 0.5], [0.5, 0.5, 0, 0.5]], given.dtype), width, axis=1)
     turned, factor, shift = weight.T, _spread(halves[0], batch), _spread(halves[1], batch)
     added = _spread(bias, batch) if bias.ndim else None
     for rows in order:
         size = rows.stop - rows.start
-        opened = both[:size]
-        np.dot(h[:size], turned, out=opened)
-        opened += given[rows]
+        said = np.dot(h[:size], turned, out=both[:size])
+        said += given[rows]
         if added is not None:
-            opened += added[:size]
-        opened *= factor[:size]
-        np.tanh(opened, out=opened)
-        opened *= factor[:size]
-        opened += shift[:size]
+            said += added[:size]
+        opened(said, factor[:size], shift[:size], into=said)
         where = rows if keeps else slice(0, size)
         enter, keep, new, leave = here = gates[:, where]
-        np.copyto(here, _by_gate(opened, 4))
-        now = np.multiply(keep, c[:size], out=cells[where])
-        now += np.multiply(enter, new, out=entering[:size])
-        state = np.tanh(now, out=out[rows])
-        state *= leave
+        np.copyto(here, _by_gate(said, 4))
+        state, now = lstm_state(enter, keep, new, leave, c[:size], out[rows], cells[where])
         h, c = renewed(h, state), renewed(c, now)
     return (gates, cells), h, c
 
 
+def _lstm_again(given, said, c, order):
+    """The gates and cells of all times, from what the states before them say."""
+    said += given
+    gates = np.empty_like(said, shape=(4, len(given), c.shape[1]))
+    gates[...] = _by_gate(said, 4)
+    open_lstm(*gates)
+    enter, keep, new, _leave = gates
+    cells = np.empty_like(enter)
+    for rows in order:
+        cells_into(enter[rows], keep[rows], new[rows], c[: rows.stop - rows.start], cells[rows])
+        c = renewed(c, cells[rows])
+    return gates, cells
+
+
 def _lstm_back(arriving, found, c, weight, order, by_state, by_cells):
-    """As :func:`_plain_back`, with the gates and cells that were ``found`` on the way forward."""
+    """As :func:`_plain_back`, with the gates and cells that were ``found``; it writes over the gates."""
     gates, cells = found
-    by_gates = np.empty((len(cells), 4 * c.shape[1]), cells.dtype)
-    if is_large(by_gates) and weight.size <= MOST_WEIGHTS:
+    by_gates = np.empty_like(cells, shape=(len(cells), 4 * c.shape[1]))
+    in_turn = gates.__class__ is np.ndarray
+    if in_turn and is_large(by_gates) and weight.size <= MOST_WEIGHTS:
         read = arriving, gates, cells, c, weight
         if _by_loop("native_recurrent.lstm_back", read, order, len(c), (by_state, by_cells, by_gates)):
             return by_gates
-    enter, keep, new, leave = gates
-    shown, kept = np.tanh(cells), keep * states_before(c, cells, order)
-    entering, states, passed = enter * new, leave * shown, keep.copy()
-    to_cells = leave - states * shown
-    # Each gate gives way to what it gets: the first three for one unit at the cells, the last for one at the
-    # state.  The slope of a sigmoid s is s · (1 - s), that of a tanh t is 1 - t².
-    new *= entering
-    np.subtract(enter, new, out=new)
-    for gate, share in ((enter, entering), (keep, kept), (leave, states)):
-        gate *= share
-        np.subtract(share, gate, out=gate)
-    sent, shown_to = np.empty((4, *c.shape), cells.dtype), np.empty_like(c)
+    to_cells, passed = lstm_shares(*gates, cells, states_before(c, cells, order))
     for rows in reversed(order):
         size = rows.stop - rows.start
-        part, cell_part, into = by_state[:size], by_cells[:size], sent[:, :size]
-        part += arriving[rows]
-        cell_part += np.multiply(part, to_cells[rows], out=shown_to[:size])
-        np.multiply(gates[:3, rows], cell_part, out=into[:3])
-        np.multiply(leave[rows], part, out=into[3])
-        cell_part *= passed[rows]
-        np.copyto(_by_gate(by_gates[rows], 4), into)
+        part, cell_part, into = by_state[:size], by_cells[:size], _by_gate(by_gates[rows], 4)
+        met = part, arriving[rows], cell_part, to_cells[rows], passed[rows]
+        if in_turn:
+            shares = gates[:, rows]
+            both = shares[:3], shares[3]
+            lstm_back(*met, both, both)
+            np.copyto(into, shares)
+        else:
+            lstm_back_on_a_gpu(*met, *gates[:, rows], *into)
         np.dot(by_gates[rows], weight, out=part)
     return by_gates
 
@@ -251,64 +268,57 @@ def _lstm_back(arriving, found, c, weight, order, by_state, by_cells):
 def _gru(given, h, weight, bias, out, order, keeps):
     """Write all states into ``out``; the gates of all times if they are kept, and the last state.
 
-    Beside the three gates stands what the state before said to the third of them.
+    Between them stands what the state before said to the third.
     """
     batch, width = h.shape
     gates = np.empty((4, len(given) if keeps else batch, width), given.dtype)
-    said, opened = np.empty((batch, 3 * width), given.dtype), np.empty((batch, 2 * width), given.dtype)
+    said, sums = np.empty((batch, 3 * width), given.dtype), np.empty((batch, 2 * width), given.dtype)
     turned, added = weight.T, _spread(bias, batch) if bias.ndim else None
     for rows in order:
         size = rows.stop - rows.start
-        from_state, both, from_input = said[:size], opened[:size], given[rows]
+        from_state, both, from_input = said[:size], sums[:size], given[rows]
         np.dot(h[:size], turned, out=from_state)
         if added is not None:
             from_state += added[:size]
         np.add(from_state[:, : 2 * width], from_input[:, : 2 * width], out=both)
-        both *= 0.5
-        np.tanh(both, out=both)
-        both *= 0.5
-        both += 0.5
+        opened(both, into=both)
         here = gates[:, rows if keeps else slice(0, size)]
         np.copyto(here[:2], _by_gate(both, 2))
-        reset, keep, new, to_new = here
+        reset, keep, to_new, fresh = here
         to_new[...] = from_state[:, 2 * width :]
-        np.multiply(reset, to_new, out=new)
-        new += from_input[:, 2 * width :]
-        np.tanh(new, out=new)
-        state = np.subtract(h[:size], new, out=out[rows])
-        state *= keep
-        state += new
-        h = renewed(h, state)
+        h = renewed(h, gru_state(reset, keep, from_input[:, 2 * width :], to_new, h[:size], out[rows], fresh))
     return gates, h
+
+
+def _gru_again(given, said, c, order):
+    """The gates of all times, as :func:`_gru` keeps them, from what the states before them say."""
+    width = said.shape[1] // 3
+    gates = np.empty_like(said, shape=(4, len(given), width))
+    gates[:3] = _by_gate(said, 3)
+    gates[:2] += _by_gate(given[:, : 2 * width], 2)
+    gates[3] = given[:, 2 * width :]
+    open_gru(*gates)
+    return gates
 
 
 def _gru_back(arriving, gates, before, weight, order, by_state):
     """What arrives at what the input gave to the gates, and what the state gave; as :func:`_plain_back`."""
-    reset, keep, new, to_new = gates
-    let_go = 1 - keep
-    # What each gate gets for one unit that arrives at the state, in the gates' own order.
-    shares = np.empty((3, *before.shape), before.dtype)
-    by_reset, by_keep, by_new = shares
-    np.multiply(new, new, out=by_new)
-    np.subtract(1, by_new, out=by_new)
-    by_new *= let_go
-    np.subtract(before, new, out=by_keep)
-    by_keep *= keep
-    by_keep *= let_go
-    np.multiply(by_new, to_new, out=by_reset)
-    by_reset *= reset
-    by_reset *= np.subtract(1, reset, out=let_go)
-    by_given = np.empty((before.shape[0], 3 * before.shape[1]), before.dtype)
-    by_recurrent = np.empty_like(by_given)
-    sent, passed = np.empty((3, *by_state.shape), before.dtype), np.empty_like(by_state)
+    passed, in_turn = gru_shares(*gates, before), gates.__class__ is np.ndarray
+    by_recurrent = np.empty_like(before, shape=(len(before), 3 * before.shape[1]))
+    from_state = np.empty_like(by_state)
     for rows in reversed(order):
-        size = rows.stop - rows.start
-        part, into = by_state[:size], sent[:, :size]
-        part += arriving[rows]
-        np.multiply(shares[:, rows], part, out=into)
-        np.copyto(_by_gate(by_given[rows], 3), into)
-        into[2] *= reset[rows]
-        np.copyto(_by_gate(by_recurrent[rows], 3), into)
-        part *= keep[rows]
-        part += np.dot(by_recurrent[rows], weight, out=passed[:size])
+        size, shares, into = rows.stop - rows.start, gates[:, rows], _by_gate(by_recurrent[rows], 3)
+        part = by_state[:size]
+        met = part, arriving[rows], passed[rows]
+        if in_turn:
+            gru_back(*met, (shares,), (shares,))
+            np.copyto(into, shares[:3])
+        else:
+            gru_back_on_a_gpu(*met, *shares, *into, shares[3])
+        part += np.dot(by_recurrent[rows], weight, out=from_state[:size])
+    by_given = by_recurrent.copy()
+    _by_gate(by_given, 3)[2] = gates[3]
     return by_given, by_recurrent
+
+
+_AGAIN = {"LSTM": _lstm_again, "GRU": _gru_again}

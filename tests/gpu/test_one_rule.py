@@ -10,7 +10,7 @@ from typing import Any
 
 import autokit as torch
 from autokit import nn, optim
-from autokit.ops import attention, elementwise, recurrent_kernels, soft_extremes
+from autokit.ops import attention, recurrent_steps, soft_extremes
 from autokit.ops.gpu.kernels import FUSED
 from autokit.ops.gpu.many import MANY
 from autokit.ops.gpu.rows import ROWS
@@ -25,18 +25,16 @@ NOT_ON_A_CPU = {
     "bounds._farthest": "as this",
     "ufuncs._down": "NumPy has a quotient of its own that is right: tests/gpu/test_lacking.py",
     "ufuncs._left_over": "as this",
-    "recurrent_kernels._plain": "it is a tanh of a sum",
-    "recurrent_kernels.plain_back": "beside NumPy's way, which keeps gates, in tests/ops/test_recurrent.py",
-    "recurrent_kernels.cells_of": "as this",
-    "recurrent_kernels._lstm_back": "as this",
-    "recurrent_kernels._gru_back": "as this",
 }
-"""Kernels whose lines do not run in the programs below: why, or which tests compare them with NumPy's way."""
+"""Kernels whose lines do not run in the programs below, as NumPy has a function or a way to ask for it."""
 
 MADE_OF = {
     "attention._shares": (attention._masked, soft_extremes.largest, soft_extremes.shares_below),
-    "recurrent_kernels._lstm": (elementwise.logistic, recurrent_kernels.lstm_state),
-    "recurrent_kernels._gru": (elementwise.logistic, recurrent_kernels.gru_state),
+    "recurrent_steps._plain": (recurrent_steps.plain_state,),
+    "recurrent_steps._lstm": (recurrent_steps.opened, recurrent_steps.lstm_state),
+    "recurrent_steps._gru": (recurrent_steps.opened, recurrent_steps.gru_state),
+    "recurrent_steps.lstm_back_on_a_gpu": (recurrent_steps.lstm_back,),
+    "recurrent_steps.gru_back_on_a_gpu": (recurrent_steps.gru_back,),
 }
 """Kernels of several functions, which the CPU calls one by one."""
 
@@ -63,7 +61,8 @@ def layers(x: torch.Tensor) -> None:
     for name in ("RNN", "LSTM", "GRU"):
         steps = torch.randn(5, 2, 3, requires_grad=True)
         made = getattr(nn, name)(3, 4)(steps)[0].sum()
-        torch.autograd.grad(made, steps, create_graph=True)[0].sum().backward()
+        for _with_the_gates_that_were_kept_and_then_without in range(2):
+            made.backward(retain_graph=True)
 
 
 def losses(x: torch.Tensor) -> None:
@@ -153,7 +152,7 @@ BRANCHES = {
     "ops.loss._class_of_each": "an index of what does not count need not be inside there",
     "ops.normalize._gradients": "a kernel finds x̂ again by the same function",
     "ops.operators._power_by_base_on_arrays": "the exponent is not asked for a shortcut",
-    "ops.recurrent._step": "to recurrent_kernels, see above",
+    "ops.recurrent._step": "to recurrent_steps, see above",
     "ops.reduce.added": "to a way of NumPy's",
     "ops.sort.top_of": "as this; and the order of equal elements is that of PyTorch on a CPU",
     "ops.sort.order_of": "as this",

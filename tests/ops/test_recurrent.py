@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import autokit as torch
-from autokit.ops import native, recurrent, recurrent_arrays, recurrent_kernels
+from autokit.ops import native, recurrent, recurrent_arrays, recurrent_steps
 from autokit.ops.recurrent import recurrence
 from tests.support import require
 
@@ -66,24 +66,34 @@ def test_gradients_by_the_gates_that_were_kept_and_by_those_found_again_are_thos
         assert "gates" not in kept
 
 
+class Other(np.ndarray):
+    """Arrays of another library, as far as the rule knows."""
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("backwards", [False, True])
 @pytest.mark.parametrize("sizes", SIZES)
-def test_the_kernels_of_a_gpu_have_lines_that_give_the_same(kind, backwards, sizes):
+def test_arrays_of_other_kinds_go_the_same_way_in_other_pieces(kind, backwards, sizes):
     operands = operands_of(kind, sizes)
     given, h, c, weight, bias = operands
     if kind != "RNN_RELU":
         first = given[: len(h)], h @ weight.T + bias, h, c
-        for one, other in zip(recurrent_kernels.step(kind, *first), recurrent._step(kind, *first)):
+        for one, other in zip(recurrent_steps.step_on_a_gpu(kind, *first), recurrent._step(kind, *first)):
             np.testing.assert_allclose(one, other, rtol=1e-12)
     order = list(recurrent._times(sizes, backwards))
-    out = recurrent_arrays.scan(*operands, order, kind, None)
+    kept: dict[str, Any] = {}
+    out = recurrent_arrays.scan(*operands, order, kind, kept)
     g = np.random.RandomState(1).standard_normal(out.shape)
-    expected = recurrent_arrays.gradients(g.copy(), *operands, out, order, kind, None)
-    found = recurrent.gradients_by_steps(g, *operands, out, order, kind)
-    for one, other in zip(found, expected, strict=True):
-        assert (one is None) == (other is None)
-        np.testing.assert_allclose(0 if one is None else one, 0 if other is None else other, rtol=1e-9)
+    expected = recurrent_arrays.gradients(g, *operands, out, order, kind, kept)
+    others = [each.view(Other) for each in (g, *operands, out)]
+    for found in (
+        recurrent_arrays.gradients(g, *operands, out, order, kind, None),
+        recurrent_arrays.gradients(*others, order, kind, None),
+    ):
+        for one, wanted in zip(found, expected, strict=True):
+            assert (one is None) == (wanted is None)
+            if one is not None:
+                np.testing.assert_allclose(one, wanted, rtol=1e-9, atol=1e-13)
 
 
 def test_what_is_computed_again_for_a_picture_leaves_the_gates_as_they_were():
