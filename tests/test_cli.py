@@ -212,6 +212,7 @@ def test_lab_serves_the_copied_lessons(tmp_path: Path):
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     require("hatchling")
+    require("hatch_fancy_pypi_readme")
     folder = tmp_path_factory.mktemp("wheel")
     subprocess.run(
         [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT)],
@@ -227,14 +228,16 @@ def test_the_wheel_carries_all_that_a_learner_needs(wheel: Path):
         info = f"autokit_edu-{__version__}.dist-info"
         scripts = archive.read(f"{info}/entry_points.txt").decode()
         metadata = archive.read(f"{info}/METADATA").decode()
-    tree = [path for path in (ROOT / "autokit").rglob("*") if path.suffix in (".py", ".js", ".css", ".typed")]
-    needed = {path.relative_to(ROOT).as_posix() for path in tree}
+    tree = [path for path in (ROOT / "autokit").rglob("*") if path.is_file()]
+    needed = {path.relative_to(ROOT).as_posix() for path in tree if path.parent.name != "__pycache__"}
     needed |= {f"autokit/notebooks/{path.name}" for path in lessons_folder().glob("*.ipynb")}
     assert needed <= names
     assert {"autokit/widgets/browser/player.js", "autokit/widgets/browser/player.css"} <= names
     assert {name.split("/")[0] for name in names} == {"autokit", info}
     assert not [name for name in names if ".ipynb_checkpoints" in name or "__pycache__" in name]
     assert "autokit = autokit.cli:main" in scripts
+    links = re.findall(r"\]\(([^)]*)\)", metadata)  # where they are shown there is no tree
+    assert "# How it compares" in metadata and [link for link in links if "://" not in link] == []
     assert "\nName: autokit-edu\n" in metadata and "\nLicense-Expression: BSD-3-Clause\n" in metadata
 
 
