@@ -14,6 +14,7 @@ import numpy as np
 
 from autokit.devices import module_of, with_channels_as
 from autokit.ops.gpu.arrays import is_on_cpu, like
+from autokit.ops.gpu.runs import equally_long
 from autokit.ops.gpu.ufuncs import reduceat
 from autokit.ops.operation import derivative, on, operation
 
@@ -71,60 +72,40 @@ _UNROLLED = 16
 """Up to so many elements to a row, a pass over the rows for each is faster than one over all elements."""
 
 
-_PADDED, _MOST_PADS = 4, 60
-"""On a GPU rows are made equally long where that takes at most so many times the elements, and pads a row."""
-
-
-def _equally_long(one: AxisMap, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """The columns and weights of each row as matrices; None where that would take much more memory.
-
-    A row that is too short has its last element several times, with 1/2, 1/4, … of
-    the weight, which adds up exactly: a weight of 0 would make NaN of an infinite element.
-    """
-    longest = int(counts.max(initial=0))
-    pads = longest - counts
-    if not counts.all() or longest * len(counts) > _PADDED * len(one.columns) or pads.max() > _MOST_PADS:
-        return None
-    place = np.arange(longest)
-    taken = one.starts[:-1, None] + np.minimum(place, counts[:, None] - 1)
-    weights = np.ones(len(one.columns)) if one.weights is None else one.weights
-    halvings = np.clip(place - counts[:, None] + 2, 0, pads[:, None])
-    return one.columns[taken], weights[taken] * 0.5**halvings
+def _weighed(a: Any, axis: int, columns: np.ndarray, weights: np.ndarray | None) -> Any:
+    """What stands at ``columns``, one or several to a row, along ``axis``, each times its weight."""
+    xp = module_of(a)
+    taken = a.take(xp.asarray(columns), axis=axis)
+    if weights is None:
+        return taken
+    return taken * xp.asarray(weights.astype(a.dtype).reshape(columns.shape + (1,) * (a.ndim - axis - 1)))
 
 
 def apply(a: Any, one: AxisMap) -> Any:
     """``a`` mapped along a dimension."""
-    xp = module_of(a)
+    xp, axis = module_of(a), one.axis % a.ndim
     counts = np.diff(one.starts)
+
+    def read(chosen: slice) -> Any:
+        return _weighed(a, axis, one.columns[chosen], None if one.weights is None else one.weights[chosen])
+
     if one.weights is None and (counts == 1).all():
-        return a.take(xp.asarray(one.columns), axis=one.axis)
-    even = None if is_on_cpu(a) or not len(counts) else _equally_long(one, counts)
+        return read(slice(None))
+    even = None if is_on_cpu(a) else equally_long(one.starts, one.columns, one.weights)
     if even is not None:
-        columns, factors = even
-        place = one.axis % a.ndim
-        factors = xp.asarray(factors.astype(a.dtype).reshape(columns.shape + (1,) * (a.ndim - place - 1)))
-        return (a.take(xp.asarray(columns), axis=place) * factors).sum(axis=place + 1)
-    lead = (slice(None),) * (one.axis % a.ndim)
-    along = (-1,) + (1,) * (a.ndim - len(lead) - 1)
-    weights = None if one.weights is None else xp.asarray(one.weights).astype(a.dtype)
-
-    def read(chosen: Any) -> Any:
-        taken = a.take(xp.asarray(one.columns[chosen]), axis=one.axis)
-        return taken if weights is None else taken * weights[chosen].reshape(along)
-
+        return _weighed(a, axis, *even).sum(axis=axis + 1)
     if len(counts) and counts[0] and counts[0] <= _UNROLLED and (counts == counts[0]).all():
         total = read(slice(0, None, int(counts[0])))
         for place in range(1, int(counts[0])):
             total += read(slice(place, None, int(counts[0])))
         return total
     shape = list(a.shape)
-    shape[one.axis] = len(counts)
+    shape[axis] = len(counts)
     total = like(np.zeros_like, a, shape=tuple(shape))
     filled = counts > 0
     if filled.any() and a.size:
-        total[(*lead, xp.asarray(filled))] = reduceat(
-            np.add, read(slice(None)), xp.asarray(one.starts[:-1][filled]), axis=one.axis
-        )
+        rows = (slice(None),) * axis + (xp.asarray(filled),)
+        total[rows] = reduceat(np.add, read(slice(None)), xp.asarray(one.starts[:-1][filled]), axis)
     return total
 
 

@@ -128,6 +128,7 @@ def test_the_cpu_computes_by_the_lines_that_kernels_are_made_of():
 # ---------------------------------------------------------------- branches
 
 BRANCHES = {
+    "cuda.gpus.device_of.__init__": "which device a tensor is on",
     "devices.put_on": "from one GPU to another",
     "graphs.cells._is_far": "what a picture asks of a GPU",
     "graphs.check.central_differences": "as this",
@@ -135,24 +136,30 @@ BRANCHES = {
     "graphs.sending.contributions": "as this",
     "graphs.summary.in_reach": "as this",
     "graphs.words.Words.local": "as this",
+    "nn.recurrent_cells.run_layer": "autocasting casts states otherwise on a CPU",
+    "nn.utils.rnn.PackedSequence.is_cuda": "which device a tensor is on",
     "nn.functional.attention.scaled_dot_product_attention": "a GPU is not asked if a query may look nowhere",
     "ops.approximations._of_samples_too.apply": "CuPy brings the function: gpu.arrays.special",
     "ops.approximations.in_float64.apply": "as this",
     "ops.incomplete_gamma._shares": "as this",
-    "ops.axis_maps.apply": "a sum of runs, for which there is no reduceat: they are made equally long",
+    "ops.bessel._by_range": "a GPU is not asked which elements are near 0",
+    "ops.axis_maps.apply": "to gpu.runs: which elements with which weights one sum takes",
     "ops.convolution._run": "to gpu.correlate",
+    "ops.convert.tensor_type": "the name of a type",
     "ops.create.as_tensor": "what becomes a tensor",
     "ops.create.tensor": "as this",
-    "ops.index._entry": "as this",
-    "ops.numpy_protocol._as_tensors": "as this",
+    "ops.index._entry": "what becomes a tensor; an index is brought beside what it reads",
+    "ops.numpy_protocol._as_tensors": "what becomes a tensor",
     "ops.numpy_protocol.array_ufunc": "as this",
     "ops.operands._no_number": "as this",
+    "ops.errors.full": "whether it was a GPU that was full",
+    "ops.exchange.asarray": "whether memory is shared",
     "ops.half._fit_tensor_cores": "which precision computes",
     "ops.loss._are_classes": "a GPU is not asked whether all targets are classes",
     "ops.loss._class_of_each": "an index of what does not count need not be inside there",
     "ops.normalize._gradients": "a kernel finds x̂ again by the same function",
     "ops.operators._power_by_base_on_arrays": "the exponent is not asked for a shortcut",
-    "ops.recurrent._step": "to recurrent_steps, see above",
+    "ops.recurrent._step": "to a kernel of the lines that the CPU runs, see above",
     "ops.reduce.added": "to a way of NumPy's",
     "ops.sort.top_of": "as this; and the order of equal elements is that of PyTorch on a CPU",
     "ops.sort.order_of": "as this",
@@ -160,6 +167,7 @@ BRANCHES = {
     "ops.sort.kthvalue": "as this",
     "ops.sort.mode": "as this",
     "optim.lbfgs._product": "a number stays where it is",
+    "tensortypes.tensortype.__instancecheck__": "the name of a type",
 }
 """Where, outside of ``autokit/ops/gpu``, an array is asked for its device, and why no formula hangs on it."""
 
@@ -168,7 +176,8 @@ def asking(node: ast.AST, name: str) -> Iterator[str]:
     """The functions in which that is asked."""
     for child in ast.iter_child_nodes(node):
         own = isinstance(child, ast.FunctionDef | ast.ClassDef)
-        if isinstance(child, ast.Name) and child.id in ("on_a_gpu", "is_on_cpu", "array_on_a_gpu"):
+        asked = child.id if isinstance(child, ast.Name) else getattr(child, "attr", None)
+        if asked in ("on_a_gpu", "is_on_cpu", "array_on_a_gpu", "is_cuda"):
             yield name
         yield from asking(child, f"{name}.{child.name}" if own else name)
 

@@ -23,6 +23,7 @@ array ``a`` is.  The exceptions, each with its test in ``tests/gpu/test_lacking.
 What CuPy has, but takes many kernels or copies for, is here too:
 
 * products of batches: :mod:`~autokit.ops.gpu.products`
+* weighted sums of runs of several lengths: :mod:`~autokit.ops.gpu.runs`
 * convolution, of which NumPy's tiles would take a hundred: :mod:`~autokit.ops.gpu.correlate`, with
   :func:`~autokit.ops.gpu.correlate.correlate`, :func:`~autokit.ops.gpu.correlate.correlate_input_gradient`
   and :func:`~autokit.ops.gpu.correlate.correlate_weight_gradient`
