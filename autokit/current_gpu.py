@@ -9,26 +9,17 @@ none, nobody asks: ``UNUSUAL`` does not hold :data:`SEVERAL`.
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from functools import wraps
 from typing import Any
 
 import numpy as np
 
 from autokit.batches.batch import Batch
-from autokit.thread_state import UNUSUAL
+from autokit.thread_state import UNUSUAL, thread
 
 SEVERAL = "several GPUs"
-
-
-class _Chosen(threading.local):
-    gpu: int | None = None
-
-
-_chosen = _Chosen()
-"""Of each thread the GPU that the program made the current one, while another one computes for it."""
 
 _NUMPYS = np.ndarray, np.generic
 _cupy: Any = None
@@ -68,24 +59,38 @@ class OnGPU:
         self._device = _cupy.cuda.Device(number)
 
     def __enter__(self) -> None:
-        self._outer = _chosen.gpu
+        self._outer = thread.state.gpu
         if self._outer is None:
-            _chosen.gpu = current_gpu()
+            thread.state.gpu = current_gpu()
         self._device.__enter__()
 
     def __exit__(self, *error: object) -> None:
         self._device.__exit__(*error)
-        _chosen.gpu = self._outer
+        thread.state.gpu = self._outer
 
 
 def chosen_gpu() -> int:
     """The number of the GPU that "cuda" without a number names."""
-    return current_gpu() if _chosen.gpu is None else _chosen.gpu
+    return current_gpu() if thread.state.gpu is None else thread.state.gpu
 
 
 def on_the_chosen_gpu() -> Any:
     """A context in which that GPU computes which the program made the current one."""
-    return nullcontext() if _chosen.gpu is None else OnGPU(_chosen.gpu)
+    return nullcontext() if thread.state.gpu is None else OnGPU(thread.state.gpu)
+
+
+def computing_as_here() -> Callable[[], Any]:
+    """What makes a context, for another thread, in which the GPU of this one computes, in its stream."""
+    if _cupy is None:
+        return nullcontext
+    number, stream = current_gpu(), _cupy.cuda.get_current_stream()
+
+    @contextmanager
+    def there() -> Iterator[None]:
+        with _cupy.cuda.Device(number), stream:
+            yield
+
+    return there
 
 
 def computing_beside(array: Any) -> Any:

@@ -14,7 +14,9 @@
 * ``levels``: the runs of ``vmap`` that it is inside of, from the outermost;
 * ``watchers``: functions to call with each new node;
 * ``listener``: whom a backward pass tells what happens, where nobody else asks;
-* ``passes``: how many backward passes it began;
+* ``passes``: how many backward passes it began, and ``depth``: how many of these it is inside of;
+* ``duals``: the level of :mod:`autokit.func.duals` that it is inside of, and ``gpu``: which GPU the program
+  made the current one, while another one computes for it; else None;
 * ``packers``: the ``saved_tensors_hooks`` that are at work, innermost last, and
   ``packing_refused``: why there may be none;
 * ``small``: up to this many elements a node needs no second look: ``keep``,
@@ -42,6 +44,9 @@ class State:
         "_watchers",
         "autocast",
         "code",
+        "depth",
+        "duals",
+        "gpu",
         "grad_enabled",
         "inference",
         "levels",
@@ -63,7 +68,9 @@ class State:
         self.autocast: dict[str, Any] | None = None
         self.levels: list[Any] = []
         self.listener: Any = None
-        self.passes = 0
+        self.passes = self.depth = 0
+        self.duals: Any = None
+        self.gpu: int | None = None
         self.packers: tuple[Any, ...] = ()
         self.packing_refused = ""
         self._watchers: tuple[Callable[[Any], None], ...] = ()

@@ -26,6 +26,7 @@ LAYERS = (
         "late_errors",
         "gpu_memory",
         "meta_array",
+        "new_thread",
         "sparse_array",
     },
     {"ops", "autograd", "func", "tensor", "random", "tensortypes", "handles", "size", "memory"},

@@ -48,6 +48,7 @@ def run_backward(
     """
     state = thread.state
     state.passes += 1
+    state.depth += 1
     if state.passes == 1:  # of this thread
         Hooks.in_threads = bool(Hooks.threads)
         Hooks.threads += 1
@@ -55,15 +56,27 @@ def run_backward(
     if listener is not None:
         unusual.setdefault("listener", listener)
     watch = Watch(roots, **unusual) if unusual or Hooks.on_leaves or SEVERAL in UNUSUAL else USUAL
+    passing = flow(roots, seeds, watch, retain_graph, create_graph)
     try:
-        for _ in flow(roots, seeds, watch, retain_graph, create_graph):
-            raise AssertionError("a pass stops on its way only where it is asked to")
+        if state.depth % DEEPEST:
+            for _ in passing:
+                raise AssertionError("a pass stops on its way only where it is asked to")
+        else:
+            from autokit.new_thread import in_a_new_thread
+
+            in_a_new_thread(tuple, passing)
     except MemoryError as error:
         from autokit.ops.errors import full
 
         ends: list[Any] = [root.result() if isinstance(root, Node) else root for root in roots]
         raise full([end for end in ends if end is not None], error) from None
+    finally:
+        state.depth -= 1
     return watch.found
+
+
+DEEPEST = 32
+"""Of so many passes, each begun inside of the one before it, one goes on in a new thread: see there."""
 
 
 def flow(

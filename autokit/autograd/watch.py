@@ -234,19 +234,20 @@ def _done(made: dict[int, Any]) -> list[Any]:
 def _waiting_leaves(roots: Iterable[Any], useful: set[Any] | None) -> dict[Tensor, int]:
     """How many contributions each leaf with hooks waits for, so that they run as soon as it is complete."""
     ends = set(roots)
-    counts = Counter(end for node in _behind(ends) for end in node.targets if isinstance(end, Tensor))
+    nodes = _behind(ends) if useful is None else [place for place in useful if isinstance(place, Node)]
+    counts = Counter(end for node in nodes for end in node.targets if isinstance(end, Tensor))
     hooks = {"_hooks", "_post_accumulate_hooks", "_accumulator_hooks"}
     hooked = {leaf: n for leaf, n in counts.items() if not hooks.isdisjoint(leaf.__dict__)}
     return {leaf: n for leaf, n in hooked.items() if leaf not in ends and (useful is None or leaf in useful)}
 
 
-def _behind(roots: Iterable[Any]) -> set[Node]:
-    """The nodes among ``roots``, and all that these were made from."""
+def _behind(roots: Iterable[Any], oldest: int = 0) -> set[Node]:
+    """The nodes among ``roots``, and all that these were made from, but nothing before ``oldest``."""
     nodes = {root for root in roots if isinstance(root, Node)}
     stack = list(nodes)
     while stack:
         for target in stack.pop().targets:
-            if isinstance(target, Node) and target not in nodes:
+            if isinstance(target, Node) and target.sequence >= oldest and target not in nodes:
                 nodes.add(target)
                 stack.append(target)
     return nodes
@@ -255,7 +256,9 @@ def _behind(roots: Iterable[Any]) -> set[Node]:
 def leading_to(wanted: set[Any], roots: Iterable[Any]) -> set[Any]:
     """The nodes and leaves behind ``roots`` that pass a gradient on to one of ``wanted``."""
     useful = set(wanted)
-    for node in sorted(_behind(roots), key=attrgetter("sequence")):
+    # What is older than all that is wanted was made from none of it; leaves may be older than all.
+    oldest = min([end.sequence if isinstance(end, Node) else 0 for end in wanted], default=0)
+    for node in sorted(_behind(roots, oldest), key=attrgetter("sequence")):
         if any(target in useful for target in node.targets):
             useful.add(node)
     return useful

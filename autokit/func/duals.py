@@ -11,7 +11,6 @@ R. E. Wengert, "A simple automatic derivative evaluation program", CACM 7(8), 19
 
 from __future__ import annotations
 
-from threading import local
 from typing import Any, NamedTuple
 
 from autokit.autograd.modes import inference_mode
@@ -20,6 +19,7 @@ from autokit.func.forward import Tape
 from autokit.func.levels import reaches_open_leaf
 from autokit.ops.convert import clone
 from autokit.tensor import Tensor
+from autokit.thread_state import thread
 
 __all__ = [
     "UnpackedDualTensor",
@@ -29,13 +29,6 @@ __all__ = [
     "make_dual",
     "unpack_dual",
 ]
-
-
-class _Thread(local):
-    level: dual_level | None = None
-
-
-_thread = _Thread()
 
 
 class UnpackedDualTensor(NamedTuple):
@@ -76,20 +69,20 @@ def enter_dual_level(level: dual_level | None = None) -> int:
     RuntimeError
         If there is one: levels do not nest; ``torch.func.jvp`` does.
     """
-    if _thread.level is not None:
+    if thread.state.duals is not None:
         raise RuntimeError(
             "Nested forward mode AD is not supported at the moment: use torch.func.jvp, which nests"
         )
-    _thread.level = level or dual_level()
+    thread.state.duals = level or dual_level()
     return 0
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
     """End the level."""
-    if _thread.level is None:
+    if thread.state.duals is None:
         raise RuntimeError("Trying to exit a forward AD level but no level exists: enter one first")
-    _thread.level.duals.clear()
-    _thread.level = None
+    thread.state.duals.duals.clear()
+    thread.state.duals = None
 
 
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
@@ -116,7 +109,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     --------
     See :class:`dual_level`.
     """
-    now = _thread.level
+    now = thread.state.duals
     if now is None:
         raise RuntimeError(
             "Trying to create a dual Tensor for forward AD but no level exists, make sure to "
@@ -159,7 +152,7 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     """
     if not isinstance(tensor, Tensor):
         raise TypeError(f"unpack_dual(): the dual must be a Tensor, not {type(tensor).__name__}")
-    now = _thread.level
+    now = thread.state.duals
     tangent = None if now is None else _tangent(now, tensor)
     return UnpackedDualTensor(tensor if reaches_open_leaf([tensor], []) else tensor.detach(), tangent)
 

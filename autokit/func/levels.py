@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
+from weakref import WeakKeyDictionary, ref
 
 from autokit import autograd
 from autokit.autograd.modes import inference_mode
 from autokit.autograd.node import Node
 from autokit.func.calls import own, zeros
 from autokit.func.trees import flatten, tree_map, unflatten
+from autokit.ops.custom_call import nothing
 from autokit.ops.names import by_samples_else
 from autokit.ops.samples import for_each_sample
 from autokit.tensor import Tensor
@@ -92,19 +94,30 @@ class Level:
 def reaches_open_leaf(tensors: Iterable[Any], own: list[Tensor]) -> bool:
     """Whether one of ``tensors`` was made from a leaf that is neither among ``own`` nor closed."""
     closed = set(own)
-    stack: list[Any] = [t._node or t for t in tensors if isinstance(t, Tensor) and t._requires_grad]
-    seen = set(stack)
+    came_from: dict[Any, Any] = {
+        t._node or t: None for t in tensors if isinstance(t, Tensor) and t._requires_grad
+    }
+    stack = list(came_from)
     while stack:
         place = stack.pop()
-        if not isinstance(place, Node):
-            if place not in closed and "_closed" not in place.__dict__:
-                return True
-            continue
-        for target in place.targets:
-            if target is not None and target not in seen:
-                seen.add(target)
+        leaf: Any = _KNOWN.get(place, nothing)() if isinstance(place, Node) else place
+        if leaf is not None and leaf not in closed and "_closed" not in leaf.__dict__:
+            found = ref(leaf)
+            while place is not None:
+                if isinstance(place, Node):
+                    _KNOWN[place] = found
+                place = came_from[place]
+            return True
+        for target in place.targets if isinstance(place, Node) else ():
+            if target is not None and target not in came_from:
+                came_from[target] = place
                 stack.append(target)
     return False
+
+
+_KNOWN: WeakKeyDictionary[Node, ref[Tensor]] = WeakKeyDictionary()
+"""For nodes that were looked at an open leaf that each was made from: a loop of transforms asks again and
+again whether its graph reaches one, and the graph grows."""
 
 
 class Entered:

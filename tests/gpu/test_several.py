@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import autokit as torch
-from autokit import nn, optim
+from autokit import current_gpu, nn, optim
 from tests.gpu import standin
 
 pytestmark = pytest.mark.usefixtures("two_gpus")
@@ -310,3 +310,18 @@ def test_own_functions_on_the_second_gpu():
     x = second(3, requires_grad=True)
     Double.apply(x)[0].sum().backward()
     assert x.grad.tolist() == [2, 2, 2] and str(x.grad.device) == "cuda:1"
+
+
+def test_a_new_thread_goes_on_where_this_one_computes():
+    def look() -> tuple[str, int, Any]:
+        made = torch.ones(2, device="cuda") + 1
+        return str(made.device), torch.cuda.current_device(), torch.cuda.current_stream()
+
+    from autokit.new_thread import in_a_new_thread
+
+    with torch.cuda.device(1), torch.cuda.stream(torch.cuda.Stream()):
+        here = look()
+        assert in_a_new_thread(look) == here
+    assert here[:2] == ("cuda:1", 1)
+    with current_gpu.OnGPU(1):  # another one computes than the program chose
+        assert in_a_new_thread(look)[:2] == look()[:2] == ("cuda:0", 1)
