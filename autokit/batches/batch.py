@@ -57,6 +57,8 @@ class Level:
     __slots__ = ("looping", "randomness", "serial", "size")
 
     def __init__(self, size: int, randomness: str = "error") -> None:
+        from autokit.batches import products, rules  # noqa: F401 - by which samples answer NumPy
+
         self.serial = _next_serial()
         self.size = size
         self.randomness = randomness

@@ -23,7 +23,6 @@ from typing import Any
 import numpy as np
 
 from autokit.devices import has_channels_last, on_a_gpu, with_channels_as
-from autokit.ops import correlate_exact, correlate_native, correlate_rows, correlate_windows
 from autokit.ops.correlate import (
     correlate,
     correlate_input_gradient,
@@ -38,10 +37,11 @@ def _run(function: Any, a: Any, b: Any, *rest: Any) -> Any:
     """Half precision is computed in single precision, and rounded once at the end, as PyTorch does.
 
     On a GPU the matrix product itself adds up in single precision.  What is not finite may need the exact
-    way: infinite weights do, and a NaN in the gradient of a weight tells of all other cases.
+    way: infinite weights do, and a NaN in the gradient of a weight tells of all other cases.  What computes
+    is loaded here, for the sake of programs that need none of it.
     """
     if a.__class__ is not np.ndarray and on_a_gpu(a):
-        from autokit.ops.gpu import correlate as on_gpu  # which few programs need
+        from autokit.ops.gpu import correlate as on_gpu
 
         return getattr(on_gpu, function.__name__)(a, b, *rest)
     if a.dtype == np.float16:
@@ -49,6 +49,8 @@ def _run(function: Any, a: Any, b: Any, *rest: Any) -> Any:
             each.astype(np.float32) if getattr(each, "dtype", None) == np.float16 else each for each in rest
         ]
         return _run(function, a.astype(np.float32), b.astype(np.float32), *wider).astype(np.float16)
+    from autokit.ops import correlate_exact, correlate_native, correlate_rows, correlate_windows
+
     if a.__class__ is b.__class__ is np.ndarray and correlate_windows.suits(*_sizes(function, a, b, rest)):
         return getattr(correlate_windows, function.__name__)(a, b, *rest)
     if function is correlate_input_gradient and not np.isfinite(b).all():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import deepcopy as _deepcopy
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,8 @@ def deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
             "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at "
             "the moment: use .detach().clone() or .clone()"
         )
+    from copy import deepcopy as copied_deeply
+
     same = object.__new__(type(self))
     memo[id(self)] = same
     same.array = _copy_of_memory(self.array, memo)
@@ -34,8 +35,8 @@ def deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
     if self._storage is not None and not self._storage.of_inference:
         same._storage = memo.setdefault(id(self._storage), Storage())
     same._requires_grad = self._requires_grad
-    same._grad = _deepcopy(self._grad, memo)
-    same.__dict__.update(_deepcopy(_notes(self), memo))
+    same._grad = copied_deeply(self._grad, memo)
+    same.__dict__.update(copied_deeply(_notes(self), memo))
     return same
 
 

@@ -6,7 +6,6 @@ What a learner writes against is in ``autograd.function``; here is what runs it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from copy import copy
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 from weakref import ref
@@ -240,6 +239,8 @@ def _run_jvp(cls: type[Function], ctx: FunctionCtx, moving: dict[int, Tensor]) -
             one = new_tensor(made_beside(np.zeros_like, like.array, shape=ctx._shapes[place]))
         tangents.append(one)
         place += is_tensor
+    from copy import copy
+
     made = cls.jvp(copy(ctx), *tangents)  # a copy, since it is called for each direction
     if len(ctx._nodes) == 1 and not isinstance(made, tuple):
         return made

@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 
 from autokit.autograd.node import Node
-from autokit.batches.products import LETTERS
 from autokit.ops.convert import cast
 from autokit.ops.errors import describe
 from autokit.ops.gpu.arrays import like
@@ -42,8 +41,8 @@ def _diagonals(a: Any, labels: Labels) -> tuple[Any, Labels]:
     if once == labels:
         return a, labels
     numbers = [once.index(label) for label in labels]
-    letters = "".join([LETTERS[number] for number in numbers])
-    return np.einsum(f"{letters}->{LETTERS[: len(once)]}", a), once
+    letters = "".join([_LETTERS[number] for number in numbers])
+    return np.einsum(f"{letters}->{_LETTERS[: len(once)]}", a), once
 
 
 @operation(

@@ -34,7 +34,6 @@ from typing import Any
 
 from autokit import dtypes
 from autokit.memory import INFERENCE
-from autokit.ops.autocast import autocasted
 from autokit.ops.blocks import MANY
 from autokit.ops.direct import direct
 from autokit.ops.errors import not_a_tensor
@@ -44,7 +43,7 @@ from autokit.ops.operands import as_operands, with_number
 from autokit.ops.recording import OUTPUT, record, refuse_inference, settle, share_storage
 from autokit.ops.rules import Derivative, Operation
 from autokit.ops.saved_names import offer_saved
-from autokit.ops.unusual import as_floats, computing
+from autokit.ops.unusual import as_floats, autocasted, computing
 from autokit.tensor import Tensor, new_tensor
 from autokit.thread_state import UNUSUAL, thread
 

@@ -13,12 +13,18 @@ from autokit.current_gpu import SEVERAL, OnGPU, current_gpu, gpu_of, on_its_gpu
 from autokit.dtypes import COMPLEX, RARE
 from autokit.meta_array import META, computing_shapes, is_meta
 from autokit.ops import complex_numbers
-from autokit.ops.autocast import autocasted
 from autokit.tensor import Tensor
 from autokit.thread_state import UNUSUAL, thread
 
 if TYPE_CHECKING:
     from autokit.ops.rules import Operation
+
+
+def autocasted(name: str, function: Any, arguments: tuple[Any, ...], settings: dict[str, Any]) -> Any:
+    """See :func:`autokit.ops.autocast.autocasted`, which is loaded where it is at work."""
+    from autokit.ops.autocast import autocasted as cast_and_called
+
+    return cast_and_called(name, function, arguments, settings)
 
 
 def computing(operation: Operation, arrays: Sequence[Any]) -> Callable[..., Any]:

@@ -30,7 +30,7 @@ from autokit import devices
 from autokit.batches.batch import active, of_each, refuse_for_samples
 from autokit.dtypes import BY_NUMPY, FLOATS
 from autokit.limits import finfo
-from autokit.random import cephes, rejection
+from autokit.random import cephes
 from autokit.random.cephes import multiply_add
 from autokit.tensor import Tensor, new_tensor
 
@@ -345,16 +345,22 @@ class Generator:
     @_for_samples
     def poisson(self, rates: Array) -> Array:
         """How many events happen at each of the ``rates``; equal to PyTorch's ``poisson``."""
+        from autokit.random import rejection
+
         return self._one_by_one(rejection.poisson, rates)
 
     @_for_samples
     def binomial(self, counts: Array, chances: Array) -> Array:
         """How many of the ``counts`` trials succeed; equal to PyTorch's ``binomial``."""
+        from autokit.random import rejection
+
         return self._one_by_one(rejection.binomial, counts, chances)
 
     @_for_samples
     def gamma(self, shapes: Array) -> Array:
         """Numbers from gamma distributions of rate 1; equal to PyTorch's."""
+        from autokit.random import rejection
+
         drawn = rejection.gamma(
             lambda: float(self._uniform(1, FLOAT64)[0]),
             lambda: float(self._normal_pairs(1)[0]),
