@@ -84,7 +84,9 @@ class SparseArray(NDArrayOperatorsMixin):
         """The same with places in order, each named once."""
         if self.coalesced:
             return self
-        flat = np.ravel_multi_index(tuple(self.indices), self.shape[: len(self.indices)])
+        flat = np.zeros(len(self.values), np.int64)  # of a number, where all values stand
+        if len(self.indices):
+            flat = np.ravel_multi_index(tuple(self.indices), self.shape[: len(self.indices)])
         order = np.argsort(flat, kind="stable")
         flat = flat[order]
         starts = np.flatnonzero(np.concatenate([[True], flat[1:] != flat[:-1]]))

@@ -137,8 +137,9 @@ class CorrCholeskyTransform(Transform):
     bijective = True
 
     def _call(self, x: Tensor) -> Tensor:
-        eps = autokit.finfo(x.dtype).eps
-        r = _lower(x.tanh().clamp(min=-1 + eps, max=1 - eps))
+        r = autokit.tanh(x)
+        eps = autokit.finfo(r.dtype).eps
+        r = _lower(r.clamp(min=-1 + eps, max=1 - eps))
         rest = (1 - r**2).sqrt().cumprod(-1)
         r = r + autokit.eye(r.shape[-1], dtype=r.dtype, device=r.device)
         return r * F.pad(rest[..., :-1], [1, 0], value=1)

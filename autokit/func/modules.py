@@ -145,7 +145,8 @@ def replace_all_batch_norm_modules_(root: Any) -> Any:
     (True, False)
     """
     for module in root.modules():
-        if any(kind.__name__ == "_BatchNorm" for kind in type(module).__mro__):
+        is_norm = any(kind.__name__ == "_BatchNorm" for kind in type(module).__mro__)
+        if is_norm and module.track_running_stats:
             module.running_mean = module.running_var = module.num_batches_tracked = None
             module.track_running_stats = False
     return root

@@ -83,7 +83,7 @@ class Sequential(_Numbered):
 
     Parameters
     ----------
-    *args : Module, or one dict of modules by their names
+    *args : Module, or one OrderedDict of modules by their names
 
     Examples
     --------
@@ -98,7 +98,7 @@ class Sequential(_Numbered):
 
     def __init__(self, *args: Any) -> None:
         super().__init__()
-        named = args[0] if len(args) == 1 and isinstance(args[0], dict) else dict(enumerate(args))
+        named = args[0] if len(args) == 1 and isinstance(args[0], OrderedDict) else dict(enumerate(args))
         for name, module in named.items():
             self.add_module(str(name), module)
 

@@ -19,6 +19,7 @@ from autokit.nn.layer import require_whole
 from autokit.nn.linear import Linear
 from autokit.nn.module import Module
 from autokit.nn.parameter import Buffer, Parameter
+from autokit.ops.dims import sizes_of
 from autokit.tensor import Tensor, new_tensor
 
 
@@ -33,7 +34,7 @@ class _Uninitialized(Tensor):
         kind = self.array.dtype if dtype is None else dtypes.as_dtype(dtype).numpy
         where = self.device if device is None else device
         with computing_on(where):
-            self.data = new_tensor(module_for(where).zeros(shape, kind))
+            self.data = new_tensor(module_for(where).zeros(sizes_of((shape,), "empty"), kind))
         self.__class__ = self.cls_to_become  # type: ignore[assignment]
 
     @property

@@ -34,7 +34,8 @@ class _Table(Module):
                 raise AssertionError(
                     f"Padding_idx must be within num_embeddings: {padding_idx} of {num_embeddings}"
                 )
-            padding_idx %= num_embeddings
+            if padding_idx < 0:
+                padding_idx += num_embeddings
         self.padding_idx = padding_idx
         if weight is None:
             self.weight = unset((num_embeddings, embedding_dim), device, dtype)

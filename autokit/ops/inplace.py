@@ -65,7 +65,7 @@ def in_place(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
             recorded = recorded and thread.state.grad_enabled
             refuse_change(input, recorded, fills)
             if fills and overlaps.repeats(input.array):
-                overlaps.warn_of_expanded(name)
+                overlaps.warn_of_expanded(name, _accumulates(name, arguments, settings))
             if takes_dtype:
                 settings = _with_own_dtype(function, input, arguments, settings)
             if recorded:
@@ -89,6 +89,11 @@ def in_place(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     apply.out_of_place = function  # type: ignore[attr-defined]
     apply.__doc__ = f"In-place form of :func:`{function.__name__}`: the result overwrites the tensor."
     return apply
+
+
+def _accumulates(name: str, arguments: tuple[Any, ...], settings: dict[str, Any]) -> bool:
+    """Whether ``index_put_`` is asked to add instead of to overwrite."""
+    return name == "index_put" and (settings.get("accumulate") is True or arguments[2:3] == (True,))
 
 
 def _with_own_dtype(
@@ -332,7 +337,7 @@ def setitem(self: Tensor, index: Any, value: Any, fills: bool = False) -> None:
     entries = plain_index(self, index)
     if 0 in self.array.strides and not fills and overlaps.repeats(self.array):
         if not is_basic(entries):
-            overlaps.warn_of_expanded("index_put")
+            overlaps.warn_of_expanded("index_put", accumulate=False)
             fills = True
         else:
             part = plain_getitem(self, index=entries)

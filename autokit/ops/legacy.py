@@ -90,6 +90,8 @@ def sum_to_size(self: Tensor, *size: Any) -> Tensor:
     pairs = list(zip(target, self.array.shape[max(lead, 0) :]))
     if lead < 0 or any(small not in (1, large) for small, large in pairs):
         raise RuntimeError(f"size {{{list(target)}}} is not expandable to size {{{list(self.shape)}}}.")
+    if not target:
+        return reduce.sum(self)
     repeated = [lead + place for place, (small, large) in enumerate(pairs) if small != large]
     if not lead and not repeated:
         return self

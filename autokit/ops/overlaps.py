@@ -62,13 +62,18 @@ def _refuse(function: str, written: Tensor, operand: Tensor) -> None:
     if function in NONE or a.__class__ is Batch or not (a.size and b.size and is_dense(a) and is_dense(b)):
         return
     begin, other = address_of(a), address_of(b)
-    same = begin == other and a.nbytes == b.nbytes and a.shape == b.shape and a.strides == b.strides
+    same = begin == other and a.nbytes == b.nbytes and a.shape == b.shape and _steps(a) == _steps(b)
     if begin < other + b.nbytes and other < begin + a.nbytes and (function in ALL or not same):
         raise RuntimeError(
             "unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
             "single memory location. Please clone() the tensor before performing the operation. It is "
             f"{describe(operand)}, which shares memory with {describe(written)}."
         )
+
+
+def _steps(array: Any) -> list[int]:
+    """The strides that are ever taken."""
+    return [step for step, size in zip(array.strides, array.shape) if size > 1]
 
 
 def is_dense(array: Any) -> bool:
@@ -93,8 +98,14 @@ def repeats(array: Any) -> bool:
     )
 
 
-def warn_of_expanded(function: str) -> None:
-    """Warn that ``function`` writes to an expanded tensor, where PyTorch does."""
+def warn_of_expanded(function: str, accumulate: bool) -> None:
+    """Warn that ``function`` writes to an expanded tensor, where PyTorch does; refuse to ``accumulate``."""
+    if accumulate:
+        raise RuntimeError(
+            f"unsupported operation: {function}_ cannot accumulate in an expanded tensor, of which more than "
+            "one element refers to a single memory location. Please clone() the tensor before performing "
+            "the operation."
+        )
     if function in ("index_fill", "index_put", "masked_fill"):
         warn(
             f"Use of {function}_ on expanded tensors is deprecated. Please clone() the tensor before "

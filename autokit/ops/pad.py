@@ -68,6 +68,8 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     >>> torch.nn.functional.pad(row, (2, 0), mode="reflect").tolist()
     [[3, 2, 1, 2, 3]]
     """
+    if not isinstance(mode, str):
+        raise TypeError(f"pad(): argument 'mode' (position 3) must be str, not {type(mode).__name__}")
     if mode != "constant" and mode not in _NODES:
         raise NotImplementedError(
             f"Unrecognised padding mode {mode}: there are constant, reflect, replicate and circular"

@@ -229,7 +229,9 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     _require_single("index_fill_", value)
     if index.array.dtype != np.int64:
         raise IndexError(f"index_fill_(): Expected dtype int64 for index: {describe(index)}; use .long()")
-    if isinstance(value, complex) and not is_complex(input):
+    if (isinstance(value, complex) or isinstance(value, Tensor) and is_complex(value)) and not is_complex(
+        input
+    ):
         raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
     place_of(dim, input.array.ndim, "index_fill_")
     if index.array.ndim > 1:

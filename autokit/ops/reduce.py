@@ -280,6 +280,8 @@ def nansum(
 ) -> Tensor:
     """The :func:`sum` of the elements that are not nan."""
     dim = checked("nansum", input, dim, keepdim)
+    if dtype is not None and dtype.is_complex and input.array.dtype.kind != "c":
+        raise NotImplementedError(f"\"nansum_cpu\" not implemented for '{dtype.name}': leave out dtype")
     return converted(plain_nansum(converted(input, dtype), dim, keepdim), dtype)
 
 

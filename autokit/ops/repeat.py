@@ -106,6 +106,7 @@ def repeat_interleave(
         repeats = new_tensor(beside(input.array, repeats))
     if isinstance(repeats, Tensor):
         size = input.array.shape[place]
+        output_size = output_size if size else None  # of nothing nothing else can come
         counts = np.broadcast_to(_counts(repeats), (size,)) if repeats.array.size == 1 else _counts(repeats)
         if counts.size != size:
             raise RuntimeError(

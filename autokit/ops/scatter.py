@@ -329,8 +329,9 @@ def _reduce_gradients(
     else:
         mine, theirs = (_array(a) == _array(out)) & include_self, _array(part) == _array(take(out))
         met = add_along(mine.astype(_numpy_dtype(g)), dim, index, theirs)
-        share = g / np.maximum(met, 1)
-        own, given = np.where(mine, share, 0), np.where(theirs, take(share), 0)
+        shares = np.where(np.isnan(_array(out)), 0, np.maximum(met, 1))  # nothing equals a NaN: it is 0 / 0
+        share = g / shares.astype(met.dtype)
+        own, given = mine * share, theirs * take(share)
     if not include_self:
         own = np.where(_arrivals(shape, dim, index, False) > 0, 0, g)
     return own, _in_corner(given, tuple(src.shape))

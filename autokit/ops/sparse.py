@@ -25,9 +25,10 @@ def _is_sparse(array: Any) -> bool:
 
 def _values_of(g: Any, indices: Any) -> Any:
     """From the gradient of a sparse tensor that of its values."""
-    if isinstance(g, Tensor):
-        return to_dense(g)[tuple([new_tensor(row) for row in indices])]
-    return (g.dense() if _is_sparse(g) else g)[tuple(indices)]
+    dense = to_dense(g) if isinstance(g, Tensor) else g.dense() if _is_sparse(g) else g
+    if not len(indices):  # of a number, which all values add up to
+        dense, indices = dense[None], np.zeros((1, indices.shape[1]), np.int64)
+    return dense[tuple([new_tensor(row) for row in indices] if isinstance(g, Tensor) else indices)]
 
 
 @operation(

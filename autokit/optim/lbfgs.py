@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -151,7 +152,7 @@ class LBFGS(Optimizer):
 
         last = _LastStep(state)
         curvature = _Curvature(state, group["history_size"])
-        for iteration in range(1, group["max_iter"] + 1):
+        for iteration in range(1, math.ceil(group["max_iter"]) + 1):
             state["n_iter"] += 1
             if state["n_iter"] == 1:
                 direction = -gradient
@@ -181,7 +182,7 @@ class LBFGS(Optimizer):
             else:
                 self._put(origin + t * direction, line)
                 new_evaluations = 0
-                if iteration < group["max_iter"]:  # after the last step, nobody asks
+                if iteration != group["max_iter"]:  # after the last step, nobody asks
                     loss, gradient = _number(closure()), self._gradient()
                     new_evaluations = 1
             evaluations += new_evaluations

@@ -5,18 +5,22 @@ A row of ``differences.txt`` may name checks; it covers a call only where one of
 * ``as float64``, ``as int64``, ``plainly``, ``contiguous`` …: PyTorch answers the same call so written as
   autokit answers the call itself, but for what is too large for autokit's dtype; ``roughly float64``: in two
   digits.
+* ``strided``: so it answers where the elements do not lie side by side, so that none goes through the long
+  vectors, which compute otherwise than the rest; ``with tensors``: where tensors take the place of numbers.
+* ``as near``: no element is twice as far from PyTorch's in float64 as PyTorch's own.
 * ``numerically``: where autokit's gradients are not PyTorch's, they are the slopes of PyTorch's own forward
   function in float64, where there are any.
 * ``as jvp``: PyTorch answers so where its ``jvp`` takes the place of ``linearize``.
 * ``as inverse``: the inverse of the product of the Cholesky factor with itself is autokit's result.
 * ``signs``: with the signs of PyTorch's columns and rows, or the angles of complex ones, the results and the
   gradients are PyTorch's; ``coinciding``: a matrix has one eigenvalue twice.
-* ``infinite``: what differs are complex numbers of which both libraries' have an infinite part.
 * ``eigen``: the values are PyTorch's in some order, and the matrix stretches each vector by its own.
 * ``airy``: each result is Airy's function in 60 digits, to the rounding of its angle.
 * ``unstable``: PyTorch's own answer moves as far as autokit's is away, where each number moves by a rounding.
 * ``deficient``: a matrix is singular, or not of full rank, to the last digits.
 * ``unsorted``: boundaries are not in order; ``repeats``: a place is named twice.
+
+Of what has no end, or was never set, see ``limits``.
 """
 
 from __future__ import annotations
@@ -34,6 +38,7 @@ import torch
 import autokit
 from tests.fuzz.calls import Call
 from tests.fuzz.compare import TOLERANCE, Outcome, TimedOut, limited, random_seed, run
+from tests.fuzz.limits import LIMITS, numbers
 from tests.ops.case import flat
 
 SLOPE_TOLERANCE = {"float64": 1e-4, "float32": 2e-3, "float16": 3e-2, "complex128": 1e-4, "complex64": 2e-3}
@@ -185,6 +190,38 @@ def _cut_at_last_offset(call: ast.Call) -> None:
         call.args[0] = cut(call.args[0])
 
 
+def _strided(source: str) -> str:
+    if not source.startswith(MAKES_TENSORS) or "out=" in source:
+        return source
+    learns = ".requires_grad_(True)" * ("requires_grad=True" in source)
+    return f"T.stack([{source.replace(', requires_grad=True', '')}] * 2, -1)[..., 0]{learns}"
+
+
+def _with_tensors(call: ast.Call) -> None:
+    """Give tensors for numbers, but for the last of several, which sets something."""
+    for place, each in enumerate(call.args):
+        if ast.unparse(each).lstrip("-") in ("nan", "inf", "0.5", "0.0"):
+            call.args[place] = ast.parse(f"T.tensor({ast.unparse(each)})", mode="eval").body
+    for keyword in call.keywords:
+        if ast.unparse(keyword.value).lstrip("-") in ("nan", "inf", "0.5", "0.0"):
+            keyword.value = ast.parse(f"T.tensor({ast.unparse(keyword.value)})", mode="eval").body
+
+
+def _of_one_dtype(source: str) -> str:
+    return source.replace("T.float64", "T.float16").replace("T.float32", "T.float16")
+
+
+def _without_flags(call: ast.Call) -> None:
+    call.args = [each for each in call.args if ast.unparse(each) not in ("True", "False")]
+
+
+def _with_dtype_of_out(call: ast.Call) -> None:
+    for keyword in call.keywords:
+        if keyword.arg == "out":
+            dtype = ast.parse(f"{ast.unparse(keyword.value)}.dtype", mode="eval").body
+            keyword.arg, keyword.value = "dtype", dtype
+
+
 def _as_jvp(source: str) -> str:
     linearized = "(lambda f, x: (f(x), lambda t: T.func.jvp(f, (x.clone(),), (t,))[1]))"
     return source.replace("T.func.linearize", linearized)
@@ -209,7 +246,7 @@ def _alike(ours: Any, theirs: Any, tolerance: float) -> bool:
     """Whether two results are alike but for their dtypes, and for what is too large for that of ``ours``."""
     if not isinstance(ours, autokit.Tensor) or not isinstance(theirs, torch.Tensor):
         return (_is_nothing(ours) and _is_nothing(theirs)) or (not hasattr(ours, "shape") and ours == theirs)
-    mine, other = _numbers(ours), _numbers(theirs)
+    mine, other = numbers(ours), numbers(theirs)
     if mine.shape != other.shape:
         return False
     dtypes = ours.dtype.name, repr(theirs.dtype).removeprefix("torch.")
@@ -218,19 +255,13 @@ def _alike(ours: Any, theirs: Any, tolerance: float) -> bool:
         too_large = np.abs(other) > 0.9 * autokit.finfo(ours.dtype).max
         mine = np.where(too_large & ~np.isfinite(mine), other, mine)
     else:
-        other = _numbers(theirs.to(getattr(torch, ours.dtype.name)))
+        other = numbers(theirs.to(getattr(torch, ours.dtype.name)))
     return _close(mine, other, tolerance)
 
 
 def _is_nothing(gradient: Any) -> bool:
     """Whether it is no gradient, or all 0."""
-    return gradient is None or hasattr(gradient, "detach") and not _numbers(gradient).any()
-
-
-def _numbers(tensor: Any) -> np.ndarray:
-    dense = tensor.detach().to_dense().resolve_conj()
-    dense = dense.to(torch.complex64) if dense.dtype == torch.complex32 else dense
-    return np.asarray(dense.numpy() if dense.is_complex() else dense.double().numpy())
+    return gradient is None or hasattr(gradient, "detach") and not numbers(gradient).any()
 
 
 def _close(mine: np.ndarray, other: np.ndarray, tolerance: float) -> bool:
@@ -305,12 +336,10 @@ def _parts(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _parts_of(gradient: Any) -> np.ndarray:
-    numbers = np.ascontiguousarray(_numbers(gradient)).reshape(-1)
-    return (
-        numbers.view(np.float64 if numbers.dtype == np.complex128 else np.float32)
-        if numbers.dtype.kind == "c"
-        else numbers
-    )
+    found = np.ascontiguousarray(numbers(gradient)).reshape(-1)
+    if found.dtype.kind != "c":
+        return found
+    return found.view(np.float64 if found.dtype == np.complex128 else np.float32)
 
 
 def _are_slopes(gradient: Any, other: Any, operand: Any, forward: _Forward, name: str) -> bool:
@@ -357,7 +386,7 @@ def _tensors(call: Call) -> list[np.ndarray]:
     """The numbers of all the arguments that are tensors."""
     by_place, by_name = _arguments(call)
     given = flat([*by_place, *by_name.values()])
-    return [_numbers(each) for each in given if isinstance(each, torch.Tensor)]
+    return [numbers(each) for each in given if isinstance(each, torch.Tensor)]
 
 
 _ROUNDING = {"float64": 4e-16, "float32": 2e-7, "float16": 1e-3}
@@ -385,7 +414,7 @@ def _unstable(_: str, call: Call) -> bool:
 def _elements(outcome: Outcome) -> np.ndarray:
     """All elements of all results and gradients."""
     given = [each for each in flat(outcome.results) + outcome.gradients if hasattr(each, "detach")]
-    return np.concatenate([np.zeros(0), *(_numbers(each).reshape(-1) for each in given)])
+    return np.concatenate([np.zeros(0), *(numbers(each).reshape(-1) for each in given)])
 
 
 def _moved(source: str, factor: float) -> str:
@@ -424,9 +453,9 @@ def _signs(_: str, call: Call) -> bool:
     if ours.error or theirs.error:
         return False
     mine, others = flat(ours.results), flat(theirs.results)
-    if any(not _close(abs(_numbers(a)), abs(_numbers(b)), 1e-3) for a, b in zip(mine, others)):
+    if any(not _close(abs(numbers(a)), abs(numbers(b)), 1e-3) for a, b in zip(mine, others)):
         return False
-    signs = [np.sign(_numbers(a)) * np.sign(_numbers(b)).conj() for a, b in zip(mine, others)]
+    signs = [np.sign(numbers(a)) * np.sign(numbers(b)).conj() for a, b in zip(mine, others)]
     if not all(_of_lines(each) for each in signs):
         return False
     turned = run(autokit, call, [each for each, end in zip(signs, mine) if end.requires_grad])
@@ -532,7 +561,7 @@ def _airy(_: str, call: Call) -> bool:
     if ours.error:
         return False
     (result,) = flat(ours.results)
-    points, values = np.broadcast_arrays(_argument(call), _numbers(result))
+    points, values = np.broadcast_arrays(_argument(call), numbers(result))
     allowed = TOLERANCE[result.dtype.name] * 1e-2
     for x, value in zip(points.ravel().tolist(), values.ravel().tolist()):
         if not np.isfinite(x):
@@ -550,21 +579,19 @@ def _airy(_: str, call: Call) -> bool:
 def _argument(call: Call) -> np.ndarray:
     """The tensor that is the call's only argument."""
     by_place, by_name = _arguments(call)
-    return _numbers(next(each for each in [*by_place, *by_name.values()] if isinstance(each, torch.Tensor)))
+    return numbers(next(each for each in [*by_place, *by_name.values()] if isinstance(each, torch.Tensor)))
 
 
-def _infinite(_: str, call: Call) -> bool:
-    """Whether each complex number that differs is infinite in both libraries, one part of it at least."""
-    ours, theirs = run(autokit, call), run(torch, call)
-    if ours.error or theirs.error:
-        return False
-    pairs = [
-        pair for pair in zip(flat(ours.results), flat(theirs.results)) if isinstance(pair[1], torch.Tensor)
-    ]
-    return bool(pairs) and all(
-        bool((np.isclose(mine, other, 1e-4, 1e-4, equal_nan=True) | np.isinf(mine) & np.isinf(other)).all())
-        for mine, other in ((_numbers(a), _numbers(b)) for a, b in pairs)
+def _as_near(_: str, call: Call) -> bool:
+    wide = Call(
+        {name: _as_float64(source) for name, source in call.tensors.items()}, _as_float64(call.expression)
     )
+    outcomes = run(autokit, call), run(torch, call), run(torch, wide)
+    if any(each.error or each.backward_error for each in outcomes):
+        return False
+    mine, other, exact = map(_elements, outcomes)
+    apart = ~np.isclose(mine, other, rtol=5e-5, atol=5e-5, equal_nan=True)
+    return bool((abs(mine - exact) <= 2 * abs(other - exact))[apart].all())
 
 
 CHECKS: dict[str, Callable[[str, Call], bool]] = {
@@ -576,6 +603,12 @@ CHECKS: dict[str, Callable[[str, Call], bool]] = {
     "by place": _answers(lambda source: _rewritten(_by_place)(_as_float64(source))),
     "as return_inverse": _answers(_by_name("self", "return_inverse", "return_counts", "dim")),
     "cut at the last offset": _answers(_rewritten(_cut_at_last_offset)),
+    "strided": _answers(_strided),
+    "with tensors": _answers(_rewritten(_with_tensors)),
+    "in halves": _answers(_of_one_dtype),
+    "without flags": _answers(_rewritten(_without_flags)),
+    "with the dtype of out": _answers(_rewritten(_with_dtype_of_out)),
+    "of a number": _answers(lambda source: source.replace("T.tensor(True)", "T.tensor(1.0)")),
     "as jvp": _answers(_as_jvp),
     "as inverse": _answers(_as_inverse),
     "with gelsd": _as_gelsd,
@@ -588,10 +621,11 @@ CHECKS: dict[str, Callable[[str, Call], bool]] = {
     "eigen": _eigen,
     "signs": _signs,
     "coinciding": _coinciding,
-    "infinite": _infinite,
     "unstable": _unstable,
     "deficient": _deficient,
     "unsorted": _unsorted,
     "repeats": _repeats,
+    "as near": _as_near,
+    **LIMITS,
 }
 """Each check by its name."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import Any
 
 import numpy as np
@@ -98,7 +99,7 @@ def test_sequential_as_a_list():
     assert [name for name, _ in model.named_children()] == ["0", "1"]
     model.append(nn.ReLU()).extend([nn.Identity()]).insert(0, nn.Flatten())
     assert [type(layer).__name__ for layer in model] == ["Flatten", "Tanh", "Linear", "ReLU", "Identity"]
-    named = nn.Sequential({"first": nn.Linear(2, 2), "act": nn.ReLU()})
+    named = nn.Sequential(OrderedDict(first=nn.Linear(2, 2), act=nn.ReLU()))
     assert named.first is named[0]
     with pytest.raises(IndexError, match="there are 2 modules"):
         named[2]

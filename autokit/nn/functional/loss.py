@@ -205,6 +205,8 @@ def _likelihood(
 ) -> Tensor:
     check_classes(input, target, weight)
     scores = input.array
+    if scores.ndim == 1:  # one sample, even where its class is given as a batch of one
+        target = target.reshape(())
     require_floats("nll_loss_out_frame", scores)
     classes = scores.shape[1 if scores.ndim > 1 else 0]
     factors, total = class_factors(

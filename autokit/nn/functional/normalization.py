@@ -269,7 +269,7 @@ def _take_in(
     for running in (mean, var):
         if running is not None:
             refuse_change(running)
-    if mean is None or var is None:
+    if mean is None or var is None or not batch.size:  # of nothing there is no mean to take in
         return rules.statistics_of(batch, groups)
     count = math.prod([groups.shape[axis] for axis in groups.axes])
     with np.errstate(all="ignore"):

@@ -144,6 +144,11 @@ def _unpooled_sizes(
     own = input.array.shape[-ndim:]
     sizes = [(s - 1) * skip + width - 2 * pad for s, skip, width, pad in zip(own, skips, kernel, around)]
     if output_size is not None:
+        if not isinstance(output_size, Sequence):
+            raise TypeError(
+                f"max_unpool{ndim}d(): argument 'output_size' must be tuple of ints, not "
+                f"{type(output_size).__name__}"
+            )
         usual, sizes = sizes, list(output_size[2:] if len(output_size) == ndim + 2 else output_size)
         if len(sizes) != ndim:
             raise ValueError(

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from autokit.nn.module import Module
 from autokit.nn.parameter import Parameter
+from autokit.ops.exponential import rsqrt
 from autokit.ops.filled import ones_like, zeros_like
 from autokit.tensor import Tensor
 
@@ -77,7 +78,7 @@ def fuse_linear_bn_weights(
 def _affine(
     bias: Tensor | None, mean: Tensor, var: Tensor, eps: float, weight: Tensor | None, shift: Tensor | None
 ) -> tuple[Tensor, Tensor]:
-    scale = (var + eps).rsqrt() * (ones_like(mean) if weight is None else weight)
+    scale = rsqrt(var + eps) * (ones_like(mean) if weight is None else weight)
     start = zeros_like(mean) if bias is None else bias
     return scale, (start - mean) * scale + (zeros_like(mean) if shift is None else shift)
 
