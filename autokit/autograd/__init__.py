@@ -13,7 +13,6 @@ import numpy as np
 
 from autokit import missing
 from autokit.autograd.engine import run_backward
-from autokit.autograd.function import Function
 from autokit.autograd.modes import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 from autokit.devices import made_beside, module_of
 from autokit.ops.errors import describe
@@ -22,9 +21,11 @@ from autokit.tensor import Tensor, new_tensor
 from autokit.thread_state import UNUSUAL
 
 _LAZY = {
+    "Function": "autokit.autograd.function",
     "Variable": "autokit.tensortypes",
     "detect_anomaly": "autokit.debug.anomaly",
     "forward_ad": "autokit.autograd",
+    "function": "autokit.autograd",
     "functional": "autokit.autograd",
     "grad_mode": "autokit.autograd",
     "gradcheck": "autokit.autograd",
