@@ -167,9 +167,8 @@ def format_array(
         facts.append(f"device='{device}'")
     if isinstance(array, MetaArray) or (array.ndim != 1 if array.size == 0 else not options.edgeitems):
         facts.append(f"size={array.shape}")
-    default_complex = "complex128" if default_dtype == "float64" else "complex64"
     seen = array.size and not isinstance(array, MetaArray)
-    evident = (default_dtype, default_complex, "int64", "bool") if seen else (default_dtype,)
+    evident = _evident(default_dtype) if seen else (default_dtype,)
     if array.dtype.name not in evident:
         facts.append(f"dtype=torch.{array.dtype.name}")
     if grad_fn_name is not None:
@@ -181,6 +180,11 @@ def format_array(
     indent = len(prefix) + 1
     body = "..." if isinstance(array, MetaArray) else _body(array, indent, options)
     return _append(f"{prefix}({body}", facts, indent, options.linewidth)
+
+
+def _evident(default_dtype: str) -> tuple[str, ...]:
+    """The dtypes that the elements tell."""
+    return default_dtype, "complex128" if default_dtype == "float64" else "complex64", "int64", "bool"
 
 
 def _sparse(
@@ -198,7 +202,7 @@ def _sparse(
         return f"{start}({_body(values, len(start) + 1, options)}{size}),\n"
 
     facts = [f"nnz={len(array.values)}"]
-    if array.dtype.name not in (default_dtype, "int64", "bool"):
+    if array.dtype.name not in _evident(default_dtype):
         facts.append(f"dtype=torch.{array.dtype.name}")
     facts.append("layout=torch.sparse_coo")
     if grad_fn_name is not None:

@@ -137,8 +137,8 @@ class SparseArray(NDArrayOperatorsMixin):
         raise _refused(ufunc.__name__)
 
     def _compute(self, ufunc: Any, inputs: tuple[Any, ...]) -> Any:
-        if ufunc is np.negative:
-            return self.with_values(-self.values)
+        if ufunc in (np.negative, np.conjugate):
+            return self.with_values(ufunc(self.values))
         if len(inputs) != 2:
             return NotImplemented
         a, b = inputs

@@ -15,6 +15,7 @@ import numpy as np
 
 from autokit.autograd.modes import inference_mode
 from autokit.func.calls import Call, as_tuple, basis, forward
+from autokit.ops.complex_numbers import is_complex
 from autokit.ops.join import stack
 from autokit.tensor import Tensor, new_tensor
 
@@ -170,6 +171,11 @@ def jacobian(
     call = Call("jacobian", func, inputs, create_graph, strict)
     blocks = []
     for output in call.outputs:
+        if is_complex(output):
+            raise RuntimeError(
+                f"grad can be implicitly created only for real scalar outputs but got {output.dtype!r}: let "
+                "the function return torch.view_as_real(z) for z"
+            )
         rows = [call.gradient([output], call.inputs, [seed], create_graph) for seed in basis(output)]
         shapes = [(*output.array.shape, *own.array.shape) for own in call.inputs]
         whole = [

@@ -25,6 +25,7 @@ from autokit.func.calls import basis, zeros
 from autokit.func.forward import Tape
 from autokit.func.levels import Argnums, Entered, Level, outputs_of, tensors_of
 from autokit.func.trees import flatten, unflatten
+from autokit.ops.complex_numbers import is_complex
 from autokit.ops.join import stack
 from autokit.tensor import Tensor, new_tensor
 
@@ -322,8 +323,10 @@ def _jacobian(
     def differentiated(*args: Any, **kwargs: Any) -> Any:
         with Level() as level:
             entered = Entered(level, args, argnums, name)
+            _refuse_complex(name, "inputs", entered.leaves)
             result, aux = outputs_of(name, func(*entered.args, **kwargs), has_aux)
             outputs, structure = tensors_of(f"{name}(f, ...)(*args)", result)
+            _refuse_complex(name, "outputs", outputs)
             for output in outputs:
                 if output.array.dtype.kind in "bui":
                     raise RuntimeError(
@@ -335,6 +338,16 @@ def _jacobian(
             return (found, level.leave(aux)) if has_aux else found
 
     return differentiated
+
+
+def _refuse_complex(name: str, what: str, tensors: list[Tensor]) -> None:
+    """Raise where one of the ``tensors`` is complex: a table of slopes has one number for each pair."""
+    for place, each in enumerate(tensors):
+        if is_complex(each):
+            raise RuntimeError(
+                f"{name}: Expected all {what} to be real but received complex tensor at flattened input idx: "
+                f"{place}. Take torch.view_as_real(z) for z; vjp and jvp know complex numbers"
+            )
 
 
 def hessian(func: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:

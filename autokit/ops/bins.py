@@ -9,6 +9,7 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.devices import beside
+from autokit.ops.complex_numbers import is_complex
 from autokit.ops.dims import whole
 from autokit.ops.errors import kind_of
 from autokit.ops.gpu.arrays import any_of, ask
@@ -45,7 +46,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
     require_operand("bincount", weights)
     if not a.size:
         return new_tensor(np.zeros(minlength, np.int64))
-    w = weights.array
+    w = (weights.to(dtypes.BY_NAME["float64"]) if is_complex(weights) else weights).array
     if w.shape != a.shape:
         raise RuntimeError("weights should be 1-d and have the same length as input")
     kind: Any = np.float32 if w.dtype == np.float32 else np.float64

@@ -31,13 +31,14 @@ def _names(text: str) -> frozenset[str]:
 
 _LINEAR = _names(
     """
-    add as_strided as_strided_backward block_diag cast cat channel_shuffle choose clone col2im
-    constant_pad_nd copy_slices cumsum diag_embed diagonal diagonal_copy diagonal_scatter drawn drop_row
-    eq_ expand flip from_samples gather im2col in_format index index_add index_backward index_copy
-    index_fill index_put index_select into_samples masked_fill masked_scatter masked_select mean move
-    narrow neg permute pixel_shuffle pixel_unshuffle put put_along read_region repeat resample roll rot90
-    scatter scatter_add scatter_zeros select select_scatter shared squeeze stack sub sum sum_of_samples t take
-    trace transpose tril triu unfold unfold_backward unsqueeze view write_region
+    add as_strided as_strided_backward block_diag cast cat channel_shuffle choose clone coalesce col2im
+    constant_pad_nd copy_slices cumsum diag_embed diagonal diagonal_copy diagonal_scatter drawn drop_row eq_
+    expand flip from_samples from_values gather held im2col in_format index index_add index_backward
+    index_copy index_fill index_put index_select into_samples masked_fill masked_scatter masked_select mean
+    move nan_to_num narrow neg permute pixel_shuffle pixel_unshuffle put put_along read_region repeat resample
+    roll rot90 scatter scatter_add scatter_zeros select select_scatter shared squeeze stack sub sum
+    sum_of_samples t take to_dense trace transpose tril triu unfold unfold_backward unsqueeze values view
+    write_region
     """
 )
 """Linear with real factors, or constant: their rules do to a complex gradient what they do to a real one."""
@@ -45,8 +46,8 @@ _LINEAR = _names(
 _WRITTEN_FOR_BOTH = _names(
     """
     abs angle cholesky complex conj distance eig_values eig_vectors eigh_values eigh_vectors fft_c2c fft_c2r
-    fft_r2c linalg_vector_norm pinv polar qr_q qr_r sgn slogdet_log slogdet_sign std svd_s svd_vectors var
-    view_as_complex view_as_real
+    fft_r2c linalg_vector_norm pinv polar qr_q qr_r renorm sgn slogdet_log slogdet_sign std svd_s svd_vectors
+    var view_as_complex view_as_real
     """
 )
 """What has no complex derivative, or relates real numbers to complex ones: their rules say what is right."""
@@ -54,18 +55,19 @@ _WRITTEN_FOR_BOTH = _names(
 _HOLOMORPHIC = _names(
     """
     acos acosh addbmm addcdiv addcmul addmm addmv addr affine asin asinh atan atanh baddbmm bmm convolution
-    convolution_by_input convolution_by_weight convolution_with_bias cos cosh cross cumprod det div dot
-    einsum einsum_one einsum_spread exp exp2 expm1 folded_mm inv lerp log log10 log1p log2 logsumexp
-    matrix_exp mm mul mv plain_ldl plain_lu pow prod reciprocal rsqrt sigmoid sin sinc sinh solve
-    solve_triangular sqrt tan tanh transposed_convolution transposed_convolution_with_bias
+    convolution_by_input convolution_by_weight convolution_with_bias cos cosh cross cumprod det div dot einsum
+    einsum_one einsum_spread exp exp2 expm1 folded_mm inv lerp log log10 log1p log2 logaddexp logcumsumexp
+    logsumexp matrix_exp mm mul mv plain_ldl plain_lu pow prod reciprocal recurrence rms_norm rsqrt
+    scatter_reduce shares sigmoid silu sin sinc sinh solve solve_triangular sqrt tan tanh
+    transposed_convolution transposed_convolution_with_bias
     """
 )
 """What has a complex derivative, by which their rules multiply."""
 
 _VALUES = _names(
     """
-    all any count_nonzero eq isclose isfinite isinf isnan isreal logical_and logical_not logical_or
-    logical_xor ne nonzero silu
+    all any count_nonzero embedding eq isclose isfinite isinf isnan isreal logical_and logical_not logical_or
+    logical_xor ne nonzero soft_margin_loss to_sparse
     """
 )
 """What computes with complex numbers, and has no derivative for them here."""
@@ -113,6 +115,12 @@ def refuse(name: str, arrays: Iterable[Any]) -> None:
     single = any([array.dtype == np.complex64 for array in arrays])
     kind = "ComplexFloat" if single else "ComplexDouble"
     raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{kind}': {_INSTEAD}")
+
+
+def require_real(name: str, tensor: Any) -> None:
+    """Raise PyTorch's error, that of ``name``, where ``tensor`` is complex."""
+    if is_complex(tensor):
+        refuse(name, (tensor.array,))
 
 
 _DRAWING = "\"bernoulli_scalar_cpu_\" not implemented for 'ComplexFloat'"
@@ -196,7 +204,8 @@ def _conjugated(vjp: Callable[..., Any]) -> Callable[..., Any]:
 
 def _conjugate(value: Any) -> Any:
     """The conjugate of a tensor, an array or a number, or of each in a list; anything else as it is."""
-    if value.__class__ in (list, tuple):
-        return value.__class__([_conjugate(each) for each in value])
+    if isinstance(value, list | tuple):
+        parts = map(_conjugate, value)
+        return value.__class__(*parts) if hasattr(value, "_fields") else value.__class__(parts)
     complexes = isinstance(value, complex) or (hasattr(value, "dtype") and is_complex(value))
     return np.conjugate(value) if complexes else value

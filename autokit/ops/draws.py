@@ -12,12 +12,21 @@ import numpy as np
 from autokit import dtypes
 from autokit.devices import beside, to_numpy
 from autokit.meta_array import MetaArray, is_meta
+from autokit.ops.complex_numbers import is_complex
 from autokit.ops.create import finished, numpy_dtype, shape_of_sizes
-from autokit.ops.errors import broadcast_message
+from autokit.ops.errors import broadcast_message, describe
 from autokit.ops.gpu.arrays import any_of
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
-from autokit.ops.sampling import Dtype, Generator, in_memory_order, refuse_dtype, source_of, whole_number
+from autokit.ops.sampling import (
+    Dtype,
+    Generator,
+    in_memory_order,
+    normal_numbers,
+    refuse_dtype,
+    source_of,
+    whole_number,
+)
 from autokit.tensor import Tensor, new_tensor
 
 _NO_GRADIENT = derivative("0", lambda g: np.zeros_like(g))
@@ -97,11 +106,11 @@ def normal(
         )
     if not tensors:
         kind = numpy_dtype(dtype)
-        refuse_dtype(kind, "normal_kernel_cpu")
-        array = source.normal(shape_of_sizes((size,)), kind, float(mean), float(std))
+        refuse_dtype(kind, "normal_kernel_cpu", dtypes.DIFFERENTIABLE)
+        array = normal_numbers(np.empty(shape_of_sizes((size,)), kind), source, float(mean), float(std))
         return finished(array, requires_grad, device)
     kind = tensors[0].array.dtype
-    refuse_dtype(kind, "normal_kernel_cpu")
+    refuse_dtype(kind, "normal_kernel_cpu", dtypes.DIFFERENTIABLE)
     try:
         shape = np.broadcast_shapes(*(each.array.shape for each in tensors))
     except ValueError:
@@ -109,16 +118,19 @@ def normal(
     node = 3 if len(tensors) == 2 else 1 if isinstance(mean, Tensor) else 2
     if any(is_meta(each.array) for each in tensors):
         return _with_history(MetaArray(shape, kind), f"NormalBackward{node}", *tensors)
+    unset = np.empty(shape, kind)
     if isinstance(std, Tensor):
-        values = source.normal(shape, kind) * to_numpy(std.array).astype(kind)
+        values = normal_numbers(unset, source, 0.0, 1.0) * to_numpy(std.array).astype(kind)
     else:
-        values = source.normal(shape, kind, 0.0, float(std))
+        values = normal_numbers(unset, source, 0.0, float(std))
     values = values + (to_numpy(mean.array) if isinstance(mean, Tensor) else kind.type(mean))
     return _with_history(values.astype(kind, copy=False), f"NormalBackward{node}", *tensors)
 
 
 def refuse_negative_std(std: Any) -> None:
     if isinstance(std, Tensor):
+        if is_complex(std):
+            raise RuntimeError(f"normal expects standard deviation to be non-complex: {describe(std)}")
         if std.array.size and any_of(~(std.array >= 0)):
             raise RuntimeError("normal expects all elements of std >= 0.0")
     elif not std >= 0:

@@ -78,6 +78,16 @@ def _of_logaddexp(g: Any, mine: Any, other: Any) -> Any:
     return g / (1 + np.exp(other - mine))
 
 
+def log_of_sum(a: Any, b: Any) -> Any:
+    """log(exp a + exp b) of arrays, by the one with the larger real part where they are complex."""
+    if a.dtype.kind != "c":
+        return np.logaddexp(a, b)
+    first = a.real > b.real
+    top, low = np.where(first, a, b), np.where(first, b, a)
+    with np.errstate(invalid="ignore"):  # of infinities
+        return np.where(np.isneginf(low.real), top, top + np.log1p(np.exp(low - top)))
+
+
 @operation(
     "log Σ exp",
     "log(exp {a} + exp {b})",
@@ -87,7 +97,7 @@ def _of_logaddexp(g: Any, mine: Any, other: Any) -> Any:
 def logaddexp(a, b, /):
     """log(exp a + exp b), without leaving the range of the dtype."""
     require_floats("logaddexp_cpu", a)
-    return np.logaddexp(a, b)
+    return log_of_sum(a, b)
 
 
 def _of_logaddexp2(g: Any, mine: Any, other: Any) -> Any:

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from autokit.dtypes import FLOATS
+from autokit.dtypes import DIFFERENTIABLE, FLOATS
 from autokit.ops.adaptive_pool import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 from autokit.ops.axis_maps import AxisMap, picking, resample, weighing
-from autokit.ops.errors import describe
+from autokit.ops.complex_numbers import require_real
+from autokit.ops.errors import describe, kind_of
 from autokit.ops.names import Names
 from autokit.ops.warn import warn
 from autokit.tensor import Tensor
@@ -109,9 +110,12 @@ def interpolate(
         raise RuntimeError(
             f"Input and output sizes should be greater than 0, but got input {list(shape[2:])} output {sizes}"
         )
-    if input.array.dtype.kind not in FLOATS and not (input.array.dtype == np.uint8 and "nearest" in mode):
+    kinds = DIFFERENTIABLE if mode == "area" else FLOATS
+    if input.array.dtype.kind not in kinds and not (input.array.dtype == np.uint8 and "nearest" in mode):
+        require_real("interpolate", input)
         raise NotImplementedError(
-            f"\"interpolate\" not implemented for 'Long': {describe(input)} becomes real with .float()"
+            f"\"interpolate\" not implemented for '{kind_of(input.array)}': {describe(input)}; convert it "
+            "with .float()"
         )
     if mode == "area":
         return (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)[count - 1](input, sizes)

@@ -387,7 +387,9 @@ def _logits_target_gradient(g: Any, input: Any, weight: Any, pos_weight: Any, re
 
 
 def softplus_of_negative(x: Any) -> Any:
-    """log(1 + exp(-x)), also where the exponential would overflow."""
+    """log(1 + exp(-x)), also where the exponential of a real number would overflow."""
+    if x.dtype.kind == "c":
+        return np.log1p(np.exp(-x))
     return np.maximum(-x, 0.0) + np.log1p(np.exp(-np.abs(x)))
 
 

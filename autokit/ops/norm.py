@@ -294,7 +294,9 @@ def _renorm_gradient(g: Any, a: Any, p: float, dim: int, maxnorm: float) -> Any:
     norms = on(plain_vector_norm, a, ord=p, dim=others, keepdim=True)
     over = norms > maxnorm
     factor = np.where(over, maxnorm / (norms + _MARGIN), 1.0)
-    inward = np.where(over, -maxnorm / (norms + _MARGIN) ** 2, 0.0) * (g * a).sum(axis=others, keepdims=True)
+    by_factor = (g * np.conjugate(a)).sum(axis=others, keepdims=True)
+    by_factor = np.real(by_factor) if is_complex(a) else by_factor
+    inward = np.where(over, -maxnorm / (norms + _MARGIN) ** 2, 0.0) * by_factor
     return g * factor + vector_norm_gradient(inward, a, norms, tuple(a.shape), p, others, True)
 
 
@@ -309,7 +311,7 @@ def plain_renorm(a, /, p, dim, maxnorm):
     """See :func:`renorm`."""
     others = tuple([place for place in range(a.ndim) if place != dim])
     norms = on(plain_vector_norm, a, ord=p, dim=others, keepdim=True)
-    return a * np.where(norms > maxnorm, maxnorm / (norms + _MARGIN), 1).astype(a.dtype)
+    return a * np.where(norms > maxnorm, maxnorm / (norms + _MARGIN), 1).astype(norms.dtype)
 
 
 def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
@@ -323,7 +325,7 @@ def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     if a.ndim < 2:
         raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {a.ndim} dimensions")
     place = place_of(dim, a.ndim, "renorm")
-    if a.dtype.kind not in dtypes.FLOATS:
+    if a.dtype.kind not in dtypes.DIFFERENTIABLE:
         raise RuntimeError(
             f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {kind_of(a)}: "
             "convert it with .float()"

@@ -8,6 +8,7 @@ import numpy as np
 
 from autokit.dtypes import BY_NUMPY, FLOATS
 from autokit.limits import finfo
+from autokit.ops.complex_numbers import is_complex
 from autokit.ops.elementwise import abs, floor, sign  # noqa: F401 - for their in-place functions
 from autokit.ops.errors import refuse_bools_in, require_floats, require_tensor
 from autokit.ops.gpu.arrays import like
@@ -124,6 +125,8 @@ def nextafter(a, b, /):
 
 
 def _of_finite(g: Any, a: Any) -> Any:
+    if is_complex(a):
+        return _of_finite(np.real(g), np.real(a)) + 1j * _of_finite(np.imag(g), np.imag(a))
     return g * np.where(np.isfinite(a), 1.0, 0.0)
 
 
@@ -136,6 +139,15 @@ def _of_finite(g: Any, a: Any) -> Any:
 )
 def nan_to_num(a, /, nan=None, posinf=None, neginf=None):
     """Each element, with numbers in place of NaN (0) and of ±inf (the largest and smallest of the dtype)."""
+    if a.dtype.kind == "c":
+        result = np.empty_like(a)
+        result.real, result.imag = [_without_nan(part, nan, posinf, neginf) for part in (a.real, a.imag)]
+        return result
+    return _without_nan(a, nan, posinf, neginf)
+
+
+def _without_nan(a: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
+    """The same of an array of real numbers."""
     if a.dtype.kind not in FLOATS:
         return a.copy()
     largest = finfo(BY_NUMPY[a.dtype]).max

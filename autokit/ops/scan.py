@@ -10,6 +10,7 @@ from autokit import dtypes
 from autokit.devices import contiguous, module_of
 from autokit.ops.dims import place_of
 from autokit.ops.errors import kind_of
+from autokit.ops.exponential import log_of_sum
 from autokit.ops.gather import scatter_zeros
 from autokit.ops.gpu.arrays import known
 from autokit.ops.gpu.ufuncs import accumulate
@@ -156,7 +157,7 @@ def cumprod(input: Tensor, dim: int, *, dtype: dtypes.dtype | None = None) -> Te
 
 
 def _weigh(v: Any, a: Any, total: Any, dim: int, transposed: bool) -> Any:
-    return on(shares, v, a, total, dim=dim, transposed=transposed)
+    return on(shares, v, a, total, dim=dim, transposed=transposed) if len(a.shape) else v
 
 
 def _shares_by_a(g: Any, v: Any, a: Any, total: Any, out: Any, dim: int, transposed: bool) -> Any:
@@ -182,14 +183,23 @@ def shares(v, a, total, /, dim, transposed):
     """Σⱼ vⱼ · exp(aⱼ − totalᵢ), over j ≤ i: each ``total`` shared out over the elements that it is made of.
 
     Where ``transposed``, Σᵢ over i ≥ j: what comes back to an element from each ``total`` that it is part of.
-    Only ever sums of logarithms, for each sign of ``v``: so no exponential overflows.
+    Only ever sums of logarithms, for each sign of a real ``v``: so no exponential overflows.
     """
-    if not a.ndim:
-        return v.copy()
     before, behind = (-total, a) if transposed else (a, -total)
-    logarithms = [np.where(part > 0, np.log(np.where(part > 0, part, 1)), -np.inf) for part in (v, -v)]
-    up, down = [np.exp(_scan(np.logaddexp, each + before, dim, transposed) + behind) for each in logarithms]
-    return up - down
+    signs = (1, -1) if v.dtype.kind != "c" else (1,)
+    sums = [np.exp(_scan_sums(_logarithm(v * sign) + before, dim, transposed) + behind) for sign in signs]
+    return sums[0] - sums[1] if len(sums) > 1 else sums[0]
+
+
+def _logarithm(a: Any) -> Any:
+    """log(a); −∞ for 0, and of real numbers for all below."""
+    has_one = a != 0 if a.dtype.kind == "c" else a > 0
+    return np.where(has_one, np.log(np.where(has_one, a, 1)), -np.inf)
+
+
+def _scan_sums(a: Any, dim: int, reverse: bool = False) -> Any:
+    """The logarithms of running sums of exponentials."""
+    return _scan(np.logaddexp if a.dtype.kind != "c" else log_of_sum, a, dim, reverse)
 
 
 @operation(
@@ -201,11 +211,11 @@ def shares(v, a, total, /, dim, transposed):
 )
 def plain_logcumsumexp(a, /, dim):
     """See :func:`logcumsumexp`."""
-    if a.dtype.kind not in dtypes.FLOATS:
+    if a.dtype.kind not in dtypes.DIFFERENTIABLE:
         raise NotImplementedError(
             f"\"logcumsumexp_out_cpu\" not implemented for '{kind_of(a)}'; convert it with .float()"
         )
-    return _scan(np.logaddexp, a, dim)
+    return _scan_sums(a, dim)
 
 
 def logcumsumexp(input: Tensor, dim: int) -> Tensor:

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from autokit.dtypes import FLOATS
+from autokit.dtypes import DIFFERENTIABLE, FLOATS
+from autokit.ops import complex_numbers
 from autokit.ops.dims import place_of
 from autokit.ops.errors import describe, require_tensor
 from autokit.ops.gather import (
@@ -353,6 +354,8 @@ def _numpy_dtype(x: Any) -> np.dtype:
 )
 def plain_scatter_reduce(a, src, /, dim, index, reduce, include_self=True):
     """See :func:`scatter_reduce`."""
+    if a.dtype.kind == "c" and reduce in ("amax", "amin"):
+        complex_numbers.refuse(f"scatter_{reduce}", (a,))
     result = writable_copy(a)
     if not index.size:
         return result
@@ -366,7 +369,8 @@ def plain_scatter_reduce(a, src, /, dim, index, reduce, include_self=True):
         combine_at(_UFUNCS[reduce], result, places, part)
     if reduce == "mean":
         counts = np.maximum(_arrivals(a.shape, dim, index, include_self), 1)
-        return result / counts.astype(a.dtype) if a.dtype.kind in FLOATS else result // counts.astype(a.dtype)
+        divide = np.true_divide if a.dtype.kind in DIFFERENTIABLE else np.floor_divide
+        return divide(result, counts.astype(a.dtype))
     return result
 
 

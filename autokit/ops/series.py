@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autokit.devices import beside
-from autokit.dtypes import FLOATS, HALVES
+from autokit.dtypes import BY_NUMPY, FLOATS, HALVES
 from autokit.ops.create import Dtype, finished, numpy_dtype
 from autokit.ops.dims import whole
 from autokit.ops.filled import number
@@ -148,12 +148,19 @@ def _ends(name: str, start: Any, end: Any, steps: Any) -> tuple[Any, Any, int]:
     return start, end, steps
 
 
+def _of_ends(dtype: Dtype, start: Any, end: Any) -> Dtype:
+    """The dtype of numbers between two ends: a complex one where an end is complex."""
+    if dtype is None and (isinstance(start, complex) or isinstance(end, complex)):
+        return BY_NUMPY[numpy_dtype(None)].to_complex()
+    return dtype
+
+
 def linspace(
     start: Any, end: Any, steps: int, *, dtype: Dtype = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """``steps`` numbers at even distances, both ends included."""
     start, end, steps = _ends("linspace", start, end, steps)
-    kind = _counted("linspace_cpu", dtype, steps)
+    kind = _counted("linspace_cpu", _of_ends(dtype, start, end), steps)
     return finished(_from_both_ends(start, end, steps, kind).astype(kind), requires_grad, device)
 
 
@@ -197,7 +204,7 @@ def logspace(
     precision, and C's own ``pow`` makes the powers: NumPy's has another last digit on some processors.
     """
     start, end, steps = _ends("logspace", start, end, steps)
-    kind = _counted("logspace_cpu", dtype, steps)
+    kind = _counted("logspace_cpu", _of_ends(dtype, start, end), steps)
     double = complex if kind.kind == "c" else float
     if steps == 1:
         exponents = np.array([double(start)])

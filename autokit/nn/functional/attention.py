@@ -11,6 +11,7 @@ from autokit.dtypes import FLOATS
 from autokit.nn.functional.dropout import dropout
 from autokit.ops.attention import attention, is_large, mask_to_add
 from autokit.ops.choices import where
+from autokit.ops.complex_numbers import require_real
 from autokit.ops.direct import direct
 from autokit.ops.errors import describe
 from autokit.ops.gpu import attention as attention_gpu
@@ -127,6 +128,7 @@ def _check_operands(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | No
     if min(each.array.ndim for each in operands.values()) < 2:
         dims = " ".join(f"{name}.dim: {each.array.ndim}" for name, each in operands.items())
         raise RuntimeError(f"Expected query, key, and value to all be at least 2 dimensional, but got {dims}")
+    require_real("softmax", query)
     if query.array.dtype.kind not in FLOATS:
         raise RuntimeError(
             f"expected scalar type Float but found {query.dtype.name}: {describe(query)}; convert "

@@ -22,7 +22,7 @@ from autokit.nn.functional.loss_checks import (
     require_weight_of_classes,
 )
 from autokit.ops.choices import where
-from autokit.ops.complex_numbers import is_complex
+from autokit.ops.complex_numbers import is_complex, require_real
 from autokit.ops.direct import direct
 from autokit.ops.distance_loss import huber_loss as _huber_loss
 from autokit.ops.distance_loss import mse_loss as _mse_loss
@@ -152,6 +152,7 @@ def huber_loss(
     reduction = chosen_reduction(reduction, None, None)
     if delta <= 0:
         raise RuntimeError(f"huber_loss does not support non-positive values for delta: it is {delta}")
+    require_real("huber", input)
     refuse_integers("huber_loss", input, target)
     require_floats_of(input, "huber_loss")
     if is_complex(target):
@@ -380,6 +381,7 @@ def binary_cross_entropy(
             f"Found dtype {target.dtype.name} but expected {input.dtype.name}: convert the target"
         )
     require_floats("binary_cross_entropy", input.array)
+    require_real("binary_cross_entropy", input)
     require_no_gradient("binary_cross_entropy", weight=weight)
     refuse_improbable("input", input, "put a sigmoid before, or use binary_cross_entropy_with_logits")
     refuse_improbable("target", target, "0 stands for no, 1 for yes")
@@ -415,6 +417,7 @@ def binary_cross_entropy_with_logits(
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
     require_no_gradient("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
     require_floats("log_sigmoid_cpu", input.array)
+    require_real("log_sigmoid", input)
     require_to_fit(input, weight)
     require_to_fit(input, pos_weight)
     if target.array.dtype.kind not in FLOATS:

@@ -6,6 +6,7 @@ of sums and products alone, and results of runs, ``reduceat``, of sums alone.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -65,14 +66,14 @@ def _multiply_at(array: Any, places: Any, values: Any) -> None:
     array[...] = (np.rint(products) if array.dtype.kind in "iu" else products).astype(array.dtype)
 
 
-def accumulate(ufunc: np.ufunc, array: Any, axis: int, dtype: Any = None) -> Any:
-    """``ufunc.accumulate``: the running result of an associative ``ufunc`` along a dimension.
+def accumulate(ufunc: Callable[..., Any], array: Any, axis: int, dtype: Any = None) -> Any:
+    """``ufunc.accumulate``: the running result of an associative ``ufunc``, or function, along a dimension.
 
-    Where CuPy has none, each pass combines every element with the one that is
+    Where there is none, each pass combines every element with the one that is
     1, 2, 4, … places before it, so that a few passes reach all of them
     (Hillis and Steele, Data parallel algorithms, 1986).
     """
-    if is_on_cpu(array):
+    if is_on_cpu(array) and isinstance(ufunc, np.ufunc):
         return ufunc.accumulate(array, axis=axis, dtype=dtype)
     if ufunc is np.add or ufunc is np.multiply:
         return (np.cumsum if ufunc is np.add else np.cumprod)(array, axis=axis, dtype=dtype)
