@@ -56,7 +56,7 @@ def test_a_layer_or_an_optimizer_in_small_letters_hears_its_name(call: str, mean
         ("torch.serialization.add_safe_globals", "no class that a file names is ever run"),
         ("torch.sparse.softmax", "autokit has not yet; use torch.softmax(x.to_dense(), dim)"),
         ("torch.xyzzy", "module 'autokit' has no attribute 'xyzzy'"),
-        ("torch.lstsq", "PyTorch has torch.lstsq, autokit has not yet; use torch.linalg.lstsq"),
+        ("torch.conv_tbc", "PyTorch has torch.conv_tbc, autokit has not yet; use torch.conv1d"),
         (
             "torch.sparse_csr_tensor",
             "of sparse tensors it has those of torch.sparse_coo_tensor; use",
@@ -84,9 +84,9 @@ def test_a_missing_name_explains_itself(expression: str, message: str):
 
 def test_a_traceback_calls_the_error_by_its_common_name():
     with pytest.raises(AttributeError) as caught:
-        _ = autokit.lstsq
+        _ = autokit.conv_tbc
     (shown,) = traceback.format_exception_only(caught.value)
-    assert shown.startswith("AttributeError: PyTorch has torch.lstsq, autokit has not")
+    assert shown.startswith("AttributeError: PyTorch has torch.conv_tbc, autokit has not")
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 
@@ -158,7 +158,9 @@ def test_a_module_explains_what_it_has_not(make: type, name: str, message: str):
 
 
 def test_names_are_read_without_pytorch():
-    program = "import sys, autokit\ntry: autokit.lstsq\nexcept AttributeError: print('torch' in sys.modules)"
+    program = (
+        "import sys, autokit\ntry: autokit.conv_tbc\nexcept AttributeError: print('torch' in sys.modules)"
+    )
     assert printed_by(program) == "False\n"
 
 

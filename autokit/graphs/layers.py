@@ -306,7 +306,7 @@ def _shape(node: Any, place: int) -> tuple[int, ...]:
 
 
 _PRODUCTS: dict[str, Callable[[Any], int]] = {
-    **dict.fromkeys(("mm", "mv", "dot", "bmm", "folded_mm", "affine"), _of_product(0)),
+    **dict.fromkeys(("mm", "mv", "dot", "bmm", "matmul", "folded_mm", "affine"), _of_product(0)),
     **dict.fromkeys(("addmm", "addmv", "baddbmm"), _of_product(1)),
     "addbmm": lambda node: _of_product(1)(node) * _shape(node, 1)[0],
     **dict.fromkeys(("convolution", "convolution_with_bias"), _of_convolution),

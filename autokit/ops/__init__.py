@@ -61,6 +61,7 @@ from autokit.ops import (
     quantile,
     redrawing,
     reduce,
+    removed,
     repeat,
     rounding,
     sampling,
@@ -168,6 +169,7 @@ FAMILIES = (
     bins,
     spectrograms,
     legacy,
+    removed,
 )
 
 FUNCTIONS: dict[str, Any] = {}

@@ -49,7 +49,11 @@ def bias_gradient(g: Any) -> Any:
 
 
 def _name(node: Node) -> str:
-    return "AddmmBackward0" if len(node.shape) == 2 else "ViewBackward0"
+    if len(node.shape) == 2:
+        return "AddmmBackward0"
+    input = node.operand(0)
+    in_order = input is None or input.array.flags.c_contiguous
+    return "ViewBackward0" if in_order else "AddBackward0"  # PyTorch adds the bias apart there
 
 
 @operation(

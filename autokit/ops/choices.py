@@ -12,6 +12,7 @@ from autokit.ops.names import Names
 from autokit.ops.operands import common_dtype, fitting, gpu_among, taking_numbers
 from autokit.ops.operation import derivative, operation
 from autokit.ops.operators import is_number, with_dtype
+from autokit.ops.warn import warn
 from autokit.tensor import Tensor
 
 
@@ -240,6 +241,12 @@ def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
         other, float
     ):  # of two numbers, so as no other integer makes it
         input, other = float(input), float(other)
+    if isinstance(condition, Tensor) and condition.array.dtype == np.uint8:
+        warn(
+            "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a "
+            "future version of PyTorch. Use a boolean condition instead."
+        )
+        condition = condition.bool()
     if not isinstance(condition, Tensor) or condition.array.dtype.kind != "b":
         kind = (
             f"Tensor of {condition.dtype.name}" if isinstance(condition, Tensor) else type(condition).__name__

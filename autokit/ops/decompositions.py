@@ -38,6 +38,7 @@ from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.return_types import return_type
 from autokit.ops.solving import plain_solve_triangular, triangle
+from autokit.ops.warn import warn_of_newer
 from autokit.tensor import Tensor, new_tensor
 
 CholeskyExResult = return_type("linalg_cholesky_ex", "L", "info")
@@ -115,6 +116,7 @@ def linalg_cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
 
 def cholesky(input: Tensor, upper: bool = False) -> Tensor:
     """Cholesky's factor of each matrix; see ``torch.linalg.cholesky``."""
+    warn_of_newer("cholesky", "torch.linalg.cholesky")
     if input.array.size:
         require_square("cholesky", input)
         require_kernel("cholesky_cpu", input)
@@ -288,6 +290,7 @@ def linalg_qr(A: Tensor, mode: str = "reduced") -> Any:
 
 def qr(input: Tensor, some: bool = True) -> Any:
     """A = Q R; see ``torch.linalg.qr``, whose mode is "reduced" for ``some``, and else "complete"."""
+    warn_of_newer("qr", "torch.linalg.qr")
     return OlderQrResult(*linalg_qr(input, "reduced" if some else "complete"))
 
 

@@ -24,6 +24,7 @@ from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.return_types import return_type
 from autokit.ops.solving import check_sizes, check_system, plain_solve_triangular, triangle
+from autokit.ops.warn import warn_of_newer
 from autokit.tensor import Tensor, new_tensor
 
 LuResult = return_type("linalg_lu", "P", "L", "U")
@@ -144,6 +145,7 @@ def lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
 
 def lu(input: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
     """As :func:`lu_factor`; with ``get_infos`` also the number of the first zero pivot, or 0."""
+    warn_of_newer("lu", "torch.linalg.lu_factor")
     made = lu_factor_ex(input, pivot=pivot)
     return tuple(made) if get_infos else (made.LU, made.pivots)
 

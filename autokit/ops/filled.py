@@ -8,6 +8,7 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.meta_array import MetaArray, zeros_for
+from autokit.ops.convert import in_format
 from autokit.ops.create import Dtype, finished, legacy_array, numpy_dtype, shape_of_sizes, tensor
 from autokit.ops.dims import sizes_of, whole
 from autokit.ops.errors import way_to_a_tensor
@@ -31,10 +32,18 @@ def ones(
 
 
 def empty(
-    *sizes: Any, size: Any = None, dtype: Dtype = None, device: Any = None, requires_grad: bool = False
+    *sizes: Any,
+    size: Any = None,
+    dtype: Dtype = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    memory_format: Any = None,
 ) -> Tensor:
     """A tensor to be filled.  Its elements are zeros, where PyTorch's are whatever was in memory."""
-    return finished(np.zeros(shape_of_sizes(sizes, size, "empty"), numpy_dtype(dtype)), requires_grad, device)
+    array = np.zeros(shape_of_sizes(sizes, size, "empty"), numpy_dtype(dtype))
+    if memory_format is not None:
+        array = in_format(Tensor(array), memory_format, copy=False).array
+    return finished(array, requires_grad, device)
 
 
 def empty_strided(

@@ -23,7 +23,8 @@ from autokit.dtypes import FLOATS, HALVES
 FLOAT32 = np.dtype(np.float32)
 
 _PRODUCTS = {
-    *("mm", "bmm", "folded_mm", "affine", "addmm", "baddbmm", "convolution", "convolution_with_bias"),
+    *("mm", "bmm", "matmul", "folded_mm", "affine", "addmm", "baddbmm"),
+    *("convolution", "convolution_with_bias"),
     *("transposed_convolution", "transposed_convolution_with_bias"),
     *("convolution_by_input", "convolution_by_weight", "attention_of_heads", "attention"),
 }

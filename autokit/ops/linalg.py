@@ -23,6 +23,7 @@ from autokit.ops.operation import derivative, operation
 from autokit.ops.operators import mul
 from autokit.ops.triangle import diagonal
 from autokit.ops.unusual import asks_for_care, with_care
+from autokit.ops.warn import warn
 from autokit.tensor import Tensor
 from autokit.thread_state import UNUSUAL
 
@@ -69,18 +70,24 @@ def plain_dot(a, b, /):
     return a @ b
 
 
-@operation(
-    "@",
-    "{a} @ {b}",
-    a=derivative("· {b}ᵀ", lambda g, b: g @ transposed(b), lambda g, b: product(g, transposed(b))),
-    b=derivative("{a}ᵀ ·", lambda g, a: transposed(a) @ g, lambda g, a: product(transposed(a), g)),
-    name="bmm",
-    reduces=True,
-    linear=True,
-    on_arrays=product,
-)
+_OF_BATCHES: dict[str, Any] = {
+    "a": derivative("· {b}ᵀ", lambda g, b: g @ transposed(b), lambda g, b: product(g, transposed(b))),
+    "b": derivative("{a}ᵀ ·", lambda g, a: transposed(a) @ g, lambda g, a: product(transposed(a), g)),
+    "reduces": True,
+    "linear": True,
+    "on_arrays": product,
+}
+
+
+@operation("@", "{a} @ {b}", name="bmm", **_OF_BATCHES)
 def batched_mm(a, b, /):
     """Matrices times matrices, one pair for each index of the leading dimensions, which broadcast."""
+    return a @ b
+
+
+@operation("@", "{a} @ {b}", name="matmul", backward="UnsafeViewBackward0", **_OF_BATCHES)
+def shaped_mm(a, b, /):
+    """As :func:`batched_mm`, which PyTorch puts into another shape, and so calls otherwise."""
     return a @ b
 
 
@@ -265,16 +272,16 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
         return dot(input, other)
     if left > 2 and right > 2:
         _check_batches(input, other)
-        return batched_mm(input, other)
+        return shaped_mm(input, other)
     _check_inner(input, other)
     if left == 2 and right == 1:
         return plain_mv(input, other)
     if left == 1:
         row = input.unsqueeze(0)
-        return drop_row(plain_mm(row, other)) if right == 2 else batched_mm(row, other).squeeze(-2)
+        return drop_row(plain_mm(row, other)) if right == 2 else shaped_mm(row, other).squeeze(-2)
     if right == 1:
         return folded_mm(input, other.unsqueeze(1)).squeeze(-1)
-    return folded_mm(input, other) if right == 2 else batched_mm(input, other)
+    return folded_mm(input, other) if right == 2 else shaped_mm(input, other)
 
 
 def _check_batches(a: Tensor, b: Tensor) -> None:
@@ -365,6 +372,10 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     """
     require_tensors("cross", input=input, other=other)
     if dim is None:
+        warn(
+            "Using torch.cross without specifying the dim arg is deprecated. Please either pass the dim "
+            "explicitly or simply use torch.linalg.cross."
+        )
         if 3 not in input.array.shape:
             raise RuntimeError(f"no dimension of size 3 in input: {describe(input)}")
         dim = input.array.shape.index(3)

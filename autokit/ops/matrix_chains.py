@@ -19,6 +19,7 @@ from autokit.ops.matrices import (
 )
 from autokit.ops.names import Names
 from autokit.ops.operators import mul
+from autokit.ops.warn import warn
 from autokit.tensor import Tensor, new_tensor
 
 
@@ -100,6 +101,10 @@ def _in_order(tensors: list[Tensor], splits: dict[tuple[int, int], int], low: in
 
 def chain_matmul(*matrices: Any) -> Tensor:
     """As :func:`multi_dot`, the matrices given one by one."""
+    warn(
+        "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use "
+        "torch.linalg.multi_dot instead, which accepts a list of two or more tensors."
+    )
     require_all_tensors(matrices, "chain_matmul(a, b, c); torch.linalg.multi_dot([a, b, c]) takes a list")
     if not matrices:
         raise RuntimeError("chain_matmul(): Expected one or more matrices")

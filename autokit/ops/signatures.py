@@ -18,6 +18,7 @@ import numpy as np
 
 from autokit.dtypes import dtype as Dtype
 from autokit.ops.errors import way_to_a_tensor
+from autokit.ops.memory_words import MEMORY_WORDS, without_memory_words
 from autokit.ops.names import OPERANDS, SPELLINGS, in_place_of, unknown_keyword, wrong_count
 from autokit.ops.warn import warn
 from autokit.tensor import Tensor
@@ -382,6 +383,10 @@ def looked_at(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     def looking(
         key: tuple[Any, ...], arguments: tuple[Any, ...], settings: dict[str, Any]
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        if not MEMORY_WORDS.isdisjoint(settings):
+            arguments, plain = without_memory_words(name, arguments, settings)
+            if plain is not settings:
+                return looking((tuple, *map(type, arguments)), arguments, plain)
         if tuple in key or list in key:  # what they hold matters too
             key = _types(arguments), tuple(settings), _types(settings.values())
             if key in good:

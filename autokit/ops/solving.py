@@ -31,6 +31,7 @@ from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.operators import with_dtype
 from autokit.ops.return_types import return_type
+from autokit.ops.warn import warn_of_newer
 from autokit.tensor import Tensor, new_tensor
 
 SolveExResult = return_type("linalg_solve_ex", "result", "info")
@@ -230,6 +231,7 @@ def triangular_solve(
     input: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> Any:
     """The older form of ``torch.linalg.solve_triangular``: right-hand sides first."""
+    warn_of_newer("triangular_solve", "torch.linalg.solve_triangular")
     for name, tensor in (("b", input), ("A", A)):
         if tensor.array.ndim < 2:
             raise RuntimeError(

@@ -14,3 +14,8 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     while frame is not None and OUR_FILES[frame.f_code.co_filename]:
         level, frame = level + 1, frame.f_back  # type: ignore[assignment]
     warnings.warn(message, category, stacklevel=level)
+
+
+def warn_of_newer(name: str, newer: str) -> None:
+    """Warn that ``torch.name`` has a successor."""
+    warn(f"torch.{name} is deprecated in favor of {newer} and will be removed in a future PyTorch release.")

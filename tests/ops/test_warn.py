@@ -29,6 +29,13 @@ WARNING: list[Callable[[Any], Any]] = [
     lambda x: autokit.abs(x, out=autokit.zeros(3)),
     lambda x: autokit.meshgrid(x[0], x[0]),
     lambda x: autokit.tensor(x),
+    lambda x: autokit.where(x.byte(), x, 0),
+    lambda x: autokit.lu(x),
+    lambda x: autokit.qr(x),
+    lambda x: autokit.cholesky(x @ x.T + autokit.eye(2)),
+    lambda x: autokit.triangular_solve(x, x),
+    lambda x: autokit.chain_matmul(x, x),
+    lambda x: autokit.cross(autokit.ones(2, 3), autokit.ones(2, 3)),
     lambda x: autokit.nn.Softmax()(x),
     lambda x: autokit.nn.MSELoss()(x, x[:1]),
 ]
