@@ -34,12 +34,12 @@ def fetch_arrays(node: Node, fetch: tuple[int | str, ...], target: Any) -> list[
     values: list[Any] = []
     settings: Any = node.settings or ()
     for key in fetch:
-        if key == "shape":
-            values.append(target.shape if isinstance(target, Node) else target.array.shape)
+        if key.__class__ is int or key is OUTPUT:
+            values.append(fetch_array(node, key))
         elif key in settings:
             values.append(settings[key])
-        elif key.__class__ is int or key is OUTPUT:
-            values.append(fetch_array(node, key))
+        elif key == "shape":
+            values.append(target.shape if isinstance(target, Node) else target.array.shape)
         else:  # any number of operands
             values.append([fetch_array(node, place) for place in range(len(node.sources))])
     return values

@@ -114,7 +114,7 @@ class Module(Hookable, Convertible):
                     state.line = None
                 elif line is None:
                     state.line = calling_line()
-                return self.forward(*args, **kwargs)
+                return self.forward(*args, **kwargs) if kwargs else self.forward(*args)
             state.line = None
             return call_with_hooks(self, hooks_of(self), args, kwargs)
         except (RuntimeError, TypeError, ValueError, IndexError, AssertionError) as error:

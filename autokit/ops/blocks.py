@@ -339,14 +339,16 @@ def zeros(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
 def places_in_line(columns: np.ndarray, width: int) -> np.ndarray:
     """Where one element of each row is, by its column, when rows of ``width`` lie in one line."""
     count = len(columns)
-    return (_starts(count, width) if count <= _MANY_ROWS else _new_starts(count, width)) + columns
+    return (starts(count, width) if count <= _MANY_ROWS else _new_starts(count, width)) + columns
 
 
 def _new_starts(count: int, width: int) -> np.ndarray:
     return np.arange(count) * width
 
 
-_starts = lru_cache(maxsize=16)(_new_starts)
+starts = lru_cache(maxsize=16)(_new_starts)
+"""Where each of a few rows begins: ``starts(count, width)``."""
+
 _MANY_ROWS = 4096
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autokit.dtypes import FLOATS
-from autokit.ops.blocks import FEW, INTEGERS, in_blocks, keep, scalar, zeros, zeros_like
+from autokit.ops.blocks import FEW, in_blocks, keep, ones, scalar, zeros, zeros_like
 from autokit.ops.complex_numbers import is_complex
 from autokit.ops.errors import refuse_bools_in
 from autokit.ops.gpu.kernels import fused
@@ -18,7 +18,7 @@ from autokit.ops.recording import unchanged
 from autokit.ops.stepwise import in_steps
 
 # A module's own names are found sooner than NumPy's.
-_ndarray, _empty, _maximum = np.ndarray, np.empty, np.maximum
+_ndarray, _minimum, _maximum = np.ndarray, np.minimum, np.maximum
 _multiply, _subtract = np.multiply, np.subtract
 
 
@@ -120,14 +120,17 @@ def _of_relu_of_block(g: Any, out: Any, into: Any, /) -> None:
 
 def _of_relu_at_once(g: Any, out: Any) -> Any:
     shape, kind = g.shape, g.dtype
-    if not g.__class__ is out.__class__ is _ndarray or kind.kind != "f" or not shape:
+    whole = _BITS.get(kind)
+    if not g.__class__ is out.__class__ is _ndarray or whole is None or not shape:
         return _of_relu_in_a_kernel(g, out)
-    # As `keep` does, without its call.
-    made, whole = _empty(shape, kind), INTEGERS[kind.itemsize]
-    bits = made.view(whole)
-    bits[...] = out != scalar(0, kind)
-    bits *= g.view(whole)
-    return made
+    # 1 where any bit of the result is set: it is never -0, and a NaN passes the gradient on.  Of integers, 0
+    # times the bits of an infinity or a NaN is 0 too.
+    passes = _minimum(out.view(whole), ones(shape, whole))
+    passes *= g.view(whole)
+    return passes.view(kind)
+
+
+_BITS: dict[Any, Any] = {np.dtype(np.float32): np.dtype(np.uint32), np.dtype(np.float64): np.dtype(np.uint64)}
 
 
 _of_relu_in_blocks = in_blocks(_of_relu_at_once, _of_relu_of_block, "native_loops.relu_gradient")
@@ -144,8 +147,7 @@ def _relu(a: Any) -> Any:
         raise RuntimeError("Boolean inputs not supported for relu: convert with .float()")
     if a.__class__ is not _ndarray:
         return _maximum(a, 0)
-    # Two arrays take half as long as an array and a number; but the result is to lie as `a` does.
-    return _maximum(a, zeros(a.shape, kind) if a.size < FEW and a.flags.c_contiguous else scalar(0, kind))
+    return _maximum(a, scalar(0, kind))  # in this order, for which NumPy makes 0 of -0
 
 
 def _relu_of_block(a: Any, into: Any, /) -> None:
@@ -156,7 +158,12 @@ _relu_in_blocks = in_blocks(_relu, _relu_of_block, "native_loops.relu")
 
 
 def _relu_on_arrays(a: Any) -> Any:
-    return _relu(a) if a.size < FEW else _relu_in_blocks(a)
+    if a.size >= FEW:
+        return _relu_in_blocks(a)
+    kind = a.dtype
+    if a.__class__ is _ndarray and kind.kind != "b" and a.flags.c_contiguous:
+        return _maximum(a, zeros(a.shape, kind))  # two arrays take half as long as an array and a number
+    return _relu(a)
 
 
 @operation(

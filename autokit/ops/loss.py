@@ -13,7 +13,7 @@ import numpy as np
 
 from autokit.autograd.node import Node
 from autokit.devices import on_a_gpu
-from autokit.ops.blocks import loop_over_rows, ones, over_pieces, places_in_line
+from autokit.ops.blocks import loop_over_rows, ones, over_pieces, places_in_line, starts
 from autokit.ops.elementwise import sigmoid
 from autokit.ops.gpu.arrays import any_of, counting, like
 from autokit.ops.gpu.bounds import refuse_beyond
@@ -106,7 +106,7 @@ def _no_class(wrong: int, classes: int) -> IndexError:
 
 def _are_classes(target: Any, classes: int) -> bool:
     """Whether each target is from 0 up to ``classes``, as far as is known: a GPU is not asked."""
-    if target.__class__ is _ndarray and target.size and (target.dtype is _INT64 or target.dtype == _INT64):
+    if target.__class__ is _ndarray and target.dtype is _INT64 and target.size:
         unsigned = target.view(_UINT64)  # where negative ones are the largest
         return unsigned.item(unsigned.argmax()) < classes  # in a third of the time that max() takes
     return not on_a_gpu(target) and not any_of((target < 0) | (target >= classes))
@@ -167,19 +167,29 @@ def _slope_at_targets(g, target, classes, factors, total, /):
     return in_dtype(np.where(target == classes, _slope_of_each(g, factors, total), 0.0), g.dtype)
 
 
+def places_of_few(input: Any, target: Any) -> Any:
+    """Where in a matrix, read as one line, the targets of a few samples are; None for what is not so simple.
+
+    The loss and its gradient both need them, and to find them takes longer than to add up what is there.
+    """
+    if input.__class__ is target.__class__ is _ndarray and input.ndim == 2 and 0 < target.size <= _FEW:
+        return target + starts(*input.shape)
+    return None
+
+
 _FEW = 256
 
 
 def _likelihood_gradient(
-    g: Any, target: Any, shape: tuple[int, ...], factors: Any, total: Any, reduction: str
+    g: Any, target: Any, classes: int, factors: Any, total: Any, reduction: str, places: Any
 ) -> Any:
     target = target.array if isinstance(target, Tensor) else target
-    axis, one_number = _class_axis(len(shape)), (1,) * len(shape)
-    of_samples = (*shape[:axis], 1, *shape[axis + 1 :])
-    classes = counting(target, shape[axis]).reshape((*one_number[:axis], -1, *one_number[axis + 1 :]))
+    of_samples, axis = _of_samples(target)
+    one_number = (1,) * len(of_samples)
+    each_class = counting(target, classes).reshape((*one_number[:axis], -1, *one_number[axis + 1 :]))
     beside = (
         target.reshape(of_samples),
-        classes,
+        each_class,
         None if factors is None else factors.reshape(of_samples),
         _whole(target, total, one_number) if reduction == "mean" else None,
     )
@@ -194,12 +204,24 @@ def _whole(target: Any, total: Any, shape: tuple[int, ...]) -> Any:
     return float(target.size or 1) if total is None else total.reshape(shape)
 
 
+def _of_samples(target: Any) -> tuple[tuple[int, ...], int]:
+    """The shape of the scores of all targets with one class, and the axis of classes."""
+    shape = target.shape
+    return (*shape[:1], 1, *shape[1:]), 1 if shape else 0
+
+
 def _likelihood_gradient_on_arrays(
-    g: Any, target: Any, shape: tuple[int, ...], factors: Any, total: Any, reduction: str
+    g: Any, target: Any, classes: int, factors: Any, total: Any, reduction: str, places: Any
 ) -> Any:
+    if places is not None and g.__class__ is _ndarray:
+        count = len(places)
+        slope = np.zeros((count, classes), g.dtype)
+        slope.put(places, g.item() / -count)
+        return slope
     if not g.__class__ is target.__class__ is _ndarray:
-        return _likelihood_gradient(g, target, shape, factors, total, reduction)
-    slope = np.zeros(shape, g.dtype)
+        return _likelihood_gradient(g, target, classes, factors, total, reduction, places)
+    of_samples, axis = _of_samples(target)
+    slope = np.zeros((*of_samples[:axis], classes, *of_samples[axis + 1 :]), g.dtype)
     if factors is None and reduction == "mean":  # as nearly always
         at_targets = g.item() / -(target.size or 1)
     else:
@@ -207,11 +229,9 @@ def _likelihood_gradient_on_arrays(
         whole = _whole(target, total, (1,)) if reduction == "mean" else None
         at_targets = _slope_of_each(g.reshape(-1), each, whole)
     chosen = _class_of_each(target, factors)
-    if len(shape) == 2:
-        slope.put(places_in_line(chosen, shape[1]), at_targets)
+    if slope.ndim == 2:
+        slope.put(places_in_line(chosen, classes), at_targets)
     else:
-        axis = _class_axis(len(shape))
-        of_samples = (*shape[:axis], 1, *shape[axis + 1 :])
         at_targets = np.broadcast_to(at_targets, chosen.shape).reshape(of_samples)
         np.put_along_axis(slope, chosen.reshape(of_samples), at_targets, axis)
     return slope
@@ -237,17 +257,16 @@ def _likelihood_name(node: Node) -> str:
     fitting=True,
     backward=_likelihood_name,
 )
-def nll_loss(input, target, /, factors=None, total=None, reduction="mean"):
-    """The negative of each sample's log-probability of its class; classes are along dimension 1.
+def nll_loss(input, target, /, classes, factors=None, total=None, reduction="mean", places=None):
+    """The negative of each sample's log-probability of its class; the ``classes`` are along dimension 1.
 
-    ``factors`` says what each sample counts and ``total`` their sum, as :func:`class_factors` finds them.
+    ``factors`` says what each sample counts and ``total`` their sum, as :func:`class_factors` finds them;
+    ``places``, where all count alike and their mean is wanted, is what :func:`places_of_few` finds.
     """
-    if factors is None and reduction == "mean" and input.__class__ is target.__class__ is _ndarray:
-        shape, kind = input.shape, input.dtype
-        if len(shape) == 2 and 0 < shape[0] <= _FEW:  # as nearly always
-            likelihoods = input.take(places_in_line(target, shape[1]))
-            total = ones(shape[0], kind).dot(likelihoods).item()
-            return np.array(total / -shape[0], kind)  # sooner made than of a number of NumPy's
+    if places is not None and input.__class__ is _ndarray:
+        count, kind = len(places), input.dtype
+        total = ones(count, kind).dot(input.take(places)).item()
+        return np.array(total / -count, kind)  # sooner made than of a number of NumPy's
     chosen = _class_of_each(target, factors)
     likelihoods = _rows(input)[counting(chosen, chosen.size), chosen]
     each = None if factors is None else factors.reshape(-1)

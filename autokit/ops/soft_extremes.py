@@ -8,7 +8,7 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.devices import contiguous
-from autokit.ops.blocks import in_rows, loop_over_rows, ones, places_in_line, reusing
+from autokit.ops.blocks import in_rows, loop_over_rows, ones, reusing, starts
 from autokit.ops.dims import place_of
 from autokit.ops.errors import kind_of
 from autokit.ops.gpu.kernels import fused
@@ -153,12 +153,10 @@ def _columns_of_few(a: Any, dim: int) -> int:
 
     So it is with the largest of each row, and where a row meets one number.  0 for all other arrays.
     """
-    if a.__class__ is not _ndarray or dim != 1:
+    if a.__class__ is not _ndarray or dim != 1 or a.ndim != 2 or not 0 < a.size <= _FEW_ELEMENTS:
         return 0
-    shape = a.shape
-    if len(shape) != 2 or shape[1] > _VERY_FEW or shape[0] * shape[1] > _FEW_ELEMENTS:
-        return 0
-    return shape[1] if shape[0] else 0
+    columns = a.shape[1]
+    return columns if columns <= _VERY_FEW else 0
 
 
 _VERY_FEW = 32
@@ -167,7 +165,7 @@ _FEW_ELEMENTS = 1024
 
 def _top_beside(a: Any, columns: int) -> Any:
     """The largest of each row of a small matrix, beside each of its elements."""
-    return a.take(places_in_line(a.argmax(1), columns)).repeat(columns).reshape(-1, columns)
+    return a.take(a.argmax(1) + starts(len(a), columns)).repeat(columns).reshape(-1, columns)
 
 
 def _sum_beside(a: Any, columns: int) -> Any:

@@ -53,16 +53,17 @@ def with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(step)
     def hooked(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
-        self._stepped = True
+        own = self.__dict__
+        own["_stepped"] = True
         try:
-            if "_optimizer_step_pre_hooks" in self.__dict__ and (  # else it only wraps another one
-                self._optimizer_step_pre_hooks
-                or self._optimizer_step_post_hooks
+            if "_optimizer_step_pre_hooks" in own and (  # else it only wraps another one
+                own["_optimizer_step_pre_hooks"]
+                or own["_optimizer_step_post_hooks"]
                 or _step_pre_hooks_of_all
                 or _step_post_hooks_of_all
             ):
                 return among_hooks(self, args, kwargs)
-            return step(self, *args, **kwargs)
+            return step(self, *args, **kwargs) if args or kwargs else step(self)
         except ValueError as error:
             if "broadcast" in str(error) and (words := self._state_of_another_model()):
                 raise RuntimeError(words) from error

@@ -165,3 +165,22 @@ def test_random_slopes_come_from_pytorchs_stream(count: int, dtype: str):
         found.append((y.detach().numpy(), x.grad.numpy(), library.rand(2).numpy()))
     for ours, theirs in zip(*found):
         np.testing.assert_allclose(ours, theirs, rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_relu_passes_gradients_by_the_sign_whatever_else_the_numbers_are(dtype: str):
+    # Its gradient looks at the bits of small results: none may be -0, at any place in memory.
+    special = [-0.0, 0.0, 1e-45, -1e-45, 5e-324, np.inf, -np.inf, np.nan, -np.nan, 3.0, -3.0]
+    for count in (1, 2, 3, 7, 8, 16, 31, 64, 100):
+        for start in range(4):
+            values = np.resize(special, count + start).astype(dtype)[start:]
+            arriving = np.resize([1.0, -2.0, np.inf, -np.inf, np.nan, -0.0, 1e-45], count).astype(dtype)
+            found = []
+            for library in (autokit, torch):
+                x = library.from_numpy(values.copy() if start % 2 else values).requires_grad_()
+                y = library.relu(x)
+                y.backward(library.from_numpy(arriving))
+                found.append(x.grad.numpy())
+                if library is autokit:
+                    assert not np.signbit(y.detach().numpy()[~np.isnan(values)]).any()
+            np.testing.assert_array_equal(*found)

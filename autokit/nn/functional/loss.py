@@ -29,7 +29,7 @@ from autokit.ops.distance_loss import mse_loss as _mse_loss
 from autokit.ops.distance_loss import smooth_l1_loss as _smooth_l1_loss
 from autokit.ops.elementwise import abs as _abs
 from autokit.ops.errors import describe, dimension_error, kind_of, require_floats
-from autokit.ops.loss import LARGE, class_factors, is_large, shift_of
+from autokit.ops.loss import LARGE, class_factors, is_large, places_of_few, shift_of
 from autokit.ops.loss import binary_cross_entropy as _binary_cross_entropy
 from autokit.ops.loss import binary_cross_entropy_with_logits as _binary_cross_entropy_with_logits
 from autokit.ops.loss import cross_entropy as _cross_entropy
@@ -213,7 +213,14 @@ def _likelihood(
     factors, total = class_factors(
         target.array, classes, None if weight is None else weight.array, ignore_index
     )
-    settings = {"factors": factors, "total": total, "reduction": reduction}
+    places = places_of_few(scores, target.array) if factors is None and reduction == "mean" else None
+    settings = {
+        "classes": classes,
+        "factors": factors,
+        "total": total,
+        "reduction": reduction,
+        "places": places,
+    }
     return direct(_nll_loss, (input, target), settings)
 
 
@@ -310,7 +317,14 @@ def _of_rows(input: Tensor, target: Tensor, ignore_index: int, reduction: str) -
     if rows * columns >= LARGE and factors is None and is_large(logits):
         return direct(_cross_entropy, (input, target), {"shift": shift_of(logits), "reduction": reduction})
     logarithms = direct(plain_log_softmax, (input,), {"dim": 1})
-    settings = {"factors": factors, "total": total, "reduction": reduction}
+    places = places_of_few(logits, target.array) if factors is None and reduction == "mean" else None
+    settings = {
+        "classes": columns,
+        "factors": factors,
+        "total": total,
+        "reduction": reduction,
+        "places": places,
+    }
     return direct(_nll_loss, (logarithms, target), settings)
 
 
