@@ -177,7 +177,7 @@ def flow(
                     source = node if only is OUTPUT else sources[only]
                     if saved and only in saved:
                         source = saved[only]
-                    if type(source) is Node or type(source) in NODES:
+                    if source.__class__ is Node or (NODES and type(source) in NODES):
                         storage, value = source.storage, source.output
                     else:
                         storage, value = source._storage, source.array
@@ -190,7 +190,7 @@ def flow(
                     value = source = None  # it may be large, and is not needed while other rules run
                 if gpus is not None:
                     gpus.to(made)
-                is_node = target.__class__ is Node or type(target) in NODES
+                is_node = target.__class__ is Node or (NODES and type(target) in NODES)
                 if not fitting:
                     like = target if is_node else target.array
                     known = node if made is gradient else made  # of the same shape, and sooner asked for it

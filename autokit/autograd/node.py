@@ -220,8 +220,8 @@ class Node:
         return f"<{self.kind}>"
 
 
-NODES: set[Any] = {Node}
-"""All classes of nodes, where ``isinstance`` would take too long: of what is none it asks several times."""
+NODES: set[Any] = set()
+"""The classes of nodes that were shown: to look here takes less time than ``isinstance`` for what is none."""
 
 
 class NodeOfFunction(Node):

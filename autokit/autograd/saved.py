@@ -36,10 +36,10 @@ def fetch_arrays(node: Node, fetch: tuple[int | str, ...], target: Any) -> list[
     for key in fetch:
         if key.__class__ is int or key is OUTPUT:
             values.append(fetch_array(node, key))
+        elif key == "shape":  # of the operand, whatever setting is called so
+            values.append(target.shape if isinstance(target, Node) else target.array.shape)
         elif key in settings:
             values.append(settings[key])
-        elif key == "shape":
-            values.append(target.shape if isinstance(target, Node) else target.array.shape)
         else:  # any number of operands
             values.append([fetch_array(node, place) for place in range(len(node.sources))])
     return values
