@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from autokit.batches.batch import Batch
+from autokit.sparse_array import Sparse
 from autokit.thread_state import UNUSUAL, thread
 
 SEVERAL = "several GPUs"
@@ -47,6 +48,7 @@ def gpu_of(array: Any) -> int | None:
     array = getattr(array, "array", array)
     if array.__class__ is Batch:
         array = array.memory
+    array = array.values if isinstance(array, Sparse) else array
     return None if isinstance(array, _NUMPYS) or not hasattr(array, "device") else array.device.id
 
 

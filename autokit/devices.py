@@ -13,7 +13,7 @@ from autokit.batches.batch import Batch
 from autokit.current_gpu import OnGPU, computing_beside, count_gpus, on_the_chosen_gpu
 from autokit.late_errors import LATE, raise_late
 from autokit.meta_array import MAKES_META, NO_DATA, MetaArray, is_meta
-from autokit.sparse_array import SparseArray
+from autokit.sparse_array import Sparse
 
 
 class device:
@@ -116,8 +116,10 @@ def device_of(array: Any) -> device:
     """The device that holds ``array``."""
     if array.__class__ is Batch:
         array = array.memory
-    if isinstance(array, np.ndarray | np.generic | SparseArray):
+    if isinstance(array, np.ndarray | np.generic):
         return CPU
+    if isinstance(array, Sparse):
+        return device_of(array.values)
     return device("meta") if array.__class__ is MetaArray else device("cuda", array.device.id)
 
 
@@ -132,7 +134,9 @@ def module_of(array: Any) -> ModuleType:
     array = getattr(array, "array", array)
     if array.__class__ is Batch:
         array = array.memory
-    if isinstance(array, np.ndarray | np.generic | SparseArray | MetaArray):
+    if isinstance(array, Sparse):
+        array = array.values
+    if isinstance(array, np.ndarray | np.generic | MetaArray):
         return np
     import cupy
 
@@ -160,10 +164,12 @@ def put_on(where: device | str | int, array: Any) -> Any:
         If the GPU is full.
     """
     where = device(where)
-    if where.type == "cpu":
-        return to_numpy(array)
     if where.type == "meta":
         return MetaArray(array.shape, array.dtype)
+    if isinstance(array, Sparse):
+        return array.with_parts(lambda part: put_on(where, part))
+    if where.type == "cpu":
+        return to_numpy(array)
     with computing_on(where):
         module = module_for(where)
         if on_a_gpu(array) and array.device.id != module.cuda.runtime.getDevice():
@@ -290,7 +296,7 @@ def module_for(where: device | str | int | None) -> ModuleType:
 
 def no_numpy(array: Any) -> TypeError:
     """The error for an array that NumPy is to take as its own, and cannot."""
-    if array.__class__ is SparseArray:
+    if isinstance(array, Sparse):
         return TypeError("can't convert Sparse layout tensor to numpy. Use Tensor.to_dense() first.")
     return TypeError(
         f"can't convert {device_of(array)} device type tensor to numpy. Use Tensor.cpu() to copy the tensor "
@@ -299,11 +305,13 @@ def no_numpy(array: Any) -> TypeError:
 
 
 def to_numpy(array: Any) -> Any:
-    """``array`` on the CPU: itself where it is there already, else a copy."""
+    """``array`` on the CPU: itself where it is there already, else a copy; of a sparse one all elements."""
     if isinstance(array, np.ndarray | Batch):
         return array
     if array.__class__ is MetaArray:
         raise NotImplementedError(NO_DATA)
+    if isinstance(array, Sparse):
+        array = array.dense()  # type: ignore[attr-defined]
     copy = np.asarray(array.get() if hasattr(array, "get") else array)
     if LATE:
         raise_late()

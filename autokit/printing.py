@@ -21,7 +21,7 @@ from autokit.batches import Batch, levels_of
 from autokit.current_gpu import computing_beside
 from autokit.devices import to_numpy
 from autokit.meta_array import MetaArray
-from autokit.sparse_array import SparseArray
+from autokit.sparse_array import Sparse
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -107,7 +107,7 @@ def printoptions(**options: Any) -> Iterator[None]:
 
 
 def format_array(
-    array: Array | Batch | SparseArray | MetaArray,
+    array: Array | Batch | Sparse | MetaArray,
     *,
     grad_fn_name: str | None = None,
     requires_grad: bool = False,
@@ -160,8 +160,8 @@ def format_array(
         value = value.replace("\n", "\n    ")
         return f"BatchedTensor(lvl={len(levels_of(array))}, bdim=0, value=\n    {value}\n)"
     options = options or _options
-    if isinstance(array, SparseArray):
-        return _sparse(array, grad_fn_name, requires_grad, default_dtype, options, prefix)
+    if isinstance(array, Sparse):
+        return _sparse(array, grad_fn_name, requires_grad, device, default_dtype, options, prefix)
     facts: list[str] = []
     if device != "cpu":
         facts.append(f"device='{device}'")
@@ -188,9 +188,10 @@ def _evident(default_dtype: str) -> tuple[str, ...]:
 
 
 def _sparse(
-    array: SparseArray,
+    array: Sparse,
     grad_fn_name: Any,
     requires_grad: bool,
+    device: str,
     default_dtype: str,
     options: Options,
     prefix: str,
@@ -211,7 +212,8 @@ def _sparse(
         facts.append("requires_grad=True")
     gap = " " * (len(prefix) + 1)
     text = part(f"{prefix}(indices=tensor", array.indices) + part(f"{gap}values=tensor", array.values)
-    return _append(f"{text}{gap}size={array.shape}", facts, len(prefix) + 1, options.linewidth)
+    where = "" if device == "cpu" else f"device='{device}', "
+    return _append(f"{text}{gap}{where}size={array.shape}", facts, len(prefix) + 1, options.linewidth)
 
 
 def format_scalar(array: Array, spec: str) -> str:

@@ -304,7 +304,10 @@ class Tensor:
                 from autokit.ops.inplace import refuse_change
 
                 refuse_change(before)
-            before.array += gradient
+            try:
+                before.array += gradient
+            except TypeError:  # of a sparse gradient, which CuPy's arrays do not add in place
+                np.add(before.array, gradient, out=before.array)
 
     def retain_grad(self) -> None:
         """Let ``.grad`` be filled although this tensor is no leaf."""

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import autokit
-from autokit.sparse_array import Refused
+from autokit.ops.sparse_array import Refused
 from tests.support import require
 
 require("torch")

@@ -222,7 +222,10 @@ def flow(
                     if is_node:
                         total, more = made, before
                     if saved is None:
-                        total += more
+                        try:
+                            total += more
+                        except TypeError:  # of a sparse gradient beside CuPy's
+                            total = add_to(total, more)
                     else:
                         total = add_to(total, more)
                 else:

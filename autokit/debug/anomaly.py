@@ -21,7 +21,7 @@ from autokit.ops.custom import Parts
 from autokit.ops.errors import describe
 from autokit.ops.gpu.arrays import any_of
 from autokit.ops.recording import OUR_FILES
-from autokit.sparse_array import SparseArray
+from autokit.ops.sparse_array import SparseArray
 from autokit.tensor import Tensor
 from autokit.thread_state import thread
 

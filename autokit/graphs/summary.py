@@ -13,6 +13,7 @@ from autokit.current_gpu import beside_it
 from autokit.devices import on_a_gpu, to_numpy
 from autokit.dtypes import DIFFERENTIABLE
 from autokit.graphs.model import Summary
+from autokit.sparse_array import Sparse
 
 VALUES_SHOWN = 1024
 """How many elements a summary holds at most; a larger tensor is shown by its range."""
@@ -52,6 +53,7 @@ def bracketed(text: str) -> str:
 def in_reach(array: Any) -> Any:
     """What a picture keeps of an array or scalar: a small one on the CPU, a large one where it is."""
     array = of_all_samples(array)
+    array = array.dense() if isinstance(array, Sparse) else array  # type: ignore[attr-defined]
     if on_a_gpu(array):
         return to_numpy(array) if array.size <= VALUES_SHOWN else array
     return np.asarray(array)

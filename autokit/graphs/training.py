@@ -23,8 +23,8 @@ from autokit.current_gpu import beside_it, computing_beside
 from autokit.devices import copied, to_numpy
 from autokit.graphs.summary import number
 from autokit.nn.module import Module
+from autokit.ops.sparse_array import SparseArray
 from autokit.optim.optimizer import Optimizer
-from autokit.sparse_array import SparseArray
 from autokit.tensor import Tensor
 
 RECTIFIERS = frozenset({"relu", "relu6", "threshold"})

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.devices import address_of, copied, put_on, to_numpy
+from autokit.devices import address_of, copied, put_on
 from autokit.memory import Storage
 from autokit.ops.warn import warn
 from autokit.tensor import Tensor
@@ -69,7 +69,7 @@ def reduce_ex(self: Tensor, protocol: Any) -> Any:
     )
     for hook in (hooks or {}).values():
         warn(f"backward hook {getattr(hook, '__name__', 'hook')} on tensor will not be serialized")
-    array = self.array if self.is_cpu else to_numpy(self.array)
+    array = self.array if self.is_cpu else put_on("cpu", self.array)
     return _unpickled, (type(self), array, self._requires_grad, str(self.device)), _notes(self) or None
 
 

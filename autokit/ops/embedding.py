@@ -11,7 +11,7 @@ from autokit.ops.gather import scatter_zeros
 from autokit.ops.gpu.ufuncs import reduceat
 from autokit.ops.index import add_at
 from autokit.ops.operation import derivative, on, operation
-from autokit.sparse_array import SparseArray
+from autokit.ops.sparse_array import SparseArray
 
 
 def _factors(index: Any, rows: int, padding: int, by_frequency: bool, dtype: Any) -> Any:

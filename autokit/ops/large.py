@@ -59,5 +59,8 @@ def add_to(into: Any, a: Any) -> Any:
         _lie_alike(into, a)
         and shared("native_loops.add_to", (into.reshape(-1), a.reshape(-1)), (0, 1), BLOCK)
     ):
-        into += a
+        try:
+            into += a
+        except TypeError:  # of a sparse gradient, which CuPy's arrays do not add in place
+            into = np.add(into, a, out=into)
     return into

@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 
 from autokit import dtypes
-from autokit.devices import device_of, to_numpy
+from autokit.devices import put_on
 from autokit.formats import sparse_coo, strided
 from autokit.meta_array import is_meta as has_no_elements
 from autokit.ops.create import as_tensor, tensor
+from autokit.ops.gpu.arrays import ask, like
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.reduce import require_operand
+from autokit.ops.sparse_array import SparseArray, sparse_of
 from autokit.size import Size
-from autokit.sparse_array import SparseArray, sparse_of
 from autokit.tensor import Tensor, new_tensor
 
 
@@ -44,8 +45,9 @@ def from_values(a, /, indices, shape, coalesced=False):
 
 def _at_places(g: Any, a: Any) -> Any:
     """The gradient at the places that are held: the other zeros count as constants, as in PyTorch."""
-    held = np.zeros(a.shape, bool)
-    held[tuple(getattr(a, "array", a).indices)] = True
+    indices = getattr(a, "array", a).indices
+    held = like(np.zeros_like, indices, shape=a.shape, dtype=bool)
+    held[tuple(indices)] = True
     return np.where(held, g.dense() if _is_sparse(g) else g, 0)
 
 
@@ -148,26 +150,24 @@ def sparse_coo_tensor(
         indices, values = np.zeros((len(size), 0), np.int64), tensor([], dtype=dtype)
     held = as_tensor(values, dtype=dtype, device=device)
     held = held if dtype is None or held.dtype is dtype else held.to(dtype)
-    _require_cpu("sparse_coo_tensor", held)
-    places = _places(indices, held.array)
+    places = _places(indices, held, device)
     shape = _shape(size, places, held.array)
     made = from_values(held, indices=places, shape=shape, coalesced=bool(is_coalesced))
     return made.requires_grad_() if requires_grad else made
 
 
-def _require_cpu(name: str, input: Tensor) -> None:
-    where = device_of(input.array)
-    if where.type != "cpu":
-        raise NotImplementedError(
-            f"{name}: a sparse tensor is on the CPU, but these values are on {where}. Make it of values on "
-            f"the CPU; its .to('{where}') has the zeros too"
+def _places(indices: Any, held: Tensor, device: Any) -> Any:
+    """``indices`` as an array of integers with a column for each of the values, beside them."""
+    values, where = held.array, held.device
+    if where.type == "meta":
+        raise NotImplementedError("sparse_coo_tensor: on the meta device no tensor is sparse")
+    if isinstance(indices, Tensor) and device is None and indices.device != where:
+        raise RuntimeError(
+            f"device of indices ({indices.device}) must match device of values ({where}): send one of them "
+            "by .to(), or say device="
         )
-
-
-def _places(indices: Any, values: Any) -> np.ndarray:
-    """``indices`` as an array of integers with a column for each of ``values``."""
     given = indices.array if isinstance(indices, Tensor) else np.asarray(indices)
-    places = to_numpy(given).astype(np.int64)
+    places = put_on(where, given).astype(np.int64)
     if not places.ndim:
         raise IndexError(
             "Dimension specified as 0 but tensor has no dimensions: indices are sparse_dim x nnz"
@@ -183,11 +183,11 @@ def _places(indices: Any, values: Any) -> np.ndarray:
     return places
 
 
-def _shape(size: Any, places: np.ndarray, values: Any) -> tuple[int, ...]:
+def _shape(size: Any, places: Any, values: Any) -> tuple[int, ...]:
     """The shape that ``size`` says, or the smallest, of a tensor of ``values`` at these ``places``."""
     rest = values.shape[1:]
     if size is None:
-        size = (*(places.max(axis=1, initial=-1) + 1).tolist(), *rest)
+        size = (*[ask(row.max()) + 1 if row.size else 0 for row in places], *rest)
     shape = tuple(int(each) for each in size)
     if len(shape) != len(places) + len(rest):
         raise RuntimeError(
@@ -197,12 +197,13 @@ def _shape(size: Any, places: np.ndarray, values: Any) -> tuple[int, ...]:
     if min(shape, default=0) < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {min(shape)}: {list(shape)}")
     for dim, (row, length) in enumerate(zip(places, shape)):
-        if row.size and row.min() < 0:
-            raise RuntimeError(f"found negative index {row.min()} for dim {dim}")
-        if row.size and row.max() >= length:
+        if not row.size:
+            continue
+        if (least := ask(row.min())) < 0:
+            raise RuntimeError(f"found negative index {least} for dim {dim}")
+        if (most := ask(row.max())) >= length:
             raise RuntimeError(
-                f"size is inconsistent with indices: for dim {dim}, size is {length} but found index "
-                f"{row.max()}"
+                f"size is inconsistent with indices: for dim {dim}, size is {length} but found index {most}"
             )
     if shape[len(places) :] != rest:
         raise RuntimeError(
@@ -256,7 +257,6 @@ def to_sparse(
         )
     if _is_sparse(input.array):
         return input
-    _require_cpu("to_sparse", input)
     return plain_to_sparse(input, dims=sparse_dim)
 
 

@@ -21,8 +21,8 @@ from autokit.devices import device_of, made_beside
 from autokit.ops.gpu.many import over_many
 from autokit.ops.half import FLOAT32
 from autokit.ops.recording import storage_of
+from autokit.ops.sparse_array import SparseArray
 from autokit.optim.optimizer import Line, Optimizer
-from autokit.sparse_array import SparseArray
 from autokit.tensor import Tensor, new_tensor
 
 PIECE = 1 << 15

@@ -10,6 +10,7 @@ from autokit.memory import clock
 from autokit.ops.blocks import scalar
 from autokit.ops.gpu.many import over_many
 from autokit.ops.recording import storage_of
+from autokit.ops.sparse_array import SparseArray
 from autokit.optim.elementwise import PIECE, pieces
 from autokit.optim.optimizer import (
     Line,
@@ -20,7 +21,6 @@ from autokit.optim.optimizer import (
     check_one_element,
     number_of,
 )
-from autokit.sparse_array import SparseArray
 from autokit.tensor import Tensor, new_tensor
 from autokit.thread_state import SMALL
 
@@ -171,7 +171,17 @@ class SGD(Optimizer):
         rows: dict[bool, list[Any]] = {False: [], True: []}
         for param in params:
             velocity, first = self._velocity(param) if by.has_momentum else (None, False)
-            rows[first].append((param.array, param._grad.array, velocity))
+            array, gradient = param.array, param._grad.array
+            if gradient.__class__ is not SparseArray:
+                rows[first].append((array, gradient, velocity))
+            elif by.numbers[1] is None:
+                gradient = gradient.coalesce()
+                places = tuple(gradient.indices)
+                part = array[places]
+                _descend(part, gradient.values, None, *by.numbers, first=False, **by.settings)  # type: ignore
+                array[places] = part
+            else:  # all rows decay
+                rows[first].append((array, gradient.dense(), velocity))
         for first, some in rows.items():
             if some:
                 _descend_all(some, by.numbers, first=first, **by.settings)

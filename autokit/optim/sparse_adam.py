@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from autokit.ops.recording import storage_of
+from autokit.ops.sparse_array import SparseArray
 from autokit.optim.optimizer import Line, Optimizer, Params, check_betas, check_one_element, number_of
-from autokit.sparse_array import SparseArray
 from autokit.tensor import Tensor, new_tensor
 
 

@@ -503,12 +503,3 @@ def test_samples_lose_elements_of_their_own(x: torch.Tensor):
 
 def test_second_derivatives_are_checked(x: torch.Tensor):
     assert torch.autograd.gradgradcheck(torch.sin, x.double().requires_grad_())
-
-
-def test_sparse_tensors_are_on_the_cpu(x: torch.Tensor):
-    places = torch.tensor([[0, 1], [1, 0]])
-    for make in (x.to_sparse, lambda: torch.sparse_coo_tensor(places, [1.0, 2.0], (2, 2), device="cuda")):
-        with pytest.raises(NotImplementedError, match=r"a sparse tensor is on the CPU.*on cuda:0"):
-            make()
-    matrix = torch.sparse_coo_tensor(places, [1.0, 2.0], (2, 2))
-    assert (matrix.to("cuda") @ x).tolist() == (matrix @ x.cpu()).tolist()

@@ -19,7 +19,7 @@ from autokit.current_gpu import OnGPU
 from autokit.devices import module_of, on_a_gpu
 from autokit.late_errors import LATE, raise_late
 from autokit.meta_array import MetaArray
-from autokit.sparse_array import SparseArray
+from autokit.sparse_array import Sparse
 
 
 def any_of(condition: Any) -> bool:
@@ -54,7 +54,8 @@ def is_writable(array: Any) -> bool:
 
 def is_on_cpu(array: Any) -> bool:
     """Whether NumPy computes with ``array``."""
-    return isinstance(array, np.ndarray | np.generic | Batch | SparseArray)
+    array = array.values if isinstance(array, Sparse) else array
+    return isinstance(array, np.ndarray | np.generic | Batch)
 
 
 _SPECIAL = {"lgamma": "gammaln"}

@@ -375,7 +375,10 @@ _OTHERS = {
 
 
 def _operator(ufunc: Any, form: str = "") -> Any:
-    """The operators meet arrays and numbers, and leave other objects to NumPy's ufunc, as CuPy does."""
+    """The operators meet arrays and numbers, and leave other objects to NumPy's ufunc, as CuPy does.
+
+    In place they refuse other objects, and so Python's ``a = a + b`` for ``a += b`` too.
+    """
 
     def apply(self: ndarray, *others: Any) -> Any:
         for other in others:
@@ -384,6 +387,8 @@ def _operator(ufunc: Any, form: str = "") -> Any:
             if not isinstance(other, ndarray | bool | int | float | complex | np.generic):
                 if not form and hasattr(other, "__array_ufunc__"):
                     return ufunc(self, other)
+                if form == "i":
+                    raise TypeError(f"Unsupported type {type(other)}")
                 return NotImplemented
         inputs = (*others, self) if form == "r" else (self, *others)
         return call_ufunc(ufunc, inputs, {"out": (self,)} if form == "i" else {})
