@@ -89,7 +89,7 @@ class SparseArray(Sparse, NDArrayOperatorsMixin):
         order = [axis % self.ndim for axis in named] or list(range(self.ndim))[::-1]
         if len(self.indices) != self.ndim:
             raise _refused("transpose")
-        places = np.stack([self.indices[axis] for axis in order])
+        places = np.stack([self.indices[axis] for axis in order]) if order else self.indices
         kept = self.coalesced and order == sorted(order)
         return SparseArray(places, self.values, tuple(self.shape[axis] for axis in order), kept)
 

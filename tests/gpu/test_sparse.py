@@ -186,3 +186,10 @@ def test_pictures_of_it():
         node.value.values for node in torch.graph((matrix(learns=True)[0] @ torch.ones(3, 1)).sum()).nodes
     ]
     assert there == here
+
+
+def test_a_sparse_number():
+    here = torch.sparse_coo_tensor(torch.zeros(0, 2, dtype=torch.int64), torch.tensor([1.0, 2.0]), ())
+    there = here.to("cuda")
+    assert there.coalesce().to_dense().item() == there.t().to_dense().item() == here.to_dense().item() == 3
+    assert torch.tensor(4.0, device="cuda").to_sparse().to_dense().item() == 4
