@@ -53,7 +53,6 @@ from autokit.random import (
 )
 from autokit.settings import *  # noqa: F403
 from autokit.tensor import Size, Tensor
-from autokit.version import __version__
 
 if TYPE_CHECKING:
     from autokit.func import vmap
@@ -62,6 +61,7 @@ if TYPE_CHECKING:
     from autokit.graphs.layers import summary
     from autokit.graphs.story import record
     from autokit.serialization import load, save
+    from autokit.torch_version import __version__
     from autokit.widgets import animate
     from autokit.widgets.descent import descent
     from autokit.widgets.explorer import explore
@@ -124,6 +124,7 @@ _LAZY = {
     **dict.fromkeys(_FROM_NN, "autokit.nn.functional.at_the_top"),
     "GradScaler": "autokit.amp",
     "OutOfMemoryError": "autokit.devices",
+    "__version__": "autokit.torch_version",
     "animate": "autokit.widgets",
     "is_anomaly_check_nan_enabled": "autokit.debug.anomaly",
     "is_anomaly_enabled": "autokit.debug.anomaly",

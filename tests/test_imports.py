@@ -15,7 +15,18 @@ PACKAGE = ROOT / "autokit"
 
 # From the ground up: a room may import from its own layer and from those below.
 LAYERS = (
-    {"version", "loading", "missing", "settings", "threads", "batches", "dtypes", "devices", "formats"}
+    {
+        "version",
+        "torch_version",
+        "loading",
+        "missing",
+        "settings",
+        "threads",
+        "batches",
+        "dtypes",
+        "devices",
+        "formats",
+    }
     | {
         "einops_backend",
         "allocator",
