@@ -21,10 +21,13 @@ class Double(nn.Module):
 def test_hooks_see_what_goes_in_and_out_in_the_order_of_registration():
     module, seen = Double(), []
     module.register_forward_pre_hook(lambda m, args: seen.append(("in", m is module, args[0].item())))
+    module.register_forward_pre_hook(lambda m, args: seen.append("second in"))
+    module.register_forward_pre_hook(lambda m, args: seen.append("zeroth in"), prepend=True)
     module.register_forward_hook(lambda m, args, out: seen.append(("first", args[0].item(), out.item())))
-    module.register_forward_hook(lambda m, args, out: seen.append(("zeroth",)), prepend=True)
+    module.register_forward_hook(lambda m, args, out: seen.append("second"))
+    module.register_forward_hook(lambda m, args, out: seen.append("zeroth"), prepend=True)
     assert module(ak.tensor(3.0)).item() == 6
-    assert seen == [("in", True, 3.0), ("zeroth",), ("first", 3.0, 6.0)]
+    assert seen == ["zeroth in", ("in", True, 3.0), "second in", "zeroth", ("first", 3.0, 6.0), "second"]
 
 
 def test_a_program_sees_and_clears_the_hooks_by_pytorchs_names():

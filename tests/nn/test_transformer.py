@@ -92,10 +92,12 @@ def test_transformer(batch_first: bool):
         library.manual_seed(1)
         source, target = (library.randn(3, 4, 8) if batch_first else library.randn(4, 3, 8) for _ in range(2))
         ahead = model.generate_square_subsequent_mask(4)
-        padding = library.tensor([[False, False, False, True]] * 3)
+        # Each mask hides something that no other one hides.
+        second, third = (library.arange(4).expand(3, 4) == place for place in (1, 2))
         out = model(
-            source, target, src_mask=ahead.bool(), tgt_mask=ahead, tgt_is_causal=True,
-            src_key_padding_mask=padding, memory_key_padding_mask=padding,
+            source, target, src_mask=ahead.bool(), tgt_mask=ahead.bool(), tgt_is_causal=True,
+            src_key_padding_mask=second, memory_key_padding_mask=third, tgt_key_padding_mask=second,
+            memory_mask=ahead.bool(),
         )  # fmt: skip
         out.pow(2).sum().backward()
         outputs.append([out, *[parameter.grad for parameter in model.parameters()]])
