@@ -112,6 +112,10 @@ class Tensor:
     @property
     def grad_fn(self) -> Node | None:
         """The operation that made it, where that was recorded; None for a leaf."""
+        if "_base" in self.__dict__:
+            from autokit.ops.views import renew
+
+            renew(self)
         return None if self._node is None else self._node.owner.shown()
 
     @property
@@ -122,7 +126,7 @@ class Tensor:
     @property
     def is_leaf(self) -> bool:
         """Whether it was made by the learner and not by a recorded operation."""
-        return self._node is None
+        return self._node is None or ("_base" in self.__dict__ and self.grad_fn is None)
 
     @property
     def is_cuda(self) -> bool:
@@ -228,7 +232,7 @@ class Tensor:
     def requires_grad(self, wanted: bool) -> None:
         if not isinstance(wanted, bool):
             raise RuntimeError(f"requires_grad must be a bool, not {type(wanted).__name__}: True or False")
-        if self._node is not None and not wanted:
+        if not (wanted or self.is_leaf):
             raise RuntimeError(
                 "you can only change requires_grad flags of leaf variables. If you want to use a computed "
                 "variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
@@ -243,7 +247,12 @@ class Tensor:
                 "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed: "
                 "clone() it, or make it in torch.no_grad()"
             )
-        self._requires_grad = wanted
+        if self._storage is None:
+            self._requires_grad = wanted
+        else:
+            from autokit.ops.views import let_require_grad
+
+            let_require_grad(self, wanted)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set ``requires_grad`` and return the tensor."""
@@ -258,7 +267,7 @@ class Tensor:
     @property
     def grad(self) -> Tensor | None:
         """The gradient that ``backward()`` left here: None before, and None where none was wanted."""
-        if self._grad is None and self._node is not None and not self.retains_grad:
+        if self._grad is None and self._node is not None and self._node.kind and not self.retains_grad:
             warnings.warn(
                 "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
                 "attribute won't be populated during autograd.backward(). If you indeed want the .grad field "
@@ -313,7 +322,7 @@ class Tensor:
         """Let ``.grad`` be filled although this tensor is no leaf."""
         if not self._requires_grad:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-        if self._node is None or "_retains" in self.__dict__:
+        if self.is_leaf or "_retains" in self.__dict__:
             return
         self.__dict__["_retains"] = True
         me = ref(self)  # the node must not hold its own result
@@ -323,7 +332,7 @@ class Tensor:
             if tensor is not None:
                 tensor._accumulate(gradient.clone() if gradient._requires_grad else copied(gradient.array))
 
-        self._node.own_hooks().retain = retain
+        self._node.own_hooks().retain = retain  # type: ignore[union-attr]
 
     @property
     def retains_grad(self) -> bool:
@@ -340,7 +349,7 @@ class Tensor:
         """
         if not self._requires_grad:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-        if self._node is not None:
+        if self._node:
             return RemovableHandle(self._node.own_hooks().result, hook)
         return self._hook_of_leaf("_hooks", hook)
 
@@ -373,7 +382,7 @@ class Tensor:
         if self._is_view():
             raise RuntimeError("Can't detach views in-place. Use detach() instead.")
         self._node = None
-        self._requires_grad = False
+        self.requires_grad = False
         return self
 
     @property
@@ -496,7 +505,7 @@ class Tensor:
     def __iter__(self) -> Iterator[Tensor]:
         if not self.array.ndim:
             raise TypeError("iteration over a 0-d tensor")
-        return (self[place] for place in range(self.array.shape[0]))
+        return iter(self.unbind())
 
     def __contains__(self, value: Any) -> bool:
         return bool((self.array == (value.array if isinstance(value, Tensor) else value)).any())
@@ -504,9 +513,15 @@ class Tensor:
     # ------------------------------------------------------------ as text and picture
 
     def __repr__(self) -> str:
+        if "_base" in self.__dict__:
+            from autokit.ops.views import name_of_node
+
+            made_by = name_of_node(self)
+        else:
+            made_by = self._node.kind if self._node is not None else None
         return format_array(
             self.array,
-            grad_fn_name=self._node.kind if self._node is not None else None,
+            grad_fn_name=made_by,
             requires_grad=self._requires_grad,
             device=str(self.device),
             default_dtype=dtypes.get_default_dtype().name,

@@ -14,6 +14,7 @@ import numpy as np
 from autokit import missing
 from autokit.autograd.engine import run_backward
 from autokit.autograd.modes import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
+from autokit.autograd.node import Node
 from autokit.devices import made_beside, module_of
 from autokit.ops.errors import describe
 from autokit.ops.warn import warn
@@ -280,7 +281,8 @@ def seeds(outputs: list[Tensor], given: Any, as_tensors: bool) -> list[Any]:
 def _seed(place: int, output: Tensor, seed: Any, as_tensor: bool) -> Any:
     if not isinstance(output, Tensor):
         raise TypeError(f"backward() starts at tensors, and got {type(output).__name__}")
-    if not output._requires_grad:
+    node = output._node
+    if not output._requires_grad or (node.__class__ is not Node and node is not None and not node.kind):
         raise RuntimeError(
             f"element {place} of tensors does not require grad and does not have a grad_fn: nothing that "
             f"{describe(output)} was made from has requires_grad=True, or it was made under no_grad()"

@@ -93,7 +93,7 @@ class Watch:
             self.gpus.to(gradient)
         if node.hooks is not None and not self.rehearsal:
             gradient = self._after_hooks_of(node, node.hooks, gradient)
-        if self.wanted is not None and node in self.wanted:
+        if self.wanted is not None and node in self.wanted and node.kind:
             self.found[node] = gradient
             if self.useful.isdisjoint(node.targets):  # type: ignore[union-attr]
                 return None

@@ -129,7 +129,7 @@ class Builder:
 
     def build(self, outputs: Iterable[Tensor], most: int) -> Capture:
         """The graph behind ``outputs``, of ``most`` operations at most."""
-        ends = [output._node or output for output in outputs]
+        ends = [output if output._node is None else output._node for output in outputs]
         operations, left_out = _newest_operations([end for end in ends if isinstance(end, EngineNode)], most)
         shown = set(operations)
         models = _models(operations)

@@ -94,7 +94,7 @@ def _explained(error: BaseException) -> Graph | None:
         return None
     taken = Builder(names).build([tensor for _, tensor in operands], OPERATIONS_DRAWN)
     graph = taken.graph
-    wrong = [taken.ids[tensor._node or tensor] for _, tensor in operands]
+    wrong = [taken.ids[tensor if tensor._node is None else tensor._node] for _, tensor in operands]
     nodes = [
         replace(node, marks=(f"shape {_shape(node.shape)}", *node.marks)) if node.id in wrong else node
         for node in graph.nodes

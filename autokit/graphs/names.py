@@ -54,7 +54,7 @@ class Names:
         self._modules = [(name, value) for name, value in variables if isinstance(value, Module)]
 
     def _note(self, tensor: Tensor, name: str) -> None:
-        key = tensor._node or tensor
+        key = tensor if tensor._node is None else tensor._node
         self._names.setdefault(key, name)
         self._tensors.setdefault(key, tensor)
 

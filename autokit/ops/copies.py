@@ -11,17 +11,17 @@ from autokit.memory import Storage
 from autokit.ops.warn import warn
 from autokit.tensor import Tensor
 
-_OWN = {"_accumulator", "_accumulator_hooks", "_base", "_hooks", "_one_of_several"} | {
+_OWN = {"_accumulator", "_accumulator_hooks", "_base", "_hooks", "_made"} | {
     "_post_accumulate_hooks",
     "_retains",
-    "_unrecorded_view",
+    "_version",
 }
 """What a copy does not take over."""
 
 
 def deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
     """A leaf with memory of its own, and with a copy of the gradient; what shared memory still does."""
-    if self._node is not None:
+    if not self.is_leaf:
         raise RuntimeError(
             "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at "
             "the moment: use .detach().clone() or .clone()"

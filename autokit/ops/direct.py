@@ -36,7 +36,7 @@ def direct(
         array = operand.array
         arrays.append(array)
         source = operand._node
-        if source is not None:
+        if source:  # a view whose base was changed raises here
             sources.append(source)
             learns.append(True)
             if source.saved is not None and array.size > small:  # its value may be let go

@@ -4,7 +4,7 @@ An in-place operation is the operation itself, whose result then overwrites
 the tensor.  The tensor takes over the result's place in the graph, and its
 storage notes the change, so that a derivative that saved the old elements
 refuses to use the new ones.  Where the tensor is a view, the change becomes
-part of its base's history too, and of every other view's; see ``regions``.
+part of its base's history too, and of every other view's; see ``views``.
 """
 
 from __future__ import annotations
@@ -18,11 +18,10 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.autograd.modes import no_grad
-from autokit.autograd.node import Node
 from autokit.current_gpu import OnGPU
 from autokit.devices import beside, copied
 from autokit.dtypes import COMPLEX, HALVES
-from autokit.memory import INFERENCE, Storage, clock
+from autokit.memory import INFERENCE, Storage
 from autokit.ops import complex_numbers, overlaps
 from autokit.ops.convert import cast, converted
 from autokit.ops.errors import broadcast_message, describe, way_to_a_tensor
@@ -32,8 +31,8 @@ from autokit.ops.names import Names, clearer
 from autokit.ops.operands import fitting, on_one_device
 from autokit.ops.overlaps import refuse_overlap, share_memory
 from autokit.ops.recording import OUR_FILES, storage_of
-from autokit.ops.regions import seen, written
 from autokit.ops.unusual import other_gpu_of
+from autokit.ops.views import rebase, refuse_view
 from autokit.tensor import Tensor, new_tensor
 from autokit.thread_state import UNUSUAL, thread
 
@@ -155,39 +154,13 @@ def refuse_unrecorded(tensor: Tensor, recorded: bool = False) -> None:
         )
     if not thread.state.grad_enabled:
         return
+    base = tensor.__dict__.get("_base")
+    if base is not None:
+        refuse_view(tensor, base, recorded)
     if tensor._requires_grad and tensor._node is None:
         raise RuntimeError(
             "a leaf Variable that requires grad is being used in an in-place operation: "
             f"{describe(tensor)}. To update a parameter, do it inside `with torch.no_grad():`"
-        )
-    base = tensor.__dict__.get("_base")
-    if base is not None:
-        _refuse_view(tensor, base, recorded)
-
-
-def _refuse_view(tensor: Tensor, base: Tensor, recorded: bool) -> None:
-    """Raise where it is not clear what a recorded change of a view would mean for its base."""
-    if tensor.__dict__.get("_unrecorded_view") and (base._requires_grad or recorded):
-        raise RuntimeError(
-            "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given "
-            "that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
-            "moving both the view and the inplace either both inside the no_grad block (if you don't want "
-            "the inplace to be tracked) or both outside (if you want the inplace to be tracked). The view is "
-            f"{describe(tensor)} of {describe(base)}."
-        )
-    if base._requires_grad and base._node is None:
-        raise RuntimeError(
-            "a view of a leaf Variable that requires grad is being used in an in-place operation: "
-            f"{describe(tensor)} is a view of {describe(base)}. To update a parameter, do it inside "
-            "`with torch.no_grad():`"
-        )
-    made_by = tensor.__dict__.get("_one_of_several")
-    if made_by is not None and (tensor._requires_grad or recorded):
-        raise RuntimeError(
-            f"Output 0 of {made_by.removesuffix('Backward0')} is a view and is being modified inplace. This "
-            "view is the output of a function that returns multiple views. Such functions do not allow the "
-            "output views to be modified inplace. You should replace the inplace operation by an "
-            f"out-of-place one, or clone() {describe(tensor)} first."
         )
 
 
@@ -271,7 +244,7 @@ def overwrite(tensor: Tensor, result: Tensor) -> None:
     before = _base_as_it_was(base) if base is not None else None
     overlaps.change(array, made)
     if result._node is not None:
-        _rebase(tensor, result, before)
+        rebase(tensor, result, before)
 
 
 def _base_as_it_was(base: Tensor) -> Tensor:
@@ -281,38 +254,6 @@ def _base_as_it_was(base: Tensor) -> Tensor:
     before = new_tensor(base.array)
     before._node, before._requires_grad = base._node, base._requires_grad
     return before
-
-
-def _rebase(tensor: Tensor, result: Tensor, base_before: Tensor | None) -> None:
-    """Give ``tensor``, or its base, the history of ``result``, and let all views of that base follow."""
-    base: Tensor = tensor.__dict__.get("_base", tensor)
-    if base_before is None:
-        _give_history(tensor, result)
-    else:
-        _give_history(base, written(base_before, result, tensor, base.array))
-    for view in storage_of(base).living_views():
-        if view.__dict__.get("_base") is base:
-            _give_history(view, seen(base, view))
-
-
-def _give_history(tensor: Tensor, result: Tensor) -> None:
-    """Let ``tensor`` stand where ``result`` stands in the graph."""
-    node = result._node
-    assert node is not None
-    # The node stands for the tensor from here on, and so is newer than the change itself.
-    node.sequence = next(clock)
-    node.dtype, node.storage = tensor.array.dtype, storage_of(tensor)
-    if node.output is not None:
-        node.output = tensor.array
-    old, tensor._node, tensor._requires_grad = tensor._node, node, True
-    if old is not None and tensor.retains_grad:
-        _move_retaining(tensor, old)
-
-
-def _move_retaining(tensor: Tensor, old: Node) -> None:
-    assert old.hooks is not None
-    retain, old.hooks.retain = old.hooks.retain, None
-    tensor._node.own_hooks().retain = retain  # type: ignore[union-attr]
 
 
 def _capital(dtype: np.dtype) -> str:

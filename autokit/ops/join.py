@@ -17,6 +17,7 @@ from autokit.ops.operands import common_dtype
 from autokit.ops.operation import derivative, operation
 from autokit.ops.operators import with_dtype
 from autokit.ops.shape import plain_narrow, plain_select, reshape, unsqueeze
+from autokit.ops.views import no_views, one_of_several
 from autokit.ops.warn import warn
 from autokit.tensor import Tensor, new_tensor
 
@@ -243,24 +244,12 @@ def block_diag(*tensors: Tensor) -> Tensor:
 # ---------------------------------------------------------------- splitting
 
 
-def _marked(parts: list[Tensor], made_by: str) -> tuple[Tensor, ...]:
-    """Parts that one node of PyTorch makes together, so that none may be changed in place."""
-    for part in parts:
-        part.__dict__["_one_of_several"] = made_by
-    return tuple(parts)
-
-
 def _cut(input: Tensor, dim: int, ends: Sequence[int], made_by: str) -> list[Tensor]:
     starts = [0, *ends[:-1]]
     return [
         plain_narrow(input, dim=dim, start=start, length=max(end - start, 0), made_by=made_by)
         for start, end in zip(starts, ends)
     ]
-
-
-def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """As :func:`split` with one size: it is safe here."""
-    return split(input, split_size, dim)
 
 
 def split(
@@ -282,6 +271,10 @@ def split(
     wanted = settings.pop("split_size", split_size_or_sections)
     if settings or wanted is None:
         raise TypeError(f"split() takes a size or a list of sizes, and dim; got {sorted(settings)}")
+    return one_of_several(_parts(tensor, wanted, dim))
+
+
+def _parts(tensor: Tensor, wanted: Any, dim: int, unsafe: str = "") -> list[Tensor]:
     if not tensor.array.ndim:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
     place = place_of(dim, tensor.array.ndim, "split")
@@ -294,7 +287,7 @@ def split(
                 f"dimension {place}), but got split_sizes={list(sections)}"
             )
         ends = [int(end) for end in np.cumsum(sections)]
-        return _marked(_cut(tensor, place, ends, "SplitWithSizesBackward0"), "SplitWithSizesBackward0")
+        return _cut(tensor, place, ends, f"{unsafe}SplitWithSizesBackward0")
     step = whole(wanted, "split_size", "split")
     if step < 0:
         raise RuntimeError(f"split expects split_size be non-negative, but got split_size={step}")
@@ -303,20 +296,36 @@ def split(
             f"split_size can only be 0 if dimension size is 0, but got dimension size of {size}"
         )
     ends = [min(end, size) for end in range(step, size + step, step)] if size else [0]
-    return _marked(_cut(tensor, place, ends, "SplitBackward0"), "SplitBackward0")
+    return _cut(tensor, place, ends, f"{unsafe}SplitBackward0")
+
+
+def unsafe_split(tensor: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """As :func:`split`, but each part may be changed in place, which the others do not hear of."""
+    return no_views(_parts(tensor, split_size, dim, "Unsafe"))
+
+
+def unsafe_split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    """:func:`unsafe_split` in parts of these sizes."""
+    return no_views(_parts(input, list(split_sizes), dim, "Unsafe"))
 
 
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """At most ``chunks`` parts of one size along ``dim``, the last maybe smaller."""
+    return split(input, _size_of_chunks(input, chunks, dim), dim)
+
+
+def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """As :func:`chunk`, but each part may be changed in place, which the others do not hear of."""
+    return no_views(_parts(input, _size_of_chunks(input, chunks, dim), dim, "Unsafe"))
+
+
+def _size_of_chunks(input: Tensor, chunks: int, dim: int) -> Any:
     if not input.array.ndim:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
-    place = place_of(dim, input.array.ndim, "chunk")
-    size = input.array.shape[place]
-    if not size:
-        return split(input, [0] * chunks, place)
-    return split(input, -(-size // chunks), place)
+    size = input.array.shape[place_of(dim, input.array.ndim, "chunk")]
+    return -(-size // chunks) if size else [0] * chunks
 
 
 def tensor_split(
@@ -389,7 +398,7 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
         plain_select(input, dim=place, index=index, made_by="UnbindBackward0")
         for index in range(input.array.shape[place])
     ]
-    return _marked(parts, "UnbindBackward0")
+    return one_of_several(parts)
 
 
 # ---------------------------------------------------------------- every combination
@@ -461,14 +470,14 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
 
 
 NAMES = Names(
-    both="chunk dsplit hsplit split tensor_split unbind unsafe_split vsplit",
+    both="chunk dsplit hsplit split tensor_split unbind unsafe_chunk unsafe_split "
+    "unsafe_split_with_sizes vsplit",
     functions="atleast_1d atleast_2d atleast_3d block_diag cartesian_prod cat column_stack combinations "
     "dstack hstack meshgrid stack vstack",
     aliases={
         "concat": "cat",
         "concatenate": "cat",
         "row_stack": "vstack",
-        "unsafe_chunk": "chunk",
     },
     numpy={
         np.concatenate: lambda arrays, axis=0: cat(arrays, axis),

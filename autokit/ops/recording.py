@@ -220,12 +220,26 @@ def share_storage(base: Tensor, result: Tensor) -> Tensor:
         storage = result._storage = storage_of(base)
         if result._node is not None:
             result._node.storage = storage
-        root = base.__dict__.get("_base")
-        result.__dict__["_base"] = base if root is None else root
-        if not thread.state.grad_enabled:
-            result.__dict__["_unrecorded_view"] = True
         storage.add_view(result)
+        known, notes = base.__dict__, result.__dict__
+        root = notes["_base"] = known.get("_base", base)
+        if not thread.state.grad_enabled:
+            notes["_made"] = INFERRED if thread.state.inference else UNRECORDED
+        elif "_made" in known:
+            made = known["_made"]
+            notes["_made"] = made if made.__class__ is str else 0
+        if result._node is None:
+            if storage.version:
+                notes["_version"] = storage.version
+            if root._requires_grad:
+                from autokit.ops.views import require_grad_as_base
+
+                require_grad_as_base(result)
     return result
+
+
+UNRECORDED, INFERRED = "no_grad", "inference"
+"""How a view was made that cannot follow its base; or as one of several, and then its number stands there."""
 
 
 def storage_of(tensor: Tensor) -> Storage:
