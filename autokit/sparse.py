@@ -7,6 +7,7 @@ from typing import Any
 from autokit import dtypes
 from autokit.missing import names_of
 from autokit.ops.errors import describe, require_tensor
+from autokit.ops.filled import zeros_like
 from autokit.ops.linalg import mm as plain_mm
 from autokit.ops.sparse import legacy_sparse_tensor as FloatTensor
 from autokit.ops.sparse import plain_held, to_sparse
@@ -36,14 +37,17 @@ def mm(mat1: Tensor, mat2: Tensor) -> Tensor:
 
 
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
-    """``beta`` times ``input`` plus ``alpha`` times the product of the sparse ``mat1`` and ``mat2``."""
+    """``beta`` times ``input`` plus ``alpha`` times the product of the sparse ``mat1`` and ``mat2``.
+
+    A ``beta`` of 0 leaves out ``input``, whatever its elements are.
+    """
     require_tensor("_sparse_addmm", input, "input", 1)
     for name, number in (("beta", beta), ("alpha", alpha)):
         if isinstance(number, Tensor):
             raise TypeError(
                 f"_sparse_addmm(): argument '{name}' must be Number, not Tensor; take its .item()"
             )
-    return beta * input + alpha * mm(mat1, mat2)
+    return (beta * input if beta else zeros_like(input)) + alpha * mm(mat1, mat2)
 
 
 def sum(input: Tensor, dim: Any = None, dtype: dtypes.dtype | None = None) -> Tensor:

@@ -117,6 +117,7 @@ MATRIX = ([[0, 1, 1, 0], [2, 0, 2, 2]], [3.0, -4.0, 5.0, 0.5])
         lambda T, a: T.sparse.sum(a, 1),
         lambda T, a: T.sparse.sum(a, (0, 1)),
         lambda T, a: T.sparse.addmm(T.ones(2, 1), a, T.ones(3, 1)),
+        lambda T, a: T.sparse.addmm(T.full((2, 1), T.nan), a, T.ones(3, 1), beta=0, alpha=2),
         lambda T, a: a.double(),
         lambda T, a: a.to("cpu"),
         lambda T, a: a.clone().detach(),

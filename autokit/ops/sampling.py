@@ -1,4 +1,4 @@
-"""Random tensors: made new and made like another; ``redrawing`` draws into one that is there.
+"""Random tensors, made new and made like another; ``draws`` draws by a tensor, and ``redrawing`` into one.
 
 The numbers are those of PyTorch for the same seed; ``autokit.random`` makes
 them.  A tensor that does not lie in memory row by row is filled in the order
