@@ -136,8 +136,10 @@ def module_of(array: Any) -> ModuleType:
         array = array.memory
     if isinstance(array, Sparse):
         array = array.values
-    if isinstance(array, np.ndarray | np.generic | MetaArray):
+    if isinstance(array, np.ndarray | np.generic):
         return np
+    if array.__class__ is MetaArray:
+        return MAKES_META
     import cupy
 
     return count_gpus(cupy)
@@ -211,6 +213,8 @@ def computing_on(where: device | str | int | None) -> Any:
 
 def address_of(array: Any) -> int:
     """Where in memory the first element of ``array`` lies."""
+    if array.__class__ is MetaArray:
+        return 0
     return array.ctypes.data if isinstance(array, np.ndarray) else array.data.ptr
 
 

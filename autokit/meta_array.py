@@ -33,7 +33,7 @@ NO_DATA = (
 )
 
 _FUNCTIONS_OF_ELEMENTS = {np.nonzero, np.flatnonzero, np.argwhere, np.unique, np.bincount, np.array_equal}
-_FUNCTIONS_OF_ELEMENTS |= {np.repeat, np.compress, np.extract, np.allclose, np.searchsorted}
+_FUNCTIONS_OF_ELEMENTS |= {np.repeat, np.compress, np.extract, np.allclose}
 """NumPy's functions whose results depend on the elements, in their shapes too."""
 
 _OPERATIONS_OF_ELEMENTS = {"nonzero", "masked_select", "unique", "unique_consecutive"}
@@ -57,6 +57,8 @@ class MetaArray(NDArrayOperatorsMixin):
     itemsize = property(lambda self: self.dtype.itemsize)
     nbytes = property(lambda self: self.size * self.itemsize)
     T = property(lambda self: self.transpose())
+    real = property(lambda self: run(np.real, (self,), {}))
+    imag = property(lambda self: run(np.imag, (self,), {}))
 
     @property
     def strides(self) -> tuple[int, ...]:
@@ -113,8 +115,20 @@ def _made(shape: Any, dtype: Any = float) -> MetaArray:
     return MetaArray((shape,) if isinstance(shape, int) else shape, dtype)
 
 
-MAKES_META: Any = SimpleNamespace(empty=_made, zeros=_made, ones=_made)
-"""What stands for ``numpy`` where an array of a shape is to be made."""
+class _MakesMeta:
+    """What stands for ``numpy`` where an array of a shape is to be made."""
+
+    empty = zeros = ones = staticmethod(_made)
+
+    @staticmethod
+    def eye(rows: int, columns: int | None = None, dtype: Any = float) -> MetaArray:
+        return MetaArray((rows, rows if columns is None else columns), dtype)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(np, name)
+
+
+MAKES_META: Any = _MakesMeta()
 
 
 def _no_item() -> NotImplementedError:
@@ -123,18 +137,22 @@ def _no_item() -> NotImplementedError:
 
 def run(function: Callable[..., Any], given: Any, settings: Any) -> Any:
     """What ``function`` gives for zeros in the place of all that is meta, without its elements."""
-    return without_elements(function(*zeros_for(given), **zeros_for(settings)))
+    try:
+        return without_elements(function(*zeros_for(given), **zeros_for(settings)))
+    except ZeroDivisionError:  # of whole numbers, which nobody knows to be 0
+        return without_elements(function(*zeros_for(given, np.ones), **zeros_for(settings)))
 
 
-def zeros_for(value: Any) -> Any:
-    """``value``, or what is in it, with zeros for each :class:`MetaArray`."""
+def zeros_for(value: Any, make: Callable[..., Any] = np.zeros) -> Any:
+    """``value``, or what is in it, with zeros, or what else ``make`` makes, for each :class:`MetaArray`."""
     if value.__class__ is MetaArray:
-        return np.zeros(value.shape, value.dtype)
+        return make(value.shape, value.dtype)
     if value.__class__ is Batch:
-        return Batch(zeros_for(value.full), value.level)
-    if value.__class__ in (tuple, list):
-        return value.__class__([zeros_for(each) for each in value])
-    return {name: zeros_for(each) for name, each in value.items()} if value.__class__ is dict else value
+        return Batch(zeros_for(value.full, make), value.level)
+    if isinstance(value, tuple | list):
+        parts = [zeros_for(each, make) for each in value]
+        return value.__class__(*parts) if hasattr(value, "_fields") else value.__class__(parts)
+    return {name: zeros_for(each, make) for name, each in value.items()} if value.__class__ is dict else value
 
 
 def without_elements(made: Any) -> Any:
@@ -143,8 +161,9 @@ def without_elements(made: Any) -> Any:
         return MetaArray(made.shape, made.dtype)
     if made.__class__ is Batch:
         return Batch(without_elements(made.full), made.level)
-    if made.__class__ in (tuple, list):
-        return made.__class__([without_elements(each) for each in made])
+    if isinstance(made, tuple | list):
+        parts = [without_elements(each) for each in made]
+        return made.__class__(*parts) if hasattr(made, "_fields") else made.__class__(parts)
     return made
 
 
@@ -173,6 +192,15 @@ def computing_shapes(forward: Callable[..., Any], name: str) -> Callable[..., An
         if _is_mask(settings.get("index")):
             raise NoData(f"{name}: the shape of the result depends on the elements of a mask. {NO_DATA}")
         return run(forward, arrays, settings)
+
+    return shapes
+
+
+def of_shapes(vjp: Callable[..., Any]) -> Callable[..., Any]:
+    """``vjp``, a derivative of arrays, for shapes alone."""
+
+    def shapes(*values: Any) -> Any:
+        return run(vjp, values, {})
 
     return shapes
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import copy
 import tracemalloc
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 import autokit
+from tests.ops.case import Case, call, flat
+from tests.ops.cases import CASES
 from tests.support import require
 
 require("torch")
@@ -68,6 +71,93 @@ def test_a_network_of_shapes_gives_the_shape_of_its_result(name: str):
         found.append((facts(made), parts, sum(p.numel() for p in model.parameters())))
         assert all(part.is_meta for part in model.state_dict().values())
     assert found[0] == found[1]
+
+
+SHAPES: dict[str, Callable[[Any, Any], Any]] = {
+    "EmbeddingBag": lambda T, x: T.nn.EmbeddingBag(9, 3)(x.long()[0]),
+    "EmbeddingBag of sums": lambda T, x: T.nn.EmbeddingBag(9, 3, mode="sum", padding_idx=0)(x.long()[0]),
+    "EmbeddingBag of the largest": lambda T, x: T.nn.EmbeddingBag(9, 3, mode="max")(x.long()[0]),
+    "EmbeddingBag with offsets": lambda T, x: T.nn.EmbeddingBag(9, 3)(x.long()[0, 0], T.tensor([0, 2])),
+    "Embedding of short rows": lambda T, x: T.nn.Embedding(9, 3, max_norm=1.0)(x.long()),
+    "RReLU": lambda T, x: T.nn.RReLU()(x),
+    "CTCLoss": lambda T, x: T.nn.CTCLoss()(
+        x.transpose(0, 1).log_softmax(-1), T.ones(2, 2).long(), [3, 3], [2, 1]
+    ),
+    "MultiLabelMarginLoss": lambda T, x: T.nn.MultiLabelMarginLoss()(x[0], x.long()[0]),
+    "LazyBatchNorm1d": lambda T, x: next((m(x), m.num_batches_tracked)[1] for m in [T.nn.LazyBatchNorm1d()]),
+    "AdaptiveLogSoftmaxWithLoss": lambda T, x: T.nn.AdaptiveLogSoftmaxWithLoss(4, 9, [3, 6]).log_prob(x[0]),
+    "MultiheadAttention": lambda T, x: T.nn.MultiheadAttention(4, 2)(x, x, x),
+    "Transformer": lambda T, x: T.nn.Transformer(4, 2, 1, 1, 8)(x, x),
+    "Bilinear": lambda T, x: T.nn.Bilinear(4, 4, 5)(x, x),
+    "multinomial": lambda T, x: T.multinomial(x[0], 2),
+    "bucketize": lambda T, x: T.bucketize(x, x[0, 0]),
+    "masked_scatter": lambda T, x: x.masked_scatter(x > 0, x),
+    "an index of a list": lambda T, x: x[:, [0, 2]],
+    "whole quotients": lambda T, x: x.int() // x.int() % 3,
+    "matrix_power": lambda T, x: T.linalg.matrix_power(x[:, :, :3], 0),
+    "lu": lambda T, x: T.linalg.lu(x)[1],
+    "householder_product": lambda T, x: T.linalg.householder_product(x.mT, x[:, :, 0]),
+    "a copy": lambda T, x: T.tensor(x.detach()),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", SHAPES)
+def test_layers_and_functions_give_shapes(name: str):
+    found = []
+    for T in BOTH:
+        with T.device("meta"):
+            made = SHAPES[name](T, T.empty(2, 3, 4))
+        found.append(made if isinstance(made, int) else facts(made))
+    assert found[0] == found[1]
+
+
+FIRST = {case.name: case for case in reversed(CASES)}
+"""One case of each operation."""
+
+ELSEWHERE = {
+    "nansum": "PyTorch's shapes are those of the input",
+    **dict.fromkeys(["linalg.eig", "linalg.eigvals"], "of zeros the eigenvectors have no gradient"),
+    **dict.fromkeys(["as_strided", "histc", "apply_", "map_"], "not without elements here"),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", [name for name in FIRST if name not in ELSEWHERE])
+def test_operations_and_their_gradients_have_pytorchs_shapes(name: str):
+    ours, theirs = (shapes_of(T, FIRST[name]) for T in BOTH)
+    if isinstance(theirs, list):
+        assert not isinstance(ours, Exception), ours
+        for mine, other in zip(ours, theirs, strict=True):
+            assert mine is None or other is None or mine == other
+
+
+def shapes_of(T: Any, case: Case) -> Any:
+    """Of the results, and of the gradients by what may learn; or the error of the way there."""
+    try:
+        tensors = [T.tensor(each).to("meta") for each in case.arrays]
+        leaves = [each.requires_grad_() for each in tensors if each.dtype.is_floating_point]
+        made = [each for each in flat(call(T, case, tensors)) if isinstance(each, T.Tensor)]
+        ends = [each for each in made if each.requires_grad]
+        seeds = [T.ones_like(each) for each in ends]
+        back = T.autograd.grad(ends, leaves, seeds, allow_unused=True) if ends and leaves else ()
+        return [None if each is None else facts(each) for each in (*made, *back)]
+    except Exception as error:
+        return error
+
+
+def test_loading_a_state_says_where_there_are_no_values():
+    def program(T: Any) -> list[Any]:
+        meta, own = T.nn.Linear(2, 1, device="meta"), T.nn.Linear(2, 1)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            meta.load_state_dict(own.state_dict())
+        with pytest.raises(RuntimeError, match='While copying the parameter named "weight"'):
+            own.load_state_dict(meta.state_dict())
+        return [str(each.message) for each in told]
+
+    ours, theirs = map(program, BOTH)
+    assert ours == theirs
 
 
 def test_a_network_larger_than_memory_can_be_counted():

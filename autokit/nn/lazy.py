@@ -13,7 +13,7 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.autograd.modes import no_grad
-from autokit.devices import computing_on, get_default_device, module_for
+from autokit.devices import computing_on, get_default_device, module_for, put_on
 from autokit.nn import convolution, normalization
 from autokit.nn.layer import require_whole
 from autokit.nn.linear import Linear
@@ -289,7 +289,8 @@ class _LazyNorm(LazyModuleMixin, normalization._OfChannels):
         if track_running_stats:
             self.running_mean = UninitializedBuffer(device=device, dtype=dtype)
             self.running_var = UninitializedBuffer(device=device, dtype=dtype)
-            self.num_batches_tracked = new_tensor(np.zeros((), np.int64))
+            where = get_default_device() if device is None else device
+            self.num_batches_tracked = new_tensor(put_on(where, np.zeros((), np.int64)))
 
     def _channels_of(self, input: Tensor) -> int:
         return 1

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from autokit.autograd.modes import no_grad
 from autokit.nn.parameter import Parameter
+from autokit.ops.warn import warn
 from autokit.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def load_state(module: Module, state: Mapping[str, Any], strict: bool, assign: b
     missing += by_hooks.missing_keys
     unexpected = [path for path in state if path not in entries] + by_hooks.unexpected_keys
     fitting = [path for path in entries if path in state]
-    errors += _misfits(entries, state, fitting)
+    errors += _misfits(entries, state, fitting, assign)
     if strict and unexpected:
         errors.insert(0, f"Unexpected key(s) in state_dict: {_quoted(unexpected)}. ")
     if strict and missing:
@@ -122,12 +123,21 @@ def load_state(module: Module, state: Mapping[str, Any], strict: bool, assign: b
                 continue
             own = owner.__dict__[register][name]
             if not assign:
+                if own.is_meta and not state[path].is_meta:
+                    warn(f"for {path}: {_INTO_NOTHING}")
                 own.copy_(state[path])
             elif register == "_parameters":
                 owner._parameters[name] = Parameter(state[path], requires_grad=own.requires_grad)
             else:
                 owner._buffers[name] = state[path]
     return _told(module, IncompatibleKeys(missing, unexpected), strict)
+
+
+_INTO_NOTHING = (
+    "copying from a non-meta parameter in the checkpoint to a meta parameter in the current model, which is "
+    "a no-op. (Did you mean to pass `assign=True` to assign items in the state dictionary to their "
+    "corresponding key in the module instead of copying them in place?)"
+)
 
 
 def _refusal(module: Module, errors: list[str]) -> RuntimeError:
@@ -195,7 +205,7 @@ def _give_shapes(module: Module, state: Mapping[str, Any]) -> None:
             fit(owner, {name: state[each].shape for name, each in paths.items() if each in state})
 
 
-def _misfits(entries: dict[str, Any], state: Mapping[str, Any], paths: list[str]) -> list[str]:
+def _misfits(entries: dict[str, Any], state: Mapping[str, Any], paths: list[str], assign: bool) -> list[str]:
     errors = []
     for path in paths:
         owner, register, name = entries[path]
@@ -212,6 +222,11 @@ def _misfits(entries: dict[str, Any], state: Mapping[str, Any], paths: list[str]
             errors.append(
                 f"size mismatch for {path}: copying a param with shape {given.shape} from checkpoint, "
                 f"the shape in current model is {own.shape}."
+            )
+        elif given.is_meta and not own.is_meta and not assign:
+            errors.append(
+                f'While copying the parameter named "{path}": it is on the meta device, and has no data to '
+                "copy. Save the state of a model that has memory."
             )
     return errors
 

@@ -13,6 +13,7 @@ from autokit import random
 from autokit.devices import beside
 from autokit.dtypes import FLOATS
 from autokit.limits import finfo
+from autokit.meta_array import is_meta
 from autokit.ops.blocks import constants_like, drop, in_blocks, keep, replace, select
 from autokit.ops.errors import refuse_bools_in, require_floats, require_tensor
 from autokit.ops.names import Names
@@ -167,6 +168,8 @@ def rrelu(input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: b
         return plain_rrelu(input, (lower + upper) / 2)
     array = input.array
     slope = np.ones_like(array)
+    if is_meta(array):
+        return plain_rrelu(input, slope)
     negative = array <= 0
     count = int(negative.sum())
     drawn = random.generator_for(array).uniform((count,), np.dtype(np.float64), lower, upper)

@@ -10,6 +10,7 @@ import numpy as np
 from autokit import dtypes
 from autokit.current_gpu import computing_beside
 from autokit.devices import CPU, get_default_device, module_of, on_a_gpu, put_on
+from autokit.meta_array import META, MetaArray, is_meta
 from autokit.ops.dims import sizes_of
 from autokit.ops.names import Names
 from autokit.ops.operands import common_dtype
@@ -84,6 +85,9 @@ def tensor(data: Any, *, dtype: Dtype = None, device: Any = None, requires_grad:
         data = data.array
         if isinstance(data, np.ndarray):
             data = np.array(data)
+        elif is_meta(data) and device is None:
+            device = META
+        if isinstance(data, np.ndarray | MetaArray):
             return finished(data if dtype is None else data.astype(numpy_dtype(dtype)), requires_grad, device)
     if on_a_gpu(data):
         module_of(data)

@@ -11,7 +11,7 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.devices import beside, to_numpy
-from autokit.meta_array import MetaArray, is_meta
+from autokit.meta_array import MetaArray, is_meta, zeros_for
 from autokit.ops.complex_numbers import is_complex
 from autokit.ops.create import finished, numpy_dtype, shape_of_sizes
 from autokit.ops.errors import broadcast_message, describe
@@ -221,7 +221,7 @@ def multinomial(
         weights of a row are 0.
     """
     source = source_of("multinomial", generator, input.array)
-    weights = to_numpy(input.array)
+    weights = to_numpy(zeros_for(input.array))
 
     def drawn_beside(places: Any) -> Tensor:
         return new_tensor(beside(input.array, places))
@@ -240,7 +240,7 @@ def multinomial(
             "cannot sample n_sample > prob_dist.size(-1) samples without replacement: "
             f"{num_samples} of {weights.shape[-1]}"
         )
-    if 0 in weights.shape[:-1]:
+    if 0 in weights.shape[:-1] or is_meta(input.array):
         return drawn_beside(np.zeros((*weights.shape[:-1], num_samples), np.int64))
     if not weights.size:
         raise RuntimeError(

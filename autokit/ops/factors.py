@@ -38,11 +38,8 @@ def _unit_lower(lu: Any) -> Any:
     size = min(lu.shape[-2:])
     ones = module_of(lu).eye(lu.shape[-2], size, dtype=_dtype(lu))
     below = triangle(lu[..., :size], False, 1)
-    return (
-        below | (new_tensor(ones) if isinstance(lu, Tensor) else ones)
-        if ones.dtype.kind == "b"
-        else below + ones
-    )
+    beside = new_tensor(ones) if isinstance(lu, Tensor) else ones
+    return below | beside if ones.dtype.kind == "b" else below + beside
 
 
 def _dtype(a: Any) -> Any:

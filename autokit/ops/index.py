@@ -80,7 +80,7 @@ def _entry(tensor: Tensor, entry: Any) -> Any:
     if isinstance(entry, int | np.integer):
         return int(entry)
     if isinstance(entry, list | tuple | range | np.ndarray) or on_a_gpu(entry):
-        array = beside(tensor.array, entry)
+        array = np.asarray(entry) if tensor.array.__class__ is MetaArray else beside(tensor.array, entry)
         if not array.ndim and array.dtype.kind in "ui":
             return int(array) if is_on_cpu(array) else array
         if not array.size and array.dtype.kind in FLOATS:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit import dtypes
 from autokit.dtypes import FLOATS
 from autokit.formats import contiguous_format
 from autokit.ops import inplace, join, reduce, shape, strides
@@ -150,6 +151,8 @@ def frexp(input: Tensor) -> Any:
 
 def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
     """The first ``size`` rows of :func:`nonzero`, filled up with ``fill_value``."""
+    if input.is_meta:
+        return input.new_full((size, input.array.ndim), fill_value, dtype=dtypes.BY_NAME["int64"])
     found = input.nonzero()[:size]
     rest = found.new_full((size - found.array.shape[0], found.array.shape[1]), fill_value)
     return join.cat([found, rest])

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from autokit.devices import module_of
+from autokit.meta_array import zeros_for
 from autokit.ops.elementwise import sigmoid
 from autokit.ops.gpu.ufuncs import add_at
 from autokit.ops.loss import reduced, share_of_each, softplus_of_negative
@@ -112,7 +113,7 @@ def one_hot_rows(target: Any, classes: int) -> Any:
 
 def times_named(target: Any, classes: int) -> Any:
     """How often each row of ``target`` names each class before its first -1."""
-    rows = _rows(target)
+    rows = _rows(zeros_for(target))
     before_end = np.cumsum(rows == -1, axis=1) == 0
     places = np.nonzero(before_end)
     times = module_of(target).zeros((len(rows), classes), np.int64)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from autokit.devices import contiguous
+from autokit.meta_array import is_meta
 from autokit.ops.dims import place_of
 from autokit.ops.errors import broadcast_message, describe, kind_of, require_tensor
 from autokit.ops.gather import zero
@@ -109,7 +110,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     if shape is None:
         raise RuntimeError(broadcast_message(places.shape, input.array.shape))
     whole = places if places.shape == shape else np.broadcast_to(places, shape).copy()
-    needed = ask(whole.sum())
+    needed = 0 if is_meta(whole) else ask(whole.sum())
     if source.array.size < needed:
         raise RuntimeError(
             f"Number of elements of source < number of ones in mask: {source.array.size} and {needed}"

@@ -136,7 +136,7 @@ def matrix_power(input: Tensor, n: int) -> Tensor:
     if n == 0:
         identity = module_of(input).eye(input.array.shape[-1], dtype=input.array.dtype)
         identity = np.broadcast_to(identity, input.array.shape)
-        return mul(input, 0) + identity if input.requires_grad else new_tensor(identity.copy())
+        return mul(input, 0) + new_tensor(identity) if input.requires_grad else new_tensor(identity.copy())
     if n == 1:
         return clone(input, memory_format=contiguous_format)
     result, square = None, input

@@ -18,6 +18,7 @@ from autokit.batches.batch import Batch
 from autokit.devices import copied
 from autokit.dtypes import RARE
 from autokit.memory import INFERENCE, Storage, clock
+from autokit.meta_array import MetaArray
 from autokit.tensor import Tensor, bare_tensor
 from autokit.thread_state import SMALL, State, thread
 
@@ -60,6 +61,10 @@ def record(
     if array.__class__ is not _ndarray:
         if isinstance(array, np.generic):
             array = np.asarray(array)
+        elif array.__class__ is MetaArray:
+            from autokit.ops.rules import WayOfShapes
+
+            way = WayOfShapes(operation.own_way(way, array, sources))
         elif array.__class__ is Batch or array.__class__.__name__ == "Parts":
             from autokit.ops.samples import recorded_with_samples
 

@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from autokit.autograd.node import Node
 from autokit.dtypes import COMPLEX, HALVES
+from autokit.meta_array import of_shapes
 from autokit.ops import complex_numbers
 from autokit.ops.half import derivative_in_float32, in_float32
 from autokit.ops.large import SHARED
@@ -103,6 +104,19 @@ class Way:
         self.spare = spare
         self.fitting = fitting
         self.alike = self
+
+
+class WayOfShapes(Way):
+    """``way``, where the result has no elements."""
+
+    __slots__ = ()
+
+    def __init__(self, way: Way) -> None:
+        for name in Way.__slots__:
+            setattr(self, name, getattr(way, name))
+        rules = [(slot, of_shapes(vjp), *rest) for slot, vjp, *rest in way.rules]
+        self.rules = self.large_rules = tuple(rules)
+        self.fitting, self.alike = False, self
 
 
 class Operation:

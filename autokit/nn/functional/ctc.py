@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from autokit.devices import module_of, to_numpy
+from autokit.devices import beside, to_numpy
+from autokit.meta_array import zeros_for
 from autokit.nn.functional.loss_checks import chosen_reduction, reduced
 from autokit.ops import ctc as rules
 from autokit.ops.errors import describe, dimension_error
@@ -91,7 +92,10 @@ def ctc_loss(
     wrong = rows[counts & ((rows < 0) | (rows >= classes))]
     if wrong.size:
         raise RuntimeError(f"targets must be classes from 0 to {classes - 1}, but {wrong[0]} is among them")
-    on_device = module_of(batch.array).asarray
+
+    def on_device(values: Any) -> Any:
+        return beside(batch.array, values)
+
     spelling = rules.spelling_of(
         on_device(np.where(counts, rows, blank)), on_device(of_inputs), on_device(of_targets), blank
     )
@@ -104,7 +108,7 @@ def ctc_loss(
 
 def _lengths(name: str, given: Any, samples: int) -> np.ndarray:
     """The lengths as an array, one for each sample."""
-    lengths = to_numpy(given.array) if isinstance(given, Tensor) else np.asarray(given)
+    lengths = to_numpy(zeros_for(given.array)) if isinstance(given, Tensor) else np.asarray(given)
     if lengths.size and lengths.dtype.kind not in "iu":
         raise TypeError(f"ctc_loss(): argument '{name}' must be tuple of ints or Tensor, but got {given!r}")
     lengths = lengths.reshape(-1).astype(np.int64)
@@ -122,7 +126,7 @@ def _lengths(name: str, given: Any, samples: int) -> np.ndarray:
 
 def _rows_of(targets: Tensor, lengths: np.ndarray, single: bool) -> np.ndarray:
     """A row for each target, as long as the longest."""
-    given = to_numpy(targets.array)
+    given = to_numpy(zeros_for(targets.array))
     longest = int(lengths.max()) if lengths.size else 0
     where = "for argument #2 'targets' (while checking arguments for ctc_loss_allocate_outputs)"
     if given.dtype.kind not in "iuf" or given.ndim not in (1, 2):

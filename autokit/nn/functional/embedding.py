@@ -11,6 +11,7 @@ import numpy as np
 from autokit.autograd.modes import no_grad
 from autokit.devices import beside, to_numpy
 from autokit.dtypes import FLOATS
+from autokit.meta_array import is_meta, zeros_for
 from autokit.ops import embedding as rules
 from autokit.ops.errors import describe
 from autokit.ops.gpu.arrays import ask
@@ -91,6 +92,8 @@ def _no_such_row(rows: int, input: ref[Tensor], wrong: int) -> IndexError:
 def _shorten(weight: Tensor, index: Any, max_norm: float, norm_type: float) -> None:
     """Shorten the rows of ``weight`` that are read and longer than ``max_norm``; nothing is recorded."""
     table = weight.array
+    if is_meta(table):
+        return
     read = np.unique(index)
     with no_grad():
         lengths = norm(new_tensor(table[read]), norm_type, -1, True).array
@@ -151,6 +154,7 @@ def embedding_bag(
         )
     if weight.array.ndim != 2:
         raise ValueError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.array.ndim}")
+    input, offsets = _with_elements(input), _with_elements(offsets)
     starts, end = _starts_of_bags(input, offsets, include_last_offset)
     if mode not in ("sum", "mean", "max"):
         raise ValueError(f"mode has to be one of sum, mean or max: it is {mode!r}")
@@ -177,7 +181,7 @@ def embedding_bag(
         index, bag = index[counts], bag[counts]
         factors = None if factors is None else factors[new_tensor(counts)]
     if mode == "max":
-        winners, full = rules.largest_of_bags(weight.array, index, bag, bags)
+        winners, full = rules.largest_of_bags(zeros_for(weight.array), index, bag, bags)
         return rules.embedding_bag_max(weight, winners=winners, full=full)
     if factors is None:
         each = np.ones_like(weight.array, shape=index.shape)
@@ -193,6 +197,11 @@ def embedding_bag(
         by_frequency=scale_grad_by_freq,
         sparse=bool(sparse),
     )
+
+
+def _with_elements(tensor: Any) -> Any:
+    """``tensor`` with zeros for elements that are not there: only shapes are asked for then."""
+    return new_tensor(zeros_for(tensor.array)) if isinstance(tensor, Tensor) and tensor.is_meta else tensor
 
 
 def _starts_of_bags(input: Tensor, offsets: Tensor | None, include_last: bool) -> tuple[Any, int]:
