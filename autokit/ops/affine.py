@@ -19,15 +19,15 @@ def _rows(a: Any) -> Any:
     return a if a.ndim == 2 else a.reshape((math.prod(a.shape[:-1]), a.shape[-1]))
 
 
-def _product(a: Any, b: Any) -> Any:
-    """``a @ b`` for a matrix ``b``: in one product of matrices, which NumPy's ``dot`` begins soonest."""
-    if a.__class__ is b.__class__ is _ndarray:
+def _product(a: Any, weight: Any) -> Any:
+    """``a @ weight`` for a matrix: in one product of matrices, which NumPy's ``dot`` begins soonest."""
+    if a.__class__ is weight.__class__ is _ndarray:
         ndim = a.ndim
         if ndim == 2:
-            return a.dot(b)
+            return a.dot(weight)
         if ndim > 2:
-            return _rows(a).dot(b).reshape((*a.shape[:-1], b.shape[1]))
-    return product(a, b)
+            return _rows(a).dot(weight).reshape((*a.shape[:-1], weight.shape[1]))
+    return product(a, weight)
 
 
 def _weight_gradient(g: Any, input: Any) -> Any:

@@ -2,8 +2,9 @@
 
 A decomposition with several results is computed once, and each result has a
 rule of its own; a derivative needs the other results too.  On the way back
-they are at hand as arrays (the setting ``found``), and are computed anew, as
-tensors with a history, where the derivative is itself to be differentiated.
+they are at hand as arrays (the setting ``found``, of which the results are
+copies: these may be changed in place), and are computed anew, as tensors with
+a history, where the derivative is itself to be differentiated.
 
 Where a source is named "Giles", it is M. B. Giles, "Collected matrix
 derivative results for forward and reverse mode algorithmic differentiation",
@@ -17,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.devices import module_of
+from autokit.devices import copied, module_of
 from autokit.meta_array import MetaArray
 from autokit.ops.errors import describe
 from autokit.ops.gpu.arrays import any_of, like, raising
@@ -186,20 +187,20 @@ def _twice_on_the_diagonal(a: Any) -> Any:
     return np.where(module_of(a).eye(a.shape[-1], dtype=bool), 2, 1)
 
 
-def _qr_gradient(g_q: Any, g_r: Any, a: Any, q: Any, r: Any) -> Any:
+def _qr_gradient(g_q: Any, g_r: Any, q: Any, r: Any) -> Any:
     """The gradient of A = Q R; the columns beyond a square R are Qᵀ A, and pass theirs on directly."""
     size = q.shape[-1]
-    if a.shape[-1] <= size:
+    if r.shape[-1] <= size:
         return _square_gradient(g_q, g_r, q, r)
     own = r[..., :size]
     if g_r is not None:
         rest = g_r[..., size:]
-        through = a[..., size:] @ adjoint(rest)
+        through = q @ (r[..., size:] @ adjoint(rest))
         g_q = through if g_q is None else g_q + through
         left = _square_gradient(g_q, g_r[..., :size], q, own)
         return np.concatenate([left, q @ rest], axis=-1)
     left = _square_gradient(g_q, None, q, own)
-    return np.concatenate([left, np.zeros_like(a[..., size:])], axis=-1)
+    return np.concatenate([left, np.zeros_like(q @ r[..., size:])], axis=-1)
 
 
 def _both(a: Any, found: Any, mode: str) -> Any:
@@ -208,7 +209,7 @@ def _both(a: Any, found: Any, mode: str) -> Any:
             "The derivative of linalg.qr depends on Q, which is not computed when mode='r'. Please use "
             "linalg.qr(A, mode='reduced') if you are going to differentiate through linalg.qr."
         )
-    if mode == "complete" and a.shape[-2] > a.shape[-1]:
+    if mode == "complete" and found[1].shape[-2] > found[1].shape[-1]:
         raise RuntimeError(
             "The QR decomposition is not differentiable when mode='complete' and nrows > ncols: use "
             "mode='reduced'"
@@ -218,34 +219,38 @@ def _both(a: Any, found: Any, mode: str) -> Any:
 
 def _q_gradient(g: Any, a: Any, found: Any, mode: str) -> Any:
     q, r = _both(a, found, mode)
-    return _qr_gradient(g, None, a, q, r)
+    return _qr_gradient(g, None, q, r)
 
 
 def _r_gradient(g: Any, a: Any, found: Any, mode: str) -> Any:
     q, r = _both(a, found, mode)
-    return _qr_gradient(None, g, a, q, r)
+    return _qr_gradient(None, g, q, r)
 
 
 @operation(
     "Q",
     "Q of {a} = Q · R",
-    a=derivative("(g + Q · sym(−gᵀ Q)) · R⁻ᵀ", _q_gradient),
+    a=derivative(
+        "(g + Q · sym(−gᵀ Q)) · R⁻ᵀ", _q_gradient, lambda g, found, mode: _q_gradient(g, None, found, mode)
+    ),
     backward="LinalgQrBackward0",
 )
 def qr_q(a, /, found=None, mode="reduced"):
     """The orthogonal factor; see :func:`linalg_qr`."""
-    return in_columns(found[0])
+    return in_columns(copied(found[0]))
 
 
 @operation(
     "R",
     "R of {a} = Q · R",
-    a=derivative("Q · sym(g Rᵀ) · R⁻ᵀ", _r_gradient),
+    a=derivative(
+        "Q · sym(g Rᵀ) · R⁻ᵀ", _r_gradient, lambda g, found, mode: _r_gradient(g, None, found, mode)
+    ),
     backward="LinalgQrBackward0",
 )
 def qr_r(a, /, found=None, mode="reduced"):
     """The upper triangle; see :func:`linalg_qr`."""
-    return in_columns(found[1])
+    return in_columns(copied(found[1]))
 
 
 def linalg_qr(A: Tensor, mode: str = "reduced") -> Any:

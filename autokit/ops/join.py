@@ -24,10 +24,14 @@ from autokit.tensor import Tensor, new_tensor
 # ---------------------------------------------------------------- joining
 
 
-def _cat_gradients(g: Any, tensors: Sequence[Any], dim: int) -> list[Any]:
-    ends = np.cumsum([tensor.shape[dim] for tensor in tensors])
+Shapes = tuple[tuple[int, ...], ...]
+"""Of all operands: the way back needs no more of them, so that they may be changed in place, or let go."""
+
+
+def _cat_gradients(g: Any, dim: int, shapes: Shapes) -> list[Any]:
+    ends = np.cumsum([shape[dim] for shape in shapes])
     lead = (slice(None),) * (dim % len(g.shape))
-    return [g[(*lead, slice(int(end) - tensor.shape[dim], int(end)))] for tensor, end in zip(tensors, ends)]
+    return [g[(*lead, slice(int(end) - shape[dim], int(end)))] for shape, end in zip(shapes, ends)]
 
 
 @operation(
@@ -37,7 +41,7 @@ def _cat_gradients(g: Any, tensors: Sequence[Any], dim: int) -> list[Any]:
     name="cat",
     layout=channels_last_or_contiguous,
 )
-def plain_cat(*tensors, dim=0):
+def plain_cat(*tensors, dim=0, shapes=()):
     """See :func:`cat`."""
     try:
         return np.concatenate(tensors, axis=dim)
@@ -80,7 +84,11 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
         # Its dtype counts nevertheless, and so does that of the whole.
         common = common_dtype(list(tensors))
         tensors = [with_dtype(each, common) for each in tensors if each.array.shape != (0,)]
-    return plain_cat(*tensors, dim=whole(dim, "dim", "cat"))
+    return plain_cat(*tensors, dim=whole(dim, "dim", "cat"), shapes=_shapes_of(tensors))
+
+
+def _shapes_of(tensors: Sequence[Tensor]) -> Shapes:
+    return tuple([each.array.shape for each in tensors])
 
 
 def _some_tensors(tensors: Any, name: str) -> Sequence[Tensor]:
@@ -109,9 +117,9 @@ def _some_tensors(tensors: Any, name: str) -> Sequence[Tensor]:
     return tensors
 
 
-def _stack_gradients(g: Any, tensors: Sequence[Any], dim: int) -> list[Any]:
-    lead = (slice(None),) * (dim % len(g.shape))
-    return [g[(*lead, place)] for place in range(len(tensors))]
+def _stack_gradients(g: Any, dim: int) -> list[Any]:
+    place = dim % len(g.shape)
+    return [g[(*(slice(None),) * place, each)] for each in range(g.shape[place])]
 
 
 @operation(
@@ -197,11 +205,11 @@ def column_stack(tensors: Sequence[Tensor]) -> Tensor:
     return cat(columns, 1)
 
 
-def _block_gradients(g: Any, tensors: Sequence[Any]) -> list[Any]:
+def _block_gradients(g: Any, shapes: Shapes) -> list[Any]:
     gradients, row, column = [], 0, 0
-    for tensor in tensors:
-        rows, columns = _as_matrix(tensor.shape)
-        gradients.append(g[row : row + rows, column : column + columns].reshape(tensor.shape))
+    for shape in shapes:
+        rows, columns = _as_matrix(shape)
+        gradients.append(g[row : row + rows, column : column + columns].reshape(shape))
         row, column = row + rows, column + columns
     return gradients
 
@@ -216,7 +224,7 @@ def _as_matrix(shape: tuple[int, ...]) -> tuple[int, ...]:
     joint=derivative("its own block", _block_gradients),
     name="block_diag",
 )
-def plain_block_diag(*tensors):
+def plain_block_diag(*tensors, shapes=()):
     """See :func:`block_diag`."""
     for place, tensor in enumerate(tensors):
         if tensor.ndim > 2:
@@ -238,7 +246,9 @@ def block_diag(*tensors: Tensor) -> Tensor:
     """A matrix of zeros with the tensors, as matrices, along its diagonal."""
     from autokit.ops.filled import zeros
 
-    return plain_block_diag(*_some_tensors(tensors, "block_diag")) if tensors else zeros(1, 0)
+    if not tensors:
+        return zeros(1, 0)
+    return plain_block_diag(*_some_tensors(tensors, "block_diag"), shapes=_shapes_of(tensors))
 
 
 # ---------------------------------------------------------------- splitting

@@ -28,7 +28,8 @@ class Derivative(NamedTuple):
 
     A rule for all operands may tell it of each, by the operands' names.
     ``on_arrays`` computes the same on arrays alone, faster: in one call of
-    NumPy, or with fewer arrays on the way.
+    NumPy, or with fewer arrays on the way.  It may ask for less: an operand
+    that it does not ask for may be changed in place before it runs.
     """
 
     local: str | Mapping[str, str]
@@ -165,16 +166,18 @@ class Operation:
         self.jvp: Callable[..., Any] | None = None  # of a custom operation that takes tangents forward itself
         self.fitting = fitting
         self.layout = layout
-        self.plain_rules = tuple(self._rule(name, each) for name, each in derivatives.items())
+        self.plain_rules = tuple(self._rule(name, each.vjp) for name, each in derivatives.items())
         self.rules = tuple(
-            rule._replace(vjp=each.on_arrays or each.vjp)
-            for rule, each in zip(self.plain_rules, derivatives.values())
+            self._rule(name, vjp) if _names_its_needs(vjp) else rule._replace(vjp=vjp)
+            for rule, name, vjp in zip(
+                self.plain_rules, derivatives, [each.on_arrays or each.vjp for each in derivatives.values()]
+            )
         )
         default_name = "".join(part.capitalize() for part in self.name.split("_")) + "Backward0"
         self._backward = backward or default_name
 
-    def _rule(self, name: str, one: Derivative) -> Rule:
-        operands, settings, _ = _parameters(one.vjp)
+    def _rule(self, name: str, vjp: Callable[..., Any]) -> Rule:
+        operands, settings, _ = _parameters(vjp)
         needs = (*operands, *settings)[1:]
         known = {*self.operands, *self.defaults, OUTPUT, SHAPE}
         if not known.issuperset(needs) or (name != "joint" and name not in self.operands):
@@ -184,7 +187,7 @@ class Operation:
         first, chosen = fetch[:1], fetch[1:]
         single = first == (OUTPUT,) or (first and isinstance(first[0], int))
         only = first[0] if single and self.defaults.keys() - {SHAPE} >= set(chosen) else None
-        return Rule(places.get(name, -1), one.vjp, fetch, only, chosen or None)
+        return Rule(places.get(name, -1), vjp, fetch, only, chosen or None)
 
     @property
     def words(self) -> dict[str, str]:
@@ -242,7 +245,7 @@ class Operation:
         def applying(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
             return tuple([rule for rule in rules if rule.slot < 0 or learns[rule.slot]])
 
-        needed = {need for rule in applying(rules) for need in rule.fetch}
+        needed = {need for rule in applying((*rules, *plain_rules)) for need in rule.fetch}
         names = enumerate((*self.operands, OUTPUT))
         saves = tuple(name for place, name in names if name in needed or place in needed)
         all_operands = self.operands * len(learns) if self.variadic else self.operands
@@ -259,6 +262,11 @@ class Operation:
 
     def __repr__(self) -> str:
         return f"<operation {self.name}>"
+
+
+def _names_its_needs(function: Any) -> bool:
+    """Whether a rule says by its parameters what it takes: not NumPy's own, and not what takes anything."""
+    return hasattr(function, "__code__") and not _parameters(function)[2]
 
 
 def _parameters(function: Callable[..., Any]) -> tuple[tuple[str, ...], dict[str, Any], bool]:

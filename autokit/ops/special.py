@@ -75,7 +75,8 @@ def erfcx(a, /):
 @operation(
     "erf⁻¹",
     "erf⁻¹ {a}",
-    a=derivative("√π/2 · exp {out}²", lambda g, out: g * (np.exp(out * out) / _BELL)),
+    # By the operand, as in PyTorch: the result may be scaled and shifted in place.
+    a=derivative("√π/2 · exp (erf⁻¹ {a})²", lambda g, a: g * (np.exp(on(erfinv, a) ** 2) / _BELL)),
     floating=True,
 )
 def erfinv(a, /):

@@ -2,8 +2,9 @@
 
 A decomposition with several results is computed once, and each result has a
 rule of its own; a derivative needs the other results too.  On the way back
-they are at hand as arrays (the setting ``found``), and are computed anew, as
-tensors with a history, where the derivative is itself to be differentiated.
+they are at hand as arrays (the setting ``found``, of which the results are
+copies: these may be changed in place), and are computed anew, as tensors with
+a history, where the derivative is itself to be differentiated.
 
 Where a source is named "Giles", it is M. B. Giles, "Collected matrix
 derivative results for forward and reverse mode algorithmic differentiation",
@@ -21,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.devices import module_of
+from autokit.devices import copied, module_of
 from autokit.dtypes import DIFFERENTIABLE
 from autokit.ops.complex_numbers import is_complex
 from autokit.ops.gpu.arrays import any_of
@@ -115,7 +116,7 @@ def _vh_gradient(g: Any, a: Any, found: Any) -> Any:
 
 
 def _vectors_gradient(g: Any, a: Any, out: Any, found: Any) -> Any:
-    s, rows = svdvals(a) if isinstance(a, Tensor) else found[1], a.shape[-2]
+    s, rows = svdvals(a) if isinstance(a, Tensor) else found[1], found[0].shape[-2]
     u, v, by_u, by_v = (part for whole in (out, g) for part in (whole[..., :rows, :], whole[..., rows:, :]))
     inner = adjoint(u) @ by_u
     both = inner + adjoint(v) @ by_v
@@ -134,40 +135,52 @@ def _s_gradient(g: Any, a: Any, found: Any) -> Any:
 @operation(
     "U",
     "U of {a} = U · S · Vᵀ",
-    a=derivative("U ((Uᵀ g − gᵀ U) / (sⱼ² − sᵢ²) · S) Vᵀ + …", _u_gradient),
+    a=derivative(
+        "U ((Uᵀ g − gᵀ U) / (sⱼ² − sᵢ²) · S) Vᵀ + …",
+        _u_gradient,
+        lambda g, found: _u_gradient(g, None, found),
+    ),
     backward="LinalgSvdBackward0",
 )
 def svd_u(a, /, found=None):
     """The left singular vectors; see :func:`linalg_svd`."""
-    return in_columns(found[0])
+    return in_columns(copied(found[0]))
 
 
 @operation(
     "S",
     "S of {a} = U · S · Vᵀ",
-    a=derivative("U diag(g) Vᵀ", _s_gradient),
+    a=derivative("U diag(g) Vᵀ", _s_gradient, lambda g, found: _s_gradient(g, None, found)),
     backward="LinalgSvdBackward0",
 )
 def svd_s(a, /, found=None):
     """The singular values; see :func:`linalg_svd`."""
-    return found[1]
+    return copied(found[1])
 
 
 @operation(
     "Vᵀ",
     "Vᵀ of {a} = U · S · Vᵀ",
-    a=derivative("U (S · (Vᵀ gᵀ − g V) / (sⱼ² − sᵢ²)) Vᵀ + …", _vh_gradient),
+    a=derivative(
+        "U (S · (Vᵀ gᵀ − g V) / (sⱼ² − sᵢ²)) Vᵀ + …",
+        _vh_gradient,
+        lambda g, found: _vh_gradient(g, None, found),
+    ),
     backward="LinalgSvdBackward0",
 )
 def svd_vh(a, /, found=None):
     """The right singular vectors, in rows; see :func:`linalg_svd`."""
-    return in_columns(found[2])
+    return in_columns(copied(found[2]))
 
 
 @operation(
     "U, V",
     "U and V of {a} = U · S · Vᴴ",
-    a=derivative("U (skew(Uᴴ g) / (sⱼ² − sᵢ²) · S + S · skew(Vᴴ g) / (sⱼ² − sᵢ²)) Vᴴ + …", _vectors_gradient),
+    a=derivative(
+        "U (skew(Uᴴ g) / (sⱼ² − sᵢ²) · S + S · skew(Vᴴ g) / (sⱼ² − sᵢ²)) Vᴴ + …",
+        _vectors_gradient,
+        lambda g, out, found: _vectors_gradient(g, None, out, found),
+    ),
     backward="LinalgSvdBackward0",
 )
 def svd_vectors(a, /, found=None):
@@ -297,23 +310,31 @@ def _eigh_values_gradient(g: Any, a: Any, found: Any, uplo: str) -> Any:
 @operation(
     "λ",
     "λ of {a} = V · diag(λ) · Vᵀ",
-    a=derivative("V diag(g) Vᵀ", _eigh_values_gradient),
+    a=derivative(
+        "V diag(g) Vᵀ",
+        _eigh_values_gradient,
+        lambda g, found, uplo: _eigh_values_gradient(g, None, found, uplo),
+    ),
     backward="LinalgEighBackward0",
 )
 def eigh_values(a, /, found=None, uplo="L"):
     """The eigenvalues; see :func:`eigh`."""
-    return found[0]
+    return copied(found[0])
 
 
 @operation(
     "V",
     "V of {a} = V · diag(λ) · Vᵀ",
-    a=derivative("V (skew(Vᵀ g) / (λⱼ − λᵢ)) Vᵀ", _eigh_vectors_gradient),
+    a=derivative(
+        "V (skew(Vᵀ g) / (λⱼ − λᵢ)) Vᵀ",
+        _eigh_vectors_gradient,
+        lambda g, out, found, uplo: _eigh_vectors_gradient(g, None, out, found, uplo),
+    ),
     backward="LinalgEighBackward0",
 )
 def eigh_vectors(a, /, found=None, uplo="L"):
     """The eigenvectors, in columns; see :func:`eigh`."""
-    return in_columns(found[1])
+    return in_columns(copied(found[1]))
 
 
 def _eigh_arrays(A: Tensor, uplo: str) -> Any:
@@ -396,23 +417,29 @@ def _eig_vectors_gradient(g: Any, a: Any, out: Any, found: Any) -> Any:
 @operation(
     "λ",
     "λ of {a} = V · diag(λ) · V⁻¹",
-    a=derivative("V⁻ᵀ diag(g) Vᵀ", _eig_values_gradient),
+    a=derivative(
+        "V⁻ᵀ diag(g) Vᵀ", _eig_values_gradient, lambda g, found: _eig_values_gradient(g, None, found)
+    ),
     backward="LinalgEigBackward0",
 )
 def eig_values(a, /, found=None):
     """The eigenvalues; see :func:`eig`."""
-    return found[0]
+    return copied(found[0])
 
 
 @operation(
     "V",
     "V of {a} = V · diag(λ) · V⁻¹",
-    a=derivative("V⁻ᵀ ((Vᵀ g − …) / (λⱼ − λᵢ)) Vᵀ", _eig_vectors_gradient),
+    a=derivative(
+        "V⁻ᵀ ((Vᵀ g − …) / (λⱼ − λᵢ)) Vᵀ",
+        _eig_vectors_gradient,
+        lambda g, out, found: _eig_vectors_gradient(g, None, out, found),
+    ),
     backward="LinalgEigBackward0",
 )
 def eig_vectors(a, /, found=None):
     """The eigenvectors, in columns; see :func:`eig`."""
-    return in_columns(found[1])
+    return in_columns(copied(found[1]))
 
 
 def _eig_arrays(A: Tensor) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -400,8 +401,12 @@ def binary_cross_entropy(
     refuse_improbable("input", input, "put a sigmoid before, or use binary_cross_entropy_with_logits")
     refuse_improbable("target", target, "0 stands for no, 1 for yes")
     require_to_fit(input, weight)
-    factors = None if weight is None else weight.array.astype(input.array.dtype, copy=False)
-    return _binary_cross_entropy(input, target, factors, reduction)
+    return _binary_cross_entropy(input, target, _factors(weight, input), reduction)
+
+
+def _factors(weight: Tensor | None, input: Tensor) -> Any:
+    """``weight`` as a setting: its numbers of now, whatever becomes of it."""
+    return None if weight is None else weight.array.astype(input.array.dtype)
 
 
 @carefully
@@ -449,7 +454,7 @@ def binary_cross_entropy_with_logits(
     return _binary_cross_entropy_with_logits(
         input,
         target,
-        None if weight is None else weight.array.astype(input.array.dtype, copy=False),
-        None if pos_weight is None else pos_weight.array.astype(input.array.dtype),
+        _factors(weight, input),
+        _factors(pos_weight, input),
         reduction,
     )
