@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,18 @@ def test_a_command_is_one_line_and_stands_in_both_files(name: str, last: str):
     assert install.startswith(".venv/bin/pip install ") and install.endswith(f'".[{name}]"')
     assert run == last
     assert block[1] in (ROOT / ".github" / "CONTRIBUTING.md").read_text("utf-8")
+
+
+def test_each_extra_that_it_names_is_there_and_a_gpu_takes_the_wheel_of_its_cuda():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    named = set(re.findall(rf"{project['name']}\[([\w-]+)\]", README))
+    assert named <= set(extras)
+    text = " ".join(README.split())
+    for extra, cuda in (("gpu", 12), ("gpu-cuda13", 13)):
+        assert re.search(rf"{project['name']}\[{extra}\]\"` takes (the wheel|that) for CUDA {cuda}\b", text)
+        (wheel,) = extras[extra]
+        assert wheel.startswith(f"cupy-cuda{cuda}x[ctk]")
 
 
 def test_the_ten_lines_do_what_they_say(tmp_path: Path):

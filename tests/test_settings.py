@@ -103,11 +103,25 @@ def test_without_a_gpu_the_answer_is_pytorchs(expression: str):
         "accelerator.synchronize()",
         "accelerator.current_device_index()",
         "ones(2, device='cuda')",
+        "nn.Linear(2, 2).to('cuda')",
     ],
 )
 def test_what_needs_a_gpu_says_how_to_get_one(call: str):
     with pytest.raises((AssertionError, RuntimeError), match=r"autokit-edu\[gpu\]|when none is available"):
         eval(f"T.{call}", {"T": autokit})
+
+
+@no_gpu
+@pytest.mark.skipif(torch.cuda.is_available(), reason="PyTorch finds a GPU")
+@pytest.mark.parametrize("call", ["ones(2).cuda()", "ones(2).to('cuda')", "nn.Linear(2, 2).cuda()"])
+def test_what_is_sent_to_no_gpu_raises_pytorchs_error(call: str):
+    raised = []
+    for T in (autokit, torch):
+        with pytest.raises(Exception) as error:
+            eval(f"T.{call}", {"T": T})
+        raised.append(error.value)
+    assert isinstance(raised[0], type(raised[1]))
+    assert str(raised[0]).startswith(str(raised[1]))
 
 
 def test_a_seed_for_gpus_leaves_the_cpus_numbers_alone():

@@ -12,6 +12,7 @@ import pytest
 
 import autokit as torch
 from autokit import nn, optim
+from autokit.devices import module_for
 from tests.gpu import standin
 from tests.gpu.standin.hardware import memory
 
@@ -34,6 +35,20 @@ def test_there_and_back(where: Any):
     there = x.to(where, non_blocking=True)
     assert there.is_cuda and torch.equal(there.cpu(), x) and there.to(where) is there
     assert torch.zeros(2, device=where).is_cuda and x.cuda().is_cuda and there.to(x).device.type == "cpu"
+
+
+@pytest.mark.parametrize(
+    "send", [lambda model: model.to("cuda"), lambda model: model.cuda(), lambda model: model.cuda(0)]
+)
+def test_a_model_goes_there_with_all_that_it_holds(send: Any):
+    model = nn.Sequential(nn.Linear(3, 2), nn.BatchNorm1d(2))
+    before = [*model.parameters()]
+    assert send(model) is model
+    held = [*model.parameters(), *model.buffers()]
+    assert len(held) == 7 and all(str(each.device) == "cuda:0" for each in held)
+    assert all(one is other for one, other in zip(model.parameters(), before)), "an optimizer has them"
+    assert model(torch.ones(4, 3, device="cuda")).is_cuda
+    assert not any(each.is_cuda for each in model.cpu().parameters())
 
 
 def test_a_gpu_that_is_not_there():
@@ -121,7 +136,8 @@ def test_copies_pickles_and_files_keep_the_device(x: torch.Tensor, tmp_path: Pat
 
 def test_what_torch_cuda_tells():
     cuda = torch.cuda
-    assert cuda.is_available() and cuda.device_count() >= 1 and cuda.current_device() == 0
+    assert cuda.is_available() and cuda.current_device() == 0
+    assert cuda.device_count() == module_for("cuda").cuda.runtime.getDeviceCount() >= 1
     assert cuda.get_device_properties(0).total_memory > 0 and isinstance(cuda.get_device_name(), str)
     assert cuda.memory_allocated() >= 0 and cuda.memory_reserved() >= 0
     cuda.synchronize()
