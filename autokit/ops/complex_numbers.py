@@ -57,7 +57,7 @@ _HOLOMORPHIC = _names(
     acos acosh addbmm addcdiv addcmul addmm addmv addr affine asin asinh atan atanh baddbmm bmm convolution
     convolution_by_input convolution_by_weight convolution_with_bias cos cosh cross cumprod det div dot einsum
     einsum_one einsum_spread exp exp2 expm1 folded_mm inv lerp log log10 log1p log2 logaddexp logcumsumexp
-    logsumexp matrix_exp mm mul mv plain_ldl plain_lu pow prod reciprocal recurrence rms_norm rsqrt
+    logsumexp matmul matrix_exp mm mul mv plain_ldl plain_lu pow prod reciprocal recurrence rms_norm rsqrt
     scatter_reduce shares sigmoid silu sin sinc sinh solve solve_triangular sqrt tan tanh
     transposed_convolution transposed_convolution_with_bias
     """
