@@ -209,6 +209,9 @@ def test_float16_under_autocast(gpu: str):
     optimizer = optim.SGD(model.parameters(), lr=0.1)
     with torch.autocast("cuda", dtype=torch.float16):
         loss = nn.functional.mse_loss(model(torch.ones(4, 3, device="cuda")).float(), torch.ones(4, 2).cuda())
+    with torch.autocast("cuda"):  # whose own precision is that of tensor cores
+        made = model(torch.ones(4, 3, device="cuda"))
+        assert made.dtype == torch.float16 and made.softmax(1).dtype == torch.float32
     scaler.scale(loss).backward()
     standin.sizes.clear()
     standin.copies.clear()
