@@ -17,7 +17,7 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.batches.batch import Batch
-from autokit.devices import address_of, copied, device_of, no_numpy, to_numpy
+from autokit.devices import address_of, device_of, no_numpy, to_numpy
 from autokit.handles import RemovableHandle
 from autokit.late_errors import LATE, raise_late
 from autokit.printing import format_array, format_scalar
@@ -247,6 +247,10 @@ class Tensor:
                 "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed: "
                 "clone() it, or make it in torch.no_grad()"
             )
+        if wanted and not self.array.flags.c_contiguous:
+            from autokit.autograd.node import Hooks
+
+            Hooks.turned_leaves = True
         if self._storage is None:
             self._requires_grad = wanted
         else:
@@ -299,25 +303,6 @@ class Tensor:
     def grad(self) -> None:
         self._grad = None
 
-    def _accumulate(self, gradient: Any) -> None:
-        """Add the engine's ``gradient`` to ``.grad``: an array that is ours now, or a tensor with a graph."""
-        before = self._grad
-        if isinstance(gradient, Tensor):
-            self._grad = gradient if before is None else before + gradient
-        elif before is None:
-            self._grad = new_tensor(gradient)
-        elif before._requires_grad:
-            self._grad = before.detach() + new_tensor(gradient)
-        else:
-            if 0 in before.array.strides:
-                from autokit.ops.inplace import refuse_change
-
-                refuse_change(before)
-            try:
-                before.array += gradient
-            except TypeError:  # of a sparse gradient, which CuPy's arrays do not add in place
-                np.add(before.array, gradient, out=before.array)
-
     def retain_grad(self) -> None:
         """Let ``.grad`` be filled although this tensor is no leaf."""
         if not self._requires_grad:
@@ -330,7 +315,7 @@ class Tensor:
         def retain(gradient: Tensor) -> None:
             tensor = me()
             if tensor is not None:
-                tensor._accumulate(gradient.clone() if gradient._requires_grad else copied(gradient.array))
+                tensor._grad = gradient.clone() if tensor._grad is None else tensor._grad + gradient
 
         self._node.own_hooks().retain = retain  # type: ignore[union-attr]
 

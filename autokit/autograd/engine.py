@@ -28,6 +28,7 @@ from autokit.current_gpu import SEVERAL
 from autokit.ops.blocks import copied
 from autokit.ops.large import add as sum_of
 from autokit.ops.large import add_to
+from autokit.ops.leaves import accumulate
 from autokit.ops.recording import OUTPUT, release, unchanged
 from autokit.ops.unbroadcast import fitted
 from autokit.tensor import Tensor, new_tensor
@@ -249,10 +250,10 @@ def flow(
                 watch.finish(leaf, gradient)
             elif not leaf._requires_grad:
                 continue  # it was frozen since
-            elif leaf._grad is None and not create_graph:
+            elif leaf._grad is None and not (create_graph or Hooks.turned_leaves):
                 leaf._grad = new_tensor(gradient)
             else:
-                leaf._accumulate(gradient)
+                accumulate(leaf, gradient)
     finally:
         state.grad_enabled = outside
         if gpus is not None:

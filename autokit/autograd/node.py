@@ -259,6 +259,8 @@ class Hooks:
     __slots__ = ("after", "before", "metadata", "result", "retain")
     on_leaves = False
     """Whether any leaf ever had a hook; as long as none has, a pass does not look for them."""
+    turned_leaves = False
+    """Whether any leaf ever lay in memory in another order than row by row, as its gradient then does."""
     threads = 0
     in_threads = False
     """Whether backward passes began in several threads, which may come to the same leaf at once."""

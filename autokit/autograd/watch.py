@@ -20,6 +20,7 @@ from autokit.current_gpu import SEVERAL, FollowingGPU
 from autokit.devices import copied
 from autokit.ops.custom import Parts
 from autokit.ops.hooks import arrived_at, as_many, as_tensor, checked_changes, refuse_returned
+from autokit.ops.leaves import accumulate
 from autokit.ops.unbroadcast import fitted
 from autokit.tensor import Tensor
 from autokit.thread_state import UNUSUAL, thread
@@ -171,7 +172,7 @@ class Watch:
             kept = bool(hooks) or around is not None
             shared = kept and leaf._grad is None and not isinstance(gradient, Tensor)
             with accumulating:
-                leaf._accumulate(copied(gradient) if shared else gradient)  # a hook may have kept it
+                accumulate(leaf, copied(gradient) if shared else gradient)  # a hook may have kept it
             if hooked:
                 for hook in tuple(leaf.__dict__.get("_post_accumulate_hooks", {}).values()):
                     refuse_returned(hook(leaf))

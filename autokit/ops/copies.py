@@ -77,5 +77,6 @@ def _unpickled(kind: type[Tensor], array: Any, requires_grad: bool, where: str) 
     tensor = object.__new__(kind)
     tensor.array = array if where == "cpu" else put_on(where, array)
     tensor._node = tensor._grad = tensor._storage = None
-    tensor._requires_grad = requires_grad
+    tensor._requires_grad = False
+    tensor.requires_grad = requires_grad
     return tensor

@@ -18,6 +18,7 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.autograd.modes import no_grad
+from autokit.autograd.node import Hooks
 from autokit.current_gpu import OnGPU
 from autokit.devices import beside, copied
 from autokit.dtypes import COMPLEX, HALVES
@@ -347,6 +348,7 @@ def set_data(tensor: Tensor, array: Any) -> None:
     if array is tensor.array:
         return
     tensor.array, tensor._storage = array, None
+    Hooks.turned_leaves |= not array.flags.c_contiguous
     if tensor._node is not None:
         # The node keeps the old elements, and a new one stands for the tensor with the new.
         before = new_tensor(array)

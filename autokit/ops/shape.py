@@ -22,6 +22,7 @@ from autokit.ops.recording import share_storage
 from autokit.ops.strides import strided
 from autokit.ops.warn import warn
 from autokit.tensor import Tensor, new_tensor
+from autokit.thread_state import thread
 
 # ---------------------------------------------------------------- another shape
 
@@ -387,14 +388,17 @@ def _of_itself(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """The form with a trailing underscore: the tensor takes over the shape of its own view."""
 
     def apply(self: Tensor, *arguments: Any, **settings: Any) -> Tensor:
+        from autokit.autograd.node import Hooks
         from autokit.ops.inplace import mark_changed, refuse_unrecorded
 
         refuse_unrecorded(self)
         before = new_tensor(self.array)
-        before._node, before._requires_grad = self._node, self._requires_grad
+        if thread.state.grad_enabled:
+            before._node, before._requires_grad = self._node, self._requires_grad
         result = function(before, *arguments, **settings)
         self.array = result.array
         self._node = result._node
+        Hooks.turned_leaves = True
         mark_changed(self)
         if self._node is not None:
             self._node.storage = self._storage

@@ -28,6 +28,7 @@ CASES = [
     ),
     otherwise("fill", lambda T, a: T.fill(a, 3), np.array([1.0, 2.0])),
     case("unsafe_split", lambda T, a: T.unsafe_split(a, 2), np.arange(5)),
+    case("unsafe_split_with_sizes", lambda T, a: T.unsafe_split_with_sizes(a, [2, 3]), np.arange(5)),
     case("unsafe_chunk", lambda T, a: a.unsafe_chunk(2), np.arange(5)),
     case("negative_", lambda T: T.negative_(T.ones(2))),
     case("addmv_", lambda T: T.addmv_(T.ones(2), T.ones(2, 2), T.ones(2))),
