@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from tests.support import chromium_path, require
+from tests.support import chromium_path, gpu_works, require
 
 # A test on a busy machine may be slow, so no example has a deadline; CI draws the same examples each time.
 settings.register_profile("local", deadline=None)
@@ -22,16 +22,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if marked and not gpu_works():
         for item in marked:
             item.add_marker(pytest.mark.skip(reason="needs a GPU that CuPy can use: pip install -e '.[gpu]'"))
-
-
-def gpu_works() -> bool:
-    """Whether CuPy finds a GPU."""
-    try:
-        import cupy
-
-        return cupy.cuda.runtime.getDeviceCount() > 0
-    except Exception:  # no CuPy, no driver, no device: each raises a type of its own
-        return False
 
 
 @pytest.fixture(params=["numpy", "compiled"])

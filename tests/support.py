@@ -71,6 +71,16 @@ def chromium_path() -> str:
     return next(path for name in _CHROMIUM_NAMES if (path := shutil.which(name)))
 
 
+def gpu_works() -> bool:
+    """Whether CuPy itself finds a GPU: autokit, which is tested, is not asked."""
+    try:
+        import cupy
+
+        return cupy.cuda.runtime.getDeviceCount() > 0
+    except Exception:  # no CuPy, no driver, no device: each raises a type of its own
+        return False
+
+
 def _is_here(name: str) -> bool:
     if name == "chromium":
         return any(shutil.which(candidate) for candidate in _CHROMIUM_NAMES)

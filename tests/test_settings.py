@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 import autokit
-from tests.support import require
+from tests.support import gpu_works, require
 
 require("torch")
 import torch  # noqa: E402
 
-no_gpu = pytest.mark.skipif(autokit.cuda.is_available(), reason="there is a GPU here")
+no_gpu = pytest.mark.skipif(gpu_works(), reason="there is a GPU here")
 
 
 @pytest.fixture(autouse=True)

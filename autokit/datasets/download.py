@@ -15,25 +15,17 @@ _AT_ONCE = 1 << 16
 _PATIENCE = 30  # seconds in which a server must say something
 
 
-def md5(path: Path) -> str:
-    """The checksum by which those who publish a dataset say what its files are."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
-
-
 def download(urls: Sequence[str], path: Path, checksum: str) -> None:
     """Get ``path`` from the first of the ``urls`` that gives it with this checksum.
 
-    A file that is there with the right checksum stays.  What arrives is written beside ``path`` and takes
-    its name only when it is whole, so an interrupted download leaves nothing.
+    What arrives is written beside ``path`` and takes its name only when it is whole, so an interrupted
+    download leaves nothing.
 
     Raises
     ------
     RuntimeError
         If none gives it; says what each answered, and where to put a file got elsewhere.
     """
-    if path.is_file() and md5(path) == checksum:
-        return
     path.parent.mkdir(parents=True, exist_ok=True)
     answers = []
     for url in urls:

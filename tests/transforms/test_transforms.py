@@ -274,6 +274,12 @@ def test_a_crop_of_the_whole_draws_nothing():
 # ---------------------------------------------------------------- what they say
 
 
+def test_one_after_the_other_in_the_order_given():
+    made = transforms.Compose([lambda x: x + 1, transforms.Lambda(lambda x: x * 10), transforms.ToTensor()])
+    assert made(np.zeros((1, 2, 1))).tolist() == [[[10.0, 10.0]]]
+    assert transforms.Compose([])(RGB) is RGB
+
+
 def test_reprs():
     made = transforms.Compose(
         [
