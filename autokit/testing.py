@@ -82,10 +82,6 @@ def assert_close(
     Greatest absolute difference: 0.5 at index (1,) (up to 1e-05 allowed)
     Greatest relative difference: 0.2 at index (1,) (up to 1.3e-06 allowed)
     """
-    if (rtol is None) != (atol is None):
-        raise ValueError(
-            f"rtol and atol must both be specified or both be unspecified, but got {rtol=} and {atol=}."
-        )
     checks = {"shape": True, "device": check_device, "dtype": check_dtype, "stride": check_stride}
     attributes = tuple(name for name, wanted in checks.items() if wanted)
     said = _difference(actual, expected, _Limits(rtol, atol, equal_nan, attributes))
@@ -116,12 +112,32 @@ def _is_sequence(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str)
 
 
+def _is_comparable(value: Any) -> bool:
+    return isinstance(value, Tensor | np.ndarray | np.generic | int | float | complex)
+
+
+def _not_to_compare(actual: Any, expected: Any) -> TypeError:
+    return TypeError(
+        f"No comparison pair was able to handle inputs of type {type(actual)} and {type(expected)}. "
+        "Give two tensors, two numbers, or two sequences or mappings of these."
+    )
+
+
 def _difference_of_tensors(actual: Any, expected: Any, limits: _Limits) -> str:
+    if actual is None or expected is None:
+        return "" if actual is expected else f"None mismatch: {actual} is not {expected}"
+    if not (_is_comparable(actual) and _is_comparable(expected)):
+        raise _not_to_compare(actual, expected)
     if isinstance(actual, bool) and isinstance(expected, bool):
         return "" if actual is expected else f"Booleans mismatch: {actual} is not {expected}"
     are_tensors = isinstance(actual, Tensor) or isinstance(expected, Tensor)
     if are_tensors and not (isinstance(actual, Tensor) and isinstance(expected, Tensor)):
-        return f"The types do not match: {type(actual).__name__} and {type(expected).__name__}"
+        raise _not_to_compare(actual, expected)
+    if (limits.rtol is None) != (limits.atol is None):
+        raise ValueError(
+            "rtol and atol must both be specified or both be unspecified, but got "
+            f"rtol={limits.rtol} and atol={limits.atol}."
+        )
     ours, theirs = (each if are_tensors else tensor(each, dtype=_widest(each)) for each in (actual, expected))
     for name in limits.attributes if are_tensors else ("shape",):
         a, b = getattr(ours, name), getattr(theirs, name)

@@ -74,4 +74,9 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
     if not isinstance(tensor, Iterable):
         raise RuntimeError("increment_version expect a Iterable[Tensor] as input")
     for each in (tensor,) if isinstance(tensor, Tensor) else tensor:
+        if not isinstance(each, Tensor):
+            raise RuntimeError(
+                "increment_version expects each element of the iterable to be a tensor, and one is of type "
+                f"{type(each).__name__}"
+            )
         mark_changed(each)

@@ -27,6 +27,19 @@ class Constraint:
         """How many of the last dimensions are looked at together."""
         return 0
 
+    @property
+    def is_discrete(self) -> bool:
+        """Whether the numbers lie apart."""
+        return False
+
+
+class Discrete(Constraint):
+    """A set of numbers that lie apart."""
+
+    @property
+    def is_discrete(self) -> bool:
+        return True
+
 
 class Real(Constraint):
     """All numbers but NaN."""
@@ -35,7 +48,7 @@ class Real(Constraint):
         return value == value
 
 
-class Boolean(Constraint):
+class Boolean(Discrete):
     """0 and 1."""
 
     def check(self, value: Any) -> Any:
@@ -95,7 +108,7 @@ class HalfOpenInterval(Constraint):
 
 
 @dataclass(frozen=True)
-class IntegerInterval(Constraint):
+class IntegerInterval(Discrete):
     """The whole numbers from one bound to another."""
 
     lower_bound: Any
@@ -106,7 +119,7 @@ class IntegerInterval(Constraint):
 
 
 @dataclass(frozen=True)
-class IntegerGreaterThan(Constraint):
+class IntegerGreaterThan(Discrete):
     """The whole numbers from a bound upwards."""
 
     lower_bound: Any
@@ -130,7 +143,7 @@ class Simplex(Vectors):
         return (value >= 0).all(-1) & ((value.sum(-1) - 1).abs() < 1e-6)
 
 
-class OneHot(Vectors):
+class OneHot(Vectors, Discrete):
     """Vectors of one 1 among zeros."""
 
     def check(self, value: Any) -> Any:
@@ -138,7 +151,7 @@ class OneHot(Vectors):
 
 
 @dataclass(frozen=True)
-class Multinomial(Vectors):
+class Multinomial(Vectors, Discrete):
     """Vectors of counts, which sum to at most a bound."""
 
     upper_bound: Any
@@ -154,12 +167,21 @@ class IndependentConstraint(Constraint):
     base: Constraint
     count: int
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.base, Constraint):
+            raise AssertionError(f"base_constraint must be a Constraint, got {type(self.base).__name__}")
+
     @property
     def event_dim(self) -> int:
         return self.base.event_dim + self.count
 
+    @property
+    def is_discrete(self) -> bool:
+        return self.base.is_discrete
+
     def check(self, value: Any) -> Any:
-        return self.base.check(value).flatten(-self.count).all(-1)
+        found = self.base.check(value)
+        return found.flatten(-self.count).all(-1) if self.count else found
 
     def __repr__(self) -> str:
         return f"IndependentConstraint({self.base!r}, {self.count})"
@@ -173,11 +195,49 @@ class Matrices(Constraint):
         return 2
 
 
-class LowerCholesky(Matrices):
+class Square(Matrices):
+    """Matrices with as many rows as columns."""
+
+    def check(self, value: Any) -> Any:
+        return autokit.full(value.shape[:-2], value.shape[-2] == value.shape[-1], device=value.device)
+
+
+class Symmetric(Square):
+    """Matrices that are their own transposes."""
+
+    def check(self, value: Any) -> Any:
+        square = super().check(value)
+        return autokit.isclose(value, value.mT, atol=1e-6).all(-2).all(-1) if holds(square) else square
+
+
+class PositiveSemidefinite(Symmetric):
+    """Symmetric matrices without negative eigenvalues."""
+
+    def check(self, value: Any) -> Any:
+        symmetric = super().check(value)
+        return autokit.linalg.eigvalsh(value).ge(0).all(-1) if holds(symmetric) else symmetric
+
+
+class PositiveDefinite(Symmetric):
+    """Symmetric matrices with positive eigenvalues."""
+
+    def check(self, value: Any) -> Any:
+        symmetric = super().check(value)
+        return autokit.linalg.cholesky_ex(value).info.eq(0) if holds(symmetric) else symmetric
+
+
+class LowerTriangular(Matrices):
+    """Matrices with zeros above the diagonal."""
+
+    def check(self, value: Any) -> Any:
+        return (value.tril() == value).flatten(-2).all(-1)
+
+
+class LowerCholesky(LowerTriangular):
     """Lower triangular matrices with a positive diagonal."""
 
     def check(self, value: Any) -> Any:
-        return (value.tril() == value).flatten(-2).all(-1) & (value.diagonal(0, -2, -1) > 0).all(-1)
+        return super().check(value) & (value.diagonal(0, -2, -1) > 0).all(-1)
 
 
 class CorrCholesky(LowerCholesky):
@@ -187,16 +247,6 @@ class CorrCholesky(LowerCholesky):
         away = (value.detach().norm(dim=-1) - 1).abs()
         most = autokit.finfo(value.dtype).eps * value.shape[-1] * 10
         return super().check(value) & (away <= most).all(-1)
-
-
-class PositiveDefinite(Matrices):
-    """Symmetric matrices with positive eigenvalues."""
-
-    def check(self, value: Any) -> Any:
-        symmetric = autokit.isclose(value, value.mT, atol=1e-6).all(-2).all(-1)
-        if not holds(symmetric):
-            return symmetric
-        return autokit.linalg.cholesky_ex(value).info.eq(0)
 
 
 @dataclass(frozen=True)
@@ -234,6 +284,10 @@ unit_interval = Interval(lower_bound=0.0, upper_bound=1.0)
 real_vector = IndependentConstraint(real, 1)
 simplex = Simplex()
 one_hot = OneHot()
+square = Square()
+symmetric = Symmetric()
+positive_semidefinite = PositiveSemidefinite()
+lower_triangular = LowerTriangular()
 lower_cholesky = LowerCholesky()
 corr_cholesky = CorrCholesky()
 positive_definite = PositiveDefinite()

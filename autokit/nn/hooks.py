@@ -367,9 +367,14 @@ class _WayBack:
 def _same_number(changed: Any, grads: tuple[Any, ...], wrong: str) -> tuple[Any, ...]:
     if changed is None:
         return grads
-    changed = changed if isinstance(changed, tuple | list) else (changed,)
     if len(changed) != len(grads):
         raise RuntimeError(f"Backward {wrong}, got {len(changed)}, but expected {len(grads)}")
+    for old, new in zip(grads, changed):
+        if isinstance(old, Tensor) and isinstance(new, Tensor) and old.shape != new.shape:
+            raise RuntimeError(
+                f"hook 'hook' has changed the size of value: from {list(old.shape)} to {list(new.shape)}; "
+                "return a tuple of gradients, one for each"
+            )
     return tuple(changed)
 
 

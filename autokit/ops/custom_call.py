@@ -90,7 +90,7 @@ def nothing() -> None:
 
 def check_dirty(ctx: FunctionCtx, operands: tuple[Tensor, ...], outputs: list[Any]) -> None:
     """Refuse a wrong ``mark_dirty``, and let arguments that are returned be tensors of their own."""
-    given, dirty = _ids(operands), _ids(ctx._dirty)
+    given, dirty, constant = _ids(operands), _ids(ctx._dirty), _ids(ctx._constant)
     if not dirty <= _ids(outputs):
         raise RuntimeError(
             "Some elements marked as dirty during the forward method were not returned as output. The inputs "
@@ -104,6 +104,8 @@ def check_dirty(ctx: FunctionCtx, operands: tuple[Tensor, ...], outputs: list[An
     for slot, output in enumerate(outputs):
         if id(output) in given and id(output) not in dirty:
             outputs[slot] = output.detach()
+            if id(output) in constant:
+                ctx._constant += (outputs[slot],)
 
 
 def positional(

@@ -211,6 +211,10 @@ def dlpack_device(self: Tensor) -> tuple[int, int]:
 
 def to_dlpack(tensor: Tensor) -> Any:
     """A capsule that hands the tensor's memory over to one other library."""
+    if not isinstance(tensor, Tensor):
+        raise TypeError(
+            f"_to_dlpack(): argument 'data' (position 1) must be Tensor, not {type(tensor).__name__}"
+        )
     return tensor.__dlpack__()
 
 

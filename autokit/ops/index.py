@@ -36,6 +36,8 @@ def plain_index(tensor: Tensor, index: Any, reads: bool = False) -> Any:
 
     Where it only ``reads``, a GPU's answer is not waited for.
     """
+    if index.__class__ is list and _is_of_dimensions(index):
+        index = tuple(index)
     entries = index if isinstance(index, tuple) else (index,)
     made = tuple([_entry(tensor, entry) for entry in entries])
     if not is_basic(made) and (not reads or tensor._requires_grad):
@@ -46,6 +48,14 @@ def plain_index(tensor: Tensor, index: Any, reads: bool = False) -> Any:
     if not isinstance(tensor.array, np.ndarray | Batch | MetaArray):
         _check_bounds(tensor.array.shape, made, reads)  # CuPy wraps around in silence
     return made
+
+
+def _is_of_dimensions(index: list[Any]) -> bool:
+    """Whether a list has an entry for each dimension, as a tuple has: one is more than a number."""
+    return len(index) < 32 and any(
+        entry is None or entry is Ellipsis or isinstance(entry, Tensor | Sequence | np.ndarray | slice)
+        for entry in index
+    )
 
 
 def _entry(tensor: Tensor, entry: Any) -> Any:
@@ -325,10 +335,10 @@ def getitem(input: Tensor, index: Any) -> Tensor:
     try:
         return plain_getitem(input, index=entries)
     except IndexError as error:
-        raise _index_error(input, entries, error) from None
+        raise index_error(input, entries, error) from None
 
 
-def _index_error(tensor: Tensor, entries: tuple[Any, ...], error: Exception) -> IndexError:
+def index_error(tensor: Tensor, entries: tuple[Any, ...], error: Exception) -> IndexError:
     used = sum(1 for entry in entries if entry is not None and entry is not Ellipsis)
     if used > tensor.array.ndim:
         if not tensor.array.ndim:

@@ -27,7 +27,7 @@ from autokit.ops import complex_numbers, overlaps
 from autokit.ops.convert import cast, converted
 from autokit.ops.errors import broadcast_message, describe, way_to_a_tensor
 from autokit.ops.gpu.arrays import is_writable
-from autokit.ops.index import is_basic, plain_getitem, plain_index, put, write
+from autokit.ops.index import index_error, is_basic, plain_getitem, plain_index, put, write
 from autokit.ops.names import Names, clearer
 from autokit.ops.operands import fitting, on_one_device
 from autokit.ops.overlaps import refuse_overlap, share_memory
@@ -297,13 +297,17 @@ def setitem(self: Tensor, index: Any, value: Any, fills: bool = False) -> None:
         if is_basic(entries) or not value.array.ndim:
             value = value.to(self.device)
         on_one_device(put.operation, (self, value))
-    if _is_recorded(self, (value,)):
-        with noted_change(self):
-            overwrite(self, put(as_it_was(self), value, index=entries))
-        return
     try:
+        if _is_recorded(self, (value,)):
+            with noted_change(self):
+                overwrite(self, put(as_it_was(self), value, index=entries))
+            return
         write(self.array, entries, value.array if isinstance(value, Tensor) else value)
-    except ValueError as error:
+    except IndexError as error:
+        raise index_error(self, entries, error) from None
+    except (ValueError, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and "could not broadcast" not in str(error):
+            raise
         part = plain_getitem(self.detach(), index=entries).shape
         raise RuntimeError(
             f"shape mismatch: value tensor of shape {list(value.shape)} cannot be broadcast to indexing "

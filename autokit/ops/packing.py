@@ -180,6 +180,11 @@ class saved_tensors_hooks:
             keep(node, "out", self.pack(node.result()))  # type: ignore[arg-type]
 
     def __enter__(self) -> saved_tensors_hooks:
+        if not (callable(self.pack_hook) and callable(self.unpack_hook)):
+            raise TypeError(
+                "saved_tensors_hooks(): both hooks must be functions, and they are of type "
+                f"{type(self.pack_hook).__name__} and {type(self.unpack_hook).__name__}"
+            )
         state = thread.state
         if state.packing_refused:
             raise RuntimeError(state.packing_refused)

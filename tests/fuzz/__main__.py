@@ -42,6 +42,9 @@ SPACES = {
     **{name: name.rpartition(".")[2] for name in ("nn.functional", "linalg", "special", "fft")},
     **dict.fromkeys(["nn", "nn.init", "nn.utils", "nn.utils.rnn", "optim", "optim.lr_scheduler"], "programs"),
     **dict.fromkeys(["sparse", "distributions", "func", "autograd.functional", "utils.data"], "programs"),
+    **dict.fromkeys(["nn.utils.parametrize", "nn.utils.parametrizations", "nn.utils.prune"], "programs"),
+    **dict.fromkeys(["autograd", "autograd.graph", "autograd.forward_ad", "optim.swa_utils"], "programs"),
+    **dict.fromkeys(["distributions.constraints", "utils.checkpoint", "random", "testing"], "programs"),
 }
 """Where public names stand, and how the fuzzer calls those there."""
 

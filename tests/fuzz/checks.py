@@ -37,7 +37,7 @@ import torch
 
 import autokit
 from tests.fuzz.calls import Call
-from tests.fuzz.compare import TOLERANCE, Outcome, TimedOut, limited, random_seed, run
+from tests.fuzz.compare import TOLERANCE, Outcome, TimedOut, limited, names_for, random_seed, run
 from tests.fuzz.limits import LIMITS, numbers
 from tests.ops.case import flat
 
@@ -302,7 +302,7 @@ class _Forward:
         ends = [end for end in flat(ours.results) if isinstance(end, autokit.Tensor)]
         self.learning = [n for n, end in enumerate(ends) if end.requires_grad]
         self.weights = [random_seed(n, ends[place]) for n, place in enumerate(self.learning)]
-        self.names = {"T": torch, "inf": float("inf"), "nan": float("nan")}
+        self.names = names_for(torch)
         self.tensors = {name: eval(_as_float64(source), self.names) for name, source in call.tensors.items()}
         self.of_halves = "float16" in str(call)
         self.expression = compile(_as_float64(call.expression), "<call>", "eval")
@@ -367,7 +367,7 @@ def _are_slopes(gradient: Any, other: Any, operand: Any, forward: _Forward, name
 
 def _arguments(call: Call) -> tuple[list[Any], dict[str, Any]]:
     """The arguments of the call in PyTorch, the tensor of a method first."""
-    names = {"T": torch, "inf": float("inf"), "nan": float("nan")}
+    names = names_for(torch)
     names |= {name: eval(source, names) for name, source in call.tensors.items()}
     node = ast.parse(call.expression, mode="eval").body
     assert isinstance(node, ast.Call)

@@ -6,14 +6,16 @@ import re
 import signal
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+import torch.nn.utils.prune
 
 import autokit
+import autokit.nn.utils.prune
 from tests.fuzz.calls import Call
 from tests.ops.case import flat
 
@@ -79,9 +81,20 @@ def limited(library: Any) -> Iterator[None]:
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
+def names_for(library: Any) -> dict[str, Any]:
+    """What the names in a call stand for: ``T`` for the library."""
+    return {"T": library, "inf": float("inf"), "nan": float("nan"), "within": _within}
+
+
+def _within(context: Any, compute: Callable[[], Any]) -> Any:
+    """``compute()`` inside a ``with``, which no expression can hold."""
+    with context:
+        return compute()
+
+
 def run(library: Any, call: Call, signs: list[np.ndarray] | None = None) -> Outcome:
     """Run ``call`` in ``library``, its gradients too, where ``signs`` turn what arrives at the results."""
-    names = {"T": library, "inf": float("inf"), "nan": float("nan")}
+    names = names_for(library)
     with limited(library):
         start = time.perf_counter()
         try:
@@ -126,11 +139,15 @@ def difference(name: str, call: Call) -> tuple[str, str] | None:
     theirs, ours = run(torch, call), run(autokit, call)
     factor = 30 if ILL_CONDITIONED.search(name) else 1
     try:
-        return _compare(ours, theirs, name.startswith("empty") or name == "new_empty", str(call), factor)
+        return _compare(
+            ours, theirs, UNSET.search(f"{name} {call.expression}") is not None, str(call), factor
+        )
     except (KeyError, AttributeError) as error:  # a tensor that is not whole, as of a dtype that has no name
         return "result", f"broken: {_said(error)}"
 
 
+UNSET = re.compile(r"^(new_)?empty|\b[A-Z]\w*Tensor\(-?\d")
+"""What gives what was in memory."""
 ILL_CONDITIONED = re.compile(
     "inv|matrix_power|solve|lstsq|cond|eig|svd|lu_|cov|corrcoef|renorm|matrix_exp|det|cholesky|normalize|_norm"
 )

@@ -33,7 +33,7 @@ import torch
 
 import autokit
 from tests.fuzz.calls import Call
-from tests.fuzz.compare import Outcome, difference, run
+from tests.fuzz.compare import Outcome, difference, names_for, run
 from tests.ops.case import flat
 
 
@@ -205,7 +205,7 @@ def _as_the_largest(_: str, call: Call) -> bool:
 
 def _on_meta(_: str, call: Call) -> bool:
     ours = run(autokit, call)
-    names = {"T": torch, "inf": float("inf"), "nan": float("nan")}
+    names = names_for(torch)
     made = {name: eval(source, names).detach().to("meta") for name, source in call.tensors.items()}
     try:
         theirs = flat(eval(call.expression, {**names, **made}))
@@ -224,7 +224,7 @@ def _nothing_read(_: str, call: Call) -> bool:
         by_place.insert(0, node.func.value)
     operand = given["input"] if "input" in given else by_place.pop(0)
     indices = given["indices"] if "indices" in given else by_place.pop(0)
-    names = {"T": torch, "inf": float("inf"), "nan": float("nan")}
+    names = names_for(torch)
     names |= {name: eval(source, names) for name, source in call.tensors.items()}
     try:
         return not eval(f"({ast.unparse(operand)})[tuple({ast.unparse(indices)})]", names).numel()

@@ -7,8 +7,9 @@
 * ``{n bX<c}``: integers below the size that a letter stands for;
 * ``{# c}``: that size itself; ``{1..3}``: a whole number; ``{True|False}``: one of these.
 
-What stands by keyword may be left out.  A name may be drawn too: ``.{exp|sin}(``.  ``LAYER <- INPUTS``
-makes a layer, calls it, and looks at what it says of itself, its parameters and its buffers.
+``within(CONTEXT, lambda: ...)`` computes inside a ``with``.  What stands by keyword may be left out.  A name
+may be drawn too: ``.{exp|sin}(``.  ``LAYER <- INPUTS`` makes a layer, calls it, and looks at what it says of
+itself, its parameters and its buffers.
 """
 
 from __future__ import annotations

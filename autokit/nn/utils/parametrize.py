@@ -230,8 +230,8 @@ def register_parametrization(
 
 def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
     """Whether ``module`` has parametrized tensors, or this one."""
-    found = module._modules.get("parametrizations")
-    if not isinstance(found, ModuleDict) or not isinstance(module, _Parametrized):
+    found = module._modules.get("parametrizations") if isinstance(module, _Parametrized) else None
+    if not isinstance(found, ModuleDict):
         return False
     return tensor_name in found if tensor_name is not None else len(found) > 0
 
