@@ -126,6 +126,25 @@ _INSTEAD = {
         "sampled_addmm": "the product of dense matrices, and its values at the places",
         "spdiags": "torch.diag(x).to_sparse()",
     },
+    "torch.autograd": {
+        "NestedIOFunction": "torch.autograd.Function, which takes and returns several tensors"
+    },
+    "torch.autograd.function": {
+        "InplaceFunction": "torch.autograd.Function, and ctx.mark_dirty in its forward",
+        "NestedIOFunction": "torch.autograd.Function, which takes and returns several tensors",
+        **dict.fromkeys(("BackwardCFunction", "FunctionMeta"), "torch.autograd.Function"),
+    },
+    "torch.autograd.gradcheck": dict.fromkeys(
+        ("get_analytical_jacobian", "get_numerical_jacobian", "get_numerical_jacobian_wrt_specific_input"),
+        "torch.autograd.gradcheck, or torch.func.jacrev",
+    ),
+    "torch.autograd.graph": {"region_activation_memory_budget": "torch.utils.checkpoint.checkpoint"},
+    "torch.func": {"rearrange": "einops.rearrange, which takes tensors"},
+    "torch.utils.checkpoint": dict.fromkeys(
+        ("CheckpointPolicy", "SelectiveCheckpointContext", "create_selective_checkpoint_contexts"),
+        "checkpoint(function, x, use_reentrant=False) around what is to be computed again, and none around "
+        "what is to be kept",
+    ),
     "torch.jit": {"ScriptModule": "torch.nn.Module"},
     "torch.testing": {"assert_allclose": "torch.testing.assert_close"},
     "torch.nn": {
@@ -182,7 +201,10 @@ _ELSEWHERE = {
         "placeholder": "a tensor",
         "require_grad": "requires_grad=True",
     },
-    "torch.autograd": {"profiler": "%%prun, or the standard library's cProfile"},
+    "torch.autograd": {
+        "anomaly_mode": "torch.autograd.detect_anomaly, and torch.autograd.set_detect_anomaly",
+        "profiler": "%%prun, or the standard library's cProfile",
+    },
     "torch.utils": {
         "model_zoo": "the model's own code, and torch.load of its weights",
         "collect_env": "`autokit doctor`",

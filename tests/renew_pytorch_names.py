@@ -15,11 +15,13 @@ from typing import Any
 FILE = Path(__file__).parent.parent / "autokit" / "pytorch_names.txt"
 
 MODULES = """
-    torch torch.accelerator torch.amp torch.autograd torch.autograd.functional torch.backends
-    torch.backends.cuda torch.backends.cudnn torch.backends.mps torch.cuda torch.distributions torch.fft
-    torch.func torch.hub torch.jit torch.linalg torch.mps torch.nn torch.nn.functional torch.nn.init
-    torch.nn.utils torch.nn.utils.rnn torch.optim torch.optim.lr_scheduler torch.optim.swa_utils torch.random
-    torch.sparse torch.special torch.testing torch.utils torch.utils.checkpoint torch.utils.data
+    torch torch.accelerator torch.amp torch.autograd torch.autograd.forward_ad torch.autograd.function
+    torch.autograd.functional torch.autograd.grad_mode torch.autograd.gradcheck torch.autograd.graph
+    torch.autograd.variable torch.backends torch.backends.cuda torch.backends.cudnn torch.backends.mps
+    torch.cuda torch.distributions torch.fft torch.func torch.hub torch.jit torch.linalg torch.mps torch.nn
+    torch.nn.functional torch.nn.init torch.nn.utils torch.nn.utils.rnn torch.optim torch.optim.lr_scheduler
+    torch.optim.swa_utils torch.random torch.sparse torch.special torch.testing torch.utils
+    torch.utils.checkpoint torch.utils.data
 """.split()  # noqa: SIM905
 """The modules whose names are written down."""
 

@@ -37,6 +37,7 @@ LAYERS = (
         "late_errors",
         "gpu_memory",
         "meta_array",
+        "idle_modes",
         "new_thread",
         "sparse_array",
     },

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import pickle
 import subprocess
 import sys
@@ -155,6 +156,25 @@ def test_a_module_explains_what_it_has_not(make: type, name: str, message: str):
     with pytest.raises(AttributeError) as caught:
         getattr(make(), name)
     assert message in str(caught.value)
+
+
+AUTOGRAD = [
+    *("torch.autograd", "torch.autograd.forward_ad", "torch.autograd.function", "torch.autograd.functional"),
+    *("torch.autograd.grad_mode", "torch.autograd.gradcheck", "torch.autograd.graph", "torch.func"),
+    *("torch.autograd.variable", "torch.utils.checkpoint"),
+]
+
+
+@pytest.mark.parametrize("space", AUTOGRAD)
+def test_each_public_name_of_autograd_is_there_or_says_what_to_use(space: str):
+    require("torch")
+    theirs = importlib.import_module(space)
+    ours = importlib.import_module(space.replace("torch", "autokit", 1))
+    for name in [name for name in getattr(theirs, "__all__", dir(theirs)) if not name.startswith("_")]:
+        if not hasattr(ours, name):
+            assert name in missing.pytorch_names()[space], name
+            with pytest.raises(AttributeError, match=rf"PyTorch has {space}.{name}, autokit has not"):
+                getattr(ours, name)
 
 
 def test_names_are_read_without_pytorch():

@@ -25,13 +25,16 @@ _LAZY = {
     "Function": "autokit.autograd.function",
     "Variable": "autokit.tensortypes",
     "detect_anomaly": "autokit.debug.anomaly",
+    "enforce_grad_layout_policy": "autokit.idle_modes",
     "forward_ad": "autokit.autograd",
     "function": "autokit.autograd",
     "functional": "autokit.autograd",
     "grad_mode": "autokit.autograd",
     "gradcheck": "autokit.autograd",
     "gradgradcheck": "autokit.func.gradcheck",
+    "is_multithreading_enabled": "autokit.idle_modes",
     "set_detect_anomaly": "autokit.debug.anomaly",
+    "set_multithreading_enabled": "autokit.idle_modes",
     "variable": "autokit.autograd",
 }
 """Names that load more than the engine, and where they are."""

@@ -15,12 +15,15 @@ from typing import Any
 
 from autokit.autograd.modes import no_grad
 from autokit.autograd.node import Node
+from autokit.missing import names_of
 from autokit.ops.custom import held
 from autokit.ops.custom_call import check_dirty, nothing, positional, record_call
 from autokit.ops.packing import SavedTensor, saved_by
 from autokit.ops.rules import Operation
 from autokit.tensor import Tensor
 from autokit.thread_state import thread
+
+__getattr__ = names_of("torch.autograd.function")
 
 
 class FunctionCtx:

@@ -8,6 +8,9 @@ from types import ModuleType
 from typing import Any
 
 from autokit.func.gradcheck import GradcheckError, gradcheck, gradgradcheck
+from autokit.missing import names_of
+
+__getattr__ = names_of("torch.autograd.gradcheck")
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 

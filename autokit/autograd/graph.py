@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autokit.autograd.node import Node, accumulator
+from autokit import missing
+from autokit.autograd.node import Node
+from autokit.ops.ends import accumulator
 from autokit.ops.inplace import mark_changed
 from autokit.ops.multi_hooks import register_multi_grad_hook
 from autokit.ops.packing import (
@@ -22,6 +24,8 @@ from autokit.ops.packing import (
     saved_tensors_hooks,
 )
 from autokit.tensor import Tensor, new_tensor
+
+__getattr__ = missing.names_of("torch.autograd.graph")
 
 __all__ = [
     "GradientEdge",

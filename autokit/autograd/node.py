@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from functools import cache
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary, ref
+from weakref import WeakKeyDictionary
 
 from autokit.tensor import Literal, RemovableHandle, Tensor, new_tensor
 
@@ -49,7 +49,7 @@ class Node:
     sequence : int
         When it was made.  What a node was made from is always older.
     code, instruction
-        Where in the learner's program it was made; see :func:`source_line`.
+        Where in the learner's program it was made; see :func:`autokit.ops.recording.source_line`.
     scope
         The modules whose ``forward`` was running; see ``modes``.
     storage : Storage or None
@@ -146,12 +146,14 @@ class Node:
         return result
 
     @property
-    def next_functions(self) -> tuple[tuple[Node | AccumulateGrad | None, int], ...]:
+    def next_functions(self) -> tuple[tuple[Any, int], ...]:
         """Where its gradients go, as PyTorch lists it: pairs of a node, and which of its results it is.
 
         As there, a change of dtype that the program did not ask for belongs to what needed it.
         """
-        shown: list[tuple[Node | AccumulateGrad | None, int]] = []
+        from autokit.ops.ends import accumulator
+
+        shown: list[tuple[Any, int]] = []
         targets = self.targets
         for place in self.shown_places():
             target = targets[place]
@@ -212,6 +214,17 @@ class Node:
         if self.hooks is None:
             self.hooks = Hooks()
         return self.hooks
+
+    requires_grad = True  # PyTorch makes nodes of others too
+
+    def _sequence_nr(self) -> int:
+        return self.sequence
+
+    @property
+    def _input_metadata(self) -> tuple[Any, ...]:
+        from autokit.ops.ends import metadata_of
+
+        return metadata_of(self.owner)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError(f"cannot pickle '{self.kind}' object")
@@ -283,55 +296,3 @@ FREED = (
 
 NAMES: WeakKeyDictionary[Node, str] = WeakKeyDictionary()
 """The names that the learner gave to results: ``y.name = "hidden"``."""
-
-
-class AccumulateGrad:
-    """The end of the graph at a leaf, where its gradient is added to ``.grad``.
-
-    The engine sends gradients straight to the leaf; this object only shows
-    that end in ``next_functions``.
-    """
-
-    __slots__ = ("__weakref__", "variable")
-    __module__ = "builtins"  # so its type is shown as in PyTorch, as that of a node is
-
-    def __init__(self, variable: Tensor) -> None:
-        self.variable = variable
-
-    next_functions = ()
-
-    def name(self) -> str:
-        """PyTorch's name of this kind of node."""
-        return "torch::autograd::AccumulateGrad"
-
-    def own_hooks(self) -> Hooks:
-        """Its hooks, which stay with the leaf."""
-        Hooks.on_leaves = True
-        return self.variable.__dict__.setdefault("_accumulator_hooks", Hooks())
-
-    metadata, register_hook, register_prehook = Node.metadata, Node.register_hook, Node.register_prehook
-
-    def __repr__(self) -> str:
-        return "<AccumulateGrad>"
-
-
-def accumulator(leaf: Tensor) -> AccumulateGrad:
-    """The one ``AccumulateGrad`` of ``leaf``, for as long as somebody holds it."""
-    known = leaf.__dict__.get("_accumulator", lambda: None)()
-    if known is None:
-        known = AccumulateGrad(leaf)
-        leaf.__dict__["_accumulator"] = ref(known)
-    return known
-
-
-def source_line(code: Any, instruction: int) -> tuple[str, int, str] | None:
-    """File, line number and text of the program line at ``instruction`` of ``code``."""
-    import linecache
-
-    if code is None:
-        return None
-    line = code.co_firstlineno
-    for start, stop, number in code.co_lines():
-        if start <= instruction < stop and number is not None:
-            line = number
-    return code.co_filename, line, linecache.getline(code.co_filename, line).strip()

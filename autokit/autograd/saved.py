@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from autokit import dtypes
-from autokit.autograd.node import FREED, NODES, Node, source_line
+from autokit.autograd.node import FREED, NODES, Node
 from autokit.ops.errors import ChangedSince
-from autokit.ops.recording import INFERENCE_SAVED, OUTPUT
+from autokit.ops.recording import INFERENCE_SAVED, OUTPUT, source_line
 from autokit.tensor import Tensor
 
 

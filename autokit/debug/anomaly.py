@@ -13,14 +13,14 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from autokit.autograd.node import Node, source_line
+from autokit.autograd.node import Node
 from autokit.batches.batch import of_all_samples
 from autokit.devices import to_numpy
 from autokit.dtypes import DIFFERENTIABLE
 from autokit.ops.custom import Parts
 from autokit.ops.errors import describe
 from autokit.ops.gpu.arrays import any_of
-from autokit.ops.recording import OUR_FILES
+from autokit.ops.recording import OUR_FILES, source_line
 from autokit.ops.sparse_array import SparseArray
 from autokit.tensor import Tensor
 from autokit.thread_state import thread

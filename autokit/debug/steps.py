@@ -7,11 +7,11 @@ from typing import Any
 
 from autokit.autograd import seeds
 from autokit.autograd.engine import flow
-from autokit.autograd.node import Node, source_line
+from autokit.autograd.node import Node
 from autokit.autograd.watch import Watch
 from autokit.batches.batch import of_all_samples
 from autokit.devices import to_numpy
-from autokit.ops.recording import free
+from autokit.ops.recording import free, source_line
 from autokit.tensor import Tensor, new_tensor
 
 

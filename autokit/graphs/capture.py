@@ -15,7 +15,6 @@ from typing import Any
 
 from autokit import dtypes
 from autokit.autograd.node import Node as EngineNode
-from autokit.autograd.node import source_line
 from autokit.current_gpu import computing_beside
 from autokit.graphs.model import Edge, Graph, Group, Node, Source, Summary, name_of
 from autokit.graphs.names import Names, namespaces_in_sight
@@ -24,7 +23,7 @@ from autokit.graphs.view import make_view
 from autokit.graphs.way_back import way_back
 from autokit.graphs.words import fill, put_in
 from autokit.nn.module import Module
-from autokit.ops.recording import OUTPUT
+from autokit.ops.recording import OUTPUT, source_line
 from autokit.tensor import Literal, Tensor
 
 OPERATIONS_SHOWN = 1000

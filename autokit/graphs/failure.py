@@ -16,13 +16,12 @@ from types import FrameType, TracebackType
 from typing import Any
 
 from autokit.autograd.node import Node as EngineNode
-from autokit.autograd.node import source_line
 from autokit.graphs.capture import OPERATIONS_DRAWN, Builder, shown_source
 from autokit.graphs.model import Edge, Graph, Node, Source
 from autokit.graphs.names import Names, namespaces_in_sight, not_hidden
 from autokit.graphs.view import make_view
 from autokit.ops.names import OPERANDS
-from autokit.ops.recording import OUR_FILES
+from autokit.ops.recording import OUR_FILES, source_line
 from autokit.ops.rules import Operation
 from autokit.tensor import Tensor
 

@@ -211,6 +211,19 @@ def calling_line() -> tuple[Any, int]:
     return frame.f_code, frame.f_lasti
 
 
+def source_line(code: Any, instruction: int) -> tuple[str, int, str] | None:
+    """File, line number and text of the program line at ``instruction`` of ``code``."""
+    import linecache
+
+    if code is None:
+        return None
+    line = code.co_firstlineno
+    for start, stop, number in code.co_lines():
+        if start <= instruction < stop and number is not None:
+            line = number
+    return code.co_filename, line, linecache.getline(code.co_filename, line).strip()
+
+
 def share_storage(base: Tensor, result: Tensor) -> Tensor:
     """Let ``result``, made by a view of ``base``, follow in-place changes where they share memory."""
     memory = result.array.base

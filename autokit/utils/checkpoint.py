@@ -20,10 +20,13 @@ from autokit import random
 from autokit.autograd import Function, backward
 from autokit.autograd.modes import enable_grad
 from autokit.autograd.watch import Watch
+from autokit.missing import names_of
 from autokit.ops.custom_call import Saved
 from autokit.ops.packing import saved_tensors_hooks
 from autokit.tensor import Tensor
 from autokit.thread_state import thread
+
+__getattr__ = names_of("torch.utils.checkpoint")
 
 __all__ = [
     "CheckpointError",

@@ -302,3 +302,45 @@ def test_an_increment_of_the_version_is_a_change():
         T.autograd.graph.increment_version(y)
         with pytest.raises(RuntimeError, match="modified by an inplace operation"):
             y.sum().backward()
+
+
+def test_nodes_tell_what_arrives_at_them():
+    def program(T: Any) -> list[Any]:
+        class Both(T.autograd.Function):
+            @staticmethod
+            def forward(ctx: Any, x: Any) -> Any:
+                return x * 2, x.sum()
+
+            @staticmethod
+            def backward(ctx: Any, *gradients: Any) -> Any:
+                return gradients[0]
+
+        leaf = T.ones(2, 3, requires_grad=True)
+        y = leaf * 2
+        large = T.ones(40, 50, requires_grad=True, dtype=T.float64).sin()
+        pair = Both.apply(y)
+        total = y.sum()
+        nodes = [y.grad_fn, total.grad_fn, large.grad_fn, y.grad_fn.next_functions[0][0], pair[0].grad_fn]
+        assert y.grad_fn._sequence_nr() < total.grad_fn._sequence_nr() < nodes[3]._sequence_nr()
+        return [
+            [(list(one.shape), str(one.dtype), str(one.device), one.is_nested_tensor) for one in each]
+            + [node.requires_grad]
+            for node, each in ((node, node._input_metadata) for node in nodes)
+        ]
+
+    both(program)
+
+
+def test_modes_that_change_nothing_can_be_set():
+    def program(T: Any) -> list[Any]:
+        seen = [T.autograd.is_multithreading_enabled()]
+        with T.autograd.set_multithreading_enabled(False), T.autograd.enforce_grad_layout_policy(False):
+            seen.append(T.autograd.is_multithreading_enabled())
+        T.autograd.grad_mode.set_multithreading_enabled(False)
+        seen.append(T.autograd.is_multithreading_enabled())
+        T.autograd.set_multithreading_enabled(True)
+        with pytest.raises(TypeError):
+            T.autograd.set_multithreading_enabled("yes")
+        return [*seen, T.autograd.is_multithreading_enabled()]
+
+    both(program)

@@ -17,6 +17,11 @@ from tests.func.programs import assert_same
 PROGRAMS = {
     "grad": "show(F.grad(T.sin)(s))",
     "grad of grad": "show(F.grad(F.grad(lambda x: x**3))(s), F.grad(F.grad(F.grad(T.sin)))(s))",
+    "functionalized": "f = lambda x: x.clone().add_(1).view(-1).mul_(x.reshape(-1)).sum()\n"
+    "show(F.functionalize(f)(x), F.grad(F.functionalize(f, remove='mutations_and_views'))(x))\n"
+    "F.functionalize(lambda x: x.add_(1))(x); show(x)",
+    "functionalized wrongly": "refused(lambda: F.functionalize(T.sin, remove='all')(x))",
+    "what a transform holds": "F.vmap(lambda r: (show(F.debug_unwrap(r)), r)[1])(x)",
     "argnums": "f = lambda a, b: (a * b**2).sum()\nshow(F.grad(f, 1)(x, y), F.grad(f, (0, 1))(x, y), "
     "F.grad(f, -1)(x, y))",
     "has_aux": "show(F.grad(lambda x: (x.sum(), {'a': x * 2}), has_aux=True)(x))",

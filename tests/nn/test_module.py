@@ -10,7 +10,7 @@ import pytest
 
 import autokit as ak
 from autokit import nn
-from autokit.autograd.node import source_line
+from autokit.ops.recording import source_line
 from autokit.thread_state import thread
 from tests.nn.twins import assert_close, twins
 from tests.support import require
