@@ -59,8 +59,14 @@ def add_to(into: Any, a: Any) -> Any:
         _lie_alike(into, a)
         and shared("native_loops.add_to", (into.reshape(-1), a.reshape(-1)), (0, 1), BLOCK)
     ):
-        try:
-            into += a
-        except TypeError:  # of a sparse gradient, which CuPy's arrays do not add in place
-            into = np.add(into, a, out=into)
+        into = add_in_place(into, a)
+    return into
+
+
+def add_in_place(into: Any, a: Any) -> Any:
+    """``into += a``, also for a sparse ``a``, which CuPy's arrays do not take in place."""
+    try:
+        into += a
+    except TypeError:
+        into = np.add(into, a, out=into)
     return into

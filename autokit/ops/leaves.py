@@ -16,8 +16,10 @@ from autokit.formats import contiguous_format
 from autokit.memory import clock
 from autokit.ops.convert import clone
 from autokit.ops.inplace import copy_, refuse_change
+from autokit.ops.large import add_in_place
 from autokit.ops.overlaps import is_dense, repeats
 from autokit.ops.recording import storage_of
+from autokit.ops.sparse_array import SparseArray
 from autokit.tensor import Tensor, new_tensor
 
 
@@ -35,13 +37,13 @@ def accumulate(leaf: Tensor, gradient: Any) -> None:
     else:
         if 0 in before.array.strides:
             refuse_change(before.detach())
-        before.array += gradient
+        before.array = add_in_place(before.array, gradient)
         storage_of(before).note((next(clock), None, 0))
 
 
 def _laid_as(leaf: Any, gradient: Any) -> Any:
-    """``gradient`` as it should lie in memory beside ``leaf``, an array."""
-    if leaf.flags.c_contiguous or repeats(leaf) or not is_dense(leaf):
+    """``gradient`` as it should lie in memory beside ``leaf``, an array; a sparse one as it is."""
+    if gradient.__class__ is SparseArray or leaf.flags.c_contiguous or repeats(leaf) or not is_dense(leaf):
         return contiguous(gradient)
     if gradient.strides == leaf.strides:
         return gradient

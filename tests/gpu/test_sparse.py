@@ -177,6 +177,14 @@ def test_sparse_and_dense_gradients_of_one_table_add_up(dense_first: bool, passe
     assert weight.grad.tolist() == [[0, 2], [6, 8], [8, 10], [12, 14]]
 
 
+def test_the_sparse_gradient_of_a_turned_table_stays_sparse():
+    weight = torch.zeros(2, 4, device="cuda").t().requires_grad_()
+    weight.register_hook(lambda gradient: gradient)  # with hooks a leaf's gradient comes by another way
+    read = nn.functional.embedding(torch.tensor([1, 1], device="cuda"), weight, sparse=True)
+    read.sum().backward()
+    assert weight.grad.is_sparse and weight.grad.to_dense().tolist() == [[0, 0], [2, 2], [0, 0], [0, 0]]
+
+
 def test_pictures_of_it():
     a = matrix("cuda", learns=True)[0]
     made = (a @ torch.ones(3, 1, device="cuda")).sum()
