@@ -71,6 +71,13 @@ def run_backward(
 
         ends: list[Any] = [root.result() if isinstance(root, Node) else root for root in roots]
         raise full([end for end in ends if end is not None], error) from None
+    except RuntimeError as error:
+        stop = (
+            error.__cause__
+        )  # what a hook raised must not look like the end of a generator, such as flow is
+        if isinstance(stop, StopIteration) and stop.__traceback__.tb_frame.f_code is flow.__code__:  # type: ignore[union-attr]
+            raise stop from None
+        raise
     finally:
         state.depth -= 1
     return watch.found

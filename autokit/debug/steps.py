@@ -13,6 +13,7 @@ from autokit.batches.batch import of_all_samples
 from autokit.devices import to_numpy
 from autokit.ops.recording import free, source_line
 from autokit.tensor import Tensor, new_tensor
+from autokit.thread_state import thread
 
 
 class Step:
@@ -90,8 +91,8 @@ def steps(output: Tensor, gradient: Tensor | None = None, *, retain_graph: bool 
 
     Each node is yielded before it runs, newest first, as the engine takes
     them.  Its :attr:`Step.gradient` can be changed.  The loop may be left at
-    any point: until the last node has run, no ``.grad`` has changed and no
-    saved value was freed.
+    any point: until the last node has run, no leaf's ``.grad`` has changed and
+    no saved value was freed.  Hooks of the nodes that ran have run.
 
     Parameters
     ----------
@@ -105,7 +106,7 @@ def steps(output: Tensor, gradient: Tensor | None = None, *, retain_graph: bool 
     Raises
     ------
     RuntimeError
-        As ``backward()`` does: no graph, a freed one, a value changed since.
+        As ``backward()`` does: no graph, a freed one, a value changed since, NaN in anomaly mode.
 
     Examples
     --------
@@ -121,7 +122,8 @@ def steps(output: Tensor, gradient: Tensor | None = None, *, retain_graph: bool 
     """
     begin = seeds([output], gradient, False)
     root = output._node or output
-    return _walk(flow([root], begin, Watch([root], stepping=True)), retain_graph)
+    watch = Watch([root], listener=thread.state.listener, stepping=True)
+    return _walk(flow([root], begin, watch), retain_graph)
 
 
 def _walk(passing: Any, retain_graph: bool) -> Iterator[Step]:
@@ -139,4 +141,6 @@ def _walk(passing: Any, retain_graph: bool) -> Iterator[Step]:
             for node in walked:
                 free(node)
     finally:
+        recorded = thread.state.grad_enabled
         passing.close()
+        thread.state.grad_enabled = recorded  # as it is where the loop is left, not where it began

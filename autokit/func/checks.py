@@ -22,6 +22,18 @@ class GradcheckError(RuntimeError):
     """A gradient is not what differences say, or not what a gradient has to be."""
 
 
+def in_a_tuple(made: Any) -> tuple[Tensor, ...]:
+    """What a function returned that is to be checked, a tensor or several of them."""
+    outputs = tuple(made) if isinstance(made, tuple | list) else (made,)
+    for one in outputs:
+        if not isinstance(one, Tensor):
+            raise AttributeError(
+                f"'{type(one).__name__}' object has no attribute 'requires_grad': a function to be checked "
+                "returns a tensor, or a tuple of tensors"
+            )
+    return outputs
+
+
 class Check:
     """The check of one function at one point."""
 
@@ -61,8 +73,7 @@ class Check:
 
     def run(self) -> tuple[Any, ...]:
         """What the function returns, in a tuple."""
-        made = self.func(*self.inputs)
-        return tuple(made) if isinstance(made, tuple | list) else (made,)
+        return in_a_tuple(self.func(*self.inputs))
 
     def gradients(self, outputs: list[Tensor], seeds: list[Tensor]) -> list[np.ndarray]:
         """The gradient by each input that requires grad; zeros for what takes no part."""
@@ -94,7 +105,7 @@ class Check:
             for place, one in zip(self.places, learning):
                 inputs[place] = one
             made = self.func(*inputs)
-            made = tuple(made) if isinstance(made, tuple | list) else (made,)
+            made = in_a_tuple(made)
             return tuple([made[slot] for slot in self.slots])
 
         primals = tuple([one.detach() for one in self.learning])

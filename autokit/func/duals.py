@@ -78,9 +78,20 @@ def enter_dual_level(level: dual_level | None = None) -> int:
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
-    """End the level."""
-    if thread.state.duals is None:
-        raise RuntimeError("Trying to exit a forward AD level but no level exists: enter one first")
+    """End the level, as the end of the block does.
+
+    Raises
+    ------
+    RuntimeError
+        If there is none, or not one of that number.
+    """
+    if thread.state.duals is None and level is None:
+        raise RuntimeError("Dual level must be a positive number: there is none, enter one first")
+    if thread.state.duals is None or level not in (None, 0):
+        raise RuntimeError(
+            "Trying to exit a forward AD level that was not the last one that was created. This is not "
+            "supported."
+        )
     thread.state.duals.duals.clear()
     thread.state.duals = None
 
@@ -96,7 +107,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     tensor, tangent : Tensor
         Of floating point numbers, and of one shape.
     level : int, optional
-        Accepted for PyTorch's sake: there is one level at a time.
+        0, as there is one level at a time.
 
     Raises
     ------
@@ -110,7 +121,9 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     See :class:`dual_level`.
     """
     now = thread.state.duals
-    if now is None:
+    if level is not None and level > 0:
+        raise RuntimeError("Invalid level given to _make_dual: there is one, which is level 0")
+    if now is None or (level is not None and level < 0):
         raise RuntimeError(
             "Trying to create a dual Tensor for forward AD but no level exists, make sure to "
             "enter_dual_level() first."
@@ -149,10 +162,14 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     ------
     TypeError
         If it is no tensor.
+    RuntimeError
+        If there is no level of that number.
     """
     if not isinstance(tensor, Tensor):
         raise TypeError(f"unpack_dual(): the dual must be a Tensor, not {type(tensor).__name__}")
     now = thread.state.duals
+    if level is not None and level > 0 and now is not None:
+        raise RuntimeError("Invalid level given to _fw_primal: there is one, which is level 0")
     tangent = None if now is None else _tangent(now, tensor)
     return UnpackedDualTensor(tensor if reaches_open_leaf([tensor], []) else tensor.detach(), tangent)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from autokit import autograd
 from autokit.devices import beside
-from autokit.func.checks import Check, GradcheckError
+from autokit.func.checks import Check, GradcheckError, in_a_tuple
 from autokit.tensor import Tensor, new_tensor
 
 
@@ -141,9 +141,7 @@ def gradgradcheck(
     learning = [place for place, one in enumerate(given) if isinstance(one, Tensor) and one._requires_grad]
 
     def outputs_of(*args: Any) -> list[Tensor]:
-        made = func(*args)
-        made = made if isinstance(made, tuple | list) else (made,)
-        return [one for one in made if isinstance(one, Tensor) and one._requires_grad]
+        return [one for one in in_a_tuple(func(*args)) if one._requires_grad]
 
     if grad_outputs is None:
         draw = np.random.RandomState(0)

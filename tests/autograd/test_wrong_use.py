@@ -95,3 +95,57 @@ def test_modules_of_autograd_are_found_without_an_import(T: Any):
     with T.autograd.grad_mode.no_grad():
         assert not T.is_grad_enabled()
     assert T.autograd.variable.Variable is T.autograd.Variable
+
+
+def _in_a_hook(T: Any, x: Any, fail: Any) -> Any:
+    y = x * 2
+    y.register_hook(lambda gradient: fail())
+    return y
+
+
+def _in_a_hook_of_a_leaf(T: Any, x: Any, fail: Any) -> Any:
+    x.register_post_accumulate_grad_hook(lambda leaf: fail())
+    return x * 2
+
+
+def _in_a_function(T: Any, x: Any, fail: Any) -> Any:
+    class Failing(T.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, gradient: Any) -> Any:
+            return fail()
+
+    return Failing.apply(x)
+
+
+def _of_a_generator() -> Any:
+    def numbers() -> Any:
+        yield next(iter(()))
+
+    return list(numbers())
+
+
+@on_each
+@pytest.mark.parametrize("make", [_in_a_hook, _in_a_hook_of_a_leaf, _in_a_function])
+@pytest.mark.parametrize(
+    ("fail", "kind"),
+    [
+        (lambda: next(iter(())), StopIteration),
+        (_of_a_generator, RuntimeError),
+        (lambda: {}["missing"], KeyError),
+        (lambda: exec("raise GeneratorExit"), GeneratorExit),
+    ],
+    ids=["StopIteration", "of a generator", "KeyError", "GeneratorExit"],
+)
+def test_what_a_program_raises_on_the_way_back_arrives_as_it_is(T: Any, make: Any, fail: Any, kind: Any):
+    x = _leaf(T)
+    with pytest.raises(kind) as raised:
+        make(T, x, fail).sum().backward()
+    assert raised.type is kind
+    assert T.is_grad_enabled()
+    y = _leaf(T)
+    (y * y).sum().backward()
+    assert y.grad.tolist() == [4.0, 6.0]

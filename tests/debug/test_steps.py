@@ -144,3 +144,27 @@ def test_a_step_of_samples_shows_what_arrived_at_all_of_them():
     x = ak.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
     shown = [repr(step) for step in ak.debug.steps(ak.vmap(lambda row: (row * 2).sum())(x).sum())]
     assert any("MulBackward0" in each and "[[1.0, 1.0], [1.0, 1.0]]" in each for each in shown), shown
+
+
+def test_the_mode_of_where_the_loop_is_left_stays():
+    x, w = two()
+    steps = ak.debug.steps(loss_of(x, w))
+    next(steps)
+    with ak.no_grad():
+        del steps
+        assert not ak.is_grad_enabled()
+    assert ak.is_grad_enabled()
+
+
+def test_a_walk_in_anomaly_mode_stops_where_nan_comes_from():
+    x = ak.tensor([1.0, 0.0], requires_grad=True)
+    loss = (x.sqrt() * ak.tensor([1.0, 0.0])).sum()
+    seen = []
+    with (
+        ak.autograd.set_detect_anomaly(True),
+        pytest.raises(RuntimeError, match=r"Function 'SqrtBackward0' returned nan"),
+    ):
+        for step in ak.debug.steps(loss):
+            seen.append(step.name)
+    assert seen == ["SumBackward0", "MulBackward0", "SqrtBackward0"]
+    assert x.grad is None

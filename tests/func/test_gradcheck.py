@@ -83,6 +83,8 @@ PROGRAMS = {
     "show(check(Only.apply, x, check_forward_ad=True, check_backward_ad=False, check_undefined_grad=False))",
     "a kink": "refused(check, T.relu, t(0.0, 1.0))",
     "cut": "refused(check, lambda x: x.detach() * 2, x); show(check(lambda x: y.detach() * 2, x))",
+    "no tensor": "refused(check, lambda x: {'a': x}, x); refused(check, lambda x: (x * 2, 3), x)\n"
+    "refused(twice, lambda x: {'a': x}, x); refused(check, lambda x: None, x)",
     "no gradient wanted": "refused(check, T.sin, x.detach())",
     "repeated in memory": "refused(check, T.sin, t(1.0).expand(3).detach().requires_grad_())",
     "tolerances": "show(check(Factor.apply, x, atol=10.0), check(T.sin, x, eps=1e-4, rtol=1e-6, atol=1e-6))",
