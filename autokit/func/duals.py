@@ -163,14 +163,14 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     TypeError
         If it is no tensor.
     RuntimeError
-        If there is no level of that number.
+        If it moves, and not at that level.
     """
     if not isinstance(tensor, Tensor):
         raise TypeError(f"unpack_dual(): the dual must be a Tensor, not {type(tensor).__name__}")
     now = thread.state.duals
-    if level is not None and level > 0 and now is not None:
-        raise RuntimeError("Invalid level given to _fw_primal: there is one, which is level 0")
     tangent = None if now is None else _tangent(now, tensor)
+    if tangent is not None and level is not None and level > 0:
+        raise RuntimeError("Invalid level given to _fw_primal: there is one, which is level 0")
     return UnpackedDualTensor(tensor if reaches_open_leaf([tensor], []) else tensor.detach(), tangent)
 
 

@@ -154,7 +154,7 @@ REFUSED = {
     "nested": "\nwith fwAD.dual_level():\n  with fwAD.dual_level(): pass",
     "a dual of another level": "\nwith fwAD.dual_level(): fwAD.make_dual(x, x, level=1)",
     "a dual of no level": "\nwith fwAD.dual_level(): fwAD.make_dual(x, x, level=-1)",
-    "what moves at another level": "\nwith fwAD.dual_level(): fwAD.unpack_dual(x, level=1)",
+    "another level of a dual": "\nwith fwAD.dual_level(): fwAD.unpack_dual(fwAD.make_dual(x, x), level=1)",
     "the end of no level": "fwAD.exit_dual_level()",
     "the end of a level that is not there": "fwAD.exit_dual_level(level=0)",
     "the end of another level": "\nwith fwAD.dual_level(): fwAD.exit_dual_level(level=1)",

@@ -102,7 +102,7 @@ def run(program: str, library: Any) -> list[Any]:
     shown: list[Any] = []
 
     def refused(function: Any, *arguments: Any, **more: Any) -> None:
-        with pytest.raises((RuntimeError, ValueError, TypeError)) as caught:
+        with pytest.raises((RuntimeError, ValueError, TypeError, AttributeError)) as caught:
             function(*arguments, **more)
         shown.append((caught.type.__name__, str(caught.value).split(",")[0].split(":")[0]))
 
