@@ -72,9 +72,8 @@ def run_backward(
         ends: list[Any] = [root.result() if isinstance(root, Node) else root for root in roots]
         raise full([end for end in ends if end is not None], error) from None
     except RuntimeError as error:
-        stop = (
-            error.__cause__
-        )  # what a hook raised must not look like the end of a generator, such as flow is
+        # What a hook raised must not look like the end of a generator, such as `flow` is.
+        stop = error.__cause__
         if isinstance(stop, StopIteration) and stop.__traceback__.tb_frame.f_code is flow.__code__:  # type: ignore[union-attr]
             raise stop from None
         raise
@@ -185,7 +184,7 @@ def flow(
                     source = node if only is OUTPUT else sources[only]
                     if saved and only in saved:
                         source = saved[only]
-                    if source.__class__ is Node or (NODES and type(source) in NODES):
+                    if type(source) is Node or type(source) in NODES:
                         storage, value = source.storage, source.output
                     else:
                         storage, value = source._storage, source.array
@@ -198,7 +197,7 @@ def flow(
                     value = source = None  # it may be large, and is not needed while other rules run
                 if gpus is not None:
                     gpus.to(made)
-                is_node = target.__class__ is Node or (NODES and type(target) in NODES)
+                is_node = target.__class__ is Node or type(target) in NODES
                 if not fitting:
                     like = target if is_node else target.array
                     known = node if made is gradient else made  # of the same shape, and sooner asked for it
