@@ -25,22 +25,54 @@ from autokit.tensor import Tensor
 from autokit.version import __version__
 
 _MODULES = (
+    "",
     "nn.functional",
     "linalg",
     "special",
+    "fft",
+    "sparse",
     "autograd",
+    "autograd.functional",
+    "autograd.forward_ad",
+    "autograd.grad_mode",
+    "autograd.gradcheck",
+    "autograd.graph",
     "func",
     "nn",
     "nn.init",
+    "nn.attention",
+    "nn.modules.module",
+    "nn.parallel",
+    "nn.utils",
+    "nn.utils.parametrizations",
+    "nn.utils.parametrize",
+    "nn.utils.prune",
+    "nn.utils.rnn",
     "optim",
+    "optim.lr_scheduler",
+    "optim.swa_utils",
     "utils.data",
     "utils.checkpoint",
     "utils.dlpack",
-    "autograd.functional",
-    "autograd.graph",
+    "distributions",
+    "distributions.constraints",
+    "distributions.constraint_registry",
+    "distributions.utils",
+    "datasets",
+    "transforms",
+    "transforms.functional",
+    "amp",
     "random",
     "cuda",
+    "cuda.amp",
+    "accelerator",
+    "distributed",
     "settings",
+    "testing",
+    "jit",
+    "debug",
+    "plot",
+    "classroom",
 )
 """Where public names stand beside the operations."""
 
@@ -70,8 +102,14 @@ _OPERATORS = {
 }
 """Python's operators, and the functions that say the same."""
 
-_SPACES = {"settings": "torch"}
+_SPACES = {"": "torch", "settings": "torch"} | {name: f"ak.{name}" for name in ("debug", "plot", "classroom")}
 """Modules whose names are called otherwise."""
+
+_OURS = {
+    *("animate", "descent", "explore", "graph", "graph_of_error", "monitor", "playground", "record"),
+    *("recording", "summary"),
+}
+"""Names that PyTorch has not: they stand under ``ak``."""
 
 _PACKAGE = Path(__file__).parent.parent
 _STYLE = (Path(__file__).parent / "reference.css").read_text("utf-8")
@@ -123,7 +161,8 @@ def page() -> str:
 <header>
 <h1>autokit {xml(__version__)}: the reference</h1>
 <p>What each of {count} functions and classes computes, and how its gradient goes back. <code>torch</code> is
-<code>autokit</code>, as after <code>import autokit as torch</code>; <code>x</code> is a tensor.</p>
+<code>autokit</code>, as after <code>import autokit as torch</code>, and so is <code>ak</code>, where PyTorch
+has no such name; <code>x</code> is a tensor.</p>
 <p>In a rule, <var>g</var> is the gradient that arrives at the result; each operand gets <var>g</var> times
 its local derivative, or what that means for arrays.</p>
 <input type="search" id="search" placeholder="Search names, symbols and words" aria-label="Search" hidden>
@@ -164,12 +203,13 @@ def entries() -> list[Entry]:
     for name, function in ops.METHODS.items():
         note(f"x.{name}()", function)
     for place in _MODULES:
-        module = import_module(f"autokit.{place}")
+        module = import_module(f"autokit.{place}".rstrip("."))
         own = [name for name, thing in vars(module).items() if _module_of(thing) == module.__name__]
         for name in vars(module).get("__all__") or own:
             thing = getattr(module, name)
             if not name.startswith("_") and not inspect.ismodule(thing) and callable(thing):
-                note(f"{_SPACES.get(place, f'torch.{place}')}.{name}", thing)
+                space = "ak" if not place and name in _OURS else _SPACES.get(place, f"torch.{place}")
+                note(f"{space}.{name}", thing)
     for name, thing in sorted(vars(Tensor).items()):
         if name not in ops.METHODS and not name.startswith("_") and not isinstance(thing, Missing):
             if isinstance(thing, property):
@@ -298,7 +338,8 @@ def source_of(thing: Any) -> str:
 
 
 def _module_of(thing: Any) -> str:
-    return getattr(thing, "__module__", None) or "autokit"
+    name = getattr(thing, "__module__", None) or "autokit"
+    return "autokit" if name == "torch" else name  # as a few classes say in PyTorch
 
 
 # ---------------------------------------------------------------- how it looks

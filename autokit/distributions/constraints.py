@@ -49,7 +49,7 @@ class Real(Constraint):
 
 
 class Boolean(Discrete):
-    """0 and 1."""
+    """The numbers 0 and 1."""
 
     def check(self, value: Any) -> Any:
         return (value == 0) | (value == 1)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import os
+import pkgutil
 import re
 import subprocess
 import sys
@@ -11,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import autokit
 from autokit import ops
 from autokit.classroom import reference
 
@@ -23,6 +27,26 @@ def test_every_public_name_is_there():
     assert {f"torch.{name}" for name in ops.FUNCTIONS} <= BY_FORM.keys()
     assert {f"x.{name}()" for name in ops.METHODS} <= BY_FORM.keys()
     assert {f"torch.nn.functional.{name}" for name in ops.FUNCTIONAL} <= BY_FORM.keys()
+
+
+WITHIN = {"batches", "draw", "nn.utils.stateless", "printing", "serialization", "widgets"}
+"""Modules whose other names autokit asks for itself; what a program calls is on the page by another one."""
+
+
+def test_what_any_module_offers_is_there():
+    told = {id(entry.thing) for entry in ENTRIES}
+    lacking = set()
+    for found in pkgutil.walk_packages(autokit.__path__, "autokit."):
+        place = found.name.removeprefix("autokit.")
+        module = None if place.endswith("__main__") else importlib.import_module(found.name)
+        for name in getattr(module, "__all__", ()):
+            thing = getattr(module, name)
+            if name.startswith("_") or inspect.ismodule(thing) or not callable(thing):
+                continue
+            own = inspect.unwrap(thing)
+            if id(own) not in told and not reference.is_in_place(own):
+                lacking.add(place)
+    assert lacking == WITHIN
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.forms[0])

@@ -187,7 +187,8 @@ def _dropping(name: str, function: Callable[..., Tensor], in_place: bool) -> Cal
         return function(input, p, train, in_place)
 
     apply.__name__ = apply.__qualname__ = name
-    apply.__doc__ = f"See :func:`autokit.nn.functional.{function.__name__}`" + "; in place." * in_place
+    how = "; in place." if in_place else "."
+    apply.__doc__ = f"See :func:`autokit.nn.functional.{function.__name__}`{how}"
     return apply
 
 
