@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
@@ -238,11 +239,18 @@ def is_in_place(function: Any) -> bool:
 
 
 def by_family(everything: Iterable[Entry]) -> dict[str, list[Entry]]:
-    """The entries by the module they stand in, operations first, in the order of their families."""
+    """The entries by the module they stand in, operations first, in the order of their families.
+
+    What is alone in its module, as each distribution is, stands among the others of its package.
+    """
     first = [family.__name__ for family in ops.FAMILIES]
+    everything = list(everything)
+    counts = Counter(entry.family for entry in everything)
     found: dict[str, list[Entry]] = {}
     for entry in everything:
-        found.setdefault(entry.family, []).append(entry)
+        package = entry.family.rpartition(".")[0]
+        alone = package and counts[entry.family] == 1 and entry.family not in first
+        found.setdefault(package if alone else entry.family, []).append(entry)
     place = {name: number for number, name in enumerate(first)}
     ordered = sorted(found, key=lambda name: (place.get(name, len(first)), name))
     return {name: sorted(found[name], key=lambda entry: entry.forms[0]) for name in ordered}
