@@ -56,7 +56,7 @@ UNTOLD = {
     "functional.one_hot": ["input: Tensor, num_classes?: int"],
     "as_tensor": ["data: any, *, dtype?: dtype|None, device?: any"],
     "sparse_coo_tensor": [
-        "indices: any, values?: any, size?: ints|None, *, dtype?: dtype|None, device?: any, "
+        "indices?: any, values?: any, size?: ints|None, *, dtype?: dtype|None, device?: any, "
         "requires_grad?: bool, check_invariants?: bool|None, is_coalesced?: bool|None"
     ],
     **{

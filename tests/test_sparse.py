@@ -379,3 +379,13 @@ def test_pictures_show_a_sparse_matrix():
     assert len(autokit.record(loss).steps) > 4
     alone = autokit.eye(2).to_sparse()
     assert "layout=torch.sparse_coo" in alone._repr_mimebundle_()["text/plain"]
+
+
+@pytest.mark.parametrize("T", BOTH)
+def test_zeros_of_a_size_alone(T: Any):
+    made = T.sparse_coo_tensor(size=(2, 3), dtype=T.float64)
+    assert made.is_sparse and made.to_dense().tolist() == [[0.0] * 3] * 2 and made.dtype == T.float64
+    with pytest.raises(TypeError):
+        T.sparse_coo_tensor()
+    with pytest.raises(TypeError):
+        T.sparse_coo_tensor(values=[1.0])

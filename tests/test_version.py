@@ -30,7 +30,7 @@ def test_the_oracle_is_of_that_version():
     assert Version(torch.__version__).base_version == PYTORCH
 
 
-@pytest.mark.parametrize("pair", itertools.product(OTHERS, OTHERS))
+@pytest.mark.parametrize("pair", list(itertools.product(OTHERS, OTHERS)))
 def test_versions_compare_as_the_standard_says(pair: tuple[str, str]):
     a, b = pair
     ours, theirs = TorchVersion(a), Version(a)

@@ -95,7 +95,7 @@ def plain_values(a, /, indices):
 
 
 def sparse_coo_tensor(
-    indices: Any,
+    indices: Any = None,
     values: Any = None,
     size: Any = None,
     *,
@@ -148,6 +148,8 @@ def sparse_coo_tensor(
                 f"{type(size).__name__}"
             )
         indices, values = np.zeros((len(size), 0), np.int64), tensor([], dtype=dtype)
+    if indices is None:
+        raise TypeError('sparse_coo_tensor() missing 1 required positional argument: "indices"')
     held = as_tensor(values, dtype=dtype, device=device)
     held = held if dtype is None or held.dtype is dtype else held.to(dtype)
     places = _places(indices, held, device)
