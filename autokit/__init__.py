@@ -166,6 +166,7 @@ _PACKAGES = (
     "optim",
     "plot",
     "serialization",
+    "signal",
     "sparse",
     "special",
     "testing",

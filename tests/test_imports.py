@@ -53,6 +53,7 @@ LAYERS = (
         "fft",
         "linalg",
         "serialization",
+        "signal",
         "sparse",
         "special",
     },

@@ -175,7 +175,7 @@ class Watch:
                 accumulate(leaf, copied(gradient) if shared else gradient)  # a hook may have kept it
             if hooked:
                 for hook in tuple(leaf.__dict__.get("_post_accumulate_hooks", {}).values()):
-                    refuse_returned(hook(leaf))
+                    refuse_returned(hook(leaf), leaf)
             if around is not None:
                 for hook in tuple(around.after.values()):
                     hook((), (as_tensor(gradient),))

@@ -107,6 +107,13 @@ def _drawn(draw: np.random.RandomState, like: Any) -> Any:
     return beside(like, np.asarray(numbers).astype(like.dtype))
 
 
+def drawn_like(tensor: Tensor) -> Tensor:
+    """Numbers from −1 to 1 in its shape, drawn from the program's own generator where PyTorch does so."""
+    if tensor.array.dtype.kind == "c":
+        return new_tensor(_drawn(np.random.RandomState(0), tensor.array))
+    return tensor.detach().clone().uniform_(-1, 1)
+
+
 def gradgradcheck(
     func: Callable[..., Any],
     inputs: Any,
@@ -144,8 +151,7 @@ def gradgradcheck(
         return [one for one in in_a_tuple(func(*args)) if one._requires_grad]
 
     if grad_outputs is None:
-        draw = np.random.RandomState(0)
-        sent = tuple([new_tensor(_drawn(draw, one.array)).requires_grad_() for one in outputs_of(*given)])
+        sent = tuple([drawn_like(one).requires_grad_() for one in outputs_of(*given)])
     else:
         sent = tuple(grad_outputs) if isinstance(grad_outputs, tuple | list) else (grad_outputs,)
 

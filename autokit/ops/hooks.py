@@ -57,8 +57,10 @@ def checked_change(hook: Any, changed: Any, tensor: Tensor) -> Tensor:
     return changed
 
 
-def refuse_returned(returned: Any) -> None:
-    """Refuse what a hook on a leaf ``returned``: the gradient is in ``.grad`` already."""
+def refuse_returned(returned: Any, leaf: Tensor) -> None:
+    """Refuse what a hook on a leaf ``returned``, but the ``leaf``: the gradient is in ``.grad`` already."""
+    if returned is leaf:
+        return
     if isinstance(returned, Tensor):
         raise RuntimeError("Tensor post accumulate grad hooks should return None: change leaf.grad itself")
     if returned is not None:

@@ -71,6 +71,13 @@ class Packed:
         return made
 
 
+def _in_order(node: Node) -> range:
+    """The places of the operands as PyTorch packs them: by its names, of which "other" is before "self"."""
+    places, operation = range(len(node.sources)), node.operation
+    turned = operation.operands == ("a", "b") and operation.name not in ("dot", "mv")
+    return places[::-1] if turned else places
+
+
 def keep(node: Node, key: Any, packed: Packed) -> None:
     """Let ``node`` hold ``packed`` in place of the operand at the place ``key``, or of its result."""
     node.saved = {**(node.saved or {}), key: packed}
@@ -172,7 +179,7 @@ class saved_tensors_hooks:
         """Pack what ``node``, which was made just now, saves."""
         if self is not thread.state.packers[-1]:
             return  # the innermost hooks alone have their way
-        for place in range(len(node.sources)):
+        for place in _in_order(node):
             operand = None if place in node.way.spare else node.operand(place)
             if operand is not None and operand.__class__ is not Literal:  # numbers are not packed
                 keep(node, place, self.pack(operand))

@@ -446,3 +446,26 @@ def test_hooks_at_the_node_of_several_results(T: Any):
     own.remove()  # PyTorch calls it with None
     b.sum().backward()
     assert seen[0] == [None, [1.0, 1.0]] and x.grad.tolist() == [122.0, 122.0]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda a, b: a * b,
+        lambda a, b: a / b,
+        lambda a, b: a @ b.mT,
+        lambda a, b: a[0] @ b[0],
+        lambda a, b: a @ b[0],
+        lambda a, b: (a - b).exp(),
+    ],
+)
+def test_values_are_packed_in_pytorchs_order(call: Any):
+    def packed(T: Any) -> list[list[float]]:
+        seen: list[list[float]] = []
+        a = T.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+        b = T.tensor([[5.0, 6.0], [7.0, 8.0]], requires_grad=True)
+        with T.autograd.graph.saved_tensors_hooks(lambda t: seen.append(t.tolist()) or t, lambda t: t):
+            call(a, b)
+        return seen
+
+    assert packed(autokit) == packed(pytorch())

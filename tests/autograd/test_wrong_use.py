@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.libraries import on_each
+from tests.libraries import on_each, pytorch
 from tests.ops.beside import refusals
 
 
@@ -149,3 +149,15 @@ def test_what_a_program_raises_on_the_way_back_arrives_as_it_is(T: Any, make: An
     y = _leaf(T)
     (y * y).sum().backward()
     assert y.grad.tolist() == [4.0, 6.0]
+
+
+def test_a_hook_after_accumulation_may_return_the_leaf_itself():
+    import autokit
+
+    def stepped(T: Any) -> list[float]:
+        x = _leaf(T)
+        x.register_post_accumulate_grad_hook(lambda leaf: leaf.add_(leaf.grad, alpha=-0.5))
+        x.sum().backward()
+        return [float(each) for each in x]
+
+    assert stepped(autokit) == stepped(pytorch())

@@ -229,3 +229,16 @@ def test_a_missing_conjugate_is_found_along_the_imaginary_axis():
     z = autokit.tensor([3.0 + 1j], dtype=autokit.complex128, requires_grad=True)
     with pytest.raises(GradcheckError, match="Jacobian mismatch"):
         gradcheck(Square.apply, z)
+
+
+def test_gradgradcheck_takes_as_many_random_numbers_as_pytorch():
+    require("torch")
+    import torch
+
+    def next_number(T: Any) -> float:
+        x = T.tensor([1.0, 2.0, 3.0], dtype=T.float64, requires_grad=True)
+        T.manual_seed(4)
+        assert T.autograd.gradcheck(T.exp, x) and T.autograd.gradgradcheck(lambda x: (x.sum(), x**2), (x,))
+        return float(T.rand(1))
+
+    assert next_number(autokit) == next_number(torch)

@@ -368,3 +368,12 @@ def test_the_signature_is_pytorchs(name: str):
     ours, theirs = (signature(getattr(module.optim.lr_scheduler, name)).parameters for module in (ak, torch))
     assert list(ours) == list(theirs)
     assert [one.default for one in ours.values()] == [one.default for one in theirs.values()]
+
+
+@pytest.mark.parametrize("kind", ["LambdaLR", "MultiplicativeLR"])
+def test_functions_stand_last_in_the_state(kind: str):
+    import autokit
+
+    optimizer = autokit.optim.SGD([autokit.ones(1, requires_grad=True)], lr=0.1)
+    scheduler = getattr(autokit.optim.lr_scheduler, kind)(optimizer, lambda epoch: 0.5)
+    assert list(scheduler.state_dict())[-1] == "lr_lambdas"

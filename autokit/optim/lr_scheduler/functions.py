@@ -32,6 +32,7 @@ class _OfFunctions(LRScheduler):
     def state_dict(self) -> dict[str, Any]:
         """All that the scheduler knows, except for the optimizer and for functions that are no objects."""
         state = super().state_dict()
+        del state["lr_lambdas"]  # PyTorch's stand at the end
         return {**state, "lr_lambdas": [state_of_function(function) for function in self.lr_lambdas]}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:

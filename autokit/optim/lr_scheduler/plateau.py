@@ -90,9 +90,9 @@ class ReduceLROnPlateau(LRScheduler):
         if threshold_mode not in ("rel", "abs"):
             raise ValueError(f"threshold mode {threshold_mode} is unknown!")
         self.mode = mode
+        self.mode_worse = math.inf if mode == "min" else -math.inf
         self.threshold = threshold
         self.threshold_mode = threshold_mode
-        self.mode_worse = math.inf if mode == "min" else -math.inf
         self._reset()
 
     def _reset(self) -> None:
