@@ -246,7 +246,9 @@ def _lstm_back(arriving, found, c, weight, order, by_state, by_cells):
         read = arriving, gates, cells, c, weight
         if _by_loop("native_recurrent.lstm_back", read, order, len(c), (by_state, by_cells, by_gates)):
             return by_gates
-    to_cells, passed = lstm_shares(*gates, cells, states_before(c, cells, order))
+    before = states_before(c, cells, order)
+    to_cells, passed = lstm_shares(*gates, cells, before.copy() if before is c else before)
+    del before  # it is as large as a gate
     for rows in reversed(order):
         size = rows.stop - rows.start
         part, cell_part, into = by_state[:size], by_cells[:size], _by_gate(by_gates[rows], 4)

@@ -74,17 +74,19 @@ def plain_slopes(states: Any, kind: str) -> Any:
 
 @fused
 def lstm_shares(enter, keep, new, leave, cells, before, /):
-    """The gates give way to their shares: of the ``cells``, and the last one of the state.
+    """The gates give way to their shares: of the ``cells``, and the last of the state.
 
-    Returns what the cells get for one unit at the state, and those ``before`` for one at the cells.
+    Returns what the cells get for one unit at the state, and those ``before`` for one at the cells; these
+    are written on.
     """
     shown, passed = np.tanh(cells), keep.copy()
-    entering, kept, states = enter * new, keep * before, leave * shown
+    entering, states = enter * new, leave * shown
+    before *= keep
     to_cells = leave - states * shown
     # The slope of a sigmoid s is s · (1 - s), that of a tanh t is 1 - t².
     new *= entering
     np.subtract(enter, new, out=new)
-    for gate, share in ((enter, entering), (keep, kept), (leave, states)):
+    for gate, share in ((enter, entering), (keep, before), (leave, states)):
         gate *= share
         np.subtract(share, gate, out=gate)
     return to_cells, passed
