@@ -208,7 +208,8 @@ def entries() -> list[Entry]:
         own = [name for name, thing in vars(module).items() if _module_of(thing) == module.__name__]
         for name in vars(module).get("__all__") or own:
             thing = getattr(module, name)
-            if not name.startswith("_") and not inspect.ismodule(thing) and callable(thing):
+            is_ours = callable(thing) and _module_of(thing).startswith("autokit")
+            if is_ours and not name.startswith("_") and not inspect.ismodule(thing):
                 space = "ak" if not place and name in _OURS else _SPACES.get(place, f"torch.{place}")
                 note(f"{space}.{name}", thing)
     for name, thing in sorted(vars(Tensor).items()):
