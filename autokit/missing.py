@@ -67,8 +67,17 @@ _NEVER = (
 )
 """What autokit means to do without: names, the reason, and what does in its place."""
 
+_AS_COO = "x.to_sparse(), whose products and sums are the same numbers"
+_ROWS_OF_CSR = (
+    "torch.sparse_coo_tensor(torch.stack([rows, columns]), values, size), where rows = "
+    "torch.arange(len(crow) - 1).repeat_interleave(crow.diff())"
+)
+
 _INSTEAD = {
     "torch.Tensor": {
+        **dict.fromkeys(["to_sparse_csr", "to_sparse_csc", "to_sparse_bsr", "to_sparse_bsc"], _AS_COO),
+        "crow_indices": "x.coalesce().indices()[0].bincount(minlength=len(x)).cumsum(0), with a 0 before it",
+        "col_indices": "x.coalesce().indices()[1]",
         "index": "x[...]",
         "apply_": "x.array[...] = ..., or operations on whole tensors",
         "map_": "operations on whole tensors",
@@ -93,6 +102,8 @@ _INSTEAD = {
         "new_empty_strided": "x.new_empty(size)",
     },
     "torch": {
+        "sparse_csr_tensor": _ROWS_OF_CSR,
+        "sparse_csr": "torch.sparse_coo",
         "hub": "the model's own code and weights",
         "frobenius_norm": "torch.linalg.matrix_norm",
         "nuclear_norm": 'torch.linalg.matrix_norm(x, "nuc")',

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -389,3 +390,28 @@ def test_zeros_of_a_size_alone(T: Any):
         T.sparse_coo_tensor()
     with pytest.raises(TypeError):
         T.sparse_coo_tensor(values=[1.0])
+
+
+def test_what_is_said_of_compressed_rows_makes_the_same_matrix():
+    crow, columns, values = [0, 2, 2, 3], [0, 2, 1], [1.0, 2.0, 3.0]
+    theirs = torch.sparse_csr_tensor(crow, columns, values, (3, 3))
+    with pytest.raises(AttributeError) as told:
+        _ = autokit.sparse_csr_tensor
+    call, _, rows = re.search(r"use (.*), where rows(.*)= (.*)$", str(told.value)).groups()  # type: ignore[union-attr]
+    names = {
+        "torch": autokit,
+        "crow": autokit.tensor(crow),
+        "columns": autokit.tensor(columns),
+        "size": (3, 3),
+    }
+    names |= {"values": autokit.tensor(values)}
+    names["rows"] = eval(rows, names)
+    x = eval(call, names)
+    assert x.to_dense().tolist() == theirs.to_dense().tolist()
+    with pytest.raises(AttributeError) as told:
+        x.crow_indices()
+    counts = eval(re.search(r"use (.*), with a 0", str(told.value))[1], {"x": x})  # type: ignore[index]
+    assert [0, *counts.tolist()] == theirs.crow_indices().tolist()
+    assert not x.is_sparse_csr and x.to_sparse_coo() is x
+    with pytest.raises(AttributeError, match=r"to_sparse_csr.*use x\.to_sparse\(\)"):
+        x.to_sparse_csr()

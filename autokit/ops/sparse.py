@@ -262,6 +262,16 @@ def to_sparse(
     return plain_to_sparse(input, dims=sparse_dim)
 
 
+def to_sparse_coo(input: Tensor) -> Tensor:
+    """As :func:`to_sparse`: places and values are the one form of sparse tensors here."""
+    return to_sparse(input)
+
+
+def is_sparse_csr(input: Tensor) -> bool:
+    """Whether the rows of a sparse matrix are compressed: never, here."""
+    return False
+
+
 def is_sparse(input: Tensor) -> bool:
     """Whether only some elements are held, with their places."""
     return _is_sparse(input.array)
@@ -351,7 +361,7 @@ def legacy_sparse_tensor(indices: Any, values: Any, size: Any = None) -> Tensor:
 
 NAMES = Names(
     methods="_indices _nnz _values coalesce dense_dim indices is_coalesced sparse_dim to_dense to_sparse "
-    "values",
+    "to_sparse_coo values",
     functions="sparse_coo_tensor spmm",
-    properties="is_meta is_sparse layout",
+    properties="is_meta is_sparse is_sparse_csr layout",
 )
