@@ -211,7 +211,7 @@ class Tensor:
             raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
         return strides[place]
 
-    def is_contiguous(self, memory_format: Any = None) -> bool:
+    def is_contiguous(self, *, memory_format: Any = None) -> bool:
         """Whether the elements lie in memory in the order of the indices, or of ``memory_format``."""
         if memory_format is None:
             return self.array.flags.c_contiguous

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.ops.complex_numbers import is_complex
 from autokit.ops.errors import describe
 from autokit.ops.linalg import _check_inner
 from autokit.ops.matrices import require_tensors, title, transposed
@@ -88,6 +89,11 @@ def _add(
 ) -> Tensor:
     """Apply ``rule`` where the first operand expands to ``shape``, that of the product."""
     kind = operands[0].array.dtype
+    for factor in (beta, alpha):
+        if isinstance(factor, complex) and not any(map(is_complex, operands)):
+            raise RuntimeError(
+                f"value cannot be converted to type float without overflow: {factor}, where all else is real"
+            )
     if rule is plain_addr:
         kind = common_dtype(operands)
         for name, factor in (("beta", beta), ("alpha", alpha)):

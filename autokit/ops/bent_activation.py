@@ -396,6 +396,8 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
 
 def _threshold(a: Any, threshold: float, value: float) -> Any:
     refuse_bools_in("threshold_cpu", a)
+    if isinstance(threshold, complex):
+        raise RuntimeError(f"value cannot be converted to type float without overflow: {threshold}")
     return np.where(a <= threshold, a.dtype.type(fitting(value, a.dtype)), a)
 
 

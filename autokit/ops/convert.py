@@ -240,7 +240,8 @@ def contiguous(input: Tensor, memory_format: Any = formats.contiguous_format) ->
         if input.is_contiguous():
             return input
         raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
-    return input if input.is_contiguous(memory_format) else clone(input, memory_format=memory_format)
+    there = input.is_contiguous(memory_format=memory_format)
+    return input if there else clone(input, memory_format=memory_format)
 
 
 @operation(

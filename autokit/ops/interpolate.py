@@ -154,6 +154,8 @@ def _sizes(
     given, name, letter = (
         (size, "output size", "o") if scale_factor is None else (scale_factor, "scale_factor", "s")
     )
+    if scale_factor is None and isinstance(given, Tensor) and given.array.size == 1:
+        given = given.item()
     each = list(given) if isinstance(given, list | tuple) else [given] * len(old)
     if len(each) != len(old):
         raise ValueError(

@@ -102,7 +102,7 @@ def public(function: Callable[..., Any]) -> Callable[..., Any]:
         for name in tuple(settings):
             if name in known or any(each.kind is each.VAR_KEYWORD for each in known.values()):
                 continue
-            if SPELLINGS.get(name) in known:
+            if SPELLINGS.get(name) in known and SPELLINGS[name] not in settings:
                 settings[SPELLINGS[name]] = settings.pop(name)
             else:
                 raise unknown_keyword(function.__name__, name, list(known))
@@ -263,6 +263,8 @@ def write_out(function: str, result: Any, out: Any, operands: tuple[Any, ...] = 
         If a gradient would be lost, the elements would lose their kind, or ``out`` overlaps an operand.
     """
     if isinstance(result, tuple) and isinstance(out, tuple | list):
+        if len(out) != len(result):
+            raise TypeError(f"{function}(): expected tuple of {len(result)} elements but got {len(out)}")
         written = [write_out(function, *pair, operands) for pair in zip(result, out)]
         return type(result)(*written) if hasattr(result, "_fields") else tuple(written)
     if isinstance(result, tuple):

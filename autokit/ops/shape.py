@@ -169,7 +169,11 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
     """Dimension ``dim`` as several of these ``sizes``; one of them may be -1."""
     shape = input.array.shape
-    sizes = sizes_of((sizes,), "unflatten", "sizes")
+    if not isinstance(sizes, tuple | list) and (isinstance(sizes, Tensor) or sizes):
+        raise TypeError(
+            f"unflatten(): argument 'sizes' (position 2) must be tuple of ints, not {type(sizes).__name__}"
+        )
+    sizes = sizes_of((sizes or (),), "unflatten", "sizes")
     if not shape:
         raise RuntimeError(f"unflatten: {describe(input)} has no dimensions to be taken apart")
     place = place_of(dim, len(shape), "unflatten")

@@ -145,6 +145,9 @@ def _parsed(form: str) -> list[Parameter]:
 def misfit(form: list[Parameter], name: str, arguments: tuple[Any, ...], settings: dict[str, Any]) -> str:
     """What of a call of ``name`` does not fit ``form``, as PyTorch says it; nothing where all fits."""
     names = {parameter.name for parameter in form}
+    twice = next((each for each in settings if each not in names and SPELLINGS.get(each) in settings), None)
+    if twice is not None:
+        return f"{name}() got an unexpected keyword argument '{twice}': {SPELLINGS[twice]} is given already"
     given = {each if each in names else SPELLINGS.get(each, each): value for each, value in settings.items()}
     positional = _most(form)
     if len(arguments) > positional and not any(parameter.rest for parameter in form):

@@ -5,6 +5,8 @@ Prints each different finding once, with the shortest call that shows it, and ho
 A finding that ``differences.txt`` knows is not told, but only while the check holds that its row names: of
 what PyTorch answers otherwise, or refuses, autokit's own answer is shown to be right.
 
+``--mistakes`` makes no random calls: it takes as many that work, and makes every mistake in each of them.
+
 ``--coverage`` tells which public names are never called.
 
 Under the seeds 71 and 73 the 1,316 functions and programs of the time were called 3,948,000 times: no crash,
@@ -28,9 +30,11 @@ import torch
 
 import autokit
 import autokit.autograd.functional
+from tests.fuzz.differences import finding
+from tests.fuzz.mistakes import mistakes, working_call
 from tests.fuzz.programs import program_targets, templates
 from tests.fuzz.running import Report, reports
-from tests.fuzz.signatures import targets
+from tests.fuzz.signatures import Target, targets
 
 ORDER = ("hang", "crash", "result", "gradient", "operand", "backward", "refused", "accepted", "type", "words")
 """Kinds of findings, the most damaging first."""
@@ -77,6 +81,19 @@ def _lines(report: Report, kinds: list[str]) -> list[str]:
     ]
 
 
+def _mistaken(asked: list[Target], chosen: argparse.Namespace) -> Iterator[Report]:
+    """Of each function that is not a program what its mistakes find."""
+    for target in asked:
+        report = Report(target)
+        for number in range(chosen.examples if target.home != "programs" else 0):
+            call = working_call(target, chosen.seed + number)
+            for wrong in mistakes(call) if call is not None else ():
+                told = finding(target.name, target.home, wrong)
+                if told is not None:
+                    report.add(told)
+        yield report
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description="Fuzz autokit beside PyTorch.")
     parser.add_argument("names", nargs="*", default=["*"], help="patterns such as functions.sum or linalg.*")
@@ -84,6 +101,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1, help="functions at a time, each in its own process")
     parser.add_argument("--kinds", default=",".join(ORDER), help="the kinds of findings to print")
+    parser.add_argument("--mistakes", action="store_true", help="make every mistake in calls that work")
     parser.add_argument("--coverage", action="store_true", help="print which public names are never called")
     parser.add_argument("--write", type=Path, help="a file for the findings too, and for the summary")
     chosen = parser.parse_args()
@@ -98,7 +116,12 @@ def main() -> None:
     ]
     kinds: Counter[str] = Counter()
     written: list[str] = []
-    for report in reports(asked, chosen.examples, chosen.seed, chosen.jobs):
+    found = (
+        _mistaken(asked, chosen)
+        if chosen.mistakes
+        else reports(asked, chosen.examples, chosen.seed, chosen.jobs)
+    )
+    for report in found:
         kinds.update(found.kind for found in report.best.values())
         lines = _lines(report, chosen.kinds.split(","))
         written += lines

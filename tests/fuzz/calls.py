@@ -78,8 +78,8 @@ def read_call(source: str) -> Call:
 class Drawing:
     """A call while it is being drawn: what was drawn before decides what fits next."""
 
-    def __init__(self, random: Random, target: Target):
-        self.random, self.target = random, target
+    def __init__(self, random: Random, target: Target, plain: bool = False):
+        self.random, self.target, self.plain = random, target, plain
         self.letters: dict[str, int] = {}
         self.tensors: dict[str, str] = {}
         self.shape: tuple[int, ...] = ()
@@ -88,6 +88,8 @@ class Drawing:
         self.learns = random.random() < 0.5
         self.awkward = random.random() < 0.3 and not any(word in target.base for word in PLAIN)
         self.wrong = random.random() < 0.2
+        if plain:
+            self.awkward = self.wrong = False
         self.recipe = {**RECIPES.get(target.base, {}), **random.choice(ALTERNATIVES.get(target.base, [{}]))}
 
     def chance(self, probability: float) -> bool:
@@ -172,7 +174,7 @@ class Drawing:
         return name + view
 
     def tensor_dtype(self) -> str:
-        if self.tensors and self.chance(0.75):
+        if self.plain or self.tensors and self.chance(0.75):
             return self.dtype
         choices = DTYPES
         if self.target.home in ("functional", "linalg", "fft") and self.chance(0.6):
@@ -381,9 +383,9 @@ class Drawing:
         return f"[{', '.join(names)}]"
 
 
-def draw_call(random: Random, target: Target) -> Call:
-    """A random call of ``target``."""
-    drawing = Drawing(random, target)
+def draw_call(random: Random, target: Target, plain: bool = False) -> Call:
+    """A random call of ``target``; where ``plain``, of float32 and with no mistake on purpose."""
+    drawing = Drawing(random, target, plain)
     form = random.choice(signatures(target))
     values: dict[str, str] = {}
     first_tensors = [p for p in form if p.kind.startswith("Tensor")][:1]

@@ -5,6 +5,7 @@ Each run here makes the same few calls; ``python -m tests.fuzz`` makes thousands
 
 from __future__ import annotations
 
+import random
 import re
 from pathlib import Path
 
@@ -18,6 +19,7 @@ import torch  # noqa: E402
 from tests.fuzz.calls import read_call  # noqa: E402
 from tests.fuzz.compare import difference  # noqa: E402
 from tests.fuzz.differences import DIFFERENCES, Difference, finding  # noqa: E402
+from tests.fuzz.mistakes import mistakes, working_call  # noqa: E402
 from tests.fuzz.programs import program_targets  # noqa: E402
 from tests.fuzz.running import call_of  # noqa: E402
 from tests.fuzz.signatures import Target, targets  # noqa: E402
@@ -25,6 +27,8 @@ from tests.fuzz.signatures import Target, targets  # noqa: E402
 SEED = 2026
 CALLS = 6
 """How many calls of each function are made here."""
+MISTAKES = 4
+"""How many mistakes are made in one call of each function."""
 PROGRAMS = 3
 """How many programs of each kind."""
 MENDED = Path(__file__).with_name("mended.txt").read_text("utf-8").splitlines()
@@ -50,6 +54,15 @@ def values_are_looked_at():
 def test_random_calls_answer_as_in_pytorch(target: Target):
     for number in range(CALLS):
         found = finding(target.name, target.home, call_of(target, SEED, number))
+        assert found is None, f"{found.kind}: {found.words}\n{found.call}"
+
+
+@pytest.mark.parametrize("target", targets(), ids=lambda target: f"{target.home}.{target.name}")
+def test_mistakes_answer_as_in_pytorch(target: Target):
+    call = working_call(target, SEED)
+    every = [] if call is None else [*mistakes(call)]
+    for wrong in random.Random(f"{target}").sample(every, min(MISTAKES, len(every))):
+        found = finding(target.name, target.home, wrong)
         assert found is None, f"{found.kind}: {found.words}\n{found.call}"
 
 

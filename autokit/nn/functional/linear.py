@@ -42,11 +42,13 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         return with_care("linear", linear, (), locals())
     try:
         rows, columns = input.array, weight.array
-        shape, kind = columns.shape, columns.dtype
-        fits = rows.shape[-1] == shape[-1] and (rows.dtype is kind or rows.dtype == kind)
-    except (AttributeError, IndexError):
+        (outputs, inputs), kind = columns.shape, columns.dtype
+        fits = rows.shape[-1] == inputs and (rows.dtype is kind or rows.dtype == kind)
+    except (AttributeError, IndexError, ValueError):
         fits = False
     if not fits:
+        if isinstance(weight, Tensor) and weight.array.ndim == 1 and bias is None:
+            return matmul(input, weight)
         raise _linear_error(input, weight)
     if bias is None:
         try:
@@ -58,7 +60,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
             raise
     terms = bias.array
     own = terms.dtype
-    if (own is not kind and own != kind) or terms.ndim != 1 or len(terms) != shape[0] or kind.kind == "b":
+    if (own is not kind and own != kind) or terms.ndim != 1 or len(terms) != outputs or kind.kind == "b":
         return _with_another_bias(input, weight, bias)
     return direct(affine, (input, weight, bias))
 
@@ -91,6 +93,13 @@ def _linear_error(input: Any, weight: Any) -> Exception:
             f"mat1 and mat2 must have the same dtype, but got {input.dtype.name} and {weight.dtype.name}: "
             f"convert {describe(input)} with .to(torch.{weight.dtype.name})"
         )
+    if weight.array.ndim > 2:
+        return RuntimeError(
+            f"t() expects a tensor with <= 2 dimensions, but self is {weight.array.ndim}D: the weight is of "
+            f"the shape (out, in), and this one is {describe(weight)}"
+        )
+    if weight.array.ndim == 1 and weight.array.shape == input.array.shape[-1:]:
+        return RuntimeError(f"mat2 must be a matrix, got 1-D tensor: {describe(weight)}")
     rows, columns = input.array.size // max(input.array.shape[-1], 1), input.array.shape[-1]
     return RuntimeError(
         f"mat1 and mat2 shapes cannot be multiplied ({rows}x{columns} and "

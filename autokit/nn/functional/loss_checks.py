@@ -11,7 +11,8 @@ import numpy as np
 
 from autokit.autograd.modes import is_grad_enabled
 from autokit.dtypes import DIFFERENTIABLE
-from autokit.ops.errors import describe
+from autokit.ops.complex_numbers import is_complex
+from autokit.ops.errors import describe, kind_of
 from autokit.ops.expansion import broadcast_tensors
 from autokit.ops.gpu.arrays import any_of
 from autokit.ops.warn import warn
@@ -82,7 +83,14 @@ def check_weight(weight: Tensor | None, input: Tensor) -> None:
 
 def require_to_fit(input: Tensor, weight: Tensor | None) -> None:
     """Raise where a weight does not broadcast to the shape of the losses, which is the input's."""
-    if weight is None or weight.array.shape == input.array.shape:
+    if weight is None:
+        return
+    if is_complex(weight):
+        raise RuntimeError(
+            f"result type {kind_of(weight)} can't be cast to the desired output type {kind_of(input)}: "
+            f"{describe(weight)} is to weigh {describe(input)}"
+        )
+    if weight.array.shape == input.array.shape:
         return
     shape = broadcast_tensors(input, weight)[0].shape
     if shape != input.shape:
@@ -141,6 +149,11 @@ def check_classes(input: Tensor, target: Tensor, weight: Tensor | None) -> None:
                 f"{list(target_shape)}; a dimension of size 1 goes away with target.squeeze(1)"
             )
         raise RuntimeError(f"Expected target size {[shape[0], *shape[2:]]}, got {list(target_shape)}")
+    if len(shape) > 2 and target.array.dtype == np.uint8:
+        raise RuntimeError(
+            f"expected scalar type Long but found Byte: {describe(target)} beside {describe(input)}; convert "
+            "it with .long()"
+        )
     if target.array.dtype.kind not in "iu" or target.array.dtype.itemsize not in (1, 8):
         raise RuntimeError(
             f"expected target dtype to be Long or Byte, but got {target.dtype.name}: {describe(target)}; "

@@ -16,6 +16,7 @@ from autokit.nn.functional.loss_checks import (
 from autokit.ops import margin_loss as rules
 from autokit.ops.choices import clamp_min, minimum, where
 from autokit.ops.compare import eq, ne
+from autokit.ops.complex_numbers import is_complex
 from autokit.ops.elementwise import sqrt
 from autokit.ops.errors import describe, kind_of, require_floats
 from autokit.ops.expansion import broadcast_tensors
@@ -81,6 +82,11 @@ def soft_margin_loss(
         raise RuntimeError(
             f"output with shape {list(input.array.shape)} doesn't match the broadcast shape {list(shape)}: "
             f"the losses have the shape of the input, and {describe(target)} is larger"
+        )
+    if is_complex(target) and not is_complex(input):
+        raise RuntimeError(
+            f"result type {kind_of(target)} can't be cast to the desired output type {kind_of(input)}: "
+            f"{describe(target)} holds no -1 and 1"
         )
     if target.array.dtype.kind in FLOATS:
         target = target.to(input.dtype)
