@@ -19,7 +19,7 @@ from autokit.devices import made_beside, module_of
 from autokit.ops.errors import describe
 from autokit.ops.warn import warn
 from autokit.tensor import Tensor, new_tensor
-from autokit.thread_state import UNUSUAL
+from autokit.thread_state import UNUSUAL, thread
 
 _LAZY = {
     "Function": "autokit.autograd.function",
@@ -202,6 +202,8 @@ def grad(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
             "allow_unused=False."
         )
+    if thread.state.duals is not None and thread.state.duals.duals:
+        create_graph = True  # tangents go along the graph
     ends, sources = _sequence(outputs), _sequence(inputs)
     if not sources:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")

@@ -53,6 +53,7 @@ class dual_level:
 
     def __init__(self) -> None:
         self.duals: dict[Any, Tensor] = {}  # by the node that made the dual
+        self.own: list[Tensor] = []  # leaves that learn for the tangents' sake alone
 
     def __enter__(self) -> int:
         return enter_dual_level(self)
@@ -93,6 +94,8 @@ def exit_dual_level(*, level: int | None = None) -> None:
             "supported."
         )
     thread.state.duals.duals.clear()
+    for leaf in thread.state.duals.own:
+        leaf.__dict__["_closed"] = True
     thread.state.duals = None
 
 
@@ -149,7 +152,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     with inference_mode(False):
         if not tensor._requires_grad:
             tensor = own(tensor).requires_grad_()
-            tensor.__dict__["_closed"] = True  # it learns for the tangent's sake alone
+            now.own.append(tensor)
         dual = clone(tensor)
     now.duals[dual._node] = tangent
     return dual
@@ -171,11 +174,12 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     tangent = None if now is None else _tangent(now, tensor)
     if tangent is not None and level is not None and level > 0:
         raise RuntimeError("Invalid level given to _fw_primal: there is one, which is level 0")
-    return UnpackedDualTensor(tensor if reaches_open_leaf([tensor], []) else tensor.detach(), tangent)
+    learns = reaches_open_leaf([tensor], now.own if now is not None else [])
+    return UnpackedDualTensor(tensor if learns else tensor.detach(), tangent)
 
 
 def _tangent(now: dual_level, tensor: Tensor) -> Tensor | None:
     if not tensor._requires_grad or not now.duals:
         return None
-    record = reaches_open_leaf([tensor, *now.duals.values()], [])
+    record = reaches_open_leaf([tensor, *now.duals.values()], now.own)
     return Tape([tensor], now.duals).along(list(now.duals.values()), record)[0]

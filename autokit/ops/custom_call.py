@@ -244,14 +244,25 @@ def _run_jvp(cls: type[Function], ctx: FunctionCtx, moving: dict[int, Tensor]) -
     from copy import copy
 
     made = cls.jvp(copy(ctx), *tangents)  # a copy, since it is called for each direction
-    if len(ctx._nodes) == 1 and not isinstance(made, tuple):
-        return made
     made = made if isinstance(made, tuple) else (made,)
     if len(made) != len(ctx._outputs):
         raise RuntimeError(
-            f"Mode 1: {cls.__name__}.jvp returned {len(made)} tangents, and forward {len(ctx._outputs)} "
-            "results: jvp returns one for each, None for what does not move"
+            "Function's jvp returned an invalid number of forward gradients (expected "
+            f"{len(ctx._outputs)} but got {len(made)}): {cls.__name__}.jvp returns one for each result of "
+            "forward, None for what does not move"
         )
+    for slot, (one, like) in enumerate(zip(made, ctx._outputs)):
+        if one is not None and not isinstance(one, Tensor):
+            raise RuntimeError(
+                f"expected Variable or None (got {type(one).__name__}) for grad output {slot}: "
+                f"{cls.__name__}.jvp returns it"
+            )
+        if one is not None and like is not None and one.array.shape != like[0]:
+            raise RuntimeError(
+                "Trying to set a forward gradient that has a different size than that of the original "
+                f"Tensor, this is not supported. Tensor is of size {list(like[0])} while the given forward "
+                f"gradient is of size {list(one.array.shape)}. {cls.__name__}.jvp returns it."
+            )
     slots = {slot: made[slot] for slot in ctx._nodes if made[slot] is not None}
     return Parts(slots) if len(ctx._nodes) > 1 else next(iter(slots.values()), None)
 

@@ -145,6 +145,63 @@ def test_dual_numbers_beside_pytorch():
     assert told[0] == told[1]
 
 
+INSIDE = {
+    "func.grad": "F.grad(lambda y: (y**3).sum())(d)",
+    "func.grad of a closure": "F.grad(lambda y: (y * y * d).sum())(x)",
+    "func.vjp": "F.vjp(lambda y: y**3, d)[1](x)[0]",
+    "func.vjp of a moving cotangent": "F.vjp(lambda y: y**3, x)[1](d)[0]",
+    "func.jacrev": "F.jacrev(lambda y: y**3)(d)",
+    "func.hessian by two reverse passes": "F.jacrev(F.jacrev(lambda y: (y**4).sum()))(d)",
+    "vmap": "F.vmap(lambda a: a**3)(d)",
+    "autograd.grad": "T.autograd.grad((w * w * d).sum(), w)[0]",
+    "autograd.grad with a graph": "T.autograd.grad((w * w * d).sum(), w, create_graph=True)[0]",
+    "a Hessian's product": "T.autograd.grad((learning**3).sum(), learning)[0]",
+    "a Hessian's product by func": "F.grad(lambda y: (y**3).sum())(learning)",
+}
+"""What is differentiated while duals move through it."""
+
+
+@pytest.mark.parametrize("program", INSIDE)
+def test_duals_move_through_what_is_differentiated(program: str):
+    require("torch")
+    told = []
+    for T in (autokit, torch):
+        fwAD, x = T.autograd.forward_ad, T.tensor([1.0, 2.0])
+        w = T.tensor([3.0, 4.0], requires_grad=True)
+        with fwAD.dual_level():
+            d = fwAD.make_dual(x, T.tensor([1.0, 0.5]))
+            learning = fwAD.make_dual(w, T.tensor([1.0, 0.5]))
+            names = {"T": T, "F": T.func, "x": x, "w": w, "d": d, "learning": learning}
+            unpacked = fwAD.unpack_dual(eval(INSIDE[program], names))
+            told.append([part.tolist() for part in unpacked])
+    assert told[0] == told[1]
+
+
+@pytest.mark.parametrize(
+    "made",
+    ["T.ones(7)", "3.0", "(t, t)", "()", "'t'", "t.sum()"],
+)
+def test_a_wrong_jvp_is_refused_as_by_pytorch(made: str):
+    require("torch")
+    errors = []
+    for T in (autokit, torch):
+
+        class Doubled(T.autograd.Function):
+            @staticmethod
+            def forward(ctx: Any, x: Any) -> Any:
+                return x * 2
+
+            @staticmethod
+            def jvp(ctx: Any, t: Any, T: Any = T) -> Any:
+                return eval(made, {"T": T, "t": t})
+
+        fwAD = T.autograd.forward_ad
+        with fwAD.dual_level(), pytest.raises(RuntimeError) as caught:
+            fwAD.unpack_dual(Doubled.apply(fwAD.make_dual(T.ones(2), T.ones(2))))
+        errors.append(str(caught.value))
+    assert errors[0].startswith(errors[1][:60].rstrip("."))
+
+
 REFUSED = {
     "no level": "fwAD.make_dual(x, x)",
     "shapes": "\nwith fwAD.dual_level(): fwAD.make_dual(x, T.ones(3))",
