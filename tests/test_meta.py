@@ -286,6 +286,7 @@ def test_gradients_have_shapes():
         lambda T, x: x.view(7),
         lambda T, x: x @ x,
         lambda T, x: T.vmap(lambda a, b: a * b)(x, T.ones(2, 4)),
+        lambda T, x: T.nn.functional.ctc_loss(T.ones(3, 2, 4), x.long()[:, :, 0], [3, 3], [2, 1]),
     ],
 )
 def test_what_takes_elements_is_refused_as_by_pytorch(call: Callable[[Any, Any], Any]):
@@ -295,6 +296,13 @@ def test_what_takes_elements_is_refused_as_by_pytorch(call: Callable[[Any, Any],
             call(T, T.empty(2, 3, 4, device="meta"))
         kinds.append(caught.type)
     assert issubclass(*kinds)
+
+
+def test_rows_that_nobody_knows_are_not_read():
+    with pytest.raises(NotImplementedError, match="no data!"):
+        autokit.nn.functional.embedding_bag(
+            autokit.ones(2, 2, device="meta").long(), autokit.ones(9, 3), mode="max"
+        )
 
 
 def test_a_refusal_says_what_to_do():

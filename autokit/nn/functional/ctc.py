@@ -75,6 +75,11 @@ def ctc_loss(
     if log_probs.array.ndim not in (2, 3):
         raise RuntimeError(f"log_probs has shape (T, N, C), or (T, C) for one sample: {describe(log_probs)}")
     batch = log_probs.unsqueeze(1) if single else log_probs
+    if log_probs.is_meta:
+        targets, input_lengths, target_lengths = [
+            new_tensor(zeros_for(each.array)) if isinstance(each, Tensor) else each
+            for each in (targets, input_lengths, target_lengths)
+        ]
     times, samples, classes = batch.array.shape
     if not batch.array.size:
         raise RuntimeError(f"log_probs tensor must not be empty: {describe(log_probs)}")
@@ -108,7 +113,7 @@ def ctc_loss(
 
 def _lengths(name: str, given: Any, samples: int) -> np.ndarray:
     """The lengths as an array, one for each sample."""
-    lengths = to_numpy(zeros_for(given.array)) if isinstance(given, Tensor) else np.asarray(given)
+    lengths = to_numpy(given.array) if isinstance(given, Tensor) else np.asarray(given)
     if lengths.size and lengths.dtype.kind not in "iu":
         raise TypeError(f"ctc_loss(): argument '{name}' must be tuple of ints or Tensor, but got {given!r}")
     lengths = lengths.reshape(-1).astype(np.int64)
@@ -126,7 +131,7 @@ def _lengths(name: str, given: Any, samples: int) -> np.ndarray:
 
 def _rows_of(targets: Tensor, lengths: np.ndarray, single: bool) -> np.ndarray:
     """A row for each target, as long as the longest."""
-    given = to_numpy(zeros_for(targets.array))
+    given = to_numpy(targets.array)
     longest = int(lengths.max()) if lengths.size else 0
     where = "for argument #2 'targets' (while checking arguments for ctc_loss_allocate_outputs)"
     if given.dtype.kind not in "iuf" or given.ndim not in (1, 2):

@@ -154,7 +154,8 @@ def embedding_bag(
         )
     if weight.array.ndim != 2:
         raise ValueError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.array.ndim}")
-    input, offsets = _with_elements(input), _with_elements(offsets)
+    if weight.is_meta:
+        input, offsets = _with_elements(input), _with_elements(offsets)
     starts, end = _starts_of_bags(input, offsets, include_last_offset)
     if mode not in ("sum", "mean", "max"):
         raise ValueError(f"mode has to be one of sum, mean or max: it is {mode!r}")
