@@ -31,6 +31,7 @@ _MODULES = (
     "linalg",
     "special",
     "fft",
+    "signal.windows",
     "sparse",
     "autograd",
     "autograd.functional",
