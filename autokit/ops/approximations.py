@@ -450,7 +450,7 @@ def _bessel_scaled(order: int) -> Callable[[Any], Any]:
 
     def scaled(x: Any) -> Any:
         size = np.abs(x)
-        return by_range(x, (size <= _BESSEL_FAR, near), (size > _BESSEL_FAR, far))
+        return by_range(x, (size <= _BESSEL_FAR, near), (size > _BESSEL_FAR, far)) + 0.0  # never −0
 
     return in_float64(scaled, f"i{order}e")
 

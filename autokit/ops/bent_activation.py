@@ -363,12 +363,13 @@ def hardshrink(a, /, lambd=0.5):
 
 def _softshrink(a: Any, lambd: float) -> Any:
     require_floats("softshrink_cpu", a)
-    return a - np.clip(a, -lambd, lambd)
+    return np.copysign(a - np.clip(a, -lambd, lambd), a)
 
 
 def _softshrink_of_block(a: Any, into: Any, /, lambd: float) -> None:
     np.clip(a, -lambd, lambd, out=into)
     np.subtract(a, into, out=into)
+    np.copysign(into, a, out=into)
 
 
 @operation(

@@ -366,8 +366,12 @@ def cross_entropy(input, target, /, shift, reduction="mean"):
 # ---------------------------------------------------------------- yes or no
 
 
+_LEAST_VARIANCE = float(np.float32(1e-12))
+"""What keeps the slope of :func:`binary_cross_entropy` finite at 0 and 1: PyTorch's number, of float32."""
+
+
 def _binary_gradient(g: Any, input: Any, target: Any, weight: Any, reduction: str) -> Any:
-    slope = (input - target) / np.maximum((1 - input) * input, 1e-12)
+    slope = (input - target) / np.maximum((1 - input) * input, _LEAST_VARIANCE)
     return share_of_each(g, slope.shape, reduction) * (slope if weight is None else slope * weight)
 
 

@@ -244,7 +244,7 @@ def hardshrink_gradient(g, a, into, bound):
 def softshrink(a, into, bound):
     for i in range(into.size):
         held = -bound if a[i] < -bound else a[i]
-        into[i] = a[i] - (bound if held > bound else held)
+        into[i] = np.copysign(a[i] - (bound if held > bound else held), a[i])
 
 
 def threshold(a, into, bound, value):

@@ -141,7 +141,7 @@ def _bytes_as(input: Tensor, dtype: Any) -> Tensor:
                     f"self.stride({place}) must be divisible by {after // before} to view "
                     f"{input.dtype.name} as {dtype.name} (different element sizes), but got {step // before}"
                 )
-    return share_storage(input, new_tensor(a.view(dtype.numpy)))
+    return share_storage(input.detach(), new_tensor(a.view(dtype.numpy)))  # bytes have no gradient
 
 
 def view_as(input: Tensor, other: Tensor) -> Tensor:

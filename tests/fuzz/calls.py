@@ -88,6 +88,7 @@ class Drawing:
         self.learns = random.random() < 0.5
         self.awkward = random.random() < 0.3 and not any(word in target.base for word in PLAIN)
         self.wrong = random.random() < 0.2
+        self.coarse = random.random() < 0.2  # few different numbers: ties, and places where a slope jumps
         if plain:
             self.awkward = self.wrong = False
         self.recipe = {**RECIPES.get(target.base, {}), **random.choice(ALTERNATIVES.get(target.base, [{}]))}
@@ -143,6 +144,8 @@ class Drawing:
                     draw.choice(AWKWARD) if self.chance(0.4) else str(draw.randint(-8, 8) / 4)
                     for _ in range(count)
                 ]
+            if self.coarse:
+                return [str(draw.randint(-3, 3) / 2) for _ in range(count)]
             return [str(draw.randint(-400, 400) / 128) for _ in range(count)]
         if dtype.startswith("complex"):
             return [f"({draw.randint(-12, 12) / 8}{draw.randint(-12, 12) / 8:+}j)" for _ in range(count)]
@@ -341,7 +344,7 @@ class Drawing:
         chosen = draw.sample(range(max(len(self.shape), 1)), min(count, max(len(self.shape), 1)))
         chosen = [each - len(self.shape) if self.chance(0.3) and self.shape else each for each in chosen]
         if self.wrong and self.chance(0.4):
-            chosen += [self.a_dim()]
+            chosen += [self.a_dim() if self.chance(0.5) else chosen[0] if chosen else 0]
         return str(tuple(chosen)) if self.chance(0.6) else str(chosen)
 
     def a_size(self) -> str:
