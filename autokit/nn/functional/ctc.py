@@ -76,10 +76,11 @@ def ctc_loss(
         raise RuntimeError(f"log_probs has shape (T, N, C), or (T, C) for one sample: {describe(log_probs)}")
     batch = log_probs.unsqueeze(1) if single else log_probs
     if log_probs.is_meta:
-        targets, input_lengths, target_lengths = [
+        known: list[Any] = [
             new_tensor(zeros_for(each.array)) if isinstance(each, Tensor) else each
             for each in (targets, input_lengths, target_lengths)
         ]
+        targets, input_lengths, target_lengths = known
     times, samples, classes = batch.array.shape
     if not batch.array.size:
         raise RuntimeError(f"log_probs tensor must not be empty: {describe(log_probs)}")
