@@ -92,12 +92,20 @@ class Watch:
         """The gradient with which ``node`` goes on, after its hooks; None where it need not go on."""
         if self.gpus is not None:
             self.gpus.to(gradient)
-        if node.hooks is not None and not self.rehearsal:
-            gradient = self._after_hooks_of(node, node.hooks, gradient)
-        if self.wanted is not None and node in self.wanted and node.kind:
+        hooks = None if self.rehearsal else node.hooks
+        caught = self.wanted is not None and node in self.wanted and bool(node.kind)
+        ends = caught and self.useful.isdisjoint(node.targets)  # type: ignore[union-attr]
+        if caught and not ends:
+            self.found[node] = gradient  # before its hooks, as in PyTorch
+        if hooks is not None:
+            gradient = self._run_hooks(hooks.result, gradient)
+            if hooks.retain is not None:
+                hooks.retain(as_tensor(gradient))
+        if ends:
             self.found[node] = gradient
-            if self.useful.isdisjoint(node.targets):  # type: ignore[union-attr]
-                return None
+            return None
+        if hooks is not None and hooks.before:  # of the node, which runs now
+            gradient = self._before(node, hooks, gradient)
         if self.listener is not None:
             self.listener("ready", node, gradient)
         if node.freed and not self.rehearsal:
@@ -180,13 +188,8 @@ class Watch:
                 for hook in tuple(around.after.values()):
                     hook((), (as_tensor(gradient),))
 
-    def _after_hooks_of(self, node: Node, hooks: Hooks, gradient: Any) -> Any:
-        """What hooks make of a result's gradient: first its own; then it is retained; then the node's."""
-        gradient = self._run_hooks(hooks.result, gradient)
-        if hooks.retain is not None:
-            hooks.retain(as_tensor(gradient))
-        if not hooks.before:
-            return gradient
+    def _before(self, node: Node, hooks: Hooks, gradient: Any) -> Any:
+        """What hooks before ``node`` make of the gradients of its results."""
         if not isinstance(gradient, Parts):
             return self._run_hooks(hooks.before, gradient, in_tuples=True)
         each = self._changed(hooks.before, arrived_at(node, gradient))

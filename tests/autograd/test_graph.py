@@ -344,3 +344,21 @@ def test_modes_that_change_nothing_can_be_set():
         return [*seen, T.autograd.is_multithreading_enabled()]
 
     both(program)
+
+
+def test_a_gradient_is_caught_before_the_hooks_of_a_node_that_goes_on():
+    def program(T: Any) -> list[Any]:
+        seen: list[Any] = []
+        x = T.ones(2, requires_grad=True)
+        y = x * 2
+        y.retain_grad()
+        y.register_hook(lambda g: g * 10)
+        y.grad_fn.register_prehook(lambda gradients: seen.append("before") or (gradients[0] * 100,))
+        y.grad_fn.register_hook(lambda *_: seen.append("after"))
+        z = (y * 3).sum()
+        for ends in ([y], [x], [x, y]):
+            seen.append([each.tolist() for each in T.autograd.grad(z, ends, retain_graph=True)])
+            seen.append(y.grad.tolist())
+        return seen
+
+    both(program)
