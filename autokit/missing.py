@@ -60,7 +60,7 @@ _NEVER = (
     ),
     (r"nested|jagged|is_nested|to_padded_tensor|narrow_nested.*", "it has no nested tensors", "padding"),
     (
-        r".*Storage|storage_type|is_shared_storage|set_|record_stream|is_set_to|resize_as_sparse_|(is_)?pin(ned|_memory)?",
+        r".*Storage|storage_type|is_shared_storage|record_stream|resize_as_sparse_|(is_)?pin(ned|_memory)?",
         "a tensor's elements are a NumPy array",
         "x.array, or x.numpy()",
     ),
@@ -82,7 +82,6 @@ _INSTEAD = {
         "apply_": "x.array[...] = ..., or operations on whole tensors",
         "map_": "operations on whole tensors",
         "map2_": "operations on whole tensors",
-        "as_strided_": "x.as_strided(size, stride)",
         "as_subclass": "the tensor as it is",
         "get_device": "x.device",
         "is_same_size": "x.shape == y.shape",

@@ -286,17 +286,21 @@ class Tensor:
         if gradient is not None:
             if not isinstance(gradient, Tensor):
                 raise TypeError(
-                    f"assigned grad expected to be a Tensor or None but got {type(gradient).__name__}"
+                    f"assigned grad expected to be a Tensor or None but got grad of type "
+                    f"{type(gradient).__name__}"
                 )
             if gradient is self:
                 raise RuntimeError("can't assign Variable as its own grad")
             if gradient.array.shape != self.array.shape:
                 raise RuntimeError(
-                    f"assigned grad has data of a different size: it is {tuple(gradient.shape)}, "
-                    f"and the tensor is {tuple(self.shape)}"
+                    f"attempting to assign a gradient of size '{list(gradient.shape)}' to a tensor of size "
+                    f"'{list(self.shape)}'. Please ensure that the gradient and the tensor are the same size"
                 )
             if gradient.array.dtype != self.array.dtype:
-                raise RuntimeError(f"assigned grad is of {gradient.dtype}, and the tensor of {self.dtype}")
+                raise RuntimeError(
+                    f"attempting to assign a gradient with dtype '{gradient.dtype.name}' to a tensor of "
+                    f"dtype '{self.dtype.name}': convert it with .to({self.dtype})"
+                )
         self._grad = gradient
 
     @grad.deleter
@@ -384,6 +388,10 @@ class Tensor:
         from autokit.ops.inplace import set_data
 
         set_data(self, value.array)
+
+    @data.deleter
+    def data(self) -> None:
+        raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
 
     def numpy(self, force: bool = False) -> np.ndarray:
         """The elements as a NumPy array that shares their memory.

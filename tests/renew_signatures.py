@@ -72,10 +72,11 @@ UNTOLD = {
         "center?: bool, normalized?: bool, onesided?: bool|None, length?: int|None, return_complex?: bool"
     ],
     ".copy_": ["input: Tensor, other: number, non_blocking?: bool"],
+    ".set_": ["input: Tensor, source?: any, storage_offset?: any, size?: any, stride?: any"],
 }
 """Ways to call that PyTorch's stubs leave out."""
 
-MISTOLD = {"as_tensor", "functional.one_hot", "functional.elu_", "sparse_coo_tensor"}
+MISTOLD = {".set_", "as_tensor", "functional.one_hot", "functional.elu_", "sparse_coo_tensor"}
 """Functions of which PyTorch's stubs tell no right way to call them."""
 
 

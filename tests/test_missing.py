@@ -72,7 +72,7 @@ def test_a_layer_or_an_optimizer_in_small_letters_hears_its_name(call: str, mean
         ("torch.nn.SGD", "torch.nn has no 'SGD': it is torch.optim.SGD"),
         ("torch.array", "torch has no 'array': use torch.tensor"),
         ("x.astype", "'Tensor' object has no attribute 'astype': use x.to(torch.float64), or x.double()"),
-        ("x.set_", "PyTorch has it, autokit has not: a tensor's elements are a NumPy array; use x.array"),
+        ("x.storage_type", "PyTorch has it, autokit has not: a tensor's elements are a NumPy array"),
         ("x.dim_order", "PyTorch has it, autokit has not yet"),
         ("x.backwards", "use x.backward()"),
     ],

@@ -51,7 +51,7 @@ def way_to_a_tensor(value: Any) -> str:
 
 def require_tensor(name: str, other: Any, argument: str = "other", position: int = 2) -> None:
     """Raise unless ``other``, an argument of the function ``name``, is a tensor."""
-    if not hasattr(other, "grad_fn"):
+    if not hasattr(type(other), "grad_fn"):
         raise TypeError(
             f"{name}(): argument '{argument}' (position {position}) must be Tensor, not "
             f"{type(other).__name__}; {way_to_a_tensor(other)}"
@@ -61,7 +61,7 @@ def require_tensor(name: str, other: Any, argument: str = "other", position: int
 def require_all_tensors(values: Sequence[Any], call: str) -> None:
     """Raise unless all ``values`` are tensors, which are given one by one as ``call`` shows."""
     for place, value in enumerate(values):
-        if not hasattr(value, "grad_fn"):
+        if not hasattr(type(value), "grad_fn"):
             raise TypeError(
                 f"expected Tensor as element {place} in argument 0, but got {type(value).__name__}: "
                 f"call it as {call}"

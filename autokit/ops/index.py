@@ -382,10 +382,17 @@ def _odd_dim(tensor: Tensor, entries: tuple[Any, ...], mask: Any, of_tensor: boo
     return place + before * of_tensor
 
 
+def _kept(g: Any, index: tuple[Any, ...]) -> Any:
+    if isinstance(g, Tensor) and all(entry is Ellipsis for entry in index):
+        g = g.detach()  # nothing is kept, and so nothing depends on g
+    return on(put, g, zero_like(g), index=index)
+
+
 def _put_name(node: Node) -> str:
-    index = (node.settings or {})["index"]
+    settings = node.settings or {}
+    index = settings["index"]
     return (
-        "CopyBackwards"
+        settings.get("made_by", "CopyBackwards")
         if all(entry is Ellipsis for entry in index)
         else "CopySlices"
         if is_basic(index)
@@ -396,13 +403,13 @@ def _put_name(node: Node) -> str:
 @operation(
     "[ ]=",
     "{a}, with {value} written at […]",
-    a=derivative("1 at the places kept", lambda g, index: on(put, g, zero_like(g), index=index)),
+    a=derivative("1 at the places kept", _kept),
     value=derivative("1 at the places written", _read),
     name="copy_slices",
     backward=_put_name,
 )
-def put(a, value, /, index):
-    """A copy of ``a`` with ``value`` at ``index``."""
+def put(a, value, /, index, made_by="CopyBackwards"):
+    """A copy of ``a`` with ``value`` at ``index``; written all over, its node is PyTorch's ``made_by``."""
     result = writable_copy(a, "K")
     write(result, index, value)
     return result

@@ -128,7 +128,7 @@ def _is_recorded(tensor: Tensor, others: tuple[Any, ...]) -> bool:
     )
 
 
-def refuse_change(tensor: Tensor, recorded: bool = False, fills: bool = False) -> None:
+def refuse_change(tensor: Tensor, recorded: bool = False, fills: bool = False, part: bool = False) -> None:
     """Raise where a change in place would lose a gradient, or change one number for several elements.
 
     Of a change that is ``recorded`` because of another operand more is asked; one that ``fills`` may change
@@ -143,11 +143,11 @@ def refuse_change(tensor: Tensor, recorded: bool = False, fills: bool = False) -
                 "memory location, or it may not be written to. Please clone() the tensor before performing "
                 f"the operation. It is {describe(tensor)}."
             )
-    refuse_unrecorded(tensor, recorded)
+    refuse_unrecorded(tensor, recorded, part)
 
 
-def refuse_unrecorded(tensor: Tensor, recorded: bool = False) -> None:
-    """Raise where a change of a tensor in place, of its elements or its shape, would lose a gradient."""
+def refuse_unrecorded(tensor: Tensor, recorded: bool = False, part: bool = False) -> None:
+    """Raise where a change of a tensor in place, or of a ``part`` of it, would lose a gradient."""
     if tensor._storage is INFERENCE and not thread.state.inference:
         raise RuntimeError(
             "Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone "
@@ -160,8 +160,8 @@ def refuse_unrecorded(tensor: Tensor, recorded: bool = False) -> None:
         refuse_view(tensor, base, recorded)
     if tensor._requires_grad and tensor._node is None:
         raise RuntimeError(
-            "a leaf Variable that requires grad is being used in an in-place operation: "
-            f"{describe(tensor)}. To update a parameter, do it inside `with torch.no_grad():`"
+            f"a {'view of a ' * part}leaf Variable that requires grad is being used in an in-place "
+            f"operation: {describe(tensor)}. To update a parameter, do it inside `with torch.no_grad():`"
         )
 
 
@@ -240,7 +240,9 @@ def overwrite(tensor: Tensor, result: Tensor) -> None:
             f"{_capital(array.dtype)}: an in-place operation keeps the dtype of {describe(tensor)}"
         )
     if result._node is None and tensor._requires_grad and thread.state.grad_enabled:
-        result = put(as_it_was(tensor), result, index=(Ellipsis,))  # the old elements get no gradient
+        result = put(
+            as_it_was(tensor), result, index=(Ellipsis,), made_by="CopyBackwards"
+        )  # the old elements get no gradient
     base = tensor.__dict__.get("_base") if result._node is not None else None
     before = _base_as_it_was(base) if base is not None else None
     overlaps.change(array, made)
@@ -270,12 +272,12 @@ def mark_changed(tensor: Tensor) -> None:
     storage_of(tensor).change(frame.f_code, frame.f_lasti)
 
 
-def setitem(self: Tensor, index: Any, value: Any, fills: bool = False) -> None:
+def setitem(self: Tensor, index: Any, value: Any, fills: bool = False, made_by: str = "") -> None:
     """Write ``value`` at ``index``; a place named twice is written once.  ``fills`` as in refuse_change."""
     gpu = other_gpu_of((self,)) if UNUSUAL else None
     if gpu is not None:
         with OnGPU(gpu):
-            return setitem(self, index, value, fills)
+            return setitem(self, index, value, fills, made_by)
     entries = plain_index(self, index)
     if 0 in self.array.strides and not fills and overlaps.repeats(self.array):
         if not is_basic(entries):
@@ -285,9 +287,10 @@ def setitem(self: Tensor, index: Any, value: Any, fills: bool = False) -> None:
             part = plain_getitem(self, index=entries)
             if part.array.shape != self.array.shape:
                 return setitem(part, Ellipsis, value)
-    refuse_change(self, isinstance(value, Tensor) and value._requires_grad, fills)
+    learns = isinstance(value, Tensor) and value._requires_grad
+    refuse_change(self, learns, fills, any(entry is not Ellipsis for entry in entries) and is_basic(entries))
     if not isinstance(value, Tensor):
-        value = _as_element(value, self)
+        value, made_by = _as_element(value, self), made_by or "FillBackward3"
     else:
         if value.array.ndim and value.array.size == 1:
             value = value.reshape(())  # one element fits everywhere, whatever its dimensions
@@ -300,7 +303,8 @@ def setitem(self: Tensor, index: Any, value: Any, fills: bool = False) -> None:
     try:
         if _is_recorded(self, (value,)):
             with noted_change(self):
-                overwrite(self, put(as_it_was(self), value, index=entries))
+                written = put(as_it_was(self), value, index=entries, made_by=made_by or "CopyBackwards")
+                overwrite(self, written)
             return
         write(self.array, entries, value.array if isinstance(value, Tensor) else value)
     except IndexError as error:
@@ -351,7 +355,13 @@ def set_data(tensor: Tensor, array: Any) -> None:
     """
     if array is tensor.array:
         return
-    tensor.array, tensor._storage = array, None
+    if tensor._requires_grad and array.dtype.kind not in dtypes.DIFFERENTIABLE:
+        raise RuntimeError(
+            "data set to a tensor that requires gradients must be floating point or complex dtype, not "
+            f"{dtypes.BY_NUMPY[array.dtype].name}"
+        )
+    known = tensor._storage
+    tensor.array, tensor._storage = array, None if known is None else known.at_rest()
     Hooks.turned_leaves |= not array.flags.c_contiguous
     if tensor._node is not None:
         # The node keeps the old elements, and a new one stands for the tensor with the new.
@@ -365,6 +375,10 @@ def set_data(tensor: Tensor, array: Any) -> None:
 
 def fill_(self: Tensor, value: Any) -> Tensor:
     """Set each element to ``value``, a number or a tensor without dimensions."""
+    return _filled(self, value, f"FillBackward{2 + isinstance(value, Tensor)}")
+
+
+def _filled(self: Tensor, value: Any, made_by: str) -> Tensor:
     if isinstance(value, Tensor) and value.array.ndim:
         raise RuntimeError(
             "fill_ only supports 0-dimension value tensor but got tensor with "
@@ -373,13 +387,14 @@ def fill_(self: Tensor, value: Any) -> Tensor:
     if not isinstance(value, Tensor | int | float | complex | np.generic):
         raise TypeError(f"fill_(): argument 'value' must be a number or a Tensor, not {type(value).__name__}")
     is_number = not isinstance(value, Tensor)
-    setitem(self, Ellipsis, fitting(value, self.array.dtype) if is_number else value, fills=is_number)
+    value = fitting(value, self.array.dtype) if is_number else value
+    setitem(self, Ellipsis, value, fills=is_number, made_by=made_by)
     return self
 
 
 def zero_(self: Tensor) -> Tensor:
     """Set each element to 0."""
-    return fill_(self, 0)
+    return _filled(self, 0, "ZeroBackward0")
 
 
 def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:

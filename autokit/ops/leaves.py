@@ -15,6 +15,7 @@ from autokit.devices import contiguous, module_of
 from autokit.formats import contiguous_format
 from autokit.memory import clock
 from autokit.ops.convert import clone
+from autokit.ops.errors import broadcast_message, describe
 from autokit.ops.inplace import copy_, refuse_change
 from autokit.ops.large import add_in_place
 from autokit.ops.overlaps import is_dense, repeats
@@ -37,7 +38,13 @@ def accumulate(leaf: Tensor, gradient: Any) -> None:
     else:
         if 0 in before.array.strides:
             refuse_change(before.detach())
-        before.array = add_in_place(before.array, gradient)
+        try:
+            before.array = add_in_place(before.array, gradient)
+        except ValueError as error:
+            raise RuntimeError(
+                f"{broadcast_message(before.array.shape, gradient.shape)}: the gradient of {describe(leaf)} "
+                "is added to a .grad of another shape; set .grad to None where .data changed its shape"
+            ) from error
         storage_of(before).note((next(clock), None, 0))
 
 

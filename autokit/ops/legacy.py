@@ -10,7 +10,7 @@ import numpy as np
 from autokit import dtypes
 from autokit.dtypes import FLOATS
 from autokit.formats import contiguous_format
-from autokit.ops import inplace, join, reduce, shape, strides
+from autokit.ops import inplace, join, own_shape, reduce, shape
 from autokit.ops import pad as padding
 from autokit.ops.convert import clone
 from autokit.ops.dims import sizes_of
@@ -73,7 +73,7 @@ def resize(self: Tensor, *sizes: Any) -> Tensor:
 
 def resize_as_(input: Tensor, the_template: Tensor, memory_format: Any = None) -> Tensor:
     """Give the tensor the size of ``the_template``, over its own memory where that is large enough."""
-    return strides.resize_(input, the_template.shape)
+    return own_shape.resize_(input, the_template.shape)
 
 
 def sum_to_size(self: Tensor, *size: Any) -> Tensor:
@@ -221,6 +221,6 @@ FrexpResult = return_type("frexp", "mantissa", "exponent")
 
 NAMES = Names(
     both="frexp get_device is_same_size narrow_copy nonzero_static split_with_sizes",
-    functions="_assert constant_pad_nd detach detach_ fill fill_ is_inference typename zero_",
+    functions="_assert constant_pad_nd detach detach_ fill fill_ is_inference resize_as_ typename zero_",
     methods="apply_ fill_diagonal_ map_ ndimension resize resize_as_ sum_to_size",
 )

@@ -22,7 +22,7 @@ from autokit.ops.overlaps import refuse_overlap
 from autokit.ops.unusual import asks_for_care, in_place_of, with_care
 from autokit.ops.warn import warn
 from autokit.tensor import Tensor
-from autokit.thread_state import UNUSUAL
+from autokit.thread_state import UNUSUAL, thread
 
 OPERANDS = ("input", "other")
 """PyTorch's keywords for a first and a second tensor."""
@@ -265,6 +265,8 @@ def write_out(function: str, result: Any, out: Any, operands: tuple[Any, ...] = 
     if isinstance(result, tuple) and isinstance(out, tuple | list):
         if len(out) != len(result):
             raise TypeError(f"{function}(): expected tuple of {len(result)} elements but got {len(out)}")
+        for one, into in zip(result, out):
+            _require_exact(one, into)
         written = [write_out(function, *pair, operands) for pair in zip(result, out)]
         return type(result)(*written) if hasattr(result, "_fields") else tuple(written)
     if isinstance(result, tuple):
@@ -273,11 +275,13 @@ def write_out(function: str, result: Any, out: Any, operands: tuple[Any, ...] = 
         )
     if not isinstance(out, Tensor):
         raise TypeError(f"{function}(): argument 'out' must be Tensor, not {type(out).__name__}")
-    if result._requires_grad or out._requires_grad:
+    if (result._requires_grad or out._requires_grad) and thread.state.grad_enabled:
         raise RuntimeError(
             f"{function}(): functions with out=... arguments don't support automatic differentiation, but "
             "one of the arguments requires grad. Call it without out=, or inside `with torch.no_grad():`"
         )
+    if function in _EXACT:
+        _require_exact(result, out)
     if dtypes.category(result.array.dtype) > dtypes.category(out.array.dtype):
         raise RuntimeError(
             f"result type {result.dtype.name} can't be cast to the desired output type {out.dtype.name}"
@@ -292,3 +296,23 @@ def write_out(function: str, result: Any, out: Any, operands: tuple[Any, ...] = 
         )
     out.array = result.array.astype(out.array.dtype)
     return out
+
+
+_OWN_DTYPE = (
+    "abs addbmm addmm addmv all amax amin any argmax argmin baddbmm bitwise_not bmm bucketize ceil "
+    "chain_matmul clamp clamp_max clamp_min conj_physical cross det diag dot eigvalsh float_power floor "
+    "frac gather hardshrink heaviside histc index_add index_copy index_select inner inv inverse isin "
+    "isposinf isneginf log_softmax logcumsumexp masked_select matmul matrix_norm matrix_power mm msort "
+    "multi_dot multinomial mv nan_to_num nanquantile narrow_copy neg nonzero norm quantile renorm round "
+    "scatter scatter_add scatter_reduce searchsorted sgn sign signbit softmax solve svdvals take "
+    "take_along_dim tensordot tril triu trunc vdot vecdot vector_norm where"
+)
+_EXACT = frozenset(_OWN_DTYPE.split())
+"""Functions that write to an ``out`` of the result's own dtype alone, as all do that have several results."""
+
+
+def _require_exact(result: Any, out: Any) -> None:
+    if isinstance(out, Tensor) and out.array.dtype != result.array.dtype:
+        raise RuntimeError(
+            f"Expected out tensor to have dtype {result.dtype.name}, but got {out.dtype.name} instead"
+        )

@@ -7,7 +7,6 @@ nothing; ``reshape`` and ``flatten`` copy where no strides would do.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,6 @@ from autokit.ops.recording import share_storage
 from autokit.ops.strides import strided
 from autokit.ops.warn import warn
 from autokit.tensor import Tensor, new_tensor
-from autokit.thread_state import thread
 
 # ---------------------------------------------------------------- another shape
 
@@ -385,37 +383,7 @@ def select(input: Tensor, dim: int, index: Any) -> Tensor:
     return plain_select(input, dim=place, index=index % shape[place])
 
 
-# ---------------------------------------------------------------- another shape of the tensor itself
-
-
-def _of_itself(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """The form with a trailing underscore: the tensor takes over the shape of its own view."""
-
-    def apply(self: Tensor, *arguments: Any, **settings: Any) -> Tensor:
-        from autokit.autograd.node import Hooks
-        from autokit.ops.inplace import mark_changed, refuse_unrecorded
-
-        refuse_unrecorded(self)
-        before = new_tensor(self.array)
-        if thread.state.grad_enabled:
-            before._node, before._requires_grad = self._node, self._requires_grad
-        result = function(before, *arguments, **settings)
-        self.array = result.array
-        self._node = result._node
-        Hooks.turned_leaves = True
-        mark_changed(self)
-        if self._node is not None:
-            self._node.storage = self._storage
-        return self
-
-    apply.__name__ = apply.__qualname__ = f"{function.__name__}_"
-    apply.out_of_place = function  # type: ignore[attr-defined]
-    apply.__doc__ = f"In-place form of :func:`{function.__name__}`: the tensor itself gets the new shape."
-    return apply
-
-
-unsqueeze_, squeeze_ = _of_itself(unsqueeze), _of_itself(squeeze)
-transpose_, t_ = _of_itself(transpose), _of_itself(t)
+# ---------------------------------------------------------------- the dimensions turned
 
 
 def T(self: Tensor) -> Tensor:
@@ -431,6 +399,9 @@ def T(self: Tensor) -> Tensor:
 
 def mT(self: Tensor) -> Tensor:
     """The last two dimensions exchanged."""
+    if not self.array.ndim:
+        warn("Tensor.mT is deprecated on 0-D tensors. This function is the identity in these cases.")
+        return self
     if self.array.ndim < 2:
         raise RuntimeError(
             f"tensor.mT is only supported on matrices or batches of matrices. Got {self.array.ndim}-D tensor."
@@ -440,7 +411,7 @@ def mT(self: Tensor) -> Tensor:
 
 NAMES = Names(
     both="flatten movedim narrow permute ravel reshape select squeeze t transpose unflatten unsqueeze",
-    methods="reshape_as squeeze_ t_ transpose_ unsqueeze_ view view_as",
+    methods="reshape_as view view_as",
     properties="T mT",
     aliases={"moveaxis": "movedim", "swapaxes": "transpose", "swapdims": "transpose"},
     numpy={

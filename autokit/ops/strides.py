@@ -1,4 +1,4 @@
-"""Views by their strides: how a tensor lies in memory, windows of it, other sizes over the same memory."""
+"""Views by their strides: how a tensor lies in memory, and windows of it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from autokit.ops.gpu.arrays import like
 from autokit.ops.gpu.ufuncs import add_at
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
-from autokit.tensor import Size, Tensor
+from autokit.tensor import Tensor
 
 # ---------------------------------------------------------------- memory
 
@@ -231,32 +231,4 @@ def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
     return plain_unfold(input, dim=place, size=size, step=step)
 
 
-# ---------------------------------------------------------------- another size
-
-
-def resize_(self: Tensor, *sizes: Any) -> Tensor:
-    """Give the tensor another size, over its own memory where that is large enough; new elements are 0.
-
-    Raises
-    ------
-    RuntimeError
-        If it requires grad.
-    """
-    if self._requires_grad:
-        raise RuntimeError("cannot resize variables that require grad")
-    size = sizes_of(sizes, "resize_")
-    if min(size, default=0) < 0:
-        raise RuntimeError(f"Trying to create tensor with negative dimension {min(size)}: {list(size)}")
-    a = self.array
-    count = Size(size).numel()
-    room = owner_size(a) - storage_offset(self)
-    if count <= room:
-        self.array = strided(a, size, tuple([step * a.itemsize for step in row_major(size)]))
-    else:
-        grown = like(np.zeros_like, a, shape=count)
-        grown[:room] = strided(a, (room,), (a.itemsize,))
-        self.array = grown.reshape(size)
-    return self
-
-
-NAMES = Names(both="as_strided", methods="resize_ storage_offset unfold")
+NAMES = Names(both="as_strided", methods="storage_offset unfold")

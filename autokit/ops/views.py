@@ -208,7 +208,8 @@ def _refusal(node: Node | None, made: Any, what: str) -> str:
         words = f"A view was created in {mode} mode and {what} modified inplace {other}."
     else:
         function = node.operation.backward_name(node).removesuffix("Backward0")
-        words = f"Output {made} of {function} is a view and {what} modified inplace."
+        number = 0 if made.__class__ is str else made
+        words = f"Output {number} of {function} is a view and {what} modified inplace."
     if made in (UNRECORDED, INFERRED):
         return (
             f"{words} Given that this use case is ambiguous and error-prone, it is forbidden. You can "
