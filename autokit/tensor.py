@@ -284,23 +284,9 @@ class Tensor:
     @grad.setter
     def grad(self, gradient: Tensor | None) -> None:
         if gradient is not None:
-            if not isinstance(gradient, Tensor):
-                raise TypeError(
-                    f"assigned grad expected to be a Tensor or None but got grad of type "
-                    f"{type(gradient).__name__}"
-                )
-            if gradient is self:
-                raise RuntimeError("can't assign Variable as its own grad")
-            if gradient.array.shape != self.array.shape:
-                raise RuntimeError(
-                    f"attempting to assign a gradient of size '{list(gradient.shape)}' to a tensor of size "
-                    f"'{list(self.shape)}'. Please ensure that the gradient and the tensor are the same size"
-                )
-            if gradient.array.dtype != self.array.dtype:
-                raise RuntimeError(
-                    f"attempting to assign a gradient with dtype '{gradient.dtype.name}' to a tensor of "
-                    f"dtype '{self.dtype.name}': convert it with .to({self.dtype})"
-                )
+            from autokit.ops.leaves import refuse_gradient
+
+            refuse_gradient(self, gradient)
         self._grad = gradient
 
     @grad.deleter

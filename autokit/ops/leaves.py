@@ -48,6 +48,26 @@ def accumulate(leaf: Tensor, gradient: Any) -> None:
         storage_of(before).note((next(clock), None, 0))
 
 
+def refuse_gradient(leaf: Tensor, gradient: Any) -> None:
+    """Raise unless ``gradient`` can be assigned to the ``.grad`` of ``leaf``."""
+    if not isinstance(gradient, Tensor):
+        raise TypeError(
+            f"assigned grad expected to be a Tensor or None but got grad of type {type(gradient).__name__}"
+        )
+    if gradient is leaf:
+        raise RuntimeError("can't assign Variable as its own grad")
+    if gradient.array.shape != leaf.array.shape:
+        raise RuntimeError(
+            f"attempting to assign a gradient of size '{list(gradient.shape)}' to a tensor of size "
+            f"'{list(leaf.shape)}'. Please ensure that the gradient and the tensor are the same size"
+        )
+    if gradient.array.dtype != leaf.array.dtype:
+        raise RuntimeError(
+            f"attempting to assign a gradient with dtype '{gradient.dtype.name}' to a tensor of dtype "
+            f"'{leaf.dtype.name}': convert it with .to({leaf.dtype})"
+        )
+
+
 def _laid_as(leaf: Any, gradient: Any) -> Any:
     """``gradient`` as it should lie in memory beside ``leaf``, an array; a sparse one as it is."""
     if gradient.__class__ is SparseArray or leaf.flags.c_contiguous or repeats(leaf) or not is_dense(leaf):
