@@ -1,11 +1,11 @@
 """Nested containers of tensors: taken apart into a flat list, and put together again.
 
-Tuples, named tuples, lists and dicts are containers; everything else is a leaf.
+Tuples, named tuples, lists, deques and dicts are containers; everything else is a leaf.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -18,22 +18,28 @@ class Structure(NamedTuple):
     children: tuple[Structure | None, ...]
 
 
-def flatten(tree: Any) -> tuple[list[Any], Structure | None]:
-    """The leaves of ``tree`` in order, and its structure.
+def flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], Structure | None]:
+    """The leaves of ``tree`` in order, and its structure; where ``is_leaf`` says so a container is a leaf.
 
     >>> flatten({"a": 1, "b": (2, [3])})[0]
     [1, 2, 3]
     """
     leaves: list[Any] = []
-    return leaves, _take_apart(tree, leaves)
+    return leaves, _take_apart(tree, leaves, is_leaf)
 
 
-def _take_apart(tree: Any, leaves: list[Any]) -> Structure | None:
+def _take_apart(
+    tree: Any, leaves: list[Any], is_leaf: Callable[[Any], bool] | None = None
+) -> Structure | None:
     kind = type(tree)
+    if is_leaf is not None and is_leaf(tree):
+        leaves.append(tree)
+        return None
     if kind in (dict, OrderedDict, defaultdict):
-        return Structure(kind, tuple(tree), tuple([_take_apart(each, leaves) for each in tree.values()]))
-    if kind in (tuple, list) or (isinstance(tree, tuple) and hasattr(tree, "_fields")):
-        return Structure(kind, (), tuple([_take_apart(each, leaves) for each in tree]))
+        parts = [_take_apart(each, leaves, is_leaf) for each in tree.values()]
+        return Structure(kind, tuple(tree), tuple(parts))
+    if kind in (tuple, list, deque) or (isinstance(tree, tuple) and hasattr(tree, "_fields")):
+        return Structure(kind, (), tuple([_take_apart(each, leaves, is_leaf) for each in tree]))
     leaves.append(tree)
     return None
 

@@ -172,6 +172,9 @@ class ModuleList(_Numbered):
     def __iadd__(self, modules: Iterable[Module]) -> ModuleList:
         return self.extend(modules)
 
+    def __repr__(self) -> str:
+        return self._text("")  # PyTorch's asks no extra_repr
+
     def _children_text(self) -> list[str]:
         lines, place = [], 0
         for text, alike in groupby(indented(module) for module in self):

@@ -110,6 +110,11 @@ class UninitializedBuffer(_Uninitialized, Buffer):
         Buffer.__init__(self, _nothing(device, dtype), persistent=persistent)
 
 
+def is_lazy(param: Any) -> bool:
+    """Whether a parameter or a buffer has no shape yet."""
+    return isinstance(param, _Uninitialized)
+
+
 class LazyModuleMixin(Module):
     """What makes a layer lazy.
 

@@ -459,7 +459,9 @@ class Module(Hookable, Convertible):
         return type(self).__name__
 
     def __repr__(self) -> str:
-        extra = self.extra_repr()
+        return self._text(self.extra_repr())
+
+    def _text(self, extra: str) -> str:
         children = self._children_text()
         if not children and "\n" not in extra:
             return f"{self._get_name()}({extra})"

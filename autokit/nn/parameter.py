@@ -61,7 +61,7 @@ class Buffer(Tensor):
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("UninitializedBuffer", "UninitializedParameter"):  # which need these here
+    if name in ("UninitializedBuffer", "UninitializedParameter", "is_lazy"):  # which need these here
         return getattr(import_module("autokit.nn.lazy"), name)
     raise missing.error("torch.nn.parameter", name)
 

@@ -1,8 +1,16 @@
 """Helpers around training: :mod:`autokit.utils.data`, ``checkpoint`` and ``dlpack``."""
 
+from importlib import import_module
+from typing import Any
+
 from autokit.missing import names_of
-from autokit.utils import checkpoint, data, dlpack
+from autokit.utils import checkpoint, data, dlpack, hooks
 
-__getattr__ = names_of("torch.utils")
+_missing = names_of("torch.utils")
 
-__all__ = ["checkpoint", "data", "dlpack"]
+
+def __getattr__(name: str) -> Any:
+    return import_module("autokit.utils._pytree") if name == "_pytree" else _missing(name)
+
+
+__all__ = ["checkpoint", "data", "dlpack", "hooks"]

@@ -157,3 +157,17 @@ def test_no_method_of_a_container_is_left_out():
         theirs = {each for each in vars(getattr(torch.nn, name)) if each.startswith("__") or each[0] != "_"}
         lacking = {each for each in theirs if not hasattr(getattr(nn, name), each)}
         assert lacking <= {"__parameters__", "__constants__"}
+
+
+def test_a_list_of_modules_shows_no_extra_text():
+    require("torch")
+    import torch
+
+    def shown(nn: Any) -> str:
+        class Blocks(nn.ModuleList):  # type: ignore[name-defined, misc]
+            def extra_repr(self) -> str:
+                return "depth=2"
+
+        return f"{Blocks([nn.ReLU(), nn.ReLU()])} {Blocks()}"
+
+    assert shown(nn) == shown(torch.nn)
