@@ -78,6 +78,11 @@ def norm(
     if p == "nuc":
         places = (-2, -1) if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
         return matrix_norm(input, p, places, keepdim, dtype=dtype)
+    if p == "fro" and isinstance(dim, tuple | list) and len(dim) > 2:
+        raise RuntimeError(
+            f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, dim))}: of more dimensions "
+            "there is norm(x, 2, dim)"
+        )
     dim = checked("norm", input, dim, keepdim)
     return vector_norm(input, 2 if p is None or p == "fro" else p, dim, keepdim, dtype=dtype)
 
