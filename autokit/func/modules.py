@@ -25,6 +25,7 @@ def functional_call(
     module : Module
     parameter_and_buffer_dicts : dict or sequence of dict
         Tensors by the names of ``named_parameters()`` and ``named_buffers()``; others stay the module's own.
+        Under another name a tensor is an attribute of the module while it is called.
     args : optional
         A tuple of arguments, or one argument.
     kwargs : dict, optional
@@ -78,18 +79,19 @@ def functional_call(
     replaced = []
     try:
         for name, tensor in given.items():
-            if name not in places:
-                raise AttributeError(f"{type(module).__name__} has no parameter or buffer named {name!r}")
             if not isinstance(tensor, Tensor):
                 raise TypeError(f"{tensor} is not an instance of Tensor: it is given for {name!r}")
-            register, key = places[name]
-            replaced.append((register, key, register[key]))
+            register, key = places.get(name) or _attribute(module, name)
+            replaced.append((register, key, register.get(key)))
             register[key] = tensor
         arguments = () if args is None else args if isinstance(args, tuple) else (args,)
         return module(*arguments, **(kwargs or {}))
     finally:
-        for register, key, own in replaced:
-            register[key] = own
+        for register, key, own in reversed(replaced):
+            if own is None:
+                del register[key]
+            else:
+                register[key] = own
 
 
 def _places(module: Any) -> dict[str, tuple[dict[str, Any], str]]:
@@ -101,6 +103,16 @@ def _places(module: Any) -> dict[str, tuple[dict[str, Any], str]]:
         for key, value in register.items()
         if value is not None
     }
+
+
+def _attribute(module: Any, name: str) -> tuple[dict[str, Any], str]:
+    """Where a module keeps what is neither parameter nor buffer: as in PyTorch, a tensor may stand there."""
+    path, _, key = name.rpartition(".")
+    owner = module.get_submodule(path)
+    known = getattr(owner, key, None)
+    if known is not None and not isinstance(known, Tensor):
+        raise TypeError(f"attribute `{key}`: {known} is not an instance of torch.Tensor")
+    return vars(owner), key
 
 
 def _refuse_other_names(module: Any, places: dict[str, Any], given: dict[str, Tensor]) -> None:

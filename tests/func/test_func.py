@@ -146,6 +146,17 @@ PROGRAMS = {
     "show(F.functional_call(m, p, (x,)), F.functional_call(m, p, x), m[0].weight is before)\n"
     "show(F.grad(lambda p: F.functional_call(m, p, x).sum())(p))\n"
     "show(F.functional_call(m, ({'0.weight': A}, {'0.bias': t(0.0, 0.0)}), x))",
+    "functional_call with attributes": "class M(T.nn.Module):\n"
+    "    def __init__(self):\n        super().__init__()\n"
+    "        self.scale, self.inner = s, T.nn.Linear(3, 1)\n"
+    "    def forward(self, x):\n        return x * self.scale + getattr(self, 'more', 0)\n"
+    "m = M()\nshow(F.functional_call(m, {'scale': y}, x))\n"
+    "show(F.functional_call(m, {'more': y, 'inner.odd': y}, x))\n"
+    "show(m(x), hasattr(m, 'more'), hasattr(m.inner, 'odd'))\n"
+    "show(F.grad(lambda k: F.functional_call(m, {'scale': k}, x).sum())(s))\n"
+    "refused(F.functional_call, m, {'inner.no.odd': y}, x)\n"
+    "refused(F.functional_call, m, {'training': y}, x)\n"
+    "refused(F.functional_call, m, {'inner.forward': y}, x)",
     "functional_call refused": "m = T.nn.Linear(3, 2).double()\n"
     "refused(F.functional_call, m, {'weight': A, 'nothing': s}, (x,), strict=True)\n"
     "refused(F.functional_call, m, {'weight': A}, (x,), strict=True)\n"
