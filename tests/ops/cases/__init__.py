@@ -96,6 +96,7 @@ OF_SPARSE_TENSORS |= {
     "spmm",
     "to_dense",
     "to_sparse",
+    "to_sparse_coo",
     "values",
 }
 """What makes sparse tensors, or takes them: ``tests/test_sparse.py`` has it all beside PyTorch."""
