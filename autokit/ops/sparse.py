@@ -158,6 +158,14 @@ def sparse_coo_tensor(
     return made.requires_grad_() if requires_grad else made
 
 
+def is_in_order(array: SparseArray) -> bool:
+    """Whether the places are in order, and none is named twice."""
+    if not len(array.indices):  # a number, at whose only place all values stand
+        return len(array.values) < 2
+    lines = np.ravel_multi_index(tuple(array.indices), array.shape[: len(array.indices)])
+    return bool((lines[1:] > lines[:-1]).all())
+
+
 def _places(indices: Any, held: Tensor, device: Any) -> Any:
     """``indices`` as an array of integers with a column for each of the values, beside them."""
     values, where = held.array, held.device

@@ -17,8 +17,10 @@ from typing import Any, NoReturn
 
 from autokit import dtypes
 from autokit.devices import device
+from autokit.formats import sparse_coo
 from autokit.formats import strided as strided_layout
 from autokit.nn.parameter import Buffer, Parameter
+from autokit.ops.sparse import is_in_order, sparse_coo_tensor
 from autokit.serialization.memory import STORAGE_TYPES, Storages, UntypedStorage, tensor_on
 from autokit.serialization.writing import is_key
 from autokit.tensor import Size, Tensor, new_tensor
@@ -253,9 +255,13 @@ def _device(machine: _Machine, name: Any, index: Any = None) -> device:
 
 
 def _layout(machine: _Machine, name: Any) -> Any:
-    if name != "torch.strided":
-        raise refused(f"autokit's tensors have no layout but torch.strided, and here is {name!r:.40}")
-    return strided_layout
+    found = _LAYOUTS.get(_of(str, name))
+    if found is None:
+        raise refused(f"autokit's tensors are torch.strided or torch.sparse_coo, and here is {name!r:.40}")
+    return found
+
+
+_LAYOUTS = {repr(each): each for each in (strided_layout, sparse_coo)}
 
 
 def _tensor(
@@ -307,6 +313,19 @@ def _tensor_of(
     return tensor
 
 
+def _sparse_tensor(machine: _Machine, kind: Any, parts: Any) -> Tensor:
+    if kind is not sparse_coo:
+        raise refused(f"a sparse tensor is torch.sparse_coo here, and this one is {kind!r:.40}")
+    indices, values, size, *_ = _of(tuple, parts)
+    size = _wholes(_of((tuple, Size, list), size))
+    try:
+        made = sparse_coo_tensor(_of(Tensor, indices), _of(Tensor, values).detach(), size)
+    except (RuntimeError, IndexError) as error:
+        raise refused(f"The places of a sparse tensor are damaged: {str(error)[:200]}") from error
+    made.array.coalesced = is_in_order(made.array)  # whatever the file says of it
+    return made
+
+
 def _parameter(machine: _Machine, data: Any, requires_grad: Any, hooks: Any, state: Any = None) -> Parameter:
     parameter = Parameter(_of(Tensor, data), requires_grad=_of(bool, requires_grad))
     return _set_attributes(parameter, state)
@@ -314,7 +333,7 @@ def _parameter(machine: _Machine, data: Any, requires_grad: Any, hooks: Any, sta
 
 def _tensor_of_type(machine: _Machine, function: Any, kind: Any, arguments: Any, state: Any) -> Tensor:
     if (
-        _of(_Function, function).build not in (_tensor, _tensor_of_dtype)
+        _of(_Function, function).build not in (_tensor, _tensor_of_dtype, _sparse_tensor)
         or kind is not _NAMES["torch.Tensor"]
     ):
         raise refused("Only tensors and parameters have attributes")
@@ -387,6 +406,7 @@ _CALLS: dict[str, Callable[..., Any]] = {
     "torch._utils._rebuild_tensor": _tensor,
     "torch._utils._rebuild_tensor_v2": _tensor,
     "torch._utils._rebuild_tensor_v3": _tensor_of_dtype,
+    "torch._utils._rebuild_sparse_tensor": _sparse_tensor,
     "torch._utils._rebuild_parameter": _parameter,
     "torch._utils._rebuild_parameter_with_state": _parameter,
     "torch._tensor._rebuild_from_type_v2": _tensor_of_type,
@@ -412,8 +432,8 @@ def _known(module: str, name: str) -> Any:
         )
     elif module == "torch._utils" and name.startswith("_rebuild"):
         reason = (
-            "it holds a tensor of a kind that autokit does not read, such as a sparse or quantized one: in "
-            "PyTorch, save tensor.to_dense() or tensor.dequantize()"
+            "it holds a tensor of a kind that autokit does not read, such as a quantized one: in PyTorch, "
+            "save tensor.dequantize()"
         )
     elif module.startswith("numpy"):
         reason = "it holds a NumPy array or number: in PyTorch, save torch.from_numpy(array) or number.item()"

@@ -20,10 +20,11 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.devices import device
-from autokit.formats import layout
+from autokit.formats import layout, sparse_coo
 from autokit.nn.parameter import Buffer, Parameter
+from autokit.ops.sparse_array import SparseArray
 from autokit.serialization.memory import STORAGE_TYPES, as_bytes, memory_of
-from autokit.tensor import Size, Tensor
+from autokit.tensor import Size, Tensor, new_tensor
 
 PROTOCOLS = range(2, 6)
 
@@ -287,7 +288,7 @@ class Program:
         if attributes:
             self._global("torch._tensor", "_rebuild_from_type_v2")
             self._code += op.MARK
-            self._global("torch._utils", "_rebuild_tensor_v2")
+            self._rebuilding_function(value)
             self._global("torch", "Tensor")
             self._tensor_arguments(value, value.requires_grad)
             self._within(".__dict__", attributes)
@@ -309,12 +310,19 @@ class Program:
         self._remember(value)
 
     def _plain_tensor(self, value: Tensor, requires_grad: bool) -> None:
-        self._global("torch._utils", "_rebuild_tensor_v2")
+        self._rebuilding_function(value)
         self._tensor_arguments(value, requires_grad)
         self._code += op.REDUCE
 
+    def _rebuilding_function(self, value: Tensor) -> None:
+        sparse = isinstance(value.array, SparseArray)
+        self._global("torch._utils", "_rebuild_sparse_tensor" if sparse else "_rebuild_tensor_v2")
+
     def _tensor_arguments(self, value: Tensor, requires_grad: bool) -> None:
         """The storage, where in it the first element is, sizes, strides, requires_grad, and no hooks."""
+        if isinstance(value.array, SparseArray):
+            self._sparse_arguments(value.array)
+            return
         owner, offset, strides = memory_of(value)
         self._code += op.MARK
         self._storage(owner, value)
@@ -324,6 +332,16 @@ class Program:
         self._build(requires_grad)
         self._empty_ordered_dict()
         self._code += op.TUPLE
+
+    def _sparse_arguments(self, value: SparseArray) -> None:
+        """The layout; and places, elements, sizes, and whether the places are in order."""
+        self._build(sparse_coo)
+        self._code += op.MARK
+        for part in (value.indices, value.values):
+            self._plain_tensor(new_tensor(part), False)
+        self._build(Size(value.shape))
+        self._build(value.coalesced)
+        self._code += op.TUPLE + op.TUPLE2
 
     def _storage(self, owner: Any, tensor: Tensor) -> None:
         known = self._keys.get(id(owner))
