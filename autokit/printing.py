@@ -116,6 +116,7 @@ def format_array(
     default_dtype: str = "float32",
     options: Options | None = None,
     prefix: str = "tensor",
+    tangent: str = "",
 ) -> str:
     """The printed form of a tensor that holds ``array``.
 
@@ -137,6 +138,8 @@ def format_array(
         In place of those that :func:`set_printoptions` chose.
     prefix : str
         The word before the bracket.
+    tangent : str
+        How it moves, where it is a dual.
 
     Examples
     --------
@@ -156,6 +159,7 @@ def format_array(
             default_dtype=default_dtype,
             options=options,
             prefix=prefix,
+            tangent=tangent,
         )
         value = value.replace("\n", "\n    ")
         return f"BatchedTensor(lvl={len(levels_of(array))}, bdim=0, value=\n    {value}\n)"
@@ -177,6 +181,8 @@ def format_array(
         facts.append("requires_grad=True")
     if name:
         facts.append(f"name={name!r}")
+    if tangent:
+        facts.append(f"tangent={tangent}")
     indent = len(prefix) + 1
     body = "..." if isinstance(array, MetaArray) else _body(array, indent, options)
     return _append(f"{prefix}({body}", facts, indent, options.linewidth)

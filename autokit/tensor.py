@@ -498,10 +498,12 @@ class Tensor:
             made_by = name_of_node(self)
         else:
             made_by = self._node.kind if self._node is not None else None
+        facts: dict[str, Any] = {"grad_fn_name": made_by, "requires_grad": self._requires_grad}
+        if thread.state.duals is not None:
+            facts |= thread.state.duals.facts_of(self)
         return format_array(
             self.array,
-            grad_fn_name=made_by,
-            requires_grad=self._requires_grad,
+            **facts,
             device=str(self.device),
             default_dtype=dtypes.get_default_dtype().name,
         )

@@ -12,6 +12,7 @@ R. E. Wengert, "A simple automatic derivative evaluation program", CACM 7(8), 19
 from __future__ import annotations
 
 from typing import Any, NamedTuple
+from weakref import WeakSet
 
 from autokit.autograd.modes import inference_mode
 from autokit.func.calls import own
@@ -54,6 +55,19 @@ class dual_level:
     def __init__(self) -> None:
         self.duals: dict[Any, Tensor] = {}  # by the node that made the dual
         self.own: list[Tensor] = []  # leaves that learn for the tangents' sake alone
+        self.tangents: WeakSet[Any] = (
+            WeakSet()
+        )  # the nodes of those with a graph: they do not move themselves
+
+    def facts_of(self, tensor: Tensor) -> dict[str, Any]:
+        """What the printed form of ``tensor`` shows of it in this level."""
+        tangent = _tangent(self, tensor)
+        if tangent is None:
+            return {}
+        plain = (
+            {} if reaches_open_leaf([tensor], self.own) else {"grad_fn_name": None, "requires_grad": False}
+        )
+        return {"tangent": format(tangent), **plain}
 
     def __enter__(self) -> int:
         return enter_dual_level(self)
@@ -179,7 +193,10 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
 
 
 def _tangent(now: dual_level, tensor: Tensor) -> Tensor | None:
-    if not tensor._requires_grad or not now.duals:
+    if not tensor._requires_grad or not now.duals or tensor._node in now.tangents:
         return None
     record = reaches_open_leaf([tensor, *now.duals.values()], now.own)
-    return Tape([tensor], now.duals).along(list(now.duals.values()), record)[0]
+    tangent = Tape([tensor], now.duals).along(list(now.duals.values()), record)[0]
+    if tangent is not None and tangent._node is not None:
+        now.tangents.add(tangent._node)
+    return tangent

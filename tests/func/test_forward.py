@@ -177,6 +177,23 @@ def test_duals_move_through_what_is_differentiated(program: str):
     assert told[0] == told[1]
 
 
+def test_a_dual_is_printed_with_its_tangent():
+    require("torch")
+    told = []
+    for T in (autokit, torch):
+        fwAD = T.autograd.forward_ad
+        w = T.ones(2, requires_grad=True)
+        with fwAD.dual_level():
+            d = fwAD.make_dual(T.arange(40.0).reshape(4, 10) / 3, T.ones(4, 10))
+            e = fwAD.make_dual(w, T.tensor([1.0, 2.0]))
+            shown = [d, d.sum(), d.double(), e * d[0, :2], w, d * 0, fwAD.unpack_dual(d * 2)]
+            told.append([repr(each) for each in shown])
+            told[-1] += [str(d.sum()), f"{d.sum():.2f}"]
+            still = fwAD.unpack_dual(fwAD.unpack_dual(e * e).tangent)
+            told[-1].append(still.tangent)
+    assert told[0] == told[1]
+
+
 @pytest.mark.parametrize(
     "made",
     ["T.ones(7)", "3.0", "(t, t)", "()", "'t'", "t.sum()"],
