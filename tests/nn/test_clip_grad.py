@@ -106,6 +106,10 @@ def test_nothing_to_clip_is_no_error_but_a_used_up_generator_is_warned_of():
 def test_the_old_name_warns():
     with pytest.warns(FutureWarning, match="now deprecated in favor of"):
         utils.clip_grad_norm(with_gradients(ak), 1.0)
+    weight = ak.ones(1, requires_grad=True)
+    weight.grad = ak.tensor([ak.inf])
+    with pytest.warns(FutureWarning), pytest.raises(RuntimeError, match="non-finite"):
+        utils.clip_grad_norm(weight, 1.0, error_if_nonfinite=True)
 
 
 def test_parameters_go_to_a_vector_and_back():

@@ -21,9 +21,11 @@ CALLS = [
     lambda init, t: init.xavier_uniform_(t),
     lambda init, t: init.xavier_uniform_(t, gain=init.calculate_gain("relu")),
     lambda init, t: init.xavier_normal_(t),
+    lambda init, t: init.xavier_normal_(t, gain=2.0),
     lambda init, t: init.kaiming_uniform_(t, nonlinearity="relu"),
     lambda init, t: init.kaiming_uniform_(t, a=0.3, mode="fan_out"),
     lambda init, t: init.kaiming_normal_(t, mode="fan_out"),
+    lambda init, t: init.kaiming_normal_(t, nonlinearity="tanh"),
 ]
 
 
@@ -58,6 +60,26 @@ def test_the_same_seed_gives_the_same_values(shape: tuple[int, int], turned: boo
         assert call(init, ours) is ours
         np.testing.assert_array_equal(ours.numpy(), call(torch.nn.init, theirs).numpy())
         assert ak.get_rng_state().tolist() == torch.get_rng_state().tolist()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("uniform_", "normal_", "trunc_normal_", "xavier_uniform_", "xavier_normal_", "kaiming_uniform_"),
+        *("kaiming_normal_", "orthogonal_"),
+    ],
+)
+def test_a_generator_of_ones_own_is_drawn_from(name: str):
+    require("torch")
+    import torch
+
+    before, made = ak.get_rng_state(), []
+    for T in (ak, torch):
+        generator = T.Generator()
+        generator.manual_seed(7)
+        made.append(getattr(T.nn.init, name)(T.empty(4, 5), generator=generator).numpy())
+    np.testing.assert_allclose(*made, rtol=0, atol=1e-6)
+    assert ak.equal(ak.get_rng_state(), before)
 
 
 @pytest.mark.parametrize("shape", [(3, 5), (5, 3), (20, 20), (8, 3, 3, 3), (2, 0)])
