@@ -232,7 +232,7 @@ class Tensor:
     def requires_grad(self, wanted: bool) -> None:
         if not isinstance(wanted, bool):
             raise RuntimeError(f"requires_grad must be a bool, not {type(wanted).__name__}: True or False")
-        if not (wanted or self.is_leaf):
+        if not wanted and self._node is not None and self._node.way.learns:
             raise RuntimeError(
                 "you can only change requires_grad flags of leaf variables. If you want to use a computed "
                 "variable in a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
@@ -297,7 +297,7 @@ class Tensor:
         """Let ``.grad`` be filled although this tensor is no leaf."""
         if not self._requires_grad:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-        if self.is_leaf or "_retains" in self.__dict__:
+        if self._node is None or not self._node.way.learns or "_retains" in self.__dict__:
             return
         self.__dict__["_retains"] = True
         me = ref(self)  # the node must not hold its own result

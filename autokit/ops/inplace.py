@@ -27,7 +27,7 @@ from autokit.ops import complex_numbers, overlaps
 from autokit.ops.convert import cast, converted
 from autokit.ops.errors import broadcast_message, describe, way_to_a_tensor
 from autokit.ops.gpu.arrays import is_writable
-from autokit.ops.index import index_error, is_basic, plain_getitem, plain_index, put, write
+from autokit.ops.index import getitem, index_error, is_basic, plain_getitem, plain_index, put, write
 from autokit.ops.names import Names, clearer
 from autokit.ops.operands import fitting, on_one_device
 from autokit.ops.overlaps import refuse_overlap, share_memory
@@ -211,13 +211,22 @@ class noted_change:
 
     def __enter__(self) -> None:
         self.before = self.storage.modified
+        listens = self.storage.__class__ is not Storage
+        self.places = [(view, view._node) for view in self.storage.living_views()] if listens else ()
         mark_changed(self.tensor)
 
     def __exit__(self, kind: Any, *error: object) -> None:
-        if kind is not None:
-            self.storage.modified = self.before
-            self.storage.version -= 1
-            self.storage.changes.pop()
+        if kind is None:
+            return
+        self.storage.modified = self.before
+        self.storage.version -= 1
+        self.storage.changes.pop()
+        for view, place in self.places:
+            view._node = place
+        for each in (self.tensor, self.tensor._base, *self.storage.living_views()):
+            node = None if each is None else each._node
+            if node is not None and node.output is not None and node.storage is not self.storage:
+                node.output, node.storage = each.array, self.storage  # type: ignore[union-attr]
 
 
 def overwrite(tensor: Tensor, result: Tensor) -> None:
@@ -288,7 +297,13 @@ def setitem(self: Tensor, index: Any, value: Any, fills: bool = False, made_by: 
             if part.array.shape != self.array.shape:
                 return setitem(part, Ellipsis, value)
     learns = isinstance(value, Tensor) and value._requires_grad
-    refuse_change(self, learns, fills, any(entry is not Ellipsis for entry in entries) and is_basic(entries))
+    try:
+        refuse_change(
+            self, learns, fills, any(entry is not Ellipsis for entry in entries) and is_basic(entries)
+        )
+    except RuntimeError:
+        getitem(self.detach(), index)  # of two mistakes the index is told
+        raise
     if not isinstance(value, Tensor):
         value, made_by = _as_element(value, self), made_by or "FillBackward3"
     else:

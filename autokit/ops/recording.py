@@ -246,6 +246,10 @@ def share_storage(base: Tensor, result: Tensor) -> Tensor:
         elif "_made" in known:
             made = known["_made"]
             notes["_made"] = made if made.__class__ is str else 0
+            if result._node is not None:
+                from autokit.ops.views import listen
+
+                listen(result)
         if result._node is None:
             if storage.version:
                 notes["_version"] = storage.version

@@ -77,7 +77,8 @@ class _StorageWithListeners(Storage):
             _hear_of_change(view)
 
 
-def _listen(view: Tensor) -> None:
+def listen(view: Tensor) -> None:
+    """Let ``view`` hear of every change of its memory, recorded or not."""
     storage = storage_of(view)
     if storage.__class__ is Storage:
         storage.__class__ = _StorageWithListeners
@@ -123,7 +124,7 @@ def one_of_several(parts: Iterable[Tensor]) -> tuple[Tensor, ...]:
     for number, part in enumerate(parts):
         part.__dict__.setdefault("_made", number)
     if parts and parts[0]._node is not None:
-        _listen(parts[0])
+        listen(parts[0])
     return parts
 
 
@@ -152,14 +153,14 @@ def require_grad_as_base(view: Tensor) -> None:
         give_history(view, seen(notes["_base"], view))
     else:
         view._node = _end_at(view)
-        _listen(view)
+        listen(view)
 
 
 def let_require_grad(tensor: Tensor, wanted: bool) -> None:
     """Let ``tensor`` require grad or not, and the views that have no history of their own as well."""
     if tensor._base is not None:
         own = tensor._node is None  # else it requires grad as its base does
-        if wanted and not own and tensor.is_leaf:
+        if wanted and not own and not tensor._node.way.learns:  # type: ignore[union-attr]
             tensor._node, own = None, True
         tensor._requires_grad = wanted or not own
         return
@@ -174,7 +175,9 @@ def let_require_grad(tensor: Tensor, wanted: bool) -> None:
         elif node.__class__ is Apart and node.is_end:  # type: ignore[union-attr]
             view._node, view._requires_grad = None, False
         if view._node is not None:
-            _listen(view)
+            listen(view)
+            if storage_of(view).modified > view._node.sequence:
+                _hear_of_change(view)
 
 
 # ---------------------------------------------------------------- changes in place

@@ -13,6 +13,17 @@ from tests.support import require
 require("torch")
 import torch  # noqa: E402
 
+
+def library(tensor: Any) -> Any:
+    """The library that ``tensor`` is of."""
+    return torch if isinstance(tensor, torch.Tensor) else autokit
+
+
+def unrecorded(T: Any, change: Callable[[], Any]) -> Any:
+    with T.no_grad():
+        return change()
+
+
 BASES = {
     "computed": lambda T, x: x * 1,
     "leaf": lambda T, x: x,
@@ -29,16 +40,14 @@ VIEWS = {
     "index": lambda y: (y[0], y[1]),
     "views of several": lambda y: [part.view(3, 1) for part in y.unbind(0)],
     "several of a view": lambda y: y.view(6).view(2, 3).unbind(0),
+    "views of unrecorded": lambda y: [
+        part.view(3, 1) for part in unrecorded(library(y), lambda: (y[0], y[1]))
+    ],
     "detached": lambda y: (y.detach(), y.detach()),
     "unsafe_split": lambda y: y.unsafe_split(1),
     "unsafe_chunk": lambda y: y.unsafe_chunk(2),
     "unsafe_split_with_sizes": lambda y: y.unsafe_split_with_sizes([1, 1]),
 }
-
-
-def unrecorded(T: Any, change: Callable[[], Any]) -> Any:
-    with T.no_grad():
-        return change()
 
 
 CHANGES = {
@@ -73,6 +82,14 @@ CHANGES = {
     "detach_, then a change": lambda T, x, y, u: y.detach_().mul_(2),
     "detach_, then a new leaf": lambda T, x, y, u: unrecorded(
         T, lambda: y.detach_().requires_grad_().mul_(2)
+    ),
+    "a change, then detach_": lambda T, x, y, u: (unrecorded(T, lambda: y.mul_(2)), y.detach_()),
+    "detach_, then a wrong change": lambda T, x, y, u: y.detach_().add_(T.ones(7)),
+    "a wrong change": lambda T, x, y, u: y.add_(x.sum() + T.ones(7)),
+    "view frozen": lambda T, x, y, u: u[0].requires_grad_(False),
+    "a change, then the view frozen": lambda T, x, y, u: (
+        unrecorded(T, lambda: y.mul_(2)),
+        u[0].requires_grad_(False),
     ),
     "detach_ of a view": lambda T, x, y, u: u[0].detach_(),
     "view requires_grad_": lambda T, x, y, u: u[0].requires_grad_(),
