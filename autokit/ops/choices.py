@@ -277,7 +277,11 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
     if isinstance(min, Tensor) or isinstance(max, Tensor):
         if min is None:
             return plain_clamp_max(input, max)
-        return plain_clamp_min(input, min) if max is None else clamp_between(input, min, max)
+        if max is None:
+            return plain_clamp_min(input, min)
+        if common_dtype([input, min, max]).kind == "b":
+            _refuse_two_bools("clamp_cpu", input, True)
+        return clamp_between(input, min, max)
     common = common_dtype([each for each in (input, min, max) if each is not None])
     if common != input.array.dtype:
         input = with_dtype(input, common)

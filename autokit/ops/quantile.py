@@ -70,7 +70,8 @@ def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: Any, interpolati
         if a.ndim:
             shape[place : place + 1] = [1] if keepdim else []
     ordered = plain_gather(rows, dim=1, index=places_in_order(rows.array, 1))
-    found = _at_ranks(ordered, _ranks(name, ordered.array, shares.reshape(-1)), interpolation)
+    wanted = q.reshape(-1) if isinstance(q, Tensor) and q._requires_grad else shares.reshape(-1)
+    found = _at_ranks(ordered, _ranks(name, ordered.array, wanted), interpolation)
     return found.t().reshape((*shares.shape, *shape))
 
 
@@ -109,13 +110,14 @@ def _ranks(name: str, ordered: Any, shares: Any) -> Any:
 def _at_ranks(ordered: Tensor, ranks: Any, interpolation: str) -> Tensor:
     """The elements of each row at its ``ranks``, or between two."""
     rounding: Any = {"lower": np.floor, "higher": np.ceil, "nearest": np.round}.get(interpolation)
+    places = ranks.array if isinstance(ranks, Tensor) else ranks
     if rounding is not None:
-        return plain_gather(ordered, dim=1, index=rounding(ranks).astype(np.int64))
-    lower = np.floor(ranks)
+        return plain_gather(ordered, dim=1, index=rounding(places).astype(np.int64))
+    lower = np.floor(places)
     below = plain_gather(ordered, dim=1, index=lower.astype(np.int64))
-    above = plain_gather(ordered, dim=1, index=np.ceil(ranks).astype(np.int64))
-    weights = ranks - lower if interpolation == "linear" else np.full_like(ranks, 0.5)
-    return lerp(below, above, new_tensor(weights))
+    above = plain_gather(ordered, dim=1, index=np.ceil(places).astype(np.int64))
+    weights = ranks - lower if interpolation == "linear" else np.full_like(places, 0.5)
+    return lerp(below, above, weights if isinstance(weights, Tensor) else new_tensor(weights))
 
 
 NAMES = Names(both="nanquantile quantile")

@@ -188,6 +188,7 @@ class Drawing:
 
     def a_tensor(self, parameter: Parameter) -> str:
         how = self.recipe.get(parameter.name, BY_NAME.get(parameter.name, ""))
+        how = "" if "|" in how or RANGE.fullmatch(how) else how  # that was for a number in its place
         first = not self.tensors
         if first and parameter.name == "condition":
             how = how or "bool"
