@@ -15,12 +15,27 @@ from typing import Any
 from autokit.current_gpu import computing_as_here
 from autokit.thread_state import thread
 
+DEEPEST = 10_000
+"""So many passes inside of each other are no accident any more, or an endless one."""
+
+ENDLESS = (
+    f"maximum recursion depth exceeded: {DEEPEST:,} backward passes, each begun by a hook or a backward "
+    "function inside of the one before. Does a hook begin a pass that comes to the same hook again?"
+)
+
 
 def in_a_new_thread(function: Callable[..., Any], *args: Any, **settings: Any) -> Any:
     """``function(*args, **settings)``, run by a new thread while this one waits.
 
     What it raises is raised here, with the lines that it came through there.
+
+    Raises
+    ------
+    RecursionError
+        Inside of :data:`DEEPEST` backward passes; of these it shows the outermost.
     """
+    if thread.state.depth > DEEPEST:
+        raise RecursionError(ENDLESS)
     state, context, as_here = thread.state, copy_context(), computing_as_here()
     made: list[Any] = []
     raised: list[BaseException] = []
@@ -41,5 +56,6 @@ def in_a_new_thread(function: Callable[..., Any], *args: Any, **settings: Any) -
         helper.join()
         raise
     if raised:
-        raise raised.pop()
+        error = raised.pop()
+        raise error.with_traceback(None) if error.args == (ENDLESS,) else error
     return made.pop()

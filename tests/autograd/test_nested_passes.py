@@ -79,6 +79,26 @@ def test_what_is_raised_at_the_bottom_comes_up_with_its_lines(T: Any, depth: int
     assert _nested(T, 3).tolist() == [2, 2]
 
 
+def test_an_endless_one_ends() -> None:
+    x = autokit.ones(2, requires_grad=True)
+
+    @autokit.enable_grad()
+    def again(gradient: Any) -> None:
+        (x * 2).sum().backward()
+
+    handle = x.register_hook(again)
+    before = threading.active_count()
+    with pytest.raises(
+        RecursionError, match="Does a hook begin a pass that comes to the same hook"
+    ) as raised:
+        (x * 2).sum().backward()
+    assert len(traceback.extract_tb(raised.value.__traceback__)) < 1000
+    assert threading.active_count() == before
+    handle.remove()
+    (x * 2).sum().backward()
+    assert x.grad.tolist() == [2, 2]
+
+
 def test_a_program_that_is_interrupted_there_stops_as_such() -> None:
     def interrupt() -> None:
         raise KeyboardInterrupt
