@@ -347,12 +347,8 @@ def refuse_zeros(dividend: Any, divisor: Any) -> None:
         bounds.refuse_zeros(divisor, _divided_by_zero)
 
 
-class DividedByZero(RuntimeError, ZeroDivisionError):
-    """An integer was divided by 0: PyTorch's error, and Python's."""
-
-
 def _divided_by_zero() -> RuntimeError:
-    return DividedByZero(
+    return RuntimeError(
         "ZeroDivisionError: an integer is divided by 0; floating point numbers give inf or nan"
     )
 
