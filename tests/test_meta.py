@@ -169,6 +169,16 @@ def test_a_network_larger_than_memory_can_be_counted():
     tracemalloc.stop()
 
 
+def test_a_summary_takes_no_memory():
+    def told(where: str) -> str:
+        with autokit.device(where):
+            layers = autokit.nn.Conv2d(1, 4, 3), autokit.nn.BatchNorm2d(4), autokit.nn.Flatten()
+            model = autokit.nn.Sequential(*layers, autokit.nn.Linear(144, 10))
+        return str(autokit.summary(model, (2, 1, 8, 8)))
+
+    assert told("meta") == told("cpu")
+
+
 def test_it_is_given_memory_and_its_values():
     values = autokit.nn.Linear(2, 3).state_dict()
     with autokit.device("meta"):

@@ -57,6 +57,7 @@ LEFT_OUT = {
     "resize_as_": "gives what was in memory",
     "resize_": "gives what was in memory",
     "new": "gives what was in memory",
+    "set_": "gives what was in another tensor's memory",
     **dict.fromkeys(["manual_seed", "seed", "initial_seed"], "changes what is drawn after it"),
     "functions.ctc_loss": "PyTorch's own writes where it may not on some of these calls",
     **dict.fromkeys(["load", "save"], "takes a file"),
