@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.autograd.node import Node
 from autokit.ops.blocks import copy_into
 from autokit.ops.dims import place_of, places_of, sizes_of, whole
 from autokit.ops.errors import describe, require_tensor
@@ -34,12 +35,21 @@ def _in_shape(g: Any, shape: tuple[int, ...]) -> Any:
     return made
 
 
+def _view_or_copy(node: Node) -> str:
+    """PyTorch's name: it makes a view without a check of a copy that is its own."""
+    source, made = node.operand(0), node.output
+    if source is None or made.__class__ is not np.ndarray or not made.size:
+        return "ViewBackward0"  # large values are not kept
+    return "ViewBackward0" if np.may_share_memory(made, source.array) else "UnsafeViewBackward0"
+
+
 @operation(
     "shape",
     "{a} in another shape",
     a=derivative("1", lambda g, shape: g.reshape(shape), _in_shape),
     view=True,
     name="view",
+    backward=_view_or_copy,
 )
 def plain_reshape(a, /, size):
     """See :func:`reshape`."""

@@ -198,3 +198,26 @@ def test_resizing_keeps_the_memory_where_it_is_large_enough():
         place = x.data_ptr()
         assert x.resize_(2, 2).tolist() == [[0, 1], [2, 3]] and x.data_ptr() == place
         assert x.resize_(6).tolist() == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: x.reshape(6, 4),
+        lambda x: x.view(-1),
+        lambda x: x.transpose(1, 2).reshape(2, 12),
+        lambda x: x.transpose(1, 2).flatten(1),
+        lambda x: x[:, 1:].reshape(-1),
+        lambda x: x[:1].expand(3, 3, 4).reshape(-1),
+        lambda x: x.transpose(1, 2).contiguous().view(-1),
+        lambda x: x[:0].reshape(0, 12),
+    ],
+)
+def test_a_copy_in_another_shape_shows_pytorchs_node(call: Any):
+    require("torch")
+    import torch
+
+    def node(T: Any) -> str:
+        return str(call(T.ones(2, 3, 4, requires_grad=True) * 1).grad_fn.name())
+
+    assert node(autokit) == node(torch)
