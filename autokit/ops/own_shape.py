@@ -138,13 +138,13 @@ def set_(
     elif isinstance(source, UntypedStorage):
         array = source._row
     else:
+        array = None
+    if array is None or isinstance(size, int) or storage_offset is None:
+        wrong = f"{type(source).__name__}, size={type(size).__name__}"
         raise TypeError(
-            "set_() received an invalid combination of arguments - got "
-            f"({type(source).__name__}), but expected a Tensor or a storage"
+            f"set_() received an invalid combination of arguments - got ({wrong}), but expected a Tensor or "
+            "a storage, and a tuple of ints"
         )
-    refuse_unrecorded(self)
-    if self._node is not None or (isinstance(source, Tensor) and source._node is not None):
-        raise RuntimeError(f"the derivative for set_ is not implemented: detach() {describe(self)} first")
     if array.dtype != self.array.dtype:
         raise RuntimeError(
             f"Could not set tensor of type {kind_of(array)} to a tensor of type {kind_of(self)}"
@@ -154,6 +154,9 @@ def set_(
         steps = row_major(shape) if stride is None else sizes_of((stride,), "set_", "stride")
         offset = whole(storage_offset, "storage_offset", "set_")
         array = as_strided(new_tensor(array), shape, steps, offset).array
+    refuse_unrecorded(self)
+    if self._node is not None or (isinstance(source, Tensor) and source._requires_grad):
+        raise RuntimeError(f"the derivative for set_ is not implemented: detach() {describe(self)} first")
     self.__dict__.pop("_base", None)
     self.array, self._storage = array, storage_of(self).at_rest()
     Hooks.turned_leaves |= not array.flags.c_contiguous
