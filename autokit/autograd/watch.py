@@ -94,7 +94,7 @@ class Watch:
             self.gpus.to(gradient)
         hooks = None if self.rehearsal else node.hooks
         caught = self.wanted is not None and node in self.wanted and bool(node.kind)
-        ends = caught and self.useful.isdisjoint(node.targets)  # type: ignore[union-attr]
+        ends = self.useful is not None and self.useful.isdisjoint(node.targets)
         if caught and not ends:
             self.found[node] = gradient  # before its hooks, as in PyTorch
         if hooks is not None:
@@ -102,7 +102,8 @@ class Watch:
             if hooks.retain is not None:
                 hooks.retain(as_tensor(gradient))
         if ends:
-            self.found[node] = gradient
+            if caught:
+                self.found[node] = gradient
             return None
         if hooks is not None and hooks.before:  # of the node, which runs now
             gradient = self._before(node, hooks, gradient)

@@ -362,3 +362,18 @@ def test_a_gradient_is_caught_before_the_hooks_of_a_node_that_goes_on():
         return seen
 
     both(program)
+
+
+def test_a_node_that_leads_to_nothing_asked_for_does_not_run():
+    def program(T: Any) -> list[Any]:
+        seen: list[Any] = []
+        x, other = (T.ones(2, requires_grad=True) for _ in range(2))
+        y = x * 2
+        y.register_hook(lambda g: seen.append("result"))
+        y.grad_fn.register_prehook(lambda gradients: seen.append("before"))
+        y.grad_fn.register_hook(lambda *_: seen.append("after"))
+        y.backward(T.ones(2), inputs=[other], retain_graph=True)
+        y.sum().backward()
+        return [*seen, x.grad.tolist(), other.grad]
+
+    both(program)
