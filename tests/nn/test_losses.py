@@ -73,7 +73,7 @@ LOSSES: dict[str, tuple[tuple[str, ...], list[str]]] = {
     "MultiLabelMarginLoss": (("numbers", "sets"), [""]),
     "MultiLabelSoftMarginLoss": (("numbers", "zeros and ones"), ["", f"{WEIGHT}"]),
     "MultiMarginLoss": (("numbers", "classes"), ["", "p=2", "margin=0.3", f"weight={WEIGHT}"]),
-    "TripletMarginLoss": (("numbers",) * 3, ["", "margin=0.3", "p=1", "swap=True"]),
+    "TripletMarginLoss": (("numbers",) * 3, ["", "margin=0.3", "p=1", "eps=0.5", "swap=True"]),
     "TripletMarginWithDistanceLoss": (
         ("numbers",) * 3,
         ["", "swap=True", "distance_function=torch.nn.PairwiseDistance(1), margin=0.3"]),

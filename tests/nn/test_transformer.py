@@ -86,7 +86,8 @@ def test_transformer(batch_first: bool):
     import torch
 
     outputs = []
-    pair = twins(lambda torch: torch.nn.Transformer(8, 2, 2, 2, 16, dropout=0.0, batch_first=batch_first))
+    settings = {"dropout": 0.0, "batch_first": batch_first, "bias": batch_first}
+    pair = twins(lambda torch: torch.nn.Transformer(8, 2, 2, 2, 16, **settings))
     assert repr(pair[0]) == repr(pair[1])
     for library, model in zip((ak, torch), pair):
         library.manual_seed(1)

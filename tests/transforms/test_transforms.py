@@ -252,6 +252,8 @@ def test_tensors_turn_as_in_torchvision():
     np.testing.assert_allclose(turn(30, bilinear, fill=[9.0]), TURNED["bilinear"], atol=2e-3)
     np.testing.assert_allclose(turn(20, bilinear, expand=True), TURNED["expanded"], atol=2e-3)
     assert turn(45, center=(0, 0), fill=[1.0]) == TURNED["about a corner"]
+    larger = transforms.RandomRotation((20, 20), bilinear, expand=True)
+    assert larger(as_tensor())[0].tolist() == turn(20, bilinear, expand=True, fill=[0.0])
     about = transforms.RandomRotation((45, 45), center=(0, 0), fill=1.0)
     assert about(as_tensor())[0].tolist() == TURNED["about a corner"]
 
