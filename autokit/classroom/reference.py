@@ -56,6 +56,7 @@ _MODULES = (
     "utils.data",
     "utils.checkpoint",
     "utils.dlpack",
+    "utils.hooks",
     "distributions",
     "distributions.constraints",
     "distributions.constraint_registry",
