@@ -204,15 +204,17 @@ _CHANGED = "its base or another view of its base has been"
 
 def _refusal(node: Node | None, made: Any, what: str) -> str:
     """Why a view at ``node``, and ``made`` so, is refused, and what to do; ``what`` of it was changed."""
-    mode, other = (
-        ("inference", "in normal mode") if made == INFERRED else ("no_grad", "with grad mode enabled")
-    )
+    inferred = made == INFERRED
+    mode, other = ("inference", "in normal mode") if inferred else ("no_grad", "with grad mode enabled")
+    created = f"was created in {mode} mode and {what} modified inplace {other}."
     if node is None or node.operation is unrecorded_view.operation:
-        words = f"A view was created in {mode} mode and {what} modified inplace {other}."
+        words = f"A view {created}"
     else:
         function = node.operation.backward_name(node).removesuffix("Backward0")
-        number = 0 if made.__class__ is str else made
-        words = f"Output {number} of {function} is a view and {what} modified inplace."
+        if made.__class__ is str:
+            words = f"Output 0 of {function} is a view of a view which {created}"
+        else:
+            words = f"Output {made} of {function} is a view and {what} modified inplace."
     if made in (UNRECORDED, INFERRED):
         return (
             f"{words} Given that this use case is ambiguous and error-prone, it is forbidden. You can "
