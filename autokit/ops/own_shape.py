@@ -29,21 +29,21 @@ from autokit.tensor import Size, Tensor, new_tensor
 def _of_itself(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """The form with a trailing underscore: the tensor takes over the shape of its own view."""
 
-    def apply(self: Tensor, *arguments: Any, **settings: Any) -> Tensor:
-        refuse_unrecorded(self)
-        before = new_tensor(self.array)
-        if not self.is_leaf:  # its place in the graph is for the old shape, also where nothing is recorded
-            before._node, before._requires_grad = self._node, True
+    def apply(input: Tensor, *arguments: Any, **settings: Any) -> Tensor:
+        refuse_unrecorded(input)
+        before = new_tensor(input.array)
+        if not input.is_leaf:  # its place in the graph is for the old shape, also where nothing is recorded
+            before._node, before._requires_grad = input._node, True
         with set_grad_enabled(True):
             result = function(before, *arguments, **settings)
-        self.array = result.array
-        node = self._node = result._node
+        input.array = result.array
+        node = input._node = result._node
         Hooks.turned_leaves = True
-        mark_changed(self)
+        mark_changed(input)
         if node is not None:
             node.operation = _in_place_of(node.operation)
-            node.storage, node.sequence = self._storage, next(clock)
-        return self
+            node.storage, node.sequence = input._storage, next(clock)
+        return input
 
     apply.__name__ = apply.__qualname__ = f"{function.__name__}_"
     apply.out_of_place = function  # type: ignore[attr-defined]
@@ -153,6 +153,10 @@ def set_(
         shape = sizes_of((size,), "set_")
         steps = row_major(shape) if stride is None else sizes_of((stride,), "set_", "stride")
         offset = whole(storage_offset, "storage_offset", "set_")
+        if offset < 0:
+            raise RuntimeError(f"Tensor: invalid storage offset {offset}")
+        if not array.flags.c_contiguous:
+            raise RuntimeError("passed in tensor to be used as storage must be contiguous")
         array = as_strided(new_tensor(array), shape, steps, offset).array
     refuse_unrecorded(self)
     if self._node is not None or (isinstance(source, Tensor) and source._requires_grad):

@@ -92,7 +92,8 @@ def repeat_interleave(
         counts = _counts(given)
         if given.array.ndim != 1:
             raise RuntimeError(f"repeat_interleave only accept 1D vector as repeat: it is {describe(given)}")
-        return _sized(new_tensor(repeated_places(counts).astype(counts.dtype, copy=False)), 0, output_size)
+        places = new_tensor(repeated_places(counts).astype(counts.dtype, copy=False))
+        return _sized(places, 0, output_size) if counts.size else places
     if dim is None:
         input, dim = reshape(input, -1), 0
     if isinstance(repeats, Tensor) and repeats.array.ndim > 1:

@@ -149,7 +149,7 @@ def difference(name: str, call: Call) -> tuple[str, str] | None:
 ROUNDED = re.compile(
     r"sum|mean|std|var|pool|loss|entropy|mm|mv|matmul|dot|inner|addr|conv|linear|einsum|linalg|cholesky|solve|qr|"
     r"svd|det\(|inverse|matrix|\blu|attention|interpolate|upsample|cdist|kron|cov|corrcoef|fold|embedding|outer|"
-    r"norm|similarity|dist|cum|trap|fft|stft|nn\.[A-Z]|optim|autograd|T\.func\.|clamp|clip|amax|amin|max|min|@"
+    r"norm|similarity|dist|cum|trap|fft|stft|nn\.[A-Z]|optim|autograd|T\.func\.|clamp|clip|amax|amin|max|min|median|quantile|sort|mode|topk|kthvalue|unique|@"
 )
 """Calls of functions that add up, and of the like: the sign of a 0 depends on the order there."""
 UNSET = re.compile(r"^(new_)?empty|\b[A-Z]\w*Tensor\(-?\d")

@@ -83,11 +83,15 @@ def _ordinary(source: str) -> str:
     return re.sub(r"(?<![\w.])-?(inf|nan|1e-?30|99|7)(?![\w.])", lambda _: "2", source)
 
 
+def with_ordinary_numbers(call: Call) -> Call:
+    """The call with ordinary numbers in the place of those that have no end."""
+    tensors = {name: _ordinary(each) for name, each in call.tensors.items()}
+    return Call(tensors, _ordinary(call.expression))
+
+
 def _finitely(kind: str, call: Call) -> bool:
     both = _both(call)
-    ordinary = Call(
-        {name: _ordinary(each) for name, each in call.tensors.items()}, _ordinary(call.expression)
-    )
+    ordinary = with_ordinary_numbers(call)
     if both is None or str(ordinary) == str(call) or run(autokit, ordinary).error is not None:
         return False
     endless = all(bool(_without_end(a).any() or _without_end(b).any()) for a, b in both if differ(a, b).any())
@@ -273,7 +277,7 @@ def _a_full_turn(_: str, call: Call) -> bool:
 
 def _same_sum(_: str, call: Call) -> bool:
     both = _both(call)
-    return both is not None and all(np.isclose(a.sum(), b.sum()) for a, b in both)
+    return both is not None and all(np.isclose(a.sum(), b.sum(), equal_nan=True) for a, b in both)
 
 
 def _same_rows(_: str, call: Call) -> bool:

@@ -17,6 +17,7 @@ require("torch")
 import torch  # noqa: E402
 
 from tests.fuzz.calls import read_call  # noqa: E402
+from tests.fuzz.checks import CHECKS  # noqa: E402
 from tests.fuzz.compare import difference  # noqa: E402
 from tests.fuzz.differences import DIFFERENCES, Difference, finding  # noqa: E402
 from tests.fuzz.mistakes import mistakes, working_call  # noqa: E402
@@ -89,5 +90,6 @@ def test_a_known_difference_still_occurs(known: Difference):
 
 @pytest.mark.parametrize("known", DIFFERENCES, ids=lambda known: known.shown_by)
 def test_another_value_than_pytorch_is_shown_to_be_right(known: Difference):
+    assert {each.strip() for each in known.check.split("|") if each} <= CHECKS.keys()
     told = re.fullmatch(r"\^.*\$", known.words) is not None  # the words themselves say all of it
     assert known.check or told or not {"result", "gradient", "operand"} & {*known.kind.split("|")}

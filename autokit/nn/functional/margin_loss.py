@@ -331,7 +331,7 @@ def _triplet(
     return reduced(clamp_min(margin + near - far, 0), reduction)
 
 
-_NO_ZERO = 1e-12
+_NO_ZERO = float(np.float32(1e-12))
 """Added to squared lengths, so that a vector of length 0 has a cosine."""
 
 
