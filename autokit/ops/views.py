@@ -28,6 +28,9 @@ def unrecorded_view(*, made):
     """Where gradients end: the place of a view whose base requires grad, but which was not recorded."""
 
 
+_end = unrecorded_view.operation
+
+
 class Apart(Node):
     """The place in the graph of a view that cannot follow its base, good until the memory is changed."""
 
@@ -51,7 +54,7 @@ class Apart(Node):
     @property
     def is_end(self) -> bool:
         """Whether gradients end here, at what looks like a leaf."""
-        return self.operation is unrecorded_view.operation
+        return self.operation is _end
 
     @property
     def kind(self) -> str:
@@ -94,25 +97,23 @@ def _hear_of_change(view: Tensor) -> None:
             base._requires_grad, base._node = True, _end_at(base)
         give_history(view, seen(base, view))
     elif node.__class__ is not Apart:
-        fields = {name: getattr(node, name) for name in Node.__annotations__}
-        fields["settings"] = {**(node.settings or {}), "made": view.__dict__["_made"]}
-        view._node = _apart(fields)
-
-
-def _apart(fields: dict[str, Any]) -> Apart:
-    node = Apart()
-    for name in Node.__annotations__:
-        setattr(node, name, fields.get(name))
-    return node
+        apart = view._node = Apart()
+        for name in Node.__annotations__:
+            setattr(apart, name, getattr(node, name))
+        apart.settings = {**(node.settings or {}), "made": view.__dict__["_made"]}
 
 
 def _end_at(view: Tensor, sequence: int | None = None) -> Apart:
     """A place in the graph for ``view`` at which gradients end."""
-    rule, array = unrecorded_view.operation, view.array
-    fields = {"operation": rule, "way": rule.way(()), "sources": (), "output": array}
-    fields |= {"settings": {"made": view.__dict__.get("_made")}, "storage": view._storage}
-    fields |= {"shape": array.shape, "dtype": array.dtype, "freed": False, "instruction": 0}
-    return _apart({**fields, "sequence": next(clock) if sequence is None else sequence})
+    node, array = Apart(), view.array
+    node.operation, node.way, node.sources = _end, _end.way(()), ()
+    node.settings = {"made": view.__dict__.get("_made")}
+    node.output, node.shape, node.dtype = array, array.shape, array.dtype
+    node.storage = view._storage
+    node.sequence = next(clock) if sequence is None else sequence
+    node.saved = node.hooks = node.scope = node.code = None
+    node.instruction, node.freed = 0, False
+    return node
 
 
 # ---------------------------------------------------------------- how views are made
@@ -207,7 +208,7 @@ def _refusal(node: Node | None, made: Any, what: str) -> str:
     inferred = made == INFERRED
     mode, other = ("inference", "in normal mode") if inferred else ("no_grad", "with grad mode enabled")
     created = f"was created in {mode} mode and {what} modified inplace {other}."
-    if node is None or node.operation is unrecorded_view.operation:
+    if node is None or node.operation is _end:
         words = f"A view {created}"
     else:
         function = node.operation.backward_name(node).removesuffix("Backward0")
