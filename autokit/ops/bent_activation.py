@@ -363,13 +363,12 @@ def hardshrink(a, /, lambd=0.5):
 
 def _softshrink(a: Any, lambd: float) -> Any:
     require_floats("softshrink_cpu", a)
-    return np.copysign(a - np.clip(a, -lambd, lambd), a)
+    return a - np.clip(a, -lambd, lambd)
 
 
 def _softshrink_of_block(a: Any, into: Any, /, lambd: float) -> None:
     np.clip(a, -lambd, lambd, out=into)
     np.subtract(a, into, out=into)
-    np.copysign(into, a, out=into)
 
 
 @operation(

@@ -32,7 +32,7 @@ def _of_elu_of_block(g: Any, a: Any, into: Any, /, alpha: float, scale: float, i
 
 def _elu(a: Any, alpha: float, scale: float, input_scale: float) -> Any:
     require_floats("elu_cpu", a)
-    return np.where(a > 0, a * scale, np.expm1(np.minimum(a, 0) * input_scale) * (alpha * scale))
+    return np.where(a >= 0, a * scale, np.expm1(np.minimum(a, 0) * input_scale) * (alpha * scale))
 
 
 def _elu_of_block(a: Any, into: Any, /, alpha: float, scale: float, input_scale: float) -> None:
@@ -45,7 +45,7 @@ def _elu_of_block(a: Any, into: Any, /, alpha: float, scale: float, input_scale:
     if 0 <= alpha * input_scale <= 1 and scale > 0:  # the curve is above the line below 0, and 0 above it
         np.maximum(a if scale == 1 else a * scale, into, out=into)
     else:
-        select(a > 0, a * scale, into, into)
+        select(a >= 0, a * scale, into, into)
 
 
 @operation(

@@ -198,7 +198,7 @@ def elu(a, into, alpha, scale, input_scale):
     for i in range(into.size):
         below = ZERO if a[i] > ZERO else a[i]
         curve = exp_less_one(below * input_scale) * (alpha * scale)
-        into[i] = a[i] * scale if a[i] > ZERO else curve
+        into[i] = a[i] * scale if a[i] >= ZERO else curve
 
 
 def elu_gradient(g, a, into, alpha, scale, input_scale):
@@ -244,7 +244,7 @@ def hardshrink_gradient(g, a, into, bound):
 def softshrink(a, into, bound):
     for i in range(into.size):
         held = -bound if a[i] < -bound else a[i]
-        into[i] = np.copysign(a[i] - (bound if held > bound else held), a[i])
+        into[i] = a[i] - (bound if held > bound else held)
 
 
 def threshold(a, into, bound, value):

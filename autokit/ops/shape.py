@@ -176,7 +176,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
     """Dimension ``dim`` as several of these ``sizes``; one of them may be -1."""
-    shape = input.array.shape
+    shape, dim = input.array.shape, whole(dim, "dim", "unflatten")
     if not isinstance(sizes, tuple | list) and (isinstance(sizes, Tensor) or sizes):
         raise TypeError(
             f"unflatten(): argument 'sizes' (position 2) must be tuple of ints, not {type(sizes).__name__}"

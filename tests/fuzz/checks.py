@@ -550,9 +550,11 @@ def _coinciding(_: str, call: Call) -> bool:
 
 
 def _repeats(_: str, call: Call) -> bool:
-    """Whether index_put names a place twice."""
+    """Whether index_put names a place twice, or writes to one number for several elements."""
     by_place, by_name = _arguments(call)
     given = [*by_place, *by_name.values()]
+    if 0 in given[0].stride():
+        return True
     indices = next(each for each in given if isinstance(each, tuple | list))
     places = torch.stack([each.reshape(-1) for each in torch.broadcast_tensors(*indices)])
     return places.unique(dim=1).shape[1] < places.shape[1]

@@ -6,6 +6,7 @@ Each takes the kind of a finding and the call that showed it, as those of ``chec
   the place of those without end (infinities, NaN, 1e30, powers of 99, steps and divisors of 0) comes to the
   same in both, results and gradients.
 * ``of nan``: autokit is NaN wherever the two differ, and so is an element of an operand.
+* ``at nan``: gradients differ where the operand is NaN.
 * ``of nothing``: wherever the two differ autokit has NaN, the mean of nothing, or 0, its sum.
 * ``unset``: dtypes and shapes are PyTorch's; only the elements, which nobody set, differ.
 * ``learns nothing``: what only one library marks as learning has no elements, or no gradient that is not 0.
@@ -39,7 +40,8 @@ from tests.ops.case import flat
 
 def pairs(ours: Outcome, theirs: Outcome) -> list[tuple[np.ndarray, np.ndarray]] | None:
     """The numbers of each result, operand and gradient in both libraries; None where they do not match."""
-    if ours.error or theirs.error or len(ours.gradients) != len(theirs.gradients):
+    lost = ours.backward_error or theirs.backward_error  # of one that fails there are no gradients
+    if ours.error or theirs.error or not lost and len(ours.gradients) != len(theirs.gradients):
         return None
     mine, others = ([*flat(each.results), *each.tensors.values()] for each in (ours, theirs))
     if len(mine) != len(others):
@@ -101,6 +103,18 @@ def _finitely(kind: str, call: Call) -> bool:
 
 def _without_end(array: np.ndarray) -> np.ndarray:
     return ~(abs(array) < 1e18)
+
+
+def _at_nan(_: str, call: Call) -> bool:
+    """Whether gradients differ where the operand itself is NaN alone."""
+    ours, theirs = run(autokit, call), run(torch, call)
+    if ours.error or theirs.error:
+        return False
+    learners = [each for each in theirs.tensors.values() if each.requires_grad]
+    return all(
+        a is not None and b is not None and np.isnan(numbers(leaf))[differ(numbers(a), numbers(b))].all()
+        for leaf, a, b in zip(learners, ours.gradients, theirs.gradients)
+    )
 
 
 def _of_nan(_: str, call: Call) -> bool:
@@ -201,14 +215,15 @@ def _as_in_python(_: str, call: Call) -> bool:
 
 def _as_the_largest(_: str, call: Call) -> bool:
     """Whether PyTorch finds the same where a number larger than all takes the place of NaN."""
-    large = Call(
-        {name: re.sub(r"\bnan\b", "8192.0", each) for name, each in call.tensors.items()}, call.expression
-    )
+    made = (f"{3e38 - n * 1e36}" for n in range(200))  # none of them equal, as no NaN is
+    tensors = {name: re.sub(r"\bnan\b", lambda _: next(made), each) for name, each in call.tensors.items()}
+    large = Call(tensors, call.expression)
     ours, theirs = run(autokit, call), run(torch, large)
     if ours.error or theirs.error:
         return False
     mine, other = (numbers(flat(each.results)[0]) for each in (ours, theirs))
-    return mine.shape == other.shape and not differ(np.where(np.isnan(mine), 8192.0, mine), other).any()
+    other = np.where((other > 1e38) & np.isfinite(other), np.nan, other)
+    return mine.shape == other.shape and not differ(mine, other).any()
 
 
 def _on_meta(_: str, call: Call) -> bool:
@@ -299,6 +314,7 @@ def _same_rows(_: str, call: Call) -> bool:
 LIMITS: dict[str, Callable[[str, Call], bool]] = {
     "finitely": _finitely,
     "of nan": _of_nan,
+    "at nan": _at_nan,
     "of nothing": _of_nothing,
     "unset": _unset,
     "learns nothing": _learns_nothing,
