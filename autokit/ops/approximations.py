@@ -449,8 +449,9 @@ def _bessel_scaled(order: int) -> Callable[[Any], Any]:
         return total * np.sign(x) if order else total
 
     def scaled(x: Any) -> Any:
+        x = x + 0.0  # of −0, too, PyTorch makes 0
         size = np.abs(x)
-        return by_range(x, (size <= _BESSEL_FAR, near), (size > _BESSEL_FAR, far)) + 0.0  # never −0
+        return by_range(x, (size <= _BESSEL_FAR, near), (size > _BESSEL_FAR, far))
 
     return in_float64(scaled, f"i{order}e")
 

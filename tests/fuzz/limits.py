@@ -14,6 +14,7 @@ Each takes the kind of a finding and the call that showed it, as those of ``chec
 * ``failed``: the matrices whose elements differ are those of which both say that they failed.
 * ``near the mean``: each drawn count is nearer to its mean than ten of its deviations.
 * ``same sum``, ``same rows``: elements, or rows in some order, come to the same.
+* ``leading``: the first columns of a matrix, or their first rows, are singular to the last digits.
 * ``a full turn``: the angles that differ do by 2π.
 * ``nothing read``: PyTorch reads nothing where it has just written: its indices name no place.
 * ``on meta``: the shape is PyTorch's own on its device "meta"; ``of the size of some``: where there is one in
@@ -283,6 +284,19 @@ def _near_the_mean(_: str, call: Call) -> bool:
         return bool(((counts == rates) | (abs(counts - rates) <= 10 * np.sqrt(rates) + 10)).all())
 
 
+def _leading(_: str, call: Call) -> bool:
+    """Whether the first columns of a matrix, or their first rows, are singular to the last digits."""
+    for matrix in (numbers(each) for each in run(torch, call).tensors.values()):
+        if matrix.ndim > 1 and matrix.size and np.isfinite(matrix).all():
+            for given in (matrix, np.swapaxes(matrix, -1, -2)):
+                for count in range(1, min(given.shape[-2:]) + 1):
+                    for block in (given[..., :count], given[..., :count, :count]):
+                        values = np.linalg.svd(block, compute_uv=False)
+                        if (values[..., -1] <= 1e-5 * values[..., 0]).any():
+                            return True
+    return False
+
+
 def _a_full_turn(_: str, call: Call) -> bool:
     both = _both(call)
     return both is not None and all(
@@ -324,6 +338,7 @@ LIMITS: dict[str, Callable[[str, Call], bool]] = {
     "same rows": _same_rows,
     "nothing read": _nothing_read,
     "a full turn": _a_full_turn,
+    "leading": _leading,
     "of no elements": _of_no_elements,
     "on meta": _on_meta,
     "of the size of some": _of_the_size_of_some,
