@@ -170,6 +170,8 @@ class IndependentConstraint(Constraint):
     def __post_init__(self) -> None:
         if not isinstance(self.base, Constraint):
             raise AssertionError(f"base_constraint must be a Constraint, got {type(self.base).__name__}")
+        if not isinstance(self.count, int) or self.count < 0:
+            raise AssertionError(f"reinterpreted_batch_ndims must be >= 0, got {self.count}")
 
     @property
     def event_dim(self) -> int:

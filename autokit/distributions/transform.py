@@ -287,6 +287,8 @@ class IndependentTransform(Transform):
     ) -> None:
         super().__init__(cache_size)
         self.base_transform = base_transform.with_cache(cache_size) if cache_size else base_transform
+        if reinterpreted_batch_ndims < 0:
+            raise AssertionError(f"reinterpreted_batch_ndims must be >= 0, got {reinterpreted_batch_ndims}")
         self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
 
     @property

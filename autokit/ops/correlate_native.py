@@ -213,7 +213,7 @@ def _padded(x: Any, plan: Layout) -> Any:
     padded: Any = np.zeros((*x.shape[:2], len(plan.phases), *plan.grid), x.dtype)
     for number, phase in enumerate(plan.phases):
         padded[(slice(None), slice(None), number, *phase.inside)] = x[(..., *phase.taken)]
-    return padded.reshape((len(x), -1))
+    return padded.reshape((len(x), math.prod(padded.shape[1:])))
 
 
 def _rows(shape: tuple[int, ...], dtype: Any) -> Any:

@@ -88,4 +88,4 @@ def _places(
 
 def _by_groups(samples: Any, groups: int) -> Any:
     """Samples of several channels, (n, channels, ...), as (groups, n, elements)."""
-    return samples.reshape((len(samples), groups, -1)).swapaxes(0, 1)
+    return samples.reshape((len(samples), groups, math.prod(samples.shape[1:]) // groups)).swapaxes(0, 1)
