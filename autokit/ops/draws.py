@@ -124,7 +124,7 @@ def normal(
     else:
         values = normal_numbers(unset, source, 0.0, float(std))
     values = values + (to_numpy(mean.array) if isinstance(mean, Tensor) else kind.type(mean))
-    return _with_history(np.asarray(values, kind), f"NormalBackward{node}", *tensors)
+    return _with_history(values.astype(kind, copy=False), f"NormalBackward{node}", *tensors)
 
 
 def refuse_negative_std(std: Any) -> None:
