@@ -356,9 +356,10 @@ def checkpoint_sequential(
 
         return forward
 
-    end = size * (segments - 1)
-    for begin in range(0, end, size):
+    end = 0
+    for begin in range(0, size * (segments - 1), size):
+        end = begin + size
         input = checkpoint(
-            run(layers[begin : begin + size]), input, use_reentrant=use_reentrant, preserve_rng_state=preserve
+            run(layers[begin:end]), input, use_reentrant=use_reentrant, preserve_rng_state=preserve
         )
     return run(layers[end:])(input)

@@ -64,6 +64,8 @@ EITHER = {
     "checkpoint(f, h, use_reentrant=R).sum().backward(); show(x.grad, log)",
     "a sequence": "T.manual_seed(0); m = T.nn.Sequential(*[T.nn.Linear(3, 3).double() for _ in range(5)])\n"
     "sequential(m, 2, x, use_reentrant=R).sum().backward(); show(x.grad, m[0].weight.grad, m[4].bias.grad)",
+    "segments below 0": "T.manual_seed(0); m = [T.nn.Linear(3, 3).double()]\n"
+    "show(sequential(m, -7, x, use_reentrant=R), sequential(m * 3, -1, x, use_reentrant=R))",
     "nothing requires grad": "y = checkpoint(lambda a: a * 2, x.detach(), use_reentrant=R); show(y)",
 }
 

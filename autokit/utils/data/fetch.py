@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
+import numpy as np
+
 from autokit.utils.data.collate import default_collate
 from autokit.utils.data.dataset import IterableDataset, gatherer, together
 
@@ -22,14 +24,18 @@ def fetcher(dataset: Any, collate: Collate, batched: bool, drop_last: bool) -> C
         return lambda indices: collate(_next(stream, indices, batched, drop_last))
     if not batched:
         return lambda index: collate(dataset[index])
+    at_once = together(dataset) or (lambda indices: [dataset[index] for index in indices])
     # Taking a batch out of an array in one go is far faster than stacking samples.
     gather = gatherer(dataset) if collate is default_collate else None
-    if gather is not None:
-        return gather
-    at_once = together(dataset)
-    if at_once is not None:
+    if gather is None:
         return lambda indices: collate(at_once(indices))
-    return lambda indices: collate([dataset[index] for index in indices])
+    # A sampler may give anything; what is no plain number means another thing among others than by itself.
+    return lambda indices: (
+        gather(indices) if _PLAIN.issuperset(map(type, indices)) else collate(at_once(indices))
+    )
+
+
+_PLAIN = {int, np.int64}
 
 
 def _next(stream: Iterator[Any], indices: Any, batched: bool, drop_last: bool) -> Any:

@@ -251,6 +251,28 @@ def test_a_collate_fn_of_ones_own():
     assert list(data.DataLoader(pairs(2), batch_size=2, collate_fn=len)) == [2]
 
 
+PLACES = {
+    "a tensor": lambda T: T.tensor([1, 2]),
+    "a tensor among numbers": lambda T: [1, T.tensor(2)],
+    "tuples": lambda T: [(0, 1), (2, 0)],
+    "lists": lambda T: [[0, 1], [2, 0]],
+}
+
+
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("name", PLACES)
+def test_a_sampler_may_give_other_things_than_numbers(name: str, count: int):
+    require("torch")
+    import torch
+
+    def batches(T: Any) -> list[Any]:
+        samples = T.utils.data.TensorDataset(T.arange(9.0).view(3, 3))
+        loader = T.utils.data.DataLoader(samples, sampler=PLACES[name](T), batch_size=count)
+        return [batch[0].tolist() for batch in loader]
+
+    assert batches(ak) == batches(torch)
+
+
 def test_streams_samplers_and_lengths():
     assert [b.tolist() for b in data.DataLoader(Stream(), batch_size=2)] == [[0, 1], [2, 3], [4]]
     assert [b.tolist() for b in data.DataLoader(Stream(), batch_size=2, drop_last=True)] == [[0, 1], [2, 3]]
