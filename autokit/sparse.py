@@ -9,8 +9,8 @@ from autokit.missing import names_of
 from autokit.ops.errors import describe, require_tensor
 from autokit.ops.filled import zeros, zeros_like
 from autokit.ops.linalg import mm as plain_mm
+from autokit.ops.sparse import from_values, plain_held, to_sparse
 from autokit.ops.sparse import legacy_sparse_tensor as FloatTensor
-from autokit.ops.sparse import plain_held, sparse_coo_tensor, to_sparse
 from autokit.tensor import Tensor
 
 __getattr__ = names_of("torch.sparse")
@@ -71,7 +71,9 @@ def sum(input: Tensor, dim: Any = None, dtype: dtypes.dtype | None = None) -> Te
     total = input.to_dense().sum(dim)
     if not total.array.ndim or len(input.array.indices) < input.array.ndim:
         return to_sparse(total) if total.array.ndim else total
-    held = zeros(input.shape)  # a sum that is 0 by chance is held, too: it has a gradient
+    # A sum that is 0 by chance is held, too: it has a gradient.
+    held = zeros(input.shape, device=input.device)
     held[tuple(input.coalesce().indices())] = 1
     places = held.sum(dim).nonzero().t()
-    return sparse_coo_tensor(places, total[tuple(places)], total.shape)
+    values = total[tuple(places)]
+    return from_values(values, indices=places.array, shape=tuple(total.shape), coalesced=True)
