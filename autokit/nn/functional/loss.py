@@ -214,7 +214,16 @@ def _likelihood(
     factors, total = class_factors(
         target.array, classes, None if weight is None else weight.array, ignore_index
     )
-    places = places_of_few(scores, target.array) if factors is None and reduction == "mean" else None
+    return _counted(input, target, classes, factors, total, reduction)
+
+
+def _counted(
+    logarithms: Tensor, target: Tensor, classes: int, factors: Any, total: Any, reduction: str
+) -> Tensor:
+    """The negative log-likelihood, with what :func:`class_factors` found."""
+    places = None
+    if factors is None and reduction == "mean":
+        places = places_of_few(logarithms.array, target.array)
     settings = {
         "classes": classes,
         "factors": factors,
@@ -222,7 +231,7 @@ def _likelihood(
         "reduction": reduction,
         "places": places,
     }
-    return direct(_nll_loss, (input, target), settings)
+    return direct(_nll_loss, (logarithms, target), settings)
 
 
 def cross_entropy(
@@ -318,15 +327,7 @@ def _of_rows(input: Tensor, target: Tensor, ignore_index: int, reduction: str) -
     if rows * columns >= LARGE and factors is None and is_large(logits):
         return direct(_cross_entropy, (input, target), {"shift": shift_of(logits), "reduction": reduction})
     logarithms = direct(plain_log_softmax, (input,), {"dim": 1})
-    places = places_of_few(logits, target.array) if factors is None and reduction == "mean" else None
-    settings = {
-        "classes": columns,
-        "factors": factors,
-        "total": total,
-        "reduction": reduction,
-        "places": places,
-    }
-    return direct(_nll_loss, (logarithms, target), settings)
+    return _counted(logarithms, target, columns, factors, total, reduction)
 
 
 def _against_probabilities(
