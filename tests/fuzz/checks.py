@@ -39,6 +39,24 @@ import autokit
 from tests.fuzz.calls import Call
 from tests.fuzz.compare import TOLERANCE, Outcome, TimedOut, limited, names_for, random_seed, run
 from tests.fuzz.limits import LIMITS, numbers, with_ordinary_numbers
+from tests.fuzz.rewrites import (
+    as_float64,
+    as_int64,
+    as_inverse,
+    as_jvp,
+    by_name,
+    by_place,
+    changing,
+    contiguous,
+    cut_at_last_offset,
+    of_one_dtype,
+    plain,
+    strided,
+    with_dtype_of_out,
+    with_gelsd,
+    with_tensors,
+    without_flags,
+)
 from tests.ops.case import flat
 
 SLOPE_TOLERANCE = {"float64": 1e-4, "float32": 2e-3, "float16": 3e-2, "complex128": 1e-4, "complex64": 2e-3}
@@ -105,143 +123,6 @@ def _default_dtype(dtype: torch.dtype) -> Iterator[None]:
         torch.set_default_dtype(before)
 
 
-def _as_float64(source: str) -> str:
-    """The numbers as they were rounded, in float64."""
-    learns = ".requires_grad_(True)" * ("requires_grad=True" in source)
-    wide = "complex128" if "complex" in source else "float64"
-    if source.startswith(MAKES_TENSORS) and re.search(r"dtype=T\.(float(16|32)|complex64)", source):
-        return source.replace(", requires_grad=True", "") + f".to(T.{wide})" + learns
-    return re.sub(r"T\.float(16|32)", "T.float64", source).replace("T.complex64", "T.complex128")
-
-
-def _as_int64(source: str) -> str:
-    return source.replace("T.uint8", "T.int64")
-
-
-def _rewritten(change: Callable[[ast.Call], None]) -> Callable[[str], str]:
-    """What changes the call itself, and leaves the sources of tensors as they are."""
-
-    def rewrite(source: str) -> str:
-        tree = ast.parse(source, mode="eval")
-        if not isinstance(tree.body, ast.Call) or source.startswith(MAKES_TENSORS) and "out=" not in source:
-            return source
-        change(tree.body)
-        return ast.unparse(tree)
-
-    return rewrite
-
-
-MAKES_TENSORS = ("T.tensor", "T.zeros", "T.ones")
-
-
-def _without(*names: str) -> Callable[[str], str]:
-    def change(call: ast.Call) -> None:
-        call.keywords = [each for each in call.keywords if each.arg not in names]
-
-    return _rewritten(change)
-
-
-_plain = _without("out", "assume_unique")
-
-
-def _contiguous(source: str) -> str:
-    return re.sub(
-        r"\.transpose\(-1, -2\)|\.expand\([\d, ]*\)|\[::2\]",
-        r"\g<0>.clone(memory_format=T.contiguous_format)",
-        _plain(source),
-    )
-
-
-def _by_name(*names: str) -> Callable[[str], str]:
-    """Give what stands by place by these names."""
-
-    def change(call: ast.Call) -> None:
-        given = list(zip(names, call.args))
-        call.args = call.args[len(names) :]
-        call.keywords += [ast.keyword(name, value) for name, value in given if name != "self"]
-        call.args = [value for name, value in given if name == "self"] + call.args
-
-    return _rewritten(change)
-
-
-def _by_place(call: ast.Call) -> None:
-    """Give the operands by place, and no place for the result."""
-    given = {each.arg: each.value for each in call.keywords}
-    operands = [
-        given.pop(name)
-        for name in ("condition", "sorted_sequence", "input", "exponent", "other")
-        if name in given
-    ]
-    call.args = [*call.args, *operands]
-    call.keywords = [each for each in call.keywords if each.arg in given and each.arg != "out"]
-
-
-def _cut_at_last_offset(call: ast.Call) -> None:
-    """Give embedding_bag only the places before the last offset."""
-    given = {each.arg: each for each in call.keywords}
-    offsets = given["offsets"].value if "offsets" in given else call.args[2]
-
-    def cut(part: ast.expr) -> ast.expr:
-        return ast.parse(f"({ast.unparse(part)})[: int(({ast.unparse(offsets)})[-1])]", mode="eval").body
-
-    for name in {"input", "per_sample_weights"} & given.keys():
-        given[name].value = cut(given[name].value)
-    if "input" not in given:
-        call.args[0] = cut(call.args[0])
-
-
-def _strided(source: str) -> str:
-    if not source.startswith(MAKES_TENSORS) or "out=" in source:
-        return source
-    learns = ".requires_grad_(True)" * ("requires_grad=True" in source)
-    return f"T.stack([{source.replace(', requires_grad=True', '')}] * 2, -1)[..., 0]{learns}"
-
-
-def _with_tensors(call: ast.Call) -> None:
-    """Give tensors for numbers, but for the last of several, which sets something."""
-    for place, each in enumerate(call.args):
-        if ast.unparse(each).lstrip("-") in ("nan", "inf", "0.5", "0.0"):
-            call.args[place] = ast.parse(f"T.tensor({ast.unparse(each)})", mode="eval").body
-    for keyword in call.keywords:
-        if ast.unparse(keyword.value).lstrip("-") in ("nan", "inf", "0.5", "0.0"):
-            keyword.value = ast.parse(f"T.tensor({ast.unparse(keyword.value)})", mode="eval").body
-
-
-def _of_one_dtype(source: str) -> str:
-    return source.replace("T.float64", "T.float16").replace("T.float32", "T.float16")
-
-
-def _without_flags(call: ast.Call) -> None:
-    call.args = [each for each in call.args if ast.unparse(each) not in ("True", "False")]
-
-
-def _with_dtype_of_out(call: ast.Call) -> None:
-    for keyword in call.keywords:
-        if keyword.arg == "out":
-            dtype = ast.parse(f"{ast.unparse(keyword.value)}.dtype", mode="eval").body
-            keyword.arg, keyword.value = "dtype", dtype
-
-
-def _as_jvp(source: str) -> str:
-    linearized = "(lambda f, x: (f(x), lambda t: T.func.jvp(f, (x.clone(),), (t,))[1]))"
-    return source.replace("T.func.linearize", linearized)
-
-
-def _as_inverse(source: str) -> str:
-    """The inverse by itself, for the one by a Cholesky factor."""
-    inverse = (
-        "(lambda L, upper=False: T.linalg.inv(L.triu().mH @ L.triu() if upper else L.tril() @ L.tril().mH))"
-    )
-    source = re.sub(r", out=\w+", "", source)
-    called = re.sub(r"^(?!T\.)(.*)\.cholesky_inverse\(", r"T.cholesky_inverse(\1, ", source)
-    return called.replace("T.cholesky_inverse", inverse).replace("input=", "L=")
-
-
-def _with_gelsd(call: ast.Call) -> None:
-    others = [each for each in call.keywords if each.arg != "driver"]
-    call.keywords = [*others, ast.keyword("driver", ast.Constant("gelsd"))]
-
-
 def _alike(ours: Any, theirs: Any, tolerance: float) -> bool:
     """Whether two results are alike but for their dtypes, and for what is too large for that of ``ours``."""
     if not isinstance(ours, autokit.Tensor) or not isinstance(theirs, torch.Tensor):
@@ -303,9 +184,9 @@ class _Forward:
         self.learning = [n for n, end in enumerate(ends) if end.requires_grad]
         self.weights = [random_seed(n, ends[place]) for n, place in enumerate(self.learning)]
         self.names = names_for(torch)
-        self.tensors = {name: eval(_as_float64(source), self.names) for name, source in call.tensors.items()}
+        self.tensors = {name: eval(as_float64(source), self.names) for name, source in call.tensors.items()}
         self.of_halves = "float16" in str(call)
-        self.expression = compile(_as_float64(call.expression), "<call>", "eval")
+        self.expression = compile(as_float64(call.expression), "<call>", "eval")
 
     def terms(self, changed: str, place: int, step: float) -> np.ndarray:
         """The elements of all results, where one element of an operand is changed by ``step``."""
@@ -493,7 +374,7 @@ def _turning(_: str, call: Call) -> bool:
 
 def _as_gelsd(_: str, call: Call) -> bool:
     """Whether the solution is that of PyTorch's "gelsd", and its gradient the slope of that."""
-    rewrite = _rewritten(_with_gelsd)
+    rewrite = changing(with_gelsd)
     rewritten = Call(
         {name: rewrite(source) for name, source in call.tensors.items()}, rewrite(call.expression)
     )
@@ -589,7 +470,7 @@ def _argument(call: Call) -> np.ndarray:
 
 def _as_near(_: str, call: Call) -> bool:
     wide = Call(
-        {name: _as_float64(source) for name, source in call.tensors.items()}, _as_float64(call.expression)
+        {name: as_float64(source) for name, source in call.tensors.items()}, as_float64(call.expression)
     )
     outcomes = run(autokit, call), run(torch, call), run(torch, wide)
     if any(each.error or each.backward_error for each in outcomes):
@@ -600,23 +481,23 @@ def _as_near(_: str, call: Call) -> bool:
 
 
 CHECKS: dict[str, Callable[[str, Call], bool]] = {
-    "as float64": _answers(_as_float64),
-    "roughly float64": _answers(_as_float64, 0.05),
-    "finitely as float64": lambda kind, call: _answers(_as_float64)(kind, with_ordinary_numbers(call)),
-    "as int64": _answers(_as_int64),
-    "contiguous": _answers(_contiguous),
-    "plainly": _answers(_plain),
-    "by place": _answers(lambda source: _rewritten(_by_place)(_as_float64(source))),
-    "as return_inverse": _answers(_by_name("self", "return_inverse", "return_counts", "dim")),
-    "cut at the last offset": _answers(_rewritten(_cut_at_last_offset)),
-    "strided": _answers(_strided),
-    "with tensors": _answers(_rewritten(_with_tensors)),
-    "in halves": _answers(_of_one_dtype),
-    "without flags": _answers(_rewritten(_without_flags)),
-    "with the dtype of out": _answers(_rewritten(_with_dtype_of_out)),
+    "as float64": _answers(as_float64),
+    "roughly float64": _answers(as_float64, 0.05),
+    "finitely as float64": lambda kind, call: _answers(as_float64)(kind, with_ordinary_numbers(call)),
+    "as int64": _answers(as_int64),
+    "contiguous": _answers(contiguous),
+    "plainly": _answers(plain),
+    "by place": _answers(lambda source: changing(by_place)(as_float64(source))),
+    "as return_inverse": _answers(by_name("self", "return_inverse", "return_counts", "dim")),
+    "cut at the last offset": _answers(changing(cut_at_last_offset)),
+    "strided": _answers(strided),
+    "with tensors": _answers(changing(with_tensors)),
+    "in halves": _answers(of_one_dtype),
+    "without flags": _answers(changing(without_flags)),
+    "with the dtype of out": _answers(changing(with_dtype_of_out)),
     "of a number": _answers(lambda source: source.replace("T.tensor(True)", "T.tensor(1.0)")),
-    "as jvp": _answers(_as_jvp),
-    "as inverse": _answers(_as_inverse),
+    "as jvp": _answers(as_jvp),
+    "as inverse": _answers(as_inverse),
     "with gelsd": _as_gelsd,
     "turning": _turning,
     "with a real diagonal": _with_a_real_diagonal,
