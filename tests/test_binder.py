@@ -24,7 +24,17 @@ def test_every_version_is_exact(pin: Requirement):
     assert "*" not in str(pin.specifier) and not pin.url
 
 
-@pytest.mark.parametrize("needed", PROJECT["dependencies"] + PROJECT["optional-dependencies"]["lab"])
+def needed_by(extra: str) -> list[str]:
+    """What an extra asks for, and the extras that it names."""
+    asked = [Requirement(line) for line in PROJECT["optional-dependencies"][extra]]
+    others = [name for each in asked if each.name == PROJECT["name"] for name in each.extras]
+    return [
+        *(str(each) for each in asked if each.name != PROJECT["name"]),
+        *(line for name in others for line in needed_by(name)),
+    ]
+
+
+@pytest.mark.parametrize("needed", PROJECT["dependencies"] + needed_by("lab"))
 def test_the_pins_satisfy_the_project(needed: str):
     requirement = Requirement(needed)
     pinned = {canonicalize_name(pin.name): next(iter(pin.specifier)).version for pin in PINS}
