@@ -75,8 +75,10 @@ def _rows(input: Any) -> Any:
     return input
 
 
-def class_factors(target: Any, classes: int, weight: Any, ignore_index: int) -> tuple[Any, Any]:
-    """What each sample counts in :func:`nll_loss`, and the sum of these; None twice where all count as 1.
+def class_factors(target: Any, classes: int, weight: Any, ignore_index: int) -> tuple[Any, Any, Any]:
+    """The weight of each sample's class in :func:`nll_loss`, whether it counts, and the sum of those that do.
+
+    None for weights that are all 1; and three times None where, besides, all samples count.
 
     Raises
     ------
@@ -86,13 +88,16 @@ def class_factors(target: Any, classes: int, weight: Any, ignore_index: int) -> 
     if not target.size or (
         weight is None and not 0 <= ignore_index < classes and _are_classes(target, classes)
     ):
-        return None, None
+        return None, None, None
     given = target.reshape(-1)
-    chosen, factors, total, farthest = _classes_that_count(given, axes=0, ignored=ignore_index)
+    chosen, counts, total, farthest = _classes_that_count(given, axes=0, ignored=ignore_index)
     refuse_beyond(farthest, chosen, classes, lambda wrong: _no_class(wrong, classes))
+    factors = None
     if weight is not None:
-        factors, total = _as_they_count(read_at(widened(weight), (chosen,)), factors, axes=0)
-    return factors.reshape(target.shape), total
+        factors = read_at(widened(weight), (chosen,))
+        total = _sum_of_those_that_count(factors, counts, axes=0)
+        factors = factors.reshape(target.shape)
+    return factors, counts.reshape(target.shape), total
 
 
 _INT64, _UINT64 = np.dtype(np.int64), np.dtype(np.uint64)
@@ -123,48 +128,48 @@ def _classes_that_count(target, /, axes, ignored):
 
 
 @over_rows
-def _as_they_count(weights, counts, /, axes):
-    """Each weight, or 0 for a sample that does not count, and their sum."""
-    factors = np.where(counts == 0, 0.0, weights)  # not their product: 0 · ∞ is NaN
-    return factors, factors.sum(axis=axes, keepdims=True)
+def _sum_of_those_that_count(weights, counts, /, axes):
+    return np.where(counts == 0, 0.0, weights).sum(axis=axes, keepdims=True)  # no product: 0 · ∞ is NaN
 
 
-def _class_of_each(target: Any, factors: Any) -> Any:
+def _class_of_each(target: Any, counts: Any) -> Any:
     """The class of each sample in a row; of one that does not count, any class."""
     chosen = target.reshape(-1)
-    if factors is None or on_a_gpu(chosen):  # where an index beyond the end wraps around
+    if counts is None or on_a_gpu(chosen):  # where an index beyond the end wraps around
         return chosen
-    return np.where(factors.reshape(-1) == 0, 0, chosen)
+    return np.where(counts.reshape(-1) == 0, 0, chosen)
 
 
-def _negative(likelihoods: Any, factors: Any) -> Any:
-    """Minus the likelihoods, as each counts; what counts 0 may be NaN."""
-    if factors is None:
-        return -likelihoods
-    return np.where(factors == 0, 0, -likelihoods * factors).astype(likelihoods.dtype)
+def _negative(likelihoods: Any, factors: Any, counts: Any) -> Any:
+    """Minus the likelihoods by the weights of their classes; 0, and not NaN, where one does not count.
+
+    A weight of 0 is no such thing: 0 · ∞ is NaN, as in PyTorch.
+    """
+    losses = -likelihoods if factors is None else -likelihoods * factors
+    return losses if counts is None else np.where(counts == 0, 0, losses).astype(likelihoods.dtype)
 
 
 @fused
-def _negatives(likelihoods, factors, /):
-    return _negative(likelihoods, factors)
+def _negatives(likelihoods, factors, counts, /):
+    return _negative(likelihoods, factors, counts)
 
 
 @over_rows
-def _mean_of_negatives(likelihoods, factors, total, /, axes):
+def _mean_of_negatives(likelihoods, factors, counts, total, /, axes):
     """Their average by the factors, whose sum is ``total``."""
-    return _negative(likelihoods, factors).sum(axis=axes, keepdims=True) / total
+    return _negative(likelihoods, factors, counts).sum(axis=axes, keepdims=True) / total
 
 
-def _slope_of_each(g: Any, factors: Any, total: Any) -> Any:
+def _slope_of_each(g: Any, factors: Any, counts: Any, total: Any) -> Any:
     """What arrives at each sample's own likelihood; in a mean ``total`` is the sum of the factors."""
     slope = -g if factors is None else -g * factors
     slope = slope if total is None else slope / total
-    return slope if factors is None else np.where(factors == 0, 0.0, slope)
+    return slope if counts is None else np.where(counts == 0, 0.0, slope)
 
 
 @fused
-def _slope_at_targets(g, target, classes, factors, total, /):
-    return in_dtype(np.where(target == classes, _slope_of_each(g, factors, total), 0.0), g.dtype)
+def _slope_at_targets(g, target, classes, factors, counts, total, /):
+    return in_dtype(np.where(target == classes, _slope_of_each(g, factors, counts, total), 0.0), g.dtype)
 
 
 def places_of_few(input: Any, target: Any) -> Any:
@@ -181,7 +186,7 @@ _FEW = 256
 
 
 def _likelihood_gradient(
-    g: Any, target: Any, classes: int, factors: Any, total: Any, reduction: str, places: Any
+    g: Any, target: Any, classes: int, factors: Any, counts: Any, total: Any, reduction: str, places: Any
 ) -> Any:
     target = target.array if isinstance(target, Tensor) else target
     of_samples, axis = _of_samples(target)
@@ -191,11 +196,14 @@ def _likelihood_gradient(
         target.reshape(of_samples),
         each_class,
         None if factors is None else factors.reshape(of_samples),
+        None if counts is None else counts.reshape(of_samples),
         _whole(target, total, one_number) if reduction == "mean" else None,
     )
     g = g.reshape(of_samples if reduction == "none" else one_number)
-    if isinstance(g, Tensor):  # it is linear in g
-        return g * _slope_at_targets(g.dtype.numpy.type(1), *beside)
+    if isinstance(g, Tensor):  # it is linear in g, which may be infinite
+        hot = beside[0] == each_class
+        hot = hot if counts is None else hot & (counts.reshape(of_samples) != 0)
+        return np.where(hot, g * _slope_at_targets(g.dtype.numpy.type(1), *beside), 0.0)
     return _slope_at_targets(g, *beside)
 
 
@@ -211,7 +219,7 @@ def _of_samples(target: Any) -> tuple[tuple[int, ...], int]:
 
 
 def _likelihood_gradient_on_arrays(
-    g: Any, target: Any, classes: int, factors: Any, total: Any, reduction: str, places: Any
+    g: Any, target: Any, classes: int, factors: Any, counts: Any, total: Any, reduction: str, places: Any
 ) -> Any:
     if places is not None and g.__class__ is _ndarray:
         count = len(places)
@@ -219,22 +227,26 @@ def _likelihood_gradient_on_arrays(
         slope.put(places, g.item() / -count)
         return slope
     if not g.__class__ is target.__class__ is _ndarray:
-        return _likelihood_gradient(g, target, classes, factors, total, reduction, places)
+        return _likelihood_gradient(g, target, classes, factors, counts, total, reduction, places)
     of_samples, axis = _of_samples(target)
     slope = np.zeros((*of_samples[:axis], classes, *of_samples[axis + 1 :]), g.dtype)
-    if factors is None and reduction == "mean":  # as nearly always
+    if counts is None and reduction == "mean":  # as nearly always
         at_targets = g.item() / -(target.size or 1)
     else:
-        each = None if factors is None else factors.reshape(-1)
         whole = _whole(target, total, (1,)) if reduction == "mean" else None
-        at_targets = _slope_of_each(g.reshape(-1), each, whole)
-    chosen = _class_of_each(target, factors)
+        each, counting_each = _in_a_row(factors, counts)
+        at_targets = _slope_of_each(g.reshape(-1), each, counting_each, whole)
+    chosen = _class_of_each(target, counts)
     if slope.ndim == 2:
         slope.put(places_in_line(chosen, classes), at_targets)
     else:
         at_targets = np.broadcast_to(at_targets, chosen.shape).reshape(of_samples)
         np.put_along_axis(slope, chosen.reshape(of_samples), at_targets, axis)
     return slope
+
+
+def _in_a_row(*of_samples: Any) -> list[Any]:
+    return [each if each is None else each.reshape(-1) for each in of_samples]
 
 
 def _likelihood_name(node: Node) -> str:
@@ -257,25 +269,25 @@ def _likelihood_name(node: Node) -> str:
     fitting=True,
     backward=_likelihood_name,
 )
-def nll_loss(input, target, /, classes, factors=None, total=None, reduction="mean", places=None):
+def nll_loss(input, target, /, classes, factors=None, counts=None, total=None, reduction="mean", places=None):
     """The negative of each sample's log-probability of its class; the ``classes`` are along dimension 1.
 
-    ``factors`` says what each sample counts and ``total`` their sum, as :func:`class_factors` finds them;
-    ``places``, where all count alike and their mean is wanted, is what :func:`places_of_few` finds.
+    ``factors``, ``counts`` and ``total`` are what :func:`class_factors` finds; ``places``, where all samples
+    count alike and their mean is wanted, is what :func:`places_of_few` finds.
     """
     if places is not None and input.__class__ is _ndarray:
         count, kind = len(places), input.dtype
         total = ones(count, kind).dot(input.take(places)).item()
         return np.array(total / -count, kind)  # sooner made than of a number of NumPy's
-    chosen = _class_of_each(target, factors)
+    chosen = _class_of_each(target, counts)
     likelihoods = _rows(input)[counting(chosen, chosen.size), chosen]
-    each = None if factors is None else factors.reshape(-1)
+    beside = _in_a_row(factors, counts)
     if reduction != "mean":
-        losses = _negatives(likelihoods, each)
+        losses = _negatives(likelihoods, *beside)
         return losses.reshape(target.shape) if reduction == "none" else losses.sum()
     if not chosen.size:
         return like(np.full_like, input, np.nan, shape=())
-    return _mean_of_negatives(likelihoods, each, _whole(target, total, (1,)), axes=0, keepdims=False)
+    return _mean_of_negatives(likelihoods, *beside, _whole(target, total, (1,)), axes=0, keepdims=False)
 
 
 # ---------------------------------------------------------------- classes, from many logits

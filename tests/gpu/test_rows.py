@@ -45,8 +45,8 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "adafactor._mean": (MATRIX, {"axes": 0}),
     "adafactor._towards_mean_of_squares": (MATRIX, COLUMN, 0.5, {"axes": 1}),
     "loss._classes_that_count": (TARGETS, {"axes": 0, "ignored": -100}),
-    "loss._as_they_count": (MATRIX, MATRIX, {"axes": 0}),
-    "loss._mean_of_negatives": (MATRIX, MATRIX, ROW, {"axes": (0,)}),
+    "loss._sum_of_those_that_count": (MATRIX, MATRIX, {"axes": 0}),
+    "loss._mean_of_negatives": (MATRIX, MATRIX, MATRIX, ROW, {"axes": (0,)}),
 }
 """For each kernel what it is called with: shapes, integers, numbers, and last what is fixed."""
 

@@ -211,22 +211,22 @@ def _likelihood(
         target = target.reshape(())
     require_floats("nll_loss_out_frame", scores)
     classes = scores.shape[1 if scores.ndim > 1 else 0]
-    factors, total = class_factors(
-        target.array, classes, None if weight is None else weight.array, ignore_index
-    )
-    return _counted(input, target, classes, factors, total, reduction)
+    found = class_factors(target.array, classes, None if weight is None else weight.array, ignore_index)
+    return _counted(input, target, classes, found, reduction)
 
 
 def _counted(
-    logarithms: Tensor, target: Tensor, classes: int, factors: Any, total: Any, reduction: str
+    logarithms: Tensor, target: Tensor, classes: int, found: tuple[Any, Any, Any], reduction: str
 ) -> Tensor:
     """The negative log-likelihood, with what :func:`class_factors` found."""
+    factors, counts, total = found
     places = None
-    if factors is None and reduction == "mean":
+    if counts is None and reduction == "mean":
         places = places_of_few(logarithms.array, target.array)
     settings = {
         "classes": classes,
         "factors": factors,
+        "counts": counts,
         "total": total,
         "reduction": reduction,
         "places": places,
@@ -323,11 +323,11 @@ def _of_rows(input: Tensor, target: Tensor, ignore_index: int, reduction: str) -
     """The cross-entropy of a row of logits for each target, as nearly always: that of many in one step."""
     logits = input.array
     rows, columns = logits.shape
-    factors, total = class_factors(target.array, columns, None, ignore_index)
-    if rows * columns >= LARGE and factors is None and is_large(logits):
+    found = class_factors(target.array, columns, None, ignore_index)
+    if rows * columns >= LARGE and found[1] is None and is_large(logits):
         return direct(_cross_entropy, (input, target), {"shift": shift_of(logits), "reduction": reduction})
     logarithms = direct(plain_log_softmax, (input,), {"dim": 1})
-    return _counted(logarithms, target, columns, factors, total, reduction)
+    return _counted(logarithms, target, columns, found, reduction)
 
 
 def _against_probabilities(
