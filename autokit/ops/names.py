@@ -316,7 +316,7 @@ def _is_cast(function: str, out: Tensor, operands: tuple[Any, ...]) -> bool:
     if function in ("all", "any"):
         return out.array.dtype == "uint8"
     if function == "abs":
-        return complex_numbers.is_complex(out)
+        return any(map(complex_numbers.is_complex, (out, *operands)))
     if function == "matrix_power":
         powers = [abs(each) for each in operands if each.__class__ is int]
         return any(power != 2 and not power & (power - 1) for power in powers)  # copied, and not multiplied

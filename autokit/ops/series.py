@@ -148,11 +148,17 @@ def _ends(name: str, start: Any, end: Any, steps: Any) -> tuple[Any, Any, int]:
     return start, end, steps
 
 
-def _of_ends(dtype: Dtype, start: Any, end: Any) -> Dtype:
+def _of_ends(name: str, dtype: Dtype, start: Any, end: Any) -> Dtype:
     """The dtype of numbers between two ends: a complex one where an end is complex."""
-    if dtype is None and (isinstance(start, complex) or isinstance(end, complex)):
-        return BY_NUMPY[numpy_dtype(None)].to_complex()
-    return dtype
+    if not isinstance(start, complex) and not isinstance(end, complex):
+        return dtype
+    inferred = BY_NUMPY[numpy_dtype(None)].to_complex()
+    if dtype is not None and numpy_dtype(dtype).kind != "c":
+        raise RuntimeError(
+            f"torch.{name}(): inferred dtype {inferred.name} can't be safely cast to passed dtype "
+            f"{numpy_dtype(dtype).name}: an end is complex"
+        )
+    return inferred if dtype is None else dtype
 
 
 def linspace(
@@ -160,7 +166,7 @@ def linspace(
 ) -> Tensor:
     """``steps`` numbers at even distances, both ends included."""
     start, end, steps = _ends("linspace", start, end, steps)
-    kind = _counted("linspace_cpu", _of_ends(dtype, start, end), steps)
+    kind = _counted("linspace_cpu", _of_ends("linspace", dtype, start, end), steps)
     return finished(_from_both_ends(start, end, steps, kind).astype(kind), requires_grad, device)
 
 
@@ -204,7 +210,7 @@ def logspace(
     precision, and C's own ``pow`` makes the powers: NumPy's has another last digit on some processors.
     """
     start, end, steps = _ends("logspace", start, end, steps)
-    kind = _counted("logspace_cpu", _of_ends(dtype, start, end), steps)
+    kind = _counted("logspace_cpu", _of_ends("logspace", dtype, start, end), steps)
     double = complex if kind.kind == "c" else float
     if steps == 1:
         exponents = np.array([double(start)])

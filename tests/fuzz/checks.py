@@ -12,12 +12,14 @@ A row of ``differences.txt`` may name checks; it covers a call only where one of
   function in float64, where there are any.
 * ``as jvp``: PyTorch answers so where its ``jvp`` takes the place of ``linearize``.
 * ``as inverse``: the inverse of the product of the Cholesky factor with itself is autokit's result.
-* ``signs``: with the signs of PyTorch's columns and rows, or the angles of complex ones, the results and the
-  gradients are PyTorch's; ``coinciding``: a matrix has one eigenvalue twice.
-* ``eigen``: the values are PyTorch's in some order, and the matrix stretches each vector by its own.
+* ``signs``: the values of svd and eigh, the product of the factors, and the angles between the vectors are
+  PyTorch's, and with the signs of its columns and rows so are the gradients, wherever there are any.
+* ``coinciding``: what differs belongs to a matrix that has one eigenvalue twice.
+* ``eigen``: the values are PyTorch's in float64 in some order, the matrix stretches each vector by its own,
+  and where the values learn the gradients are PyTorch's for them in that order.
 * ``airy``: each result is Airy's function in 60 digits, to the rounding of its angle.
 * ``unstable``: PyTorch's own answer moves as far as autokit's is away, where each number moves by a rounding.
-* ``deficient``: a matrix is singular, or not of full rank, to the last digits.
+* ``deficient``: what differs belongs to a matrix that is singular, or not of full rank, to the last digits.
 * ``unsorted``: boundaries are not in order; ``repeats``: a place is named twice.
 
 Of what has no end, or was never set, see ``limits``.
@@ -38,7 +40,7 @@ import torch
 import autokit
 from tests.fuzz.calls import Call
 from tests.fuzz.compare import TOLERANCE, Outcome, TimedOut, limited, names_for, random_seed, run
-from tests.fuzz.limits import LIMITS, numbers, with_ordinary_numbers
+from tests.fuzz.limits import LIMITS, differ, numbers, pairs, with_ordinary_numbers
 from tests.fuzz.rewrites import (
     as_float64,
     as_int64,
@@ -310,17 +312,55 @@ def _moved(source: str, factor: float) -> str:
     return f"(lambda t: t + (t * {ramp}).nan_to_num(0.0, 0.0, 0.0))({plain}){learns}"
 
 
-def _deficient(_: str, call: Call) -> bool:
-    for matrix in _tensors(call):
-        if matrix.ndim < 2 or not matrix.size or not np.isfinite(matrix).all():
-            continue
-        values = np.linalg.svd(matrix, compute_uv=False)
-        triangle = re.search("triangular|cholesky", call.expression) is not None
-        if triangle and not matrix.diagonal(0, -2, -1).all():
-            return True
-        if (values[..., -1] <= 1e-5 * values[..., 0]).any():
-            return True
-    return False
+def _only_of(marked: Callable[[np.ndarray, Call], np.ndarray]) -> Callable[[str, Call], bool]:
+    """Whether what differs belongs to matrices that are ``marked``: of a batch, to these alone."""
+
+    def check(_: str, call: Call) -> bool:
+        matrices = _matrices(call)
+        if matrices.ndim < 2 or not matrices.size or not np.isfinite(matrices).all():
+            return False
+        marks = marked(matrices, call)
+        if not marks.any():
+            return False
+        both = pairs(run(autokit, call), run(torch, call)) or []  # what is refused is so for any of them
+        return all(_within_marks(differ(mine, other), marks) for mine, other in both)
+
+    return check
+
+
+def _within_marks(wrong: np.ndarray, marks: np.ndarray) -> bool:
+    """Whether elements are ``wrong`` only where their matrix is marked, wherever the batch's dimensions are."""
+    if not wrong.any():
+        return True
+    fitting = False
+    for tail in range(3):
+        batch = wrong.shape[: max(wrong.ndim - tail, 0)]
+        if marks.ndim <= len(batch) and batch[len(batch) - marks.ndim :] == marks.shape:
+            fitting = True
+            if not (wrong & ~marks.reshape(marks.shape + (1,) * tail)).any():
+                return True
+    return not fitting
+
+
+def _matrices(call: Call) -> np.ndarray:
+    """The matrix of the call, or a batch of them: of a system of equations that on the left side."""
+    by_place, by_name = _arguments(call)
+    second = re.search(r"(cholesky|triangular)_solve\(|(?<!linalg\.)lu_solve\(", call.expression) is not None
+    names = ("A", "input2", "LU_data", "LU", "L") if second else ("A", "LU", "input", "L")
+    named = [by_name[name] for name in names if name in by_name]
+    given = numbers(named[0] if named else by_place[int(second)])
+    if "tensorinv" in call.expression or "tensorsolve" in call.expression:
+        size = round(given.size**0.5)
+        return given.reshape(size, size) if size * size == given.size else np.zeros(0)
+    return given
+
+
+def _deficient(matrices: np.ndarray, call: Call) -> np.ndarray:
+    values = np.linalg.svd(matrices, compute_uv=False)
+    marks = (values[..., -1:] <= 1e-5 * values[..., :1])[..., 0]
+    if re.search("triangular|cholesky", call.expression) is not None:
+        marks = marks | ~matrices.diagonal(0, -2, -1).all(-1)
+    return marks
 
 
 def _unsorted(_: str, call: Call) -> bool:
@@ -329,23 +369,70 @@ def _unsorted(_: str, call: Call) -> bool:
 
 
 def _signs(_: str, call: Call) -> bool:
-    theirs = run(torch, call)
-    ours = run(autokit, call)
+    theirs, ours = run(torch, call), run(autokit, call)
     if ours.error or theirs.error:
         return False
     mine, others = flat(ours.results), flat(theirs.results)
-    if any(not _close(abs(numbers(a)), abs(numbers(b)), 1e-3) for a, b in zip(mine, others)):
+    both = [(numbers(a), numbers(b)) for a, b in zip(mine, others)]
+    if not _are_factors(call, *zip(*both)):
         return False
-    signs = [np.sign(numbers(a)) * np.sign(numbers(b)).conj() for a, b in zip(mine, others)]
-    if not all(_of_lines(each) for each in signs):
-        return False
-    turned = run(autokit, call, [each for each, end in zip(signs, mine) if end.requires_grad])
-    return all(_alike(*pair, 1e-3) for pair in zip(turned.gradients, theirs.gradients))
+    in_rows = re.search(r"linalg\.\w*svd\(|qr\(", call.expression) is not None
+    turns = [_turn(*pair, in_rows and place == len(both) - 1) for place, pair in enumerate(both)]
+    turned = run(autokit, call, [turn for turn, end in zip(turns, mine) if end.requires_grad])
+    marks = _without_slopes(call, [pair[0] for pair in both])
+    return all(
+        _alike(a, b, 1e-3) or a is not None and _within_marks(differ(numbers(a), numbers(b), 1e-3), marks)
+        for a, b in zip(turned.gradients, theirs.gradients)
+    )
+
+
+def _are_factors(call: Call, mine: tuple[np.ndarray, ...], others: tuple[np.ndarray, ...]) -> bool:
+    """Whether the values and the product are PyTorch's, and vectors at right angles; or all but the signs."""
+
+    def adjoint(matrix: np.ndarray) -> np.ndarray:
+        return np.conjugate(np.swapaxes(matrix, -1, -2))
+
+    def parts(results: tuple[np.ndarray, ...]) -> list[np.ndarray]:
+        """What has to be the same, the unit matrices of the vectors last."""
+        if "svd(" in call.expression and len(results) == 3:
+            left, values, right = results
+            right = adjoint(right) if "linalg" in call.expression else right
+            count = values.shape[-1]
+            product = (left[..., :count] * values[..., None, :]) @ adjoint(right[..., :count])
+            return [values, product, adjoint(left) @ left, adjoint(right) @ right]
+        if "eigh(" in call.expression and len(results) == 2:
+            values, vectors = results
+            return [values, (vectors * values[..., None, :]) @ adjoint(vectors), adjoint(vectors) @ vectors]
+        if "qr(" in call.expression and len(results) == 2 and results[0].size:
+            return [np.tril(results[1], -1), results[0] @ results[1], adjoint(results[0]) @ results[0]]
+        return [abs(each) for each in results]
+
+    return all(_close(a, b, 1e-3) for a, b in zip(parts(mine), parts(others)))
+
+
+def _turn(mine: np.ndarray, other: np.ndarray, in_rows: bool) -> np.ndarray:
+    """By which sign, or by which angle, each column or each row of ``other`` is turned."""
+    if mine.ndim < 2:
+        return np.ones(mine.shape)
+    along = (mine * other.conj()).sum(-1 if in_rows else -2, keepdims=True)
+    size = abs(along)
+    return np.where(size > 0, along / np.where(size > 0, size, 1), 1) + np.zeros(mine.shape)
+
+
+def _without_slopes(call: Call, results: list[np.ndarray]) -> np.ndarray:
+    """Of which matrices two eigenvalues, or singular ones, are alike to half their digits, or one of these is 0."""
+    if not re.search(r"(svd|eigh)\(", call.expression) or len(results) < 2 or not results[0].size:
+        return np.zeros((), bool)
+    values = results[1 if "svd" in call.expression else 0]
+    largest = abs(values).max(-1, initial=0, keepdims=True)
+    apart = abs(values[..., :, None] - values[..., None, :]) + np.eye(values.shape[-1]) * 1e30
+    equal = (apart < 1e-6 * largest[..., None]).any((-2, -1))
+    return equal | ("svd" in call.expression) & (values <= 1e-5 * largest).any(-1)
 
 
 def _eigen(_: str, call: Call) -> bool:
-    theirs, ours = run(torch, call), run(autokit, call)
-    if ours.error or theirs.error:
+    theirs, ours, exact = run(torch, call), run(autokit, call), run(torch, _wide(call))
+    if ours.error or theirs.error or exact.error:
         return False
     by_place, by_name = _arguments(call)
     matrix = next(each for each in [*by_place, *by_name.values()] if isinstance(each, torch.Tensor))
@@ -356,14 +443,25 @@ def _eigen(_: str, call: Call) -> bool:
         given -= np.eye(given.shape[-1]) * half.diagonal(0, -2, -1).real[..., None, :]
     near = 1e-3 * max(1.0, abs(given).max(initial=0))
     values, *vectors = (end.detach().numpy() for end in flat(ours.results))
-    apart = abs(values[..., :, None] - flat(theirs.results)[0].detach().numpy()[..., None, :])
+    apart = abs(values[..., :, None] - flat(exact.results)[0].detach().numpy()[..., None, :])
     if not all((apart.min(axis) < near).all() for axis in (-1, -2)):
         return False
-    return all(
+    return _in_their_order(call, values, theirs) and all(
         np.allclose(given @ columns, columns * values[..., None, :], atol=near)
         and np.allclose(np.linalg.norm(columns, axis=-2), 1, atol=1e-3)
         for columns in vectors
     )
+
+
+def _in_their_order(call: Call, values: np.ndarray, theirs: Outcome) -> bool:
+    """Whether the gradients are PyTorch's for eigenvalues, without vectors, in the order in which it has them."""
+    if len(flat(theirs.results)) > 1 or not theirs.gradients or theirs.backward_error:
+        return True
+    (end,) = flat(theirs.results)
+    places = abs(values[..., :, None] - end.detach().numpy()[..., None, :]).argmin(-1)
+    seed = random_seed(0, end)
+    turned = run(autokit, call, [np.take_along_axis(seed, places, -1) / seed])
+    return all(_alike(*pair, 1e-3) for pair in zip(turned.gradients, theirs.gradients))
 
 
 def _turning(_: str, call: Call) -> bool:
@@ -410,24 +508,11 @@ def _with_a_batch_of_one(_: str, call: Call) -> bool:
     return _alike(run(autokit, call).results[0][0], theirs[0], 1e-3)
 
 
-def _of_lines(signs: np.ndarray) -> bool:
-    """Whether whole columns, or whole rows, are turned: by a sign, or complex ones by an angle."""
-    axes = (-1, -2) if signs.ndim > 1 else ()
-    turns = [1.0, *(np.sign(signs.sum(axis, keepdims=True)) for axis in axes)]
-    return any(bool(((signs == 0) | (abs(signs - turn) < 1e-2)).all()) for turn in turns)
-
-
-def _coinciding(_: str, call: Call) -> bool:
-    """Whether two eigenvalues of a matrix are equal to half their digits."""
-    for matrix in _tensors(call):
-        if matrix.ndim < 2:
-            continue
-        square = matrix.shape[-1] == matrix.shape[-2] and "svd" not in call.expression
-        values = np.linalg.eigvals(matrix) if square else np.linalg.svd(matrix, compute_uv=False)
-        apart = abs(values[..., :, None] - values[..., None, :]) + np.eye(values.shape[-1]) * 1e30
-        if (apart < 1e-6 * abs(values).max(initial=1)).any():
-            return True
-    return False
+def _coinciding(matrices: np.ndarray, _: Call) -> np.ndarray:
+    """Of which matrices two eigenvalues are equal to half their digits."""
+    values = np.linalg.eigvals(matrices)
+    apart = abs(values[..., :, None] - values[..., None, :]) + np.eye(values.shape[-1]) * 1e30
+    return (apart < 1e-6 * abs(values).max(initial=1)).any((-2, -1))
 
 
 def _repeats(_: str, call: Call) -> bool:
@@ -468,11 +553,15 @@ def _argument(call: Call) -> np.ndarray:
     return numbers(next(each for each in [*by_place, *by_name.values()] if isinstance(each, torch.Tensor)))
 
 
-def _as_near(_: str, call: Call) -> bool:
-    wide = Call(
+def _wide(call: Call) -> Call:
+    """The call in float64."""
+    return Call(
         {name: as_float64(source) for name, source in call.tensors.items()}, as_float64(call.expression)
     )
-    outcomes = run(autokit, call), run(torch, call), run(torch, wide)
+
+
+def _as_near(_: str, call: Call) -> bool:
+    outcomes = run(autokit, call), run(torch, call), run(torch, _wide(call))
     if any(each.error or each.backward_error for each in outcomes):
         return False
     mine, other, exact = map(_elements, outcomes)
@@ -507,9 +596,9 @@ CHECKS: dict[str, Callable[[str, Call], bool]] = {
     "airy": _airy,
     "eigen": _eigen,
     "signs": _signs,
-    "coinciding": _coinciding,
+    "coinciding": _only_of(_coinciding),
     "unstable": _unstable,
-    "deficient": _deficient,
+    "deficient": _only_of(_deficient),
     "unsorted": _unsorted,
     "repeats": _repeats,
     "as near": _as_near,
