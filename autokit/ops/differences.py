@@ -113,7 +113,8 @@ def _along(input: Tensor, dim: int, spacing: Any, edge_order: int) -> Tensor:
                 f"torch.gradient expected {size} coordinates along dimension {dim}, but got "
                 f"{list(spacing.array.shape)}"
             )
-        coordinates = spacing.long() if spacing.array.dtype.kind in "iu" else spacing  # bytes would wrap around
+        whole = spacing.array.dtype.kind in "iu"
+        coordinates = spacing.long() if whole else spacing  # the differences of bytes would wrap around
         lengths = coordinates.diff().reshape((-1,) + (1,) * (input.array.ndim - dim - 1))
     slopes = differences / lengths
     before, after = slopes.narrow(dim, 0, size - 2), slopes.narrow(dim, 1, size - 2)

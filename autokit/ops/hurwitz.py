@@ -31,8 +31,9 @@ def zeta(x: Any, q: Any) -> Any:
     if left.any():
         before = np.where(left, np.floor(safe) + 1 - safe, 1.0)
         beyond = _right_of_0(x, np.where(left, 1 - safe, 1.0))
-        first, even = _right_of_0(x, before), x % 2 == 0  # of halves, the odd powers cancel out to the last digit
-        total = np.where(left, np.where(even, total + first - beyond, total - first + beyond), total)
+        first = _right_of_0(x, before)
+        even, odd = total + first - beyond, total - first + beyond  # at a half the odd one's first two cancel
+        total = np.where(left, np.where(x % 2 == 0, even, odd), total)
         total = np.where(left & np.isinf(x), np.inf, total)
     total = np.where(undefined, np.nan, total)
     return np.where((x == 1) | pole & ~(x < 1), np.inf, total)

@@ -329,7 +329,7 @@ def _only_of(marked: Callable[[np.ndarray, Call], np.ndarray]) -> Callable[[str,
 
 
 def _within_marks(wrong: np.ndarray, marks: np.ndarray) -> bool:
-    """Whether elements are ``wrong`` only where their matrix is marked, wherever the batch's dimensions are."""
+    """Whether elements are ``wrong`` in marked matrices alone, wherever the dimensions of the batch are."""
     if not wrong.any():
         return True
     fitting = False
@@ -420,7 +420,7 @@ def _turn(mine: np.ndarray, other: np.ndarray, in_rows: bool) -> np.ndarray:
 
 
 def _without_slopes(call: Call, results: list[np.ndarray]) -> np.ndarray:
-    """Of which matrices two eigenvalues, or singular ones, are alike to half their digits, or one of these is 0."""
+    """Of which matrices two eigenvalues, or singular values, are nearly the same, or one of these is 0."""
     if not re.search(r"(svd|eigh)\(", call.expression) or len(results) < 2 or not results[0].size:
         return np.zeros((), bool)
     values = results[1 if "svd" in call.expression else 0]
@@ -454,7 +454,7 @@ def _eigen(_: str, call: Call) -> bool:
 
 
 def _in_their_order(call: Call, values: np.ndarray, theirs: Outcome) -> bool:
-    """Whether the gradients are PyTorch's for eigenvalues, without vectors, in the order in which it has them."""
+    """Whether the gradients of eigenvalues without vectors are PyTorch's, for those in its own order."""
     if len(flat(theirs.results)) > 1 or not theirs.gradients or theirs.backward_error:
         return True
     (end,) = flat(theirs.results)
