@@ -34,6 +34,7 @@ def _flagged(function: Callable[..., Tensor], name: str = "") -> Callable[..., T
             name="input" if place == 0 else parameter.name, kind=parameter.POSITIONAL_OR_KEYWORD
         )
         for place, parameter in enumerate(own.parameters.values())
+        if parameter.name != "generator"  # which torch.nn.functional does not take
     ]
     flag = inspect.Parameter("inplace", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=False)
     signature = inspect.Signature([*parameters, flag])

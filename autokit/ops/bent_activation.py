@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from autokit import random
 from autokit.devices import beside
 from autokit.dtypes import FLOATS
 from autokit.limits import finfo
@@ -19,6 +18,7 @@ from autokit.ops.errors import refuse_bools_in, require_floats, require_tensor
 from autokit.ops.names import Names
 from autokit.ops.operands import fitting
 from autokit.ops.operation import derivative, operation
+from autokit.ops.sampling import Generator, source_of
 from autokit.ops.stepwise import in_steps
 from autokit.tensor import Tensor
 
@@ -149,7 +149,13 @@ def plain_rrelu(a, /, slope=None):
     return np.where(a > 0, a, a * slope)
 
 
-def rrelu(input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False) -> Tensor:
+def rrelu(
+    input: Tensor,
+    lower: float = 1 / 8,
+    upper: float = 1 / 3,
+    training: bool = False,
+    generator: Generator = None,
+) -> Tensor:
     """A :func:`leaky_relu` with a slope for each element, drawn evenly from ``lower`` to ``upper``.
 
     Outside of training the slope is the middle of the two.
@@ -163,6 +169,7 @@ def rrelu(input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: b
         raise RuntimeError(
             f"Lower bound should be less than or equal to the upper bound, but got {lower} and {upper}"
         )
+    source = source_of("rrelu", generator, input.array)
     require_floats("leaky_relu_cpu" if not training else "rrelu_with_noise_out_cpu", input.array)
     if not training:
         return plain_rrelu(input, (lower + upper) / 2)
@@ -172,7 +179,7 @@ def rrelu(input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: b
         return plain_rrelu(input, slope)
     negative = array <= 0
     count = int(negative.sum())
-    drawn = random.generator_for(array).uniform((count,), np.dtype(np.float64), lower, upper)
+    drawn = source.uniform((count,), np.dtype(np.float64), lower, upper)
     slope[negative] = beside(array, drawn.astype(array.dtype))
     return plain_rrelu(input, slope)
 

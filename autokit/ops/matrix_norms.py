@@ -46,6 +46,8 @@ def vector_norm_gradient(
     if ord == 2:
         return np.where(out == 0, 0, a * (g / safe))
     size = np.where(a == 0, 1, np.abs(a))
+    if ord < 0:  # where the powers overflow, and the norm is 0, this is no number
+        return _direction(a) * size ** (ord - 1) * (g * out ** (1 - ord))
     slope = _direction(a) * size ** (ord - 1) * (g / safe ** (ord - 1))
     return np.where(out == 0, 0, slope)
 

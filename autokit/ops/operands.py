@@ -212,6 +212,8 @@ def fitting(number: Any, dtype: np.dtype) -> Any:
     if dtype.kind == "b":
         return bool(number)
     if dtype.kind == "c":
+        for part in (number.real, number.imag):
+            fitting(part, np.dtype(f"f{dtype.itemsize // 2}"))
         return number
     kind = dtypes.BY_NUMPY[dtype]
     given, inside = number, not isinstance(number, complex) or not number.imag

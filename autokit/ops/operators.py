@@ -65,11 +65,11 @@ def taken(input: Any, other: Any, alpha: Any) -> Any:
             "For non-complex input tensors, argument alpha must not be a complex number: it is "
             f"{alpha}, and the result {common.name}"
         )
-    if isinstance(other, bool):  # it is taken whole or not at all
-        return other and (alpha if common.kind != "b" else bool(alpha))
+    if isinstance(other, bool) and common.kind == "b":  # it is taken whole or not at all
+        return other and bool(alpha)
     if isinstance(other, Tensor) and other.array.dtype != common:  # so that a byte does not wrap around
         other = with_dtype(other, common)
-    return other * (fitting(alpha, common) if common.kind in "bui" else alpha)
+    return other * fitting(alpha, common)  # of floats -1 · 0 is -0.0
 
 
 def with_dtype(value: Any, common: np.dtype, where: device | None = None) -> Any:

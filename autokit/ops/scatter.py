@@ -255,10 +255,15 @@ def index_reduce(
     if source.array.dtype != input.array.dtype:
         raise RuntimeError("index_reduce(): self and source must have the same scalar type")
     others = [shape[:axis] + shape[axis + 1 :] for shape in (input.array.shape, source.array.shape)]
-    if others[0] != others[1]:
+    if others[0] != others[1] or input.array.ndim != source.array.ndim:
         raise RuntimeError(
             f"index_reduce(): {describe(input)} and {describe(source)} may differ along dimension "
             f"{axis} alone"
+        )
+    if input.array.dtype.kind == "b" and (not include_self or input.array.ndim < 2):
+        loop = "index_func_" if include_self else "index_reduce_func_exclude_input_init"
+        raise NotImplementedError(
+            f"\"{loop}\" not implemented for 'Bool': convert {describe(input)} with .int()"
         )
     if not input.array.ndim:
         whole = input[None].index_reduce(

@@ -189,7 +189,8 @@ def _filled(source: str) -> str:
 def _of_the_size_of_some(_: str, call: Call) -> bool:
     """Whether the shape is PyTorch's where there is one in the place of none."""
     ours = run(autokit, call)
-    filled = Call({name: _filled(each) for name, each in call.tensors.items()}, call.expression)
+    expression = re.sub(r"\.expand\([\d, ]*\)", lambda found: _filled(found[0]), call.expression)
+    filled = Call({name: _filled(each) for name, each in call.tensors.items()}, expression)
     theirs = run(torch, filled)
     if ours.error or theirs.error:
         return False
