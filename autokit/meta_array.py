@@ -180,6 +180,12 @@ def has_elements(array: Any) -> bool:
     return isinstance(of_all_samples(array), np.ndarray)
 
 
+def refuse_meta(name: str, *tensors: Any) -> None:
+    """Raise where the function ``name`` is given a tensor without elements."""
+    if META in UNUSUAL and any(is_meta(each.array) for each in tensors):
+        raise NoData(f"{name}: the result depends on the elements. {NO_DATA}")
+
+
 def computing_shapes(forward: Callable[..., Any], name: str) -> Callable[..., Any]:
     """``forward``, the rule of the operation ``name``, for shapes alone."""
     if name in _OPERATIONS_OF_ELEMENTS:

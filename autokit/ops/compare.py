@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.meta_array import refuse_meta
 from autokit.ops.errors import require_tensor
 from autokit.ops.gpu.arrays import ask
 from autokit.ops.inplace import in_place, in_place_unrecorded
@@ -249,6 +250,7 @@ def allclose(
 def equal(input: Tensor, other: Tensor) -> bool:
     """Whether shapes and all elements are equal."""
     require_tensor("equal", other)
+    refuse_meta("equal", input, other)
     return input.shape == other.shape and bool(ask((input.array == other.array).all()))
 
 

@@ -23,6 +23,7 @@ from autokit.current_gpu import OnGPU
 from autokit.devices import beside, copied
 from autokit.dtypes import COMPLEX, HALVES
 from autokit.memory import INFERENCE, Storage
+from autokit.meta_array import META
 from autokit.ops import complex_numbers, overlaps
 from autokit.ops.convert import cast, converted
 from autokit.ops.errors import broadcast_message, describe, way_to_a_tensor
@@ -32,7 +33,7 @@ from autokit.ops.names import Names, clearer
 from autokit.ops.operands import fitting, on_one_device
 from autokit.ops.overlaps import refuse_overlap, share_memory
 from autokit.ops.recording import OUR_FILES, storage_of
-from autokit.ops.unusual import other_gpu_of
+from autokit.ops.unusual import other_gpu_of, refuse_beside_meta
 from autokit.ops.views import rebase, refuse_view
 from autokit.tensor import Tensor, new_tensor
 from autokit.thread_state import UNUSUAL, thread
@@ -64,6 +65,8 @@ def in_place(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
                         refuse_overlap(name, input, (other,))
             recorded = recorded and thread.state.grad_enabled
             refuse_change(input, recorded, fills)
+            if META in UNUSUAL:
+                refuse_beside_meta(name, (input, *others))
             if fills and overlaps.repeats(input.array):
                 overlaps.warn_of_expanded(name, _accumulates(name, arguments, settings))
             if takes_dtype:

@@ -11,15 +11,18 @@ from typing import Any
 import numpy as np
 
 from autokit.devices import channels_last_or_contiguous, contiguous, module_of
+from autokit.meta_array import META
 from autokit.ops.dims import place_of, sizes_of, whole
 from autokit.ops.names import Names
 from autokit.ops.operands import common_dtype
 from autokit.ops.operation import derivative, operation
 from autokit.ops.operators import with_dtype
 from autokit.ops.shape import plain_narrow, plain_select, reshape, unsqueeze
+from autokit.ops.unusual import refuse_beside_meta
 from autokit.ops.views import no_views, one_of_several
 from autokit.ops.warn import warn
 from autokit.tensor import Tensor, new_tensor
+from autokit.thread_state import UNUSUAL
 
 # ---------------------------------------------------------------- joining
 
@@ -418,6 +421,8 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     """For each vector a grid that varies along its own dimension; ``"xy"`` exchanges the first two."""
     several = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], tuple | list) else tensors
     several = list(_some_tensors(tuple(several), "meshgrid"))
+    if META in UNUSUAL:
+        refuse_beside_meta("meshgrid", several)
     if indexing is None:
         warn(
             "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument: "

@@ -17,9 +17,10 @@ import numpy as np
 from autokit import dtypes
 from autokit.batches.batch import NotBatched
 from autokit.dtypes import COMPLEX
+from autokit.meta_array import META
 from autokit.ops import complex_numbers
 from autokit.ops.overlaps import refuse_overlap
-from autokit.ops.unusual import asks_for_care, in_place_of, with_care
+from autokit.ops.unusual import asks_for_care, in_place_of, refuse_beside_meta, with_care
 from autokit.ops.warn import warn
 from autokit.tensor import Tensor
 from autokit.thread_state import UNUSUAL, thread
@@ -85,6 +86,8 @@ def public(function: Callable[..., Any]) -> Callable[..., Any]:
             if COMPLEX:
                 operands = [value for name, value in settings.items() if name != "out"]
                 complex_numbers.refuse_function(function.__name__, (*arguments, *operands))
+            if META in UNUSUAL:
+                refuse_beside_meta(function.__name__, (*arguments, *settings.values()))
             if asks_for_care(*arguments, *settings.values()):
                 return with_care(function.__name__, apply, arguments, settings)
         if not settings:
@@ -286,6 +289,8 @@ def write_out(function: str, result: Any, out: Any, operands: tuple[Any, ...] = 
         raise RuntimeError(
             f"result type {result.dtype.name} can't be cast to the desired output type {out.dtype.name}"
         )
+    if META in UNUSUAL:
+        refuse_beside_meta(function, (out, result), "out")
     refuse_overlap(function, out, operands)
     if out.array.shape == result.array.shape:
         return out.copy_(result)

@@ -13,6 +13,7 @@ from autokit.autograd.modes import set_grad_enabled
 from autokit.autograd.node import Hooks
 from autokit.devices import address_of
 from autokit.memory import clock
+from autokit.meta_array import refuse_meta
 from autokit.ops.dims import sizes_of, whole
 from autokit.ops.errors import describe, kind_of
 from autokit.ops.gpu.arrays import like
@@ -170,6 +171,7 @@ def set_(
 
 def is_set_to(self: Tensor, tensor: Tensor) -> bool:
     """Whether both tensors are the same elements of the same memory."""
+    refuse_meta("is_set_to", self, tensor)
     a, b = self.array, tensor.array
     return address_of(a) == address_of(b) and (a.shape, a.strides) == (b.shape, b.strides)
 

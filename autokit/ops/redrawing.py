@@ -13,7 +13,7 @@ from autokit import random
 from autokit.devices import beside, to_numpy
 from autokit.dtypes import DIFFERENTIABLE, FLOATS
 from autokit.limits import finfo
-from autokit.meta_array import MetaArray
+from autokit.meta_array import MetaArray, refuse_meta
 from autokit.ops.draws import drawn, refuse_chance, refuse_negative_std
 from autokit.ops.inplace import in_place, refuse_change
 from autokit.ops.names import Names
@@ -139,6 +139,7 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator = None) -> Te
     source = source_of("bernoulli_", generator, self.array)
     if isinstance(p, Tensor):
         refuse_change(self)
+        refuse_meta("bernoulli_", p)
         if not self.array.size:
             return self
         p = p.detach().expand(self.shape)

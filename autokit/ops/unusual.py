@@ -13,7 +13,8 @@ from autokit.current_gpu import SEVERAL, OnGPU, current_gpu, gpu_of, on_its_gpu
 from autokit.dtypes import COMPLEX, RARE
 from autokit.meta_array import META, computing_shapes, is_meta
 from autokit.ops import complex_numbers
-from autokit.tensor import Tensor
+from autokit.ops.errors import describe
+from autokit.tensor import Tensor, new_tensor
 from autokit.thread_state import UNUSUAL, thread
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ def autocasted(name: str, function: Any, arguments: tuple[Any, ...], settings: d
 def computing(operation: Operation, arrays: Sequence[Any]) -> Callable[..., Any]:
     """The rule of ``operation`` as it computes with ``arrays``: in float32, or on another GPU."""
     if META in UNUSUAL and any(map(is_meta, arrays)):
+        if operation.name in _TAKE_ALL_ALIKE and not all(map(is_meta, arrays)):
+            refuse_beside_meta(operation.name, map(new_tensor, arrays))
         moves = operation.name == "move"
         return operation.plain if moves else computing_shapes(operation.plain, operation.name)
     forward = operation.forward
@@ -58,6 +61,40 @@ def asks_for_care(*values: Any) -> bool:
     return thread.state.autocast is not None or other_gpu_of(values) is not None
 
 
+_TAKE_SHAPES = {
+    *("copy_", "embedding", "expand_as", "fractional_max_pool2d", "gather", "index_select", "is_same_size"),
+    *("lu_unpack", "reshape_as", "resize_as_", "result_type", "scatter", "take", "tensor_split", "to"),
+    *("type_as", "view_as", "bernoulli_", "ctc_loss", "equal", "is_set_to"),
+    "<lambda>",  # of NumPy's vocabulary: masks that rules make themselves have elements
+}
+"""Functions that take a tensor without elements beside one that has some, as in PyTorch, or say why not."""
+
+
+_TAKE_ALL_ALIKE = {
+    *("copysign", "floor_divide", "index_add", "index_fill", "masked_fill", "nanquantile", "out", "quantile"),
+}
+"""Functions that take no tensor without dimensions from elsewhere either, as in PyTorch."""
+
+
+def refuse_beside_meta(name: str, values: Iterable[Any], argument: str = "") -> None:
+    """Raise where some tensors among ``values`` have no elements and others, with dimensions, have some.
+
+    Where ``argument`` is ``"out"``, or for some functions, those others need no dimensions.
+    """
+    if name in _TAKE_SHAPES and not argument:
+        return
+    all_alike = not _TAKE_ALL_ALIKE.isdisjoint((name, argument))
+    tensors = [each for each in values if isinstance(each, Tensor)]
+    shapes = [each for each in tensors if is_meta(each.array)]
+    arrays = [each for each in tensors if (all_alike or each.array.ndim) and not is_meta(each.array)]
+    if shapes and arrays:
+        raise RuntimeError(
+            "Expected all tensors to be on the same device, but found at least two devices, meta and "
+            f"{arrays[0].device}! {name}() got {describe(shapes[0])} on meta, which has no elements, and "
+            f'{describe(arrays[0])}: .to("meta") takes its elements away'
+        )
+
+
 def with_care(
     name: str, function: Callable[..., Any], arguments: tuple[Any, ...], settings: dict[str, Any]
 ) -> Any:
@@ -81,8 +118,11 @@ def carefully(function: Function) -> Function:
 
     @in_place_of(function)
     def apply(*arguments: Any, **settings: Any) -> Any:
-        if UNUSUAL and asks_for_care(*arguments, *settings.values()):
-            return with_care(function.__name__, function, arguments, settings)
+        if UNUSUAL:
+            if META in UNUSUAL:
+                refuse_beside_meta(function.__name__, (*arguments, *settings.values()))
+            if asks_for_care(*arguments, *settings.values()):
+                return with_care(function.__name__, function, arguments, settings)
         return function(*arguments, **settings)
 
     return apply  # type: ignore[return-value]

@@ -6,6 +6,7 @@ import math
 
 from autokit.autograd.modes import no_grad
 from autokit.dtypes import DIFFERENTIABLE
+from autokit.meta_array import refuse_meta
 from autokit.nn.functional.advice import warn_of_probabilities
 from autokit.nn.functional.loss_checks import chosen_reduction, reduced
 from autokit.ops.choices import where
@@ -127,6 +128,7 @@ def gaussian_nll_loss(
             "gaussian_nll_loss(): argument 'var' (position 3) must be Tensor or float, not "
             f"{type(var).__name__}{advice}"
         )
+    refuse_meta("gaussian_nll_loss", var)
     if any_of(var.array < 0):
         raise ValueError("var has negative entry/entries: give a variance through softplus or exp")
     shape, own = input.array.shape, var.array.shape

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autokit.dtypes import FLOATS
+from autokit.meta_array import META
 from autokit.nn.functional.advice import warn_of_probabilities
 from autokit.nn.functional.loss_checks import (
     check_classes,
@@ -36,7 +37,7 @@ from autokit.ops.loss import binary_cross_entropy_with_logits as _binary_cross_e
 from autokit.ops.loss import cross_entropy as _cross_entropy
 from autokit.ops.loss import nll_loss as _nll_loss
 from autokit.ops.soft_extremes import plain_log_softmax
-from autokit.ops.unusual import asks_for_care, carefully, with_care
+from autokit.ops.unusual import asks_for_care, carefully, refuse_beside_meta, with_care
 from autokit.tensor import Tensor, new_tensor
 from autokit.thread_state import UNUSUAL
 
@@ -206,6 +207,8 @@ def _likelihood(
     input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: str
 ) -> Tensor:
     check_classes(input, target, weight)
+    if META in UNUSUAL:
+        refuse_beside_meta("nll_loss", (input, target, weight))
     scores = input.array
     if scores.ndim == 1:  # one sample, even where its class is given as a batch of one
         target = target.reshape(())
