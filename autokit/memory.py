@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 if TYPE_CHECKING:
+    from autokit.autograd.node import Node
     from autokit.tensor import Tensor
 
 clock = count(1)
@@ -24,17 +25,20 @@ class Storage:
     It is made when the first view is taken or the first change is made, so
     most tensors never have one.  ``modified`` is when its elements were last
     changed; ``views`` refers weakly to the views that must follow when a
-    recorded change gives their base a new history.
+    recorded change gives their base a new history, and ``keepers`` to the
+    nodes that need the elements as they are, with the places of the operand:
+    see :mod:`autokit.ops.own_copies`.
     """
 
-    __slots__ = ("_roomy", "changes", "modified", "version", "views")
+    __slots__ = ("_roomy", "changes", "keepers", "modified", "version", "views")
     of_inference = False
 
     def __init__(self) -> None:
         self.version = 0
         self.modified = 0
-        self.changes: deque[tuple[int, Any, int]] = deque(maxlen=_CHANGES_REMEMBERED)
+        self.changes: deque[tuple[int, Any, int]] | None = None
         self.views: list[ref[Tensor]] = []
+        self.keepers: list[tuple[ref[Node], int]] = []
         self._roomy = 16
 
     def change(self, code: Any, instruction: int) -> None:
@@ -45,12 +49,16 @@ class Storage:
         """Note a change: when it was made, and by the line at which instruction of which code."""
         self.version += 1
         self.modified = change[0]
+        if self.changes is None:
+            self.changes = deque(maxlen=_CHANGES_REMEMBERED)
         self.changes.append(change)
 
     def at_rest(self) -> Storage:
         """What is known until now, for a copy of the elements that nobody changes any more."""
         rest = Storage()
-        rest.version, rest.modified, rest.changes = self.version, self.modified, self.changes.copy()
+        rest.version, rest.modified = self.version, self.modified
+        if self.changes is not None:
+            rest.changes = self.changes.copy()
         return rest
 
     def add_view(self, view: Tensor) -> None:
@@ -60,13 +68,20 @@ class Storage:
             self._roomy = 2 * len(self.views) + 16
         self.views.append(ref(view))
 
+    def add_keeper(self, node: Node, place: int) -> None:
+        """Remember that ``node``, as long as it lives, needs the elements as they are for its operand."""
+        if len(self.keepers) >= self._roomy:
+            self.keepers = [known for known in self.keepers if known[0]() is not None]
+            self._roomy = 2 * max(len(self.keepers), len(self.views)) + 16
+        self.keepers.append((ref(node), place))
+
     def living_views(self) -> list[Tensor]:
         """The views that somebody still holds."""
         return [view for known in self.views if (view := known()) is not None]
 
     def changed_since(self, sequence: int) -> list[tuple[int, Any, int]]:
         """The remembered changes that came after ``sequence``."""
-        return [change for change in self.changes if change[0] > sequence]
+        return [change for change in self.changes or () if change[0] > sequence]
 
 
 class _StorageOfInference(Storage):

@@ -54,6 +54,7 @@ from autokit.ops import (
     matrix_exponential,
     norm,
     operators,
+    own_copies,
     own_shape,
     pad,
     places,
@@ -332,13 +333,19 @@ def _reflected(function: Any) -> Any:
     return apply
 
 
+def _number_over(self: Tensor, number: Any) -> Tensor:
+    """``number / self``; PyTorch keeps the reciprocal, so that the tensor may be changed afterwards."""
+    result = operators.div(number, self)
+    return result if isinstance(number, Tensor) else own_copies.outlives(result, {1: self})
+
+
 def _bind() -> None:
     """Give :class:`Tensor` its methods and operators."""
     for name, bound in (METHODS | PROPERTIES).items():
         setattr(Tensor, name, bound)
     for name, function in OPERATORS.items():
         setattr(Tensor, f"__{name}__", function)
-        setattr(Tensor, f"__r{name}__", _reflected(function))
+        setattr(Tensor, f"__r{name}__", _number_over if name == "truediv" else _reflected(function))
         if name != "matmul":
             setattr(Tensor, f"__i{name}__", inplace.in_place(function))
     for name, function in SPECIAL.items():

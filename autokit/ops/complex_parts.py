@@ -18,6 +18,7 @@ from autokit.ops.elementwise import sgn
 from autokit.ops.errors import describe, kind_of, require_tensor
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
+from autokit.ops.own_copies import outlives
 from autokit.ops.shape import select, transpose
 from autokit.tensor import Tensor
 
@@ -256,7 +257,7 @@ def polar(abs: Tensor, angle: Tensor) -> Tensor:
     tensor([1., -0.])
     """
     _require_floats_alike("polar", abs, angle, "abs", "angle")
-    return _polar(abs, angle)
+    return outlives(_polar(abs, angle), {0: abs})  # PyTorch finds its sign in the result
 
 
 def _require_floats_alike(name: str, first: Any, second: Any, *words: str) -> None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import builtins
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -27,6 +27,7 @@ from autokit.ops.gpu.arrays import like
 from autokit.ops.matrices import title
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
+from autokit.ops.own_copies import is_copied, outlives
 from autokit.ops.shape import permute
 from autokit.tensor import Tensor
 
@@ -88,6 +89,10 @@ def _simplify(a: Tensor, labels: Labels, into: Labels) -> Tensor:
     """``a`` with the names ``into``, as a view where nothing is summed."""
     if labels == into:
         return a
+    sizes = dict(zip(labels, a.array.shape))
+    if len(set(labels)) == len(labels) and all(sizes[label] == 1 for label in labels if label not in into):
+        a = a.reshape([sizes[label] for label in labels if label in into])
+        labels = tuple([label for label in labels if label in into])
     if builtins.sorted(labels) == builtins.sorted(into) and len(set(labels)) == len(labels):
         return permute(a, [labels.index(label) for label in into])
     return _sum_one(a, labels=labels, into=into)
@@ -154,7 +159,7 @@ def contract(a, b, /, left, right, into):
 
 
 def _contract_two(
-    a: Tensor, b: Tensor, left: Labels, right: Labels, keep: Sequence[int]
+    a: Tensor, b: Tensor, left: Labels, right: Labels, keep: Sequence[int], copied: Callable[..., Any]
 ) -> tuple[Tensor, Labels]:
     """Contract two operands, keeping the names in ``keep``; the result and its names."""
     known = dict.fromkeys((*left, *right))
@@ -163,7 +168,23 @@ def _contract_two(
     b, right = _ready(b, right, left, into)
     if a.array.dtype != b.array.dtype:  # integers of which one was summed
         a, b = (cast(each, dtype=np.dtype(np.int64)) for each in (a, b))
-    return contract(a, b, left=left, right=right, into=into), into
+    made = contract(a, b, left=left, right=right, into=into)
+    return made if made._node is None else outlives(made, copied(a, b, left, right, into)), into
+
+
+def _copied(a: Tensor, b: Tensor, left: Labels, right: Labels, into: Labels) -> dict[int, Tensor]:
+    """The operands that PyTorch copies to have one dimension for the batch, what is summed, and the rest."""
+    found: dict[int, Tensor] = {}
+    if all(size == 1 for label, size in zip(left, a.array.shape) if label not in into):
+        return found  # it multiplies element by element
+    for place, (tensor, own, other) in enumerate(((a, left, right), (b, right, left))):
+        summed = builtins.sorted([label for label in own if label not in into])
+        batch = [label for label in into if label in own and label in other]
+        free = [label for label in into if label in own and label not in other]
+        groups = [[own.index(label) for label in group] for group in (batch, free, summed)]
+        if tensor.array.__class__ is np.ndarray and is_copied(tensor.array, groups):
+            found[place] = tensor
+    return found
 
 
 def _ready(a: Tensor, left: Labels, right: Labels, into: Labels) -> tuple[Tensor, Labels]:
@@ -172,8 +193,13 @@ def _ready(a: Tensor, left: Labels, right: Labels, into: Labels) -> tuple[Tensor
     return _simplify(a, left, kept), kept
 
 
-def contract_all(operands: list[Tensor], labels: list[Labels], out: Labels) -> Tensor:
-    """Contract pair after pair, each time the pair that leaves the smallest result."""
+def contract_all(
+    operands: list[Tensor], labels: list[Labels], out: Labels, copied: Callable[..., Any] = _copied
+) -> Tensor:
+    """Contract pair after pair, each time the pair that leaves the smallest result.
+
+    ``copied`` tells which of a pair PyTorch copies before; see :mod:`autokit.ops.own_copies`.
+    """
     operands, labels = list(operands), list(labels)
     while len(operands) > 1:
         sizes = {n: size for t, names in zip(operands, labels) for n, size in zip(names, t.array.shape)}
@@ -188,7 +214,7 @@ def contract_all(operands: list[Tensor], labels: list[Labels], out: Labels) -> T
         i, j = min(combinations(range(len(operands)), 2), key=grows)
         others = {n for place, names in enumerate(labels) if place not in (i, j) for n in names}
         keep = [*out, *(others - set(out))]
-        made, names = _contract_two(operands[i], operands[j], labels[i], labels[j], keep)
+        made, names = _contract_two(operands[i], operands[j], labels[i], labels[j], keep, copied)
         for place in (j, i):
             del operands[place], labels[place]
         operands.insert(0, made)

@@ -32,6 +32,7 @@ from autokit.ops.index import getitem, index_error, is_basic, plain_getitem, pla
 from autokit.ops.names import Names, clearer
 from autokit.ops.operands import fitting, on_one_device
 from autokit.ops.overlaps import refuse_overlap, share_memory
+from autokit.ops.own_copies import keep_elements
 from autokit.ops.recording import OUR_FILES, storage_of
 from autokit.ops.unusual import other_gpu_of, refuse_beside_meta
 from autokit.ops.views import rebase, refuse_view
@@ -156,6 +157,8 @@ def refuse_unrecorded(tensor: Tensor, recorded: bool = False, part: bool = False
             "Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone "
             f"to get a normal tensor before doing inplace update: {describe(tensor)}.clone()"
         )
+    if tensor._storage is not None and tensor._storage.keepers:
+        keep_elements(tensor._storage)
     if not thread.state.grad_enabled:
         return
     base = tensor.__dict__.get("_base")
@@ -203,7 +206,7 @@ def _as_they_were(
 def _change_what_was(before: Tensor, tensor: Tensor) -> None:
     """Let a derivative that needs an operand's old elements, now overwritten, raise as in PyTorch."""
     if before._storage is not None:
-        before._storage.change(*storage_of(tensor).changes[-1][1:])
+        before._storage.change(*storage_of(tensor).changes[-1][1:])  # type: ignore[index]
 
 
 class noted_change:
@@ -223,7 +226,7 @@ class noted_change:
             return
         self.storage.modified = self.before
         self.storage.version -= 1
-        self.storage.changes.pop()
+        self.storage.changes.pop()  # type: ignore[union-attr]
         for view, place in self.places:
             view._node = place
         for each in (self.tensor, self.tensor._base, *self.storage.living_views()):

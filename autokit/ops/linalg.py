@@ -21,6 +21,7 @@ from autokit.ops.matrices import (
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
 from autokit.ops.operators import mul
+from autokit.ops.own_copies import of_product
 from autokit.ops.triangle import diagonal
 from autokit.ops.unusual import asks_for_care, with_care
 from autokit.ops.warn import warn
@@ -272,16 +273,19 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
         return dot(input, other)
     if left > 2 and right > 2:
         _check_batches(input, other)
-        return shaped_mm(input, other)
+        return of_product(shaped_mm(input, other), input, other)
     _check_inner(input, other)
     if left == 2 and right == 1:
         return plain_mv(input, other)
     if left == 1:
         row = input.unsqueeze(0)
-        return drop_row(plain_mm(row, other)) if right == 2 else shaped_mm(row, other).squeeze(-2)
+        if right == 2:
+            return drop_row(plain_mm(row, other))
+        return of_product(shaped_mm(row, other), row, other).squeeze(-2)
     if right == 1:
-        return folded_mm(input, other.unsqueeze(1)).squeeze(-1)
-    return folded_mm(input, other) if right == 2 else shaped_mm(input, other)
+        column = other.unsqueeze(1)
+        return of_product(folded_mm(input, column), input, column).squeeze(-1)
+    return of_product((folded_mm if right == 2 else shaped_mm)(input, other), input, other)
 
 
 def _check_batches(a: Tensor, b: Tensor) -> None:

@@ -68,6 +68,10 @@ class Packed:
             return direct(plain_clone, (self.source,), None, made.array)
         made = made.detach()
         made._node, made._requires_grad = self.source, True
+        if thread.state.grad_enabled and self.source.output is not None:
+            return direct(
+                plain_clone, (made,), None, made.array
+            )  # what is made of it must not find the others
         return made
 
 

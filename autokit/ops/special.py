@@ -14,6 +14,7 @@ from autokit.ops.gpu.arrays import like
 from autokit.ops.inplace import in_place
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
+from autokit.ops.own_copies import outliving
 from autokit.tensor import Tensor
 
 # ---------------------------------------------------------------- error functions
@@ -84,6 +85,7 @@ def erfinv(a, /):
     return by.erfinv(a)
 
 
+@outliving  # PyTorch keeps what its steps make
 @operation(
     "Φ",
     "Φ({a})",

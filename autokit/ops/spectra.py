@@ -42,6 +42,7 @@ from autokit.ops.matrices import (
 from autokit.ops.matrices import svd as finite_svd
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
+from autokit.ops.own_copies import outlives
 from autokit.ops.return_types import return_type
 from autokit.tensor import Tensor, new_tensor
 
@@ -465,12 +466,14 @@ def eig(A: Tensor) -> Any:
         In backward, if a matrix has fewer eigenvectors than rows.
     """
     found = _eig_arrays(A)
-    return EigResult(eig_values(A, found=found), eig_vectors(A, found=found))
+    return EigResult(
+        outlives(eig_values(A, found=found), {0: A}), outlives(eig_vectors(A, found=found), {0: A})
+    )
 
 
 def eigvals(A: Tensor) -> Tensor:
     """The eigenvalues of square matrices, complex numbers in no order; see :func:`eig`."""
-    return eig_values(A, found=_eig_arrays(A))
+    return outlives(eig_values(A, found=_eig_arrays(A)), {0: A})
 
 
 NAMES = Names(both="svd")

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from autokit.ops.einsum import Labels, contract_all, without_broadcasts
 from autokit.ops.errors import describe, dimension_error
 from autokit.ops.matrices import require_tensors
 from autokit.ops.names import Names
+from autokit.ops.own_copies import is_copied
 from autokit.tensor import Tensor
 
 
@@ -32,14 +35,39 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
         raise RuntimeError(f"both inputs should have same dtype: {describe(a)} and {describe(b)}")
     if a.array.dtype.kind == "b":
         raise NotImplementedError("\"tensordot\" not implemented for 'Bool': convert with .int() or .float()")
-    left = list(range(a.array.ndim))
-    right = [a.array.ndim + place for place in range(b.array.ndim)]
-    for i, j in zip(left_dims, right_dims):
-        right[j] = left[i]
+    count, ndim = len(left_dims), a.array.ndim
+    left = list(range(count, count + ndim))
+    right = list(range(count + ndim, count + ndim + b.array.ndim))
+    for number, (i, j) in enumerate(zip(left_dims, right_dims)):
+        left[i] = right[j] = number  # in the order in which they were given
     out = [n for n in left if n not in right] + [n for n in right if n not in left]
     tensors, names = _paired_sizes(a, b, left, right, left_dims, right_dims)
+
+    def copied(*_: Any) -> dict[int, Tensor]:
+        return _copied(a, b, left_dims, right_dims)
+
     # What was summed alone is of int64, and PyTorch's sums here are of the operands' dtype.
-    return contract_all(tensors, names, tuple(out)).to(a.dtype)
+    return contract_all(tensors, names, tuple(out), copied).to(a.dtype)
+
+
+def _copied(a: Tensor, b: Tensor, left_dims: list[int], right_dims: list[int]) -> dict[int, Tensor]:
+    """The operands that PyTorch sums or copies to make matrices of them, by their places."""
+    left, right = a.array, b.array
+    rest = [
+        [dim for dim in range(each.ndim) if dim not in dims]
+        for each, dims in ((left, left_dims), (right, right_dims))
+    ]
+    by_elements = left_dims and all(
+        each.shape[dim] == 1 for each, dims in zip((left, right), rest) for dim in dims
+    )
+    paired = [(left.shape[i], right.shape[j]) for i, j in zip(left_dims, right_dims)]
+    summed = any(n == 1 for _, n in paired), any(m == 1 != n for m, n in paired)
+    found = {}
+    for place, (tensor, dims) in enumerate(((a, left_dims), (b, right_dims))):
+        copied = not by_elements and is_copied(tensor.array, (rest[place], dims))
+        if tensor.array.__class__ is np.ndarray and (summed[place] or copied):
+            found[place] = tensor
+    return found
 
 
 def _paired(a: Tensor, b: Tensor, dims: Any) -> tuple[list[int], list[int]]:
