@@ -37,7 +37,7 @@ from autokit.current_gpu import computing_beside
 from autokit.devices import made_beside
 from autokit.dtypes import BY_NUMPY
 from autokit.ops import complex_numbers
-from autokit.ops.samples import for_each_sample
+from autokit.ops.samples import for_each_sample_of
 from autokit.ops.unbroadcast import unbroadcast
 from autokit.tensor import Tensor, new_tensor
 
@@ -140,7 +140,7 @@ def _transposed(node: Node, moving: dict[int, Tensor], record: bool) -> Tensor:
     sources, way = node.sources, node.way
     like = next(iter(moving.values())).array
     zero = made_beside(np.zeros_like, like, shape=node.shape, dtype=node.dtype)
-    gradient = for_each_sample(new_tensor(zero))
+    gradient = for_each_sample_of([node, *moving.values()], new_tensor(zero))
     gradient.requires_grad = True
     gradient.__dict__["_closed"] = True  # known here alone: nobody outside differentiates by it
     with enable_grad():

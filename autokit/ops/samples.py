@@ -111,8 +111,21 @@ def leave(value: Any, level: Level, dim: int) -> Any:
 
 def for_each_sample(input: Tensor) -> Tensor:
     """``input`` as each sample's own, in every ``vmap`` that is running; its gradient is not added up."""
+    return _own(input, [level for level in reversed(active()) if not level.looping])
+
+
+def for_each_sample_of(sources: Sequence[Any], input: Tensor) -> Tensor:
+    """The same for the samples that one of ``sources`` has, nodes or tensors.
+
+    A node may be of a single sample, while the ``vmap`` is over all of them.
+    """
+    levels = {level for source in sources for level in _levels_behind(source)}
+    return _own(input, sorted(levels, key=lambda level: -level.serial))
+
+
+def _own(input: Tensor, levels: list[Level]) -> Tensor:
     known = levels_of(input.array)
-    missing = tuple([level for level in reversed(active()) if level not in known and not level.looping])
+    missing = tuple([level for level in levels if level not in known])
     return plain_shared(input, levels=missing) if missing else input
 
 

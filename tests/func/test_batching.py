@@ -176,6 +176,13 @@ PROGRAMS = {
     "show(v(f)(T.stack([A, B])), v(g)(T.arange(96, dtype=T.float64).reshape(2, 1, 3, 4, 4).sin()))",
     "vjp of a batch along a basis": "f = F.vjp(lambda p: v(loss, (None, 0))(p, A), x)[1]\n"
     "show(v(f)(T.eye(2, dtype=T.float64)))",
+    "jvp along a vjp of nested batches": "gradients = T.arange(96, dtype=T.float64).reshape(2, 3, 4, 4)\n"
+    "for bias in (None, W[0]):\n"
+    "    f = lambda k, x: nn.conv2d(x[0], k, bias)\n"
+    "    def kernel(a, b):\n"
+    "        back = F.vjp(lambda k: f(k, a), kernels[0])[1]\n"
+    "        return v(lambda g: F.jvp(lambda k: f(k, b), (kernels[0],), back(g))[1])(gradients)\n"
+    "    show(v(v(kernel, (None, 0)), (0, None))(images, images))",
     "backward through a closure": "v(lambda a: (a @ w * w).tanh().sum() + (w * "
     "2).sum())(A).sum().backward()\n"
     "show(w.grad)",

@@ -65,6 +65,29 @@ def test_affine_grid(size: tuple[int, ...], aligned: bool):
         np.testing.assert_allclose(mine, other, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("mode", ["bilinear", "nearest"])
+@pytest.mark.parametrize("aligned", [True, False])
+@pytest.mark.parametrize("height, width", [(28, 28), (11, 100), (5, 7), (2, 16)])
+def test_a_map_onto_the_pixels_themselves_has_pytorchs_gradient(
+    height: int, width: int, aligned: bool, mode: str
+):
+    # Each point lies on a kink: the last digit of its place decides on which side.
+    random = np.random.RandomState(0)
+    image, weights = (random.rand(1, 2, height, width).astype(np.float32) for _ in range(2))
+    for shift in (0, 2 / width):
+        found = []
+        for T in (autokit, torch):
+            theta = T.tensor([[[1.0, 0.0, shift], [0.0, 1.0, 0.0]]], requires_grad=True)
+            grid = T.nn.functional.affine_grid(theta, image.shape, align_corners=aligned)
+            read = T.nn.functional.grid_sample(T.from_numpy(image), grid, mode, align_corners=aligned)
+            (read * T.from_numpy(weights)).sum().backward()
+            found.append([each.detach().numpy() for each in (grid, read, theta.grad)])
+        (grid, *mine), (expected, *others) = found
+        np.testing.assert_array_equal(grid, expected)
+        for one, other in zip(mine, others, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-2)
+
+
 def test_the_identity_gives_the_image_back():
     F = autokit.nn.functional
     image = autokit.rand(1, 2, 3, 4)

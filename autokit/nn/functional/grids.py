@@ -16,9 +16,12 @@ from typing import Any
 
 import numpy as np
 
+from autokit.dtypes import BY_NUMPY
 from autokit.ops.choices import where
 from autokit.ops.errors import describe, dimension_error, require_floats
+from autokit.ops.filled import ones_like
 from autokit.ops.names import public
+from autokit.ops.series import linspace
 from autokit.ops.warn import warn
 from autokit.tensor import Tensor, new_tensor
 
@@ -83,18 +86,23 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
     if min(size) <= 0:
         raise ValueError(f"Expected non-zero, positive output size. Got {tuple(size)}")
     aligned = _aligned(align_corners)
-    axes = [_centers(length, aligned) for length in size[2:]]
-    points = np.stack([*reversed(np.meshgrid(*axes, indexing="ij")), np.ones(tuple(size[2:]))], axis=-1)
-    flat = new_tensor(points.reshape(-1, ndim + 1).astype(theta.array.dtype)).to(theta.device)
+    kind = theta.array.dtype
+    axes = [_centers(length, aligned, kind) for length in size[2:]]
+    points = np.stack([*reversed(np.meshgrid(*axes, indexing="ij")), np.ones(tuple(size[2:]), kind)], axis=-1)
+    flat = new_tensor(points.reshape(-1, ndim + 1)).to(theta.device)
     return (flat @ theta.transpose(1, 2)).reshape((size[0], *size[2:], ndim))
 
 
-def _centers(length: int, aligned: bool) -> np.ndarray:
-    """Where the centers of a row of pixels lie, from −1 to 1."""
+def _centers(length: int, aligned: bool, kind: np.dtype) -> np.ndarray:
+    """Where the centers of a row of pixels lie, from −1 to 1.
+
+    Rounded after each step as in PyTorch: where an image is read at its own pixels, the last digit says from
+    which side, and so what the gradient is.
+    """
     if length == 1:
-        return np.zeros(1)
-    reach = 1.0 if aligned else (length - 1) / length
-    return np.linspace(-reach, reach, length)
+        return np.zeros(1, kind)
+    centers = linspace(-1, 1, length, dtype=BY_NUMPY[kind]).array
+    return centers if aligned else (centers * (length - 1) / length).astype(kind)
 
 
 @public
@@ -165,6 +173,8 @@ def grid_sample(
         for weight in weights:
             read = read * weight.unsqueeze(1)
         total = read if total is None else total + read
+    if mode == "nearest" and grid._requires_grad:  # nothing changes as a point moves: its gradient is 0
+        total = where(ones_like(total).bool(), total, grid[..., 0].unsqueeze(1))
     return total
 
 
@@ -195,7 +205,14 @@ def _check(input: Tensor, grid: Tensor, mode: str) -> None:
 
 
 def _unnormalized(place: Tensor, size: int, aligned: bool) -> Tensor:
-    """From −1 and 1 to numbers of pixels."""
+    """From −1 and 1 to numbers of pixels; rounded as in PyTorch, of volumes otherwise than of images.
+
+    PyTorch multiplies and subtracts in one instruction, so that a float32 is rounded once for both.
+    """
+    if place.array.ndim == 3:
+        if aligned:
+            return (place + 1) * ((size - 1) / 2)
+        return ((place + 1).double() * (size / 2) - 0.5).to(place.dtype)
     return (place + 1) / 2 * (size - 1) if aligned else ((place + 1) * size - 1) / 2
 
 
