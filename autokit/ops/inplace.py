@@ -27,7 +27,7 @@ from autokit.meta_array import META
 from autokit.ops import complex_numbers, overlaps
 from autokit.ops.convert import cast, converted
 from autokit.ops.errors import broadcast_message, describe, way_to_a_tensor
-from autokit.ops.gpu.arrays import is_writable
+from autokit.ops.gpu.arrays import is_writable, like
 from autokit.ops.index import getitem, index_error, is_basic, plain_getitem, plain_index, put, write
 from autokit.ops.names import Names, clearer
 from autokit.ops.operands import fitting, on_one_device
@@ -75,7 +75,11 @@ def in_place(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
             if recorded:
                 with noted_change(input):
                     before, arguments, settings = _as_they_were(input, arguments, settings)
-                    overwrite(input, function(before, *arguments, **settings))
+
+                    def fill(tensor: Tensor) -> Tensor:
+                        return function(tensor, *arguments, **settings)
+
+                    overwrite(input, fill(before), fill if fills else None)
                     _change_what_was(before, input)
             else:
                 overwrite(input, function(input, *arguments, **settings))
@@ -136,17 +140,15 @@ def refuse_change(tensor: Tensor, recorded: bool = False, fills: bool = False, p
     """Raise where a change in place would lose a gradient, or change one number for several elements.
 
     Of a change that is ``recorded`` because of another operand more is asked; one that ``fills`` may change
-    one number for several elements, where no gradient would have to follow.
+    one number for several elements.
     """
     array = tensor.array
-    if not is_writable(array) or (0 in array.strides and overlaps.repeats(array)):
-        learns = thread.state.grad_enabled and (recorded or tensor._requires_grad)
-        if learns or not fills or not is_writable(array):
-            raise RuntimeError(
-                "unsupported operation: more than one element of the written-to tensor refers to a single "
-                "memory location, or it may not be written to. Please clone() the tensor before performing "
-                f"the operation. It is {describe(tensor)}."
-            )
+    if not is_writable(array) or (not fills and 0 in array.strides and overlaps.repeats(array)):
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a single memory "
+            "location, or it may not be written to. Please clone() the tensor before performing the "
+            f"operation. It is {describe(tensor)}."
+        )
     refuse_unrecorded(tensor, recorded, part)
 
 
@@ -235,8 +237,10 @@ class noted_change:
                 node.output, node.storage = each.array, self.storage  # type: ignore[union-attr]
 
 
-def overwrite(tensor: Tensor, result: Tensor) -> None:
+def overwrite(tensor: Tensor, result: Tensor, fill: Callable[[Tensor], Tensor] | None = None) -> None:
     """Let ``tensor`` hold the elements of ``result``, and its place in the graph.
+
+    Where one place is several elements, what ``fill`` makes of other tensors tells which of them it wrote.
 
     Raises
     ------
@@ -260,9 +264,21 @@ def overwrite(tensor: Tensor, result: Tensor) -> None:
         )  # the old elements get no gradient
     base = tensor.__dict__.get("_base") if result._node is not None else None
     before = _base_as_it_was(base) if base is not None else None
+    last = None
+    if base is not None and overlaps.overlaps_itself(array):
+        last = _written_by(fill, array) if fill is not None else overlaps.differ(array, made)
     overlaps.change(array, made)
     if result._node is not None:
-        rebase(tensor, result, before)
+        rebase(tensor, result, before, last)
+
+
+def _written_by(fill: Callable[[Tensor], Tensor], array: Any) -> Any:
+    """Which elements of ``array`` are written by ``fill``: those that it makes alike in zeros and ones."""
+    with no_grad():
+        zeros, ones = (
+            fill(new_tensor(like(np.full_like, array, n, shape=array.shape))).array for n in (0, 1)
+        )
+    return (zeros == ones) | (zeros != zeros)
 
 
 def _base_as_it_was(base: Tensor) -> Tensor:
@@ -294,9 +310,10 @@ def setitem(self: Tensor, index: Any, value: Any, fills: bool = False, made_by: 
         with OnGPU(gpu):
             return setitem(self, index, value, fills, made_by)
     entries = plain_index(self, index)
-    if 0 in self.array.strides and not fills and overlaps.repeats(self.array):
+    if not (fills or self.array.flags.c_contiguous) and overlaps.overlaps_itself(self.array):
         if not is_basic(entries):
-            overlaps.warn_of_expanded("index_put", accumulate=False)
+            if overlaps.repeats(self.array):
+                overlaps.warn_of_expanded("index_put", accumulate=False)
             fills = True
         else:
             part = plain_getitem(self, index=entries)
@@ -324,8 +341,11 @@ def setitem(self: Tensor, index: Any, value: Any, fills: bool = False, made_by: 
     try:
         if _is_recorded(self, (value,)):
             with noted_change(self):
-                written = put(as_it_was(self), value, index=entries, made_by=made_by or "CopyBackwards")
-                overwrite(self, written)
+
+                def fill(tensor: Tensor) -> Tensor:
+                    return put(tensor, value, index=entries, made_by=made_by or "CopyBackwards")
+
+                overwrite(self, fill(as_it_was(self)), fill if fills else None)
             return
         write(self.array, entries, value.array if isinstance(value, Tensor) else value)
     except IndexError as error:

@@ -16,7 +16,9 @@ from autokit.ops.convert import clone
 from autokit.ops.dims import sizes_of
 from autokit.ops.names import Names
 from autokit.ops.operands import fitting
+from autokit.ops.overlaps import repeats
 from autokit.ops.return_types import return_type
+from autokit.ops.strides import as_strided
 from autokit.ops.warn import warn
 from autokit.tensor import Size, Tensor, new_tensor
 
@@ -133,7 +135,10 @@ def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tenso
     rows = range(sizes[0] if wrap and len(sizes) == 2 else min(sizes))
     chosen = [row for row in rows if row % (sizes[1] + 1) < sizes[1]] if wrap else list(rows)
     columns = [row % (sizes[1] + 1) for row in chosen] if wrap else chosen
-    if chosen:
+    if repeats(self.array) and not wrap:  # the diagonal may name each place once
+        diagonal = as_strided(self, (len(chosen),), (sum(self.stride()),))
+        inplace.setitem(diagonal, ..., fill_value, fills=True)
+    elif chosen:
         inplace.setitem(self, (chosen, *[columns] * (len(sizes) - 1)), fill_value, fills=True)
     return self
 

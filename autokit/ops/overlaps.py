@@ -98,6 +98,19 @@ def repeats(array: Any) -> bool:
     )
 
 
+def overlaps_itself(array: Any) -> bool:
+    """Whether one place in memory may be several elements, as in an expanded tensor or in windows."""
+    if array.flags.c_contiguous or array.size < 2:
+        return False
+    reach = 0
+    for step, size in sorted([(abs(step), size) for step, size in zip(array.strides, array.shape)]):
+        if size > 1:
+            if step < reach + array.itemsize:
+                return True
+            reach += step * (size - 1)
+    return False
+
+
 def warn_of_expanded(function: str, accumulate: bool) -> None:
     """Warn that ``function`` writes to an expanded tensor, where PyTorch does; refuse to ``accumulate``."""
     if accumulate:
@@ -115,9 +128,14 @@ def warn_of_expanded(function: str, accumulate: bool) -> None:
 
 def change(array: Any, made: Any) -> None:
     """Write ``made`` over ``array``; where one place is several elements, what is new there stays."""
-    if 0 in array.strides and repeats(array):
-        unknown_still = (made != made) & (array != array)
-        new = (made != array) & ~unknown_still
+    if overlaps_itself(array):
+        new = differ(array, made)
         array[new] = made[new]
     else:
         array[...] = made
+
+
+def differ(array: Any, made: Any) -> Any:
+    """Where two arrays have other elements, and not both NaN."""
+    unknown_still = (made != made) & (array != array)
+    return (made != array) & ~unknown_still

@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from autokit.devices import address_of, beside
+from autokit.devices import address_of, beside, to_numpy
 from autokit.ops.complex_numbers import is_complex
 from autokit.ops.complex_parts import pairs, plain_view_as_complex, plain_view_as_real
 from autokit.ops.direct import direct
 from autokit.ops.gpu.arrays import like
 from autokit.ops.index import spread_out, writable_copy, zero_like
 from autokit.ops.operation import derivative, on, operation
+from autokit.ops.overlaps import repeats
 from autokit.tensor import Tensor
 
 
@@ -26,11 +27,14 @@ from autokit.tensor import Tensor
     "[ ]=",
     "{a}, with {value} written through a view",
     a=derivative("1 outside of the view", lambda g, places: on(write_region, g, zero_like(g), places=places)),
-    value=derivative("1 inside of the view", lambda g, places: on(read_region, g, places=places)),
+    value=derivative("1 inside of the view", lambda g, places, counts: _arriving(g, places, counts)),
     backward="CopySlices",
 )
-def write_region(a, value, /, places):
-    """A copy of ``a`` with ``value`` at ``places``, which count the elements of ``a`` in order."""
+def write_region(a, value, /, places, counts=None):
+    """A copy of ``a`` with ``value`` at ``places``, which count the elements of ``a`` in order.
+
+    Where a place is named several times, ``counts`` is 1 for the one of them that stays, and 0 for others.
+    """
     result = writable_copy(a)
     result.reshape(-1)[beside(a, places)] = value
     return result
@@ -48,6 +52,12 @@ def read_region(a, /, places):
     return a.reshape(-1)[beside(a, places)]
 
 
+def _arriving(g: Any, places: Any, counts: Any) -> Any:
+    """The gradient of what was written at ``places``, which counts where ``counts`` is 1."""
+    read = on(read_region, g, places=places)
+    return read if counts is None else read * counts
+
+
 def _spread(g: Any, shape: tuple[int, ...], places: np.ndarray) -> Any:
     """Zeros of ``shape`` with ``g`` at ``places``; where one place is several elements, they add up."""
     if places.size and (np.bincount(places.reshape(-1)) > 1).any():
@@ -56,15 +66,49 @@ def _spread(g: Any, shape: tuple[int, ...], places: np.ndarray) -> Any:
     return on(write_region, like(np.zeros_like, g, shape=shape), g, places=places)
 
 
-def written(base: Tensor, value: Tensor, view: Tensor, memory: Any) -> Tensor:
-    """``base``, after ``value`` was written through ``view``: its elements, ``memory``, and its history."""
+def written(base: Tensor, value: Tensor, view: Tensor, memory: Any, new: Any = None) -> Tensor:
+    """``base``, after ``value`` was written through ``view``: its elements, ``memory``, and its history.
+
+    Where one place is several elements of the view, ``new`` tells which of them were written.
+    """
     if view.array.dtype == memory.dtype:
-        return direct(write_region, (base, value), {"places": _places_in_base(view.array, memory)}, memory)
-    places = {"places": _places_in_base(_numbers(view.array), _numbers(memory))}
+        own = _places_in_base(view.array, memory)
+        counts = None if new is None else beside(memory, _last(own, to_numpy(new), memory))
+        if base._requires_grad and repeats(view.array):
+            base = direct(_no_way_back, (base,), None, base.array)
+        return direct(write_region, (base, value), {"places": own, "counts": counts}, memory)
+    places = {"places": _places_in_base(_numbers(view.array), _numbers(memory)), "counts": None}
     if is_complex(view):
         return direct(write_region, (base, _parts(value)), places, memory)
     changed = direct(write_region, (_parts(base), value), places, pairs(memory))
     return direct(plain_view_as_complex, (changed,), {}, memory)
+
+
+def _refuse_expanded(g: Any) -> Any:
+    raise RuntimeError(
+        "unsupported operation: more than one element of the written-to tensor refers to a single memory "
+        "location: an expanded view was filled whose base requires grad. Please clone() the view before it "
+        "is changed in place."
+    )
+
+
+@operation(
+    "=", "{a}", a=derivative("not given", _refuse_expanded), name="expanded_base", backward="AliasBackward0"
+)
+def _no_way_back(a, /):
+    """``a`` before a change through an expanded view, through which PyTorch has no way back, either."""
+    return a
+
+
+def _last(places: Any, new: Any, memory: Any) -> Any:
+    """1 for the one of the elements at each place that stays, a ``new`` one if there is any; 0 for others."""
+    order, new = places.reshape(-1), new.reshape(-1)
+    element = np.full(memory.size, -1)
+    for chosen in (np.flatnonzero(~new), np.flatnonzero(new)):
+        element[order[chosen]] = chosen
+    counts = np.zeros(places.shape, memory.dtype)
+    counts.reshape(-1)[element[element >= 0]] = 1
+    return counts
 
 
 def seen(base: Tensor, view: Tensor) -> Tensor:

@@ -233,13 +233,16 @@ def _refusal(node: Node | None, made: Any, what: str) -> str:
 # ---------------------------------------------------------------- new histories
 
 
-def rebase(tensor: Tensor, result: Tensor, base_before: Tensor | None) -> None:
-    """Give ``tensor``, or its base, the history of ``result``, and let all views of that base follow."""
+def rebase(tensor: Tensor, result: Tensor, base_before: Tensor | None, last: Any = None) -> None:
+    """Give ``tensor``, or its base, the history of ``result``, and let all views of that base follow.
+
+    Where one place is several elements, ``last`` tells which of them were written.
+    """
     base: Tensor = tensor.__dict__.get("_base", tensor)
     if base_before is None:
         give_history(tensor, result)
     else:
-        give_history(base, written(base_before, result, tensor, base.array))
+        give_history(base, written(base_before, result, tensor, base.array, last))
     for view in storage_of(base).living_views():
         if view.__dict__.get("_base") is not base:
             continue
