@@ -40,16 +40,16 @@ def vector_norm_gradient(
         # Where several elements are the largest, they share the gradient.
         largest = np.abs(a) == out
         many = _array(largest).sum(axis=axes(dim) if a.ndim else None, keepdims=True)
-        return np.where(largest, _direction(a) * g / np.maximum(many, 1).astype(_array(a).dtype), 0)
-    # At the norm's kink, where all elements are 0, 0 is a subgradient.
+        return np.where(largest, _direction(a) / np.maximum(many, 1).astype(_array(a).dtype), 0) * g
+    # At the norm's kink, where all elements are 0, 0 is a subgradient: times what is infinite, no number.
     safe = np.where(out == 0, 1, out)
     if ord == 2:
-        return np.where(out == 0, 0, a * (g / safe))
+        return np.where(out == 0, 0 * g, a * (g / safe))
     size = np.where(a == 0, 1, np.abs(a))
     if ord < 0:  # where the powers overflow, and the norm is 0, this is no number
         return _direction(a) * size ** (ord - 1) * (g * out ** (1 - ord))
     slope = _direction(a) * size ** (ord - 1) * (g / safe ** (ord - 1))
-    return np.where(out == 0, 0, slope)
+    return np.where(out == 0, 0 * g if ord < 1 else 0, slope)
 
 
 def _direction(a: Any) -> Any:
@@ -62,7 +62,7 @@ def _gradient_on_arrays(
     if ord != 2 or count(shape, dim) == 1:
         return vector_norm_gradient(g, a, out, shape, ord, dim, keepdim)
     g, out = restored(g, shape, dim, keepdim), restored(out, shape, dim, keepdim)
-    return a * np.where(out == 0, 0, g / np.where(out == 0, 1, out))
+    return a * (g / np.where(out == 0, 1, out))
 
 
 def _squares_added(a: Any, axis: Any, keepdim: bool) -> Any:

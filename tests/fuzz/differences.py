@@ -61,7 +61,7 @@ SAID = {
             "type should",
         ),
         *("expected scalar type", "can't be cast", "does not support (bool|uint8)", "either float or double"),
-        *("it takes integers", "without narrowing", "used as indices"),
+        *("it takes integers", "without narrowing", "used as indices", "not supported for complex"),
     ),
     "DIM": (
         *("Dimension (out of range|specified)", "start out of range", "appears multiple times"),
