@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from autokit import dtypes
+from autokit.ops.blocks import in_blocks, select
 from autokit.ops.complex_numbers import is_complex
 from autokit.ops.convert import cast
 from autokit.ops.errors import refuse_bools_in, require_floats, require_tensor
@@ -43,19 +44,28 @@ def rsub(input: Tensor, other: Any, alpha: float = 1) -> Tensor:
     return plain_sub(other, taken(other, input, alpha))
 
 
+def _fmod(a: Any, b: Any) -> Any:
+    refuse_bools_in("fmod_cpu", a)
+    if a.dtype.kind not in dtypes.FLOATS:
+        refuse_zeros(a, b)
+    return np.fmod(a, b)
+
+
+def _fmod_of_block(a: Any, b: Any, into: Any, /) -> None:
+    np.fmod(a, b, out=into)
+
+
 @operation(
     "fmod",
     "{a} fmod {b}",
     a=derivative("1", unchanged),
     b=derivative("−trunc({a} / {b})", lambda g, a, b: -g * np.trunc(a / b)),
     backward=lambda node: f"FmodBackward{int(not is_number(node, 1))}",
+    on_arrays=in_blocks(_fmod, _fmod_of_block, "native_arithmetic.fmod"),
 )
 def fmod(a, b, /):
     """What is left of ``a`` after taking out ``b`` whole times; it has the sign of ``a``."""
-    refuse_bools_in("fmod_cpu", a)
-    if a.dtype.kind not in dtypes.FLOATS:
-        refuse_zeros(a, b)
-    return np.fmod(a, b)
+    return _fmod(a, b)
 
 
 def float_power(input: Any, exponent: Any) -> Tensor:
@@ -215,6 +225,27 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1
     return plain_addcdiv(input, tensor1, tensor2, value)
 
 
+@fused
+def _between(input, end, weight, /):
+    way = end - input
+    return np.where(np.abs(weight) < 0.5, input + weight * way, end - way * (1 - weight))
+
+
+def _lerp(input: Any, end: Any, weight: Any) -> Any:
+    require_floats("lerp_kernel_scalar", input)
+    return _between(input, end, weight)
+
+
+def _lerp_of_block(input: Any, end: Any, weight: Any, into: Any, /) -> None:
+    way = end - input
+    np.multiply(weight, way, out=into)
+    into += input
+    near = np.abs(weight) < 0.5
+    if not near.all():
+        way *= 1 - weight
+        select(near, into, end - way, into)
+
+
 @operation(
     "lerp",
     "{input} + {weight} · ({end} − {input})",
@@ -223,17 +254,11 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1
     weight=derivative("{end} − {input}", lambda g, input, end: g * (end - input)),
     name="lerp",
     backward=lambda node: f"LerpBackward{int(not is_number(node, 2))}",
+    on_arrays=in_blocks(_lerp, _lerp_of_block, "native_arithmetic.lerp"),
 )
 def plain_lerp(input, end, weight, /):
     """See :func:`lerp`."""
-    require_floats("lerp_kernel_scalar", input)
-    return _between(input, end, weight)
-
-
-@fused
-def _between(input, end, weight, /):
-    way = end - input
-    return np.where(np.abs(weight) < 0.5, input + weight * way, end - way * (1 - weight))
+    return _lerp(input, end, weight)
 
 
 def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:

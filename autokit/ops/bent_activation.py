@@ -13,7 +13,7 @@ from autokit.devices import beside
 from autokit.dtypes import FLOATS
 from autokit.limits import finfo
 from autokit.meta_array import is_meta
-from autokit.ops.blocks import constants_like, drop, in_blocks, keep, replace, select
+from autokit.ops.blocks import BLOCK, FEW, constants_like, drop, in_blocks, keep, pieces, replace, select
 from autokit.ops.errors import refuse_bools_in, require_floats, require_tensor
 from autokit.ops.names import Names
 from autokit.ops.operands import fitting
@@ -36,6 +36,9 @@ def _leaky_relu_of_block(a: Any, into: Any, /, negative_slope: float) -> None:
         np.maximum(a, into, out=into)
     else:
         select(a > 0, a, into, into)
+
+
+_leaky_relu_on_arrays = in_blocks(_leaky_relu, _leaky_relu_of_block, "native_loops.leaky_relu")
 
 
 def _of_leaky_relu(g: Any, a: Any, negative_slope: float) -> Any:
@@ -61,7 +64,7 @@ def _of_leaky_relu_of_block(g: Any, a: Any, into: Any, /, negative_slope: float)
         in_blocks(_of_leaky_relu, _of_leaky_relu_of_block, "native_loops.leaky_relu_gradient"),
     ),
     name="leaky_relu",
-    on_arrays=in_blocks(_leaky_relu, _leaky_relu_of_block, "native_loops.leaky_relu"),
+    on_arrays=_leaky_relu_on_arrays,
     elementwise=True,
 )
 def plain_leaky_relu(a, /, negative_slope=0.01):
@@ -83,6 +86,23 @@ _where_above_zero = in_steps("prelu_backward_above", lambda g, a: np.where(a > 0
 _where_not_above_zero = in_steps("prelu_backward_below", lambda g, a: np.where(a > 0, 0.0, g))
 
 
+def _prelu(a: Any, weight: Any) -> Any:
+    require_floats("prelu_cpu", a)
+    return np.where(a > 0, a, a * weight)
+
+
+def _prelu_on_arrays(a: Any, weight: Any) -> Any:
+    if a.size < FEW or a.__class__ is not np.ndarray or not a.flags.c_contiguous or a.dtype.kind != "f":
+        return _prelu(a, weight)
+    if weight.size == 1:
+        return _leaky_relu_on_arrays(a, weight.item())
+    made = a * weight
+    line, into = a.reshape(-1), made.reshape(-1)
+    for piece in pieces(line.size, BLOCK):
+        select(line[piece] > 0, line[piece], into[piece], into[piece])
+    return made
+
+
 @operation(
     "prelu",
     "{a} where {a} > 0, else {weight} · {a}",
@@ -93,11 +113,11 @@ _where_not_above_zero = in_steps("prelu_backward_below", lambda g, a: np.where(a
     ),
     weight=derivative("0 where {a} > 0, else {a}", lambda g, a: np.where(a > 0, 0.0, g * a)),
     backward="PreluKernelBackward0",
+    on_arrays=_prelu_on_arrays,
 )
 def plain_prelu(a, weight, /):
     """See :func:`prelu`."""
-    require_floats("prelu_cpu", a)
-    return np.where(a > 0, a, a * weight)
+    return _prelu(a, weight)
 
 
 def prelu(input: Tensor, weight: Tensor) -> Tensor:

@@ -25,7 +25,7 @@ def _difference_of_block(a: Any, b: Any, into: Any, /, factor: Any) -> None:
 
 
 _difference = in_blocks(
-    lambda a, b, factor: (a - b) * factor, _difference_of_block, "native_loops.difference"
+    lambda a, b, factor: (a - b) * factor, _difference_of_block, "native_arithmetic.difference"
 )
 
 
@@ -96,7 +96,7 @@ def _bent_slope_of_block(a: Any, b: Any, into: Any, /, knee: float, factor: Any)
 _held_difference = in_blocks(
     lambda a, b, knee, factor: np.clip(a - b, -knee, knee) * factor,
     _bent_slope_of_block,
-    "native_loops.held_difference",
+    "native_arithmetic.held_difference",
 )
 
 

@@ -189,7 +189,7 @@ def _of_abs_of_block(g: Any, a: Any, into: Any, /) -> None:
     a=derivative(
         "sign of {a}",
         lambda g, a: g * on(sgn, a),
-        in_blocks(lambda g, a: g * _sign(a), _of_abs_of_block, "native_loops.abs_gradient"),
+        in_blocks(lambda g, a: g * _sign(a), _of_abs_of_block, "native_arithmetic.abs_gradient"),
     ),
 )
 def abs(a, /):
@@ -226,20 +226,31 @@ def _of_sgn(g: Any, a: Any) -> Any:
     return np.where(a == 0, 0, along / size)
 
 
-@operation("sgn", "{a} / |{a}|", a=derivative("1 / |{a}| along the circle, for real numbers 0", _of_sgn))
-def sgn(a, /):
-    """-1, 0 or 1 for each element, and a / |a| for a complex one; 0 for NaN."""
+def _sign_of_block(a: Any, into: Any, /) -> None:
+    into[...] = (a > 0).view(np.int8) - (a < 0).view(np.int8)
+
+
+def _sgn(a: Any) -> Any:
     if a.dtype.kind != "c":
         return _sign(a)
     size = np.abs(a)
     return np.where(size == 0, 0, a / np.where(size == 0, 1, size))
 
 
-def _sign_of_block(a: Any, into: Any, /) -> None:
-    into[...] = (a > 0).view(np.int8) - (a < 0).view(np.int8)
+@operation(
+    "sgn",
+    "{a} / |{a}|",
+    a=derivative("1 / |{a}| along the circle, for real numbers 0", _of_sgn),
+    on_arrays=in_blocks(_sgn, _sign_of_block, "native_arithmetic.sign"),
+)
+def sgn(a, /):
+    """-1, 0 or 1 for each element, and a / |a| for a complex one; 0 for NaN."""
+    return _sgn(a)
 
 
-@operation("sign", "sign of {a}", a=flat, on_arrays=in_blocks(_sign, _sign_of_block))
+@operation(
+    "sign", "sign of {a}", a=flat, on_arrays=in_blocks(_sign, _sign_of_block, "native_arithmetic.sign")
+)
 def sign(a, /):
     """-1, 0 or 1 for each element; 0 for NaN."""
     return _sign(a)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autokit.dtypes import HALVES
+from autokit.ops.blocks import in_blocks, replace
 from autokit.ops.elementwise import exp, log, sigmoid, sqrt  # noqa: F401 - for their in-place functions
 from autokit.ops.errors import require_floats
 from autokit.ops.gpu.arrays import like
@@ -20,7 +21,22 @@ from autokit.ops.operators import neg  # noqa: F401 - for their in-place functio
 _LOG_2, _LOG_10 = math.log(2), math.log(10)
 
 
-@operation("exp2", "2 ^ {a}", a=derivative("{out} · log 2", lambda g, out: g * out * _LOG_2), floating=True)
+def _of_exp2_of_block(g: Any, out: Any, into: Any, /, factor: float) -> None:
+    np.multiply(g, out, out=into)
+    into *= factor
+
+
+_of_exp2 = in_blocks(
+    lambda g, out, factor: g * out * factor, _of_exp2_of_block, "native_arithmetic.exp2_gradient"
+)
+
+
+@operation(
+    "exp2",
+    "2 ^ {a}",
+    a=derivative("{out} · log 2", lambda g, out: g * out * _LOG_2, lambda g, out: _of_exp2(g, out, _LOG_2)),
+    floating=True,
+)
 def exp2(a, /):
     """2 to the power of each element."""
     return np.exp2(a)
@@ -81,11 +97,22 @@ def _of_logaddexp(g: Any, mine: Any, other: Any) -> Any:
 def log_of_sum(a: Any, b: Any) -> Any:
     """log(exp a + exp b) of arrays, by the one with the larger real part where they are complex."""
     if a.dtype.kind != "c":
-        return np.logaddexp(a, b)
+        return _log_of_sum(a, b)
     first = a.real > b.real
     top, low = np.where(first, a, b), np.where(first, b, a)
     with np.errstate(invalid="ignore"):  # of infinities
         return np.where(np.isneginf(low.real), top, top + np.log1p(np.exp(low - top)))
+
+
+def _log_of_sum_of_block(a: Any, b: Any, into: Any, /) -> None:
+    np.subtract(a, b, out=into)
+    replace(a == b, 0, into)  # of equal infinities, too, there is no gap
+    np.negative(np.abs(into, out=into), out=into)
+    np.log1p(np.exp(into, out=into), out=into)
+    into += np.maximum(a, b)
+
+
+_log_of_sum = in_blocks(lambda a, b: np.logaddexp(a, b), _log_of_sum_of_block, "native_loops.logaddexp")
 
 
 @operation(
@@ -161,10 +188,22 @@ def _of_logit(g: Any, a: Any, eps: float | None) -> Any:
     return np.where((a < eps) | (a > 1 - eps), 0.0, slope)
 
 
+def _of_logit_of_block(g: Any, a: Any, into: Any, /, eps: float | None) -> None:
+    bounded = eps is not None and eps >= 0
+    np.subtract(1, a, out=into)
+    into *= np.abs(a)
+    np.divide(g, into, out=into)
+    replace((a < eps) | (a > 1 - eps) if bounded else (a < 0) | (a > 1), 0.0 if bounded else np.nan, into)
+
+
 @operation(
     "logit",
     "log({a} / (1 − {a}))",
-    a=derivative("1 / ({a} · (1 − {a}))", _of_logit),
+    a=derivative(
+        "1 / ({a} · (1 − {a}))",
+        _of_logit,
+        in_blocks(_of_logit, _of_logit_of_block, "native_arithmetic.logit_gradient"),
+    ),
     floating=True,
     elementwise=True,
     own_precision=True,

@@ -1,4 +1,4 @@
-"""Sums, differences, products and quotients of large arrays, shared among threads.
+"""Sums, differences, products and quotients of large arrays, shared among threads, and beside shorter ones.
 
 NumPy computes these in one call, at the speed of the memory, and on one thread.
 Where there are more, and Numba is installed, a compiled loop does the same on
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.ops.blocks import BLOCK, MANY
+from autokit.ops.blocks import BLOCK, MANY, as_they_lie
 from autokit.ops.native import is_large, shared
 from autokit.threads import get_count
 
@@ -37,16 +37,24 @@ def _shared(native: str, plain: Callable[[Any, Any], Any]) -> Callable[[Any, Any
             into = np.empty(a.shape, a.dtype)
             if shared(native, (a.reshape(-1), b.reshape(-1), into.reshape(-1)), (0, 1, 2), BLOCK):
                 return into
+        if _repeat(a, b):
+            with as_they_lie(max(a.shape[-1], b.shape[-1])):
+                return plain(a, b)
         return plain(a, b)
 
     return apply
 
 
+def _repeat(a: Any, b: Any) -> bool:
+    """Whether rows of the one meet a row of the other, or a number for each, again and again."""
+    return a.__class__ is b.__class__ is np.ndarray and a.shape != b.shape and bool(a.ndim and b.ndim)
+
+
 SHARED: dict[Any, Callable[..., Any]] = {
-    np.add: _shared("native_loops.add", np.add),
-    np.subtract: _shared("native_loops.subtract", np.subtract),
-    np.multiply: _shared("native_loops.multiply", np.multiply),
-    np.divide: _shared("native_loops.divide", np.divide),
+    np.add: _shared("native_arithmetic.add", np.add),
+    np.subtract: _shared("native_arithmetic.subtract", np.subtract),
+    np.multiply: _shared("native_arithmetic.multiply", np.multiply),
+    np.divide: _shared("native_arithmetic.divide", np.divide),
 }
 """What computes the same as each function where arrays are large."""
 
@@ -57,7 +65,7 @@ def add_to(into: Any, a: Any) -> Any:
     """``into + a``, in the memory of ``into`` where it has its own: a number of NumPy's has none."""
     if not (
         _lie_alike(into, a)
-        and shared("native_loops.add_to", (into.reshape(-1), a.reshape(-1)), (0, 1), BLOCK)
+        and shared("native_arithmetic.add_to", (into.reshape(-1), a.reshape(-1)), (0, 1), BLOCK)
     ):
         into = add_in_place(into, a)
     return into

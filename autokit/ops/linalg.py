@@ -8,6 +8,7 @@ import numpy as np
 
 from autokit.devices import contiguous, module_of
 from autokit.dtypes import DIFFERENTIABLE
+from autokit.ops.blocks import as_they_lie
 from autokit.ops.complex_parts import conj
 from autokit.ops.dims import place_of
 from autokit.ops.errors import broadcast_message, describe, refuse_bools_in
@@ -208,7 +209,8 @@ def outer(input: Tensor, vec2: Tensor) -> Tensor:
             raise RuntimeError(
                 f"outer: Expected 1-D argument {name}, but got {tensor.array.ndim}-D: {describe(tensor)}"
             )
-    return mul(input.unsqueeze(1), vec2)
+    with as_they_lie(vec2.array.size):
+        return mul(input.unsqueeze(1), vec2)
 
 
 @operation(

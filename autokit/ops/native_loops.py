@@ -123,55 +123,11 @@ def log_of_one_plus(x):
 # ---------------------------------------------------------------- elementwise
 
 
-def abs_gradient(g, a, into):
+def logaddexp(a, b, into):
     for i in range(into.size):
-        sign = ONE if a[i] > ZERO else ZERO
-        into[i] = g[i] * (-ONE if a[i] < ZERO else sign)
-
-
-def away(a, into, centre, factor):
-    """(x − centre) · factor: the gradient of a variance."""
-    for i in range(into.size):
-        into[i] = (a[i] - centre) * factor
-
-
-def difference(a, b, into, factor):
-    """(a − b) · factor: the gradient of a mean squared error."""
-    for i in range(into.size):
-        into[i] = (a[i] - b[i]) * factor
-
-
-def add(a, b, into):
-    for i in range(into.size):
-        into[i] = a[i] + b[i]
-
-
-def add_to(into, a):
-    for i in range(into.size):
-        into[i] += a[i]
-
-
-def subtract(a, b, into):
-    for i in range(into.size):
-        into[i] = a[i] - b[i]
-
-
-def multiply(a, b, into):
-    for i in range(into.size):
-        into[i] = a[i] * b[i]
-
-
-def divide(a, b, into):
-    for i in range(into.size):
-        into[i] = a[i] / b[i]
-
-
-def held_difference(a, b, into, bound, factor):
-    """a − b, held between −bound and bound: the gradient of Huber's error."""
-    for i in range(into.size):
-        held = a[i] - b[i]
-        held = -bound if held < -bound else held
-        into[i] = (bound if held > bound else held) * factor
+        top = a[i] if a[i] > b[i] else b[i]
+        gap = ZERO if a[i] == b[i] else abs(a[i] - b[i])  # of equal infinities, too, there is none
+        into[i] = top + log_of_one_plus(exp(-gap))
 
 
 def relu(a, into):
@@ -341,6 +297,22 @@ def logsigmoid(a, into):
 def logsigmoid_gradient(g, a, into):
     for i in range(into.size):
         into[i] = g[i] / (ONE + exp(a[i]))
+
+
+def glu(a, into):
+    width = into.shape[1]
+    for i in range(len(a)):
+        for k in range(width):
+            into[i, k] = a[i, k] * logistic(a[i, k + width])
+
+
+def glu_gradient(g, a, into):
+    width = g.shape[1]
+    for i in range(len(a)):
+        for k in range(width):
+            part = logistic(a[i, k + width])
+            into[i, k] = g[i, k] * part
+            into[i, k + width] = g[i, k] * part * a[i, k] * (ONE - part)
 
 
 # ---------------------------------------------------------------- softmax, by rows and by columns

@@ -10,10 +10,11 @@ import numpy as np
 from autokit.autograd.node import Node
 from autokit.devices import device
 from autokit.dtypes import FLOATS
-from autokit.ops.blocks import constants_like, in_blocks
+from autokit.ops.blocks import constants_like, in_blocks, replace
 from autokit.ops.complex_numbers import is_complex
 from autokit.ops.gpu import bounds
 from autokit.ops.gpu.arrays import any_known, is_on_cpu, known
+from autokit.ops.gpu.ufuncs import down_by_rest
 from autokit.ops.gpu.ufuncs import floor_divide as whole_quotient
 from autokit.ops.gpu.ufuncs import remainder as left_over
 from autokit.ops.names import Names
@@ -227,6 +228,14 @@ def _power_by_exponent(g: Any, base: Any, exponent: Any, out: Any) -> Any:
     return g * np.where(still, 0.0, out * np.log(np.where(still, 1.0, base)))
 
 
+def _power_by_exponent_on_arrays(g: Any, base: Any, exponent: Any, out: Any) -> Any:
+    if base.ndim or not known(base > 0):
+        return _power_by_exponent(g, base, exponent, out)
+    made = g * out
+    made *= np.log(base)
+    return made
+
+
 def _pow_name(node: Node) -> str:
     return "PowBackward0" if is_number(node, 1) else "PowBackward2" if is_number(node, 0) else "PowBackward1"
 
@@ -235,7 +244,7 @@ def _pow_name(node: Node) -> str:
     "^",
     "{base} ^ {exponent}",
     base=derivative("{exponent} · {base} ^ ({exponent} − 1)", _power_by_base, _power_by_base_on_arrays),
-    exponent=derivative("{out} · log {base}", _power_by_exponent),
+    exponent=derivative("{out} · log {base}", _power_by_exponent, _power_by_exponent_on_arrays),
     name="pow",
     backward=_pow_name,
 )
@@ -316,17 +325,26 @@ def no_derivative(name: str, has_slope: bool = False) -> Derivative:
     return derivative("not given", refuse)
 
 
+def _floor_divide(a: Any, b: Any) -> Any:
+    _refuse_bools_and_zeros("floor_divide", a, b)
+    return whole_quotient(a, b)
+
+
+def _floor_divide_of_block(a: Any, b: Any, into: Any, /) -> None:
+    into[...] = down_by_rest(a, b)
+
+
 @operation(
     "//",
     "⌊{a} / {b}⌋",
     a=no_derivative("floor_divide"),
     b=no_derivative("floor_divide"),
     backward="NotImplemented",
+    on_arrays=in_blocks(_floor_divide, _floor_divide_of_block, "native_arithmetic.floor_divide"),
 )
 def floor_divide(a, b, /):
     """The quotient, rounded down; as in PyTorch no gradient goes back through it."""
-    _refuse_bools_and_zeros("floor_divide", a, b)
-    return whole_quotient(a, b)
+    return _floor_divide(a, b)
 
 
 def _refuse_bools_and_zeros(name: str, dividend: Any, divisor: Any) -> None:
@@ -353,6 +371,16 @@ def _divided_by_zero() -> RuntimeError:
     )
 
 
+def _remainder(a: Any, b: Any) -> Any:
+    _refuse_bools_and_zeros("remainder", a, b)
+    return left_over(a, b)
+
+
+def _remainder_of_block(a: Any, b: Any, into: Any, /) -> None:
+    np.fmod(a, b, out=into)
+    replace((into != 0) & ((into < 0) != (b < 0)), into + b, into)
+
+
 @operation(
     "mod",
     "{a} mod {b}",
@@ -363,11 +391,11 @@ def _divided_by_zero() -> RuntimeError:
         lambda g, a, b: -g * whole_quotient(a, b),  # right where the quotient rounds to −0, too
     ),
     backward=lambda node: "RemainderBackward0" if is_number(node, 1) else "RemainderBackward1",
+    on_arrays=in_blocks(_remainder, _remainder_of_block, "native_arithmetic.remainder"),
 )
 def remainder(a, b, /):
     """What is left of ``a`` after taking out ``b`` whole times; it has the sign of ``b``."""
-    _refuse_bools_and_zeros("remainder", a, b)
-    return left_over(a, b)
+    return _remainder(a, b)
 
 
 NAMES = Names(

@@ -21,7 +21,7 @@ from autokit.ops.convert import cast
 from autokit.ops.dims import place_of, places_of
 from autokit.ops.errors import kind_of, way_to_a_tensor
 from autokit.ops.expansion import expand_to
-from autokit.ops.gpu.arrays import is_on_cpu, reduced
+from autokit.ops.gpu.arrays import is_on_cpu, known, reduced
 from autokit.ops.names import Names
 from autokit.ops.native import is_large, shared
 from autokit.ops.operation import derivative, operation
@@ -147,6 +147,8 @@ def added(a: Any, axis: int | tuple[int, ...] | None, keepdims: bool) -> Any:
             return (
                 np.expand_dims(total, tuple(range(a.ndim)) if axis is None else axis) if keepdims else total
             )
+    if isinstance(axis, tuple) and len(axis) > 1:
+        return _added_one_by_one(a, axis, keepdims)
     if axis is None or a.ndim == 1:
         flat, width = a.reshape(-1), RUN
         whole = flat.size // width * width
@@ -157,6 +159,21 @@ def added(a: Any, axis: int | tuple[int, ...] | None, keepdims: bool) -> Any:
         result = np.einsum("...i->...", a)
         return result[..., None] if keepdims else result
     return a.sum(axis=axis, keepdims=keepdims)
+
+
+def _added_one_by_one(a: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+    """The sums over several dimensions: first over the last ones, which lie together in memory."""
+    places = sorted([place % a.ndim for place in axis])
+    kept, length = a.ndim, 1
+    while places and places[-1] == kept - 1 and length * a.shape[kept - 1] <= _LONG:
+        length *= a.shape[places.pop()]
+        kept -= 1
+    if length < SHORTEST:
+        return a.sum(axis=axis, keepdims=keepdims)
+    total = added(a.reshape(*a.shape[:kept], length), -1, False)
+    if places:
+        total = total.sum(axis=tuple(places))
+    return np.expand_dims(total, axis) if keepdims else total
 
 
 def _added_in_a_loop(a: Any, axis: int | tuple[int, ...] | None) -> Any:
@@ -272,6 +289,9 @@ def sum(
 )
 def plain_nansum(a, /, dim=None, keepdim=False):
     """See :func:`nansum`."""
+    total = _total(a, dim, keepdim)
+    if known(total == total):  # then there is nothing to leave out
+        return total
     return _total(np.where(a == a, a, a.dtype.type(0)), dim, keepdim)
 
 
@@ -355,6 +375,8 @@ def nanmean(
 @operation("count", "count of what is not 0 in {a}", name="count_nonzero")
 def plain_count_nonzero(a, /, dim=None):
     """See :func:`count_nonzero`."""
+    if dim is None and a.__class__ is np.ndarray:
+        return np.asarray(np.count_nonzero(a != 0))
     return (a != 0).sum(axis=reduced(a, axes(dim)), dtype=np.int64)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from autokit.dtypes import BY_NUMPY, FLOATS
 from autokit.limits import finfo
+from autokit.ops.blocks import in_blocks, replace
 from autokit.ops.complex_numbers import is_complex
 from autokit.ops.elementwise import abs, floor, sign  # noqa: F401 - for their in-place functions
 from autokit.ops.errors import refuse_bools_in, require_floats, require_tensor
@@ -34,11 +35,24 @@ def trunc(a, /):
     return np.trunc(a)
 
 
-@operation("frac", "{a} − trunc {a}", a=derivative("1", unchanged))
-def frac(a, /):
-    """What is left of each element after the point, with its sign."""
+def _frac(a: Any) -> Any:
     require_floats("frac_cpu", a)
     return a - np.trunc(a)
+
+
+def _frac_of_block(a: Any, into: Any, /) -> None:
+    np.subtract(a, np.trunc(a, out=into), out=into)
+
+
+@operation(
+    "frac",
+    "{a} − trunc {a}",
+    a=derivative("1", unchanged),
+    on_arrays=in_blocks(_frac, _frac_of_block, "native_arithmetic.frac"),
+)
+def frac(a, /):
+    """What is left of each element after the point, with its sign."""
+    return _frac(a)
 
 
 @operation(
@@ -151,10 +165,24 @@ def _without_nan(a: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
     if a.dtype.kind not in FLOATS:
         return a.copy()
     largest = finfo(BY_NUMPY[a.dtype]).max
-    numbers = (largest if posinf is None else posinf, -largest if neginf is None else neginf, nan or 0.0)
-    for place, number in zip((a == np.inf, a == -np.inf, a != a), numbers):
+    most, least = largest if posinf is None else posinf, -largest if neginf is None else neginf
+    return _finite(a, most, least, nan or 0.0)
+
+
+def _with_numbers(a: Any, most: float, least: float, nan: float) -> Any:
+    """``a`` with these in the place of ∞, −∞ and NaN."""
+    for place, number in zip((a == np.inf, a == -np.inf, a != a), (most, least, nan)):
         a = np.where(place, like(np.full_like, a, number, shape=()), a)
     return a
+
+
+def _with_numbers_of_block(a: Any, into: Any, /, *numbers: float) -> None:
+    into[...] = a
+    for place, number in zip((a == np.inf, a == -np.inf, a != a), numbers):
+        replace(place, number, into)
+
+
+_finite = in_blocks(_with_numbers, _with_numbers_of_block, "native_arithmetic.finite")
 
 
 NAMES = Names(

@@ -9,7 +9,7 @@ import numpy as np
 
 from autokit.devices import contiguous
 from autokit.ops import approximations as by
-from autokit.ops.blocks import FEW, in_blocks, select, zeros_like
+from autokit.ops.blocks import FEW, in_blocks, loop_over_rows, reusing, select, zeros_like
 from autokit.ops.elementwise import logistic_of_block, sigmoid, tanh
 from autokit.ops.errors import require_floats
 from autokit.ops.gpu.kernels import fused
@@ -334,14 +334,38 @@ def logsigmoid(a, /):
 @operation(
     "glu",
     "first half · σ(second half)",
-    a=derivative("σ of the second half; first half · σ · (1 − σ)", lambda g, a, dim: _of_glu(g, a, dim)),
+    a=derivative(
+        "σ of the second half; first half · σ · (1 − σ)",
+        lambda g, a, dim: _of_glu(g, a, dim),
+        lambda g, a, dim: _of_glu_on_arrays(g, a, dim),
+    ),
     name="glu",
 )
 def plain_glu(a, /, dim=-1):
     """See :func:`glu`."""
     require_floats("glu_cpu", a)
-    first, second = np.split(a, 2, axis=dim)
-    return first * sigmoid.operation.forward(_in_line(second))
+    first, second = _halves(a, dim)
+    if a.__class__ is np.ndarray:
+        made = np.empty(first.shape, a.dtype)
+        if _over_halves("native_loops.glu", dim, a, made):
+            return made
+    part = sigmoid.operation.forward(_in_line(second))
+    return reusing(part, np.multiply, part, first)
+
+
+def _over_halves(native: str, dim: int, *arrays: Any) -> bool:
+    """Whether a compiled loop went over ``arrays`` as rows, each half of which is one piece."""
+    first = arrays[0]
+    rows = math.prod(first.shape[: dim % first.ndim])
+    if not first.size or not all(each.flags.c_contiguous and each.dtype == first.dtype for each in arrays):
+        return False
+    return loop_over_rows(native, *[each.reshape(rows, -1) for each in arrays])
+
+
+def _halves(a: Any, dim: int) -> tuple[Any, Any]:
+    half = a.shape[dim] // 2
+    lead = (slice(None),) * (dim % len(a.shape))
+    return a[(*lead, slice(None, half))], a[(*lead, slice(half, None))]
 
 
 def _in_line(a: Any) -> Any:
@@ -350,11 +374,25 @@ def _in_line(a: Any) -> Any:
 
 
 def _of_glu(g: Any, a: Any, dim: int) -> Any:
-    half = a.shape[dim] // 2
-    lead = (slice(None),) * (dim % len(a.shape))
-    first, second = a[(*lead, slice(None, half))], a[(*lead, slice(half, None))]
+    first, second = _halves(a, dim)
     part = on(sigmoid, _in_line(second))
     return np.concatenate([g * part, g * first * part * (1 - part)], axis=dim)
+
+
+def _of_glu_on_arrays(g: Any, a: Any, dim: int) -> Any:
+    if g.__class__ is not np.ndarray:
+        return _of_glu(g, a, dim)
+    made = np.empty(a.shape, a.dtype)
+    if _over_halves("native_loops.glu_gradient", dim, g, a, made):
+        return made
+    first, second = _halves(a, dim)
+    by_first, by_second = _halves(made, dim)
+    part = sigmoid.operation.forward(_in_line(second))
+    np.multiply(g, part, out=by_first)
+    np.subtract(1, part, out=part)
+    part *= by_first
+    np.multiply(part, first, out=by_second)
+    return made
 
 
 def glu(input: Tensor, dim: int = -1) -> Tensor:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.ops.blocks import in_blocks
 from autokit.ops.complex_numbers import is_complex
 from autokit.ops.elementwise import cos, sin, tanh  # noqa: F401 - for their in-place functions
 from autokit.ops.errors import require_floats
@@ -154,16 +155,25 @@ def rad2deg(a, /):
     return a * (180 / math.pi)
 
 
+def _hypot(a: Any, b: Any) -> Any:
+    require_floats("hypot_cpu", a)
+    return np.hypot(a, b)
+
+
+def _hypot_of_block(a: Any, b: Any, into: Any, /) -> None:
+    np.hypot(a, b, out=into)
+
+
 @operation(
     "hypot",
     "√({a}² + {b}²)",
     a=derivative("{a} / {out}", lambda g, a, out: g * (a / out)),
     b=derivative("{b} / {out}", lambda g, b, out: g * (b / out)),
+    on_arrays=in_blocks(_hypot, _hypot_of_block, "native_arithmetic.hypot"),
 )
 def hypot(a, b, /):
     """The length of the hypotenuse over the legs ``a`` and ``b``."""
-    require_floats("hypot_cpu", a)
-    return np.hypot(a, b)
+    return _hypot(a, b)
 
 
 @operation("∠", "0 or π by the sign of {a}", a=flat, floating=True)

@@ -51,7 +51,7 @@ def _away_of_block(a: Any, into: Any, /, centre: Any, factor: Any) -> None:
     into *= factor
 
 
-_away = in_blocks(lambda a, centre, factor: (a - centre) * factor, _away_of_block, "native_loops.away")
+_away = in_blocks(lambda a, centre, factor: (a - centre) * factor, _away_of_block, "native_arithmetic.away")
 
 
 def _variance_gradient_on_arrays(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 from unittest.mock import patch
 
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import autokit
-from autokit.ops import blocks, native
+from autokit.ops import arithmetic, blocks, exponential, native, operators, rounding
 from autokit.ops.operation import OPERATIONS
 from autokit.ops.rules import Operation
 from tests.support import require
@@ -29,9 +30,16 @@ SETTINGS = {
     "celu": [{}, {"alpha": 0.7}, {"alpha": -1.5}],
     "softplus": [{}, {"beta": 2.0, "threshold": 5.0}],
     "hardtanh": [{}, {"min_val": 0.0, "max_val": 6.0}],
+    "logit": [{}, {"eps": 0.2}, {"eps": -1.0}],
     "clamp_numbers": [{"min": -0.5, "max": 1.0}, {"min": 0.0, "max": None}, {"min": None, "max": 0.0}],
 }
 TOLERANCE = {"float64": 1e-12, "float32": 2e-6, "float16": 5e-3}
+
+
+WITH_TESTS_OF_THEIR_OWN = {
+    "remainder",  # whose path on arrays is right where the plain rule rounds
+    "glu",  # whose result has another shape
+}
 
 
 def has_a_faster_path(operation: Operation) -> bool:
@@ -45,7 +53,7 @@ FASTER = [
     for operation in OPERATIONS.values()
     if operation.plain.__module__.rpartition(".")[2] in FAMILIES
     and has_a_faster_path(operation)
-    and operation.name != "remainder"  # whose path on arrays is right where the plain rule rounds
+    and operation.name not in WITH_TESTS_OF_THEIR_OWN
 ]
 
 
@@ -100,6 +108,8 @@ def check(operation: Operation, operands: list[Any], gradient: Any, chosen: dict
     # What rounding leaves of a slope near 0 is as many times as large as the gradient.
     largest = max(1.0, np.abs(gradient[np.isfinite(gradient)]).max(initial=0))
     values = {**dict(enumerate(operands)), **chosen, "out": out, "shape": out.shape}
+    if operation.name == "floor_divide":  # whose derivative is refused
+        return
     for fast, plain in zip(operation.rules, operation.plain_rules):
         needs = [values[need] for need in plain.fetch]
         made, expected = fast.vjp(gradient, *needs), plain.vjp(gradient, *needs)
@@ -110,6 +120,62 @@ def check(operation: Operation, operands: list[Any], gradient: Any, chosen: dict
         assert_agree(np.where(unclear, expected, made), expected, dtype, largest)
     for operand, copy in zip((*operands, gradient), before):
         np.testing.assert_array_equal(operand, copy)
+
+
+IN_PIECES = {
+    "fmod": (arithmetic.fmod.operation.forward, 2, ()),
+    "remainder": (operators.remainder.operation.forward, 2, ()),
+    "floor_divide": (operators.floor_divide.operation.forward, 2, ()),
+    "logaddexp": (exponential._log_of_sum, 2, ()),
+    "nan_to_num": (rounding._finite, 1, (3.0, -2.0, 0.5)),
+}
+
+
+@pytest.mark.parametrize("name", IN_PIECES)
+@settings(max_examples=50, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    dtype=st.sampled_from(["float64", "float32", "float16"]),
+    layouts=st.lists(st.sampled_from(["plain", "plain", "repeated"]), min_size=2, max_size=2),
+    scale=st.sampled_from([1e-30, 1e-3, 1, 1e9, 1e30]),
+    compiled=st.booleans(),
+)
+def test_functions_in_pieces_agree_with_their_plain_lines(
+    name: str, seed: int, dtype: str, layouts: list[str], scale: float, compiled: bool
+):
+    function, count, numbers = IN_PIECES[name]
+    rng = np.random.RandomState(seed)
+    with np.errstate(all="ignore"):
+        operands = [awkward(rng, (40,), dtype, layout) for layout in layouts[:count]]
+        operands[0] = operands[0] * np.asarray(scale, dtype)
+        with (
+            patch.multiple(blocks, BLOCK=16, FEW=1),
+            patch.object(native, "LARGE", 1),
+            autokit.backends.numba.flags(enabled=compiled),
+        ):
+            made = function(*operands, *numbers)
+        plain = function.__wrapped__(*operands, *numbers)
+    if name == "logaddexp":
+        assert_agree(made, plain, dtype)
+    else:
+        np.testing.assert_array_equal(made, plain)
+        np.testing.assert_array_equal(np.signbit(made[made == 0]), np.signbit(plain[made == 0]))
+
+
+@pytest.mark.parametrize("dim", [0, 1, -1])
+def test_glu_goes_over_halves_as_its_rule_says(loops: str, dim: int):
+    require("torch")
+    torch = importlib.import_module("torch")
+    x = np.random.RandomState(0).standard_normal((6, 70, 14)).astype(np.float32)
+    g = np.random.RandomState(1).standard_normal((6, 70, 14)).astype(np.float32).take(range(3), dim)
+    made = {}
+    for library in (autokit, torch):
+        a = library.from_numpy(x.copy()).requires_grad_()
+        out = library.nn.functional.glu(a, dim)
+        seed = library.from_numpy(np.resize(g, out.shape))
+        made[library] = [out.detach().numpy(), library.autograd.grad(out, a, seed)[0].numpy()]
+    for mine, other in zip(made[autokit], made[torch]):
+        np.testing.assert_allclose(mine, other, rtol=1e-5, atol=1e-6)
 
 
 def assert_agree(fast: Any, plain: Any, dtype: str, size: float = 1.0) -> None:

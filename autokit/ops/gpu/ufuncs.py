@@ -116,7 +116,7 @@ def floor_divide(a: Any, b: Any) -> Any:
 
     There ⌊1.0 / 0.1⌋ would be 10, since the quotient is rounded first.
     """
-    return _down(a, b) if on_a_gpu(a) and a.dtype.kind == "f" else np.floor_divide(a, b)
+    return down_by_rest(a, b) if on_a_gpu(a) and a.dtype.kind == "f" else np.floor_divide(a, b)
 
 
 def remainder(a: Any, b: Any) -> Any:
@@ -142,7 +142,7 @@ def _left_over(a, b, /):
 
 
 @fused
-def _down(a, b, /):
+def down_by_rest(a, b, /):
     rest = np.fmod(a, b)
     quotient = (a - rest) / b - ((rest != 0) & ((b < 0) != (rest < 0)))
     down = np.floor(quotient)
