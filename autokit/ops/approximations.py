@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from autokit.batches import Batch
+from autokit.ops.blocks import in_blocks
 from autokit.ops.gpu.arrays import is_on_cpu, special
 
 
@@ -53,6 +54,18 @@ def in_float64(function: Callable[..., Any], name: str = "") -> Callable[..., An
         return np.asarray(function(a.astype(np.float64), *settings)).astype(a.dtype)
 
     return apply
+
+
+def in_pieces(native: str, name: str = "") -> Callable[..., Any]:
+    """As :func:`in_float64`, for functions of one operand: large arrays go by ``native``, or in pieces."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        def of_block(a: Any, into: Any, /) -> None:
+            into[...] = function(a.astype(np.float64))
+
+        return in_blocks(in_float64(function, name), of_block, native)
+
+    return decorate
 
 
 def polynomial(coefficients: Sequence[float], x: Any) -> Any:
@@ -195,7 +208,7 @@ def _erf(x: Any) -> Any:
     )
 
 
-@in_float64
+@in_pieces("native_special.erfc")
 def erfc(x: Any) -> Any:
     """1 − erf(x), to full accuracy where that is small."""
     return by_range(
@@ -206,7 +219,7 @@ def erfc(x: Any) -> Any:
     )
 
 
-@in_float64
+@in_pieces("native_special.erfcx")
 def erfcx(x: Any) -> Any:
     """exp(x²) · erfc(x), which falls off as 1/x where erfc itself is 0 already."""
     return by_range(
@@ -217,7 +230,7 @@ def erfcx(x: Any) -> Any:
     )
 
 
-@in_float64
+@in_pieces("native_special.log_ndtr")
 def log_ndtr(x: Any) -> Any:
     """The logarithm of the normal distribution function, to full accuracy far to the left."""
     t = x * math.sqrt(0.5)
@@ -285,7 +298,7 @@ def ndtri(p: Any) -> Any:
     )
 
 
-@in_float64
+@in_pieces("native_special.erfinv")
 def erfinv(y: Any) -> Any:
     """Where the error function is ``y``."""
     size = np.abs(y)
@@ -345,7 +358,7 @@ def _lgamma_between(x: Any) -> Any:
 
 def _sin_of_pi_times(x: Any) -> Any:
     """``sin(πx)``, with the whole turns taken out before they can cost digits."""
-    return np.sin(math.pi * np.remainder(x, 2))
+    return np.sin(math.pi * (x - 2 * np.round(x / 2)))
 
 
 def _lgamma_reflected(x: Any) -> Any:
@@ -366,7 +379,7 @@ def _lgamma(x: Any) -> Any:
     )
 
 
-@in_float64
+@in_pieces("native_special.lgamma")
 def lgamma(x: Any) -> Any:
     """log |Γ(x)|."""
     return _lgamma(x)
@@ -384,11 +397,11 @@ def _digamma_positive(x: Any) -> Any:
 
 
 def _digamma_reflected(x: Any) -> Any:
-    part = np.remainder(x, 1)
+    part = x - np.round(x)
     return _digamma_positive(1 - x) - math.pi / np.tan(math.pi * part)
 
 
-@in_float64
+@in_pieces("native_special.digamma")
 def digamma(x: Any) -> Any:
     """ψ(x), the derivative of log Γ; NaN at the negative whole numbers, and infinite at 0."""
     whole = x == np.floor(x)
@@ -426,7 +439,7 @@ def trigamma(x: Any) -> Any:
 _BESSEL_FAR = 30.0
 
 
-def _bessel_scaled(order: int) -> Callable[[Any], Any]:
+def _bessel_scaled(order: int, native: str) -> Callable[[Any], Any]:
     """``exp(−|x|) · I_order(x)`` by the power series near 0, by the asymptotic series far from it."""
 
     def near(x: Any) -> Any:
@@ -453,20 +466,20 @@ def _bessel_scaled(order: int) -> Callable[[Any], Any]:
         size = np.abs(x)
         return by_range(x, (size <= _BESSEL_FAR, near), (size > _BESSEL_FAR, far))
 
-    return in_float64(scaled, f"i{order}e")
+    return in_pieces(native, f"i{order}e")(scaled)
 
 
-i0e = _bessel_scaled(0)
-i1e = _bessel_scaled(1)
+i0e = _bessel_scaled(0, "native_special.i0e")
+i1e = _bessel_scaled(1, "native_special.i1e")
 
 
-@in_float64
+@in_pieces("native_special.i0")
 def i0(x: Any) -> Any:
     """The modified Bessel function of order 0."""
     return _unscaled(i0e, x)
 
 
-@in_float64
+@in_pieces("native_special.i1")
 def i1(x: Any) -> Any:
     """The modified Bessel function of order 1."""
     return _unscaled(i1e, x)

@@ -189,11 +189,13 @@ def _of_logit(g: Any, a: Any, eps: float | None) -> Any:
 
 
 def _of_logit_of_block(g: Any, a: Any, into: Any, /, eps: float | None) -> None:
-    bounded = eps is not None and eps >= 0
     np.subtract(1, a, out=into)
     into *= np.abs(a)
     np.divide(g, into, out=into)
-    replace((a < eps) | (a > 1 - eps) if bounded else (a < 0) | (a > 1), 0.0 if bounded else np.nan, into)
+    if eps is None or eps < 0:
+        replace((a < 0) | (a > 1), np.nan, into)
+    else:
+        replace((a < eps) | (a > 1 - eps), 0.0, into)
 
 
 @operation(

@@ -220,6 +220,17 @@ def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
     return njit(forceinline=True, **OPTIONS)(function)
 
 
+def polynomial(*coefficients: float) -> Callable[..., Any]:
+    """A function of x for loops to call, by Horner's rule; the coefficient of the highest power first.
+
+    Its steps are written out, as a loop inside of a loop would keep the compiler from taking many x at once.
+    """
+    steps = repr(coefficients[0])
+    for coefficient in coefficients[1:]:
+        steps = f"({steps}) * x + {coefficient!r}"
+    return inlined(eval(f"lambda x: {steps}"))
+
+
 def summing(function: Callable[..., Any]) -> Callable[..., Any]:
     """As :func:`inlined`, for a function that adds up: the terms may be added in any order, many at once."""
     if not NUMBA.is_available():

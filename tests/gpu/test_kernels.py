@@ -31,7 +31,7 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "bounds._farthest": (TARGETS, 0, {}),
     "bounds._any_zero": (TARGETS, {}),
     "ufuncs._left_over": (MATRIX, ROW, {}),
-    "ufuncs._down": (MATRIX, ROW, {}),
+    "ufuncs.down_by_rest": (MATRIX, ROW, {}),
     "ctc._arrive": (*(MATRIX,) * 4, MASK, MATRIX, -np.inf, {}),
     "ctc._return": (*(MATRIX,) * 4, MASK, MATRIX, TARGETS[:, None], 1, MASK, -np.inf, {}),
     "recurrent_steps._plain": (MATRIX, MATRIX, {}),

@@ -23,7 +23,7 @@ F = nn.functional
 NOT_ON_A_CPU = {
     "bounds._any_zero": "there NumPy is asked at once: tests/gpu/test_lacking.py",
     "bounds._farthest": "as this",
-    "ufuncs._down": "NumPy has a quotient of its own that is right: tests/gpu/test_lacking.py",
+    "ufuncs.down_by_rest": "NumPy has a quotient of its own that is right: tests/gpu/test_lacking.py",
     "ufuncs._left_over": "as this",
 }
 """Kernels whose lines do not run in the programs below, as NumPy has a function or a way to ask for it."""
