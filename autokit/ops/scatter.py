@@ -260,11 +260,10 @@ def index_reduce(
             f"index_reduce(): {describe(input)} and {describe(source)} may differ along dimension "
             f"{axis} alone"
         )
-    if input.array.dtype.kind == "b" and (not include_self or input.array.ndim < 2):
+    if input.array.dtype.kind in "bc" and (not include_self or input.array.ndim < 2):
         loop = "index_func_" if include_self else "index_reduce_func_exclude_input_init"
-        raise NotImplementedError(
-            f"\"{loop}\" not implemented for 'Bool': convert {describe(input)} with .int()"
-        )
+        kind = "Bool" if input.array.dtype.kind == "b" else "ComplexFloat"
+        raise NotImplementedError(f"\"{loop}\" not implemented for '{kind}': {describe(input)}")
     if not input.array.ndim:
         whole = input[None].index_reduce(
             0, index.reshape(-1), source.reshape(-1), reduce, include_self=include_self

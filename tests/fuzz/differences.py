@@ -56,6 +56,7 @@ SAID = {
         *("not implemented for", "only supports? (floating|boolean|float)", "Expected a floating"),
         *(
             "floating point or complex",
+            "not supported for complex",
             "could not infer output dtype",
             "same (scalar )?d?type",
             "type should",
@@ -86,6 +87,7 @@ SAID = {
             "expected bias",
             "0-dimensional",
             "size mismatch",
+            "is too small",
             "non-empty TensorList",
         ),
     ),

@@ -17,6 +17,7 @@ Each takes the kind of a finding and the call that showed it, as those of ``chec
 * ``leading``: the first columns of a matrix, or their first rows, are singular to the last digits.
 * ``a full turn``: the angles that differ do by 2π.
 * ``nothing read``: PyTorch reads nothing where it has just written: its indices name no place.
+* ``unchanged``: what autokit was given is afterwards what it was before.
 * ``on meta``: the shape is PyTorch's own on its device "meta"; ``of the size of some``: where there is one in
   the place of none.
 * ``as in Python``: each element is Python's power of complex numbers; ``as the largest``: PyTorch finds the
@@ -140,6 +141,14 @@ def _unset(_: str, call: Call) -> bool:
         tuple(a.shape) == tuple(b.shape) and repr(a.dtype) == repr(b.dtype)
         for a, b in zip(mine, others)
         if isinstance(b, torch.Tensor)
+    )
+
+
+def _unchanged(_: str, call: Call) -> bool:
+    names, ours = names_for(autokit), run(autokit, call)
+    before = {name: numbers(eval(source, names)) for name, source in call.tensors.items()}
+    return not ours.error and all(
+        np.array_equal(before[name], numbers(given), equal_nan=True) for name, given in ours.tensors.items()
     )
 
 
@@ -333,6 +342,7 @@ LIMITS: dict[str, Callable[[str, Call], bool]] = {
     "at nan": _at_nan,
     "of nothing": _of_nothing,
     "unset": _unset,
+    "unchanged": _unchanged,
     "learns nothing": _learns_nothing,
     "failed": _failed,
     "near the mean": _near_the_mean,

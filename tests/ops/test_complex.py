@@ -162,7 +162,7 @@ CHECKED: dict[str, Any] = {
     "scatter_reduce by sum": lambda a, b: autokit.scatter_reduce(a, 0, PLACES, b, "sum"),
     "scatter_reduce by mean": lambda a, b: autokit.scatter_reduce(a, 0, PLACES, b, "mean"),
     "scatter_reduce by prod": lambda a, b: autokit.scatter_reduce(a, 0, PLACES, b, "prod"),
-    "index_reduce": lambda a, b: autokit.index_reduce(a, 0, PLACES[:, 0], b, "mean", include_self=False),
+    "index_reduce": lambda a, b: autokit.index_reduce(a, 0, PLACES[:, 0], b, "mean"),
     "sparse values": lambda a, b: autokit.sparse_coo_tensor([[0, 1]], a, (3, 3)).coalesce().values(),
     "a sparse matrix made dense": lambda a, b: autokit.sparse_coo_tensor([[0, 2]], a, (3, 3)).to_dense(),
     "a product with a sparse matrix": lambda a, b: (

@@ -65,13 +65,18 @@ def scaled_dot_product_attention(
     Checkpoints", EMNLP 2023.
     """
     _check_operands(query, key, value, attn_mask)
+    if not value.array.size or not query.array.shape[-2]:
+        return _of_nothing(query, key, value)
     if not 0 <= dropout_p <= 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {dropout_p}")
-    of_images = query.array.ndim == key.array.ndim == value.array.ndim == 4
-    if is_causal and attn_mask is not None and (not of_images or dropout_p > 0):
+    if (
+        is_causal
+        and attn_mask is not None
+        and (dropout_p > 0 or not _take_two_masks(query, key, value, attn_mask))
+    ):
         raise RuntimeError(
             "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True, which "
-            "makes a mask itself; with four dimensions and no dropout both count"
+            "makes a mask itself; with four dimensions of the same sizes and no dropout both count"
         )
     if attn_mask is not None and attn_mask.array.dtype.kind != "b":
         attn_mask = attn_mask.to(query.dtype)
@@ -90,7 +95,13 @@ def scaled_dot_product_attention(
     if is_causal:
         masks.append(new_tensor(module_of(scores.array).tri(*scores.array.shape[-2:], dtype=bool)))
     for mask in masks:
+        shape = scores.array.shape
         scores = where(mask, scores, -math.inf) if mask.array.dtype.kind == "b" else scores + mask
+        if scores.array.shape != shape:
+            raise RuntimeError(
+                f"output with shape {list(shape)} doesn't match the broadcast shape "
+                f"{list(scores.array.shape)}: {describe(mask)} is a mask for more scores than there are"
+            )
     if masks and (attn_mask is not None or is_on_cpu(scores.array)):
         blocked = np.isneginf(scores.array).all(axis=-1, keepdims=True)
         if any_known(blocked):
@@ -98,6 +109,21 @@ def scaled_dot_product_attention(
             weights = where(nowhere, 0.0, softmax(where(nowhere, 0.0, scores), -1))
             return matmul(dropout(weights, dropout_p), value)
     return matmul(dropout(softmax(scores, -1), dropout_p), value)
+
+
+def _of_nothing(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """Zeros for each query, where there are no queries or no values."""
+    nothing = [each.reshape(-1)[:0].sum() for each in (query, key, value)]
+    shape = (*query.array.shape[:-1], value.array.shape[-1])
+    return sum(nothing, query.new_zeros(shape))
+
+
+def _take_two_masks(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> bool:
+    """Whether these are heads of images, of the same sizes, for which a mask and causality both count."""
+    q, k, v = (each.array.shape for each in (query, key, value))
+    side_by_side = all(each.stride(-1) == 1 for each in (query, key, value))
+    is_plain = not mask._requires_grad and mask.array.ndim in (2, 4)
+    return len(q) == 4 and q[:2] == k[:2] == v[:2] and q[3] == k[3] == v[3] and side_by_side and is_plain
 
 
 def _of_many_weights(
