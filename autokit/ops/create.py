@@ -120,7 +120,7 @@ def _array_of(data: Any, dtype: Any) -> np.ndarray:
     if (array.dtype.kind == "O" or array.dtype == np.uint64) and (chosen is None or chosen.kind in "ui"):
         raise ValueError("Overflow when unpacking long long: an integer does not fit into int64")
     if chosen is not None:
-        if array.dtype.kind == "c" != chosen.kind:
+        if array.dtype.kind == "c" and chosen.kind not in "cb":
             raise TypeError(f"must be real number, not complex: {chosen.name} has no imaginary part")
         _refuse_overflow(array, chosen)
         return array.astype(chosen)

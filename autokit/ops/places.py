@@ -129,7 +129,7 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
         if outside(places, 0, 1) is not None:
             raise IndexError(f"index out of range in self: {describe(input)} has one place, 0")
         return input[None].index_add(0, index, source[None], alpha=alpha).reshape(())
-    if not input.array.size:  # there is nothing to add to, and PyTorch does not look at the places
+    if not input.array.size and len(own) > 1:  # there is nothing to add to, and PyTorch looks at no places
         return input.clone()
     single_elements = input.array.size == own[axis]
     within(places, axis, own[axis], IndexError if single_elements else RuntimeError)

@@ -433,6 +433,11 @@ def instance_norm_of_any_size(
                         f"running statistics should contain {channels} elements not {running.array.size}: "
                         f"{describe(running)}"
                     )
+                if not running.array.ndim:
+                    raise RuntimeError(
+                        "output with shape [] doesn't match the broadcast shape [1]: running statistics are "
+                        f"vectors, not {describe(running)}"
+                    )
         for running, each in ((running_mean, each_mean), (running_var, each_var)):
             if running is not None and each is not None:
                 running.array[...] = each.array.reshape(samples, channels).mean(axis=0)
