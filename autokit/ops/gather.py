@@ -7,17 +7,20 @@ has the forms with a vector of places, and ``masks`` those with a mask.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from autokit.devices import contiguous, module_of
+from autokit.ops.blocks import BLOCK
 from autokit.ops.dims import place_of
 from autokit.ops.errors import broadcast_message, describe, kind_of, require_tensor
 from autokit.ops.gpu.arrays import like
 from autokit.ops.gpu.bounds import refuse_outside
 from autokit.ops.index import add_at, out_of_bounds
 from autokit.ops.names import Names
+from autokit.ops.native import is_large, shared
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.recording import apart
 from autokit.tensor import Tensor, new_tensor
@@ -65,6 +68,9 @@ def plain_gather(a, /, dim, index):
     if not a.ndim:
         return np.broadcast_to(a, index.shape).copy()
     if a.shape[:dim] + a.shape[dim + 1 :] == index.shape[:dim] + index.shape[dim + 1 :]:
+        made = _along_by_a_loop("native_sums.read_at", dim, index, a, index.shape)
+        if made is not None:
+            return made
         return np.take_along_axis(a, index, axis=dim)
     return a[whole_index(index.shape, dim, index)]
 
@@ -77,7 +83,23 @@ def plain_gather(a, /, dim, index):
 )
 def scatter_zeros(a, /, shape, dim, index):
     """Zeros of ``shape`` with the elements of ``a`` added at the places ``index`` along ``dim``."""
+    made = _along_by_a_loop("native_sums.add_at", dim, index, a, shape)
+    if made is not None:
+        return made
     return add_along(like(np.zeros_like, a, shape=shape), dim, index, a)
+
+
+def _along_by_a_loop(native: str, dim: int, index: Any, a: Any, shape: tuple[int, ...]) -> Any:
+    """Zeros of ``shape`` into which a compiled loop wrote from ``a`` along ``dim``; None without one."""
+    if not a.ndim or not is_large(a) or a.__class__ is not np.ndarray or index.dtype != np.int64:
+        return None
+    sizes = [each[:dim] + each[dim + 1 :] for each in (a.shape, index.shape, shape)]
+    if not (sizes[0] == sizes[1] == sizes[2] and a.flags.c_contiguous and index.flags.c_contiguous):
+        return None
+    into = np.zeros(shape, a.dtype)
+    lead, beside = math.prod(shape[:dim]), math.prod(shape[dim + 1 :])
+    cubes = [each.reshape(lead, each.shape[dim], beside) for each in (index, a, into)]
+    return into if index.size and shared(native, cubes, (0, 1, 2), max(lead * BLOCK // a.size, 1)) else None
 
 
 def add_along(result: Any, dim: int, index: Any, values: Any) -> Any:

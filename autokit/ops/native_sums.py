@@ -212,3 +212,34 @@ def places_of_largest(a, into, sign):
                 place[j] = np.int32(k) if better else place[j]
         for j in range(best.size):
             into[i, j] = place[j]
+
+
+def places_so_far(a, into, sign):
+    """Where the largest so far is, the last of equals or of NaN, along the middle dimension of three."""
+    best, place = np.empty(a.shape[2], f32), np.empty(a.shape[2], np.int64)
+    for i in range(len(a)):
+        best[:] = -np.inf
+        for k in range(a.shape[1]):
+            for j in range(best.size):
+                x = a[i, k, j] * sign
+                better = (x >= best[j]) | (x != x)
+                best[j] = x if better else best[j]
+                place[j] = k if better else place[j]
+                into[i, k, j] = place[j]
+
+
+# ---------------------------------------------------------------- given places, along the middle of three
+
+
+def read_at(places, a, into):
+    for i in range(len(a)):
+        for k in range(into.shape[1]):
+            for j in range(into.shape[2]):
+                into[i, k, j] = a[i, places[i, k, j], j]
+
+
+def add_at(places, a, into):
+    for i in range(len(a)):
+        for k in range(a.shape[1]):
+            for j in range(a.shape[2]):
+                into[i, places[i, k, j], j] += a[i, k, j]

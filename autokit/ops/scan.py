@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from autokit import dtypes
 from autokit.devices import contiguous, module_of
+from autokit.ops.blocks import loop_over_rows
 from autokit.ops.dims import place_of
 from autokit.ops.errors import kind_of
 from autokit.ops.exponential import log_of_sum
-from autokit.ops.gather import scatter_zeros
+from autokit.ops.gather import plain_gather, scatter_zeros
 from autokit.ops.gpu.arrays import known
 from autokit.ops.gpu.ufuncs import accumulate
 from autokit.ops.join import cat
 from autokit.ops.names import Names
+from autokit.ops.native import is_large
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.recording import apart
 from autokit.ops.reduce import converted, require_operand
@@ -231,6 +234,15 @@ def _to_places(g: Any, shape: tuple[int, ...], dim: int, index: Any) -> Any:
     return on(scatter_zeros, g, shape=shape, dim=dim, index=index) if shape else g
 
 
+def _places_so_far(a: Any, dim: int, sign: float) -> Any:
+    """Where the extreme so far is, found by a compiled loop; None without one."""
+    if not a.ndim or a.__class__ is not np.ndarray or not a.flags.c_contiguous or not is_large(a):
+        return None
+    index = np.empty(a.shape, np.int64)
+    cubes = [each.reshape(math.prod(a.shape[:dim]), a.shape[dim], -1) for each in (a, index)]
+    return index if loop_over_rows("native_sums.places_so_far", *cubes, others=(np.float32(sign),)) else None
+
+
 def _running(name: str, extreme: Any) -> Any:
     pair = return_type(name, "values", "indices")
 
@@ -243,13 +255,16 @@ def _running(name: str, extreme: Any) -> Any:
     )
     def read(a, /, dim, index):
         """The elements of ``a`` at the places ``index`` along ``dim``."""
-        return np.take_along_axis(a, index, dim) if a.ndim else a.copy()
+        return plain_gather.operation.forward(a, dim, index) if a.ndim else a.copy()
 
     def apply(input: Tensor, dim: int) -> Any:
         require_operand(name, input)
         a = input.array
         place = place_of(dim, a.ndim, name)
-        if a.ndim:
+        index = _places_so_far(a, place, 1 if extreme is np.maximum else -1)
+        if index is not None:
+            pass
+        elif a.ndim:
             runs = accumulate(extreme, a, axis=place)
             line = (
                 module_of(a).arange(a.shape[place]).reshape([-1 if n == place else 1 for n in range(a.ndim)])

@@ -128,3 +128,25 @@ def test_the_second_derivative_of_cumprod_at_zeros_takes_memory_in_proportion_to
     assert tracemalloc.get_traced_memory()[1] < 50 * row.nbytes
     tracemalloc.stop()
     assert x.grad[:6].ne(0).all()
+
+
+@pytest.mark.parametrize("dim", [0, 1, 2])
+@pytest.mark.parametrize("name", ["cummax", "cummin", "gather"])
+def test_running_extremes_and_given_places_are_pytorchs(loops: str, name: str, dim: int):
+    require("torch")
+    torch = importlib.import_module("torch")
+    random = np.random.RandomState(dim)
+    numbers = random.randint(-4, 5, (3, 17, 5)).astype(np.float32)
+    numbers[random.uniform(size=numbers.shape) < 0.05] = np.nan
+    places = random.randint(0, numbers.shape[dim], numbers.shape)
+    made = {}
+    for library in (autokit, torch):
+        x = library.from_numpy(numbers.copy()).requires_grad_()
+        if name == "gather":
+            values = indices = x.gather(dim, library.from_numpy(places.copy()))
+        else:
+            values, indices = getattr(x, name)(dim)
+        (values * library.arange(255.0).reshape(3, 17, 5)).nansum().backward()
+        made[library] = [each.detach().numpy() for each in (values, indices, x.grad)]
+    for mine, other in zip(made[autokit], made[torch]):
+        np.testing.assert_array_equal(mine, other)
