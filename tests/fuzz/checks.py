@@ -358,14 +358,18 @@ def _matrices(call: Call) -> np.ndarray:
 def _deficient(matrices: np.ndarray, call: Call) -> np.ndarray:
     values = np.linalg.svd(matrices, compute_uv=False)
     marks = (values[..., -1:] <= 1e-5 * values[..., :1])[..., 0]
-    if re.search("triangular|cholesky", call.expression) is not None:
+    if re.search("triangular|cholesky|lu_solve", call.expression) is not None:
         marks = marks | ~matrices.diagonal(0, -2, -1).all(-1)
     return marks
 
 
 def _unsorted(_: str, call: Call) -> bool:
-    given = [each for each in _tensors(call) if each.ndim]
-    return any(bool((np.diff(each) < 0).any() or np.isnan(each).any()) for each in given)
+    by_place, by_name = _arguments(call)
+    names = {"boundaries", "sorted_sequence", "bins", "spacing"} & by_name.keys()
+    named = [by_name[name] for name in names]
+    given = flat(named or by_place[0 if "searchsorted" in call.expression else 1 :][:1])
+    rows = [numbers(each) for each in given if isinstance(each, torch.Tensor) and each.ndim]
+    return any(bool((np.diff(each) < 0).any() or np.isnan(each).any()) for each in rows)
 
 
 def _signs(_: str, call: Call) -> bool:
