@@ -18,10 +18,13 @@ MODULES = """
     torch torch.accelerator torch.amp torch.autograd torch.autograd.forward_ad torch.autograd.function
     torch.autograd.functional torch.autograd.grad_mode torch.autograd.gradcheck torch.autograd.graph
     torch.autograd.variable torch.backends torch.backends.cuda torch.backends.cudnn torch.backends.mps
-    torch.cuda torch.distributions torch.fft torch.func torch.hub torch.jit torch.linalg torch.mps torch.nn
-    torch.nn.functional torch.nn.init torch.nn.utils torch.nn.utils.rnn torch.optim torch.optim.lr_scheduler
-    torch.optim.swa_utils torch.random torch.sparse torch.special torch.testing torch.utils
-    torch.utils.checkpoint torch.utils.data
+    torch.cpu torch.cuda torch.distributions torch.fft torch.func torch.hub torch.jit torch.linalg
+    torch.masked torch.mps torch.nn torch.nn.attention torch.nn.attention.bias
+    torch.nn.attention.flex_attention
+    torch.nn.functional torch.nn.init torch.nn.utils torch.nn.utils.parametrizations
+    torch.nn.utils.parametrize torch.nn.utils.prune torch.nn.utils.rnn torch.nn.utils.stateless torch.optim
+    torch.optim.lr_scheduler torch.optim.swa_utils torch.random torch.signal.windows torch.sparse
+    torch.special torch.testing torch.utils torch.utils.checkpoint torch.utils.data
 """.split()  # noqa: SIM905
 """The modules whose names are written down."""
 

@@ -73,7 +73,7 @@ def test_a_layer_or_an_optimizer_in_small_letters_hears_its_name(call: str, mean
         ("torch.array", "torch has no 'array': use torch.tensor"),
         ("x.astype", "'Tensor' object has no attribute 'astype': use x.to(torch.float64), or x.double()"),
         ("x.storage_type", "PyTorch has it, autokit has not: a tensor's elements are a NumPy array"),
-        ("x.dim_order", "PyTorch has it, autokit has not yet"),
+        ("x.hash_tensor", "PyTorch has it, autokit has not yet"),
         ("x.backwards", "use x.backward()"),
     ],
 )
@@ -112,15 +112,22 @@ def test_what_pytorch_has_is_here_or_explained():
                 assert f"{space}.{name}" in missing.explanation(space, name) or space == "torch.Tensor"
 
 
+def test_nothing_is_advised_against_that_is_here():
+    for space, names in missing._INSTEAD.items():
+        for name in names:
+            here = hasattr(autokit.Tensor, name) if space == "torch.Tensor" else missing._has(space, name)
+            assert not here, f"autokit has {space}.{name}"
+
+
 def test_a_missing_name_of_a_tensor_is_there_for_nobody():
     x = autokit.ones(2)
-    assert "dim_order" in missing.pytorch_names()["torch.Tensor"]
-    assert not hasattr(x, "dim_order") and not hasattr(autokit.Tensor, "dim_order")
-    assert getattr(x, "dim_order", None) is None
-    assert "dim_order" not in dir(x) and "exp" in dir(x) and "name" in dir(x)
+    assert "hash_tensor" in missing.pytorch_names()["torch.Tensor"]
+    assert not hasattr(x, "hash_tensor") and not hasattr(autokit.Tensor, "hash_tensor")
+    assert getattr(x, "hash_tensor", None) is None
+    assert "hash_tensor" not in dir(x) and "exp" in dir(x) and "name" in dir(x)
     assert copy.deepcopy(x).tolist() == pickle.loads(pickle.dumps(x)).tolist() == [1, 1]
-    x.dim_order = 3  # as any other attribute that a program gives to its tensors
-    assert x.dim_order == 3 and vars(x) == {"dim_order": 3}
+    x.hash_tensor = 3  # as any other attribute that a program gives to its tensors
+    assert x.hash_tensor == 3 and vars(x) == {"hash_tensor": 3}
 
 
 def test_tensors_and_nodes_keep_the_fast_way_to_their_attributes():

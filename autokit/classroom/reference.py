@@ -43,6 +43,8 @@ _MODULES = (
     "nn",
     "nn.init",
     "nn.attention",
+    "nn.attention.bias",
+    "nn.attention.flex_attention",
     "nn.modules.module",
     "nn.parallel",
     "nn.utils",

@@ -29,12 +29,12 @@ def vmap(
     them together.  A few have no rule for that, and run on one example after
     the other: ``apply_``, ``as_strided``, ``bernoulli``, ``bincount``,
     ``binomial``, ``bucketize``, ``cov``, ``ctc_loss``, ``embedding_bag``,
-    ``geqrf``, ``histc``, ``histogram``, ``igamma``, ``igammac``, an ``index``
+    ``geqrf``, ``histc``, ``histogram``, ``histogramdd``, ``igamma``, ``igammac``, an ``index``
     of bools, ``index_fill``, ``ldl_factor``, ``map_``, ``masked_scatter``,
     ``masked_select``, ``matrix_exp``, ``max_unpool``, ``multilabel_margin_loss``,
     ``multinomial``, ``nanmedian``, ``nll_loss`` where classes are ignored,
     ``nonzero``, ``poisson``, ``polygamma``, ``repeat_interleave``,
-    ``scatter_reduce``, ``searchsorted``, ``solve_triangular``, ``unique`` and
+    ``scatter_reduce``, ``searchsorted``, ``segment_reduce``, ``solve_triangular``, ``unique`` and
     ``zeta``.  Where their results differ in shape, they raise.
 
     Parameters

@@ -1,8 +1,9 @@
-"""Counting in bins, as ``bincount`` and ``histogram``, and finding the bin, as ``bucketize``."""
+"""Counting in bins, as ``bincount`` and ``histogramdd``, and finding the bin, as ``bucketize``."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from autokit.devices import beside
 from autokit.ops.complex_numbers import is_complex
 from autokit.ops.dims import whole
 from autokit.ops.errors import kind_of
-from autokit.ops.gpu.arrays import any_of, ask
+from autokit.ops.gpu.arrays import any_of, ask, like
 from autokit.ops.half import widened
 from autokit.ops.names import Names
 from autokit.ops.reduce import require_flag, require_operand
@@ -96,13 +97,14 @@ def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Ten
     return new_tensor(np.bincount(np.minimum(places, bins - 1), minlength=bins).astype(kind))
 
 
-def _positive(bins: int) -> int:
+def _positive(bins: int, dim: int = 0) -> int:
     if bins <= 0:
-        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
+        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension {dim}")
     return bins
 
 
 _histogram = return_type("histogram", "hist", "bin_edges")
+_histogramdd = return_type("histogramdd", "hist", "bin_edges")
 
 
 def histogram(
@@ -129,69 +131,185 @@ def histogram(
     """
     require_operand("histogram", input)
     require_flag("histogram", "density", density)
+    shape = input.array.shape
+    if weight is not None and weight.array.shape != shape:
+        shape = (input.array.size,)  # of which the error tells
+    counts, edges = _counted(input.array.reshape((*shape, 1)), [bins], range, weight, density)
+    return _histogram(counts, edges[0])
+
+
+def histogramdd(
+    input: Tensor,
+    bins: Any,
+    range: Sequence[float] | None = None,
+    weight: Tensor | None = None,
+    density: bool = False,
+) -> Any:
+    """How many points, or how much weight, falls into each box of a grid; and the edges of the boxes.
+
+    Parameters
+    ----------
+    input : Tensor of floating point numbers
+        (..., D): each row is a point of a space of D dimensions.
+    bins : int, sequence of int or sequence of Tensor
+        How many bins of one width there are along each dimension, or their edges, ascending.
+    range : sequence of float, optional
+        Where the bins begin and end, 2 numbers for each dimension; at the outermost points without it.
+    weight : Tensor, optional
+        What each point counts, (...).
+    density : bool
+        Divide so that the volume under the histogram is 1.
+
+    Returns
+    -------
+    hist : Tensor
+        (bins of the first dimension, ..., bins of the last).
+    bin_edges : tuple of Tensor
+
+    Raises
+    ------
+    RuntimeError
+        If ``bins`` are not as many as D, or ``range`` or ``weight`` do not fit.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> torch.histogramdd(torch.tensor([[0.0, 0.0], [1.0, 1.0], [2.0, 1.0]]), bins=[2, 2]).hist
+    tensor([[1., 0.],
+            [0., 2.]])
+    """
+    require_operand("histogramdd", input)
+    require_flag("histogramdd", "density", density)
     a = input.array
-    if isinstance(bins, Tensor):
-        _check_edges(a, bins.array)
-    if a.dtype.kind not in dtypes.FLOATS:
-        raise NotImplementedError(
-            f"\"histogramdd\" not implemented for '{kind_of(a)}'; convert it with .float()"
+    if a.ndim < 2:
+        raise RuntimeError(
+            "torch.histogramdd: input tensor should have at least 2 dimensions, the last of them that of the "
+            f"points; this one has {a.ndim}"
         )
-    if weight is not None and weight.array.dtype != a.dtype:
+    size = a.shape[-1]
+    bins = list(bins) if isinstance(bins, tuple | list) else [bins] * size
+    bins = [whole(each, "bins", "histogramdd") if _is_whole(each) else each for each in bins]
+    of_edges = any(not isinstance(each, int) for each in bins)
+    for place, each in enumerate(bins):
+        if of_edges and not isinstance(each, Tensor):
+            kind = type(each).__name__
+            raise TypeError(f"expected Tensor as element {place} in argument 1, but got {kind}")
+    if of_edges and len(bins) != size:
+        raise RuntimeError(
+            f"torch.histogramdd: expected {size} sequences of bin edges for a {size}-dimensional histogram "
+            f"but got {len(bins)}"
+        )
+    return _histogramdd(*_counted(a, bins, range, weight, density))
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) or (
+        isinstance(value, Tensor) and not value.array.ndim and value.array.dtype.kind in "iu"
+    )
+
+
+def _counted(
+    points: Any, bins: Any, range: Any, weight: Tensor | None, density: bool
+) -> tuple[Tensor, tuple[Tensor, ...]]:
+    """What falls into each box, and the edges; see :func:`histogramdd`."""
+    of_edges, size = any(isinstance(each, Tensor) for each in bins), points.shape[-1]
+    for dim, each in enumerate(bins if of_edges else ()):
+        _check_edges(points, each.array, dim)
+    if range is not None and not of_edges:
+        _check_range(range, size)
+    if of_edges and weight is not None:
+        _check_weight(points, weight.array)
+    if points.dtype.kind not in dtypes.FLOATS:
+        raise NotImplementedError(
+            f"\"histogramdd\" not implemented for '{kind_of(points)}'; convert it with .float()"
+        )
+    if len(bins) != size:
+        raise RuntimeError(
+            "histogramdd: The size of bins must be equal to the innermost dimension of the input: they are "
+            f"{len(bins)} and {size}"
+        )
+    if weight is not None:
+        _check_weight(points, weight.array)
+    columns = points.reshape((-1, size)).T if points.size else points.reshape((size, 0))
+    edges = [
+        _edges(column, each, None if range is None else range[2 * dim : 2 * dim + 2], dim)
+        for dim, (column, each) in enumerate(zip(columns, bins))
+    ]
+    shape = tuple([len(each) - 1 for each in edges])
+    inside: Any = np.ones_like(columns[0], bool) if edges else ()
+    for column, each in zip(columns, edges):
+        inside &= (column >= each[0]) & (column <= each[-1])
+    boxes: Any = 0
+    for column, each, count in zip(columns, edges, shape):
+        found = np.searchsorted(widened(each), widened(column[inside]), side="right") - 1
+        boxes = boxes * count + np.minimum(found, count - 1)
+    masses = None if weight is None else weight.array.reshape(-1)[inside]
+    total = math.prod(shape)
+    counts = (
+        (np.bincount(boxes, masses, total)[:total] if edges else like(np.zeros_like, points, shape=1))
+        .astype(points.dtype)
+        .reshape(shape)
+    )
+    if density:
+        counts = counts / counts.sum()
+        for dim, each in enumerate(edges):
+            counts = counts / np.diff(each).reshape((-1,) + (1,) * (len(edges) - 1 - dim))
+    return new_tensor(counts), tuple(map(new_tensor, edges))
+
+
+def _check_range(range: Any, size: int) -> None:
+    if len(range) != 2 * size:
+        raise RuntimeError(
+            f"torch.histogramdd: for a {size}-dimensional histogram range should have {2 * size} elements, "
+            f"but got {len(range)}"
+        )
+    for dim, (low, high) in enumerate(zip(range[::2], range[1::2])):
+        if low > high:
+            raise RuntimeError(
+                f"torch.histogramdd: min should not exceed max, but got min {low:g} max {high:g} for "
+                f"dimension {dim}"
+            )
+
+
+def _check_weight(points: Any, weight: Any) -> None:
+    if weight.dtype != points.dtype:
         raise RuntimeError(
             "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should have the "
-            f"same dtype, but got input({kind_of(a)}), and weight({kind_of(weight)})"
+            f"same dtype, but got input({kind_of(points)}), and weight({kind_of(weight)})"
         )
-    if weight is not None and weight.array.shape != a.shape:
+    if weight.shape != points.shape[:-1]:
         raise RuntimeError(
             "torch.histogramdd: if weight tensor is provided it should have the same shape as the input "
-            f"tensor excluding its innermost dimension, but got input with shape {[a.size, 1]} and weight "
-            f"with shape {list(weight.array.shape)}"
+            f"tensor excluding its innermost dimension, but got input with shape {list(points.shape)} and "
+            f"weight with shape {list(weight.shape)}"
         )
-    edges = _edges(a, bins, range)
-    flat = widened(a).reshape(-1)
-    inside = (flat >= edges[0]) & (flat <= edges[-1])
-    places = np.minimum(np.searchsorted(widened(edges), flat[inside], side="right") - 1, len(edges) - 2)
-    masses = None if weight is None else weight.array.reshape(-1)[inside]
-    counts = np.bincount(places, masses, len(edges) - 1)[: len(edges) - 1].astype(a.dtype)
-    if density:
-        counts = counts / (counts.sum() * np.diff(edges))
-    return _histogram(new_tensor(counts), new_tensor(edges))
 
 
-def _check_edges(a: Any, edges: Any) -> None:
+def _check_edges(a: Any, edges: Any, dim: int) -> None:
     if edges.ndim != 1:
         raise RuntimeError(
             "torch.histogramdd: bins tensor should have one dimension, but got "
-            f"{edges.ndim} dimensions in the bins tensor for dimension 0"
+            f"{edges.ndim} dimensions in the bins tensor for dimension {dim}"
         )
     if edges.dtype != a.dtype:
         raise RuntimeError(
             "torch.histogramdd: input tensor and bins tensors should have the same dtype, but got "
             f"input with dtype {kind_of(a).lower()} and bins for "
-            f"dimension 0 with dtype {kind_of(edges).lower()}"
+            f"dimension {dim} with dtype {kind_of(edges).lower()}"
         )
-    _positive(edges.size - 1)
+    _positive(edges.size - 1, dim)
+    if any_of(~(edges[1:] >= edges[:-1])):
+        raise RuntimeError(f"torch.histogramdd: the edges of dimension {dim} must ascend; sort() them first")
 
 
-def _edges(a: Any, bins: Any, range: Any) -> Any:
+def _edges(a: Any, bins: Any, range: Any, dim: int) -> Any:
+    """The edges of the bins of the coordinates ``a``, the points' own along ``dim``."""
     if isinstance(bins, Tensor):
         return bins.array.copy()
-    bins = _positive(whole(bins, "bins", "histogram"))
-    low, high = _ends(a) if range is None and a.size else (0.0, 1.0)
-    if range is not None:
-        if len(range) != 2:
-            raise RuntimeError(
-                "torch.histogramdd: for a 1-dimensional histogram range should have 2 elements, but got "
-                f"{len(range)}"
-            )
-        low, high = range
-        if low > high:
-            raise RuntimeError(
-                f"torch.histogramdd: min should not exceed max, but got min {low:g} max {high:g} for "
-                "dimension 0"
-            )
+    bins = _positive(whole(bins, "bins", "histogram"), dim)
+    low, high = range or (_ends(a) if a.size else (0.0, 1.0))
     if not (np.isfinite(low) and np.isfinite(high)):
-        raise RuntimeError(f"torch.histogramdd: dimension 0's range [{low}, {high}] is not finite")
+        raise RuntimeError(f"torch.histogramdd: dimension {dim}'s range [{low}, {high}] is not finite")
     if low == high:
         low, high = low - 0.5, high + 0.5
     made = linspace(float(low), float(high), bins + 1, dtype=dtypes.BY_NUMPY[a.dtype])
@@ -313,4 +431,4 @@ def bucketize(input: Any, boundaries: Tensor, *, out_int32: bool = False, right:
     return searchsorted(boundaries, input, out_int32=out_int32, right=right)
 
 
-NAMES = Names(both="bincount histc histogram", functions="bucketize searchsorted")
+NAMES = Names(both="bincount histc histogram", functions="bucketize histogramdd searchsorted")

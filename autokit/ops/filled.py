@@ -52,12 +52,59 @@ def empty_strided(
     """A tensor to be filled, whose dimensions take steps of these ``stride`` through memory."""
     from autokit.ops.strides import strided
 
-    shape, steps = sizes_of((size,), "empty_strided"), sizes_of((stride,), "empty_strided", "stride")
+    shape = shape_of_sizes((size,), None, "empty_strided")
+    steps = sizes_of((stride,), "empty_strided", "stride")
     if len(shape) != len(steps):
-        raise RuntimeError("mismatch in length of strides and shape")
-    memory = np.zeros(1 + sum((n - 1) * step for n, step in zip(shape, steps) if n), numpy_dtype(dtype))
+        raise RuntimeError(
+            f"dimensionality of sizes ({len(shape)}) must match dimensionality of strides ({len(steps)})"
+        )
+    if 0 not in shape and any(step < 0 for step in steps):
+        raise RuntimeError(
+            f"Storage size calculation overflowed with sizes={list(shape)} and strides={list(steps)}: none "
+            "may be negative"
+        )
+    last = 0 if 0 in shape else sum((n - 1) * step for n, step in zip(shape, steps))
+    memory = np.zeros(1 + last, numpy_dtype(dtype))
     array = strided(memory, shape, tuple([step * memory.itemsize for step in steps]))
     return finished(array, requires_grad, device)
+
+
+def empty_permuted(
+    size: Any, physical_layout: Any, *, dtype: Dtype = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """A tensor to be filled, whose dimensions lie in memory in the order ``physical_layout``.
+
+    Raises
+    ------
+    RuntimeError
+        If that does not name each dimension once.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> torch.empty_permuted((2, 3, 5), (0, 2, 1)).stride()
+    (15, 1, 3)
+    """
+    from autokit.ops.strides import row_major
+
+    shape = shape_of_sizes((size,), None, "empty_permuted")
+    order = sizes_of((physical_layout,), "empty_permuted", "physical_layout")
+    if len(shape) != len(order):
+        raise RuntimeError(
+            "Number of dimensions in size does not match the length of the physical_layout; i.e. len(size) = "
+            f"{len(shape)} is not equal to len(physical_layout) = {len(order)}"
+        )
+    for place, dim in enumerate(order):
+        if not 0 <= dim < len(shape):
+            raise RuntimeError(
+                f"Dimension out of range (expected to be between 0 and {len(shape) - 1}, but got {dim} at "
+                f"index {place}): count dimensions from the front"
+            )
+    if len(set(order)) < len(order):
+        raise RuntimeError(f"Duplicate dim not allowed: the layout {list(order)} names one twice")
+    steps = row_major(tuple([shape[dim] for dim in order]))
+    stride = [steps[order.index(dim)] for dim in range(len(shape))]
+    return empty_strided(shape, stride, dtype=dtype, device=device, requires_grad=requires_grad)
 
 
 def number(value: Any, name: str, argument: str, place: int) -> Any:
@@ -168,6 +215,7 @@ def _new(make: Any) -> Any:
 
 
 new_zeros, new_ones, new_empty, new_full, new_tensor_like = map(_new, (zeros, ones, empty, full, tensor))
+new_empty_strided = _new(empty_strided)
 
 
 def new(self: Tensor, *data: Any) -> Tensor:
@@ -176,9 +224,9 @@ def new(self: Tensor, *data: Any) -> Tensor:
 
 
 NAMES = Names(
-    functions="empty empty_like empty_strided eye full full_like ones ones_like scalar_tensor zeros "
-    "zeros_like",
-    methods="new new_empty new_full new_ones new_zeros",
+    functions="empty empty_like empty_permuted empty_strided eye full full_like ones ones_like scalar_tensor "
+    "zeros zeros_like",
+    methods="new new_empty new_empty_strided new_full new_ones new_zeros",
     other_methods={"new_tensor": new_tensor_like},
     numpy={
         np.zeros_like: lambda a, shape=None: zeros(a.shape if shape is None else shape, dtype=a.dtype),

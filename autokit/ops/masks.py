@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.devices import contiguous
+from autokit.devices import beside, contiguous
 from autokit.meta_array import is_meta
 from autokit.ops.dims import place_of
 from autokit.ops.errors import broadcast_message, describe, kind_of, require_tensor
@@ -19,7 +19,9 @@ from autokit.ops.operation import derivative, on, operation
 from autokit.ops.places import broadcast_shape, count_of, single, slices_at
 from autokit.ops.recording import apart
 from autokit.ops.reduce import converted
-from autokit.tensor import Tensor
+from autokit.ops.strides import checked_steps, owner_size, positions
+from autokit.ops.strides import storage_offset as storage_offset_of
+from autokit.tensor import Tensor, new_tensor
 
 # ---------------------------------------------------------------- masks
 
@@ -200,6 +202,67 @@ def slice_scatter(
     return _exchanged(input, src, slices_at(axis, slice(start, end, step)), "SliceScatterBackward0")
 
 
+def as_strided_scatter(
+    input: Tensor, src: Tensor, size: Any, stride: Any, storage_offset: int | None = None
+) -> Tensor:
+    """A copy of ``input`` with ``src`` where :func:`~autokit.as_strided` of the same sizes would look.
+
+    What lies in the memory, but is no element of ``input``, is not in the copy.  Where several elements of
+    ``src`` belong to one place the last one stays.
+
+    Parameters
+    ----------
+    input : Tensor
+    src : Tensor
+        Of the shape ``size``.
+    size, stride : sequence of int
+    storage_offset : int, optional
+        Where in memory the first one is written; where ``input`` begins without it.
+
+    Raises
+    ------
+    RuntimeError
+        If that reaches outside of the memory, or ``src`` has another shape.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> torch.as_strided_scatter(torch.zeros(2, 3), torch.ones(2), (2,), (2,))
+    tensor([[1., 0., 1.],
+            [0., 0., 0.]])
+    """
+    if any(step == 0 < n - 1 for step, n in zip(input.stride(), input.shape)):
+        input = input.contiguous()  # an expanded one has no place of its own for each element
+    a, offset = input.array, storage_offset_of(input)
+    extent = owner_size(a)
+    size, stride, first = checked_steps(size, stride, storage_offset, offset, extent, a.itemsize)
+    if src.array.shape != size:
+        raise RuntimeError(
+            f"expected src to have a size equal to the slice of self. src size = {list(src.array.shape)}, "
+            f"slice size = {list(size)}"
+        )
+    if any(step == 0 < n - 1 for step, n in zip(stride, size)):
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a single memory "
+            f"location: the strides are {list(stride)}"
+        )
+    memory = np.full(extent, -1)
+    memory[positions(a.shape, input.stride(), offset)] = np.arange(a.size).reshape(a.shape)
+    places = memory[positions(size, stride, first)].reshape(-1)
+    last = np.zeros(a.size + 1, np.int64)
+    last[places] = np.arange(places.size)
+    kept = np.flatnonzero((places >= 0) & (last[places] == np.arange(places.size)))
+    index = np.unravel_index(places[kept], a.shape) if a.ndim else ()
+    src = converted(src, input.dtype).reshape(-1)
+    src = src if kept.size == places.size and kept.size else src[new_tensor(beside(a, kept))]
+    return plain_part_scatter(
+        input,
+        src if a.ndim else src.sum(),
+        index=tuple([beside(a, each) for each in index]),
+        made_by="AsStridedScatterBackward0",
+    )
+
+
 # ---------------------------------------------------------------- where
 
 
@@ -209,6 +272,6 @@ def argwhere(input: Tensor) -> Tensor:
 
 
 NAMES = Names(
-    both="argwhere masked_fill masked_scatter masked_select select_scatter slice_scatter",
+    both="argwhere as_strided_scatter masked_fill masked_scatter masked_select select_scatter slice_scatter",
     in_place="masked_fill masked_scatter",
 )

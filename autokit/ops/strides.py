@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from operator import mul
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from autokit.batches import Batch
 from autokit.devices import address_of, beside, module_of
+from autokit.formats import channels_last, memory_format
 from autokit.meta_array import MetaArray
 from autokit.ops.dims import place_of, sizes_of, whole
 from autokit.ops.gpu.arrays import like
@@ -67,7 +68,7 @@ def storage_offset(input: Tensor) -> int:
     return (address_of(a) - address_of(owner)) // a.itemsize
 
 
-def _positions(shape: tuple[int, ...], strides: tuple[int, ...], offset: int = 0) -> np.ndarray:
+def positions(shape: tuple[int, ...], strides: tuple[int, ...], offset: int = 0) -> np.ndarray:
     """Where in memory each element lies, counted in elements."""
     places = np.asarray(offset)
     for size, stride in zip(shape, strides):
@@ -95,11 +96,11 @@ def rearranged(g, /, from_places, to_places, extent):
 
 def _as_strided_gradient(g: Any, size: Any, stride: Any, storage_offset: int, origin: Any) -> Any:
     own_shape, own_strides, own_offset, extent = origin
-    own_places = _positions(own_shape, own_strides, own_offset)
+    own_places = positions(own_shape, own_strides, own_offset)
     back = on(
         rearranged,
         g,
-        from_places=_positions(size, stride, storage_offset),
+        from_places=positions(size, stride, storage_offset),
         to_places=own_places,
         extent=extent,
     )
@@ -147,6 +148,20 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
             [1, 2, 3],
             [2, 3, 4]])
     """
+    a = input.array
+    own_offset, extent = _storage_offset(input), owner_size(a)
+    size, stride, offset = checked_steps(size, stride, storage_offset, own_offset, extent, a.itemsize)
+    origin = (a.shape, tuple([step // a.itemsize for step in a.strides]), own_offset, extent)
+    return plain_as_strided(input, size=size, stride=stride, storage_offset=offset, origin=origin)
+
+
+_storage_offset = storage_offset
+
+
+def checked_steps(
+    size: Any, stride: Any, offset: int | None, own_offset: int, extent: int, itemsize: int
+) -> tuple[tuple[int, ...], tuple[int, ...], int]:
+    """The arguments of :func:`as_strided`, if they stay inside of a memory of ``extent`` elements."""
     size, stride = sizes_of((size,), "as_strided"), sizes_of((stride,), "as_strided", "stride")
     if len(size) != len(stride):
         raise RuntimeError("mismatch in length of strides and shape")
@@ -154,22 +169,15 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
         raise RuntimeError(
             f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}"
         )
-    a = input.array
-    own_offset = _storage_offset(input)
-    offset = own_offset if storage_offset is None else whole(storage_offset, "storage_offset", "as_strided")
-    extent = owner_size(a)
+    offset = own_offset if offset is None else whole(offset, "storage_offset", "as_strided")
     last = offset + sum((n - 1) * step for n, step in zip(size, stride)) + 1
     if 0 not in size and (last > extent or offset < 0):
         raise RuntimeError(
             f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize "
-            f"{a.itemsize} requiring a storage size of {last * a.itemsize} are out of bounds for storage of "
-            f"size {extent * a.itemsize}"
+            f"{itemsize} requiring a storage size of {last * itemsize} are out of bounds for storage of "
+            f"size {extent * itemsize}"
         )
-    origin = (a.shape, tuple([step // a.itemsize for step in a.strides]), own_offset, extent)
-    return plain_as_strided(input, size=size, stride=stride, storage_offset=offset, origin=origin)
-
-
-_storage_offset = storage_offset
+    return size, stride, offset
 
 
 # ---------------------------------------------------------------- windows
@@ -231,4 +239,71 @@ def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
     return plain_unfold(input, dim=place, size=size, step=step)
 
 
-NAMES = Names(both="as_strided", methods="storage_offset unfold")
+# ---------------------------------------------------------------- the order of dimensions
+
+
+def dim_order(self: Tensor, *, ambiguity_check: Any = False) -> tuple[int, ...]:
+    """The dimensions as they lie in memory, the outermost first.
+
+    Parameters
+    ----------
+    ambiguity_check : bool or list of memory_format
+        Whether to refuse a tensor that may be read in several orders, as one of size 1 along a dimension
+        may; or the formats of which it must have just one to pass.
+
+    Raises
+    ------
+    RuntimeError
+        If the order is not unique, and that was asked.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> torch.zeros(2, 3, 5).transpose(0, 1).dim_order()
+    (1, 0, 2)
+    """
+    formats = ambiguity_check if isinstance(ambiguity_check, list) else []
+    if not isinstance(ambiguity_check, bool | list) or not all(isinstance(f, memory_format) for f in formats):
+        raise TypeError("The ambiguity_check argument must be a bool or a list of memory formats.")
+    shape, stride = self.array.shape, self.stride()
+    several = 1 in shape or any(a == b for a, b in pairwise(stride))
+    if ambiguity_check is not False and several and sum(_lies_as(self, f) for f in formats) != 1:
+        raise RuntimeError(
+            "The tensor does not have unique dim order, or cannot map to exact one of the given memory "
+            f"formats: its sizes are {list(shape)}, its strides {list(stride)}"
+        )
+    in_order = len(shape) < 2 or self.array.flags.c_contiguous
+    if in_order != _lies_as(self, channels_last):
+        return tuple(range(len(shape)) if in_order else channels_last.order(4))
+    order = list(reversed(range(len(shape))))
+    # By insertion, the innermost first: a step of 0 may lie anywhere, and stays where it is.
+    for place in range(len(order)):
+        for before in reversed(range(place)):
+            comparison = _nearness(shape, stride, order[before], order[place])
+            if comparison < 0:
+                break
+            if comparison > 0:
+                order[before], order[place] = order[place], order[before]
+                place = before
+    if ambiguity_check and any(_nearness(shape, stride, *both) != -1 for both in pairwise(order)):
+        raise RuntimeError(f"The tensor does not have unique dim order: its strides are {list(stride)}.")
+    return tuple(reversed(order))
+
+
+def _nearness(shape: Any, stride: Any, a: int, b: int) -> int:
+    """-1 where dimension ``a`` lies inside of ``b``, 1 the other way round, 0 where both may be."""
+    if not (stride[a] and stride[b]):
+        return 0
+    if stride[a] == stride[b]:
+        return int(shape[a] > shape[b])
+    return 1 if stride[a] > stride[b] else -1
+
+
+def _lies_as(tensor: Tensor, format: memory_format) -> bool:
+    try:
+        return tensor.is_contiguous(memory_format=format)
+    except RuntimeError:
+        return False
+
+
+NAMES = Names(both="as_strided", methods="dim_order storage_offset unfold")

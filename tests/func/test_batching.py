@@ -23,10 +23,20 @@ from tests.ops.cases import CASES, NEED_A_GPU
 BY_SAMPLES = {
     *("apply_", "as_strided", "bernoulli", "bernoulli_", "bincount", "binomial", "bucketize", "cov"),
     *("geqrf", "igamma", "igammac", "ldl_factor", "ldl_factor_ex"),
-    *("ctc_loss", "embedding_bag", "histc", "histogram", "index", "index_fill", "map_", "masked_scatter"),
+    *(
+        "ctc_loss",
+        "embedding_bag",
+        "histc",
+        "histogram",
+        "histogramdd",
+        "index",
+        "index_fill",
+        "map_",
+        "masked_scatter",
+    ),
     *("masked_select", "matrix_exp", "max_unpool1d", "max_unpool2d", "max_unpool3d"),
     *("multilabel_margin_loss", "multinomial", "nanmedian", "nll_loss", "nonzero", "poisson", "polygamma"),
-    *("repeat_interleave", "scatter_reduce", "searchsorted", "solve_triangular", "unique"),
+    *("repeat_interleave", "scatter_reduce", "searchsorted", "segment_reduce", "solve_triangular", "unique"),
     *("unique_consecutive", "zeta"),
 }
 """What has no rule for all samples at once."""

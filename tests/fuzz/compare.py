@@ -12,12 +12,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+import torch.nn.attention.bias
+import torch.nn.attention.flex_attention
 import torch.nn.utils.prune
 
 import autokit
+import autokit.nn.attention.bias
+import autokit.nn.attention.flex_attention
 import autokit.nn.utils.prune
 from tests.fuzz.calls import Call
 from tests.ops.case import flat
+
+torch.nn.attention.flex_attention._FLEX_ATTENTION_DISABLE_COMPILE_DEBUG = True  # it takes seconds else
 
 TOLERANCE = {"float64": 1e-9, "float32": 5e-5, "float16": 1e-2, "bfloat16": 3e-2}
 TOLERANCE |= {"complex128": TOLERANCE["float64"], "complex64": TOLERANCE["float32"]}

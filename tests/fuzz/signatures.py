@@ -51,7 +51,8 @@ LEFT_OUT = {
     "from_dlpack": "takes a capsule or a foreign tensor",
     "frombuffer": "takes a buffer of Python's",
     "from_numpy": "takes a NumPy array",
-    "empty_strided": "gives what was in memory",
+    **dict.fromkeys(["empty_strided", "empty_permuted", "new_empty_strided"], "gives what was in memory"),
+    "segment_reduce": "PyTorch's own reads where it may not on some of these calls",
     "pdist": "PyTorch's own crashes the interpreter on some of these calls",
     "ldl_solve": "PyTorch's own writes where it may not for pivots that no elimination makes",
     "resize_as_": "gives what was in memory",
@@ -98,6 +99,7 @@ _BY_HAND = {
     "methods.where": ["(Tensor self, Tensor condition, Tensor other)"],
     "methods.requires_grad_": ["(Tensor self, bool requires_grad=True)"],
     "methods.stride": ["(Tensor self, int? dim=None)"],
+    "methods.dim_order": ["(Tensor self, *, bool ambiguity_check=False)"],
     **{f"methods.{name}": ["(Tensor self)"] for name in _PLAIN_METHODS},
     **{
         name: ["(Tensor self)"]

@@ -24,7 +24,7 @@ every_case = pytest.mark.parametrize("case", CASES, ids=IDS)
 FOR_THE_CPU = {
     *("apply_", "cpu", "is_nonzero", "map_", "tensor", "Tensor", "tensor_split", "to"),
     *("asarray", "from_dlpack", "from_numpy", "frombuffer", "type"),
-    *("arange", "cov", "ctc_loss", "ctc_loss_backward", "linspace"),
+    *("arange", "cov", "ctc_loss", "ctc_loss_backward", "linspace", "segment_reduce"),
 }
 """Calls whose results are on the CPU, or that make Python numbers of a tensor: ends, lengths, counts."""
 

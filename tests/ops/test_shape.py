@@ -221,3 +221,35 @@ def test_a_copy_in_another_shape_shows_pytorchs_node(call: Any):
         return str(call(T.ones(2, 3, 4, requires_grad=True) * 1).grad_fn.name())
 
     assert node(autokit) == node(torch)
+
+
+def test_as_strided_scatter_sends_gradients_to_what_it_keeps_and_to_what_it_writes():
+    # PyTorch's gradient by the first goes where the other one was written; gradcheck there finds that.
+    x = autokit.randn(3, 4, dtype=autokit.float64, requires_grad=True)
+    y = autokit.randn(2, 2, dtype=autokit.float64, requires_grad=True)
+    for steps in (((2, 2), (1, 2)), ((2, 2), (1, 2), 3), ((2, 2), (1, 1))):
+        for turned in (
+            lambda a: a * 1,
+            lambda a: a.t() * 1,
+            lambda a: (a * 1)[1:, 1:],
+            lambda a: a[0].expand(2, 4),
+        ):
+            functions = lambda a, b: autokit.as_strided_scatter(turned(a), b, *steps) ** 2  # noqa: E731
+            assert autokit.autograd.gradcheck(functions, (x, y))
+            assert autokit.autograd.gradgradcheck(functions, (x, y))
+
+
+def test_as_strided_scatter_counts_its_offset_from_the_beginning_of_the_memory():
+    made = []
+    for library in (autokit, torch):
+        x, y = library.zeros(3, 4), library.ones(2, 2)
+        for base, *more in (
+            (x, 3),
+            (x[1:, 1:],),
+            (x[1:, 1:], 1),
+            (x[1:, 1:], 6),
+            (x.expand(2, 3, 4), 5),
+            (x.t(), 2),
+        ):
+            made.append(library.as_strided_scatter(base, y, (2, 2), (1, 2), *more).tolist())
+    assert made[:6] == made[6:]

@@ -69,6 +69,8 @@ def scaled_dot_product_attention(
         return _of_nothing(query, key, value)
     if not 0 <= dropout_p <= 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {dropout_p}")
+    if is_causal and getattr(attn_mask, "variant", None) is not None:
+        raise ValueError("CausalBias should not be used with causal=True: it is a causal mask itself")
     if (
         is_causal
         and attn_mask is not None

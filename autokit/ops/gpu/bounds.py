@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.batches import Batch
 from autokit.devices import module_of, on_a_gpu
 from autokit.late_errors import ask_later
 from autokit.ops.gpu.arrays import any_of, ask, is_on_cpu
@@ -61,6 +62,8 @@ def outside(places: Any, least: int, size: int) -> int | None:
     """One of ``places`` that is not from ``least`` up to ``size``, on a CPU the first; waits for a GPU."""
     if not places.size:
         return None
+    if places.__class__ is Batch:  # what one sample may not name, none may
+        return outside(places.full, least, size)
     if on_a_gpu(places):
         far = ask(_farthest(places, least))
         return _signed(far) + least if far >= size - least else None

@@ -61,6 +61,25 @@ CASES = [
     c("argwhere", lambda T, a: T.argwhere(a), I(2, 3)),
     c("argwhere", lambda T, a: T.argwhere(a > 0), R(2, 3)),
     c("select_scatter", lambda T, a, b: T.select_scatter(a, b, 0, -1), R(2, 3), R(3)),
+    # PyTorch's gradient by the first is wrong: tests/ops/test_shape.py has autokit's
+    c(
+        "as_strided_scatter",
+        lambda T, a, b: T.as_strided_scatter(a.detach(), b, (2, 2), (1, 2)),
+        R(3, 4),
+        R(2, 2),
+    ),
+    c("as_strided_scatter", lambda T, a, b: a.detach().as_strided_scatter(b, (0,), (1,)), R(3), R(0)),
+    c("as_strided_scatter", lambda T, a, b: a.detach().as_strided_scatter(b, (), ()), R(), R()),
+    c("as_strided_scatter", lambda T, a, b: T.as_strided_scatter(a, b, (1, 2), (4, 1)), I(3, 4), I(1, 2)),
+    *(  # its derivative has none in PyTorch, and stands in tests/ops/test_segments.py
+        c(
+            "segment_reduce",
+            lambda T, a, n, how=how, start=start: T.segment_reduce(a.detach(), how, lengths=n, initial=start),
+            *(R(6, 2), np.array([2, 0, 1, 3])),
+        )
+        for how in ("sum", "mean", "max", "min", "prod")
+        for start in (None, 0.5)
+    ),
     c("slice_scatter", lambda T, a, b: a.slice_scatter(b, 1, 1), R(2, 3), R(2, 2)),
     c(
         "slice_scatter",

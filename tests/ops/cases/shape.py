@@ -74,6 +74,13 @@ CASES = [
     c("as_strided", lambda T, a: T.as_strided(a, (3, 2), (1, 2)), R(6)),
     c("as_strided", lambda T, a: (a * 1)[1:].as_strided((2, 2), (2, 1), 1), R(3, 2)),
     c("as_strided", lambda T, a: (a * 1).t().as_strided((2, 2), (1, 1)), R(3, 2)),
+    *(
+        c("dim_order", lambda T, a, dims=dims: a.permute(dims).dim_order(), R(2, 3, 1, 4))
+        for dims in ((0, 1, 2, 3), (0, 3, 1, 2), (3, 1, 2, 0), (2, 1, 0, 3), (1, 0, 3, 2))
+    ),
+    c("dim_order", lambda T, a: a.expand(2, 4, 3).dim_order(), R(2, 1, 3)),
+    c("dim_order", lambda T, a: (a.dim_order(), a[0, 0].dim_order(), a[0].dim_order()), R(2, 3)),
+    c("dim_order", lambda T, a: a.dim_order(ambiguity_check=[T.contiguous_format]), R(1, 3)),
     c("storage_offset", lambda T, a: a[1:, 1].storage_offset(), R(3, 2)),
     c("resize_", lambda T: T.arange(6).resize_(2, 2)),
     otherwise("unsqueeze_", lambda T, a: (a * 1).unsqueeze_(0), R(2, 3)),

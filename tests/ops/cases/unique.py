@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.ops.case import B, I, R
+from tests.ops.case import B, I, P, R
 from tests.ops.case import case as c
 
 ROWS = np.array([[1, 2], [1, 2], [0, 3], [1, 2]])
@@ -49,6 +49,23 @@ CASES = [
     c("histogram", lambda T, a: T.histogram(a.detach(), density=True), R(5)),
     c("histogram", lambda T, a: T.histogram(a.detach(), 2), np.ones(3)),
     c("histogram", lambda T, a: T.histogram(a.detach(), 2), np.zeros(0)),
+    *(
+        c("histogramdd", lambda T, a, more=more: T.histogramdd(a.detach(), **more), R(4, 5, 2))
+        for more in (
+            {"bins": 3},
+            {"bins": (2, 3)},
+            {"bins": [2, 3], "range": (-1.0, 1.5, 0.0, 1.0)},
+            {"bins": [2, 1], "density": True},
+        )
+    ),
+    c(
+        "histogramdd",
+        lambda T, a, w, e: T.histogramdd(a.detach(), [e.detach()] * 3, weight=w.detach(), density=True),
+        *(R(9, 3), P(9), EDGES),
+    ),
+    c("histogramdd", lambda T, a: T.histogramdd(a.detach(), [2, 2]), np.ones((3, 2))),
+    c("histogramdd", lambda T, a: T.histogramdd(a.detach(), 2), np.zeros((0, 2))),
+    c("histogramdd", lambda T, a: T.histogramdd(a.detach(), 2), np.zeros((3, 0))),
     *(
         c("searchsorted", lambda T, e, a, more=more: T.searchsorted(e, a, **more), EDGES, MIXED)
         for more in ({}, {"right": True}, {"side": "right"}, {"out_int32": True}, {"side": "left"})

@@ -8,13 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
+from importlib import import_module
 from typing import Any
 
-from autokit.missing import names_of
-
-__getattr__ = names_of("torch.nn.attention")
+from autokit import missing
 
 __all__ = ["SDPBackend", "sdpa_kernel"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("bias", "flex_attention"):
+        return import_module(f"autokit.nn.attention.{name}")
+    raise missing.error("torch.nn.attention", name)
 
 
 class SDPBackend(IntEnum):
