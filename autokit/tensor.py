@@ -172,8 +172,10 @@ class Tensor:
         """The shape, or the size of dimension ``dim``."""
         if dim is None:
             return self.shape
-        if dim.__class__ is bool:
-            raise TypeError("size(): argument 'dim' must be int, not bool")
+        if dim.__class__ is not int:
+            from autokit.ops.dims import one_dim
+
+            dim = one_dim(dim, "size")
         try:
             return self.array.shape[dim]
         except IndexError:
@@ -204,9 +206,9 @@ class Tensor:
             strides = row_major(self.array.shape)
         if dim is None:
             return strides
-        from autokit.ops.dims import place_of
+        from autokit.ops.dims import one_dim, place_of
 
-        place = place_of(dim, self.array.ndim, "stride")
+        place = place_of(one_dim(dim, "stride"), self.array.ndim, "stride")
         if not strides:
             raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
         return strides[place]

@@ -36,6 +36,13 @@ def places_of(dims: Any, ndim: int, name: str = "dim") -> tuple[int, ...]:
     return places
 
 
+def one_dim(value: Any, name: str) -> int:
+    """The dimension ``value`` of a function for which no tensor that has dimensions stands for a number."""
+    if isinstance(value, Tensor) and value.array.ndim:
+        raise TypeError(f"{name}(): argument 'dim' must be int, not Tensor: write {name}(int(dim))")
+    return whole(value, "dim", name)
+
+
 def whole(value: Any, argument: str, name: str) -> int:
     """``value`` as an int; ``name`` is the function whose ``argument`` it is."""
     if value.__class__ is int:

@@ -12,7 +12,7 @@ import numpy as np
 
 from autokit.devices import channels_last_or_contiguous, contiguous, module_of
 from autokit.meta_array import META
-from autokit.ops.dims import place_of, sizes_of, whole
+from autokit.ops.dims import one_dim, place_of, sizes_of, whole
 from autokit.ops.names import Names
 from autokit.ops.operands import common_dtype
 from autokit.ops.operation import derivative, operation
@@ -290,7 +290,7 @@ def split(
 def _parts(tensor: Tensor, wanted: Any, dim: int, unsafe: str = "") -> list[Tensor]:
     if not tensor.array.ndim:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
-    place = place_of(dim, tensor.array.ndim, "split")
+    place = place_of(one_dim(dim, "split"), tensor.array.ndim, "split")
     size = tensor.array.shape[place]
     if isinstance(wanted, tuple | list):
         sections = sizes_of((wanted,), "split_with_sizes", "split_sizes")

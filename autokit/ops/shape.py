@@ -13,7 +13,7 @@ import numpy as np
 
 from autokit.autograd.node import Node
 from autokit.ops.blocks import copy_into
-from autokit.ops.dims import place_of, places_of, sizes_of, whole
+from autokit.ops.dims import one_dim, place_of, places_of, sizes_of, whole
 from autokit.ops.errors import describe, require_tensor
 from autokit.ops.index import spread_out
 from autokit.ops.names import Names
@@ -176,7 +176,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
     """Dimension ``dim`` as several of these ``sizes``; one of them may be -1."""
-    shape, dim = input.array.shape, whole(dim, "dim", "unflatten")
+    shape, dim = input.array.shape, one_dim(dim, "unflatten")
     if not isinstance(sizes, tuple | list) and (isinstance(sizes, Tensor) or sizes):
         raise TypeError(
             f"unflatten(): argument 'sizes' (position 2) must be tuple of ints, not {type(sizes).__name__}"

@@ -323,9 +323,17 @@ def _only_of(marked: Callable[[np.ndarray, Call], np.ndarray]) -> Callable[[str,
         if not marks.any():
             return False
         both = pairs(run(autokit, call), run(torch, call)) or []  # what is refused is so for any of them
-        return all(_within_marks(differ(mine, other), marks) for mine, other in both)
+        return all(
+            _within_marks(_as_read(differ(mine, other), matrices, call), marks) for mine, other in both
+        )
 
     return check
+
+
+def _as_read(wrong: np.ndarray, matrices: np.ndarray, call: Call) -> np.ndarray:
+    """Of the gradient of an operand of which every second matrix is read what belongs to those."""
+    second = "[::2]" in call.expression and matrices.ndim > 2 and wrong.ndim == matrices.ndim
+    return wrong[::2] if second and wrong[::2].shape == matrices.shape else wrong
 
 
 def _within_marks(wrong: np.ndarray, marks: np.ndarray) -> bool:
@@ -370,6 +378,12 @@ def _unsorted(_: str, call: Call) -> bool:
     given = flat(named or by_place[0 if "searchsorted" in call.expression else 1 :][:1])
     rows = [numbers(each) for each in given if isinstance(each, torch.Tensor) and each.ndim]
     return any(bool((np.diff(each) < 0).any() or np.isnan(each).any()) for each in rows)
+
+
+def _unsorted_bins(_: str, call: Call) -> bool:
+    by_place, by_name = _arguments(call)
+    bins = by_name["bins"] if "bins" in by_name else by_place[1]
+    return isinstance(bins, torch.Tensor) and bool((np.diff(numbers(bins)) < 0).any())
 
 
 def _signs(_: str, call: Call) -> bool:
@@ -604,6 +618,7 @@ CHECKS: dict[str, Callable[[str, Call], bool]] = {
     "unstable": _unstable,
     "deficient": _only_of(_deficient),
     "unsorted": _unsorted,
+    "unsorted bins": _unsorted_bins,
     "repeats": _repeats,
     "as near": _as_near,
     **LIMITS,

@@ -83,6 +83,7 @@ def scaled_dot_product_attention(
     if attn_mask is not None and attn_mask.array.dtype.kind != "b":
         attn_mask = attn_mask.to(query.dtype)
     if enable_gqa:
+        _require_heads(query, key, value)
         key, value = _for_all_heads(query, key), _for_all_heads(query, value)
     width = query.array.shape[-1]
     factor = 1 / math.sqrt(width or 1) if scale is None else scale
@@ -169,13 +170,17 @@ def _check_operands(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | No
         )
 
 
+def _require_heads(*operands: Tensor) -> None:
+    for each in operands:
+        if each.array.ndim < 3:
+            raise IndexError(
+                "Dimension out of range: with enable_gqa the heads are in the third dimension from the end, "
+                f"and {describe(each)} has no such dimension"
+            )
+
+
 def _for_all_heads(query: Tensor, shared: Tensor) -> Tensor:
     """``shared`` with each head repeated for all heads of ``query`` that it serves."""
-    if query.array.ndim < 3 or shared.array.ndim < 3:
-        raise IndexError(
-            "Dimension out of range: with enable_gqa the heads are in the third dimension from the end, and "
-            f"{describe(query)}, {describe(shared)} have no such dimension in both"
-        )
     heads, own = query.array.shape[-3], shared.array.shape[-3]
     if not own or heads % own:
         raise RuntimeError(

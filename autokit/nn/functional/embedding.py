@@ -20,6 +20,7 @@ from autokit.ops.inplace import mark_changed
 from autokit.ops.norm import norm
 from autokit.ops.recording import apart
 from autokit.ops.unusual import carefully, on_its_tensors_gpu
+from autokit.ops.warn import warn
 from autokit.tensor import Tensor, new_tensor
 
 
@@ -147,6 +148,12 @@ def embedding_bag(
     ValueError, RuntimeError, NotImplementedError
         If shapes, dtypes or settings do not fit, or there is no such row.
     """
+    if weight.array.dtype == np.int64 and input.array.dtype.kind in FLOATS:
+        warn(
+            "Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, "
+            "...)` is deprecated, and should now be `embedding_bag(input, weight, ...)`."
+        )
+        input, weight = weight, input
     if per_sample_weights is not None and per_sample_weights.array.shape != input.array.shape:
         raise ValueError(
             f"embedding_bag: If per_sample_weights ({per_sample_weights.shape}) is not None, then it must "

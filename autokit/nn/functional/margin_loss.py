@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from autokit.dtypes import FLOATS
+from autokit.dtypes import DIFFERENTIABLE
 from autokit.nn.functional.loss_checks import (
     chosen_reduction,
     reduced,
@@ -88,7 +88,7 @@ def soft_margin_loss(
             f"result type {kind_of(target)} can't be cast to the desired output type {kind_of(input)}: "
             f"{describe(target)} holds no -1 and 1"
         )
-    if target.array.dtype.kind in FLOATS:
+    if target.array.dtype.kind in DIFFERENTIABLE:
         target = target.to(input.dtype)
     return rules.soft_margin_loss(input, target, reduction=reduction)
 

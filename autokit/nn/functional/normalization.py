@@ -428,9 +428,9 @@ def instance_norm_of_any_size(
         for running in (running_mean, running_var):
             if running is not None:
                 refuse_change(running)
-                if running.array.size != channels:
+                if running.array.shape[-1:] != (channels,) or running.array.size != channels:
                     raise RuntimeError(
-                        f"running statistics should contain {channels} elements not {running.array.size}: "
+                        f"running statistics should contain {channels} elements along a dimension: "
                         f"{describe(running)}"
                     )
                 if not running.array.ndim:
