@@ -121,7 +121,7 @@ class Function:
 
     ``backward`` is recorded under ``create_graph=True``; it can be
     differentiated itself if it is written in operations on tensors.
-    ``jvp`` and ``vmap`` may be defined, and are not called.
+    ``jvp`` may be defined, for derivatives in forward mode; ``vmap`` is not called.
 
     Raises
     ------
@@ -228,16 +228,16 @@ class Function:
         operands = tuple([a for a in args if isinstance(a, Tensor)])
         # Taken now, since forward may change an argument in place.
         sources = tuple([t._node or t for t in operands])
+        recording = thread.state.grad_enabled
         with no_grad():
             if apart:
                 result = cls.forward(*args)
                 cls.setup_context(ctx, args, result)
             else:
                 result = cls.forward(ctx, *args)
-        outputs = list(result) if isinstance(result, tuple) else [result]
-        check_dirty(ctx, operands, outputs)
-        learns = thread.state.grad_enabled and any(ctx.needs_input_grad)
-        if learns:
+            outputs = list(result) if isinstance(result, tuple) else [result]
+            check_dirty(ctx, operands, outputs, recording)
+        if recording and any(ctx.needs_input_grad):
             ctx._places = tuple([isinstance(a, Tensor) for a in args])
             ctx._shapes = tuple([tensor.array.shape for tensor in operands])
             record_call(cls, ctx, operands, sources, outputs)

@@ -18,8 +18,9 @@ from autokit.ops.custom import Parts, custom_operation, hold, join, output_of
 from autokit.ops.errors import ChangedSince
 from autokit.ops.inplace import noted_change, overwrite
 from autokit.ops.packing import SavedTensor
-from autokit.ops.recording import INFERENCE_SAVED
+from autokit.ops.recording import CUSTOM, INFERENCE_SAVED, share_storage
 from autokit.ops.rules import Operation
+from autokit.ops.views import of_custom_function
 from autokit.ops.warn import warn
 from autokit.tensor import Tensor, new_tensor
 from autokit.thread_state import thread
@@ -88,8 +89,8 @@ def nothing() -> None:
     """What a dead reference gives."""
 
 
-def check_dirty(ctx: FunctionCtx, operands: tuple[Tensor, ...], outputs: list[Any]) -> None:
-    """Refuse a wrong ``mark_dirty``, and let arguments that are returned be tensors of their own."""
+def check_dirty(ctx: FunctionCtx, operands: tuple[Tensor, ...], outputs: list[Any], recording: bool) -> None:
+    """Refuse a wrong ``mark_dirty``, and let arguments that are returned be views of themselves."""
     given, dirty, constant = _ids(operands), _ids(ctx._dirty), _ids(ctx._constant)
     if not dirty <= _ids(outputs):
         raise RuntimeError(
@@ -103,9 +104,11 @@ def check_dirty(ctx: FunctionCtx, operands: tuple[Tensor, ...], outputs: list[An
         )
     for slot, output in enumerate(outputs):
         if id(output) in given and id(output) not in dirty:
-            outputs[slot] = output.detach()
+            outputs[slot] = same = output.detach()
             if id(output) in constant:
-                ctx._constant += (outputs[slot],)
+                ctx._constant += (same,)
+            elif recording or not output._requires_grad:
+                share_storage(output, same)
 
 
 def positional(
@@ -170,6 +173,8 @@ def record_call(
         if id(output) in dirty:
             made = new_tensor(output.array)
         made._node, made._requires_grad, each.storage = each, True, made._storage
+        if "_made" in made.__dict__:
+            of_custom_function(made, CUSTOM if len(outputs) == 1 else slot)
         if made is not output:
             with noted_change(output):
                 overwrite(output, made)

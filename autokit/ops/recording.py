@@ -260,7 +260,7 @@ def share_storage(base: Tensor, result: Tensor) -> Tensor:
     return result
 
 
-UNRECORDED, INFERRED = "no_grad", "inference"
+UNRECORDED, INFERRED, CUSTOM = "no_grad", "inference", "custom function"
 """How a view was made that cannot follow its base; or as one of several, and then its number stands there."""
 
 

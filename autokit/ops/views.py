@@ -2,8 +2,9 @@
 
 A recorded change in place gives a tensor a new history, or its base where it
 is a view; and every other view of that base becomes a part of the new base,
-see ``regions``.  Two kinds of views cannot follow: one that was made without
-recording, and one of several that one function made, as ``unbind`` does.
+see ``regions``.  Three kinds of views cannot follow: one that was made without
+recording, one of several that one function made, as ``unbind`` does, and what
+a custom function returned, since it would lose that function's ``backward``.
 Each keeps its place in the graph until the memory is changed.  Who records
 with it afterwards, or wants to change it in place, is refused.
 """
@@ -17,7 +18,7 @@ from autokit.autograd.node import NODES, Node
 from autokit.memory import Storage, clock
 from autokit.ops.errors import describe
 from autokit.ops.operation import operation
-from autokit.ops.recording import INFERRED, UNRECORDED, storage_of
+from autokit.ops.recording import CUSTOM, INFERRED, UNRECORDED, storage_of
 from autokit.ops.regions import seen, written
 from autokit.tensor import Tensor, new_tensor
 from autokit.thread_state import thread
@@ -129,6 +130,12 @@ def one_of_several(parts: Iterable[Tensor]) -> tuple[Tensor, ...]:
     return parts
 
 
+def of_custom_function(output: Tensor, made: int | str) -> None:
+    """Note that a custom function returned the view ``output``, so that it may not be changed in place."""
+    output.__dict__["_made"] = made
+    listen(output)
+
+
 def no_views(parts: Iterable[Tensor]) -> tuple[Tensor, ...]:
     """The same parts sharing memory alone: none hears of a change of another, and each may be changed."""
     parts = tuple(parts)
@@ -211,17 +218,26 @@ def _refusal(node: Node | None, made: Any, what: str) -> str:
     if node is None or node.operation is _end:
         words = f"A view {created}"
     else:
-        function = node.operation.backward_name(node).removesuffix("Backward0")
-        if made.__class__ is str:
+        function = node.operation.backward_name(node).removesuffix("0").removesuffix("Backward")
+        if made in (UNRECORDED, INFERRED):
             words = f"Output 0 of {function} is a view of a view which {created}"
         else:
-            words = f"Output {made} of {function} is a view and {what} modified inplace."
+            words = (
+                f"Output {0 if made == CUSTOM else made} of {function} is a view and {what} modified inplace."
+            )
     if made in (UNRECORDED, INFERRED):
         return (
             f"{words} Given that this use case is ambiguous and error-prone, it is forbidden. You can "
             f"clarify your code by moving both the view and the inplace either both inside the {mode} block "
             "(if you don't want the inplace to be tracked) or both outside (if you want the inplace to be "
             "tracked)."
+        )
+    if made == CUSTOM:
+        return (
+            f"{words} This view was created inside a custom Function (or because an input was returned as-is)"
+            " and the autograd logic to handle view+inplace would override the custom backward associated "
+            "with the custom Function, leading to incorrect gradients. This behavior is forbidden. You can "
+            "fix this by cloning the output of the custom Function."
         )
     return (
         f"{words} This view is the output of a function that returns multiple views. Such functions do not "

@@ -24,6 +24,16 @@ def unrecorded(T: Any, change: Callable[[], Any]) -> Any:
         return change()
 
 
+def through(y: Any, forward: Callable[[Any], Any]) -> Any:
+    """What a custom function makes of ``y``, whose own derivative is 5 and not 1."""
+    T = library(y)
+    methods = {
+        "forward": staticmethod(lambda ctx, x: forward(x)),
+        "backward": staticmethod(lambda ctx, *gradients: sum(5 * one for one in gradients)),
+    }
+    return type("Five", (T.autograd.Function,), methods).apply(y)
+
+
 BASES = {
     "computed": lambda T, x: x * 1,
     "leaf": lambda T, x: x,
@@ -44,6 +54,10 @@ VIEWS = {
         part.view(3, 1) for part in unrecorded(library(y), lambda: (y[0], y[1]))
     ],
     "detached": lambda y: (y.detach(), y.detach()),
+    "a custom function's argument": lambda y: (through(y, lambda x: x), through(y, lambda x: x)),
+    "a custom function's view": lambda y: (through(y, lambda x: x[0]), through(y, lambda x: x.view_as(x))),
+    "a custom function's views": lambda y: through(y, lambda x: (x.view_as(x), x.view_as(x))),
+    "a view of a custom function's": lambda y: (through(y, lambda x: x)[0], through(y, lambda x: x[0])[:2]),
     "unsafe_split": lambda y: y.unsafe_split(1),
     "unsafe_chunk": lambda y: y.unsafe_chunk(2),
     "unsafe_split_with_sizes": lambda y: y.unsafe_split_with_sizes([1, 1]),
