@@ -82,7 +82,9 @@ class dtype:
         return self.numpy
 
     def to_complex(self) -> dtype:
-        """The complex dtype of this precision."""
+        """The complex dtype of this precision; integers and bools have none."""
+        if not (self.is_floating_point or self.is_complex):
+            raise RuntimeError(f"Unknown Complex ScalarType for {self.name}: it holds no fractions")
         return BY_NAME["complex128" if self.name in ("float64", "complex128") else "complex64"]
 
     def to_real(self) -> dtype:

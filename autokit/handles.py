@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from autokit.shown import by_type
+
 
 class RemovableHandle:
     """Takes a hook away again: ``handle.remove()``, or leave its ``with`` block."""
+
+    __repr__ = by_type
 
     _last = 0
 

@@ -488,9 +488,6 @@ class Tensor:
             raise TypeError("iteration over a 0-d tensor")
         return iter(self.unbind())
 
-    def __contains__(self, value: Any) -> bool:
-        return bool((self.array == (value.array if isinstance(value, Tensor) else value)).any())
-
     # ------------------------------------------------------------ as text and picture
 
     def __repr__(self) -> str:

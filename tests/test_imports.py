@@ -40,6 +40,7 @@ LAYERS = (
         "idle_modes",
         "new_thread",
         "sparse_array",
+        "shown",
     },
     {"ops", "autograd", "func", "tensor", "random", "tensortypes", "handles", "size", "memory"},
     {"", "nn", "optim", "utils", "datasets", "transforms", "distributions", "testing", "types", "jit"}

@@ -13,6 +13,7 @@ from typing import Any
 from autokit import cuda, dtypes
 from autokit.devices import device as _device
 from autokit.ops.autocast import WAYS, Region
+from autokit.shown import by_type
 from autokit.tensor import Tensor
 from autokit.thread_state import thread
 
@@ -76,6 +77,8 @@ class autocast:
     ...     print(product.dtype, torch.nn.functional.mse_loss(product, a).dtype)
     torch.float16 torch.float32
     """
+
+    __repr__ = by_type
 
     def __init__(
         self,

@@ -20,6 +20,7 @@ from autokit.ops.create import tensor
 from autokit.ops.gpu.arrays import ask
 from autokit.ops.gpu.many import over_many
 from autokit.ops.inplace import mark_changed
+from autokit.shown import by_type
 from autokit.tensor import Tensor
 
 _READY, _UNSCALED, _STEPPED = "ready", "unscaled", "stepped"
@@ -105,6 +106,8 @@ class GradScaler:
     >>> w
     tensor([-0.5000], requires_grad=True)
     """
+
+    __repr__ = by_type
 
     def __init__(
         self,

@@ -8,6 +8,7 @@ from functools import wraps
 from inspect import isgeneratorfunction
 from typing import Any, TypeVar
 
+from autokit.shown import by_type
 from autokit.tensor import storage_of_new_tensors
 from autokit.thread_state import thread
 
@@ -16,6 +17,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 class _Mode:
     """A change of one field of the thread's state, as a ``with`` block and as a decorator."""
+
+    __repr__ = by_type
 
     field = "grad_enabled"
     value: Any = True
@@ -108,6 +111,9 @@ class set_grad_enabled(_Mode):
 
     def __enter__(self) -> None:
         thread.state.grad_enabled = self.value
+
+    def __repr__(self) -> str:
+        return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.value})"
 
     def __call__(self, function: Function) -> Function:
         thread.state.grad_enabled = self._before.pop()  # as a decorator it acts inside the function only

@@ -22,6 +22,7 @@ from autokit.ops.errors import describe
 from autokit.ops.gpu.arrays import any_of
 from autokit.ops.recording import OUR_FILES, source_line
 from autokit.ops.sparse_array import SparseArray
+from autokit.shown import by_type
 from autokit.tensor import Tensor
 from autokit.thread_state import thread
 
@@ -61,6 +62,8 @@ class set_detect_anomaly:
     RuntimeError: Function 'SqrtBackward0' returned nan values in its 0th output. ...
     """
 
+    __repr__ = by_type
+
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
         state = thread.state
         self._before = state.listener, state.watchers, _CHECK[0]
@@ -76,6 +79,8 @@ class set_detect_anomaly:
 
 class detect_anomaly:
     """As :class:`set_detect_anomaly`, for a ``with`` block; says that it costs time."""
+
+    __repr__ = by_type
 
     def __init__(self, check_nan: bool = True) -> None:
         self.check_nan = check_nan

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from autokit import autograd
 from autokit.autograd.engine import run_backward
+from autokit.autograd.node import Node
 from autokit.devices import made_beside, to_numpy
 from autokit.func.calls import basis, zeros
 from autokit.func.differences import differences, directions, in_parts, moved, values_of
 from autokit.func.transforms import jvp
+from autokit.ops.custom import Parts
 from autokit.ops.errors import describe
 from autokit.tensor import Tensor
 
@@ -32,6 +34,19 @@ def in_a_tuple(made: Any) -> tuple[Tensor, ...]:
                 "returns a tensor, or a tuple of tensors"
             )
     return outputs
+
+
+def _behind(outputs: list[Tensor]) -> Iterator[Node]:
+    """Every node of the graph of ``outputs``."""
+    waiting: list[Any] = [output._node for output in outputs]
+    met = set(waiting)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Node):
+            yield node
+            new = [each for each in node.targets if each not in met]
+            waiting += new
+            met.update(new)
 
 
 class Check:
@@ -215,6 +230,7 @@ class Check:
 
     def outputs_left_out(self) -> None:
         """Send nothing back for each of several outputs in turn: that must do what zeros do."""
+        self._nothing_at_all()
         for left_out in range(len(self.slots) if len(self.slots) > 1 else 0):
             outputs = self._differentiable()
             del outputs[left_out]
@@ -229,6 +245,27 @@ class Check:
                 raise GradcheckError(
                     "Expected all input grads to be undefined or zero when all output grads are undefined "
                     f"or zero: they are not where nothing comes back to output {left_out}"
+                )
+
+    def _nothing_at_all(self) -> None:
+        """Send nothing back to each custom function that wants to be told of it."""
+        for node in _behind(self._differentiable()):
+            ctx = (node.settings or {}).get("ctx")
+            if ctx is None or ctx.materialize_grads:
+                continue
+            try:
+                with autograd.no_grad():
+                    found = node.operation.derivatives["joint"].vjp(Parts({}), ctx)
+            except Exception as error:
+                raise GradcheckError(
+                    "Expected backward function to handle undefined output grads: it fails where nothing "
+                    f"comes back to {node.name()}, which said ctx.set_materialize_grads(False), with "
+                    f"{type(error).__name__}: {error}"
+                ) from error
+            if any(one is not None and np.any(one) for one in found):
+                raise GradcheckError(
+                    "Expected all input grads to be undefined or zero when all output grads are undefined "
+                    f"or zero: they are not where nothing comes back to {node.name()}"
                 )
 
     def dtypes(self) -> None:

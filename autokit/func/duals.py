@@ -19,6 +19,7 @@ from autokit.func.calls import own
 from autokit.func.forward import Tape
 from autokit.func.levels import reaches_open_leaf
 from autokit.ops.convert import clone
+from autokit.shown import by_type
 from autokit.tensor import Tensor
 from autokit.thread_state import thread
 
@@ -51,6 +52,8 @@ class dual_level:
     ...     fwAD.unpack_dual(x**3)
     UnpackedDualTensor(primal=tensor([1., 8.]), tangent=tensor([3., 0.]))
     """
+
+    __repr__ = by_type
 
     def __init__(self) -> None:
         self.duals: dict[Any, Tensor] = {}  # by the node that made the dual

@@ -53,7 +53,7 @@ def gradcheck(
     nondet_tol : float
         By how much two runs of the backward pass may differ.
     check_undefined_grad : bool
-        Also leave out each of several outputs.
+        Also leave out each of several outputs, and give nothing to custom functions that ask for that.
     check_grad_dtypes : bool
         Also refuse a custom function whose gradient is of another dtype than its input.
     check_forward_ad, check_backward_ad : bool

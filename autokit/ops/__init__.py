@@ -316,6 +316,7 @@ SPECIAL = {
     "neg": operators.neg,
     "pos": arithmetic.positive,
     "invert": _invert,
+    "contains": compare.contains,
     "getitem": index.getitem,
     "setitem": inplace.setitem,
     "delitem": _delete,

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from autokit import dtypes
+from autokit.dtypes import HALVES
 from autokit.ops.blocks import in_blocks, select
 from autokit.ops.complex_numbers import is_complex
 from autokit.ops.convert import cast
@@ -15,7 +16,7 @@ from autokit.ops.gpu.kernels import fused
 from autokit.ops.inplace import in_place
 from autokit.ops.names import Names
 from autokit.ops.operands import common_dtype, fitting, refuse_bools, taking_numbers
-from autokit.ops.operation import derivative, operation
+from autokit.ops.operation import derivative, on, operation
 from autokit.ops.operators import is_number, mul, plain_pow, plain_sub, refuse_zeros, taken
 from autokit.ops.recording import unchanged
 from autokit.tensor import Tensor
@@ -94,12 +95,27 @@ def _float_power_in_place(self: Tensor, exponent: Any) -> Tensor:
     return in_place(float_power)(self, exponent)
 
 
+@operation(
+    "· 2ⁿ",
+    "{a} · 2^{b}",
+    a=derivative("2^{b}", lambda g, b: on(plain_ldexp, g, b)),
+    mixed=True,
+    elementwise=True,
+    name="ldexp",
+)
+def plain_ldexp(a, b, /):
+    """``a`` with its exponent moved by the integers ``b``: right where 2^b alone is too large."""
+    wide = a.astype(np.float32 if a.dtype in HALVES else a.dtype, copy=False)
+    return np.ldexp(wide, np.clip(b, -4400, 4400).astype(np.int32)).astype(a.dtype, copy=False)
+
+
 def ldexp(input: Tensor, other: Tensor) -> Tensor:
     """``input · 2^other``."""
     require_tensor("ldexp", other)
     if is_whole(other) and not is_whole(input):
         if not is_complex(input):
             refuse_bools_in("ldexp_cpu_exp", other.array)
+            return plain_ldexp(input, other)
         other = cast(other, dtype=input.array.dtype)  # so that the power has the precision of the input
     return mul(input, plain_pow(2.0, other))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,21 @@ def gt(a, b, /):
 def ge(a, b, /):
     """Where ``a`` is not smaller."""
     return a >= b
+
+
+def contains(self: Tensor, value: Any) -> bool:
+    """Whether any element equals ``value``, a number or a tensor: ``value in x``.
+
+    Raises
+    ------
+    RuntimeError
+        If it is neither, or its shape does not fit.
+    """
+    if not isinstance(value, Tensor | Number):
+        raise RuntimeError(
+            f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(value)}."
+        )
+    return bool(eq(self, value).array.any())
 
 
 @operation("and", "{a} and {b}")

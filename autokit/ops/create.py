@@ -280,6 +280,7 @@ def legacy_array(data: tuple[Any, ...], dtype: Dtype = None) -> np.ndarray:
 
     ``dtype`` is that of ``FloatTensor(...)`` and its kin, which take no tensor of another one.
     """
+    data = tuple([int(each) if isinstance(each, np.integer) else each for each in data])
     if any(isinstance(each, list | tuple | str) for each in data[1:]) or (
         len(data) > 1 and not isinstance(data[0], int)
     ):
@@ -288,7 +289,7 @@ def legacy_array(data: tuple[Any, ...], dtype: Dtype = None) -> np.ndarray:
             f"({', '.join(type(each).__name__ for each in data)}): it takes sizes, or one sequence"
         )
     if len(data) == 1 and (isinstance(data[0], bool) or not isinstance(data[0], int | Size)):
-        if isinstance(data[0], float | bool):
+        if isinstance(data[0], float | bool | np.generic):
             raise TypeError(
                 f"new(): data must be a sequence (got {type(data[0]).__name__}); write tensor({data[0]}) for "
                 "a single number"
@@ -342,7 +343,27 @@ def from_numpy(array: Any) -> Tensor:
 def from_array(array: Any) -> Tensor:
     """:func:`from_numpy` for any array that may be a tensor's, without its warning."""
     _refuse_array(array)
-    return new_tensor(array.view(np.ndarray) if isinstance(array, np.ndarray) else array)
+    if not isinstance(array, np.ndarray):
+        return new_tensor(array)
+    base = array.base
+    if isinstance(base, np.ndarray) and base.nbytes != array.nbytes:
+        owner = np.asarray(_Memory(array))
+        return new_tensor(np.ndarray(array.shape, array.dtype, owner, 0, array.strides))
+    return new_tensor(array.view(np.ndarray))
+
+
+class _Memory:
+    """The memory of a part of an array, as a whole: to a tensor it begins there, as in PyTorch."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        low, high = np.lib.array_utils.byte_bounds(array)
+        self.array = array  # which keeps it
+        self.__array_interface__ = {
+            "shape": (high - low,),
+            "typestr": "|u1",
+            "data": (low, not array.flags.writeable),
+            "version": 3,
+        }
 
 
 def _refuse_array(array: Any) -> None:

@@ -350,10 +350,12 @@ def setitem(self: Tensor, index: Any, value: Any, fills: bool = False, made_by: 
         write(self.array, entries, value.array if isinstance(value, Tensor) else value)
     except IndexError as error:
         raise index_error(self, entries, error) from None
-    except (ValueError, RuntimeError) as error:
+    except (ValueError, RuntimeError, TypeError) as error:
         if isinstance(error, RuntimeError) and "could not broadcast" not in str(error):
             raise
         part = plain_getitem(self.detach(), index=entries).shape
+        if isinstance(error, TypeError) and not (isinstance(value, Tensor) and value.ndim > len(part)):
+            raise  # else NumPy took what has dimensions for a number
         raise RuntimeError(
             f"shape mismatch: value tensor of shape {list(value.shape)} cannot be broadcast to indexing "
             f"result of shape {list(part)}. {broadcast_message(value.shape, part)}"

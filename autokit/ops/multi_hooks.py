@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 
 from autokit.autograd.node import Hooks
 from autokit.autograd.watch import Watch
+from autokit.shown import by_type
 from autokit.tensor import Tensor
 
 
@@ -22,6 +23,8 @@ class register_multi_grad_hook:
         for the others; with ``mode="any"`` with the first one.
     mode : "all" or "any"
     """
+
+    __repr__ = by_type
 
     def __init__(self, tensors: Sequence[Tensor], fn: Callable[[Any], None], *, mode: str = "all") -> None:
         if mode not in ("all", "any"):

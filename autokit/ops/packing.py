@@ -15,6 +15,7 @@ from autokit.autograd.node import FREED, Node
 from autokit.autograd.saved import fetch_array
 from autokit.ops.direct import direct
 from autokit.ops.elementwise import plain_clone
+from autokit.shown import by_type
 from autokit.tensor import Literal, Tensor
 from autokit.thread_state import thread
 
@@ -170,6 +171,8 @@ class saved_tensors_hooks:
     >>> x.grad
     tensor([2.7183, 2.7183])
     """
+
+    __repr__ = by_type
 
     def __init__(self, pack_hook: PackHook, unpack_hook: UnpackHook) -> None:
         self.pack_hook = pack_hook

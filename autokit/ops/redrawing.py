@@ -126,7 +126,9 @@ def random_(self: Tensor, *ends: Any, generator: Generator = None, **named: Any)
             else np.iinfo(kind).max
         )
         high = min(int(largest), (1 << 63) - 1) + 1
-    low, high = checked_range(low, whole_number("random_", "to", high), kind)
+    else:
+        high = whole_number("random_", "to", high)
+    low, high = checked_range(low, high, kind)
     return _redraw(self, node, lambda shape: source.integers(low, high, shape, kind))
 
 

@@ -66,6 +66,14 @@ def _drawn_dtype(dtype: Any, out: Tensor | None) -> np.dtype:
     return out.array.dtype if out is not None and dtype is None else numpy_dtype(dtype)
 
 
+def _lies_otherwise(out: Tensor | None, shape: tuple[int, ...], kind: np.dtype) -> bool:
+    """Whether ``out`` is filled in another order than that of its indices: in that of its memory."""
+    if out is None or out._requires_grad:
+        return False
+    array = out.array
+    return array.shape == shape and array.dtype == kind and not array.flags.c_contiguous
+
+
 def rand(
     *sizes: Any,
     size: Any = None,
@@ -76,9 +84,11 @@ def rand(
     requires_grad: bool = False,
 ) -> Tensor:
     """Numbers drawn evenly from 0 to below 1; PyTorch's very numbers for the same seed."""
-    kind = _drawn_dtype(dtype, out)
+    kind, shape = _drawn_dtype(dtype, out), shape_of_sizes(sizes, size)
     refuse_dtype(kind, "check_uniform_bounds", dtypes.DIFFERENTIABLE)
-    array = in_pairs(source_of("rand", generator, device).uniform, shape_of_sizes(sizes, size), kind)
+    if _lies_otherwise(out, shape, kind):
+        return out.uniform_(generator=generator)  # type: ignore[union-attr]
+    array = in_pairs(source_of("rand", generator, device).uniform, shape, kind)
     made = finished(array, requires_grad, device)
     return made if out is None else write_out("rand", made, out)
 
@@ -93,9 +103,11 @@ def randn(
     requires_grad: bool = False,
 ) -> Tensor:
     """Numbers drawn from the normal distribution of mean 0 and variance 1; PyTorch's for the same seed."""
-    kind = _drawn_dtype(dtype, out)
+    kind, shape = _drawn_dtype(dtype, out), shape_of_sizes(sizes, size)
     refuse_dtype(kind, "normal_kernel_cpu", dtypes.DIFFERENTIABLE)
-    source, shape = source_of("randn", generator, device), shape_of_sizes(sizes, size)
+    if _lies_otherwise(out, shape, kind):
+        return out.normal_(generator=generator)  # type: ignore[union-attr]
+    source = source_of("randn", generator, device)
     array = source.normal(shape, kind) if kind.kind != "c" else _normal(source, shape, kind, 0.0, 1.0, True)
     made = finished(array, requires_grad, device)
     return made if out is None else write_out("randn", made, out)
@@ -167,7 +179,10 @@ def whole_number(function: str, argument: str, value: Any) -> int:
         return int(value.array.item())
     if isinstance(value, bool | float | str) or not hasattr(value, "__index__"):
         raise TypeError(f"{function}(): argument '{argument}' must be int, not {type(value).__name__}")
-    return value.__index__()
+    whole = value.__index__()
+    if not -(1 << 63) <= whole < 1 << 63:
+        raise ValueError(f"Overflow when unpacking long long: {argument}={whole} does not fit into int64")
+    return whole
 
 
 def checked_range(low: int, high: int, kind: np.dtype) -> tuple[int, int]:

@@ -121,6 +121,9 @@ class Generator:
         devices.module_for(self.device)
         self.manual_seed(_DEFAULT_SEED)
 
+    def __repr__(self) -> str:
+        return f"<torch.Generator on {self.device}, seed {self._seed}>"
+
     # ------------------------------------------------------------ where the stream stands
 
     def manual_seed(self, seed: int) -> Generator:
@@ -233,6 +236,8 @@ class Generator:
         offsets = self._long_words(size) if span >= _WIDE_RANGE else self._words(size).astype(np.uint64)
         if span < 1 << 64:
             offsets %= np.uint64(span)
+        else:
+            low = 0  # every int64: PyTorch takes the words as they are
         # Adding in uint64 wraps around exactly as two's complement does, so a negative low is fine.
         return (offsets + np.uint64(low % (1 << 64))).view(np.int64).astype(dtype, copy=False).reshape(shape)
 

@@ -242,3 +242,39 @@ def test_gradgradcheck_takes_as_many_random_numbers_as_pytorch():
         return float(T.rand(1))
 
     assert next_number(autokit) == next_number(torch)
+
+
+TOLD_OF_NOTHING = {
+    "fails": (lambda T, g: g * 2, False),
+    "makes something": (lambda T, g: T.ones(3, dtype=T.float64) if g is None else 2 * g, False),
+    "makes zeros": (lambda T, g: T.zeros(3, dtype=T.float64) if g is None else 2 * g, True),
+    "makes nothing": (lambda T, g: None if g is None else 2 * g, True),
+}
+
+
+@pytest.mark.parametrize("name", TOLD_OF_NOTHING)
+def test_a_function_that_wants_to_be_told_of_nothing_is(name: str):
+    require("torch")
+    import torch
+
+    backward, right = TOLD_OF_NOTHING[name]
+    for T in (autokit, torch):
+
+        class Double(T.autograd.Function):  # type: ignore[name-defined, misc]
+            @staticmethod
+            def forward(ctx: Any, x: Any) -> Any:
+                ctx.set_materialize_grads(False)
+                return x * 2
+
+            @staticmethod
+            def backward(ctx: Any, gradient: Any, T: Any = T) -> Any:
+                return backward(T, gradient)
+
+        x = T.tensor([1.0, -2.0, 0.5], dtype=T.float64, requires_grad=True)
+        assert T.autograd.gradcheck(Double.apply, x, check_undefined_grad=False)
+        for function in (Double.apply, lambda x: Double.apply(x).exp(), lambda x: Double.apply(x * 3)):
+            if right:
+                assert T.autograd.gradcheck(function, x)
+            else:
+                with pytest.raises((RuntimeError, TypeError)):
+                    T.autograd.gradcheck(function, x)

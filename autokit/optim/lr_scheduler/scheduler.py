@@ -8,6 +8,7 @@ from typing import Any
 
 from autokit.autograd.modes import no_grad
 from autokit.optim.optimizer import Optimizer, number_of
+from autokit.shown import by_type
 from autokit.tensor import Tensor
 
 Rate = float | Tensor
@@ -65,6 +66,8 @@ class LRScheduler:
     >>> scheduler.get_last_lr()
     [3.0]
     """
+
+    __repr__ = by_type
 
     _get_lr_called_within_step = False
     _is_initial = False

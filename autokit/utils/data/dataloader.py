@@ -9,6 +9,7 @@ from itertools import count, repeat
 from typing import TYPE_CHECKING, Any, Generic
 
 from autokit import cuda, random
+from autokit.shown import by_type
 from autokit.utils.data.collate import default_collate, default_convert
 from autokit.utils.data.dataset import IterableDataset, Sample
 from autokit.utils.data.fetch import fetcher
@@ -27,6 +28,8 @@ class Batches(map):  # type: ignore[type-arg]
     A ``map`` goes on after an exception, with the next batch, as PyTorch does;
     and no frame of its own keeps it, and with it the workers, in a traceback.
     """
+
+    __repr__ = by_type
 
     def __new__(cls, make: Callable[[Any], Any], each: Iterable[Any], loader: DataLoader[Any]) -> Batches:
         """The results of ``make`` of ``each``."""
@@ -105,6 +108,8 @@ class DataLoader(Generic[Sample]):
     >>> [batch.tolist() for batch in DataLoader(range(5), batch_size=2, num_workers=2)]
     [[0, 1], [2, 3], [4]]
     """
+
+    __repr__ = by_type
 
     _workers: Workers | None = None  # those that persist
     _promised: int | None = None  # what len() said of a stream

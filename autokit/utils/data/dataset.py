@@ -18,6 +18,7 @@ from typing import Any, Generic, TypeVar
 from autokit import random
 from autokit.ops.errors import way_to_a_tensor
 from autokit.ops.sampling import source_of
+from autokit.shown import by_type
 from autokit.tensor import Tensor
 
 Sample = TypeVar("Sample", covariant=True)
@@ -64,6 +65,8 @@ class Dataset(Generic[Sample]):
     >>> Squares()[3]
     (3, 9)
     """
+
+    __repr__ = by_type
 
     def __getitem__(self, index: Any) -> Sample:
         raise NotImplementedError(

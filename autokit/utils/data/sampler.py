@@ -13,6 +13,7 @@ import numpy as np
 
 from autokit import dtypes, random
 from autokit.ops import create, draws, sampling
+from autokit.shown import by_type
 
 Item = TypeVar("Item", covariant=True)
 
@@ -21,6 +22,8 @@ _DRAWN_AT_ONCE = 32  # how many indices PyTorch draws at a time with replacement
 
 class Sampler(Generic[Item]):
     """An order of indices; subclasses define ``__iter__`` and, where it is known, ``__len__``."""
+
+    __repr__ = by_type
 
     def __init__(self, data_source: Any = None) -> None:
         pass
