@@ -37,12 +37,28 @@ def _shared(native: str, plain: Callable[[Any, Any], Any]) -> Callable[[Any, Any
             into = np.empty(a.shape, a.dtype)
             if shared(native, (a.reshape(-1), b.reshape(-1), into.reshape(-1)), (0, 1, 2), BLOCK):
                 return into
+        if _is_one_number(a):  # the gradient of a sum
+            return _as_large(plain(a.flat[0], b), a)
         if _repeat(a, b):
             with as_they_lie(max(a.shape[-1], b.shape[-1])):
                 return plain(a, b)
         return plain(a, b)
 
     return apply
+
+
+def _negative(a: Any) -> Any:
+    return _as_large(np.negative(a.flat[0]), a) if _is_one_number(a) else np.negative(a)
+
+
+def _is_one_number(a: Any) -> bool:
+    """Whether ``a`` is large and one number, repeated, with which NumPy computes slowly."""
+    return a.size >= MANY and a.__class__ is np.ndarray and not any(a.strides)
+
+
+def _as_large(made: Any, a: Any) -> Any:
+    """``made`` from one number of ``a``, as if from all of them."""
+    return np.broadcast_to(made, a.shape) if made.size < a.size else made
 
 
 def _repeat(a: Any, b: Any) -> bool:
@@ -55,6 +71,7 @@ SHARED: dict[Any, Callable[..., Any]] = {
     np.subtract: _shared("native_arithmetic.subtract", np.subtract),
     np.multiply: _shared("native_arithmetic.multiply", np.multiply),
     np.divide: _shared("native_arithmetic.divide", np.divide),
+    np.negative: _negative,
 }
 """What computes the same as each function where arrays are large."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import numpy as np
@@ -148,3 +149,36 @@ def test_places_of_extremes_are_the_first_of_equals_and_of_nan(
     found = getattr(torch.from_numpy(a), name)(dim, keepdim).numpy()
     np.testing.assert_array_equal(found, getattr(a, name)(axis=dim, keepdims=keepdim))
     assert found.dtype == np.int64
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "-x",
+        "3 - x",
+        "x * 3",
+        "x / 7",
+        "x * y[:600, None]",
+        "y[:600] - x",
+        "x / y[:600]",
+        "(-x) + x * 2 - (-x)",
+        "-(x[0] * y[:1, None])",
+        "x + y[:600]",
+        "x * y.detach()[:600, None]",
+    ],
+)
+def test_the_gradient_of_a_large_sum_is_one_number_on_its_way_and_pytorchs_at_its_end(line: str):
+    require("torch")
+    numbers = np.random.RandomState(0).standard_normal((600, 600)).astype(np.float32)
+    found = []
+    for library in (torch, importlib.import_module("torch")):
+        x = library.from_numpy(numbers.copy()).requires_grad_()
+        y = library.from_numpy(np.abs(numbers).reshape(-1)[:600] + 1).requires_grad_()
+        z = eval(line)
+        z.sum().backward()
+        x.grad.add_(1)  # it is x's own memory
+        found.append([x.grad.numpy(), None if y.grad is None else y.grad.numpy()])
+    for mine, other in zip(*found):
+        assert (mine is None) == (other is None)
+        if mine is not None:
+            np.testing.assert_allclose(mine, other, rtol=1e-4, atol=1e-4)
