@@ -16,6 +16,7 @@ from autokit.autograd.engine import run_backward
 from autokit.autograd.modes import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 from autokit.autograd.node import Node
 from autokit.devices import made_beside, module_of
+from autokit.ops.ends import tensors_of, wanted
 from autokit.ops.errors import describe
 from autokit.ops.warn import warn
 from autokit.tensor import Tensor, new_tensor
@@ -86,14 +87,12 @@ def backward(
     """
     if create_graph:
         _warn_of_a_cycle()
-    outputs = _sequence(tensors)
+    outputs = tensors_of(tensors)
     begin = seeds(outputs, grad_tensors, create_graph)
     only = None
     if inputs is not None:
-        chosen = _sequence(inputs)
-        if not chosen:
-            raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
-        for tensor, given in zip(chosen, [inputs] if isinstance(inputs, _ONE) else inputs):
+        given_ones, chosen = wanted(inputs, "backward")
+        for tensor, given in zip(chosen, given_ones):
             if tensor is given:  # and no edge
                 tensor.retain_grad()
         only = [tensor._node or tensor for tensor in chosen]
@@ -168,7 +167,7 @@ def grad(
 
     Parameters
     ----------
-    outputs, inputs : tensor or sequence of tensors
+    outputs, inputs : tensor or sequence of tensors; of ``inputs`` a dict too, which makes one of gradients
     grad_outputs : optional
         The gradient to begin with for each output; 1 for single elements.
     retain_graph : bool, optional
@@ -204,9 +203,7 @@ def grad(
         )
     if thread.state.duals is not None and thread.state.duals.duals:
         create_graph = True  # tangents go along the graph
-    ends, sources = _sequence(outputs), _sequence(inputs)
-    if not sources:
-        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
+    ends, (_, sources) = tensors_of(outputs), wanted(inputs, "grad")
     if is_grads_batched:
         from autokit.func.batching import vmap
 
@@ -214,13 +211,9 @@ def grad(
             zeros = bool(materialize_grads or allow_unused)  # a vmap returns no None
             return grad(ends, sources, given, True, create_graph, materialize_grads=zeros)
 
-        return vmap(once)(*_sequence(grad_outputs))
+        return _named(inputs, vmap(once)(*tensors_of(grad_outputs)))
     begin = seeds(ends, grad_outputs, create_graph)
     for source in sources:
-        if not isinstance(source, Tensor):
-            raise RuntimeError(
-                f"all inputs have to be Tensors or GradientEdges, but got {type(source).__name__}"
-            )
         if not source._requires_grad:
             raise RuntimeError(
                 "One of the differentiated Tensors does not require grad: "
@@ -247,13 +240,11 @@ def grad(
             gradient = made_beside(np.zeros_like, source.array)
         as_it_is = gradient is None or isinstance(gradient, Tensor)
         gradients.append(gradient if as_it_is else new_tensor(gradient))
-    return tuple(gradients)
+    return _named(inputs, tuple(gradients))
 
 
-def _sequence(given: Any) -> list[Tensor]:
-    """The tensors that are given, one or several; one that stands there for each gradient edge."""
-    each = [given] if isinstance(given, _ONE) else list(given)
-    return [one.stands_for() if isinstance(one, GradientEdge) else one for one in each]
+def _named(inputs: Any, gradients: tuple[Tensor | None, ...]) -> Any:
+    return dict(zip(inputs, gradients)) if isinstance(inputs, dict) else gradients
 
 
 _warned_of_a_cycle = False
@@ -285,7 +276,7 @@ def seeds(outputs: list[Tensor], given: Any, as_tensors: bool) -> list[Any]:
 
 def _seed(place: int, output: Tensor, seed: Any, as_tensor: bool) -> Any:
     if not isinstance(output, Tensor):
-        raise TypeError(f"backward() starts at tensors, and got {type(output).__name__}")
+        raise AssertionError(f"Expected output to be a torch.Tensor, but got {type(output).__name__}")
     node = output._node
     if not output._requires_grad or (node.__class__ is not Node and node is not None and not node.kind):
         raise RuntimeError(
@@ -327,6 +318,3 @@ def _seed(place: int, output: Tensor, seed: Any, as_tensor: bool) -> Any:
 
 
 from autokit.autograd import graph  # noqa: E402, F401 - needs the functions above
-from autokit.autograd.graph import GradientEdge  # noqa: E402
-
-_ONE = (Tensor, GradientEdge)

@@ -8,13 +8,10 @@ in ``ops.multi_hooks``.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
-
-import numpy as np
 
 from autokit import missing
 from autokit.autograd.node import Node
-from autokit.ops.ends import accumulator
+from autokit.ops.ends import GradientEdge, accumulator
 from autokit.ops.inplace import mark_changed
 from autokit.ops.multi_hooks import register_multi_grad_hook
 from autokit.ops.packing import (
@@ -23,7 +20,7 @@ from autokit.ops.packing import (
     save_on_cpu,
     saved_tensors_hooks,
 )
-from autokit.tensor import Tensor, new_tensor
+from autokit.tensor import Tensor
 
 __getattr__ = missing.names_of("torch.autograd.graph")
 
@@ -38,30 +35,6 @@ __all__ = [
     "save_on_cpu",
     "saved_tensors_hooks",
 ]
-
-
-class GradientEdge(NamedTuple):
-    """A place of the graph that a gradient passes: a node, and which of its results.
-
-    :func:`autokit.autograd.grad` and :func:`autokit.autograd.backward` take it in place of a tensor.
-    """
-
-    node: Any
-    output_nr: int
-    ownership_token: Any = None
-
-    def stands_for(self) -> Tensor:
-        """The leaf that it is of, or a tensor at its node."""
-        if not isinstance(self.node, Node):
-            return self.node.variable
-        node: Any = self.node
-        if node.dtype is None:  # of several results
-            node = node._nodes[self.output_nr]()
-        known = node.result()
-        if known is None:  # its elements are not needed
-            known = new_tensor(np.broadcast_to(np.zeros((), node.dtype), node.shape))
-            known._node, known._requires_grad = node, True
-        return known
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:

@@ -1,15 +1,18 @@
-"""The ends of a graph as a program looks at them: leaves, and what kind of gradients arrive at a node."""
+"""The ends of a graph as a program looks at them: leaves, gradient edges, and what arrives at a node."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 from weakref import ref
+
+import numpy as np
 
 from autokit.autograd.node import Hooks, Node
 from autokit.devices import device, device_of
 from autokit.dtypes import BY_NUMPY
 from autokit.size import Size
-from autokit.tensor import Tensor
+from autokit.tensor import Tensor, new_tensor
 
 
 class AccumulateGrad:
@@ -88,3 +91,60 @@ def _device_behind(node: Any) -> Any:
             return device_of(array)
         waiting += [source for source in place.sources if source is not None]
     return device("cpu")
+
+
+class GradientEdge(NamedTuple):
+    """A place of the graph that a gradient passes: a node, and which of its results.
+
+    :func:`autokit.autograd.grad` and :func:`autokit.autograd.backward` take it in place of a tensor.
+    """
+
+    node: Any
+    output_nr: int
+    ownership_token: Any = None
+
+    def stands_for(self) -> Tensor:
+        """The leaf that it is of, or a tensor at its node."""
+        if not isinstance(self.node, Node):
+            return self.node.variable
+        node: Any = self.node
+        if node.dtype is None:  # of several results
+            node = node._nodes[self.output_nr]()
+        known = node.result()
+        if known is None:  # its elements are not needed
+            known = new_tensor(np.broadcast_to(np.zeros((), node.dtype), node.shape))
+            known._node, known._requires_grad = node, True
+        return known
+
+
+def tensors_of(given: Any) -> list[Tensor]:
+    """The tensors that are given, one or several; one that stands there for each gradient edge."""
+    each = [given] if isinstance(given, Tensor | GradientEdge) else list(given)
+    return [one.stands_for() if isinstance(one, GradientEdge) else one for one in each]
+
+
+def wanted(given: Any, function: str) -> tuple[list[Any], list[Tensor]]:
+    """What gradients are wanted of, as it is given and as tensors: one, several, or the values of a dict.
+
+    Raises
+    ------
+    RuntimeError
+        If there is none, or one is neither a tensor nor a gradient edge.
+    TypeError
+        If it is no sequence, or a mapping that is no dict.
+    """
+    if isinstance(given, Mapping):
+        if type(given) is not dict:
+            raise TypeError(
+                f"`inputs` argument to `{function}()` must be a dict, not {type(given).__name__}."
+            )
+        given = given.values()
+    each = [given] if isinstance(given, Tensor | GradientEdge) else list(given)
+    if not each:
+        raise RuntimeError(f"`inputs` argument to `{function}()` cannot be empty.")
+    for one in each:
+        if not isinstance(one, Tensor | GradientEdge):
+            raise RuntimeError(
+                f"all inputs have to be Tensors or GradientEdges, but got {type(one).__name__}"
+            )
+    return each, tensors_of(each)

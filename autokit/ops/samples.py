@@ -270,6 +270,9 @@ def recovered(
     """
     if hasattr(error, "came_late"):  # it is of another operation
         raise error
+    if isinstance(error, RuntimeWarning):  # a program's filter made an error of NumPy's warning
+        with np.errstate(all="ignore"):
+            return function(*operands, **settings)
     level = newest([*[_array(operand) for operand in operands], *settings.values()])
     if level is None:
         moved = on_one_device(operation, operands)

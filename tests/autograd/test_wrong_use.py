@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib
+from collections import OrderedDict
 from typing import Any
 
 import pytest
 
+import autokit
 from tests.libraries import on_each, pytorch
 from tests.ops.beside import refusals
 
@@ -161,3 +163,34 @@ def test_a_hook_after_accumulation_may_return_the_leaf_itself():
         return [float(each) for each in x]
 
     assert stepped(autokit) == stepped(pytorch())
+
+
+NAMED_INPUTS = {
+    "all": lambda T, x, w: T.autograd.grad((x * w).sum(), {"a": x, "b": w}),
+    "unused": lambda T, x, w: T.autograd.grad(x.sum(), {"a": x, "b": w}, allow_unused=True),
+    "zeros": lambda T, x, w: T.autograd.grad(x.sum(), {"b": w}, materialize_grads=True),
+    "many": lambda T, x, w: T.autograd.grad(x * w, {"a": x}, T.eye(2), is_grads_batched=True),
+    "backward": lambda T, x, w: (x * w).sum().backward(inputs={"b": w}),
+    "none at all": lambda T, x, w: T.autograd.grad(x.sum(), {}),
+    "a missing one": lambda T, x, w: T.autograd.grad(x.sum(), {"b": w}),
+    "a number among them": lambda T, x, w: T.autograd.grad(x.sum(), {"a": x, "b": 3}),
+    "another mapping": lambda T, x, w: T.autograd.grad(x.sum(), OrderedDict(a=x)),
+    "a word": lambda T, x, w: x.sum().backward(inputs="a"),
+    "a number": lambda T, x, w: x.sum().backward(inputs=[1]),
+    "nothing": lambda T, x, w: x.sum().backward(inputs=[None]),
+    "a word to begin at": lambda T, x, w: T.autograd.grad("a", x),
+    "a number to begin at": lambda T, x, w: T.autograd.backward([3]),
+}
+
+
+@pytest.mark.parametrize("name", NAMED_INPUTS)
+def test_inputs_may_have_names(name: str):
+    def told(T: Any) -> Any:
+        x, w = T.tensor([1.0, 2.0], requires_grad=True), T.tensor([3.0, 4.0], requires_grad=True)
+        try:
+            found = NAMED_INPUTS[name](T, x, w)
+        except Exception as error:
+            return type(error), str(error)[:36]
+        return repr(found), repr(x.grad), repr(w.grad)
+
+    assert told(autokit) == told(pytorch())

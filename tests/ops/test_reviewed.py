@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,17 @@ def test_ldexp_is_one_operation_with_the_power_as_its_derivative():
     assert x.grad.tolist() == [2.0**100, 0.5]  # PyTorch's is 0: it takes the power among integers
 
 
+def test_infinities_and_nan_come_in_silence_where_a_program_makes_errors_of_warnings():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        x = autokit.tensor([0.0, -1.0, 1e38])
+        y = x.clone().requires_grad_()
+        for made in (x.log(), x * 1e38, x / 0, x.sqrt(), x % 0, x.std(), (y * y).exp(), x.mul_(10)):
+            assert not made.isfinite().all()
+        assert autokit.vmap(autokit.log)(autokit.zeros(2)).tolist() == [-INF, -INF]
+
+
+INF = float("inf")
 PARTS = {
     "rows": lambda a: a[1:],
     "columns": lambda a: a[:, 2:],
