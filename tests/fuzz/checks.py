@@ -186,9 +186,9 @@ class _Forward:
         self.learning = [n for n, end in enumerate(ends) if end.requires_grad]
         self.weights = [random_seed(n, ends[place]) for n, place in enumerate(self.learning)]
         self.names = names_for(torch)
-        self.tensors = {name: eval(as_float64(source), self.names) for name, source in call.tensors.items()}
+        self.tensors = {name: eval(as_float64(each), self.names) for name, each in call.tensors.items()}
         self.of_halves = "float16" in str(call)
-        self.expression = compile(as_float64(call.expression), "<call>", "eval")
+        self.expression = compile(as_float64(call.expression, rounded=False), "<call>", "eval")
 
     def terms(self, changed: str, place: int, step: float) -> np.ndarray:
         """The elements of all results, where one element of an operand is changed by ``step``."""

@@ -8,15 +8,25 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable
+from functools import partial
 
 
-def as_float64(source: str) -> str:
-    """The numbers as they were rounded, in float64."""
+def as_float64(source: str, rounded: bool = True) -> str:
+    """The numbers in float64, as they were rounded; those that the call itself converts not unless asked."""
     learns = ".requires_grad_(True)" * ("requires_grad=True" in source)
     wide = "complex128" if "complex" in source else "float64"
     if source.startswith(MAKES_TENSORS) and re.search(r"dtype=T\.(float(16|32)|complex64)", source):
         return source.replace(", requires_grad=True", "") + f".to(T.{wide})" + learns
-    return re.sub(r"T\.float(16|32)", "T.float64", source).replace("T.complex64", "T.complex128")
+    return re.sub(r"(\.to\()?T\.(float16|float32|complex64)\b(?(1)\))", partial(_wider, rounded), source)
+
+
+def _wider(rounded: bool, found: re.Match[str]) -> str:
+    """The wider dtype; of a conversion, one to that, after it or instead of it."""
+    converts, dtype = found.groups()
+    wide = "T.complex128" if dtype == "complex64" else "T.float64"
+    if converts is None:
+        return wide
+    return f".to(T.{dtype}).to({wide})" if rounded else f".to({wide})"
 
 
 def as_int64(source: str) -> str:
