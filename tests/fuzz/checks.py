@@ -380,12 +380,6 @@ def _unsorted(_: str, call: Call) -> bool:
     return any(bool((np.diff(each) < 0).any() or np.isnan(each).any()) for each in rows)
 
 
-def _unsorted_bins(_: str, call: Call) -> bool:
-    by_place, by_name = _arguments(call)
-    bins = by_name["bins"] if "bins" in by_name else by_place[1]
-    return isinstance(bins, torch.Tensor) and bool((np.diff(numbers(bins)) < 0).any())
-
-
 def _signs(_: str, call: Call) -> bool:
     theirs, ours = run(torch, call), run(autokit, call)
     if ours.error or theirs.error:
@@ -618,7 +612,6 @@ CHECKS: dict[str, Callable[[str, Call], bool]] = {
     "unstable": _unstable,
     "deficient": _only_of(_deficient),
     "unsorted": _unsorted,
-    "unsorted bins": _unsorted_bins,
     "repeats": _repeats,
     "as near": _as_near,
     **LIMITS,
