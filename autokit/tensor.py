@@ -51,12 +51,12 @@ class Tensor:
     __hash__ = object.__hash__  # by identity: == compares the elements
 
     def __init__(self, *data: Any, device: Any = None) -> None:
-        from autokit.ops.create import legacy_array
+        from autokit.ops.shape import legacy_tensor
 
-        self.array = legacy_array(data)
-        self._node = self._grad = None
-        self._storage = None if _storage_of_new is None else _storage_of_new()
-        self._requires_grad = False
+        made = legacy_tensor(data)
+        self.array, self._storage = made.array, made._storage
+        self._node, self._grad, self._requires_grad = made._node, None, made._requires_grad
+        self.__dict__.update(made.__dict__)
 
     if TYPE_CHECKING:  # methods and operators are bound by autokit.ops
 

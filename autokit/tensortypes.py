@@ -11,8 +11,8 @@ from typing import Any
 
 from autokit import dtypes
 from autokit.devices import device
-from autokit.ops.create import legacy_array
-from autokit.tensor import Tensor, new_tensor
+from autokit.ops.shape import legacy_tensor
+from autokit.tensor import Tensor
 
 
 class tensortype(type):
@@ -32,7 +32,7 @@ class tensortype(type):
                 f"legacy constructor expects device type: cpu but device type: {_device(device).type} was "
                 "passed; write torch.tensor(data, dtype=..., device=...)"
             )
-        return new_tensor(legacy_array(data, cls.dtype))
+        return legacy_tensor(data, cls.dtype)
 
     def __repr__(cls) -> str:
         return f"<class 'torch.{cls.__name__}'>"

@@ -288,3 +288,23 @@ else:
     raise SystemExit("no error")
 """
     assert printed_by(program) == ""
+
+
+@pytest.mark.parametrize("make", ["T.Tensor(x)", "T.FloatTensor(x)", "Own(x)"])
+@pytest.mark.parametrize("given", ["leaf", "leaf * 2", "leaf.detach()", "T.nn.Parameter(leaf.detach())"])
+def test_a_tensor_of_a_tensor_is_a_view_of_it(given: str, make: str):
+    found = []
+    for T in (autokit, torch):
+        leaf = T.tensor([1.0, 2.0], requires_grad=True)
+        x = eval(given, {"leaf": leaf, "T": T})
+        made = eval(make, {"T": T, "x": x, "Own": type("Own", (T.Tensor,), {})})
+        facts: list[Any] = [made.requires_grad, made.is_leaf, made._is_view(), type(made).__name__]
+        facts.append(made.grad_fn and made.grad_fn.name())
+        if made.requires_grad:
+            made.pow(2).sum().backward()
+            facts.append([each.grad.tolist() for each in (leaf, x) if each.is_leaf and each.grad is not None])
+        with T.no_grad():
+            made += 1
+        facts.append([made.tolist(), x.tolist(), x._version])
+        found.append(facts)
+    assert found[0] == found[1]

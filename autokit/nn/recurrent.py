@@ -14,7 +14,7 @@ from autokit.nn.parameter import Parameter
 from autokit.nn.recurrent_cells import Drawn, GRUCell, LSTMCell, RNNCell, RNNCellBase, run_layer
 from autokit.nn.utils.rnn import PackedSequence
 from autokit.ops.join import cat, stack
-from autokit.ops.recurrent import GATES
+from autokit.ops.recurrent import GATES, plain_sequences
 from autokit.tensor import Tensor, new_tensor
 
 __all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNBase", "RNNCell", "RNNCellBase"]
@@ -117,6 +117,8 @@ class RNNBase(Drawn):
         if packed is not None:
             rows, sizes = packed.data, tuple(packed.batch_sizes.tolist())
             self._check_input(rows, 2)
+            if self.mode == "LSTM" and hx is not None:
+                _require_pair(hx)
             hx = self._each(hx, lambda state: _in_order(state, packed.sorted_indices))
         else:
             if input.dim() not in (2, 3):
@@ -141,13 +143,21 @@ class RNNBase(Drawn):
         if packed is not None:
             last = self._each(last, lambda state: _in_order(state, packed.unsorted_indices))
             return PackedSequence(rows, *packed[1:]), last
-        out = rows.reshape(times, batch, rows.shape[1])
-        if self.batch_first:
-            out = out.transpose(0, 1)
+        size = (times, batch, rows.shape[1])
+        out = plain_sequences(rows, size=size, batch_first=self.batch_first, made_by=self._made_by(rows))
         if not batched:
             out = out.squeeze(0 if self.batch_first else 1)
             last = self._each(last, lambda state: state.squeeze(1))
         return out, last
+
+    def _made_by(self, rows: Tensor) -> str:
+        """What PyTorch calls the node of the output."""
+        if self.batch_first:
+            return "TransposeBackward0" if self.mode == "LSTM" else "TransposeBackward1"
+        if self.bidirectional:
+            return "CatBackward0"
+        plain = self.mode != "LSTM" or self.proj_size or rows.array.dtype == np.float64
+        return "StackBackward0" if plain else "MkldnnRnnLayerBackward0"
 
     def _layers(
         self, rows: Tensor, sizes: tuple[int, ...], h: Tensor, c: Tensor | None
@@ -218,9 +228,11 @@ class RNNBase(Drawn):
     def _check_states_dimensions(self, hx: Any, batched: bool) -> None:
         if hx is None:
             return
-        states = tuple(hx) if self.mode == "LSTM" else (hx,)
+        states = _first_two(hx) if self.mode == "LSTM" else (hx,)
         wanted = 3 if batched else 2
         if all(state.dim() == wanted for state in states):
+            if self.mode == "LSTM":
+                _require_pair(hx)
             return
         kind = "batched 3-D" if batched else "unbatched 2-D"
         if len(states) == 2:
@@ -240,6 +252,31 @@ class RNNBase(Drawn):
             f"{name}={getattr(self, name)}" for name, value in usual.items() if getattr(self, name) != value
         ]
         return ", ".join([f"{self.input_size}, {self.hidden_size}", *changed])
+
+
+_PAIR = "the states of an LSTM are a pair (h, c)"
+
+
+def _first_two(states: Any) -> tuple[Any, ...]:
+    """The states of an LSTM, of which PyTorch looks at two, also where a tensor stands for them."""
+    found = tuple(states)
+    if len(found) < 2:
+        raise IndexError(f"index 1 is out of bounds for dimension 0 with size {len(found)}: {_PAIR}")
+    return found[:2]
+
+
+def _require_pair(states: Any) -> None:
+    if not isinstance(states, tuple | list):
+        raise TypeError(
+            f"lstm(): argument 'hx' must be tuple of Tensors, not {type(states).__name__}: {_PAIR}"
+        )
+    for place, state in enumerate(states):
+        if not isinstance(state, Tensor):
+            raise TypeError(
+                f"expected Tensor as element {place} in argument 2, but got {type(state).__name__}"
+            )
+    if len(states) != 2:
+        raise RuntimeError(f"lstm expects two hidden states: {_PAIR}, and here are {len(states)}")
 
 
 def _in_order(state: Tensor, order: Tensor | None) -> Tensor:

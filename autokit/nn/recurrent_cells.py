@@ -16,6 +16,7 @@ from autokit.ops.direct import direct
 from autokit.ops.index import zero_like
 from autokit.ops.join import cat
 from autokit.ops.recurrent import recurrence, walk
+from autokit.ops.shape import plain_narrow
 from autokit.tensor import Tensor, new_tensor
 from autokit.thread_state import thread
 
@@ -62,8 +63,21 @@ def run_layer(
         settings["kept"] = {}
     result = direct(recurrence, operands, settings)
     count, batch = sum(sizes), h.shape[0]
-    last = result[count : count + batch]
-    return result[:count], last, None if c is None else result[count + batch :]
+    of_states, of_cells = _MADE_BY[kind] if one_step else ("CatBackward0", "SliceBackward0")
+    states = plain_narrow(result, dim=0, start=0, length=count, made_by="CatBackward0")
+    last = plain_narrow(result, dim=0, start=count, length=batch, made_by=of_states)
+    if c is None:
+        return states, last, None
+    return states, last, plain_narrow(result, dim=0, start=count + batch, length=batch, made_by=of_cells)
+
+
+_MADE_BY = {
+    "LSTM": ("MulBackward0", "AddBackward0"),
+    "GRU": ("AddBackward0", ""),
+    "RNN_TANH": ("TanhBackward0", ""),
+    "RNN_RELU": ("ReluBackward0", ""),
+}
+"""What PyTorch calls the nodes of a cell's state and of LSTM's cells."""
 
 
 class RNNCellBase(Drawn):
@@ -186,8 +200,15 @@ class LSTMCell(RNNCellBase):
 
     def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
         """The next state and cells, from an input and those before, which are 0 by default."""
-        h, c = self._advance("LSTM", input, (None, None) if hx is None else tuple(hx))
-        return h, c
+        if hx is None:
+            return self._advance("LSTM", input, (None, None))  # type: ignore[return-value]
+        states = tuple(hx)
+        known = input.dim() in (1, 2) and all(state.dim() in (1, 2) for state in states)
+        if isinstance(hx, Tensor) and known:
+            raise TypeError("lstm_cell(): argument 'hx' must be tuple of Tensors, not Tensor: give (h, c)")
+        if len(states) != 2 and not isinstance(hx, Tensor):
+            raise RuntimeError(f"lstm_cell expects two hidden states, (h, c), and not {len(states)}")
+        return self._advance("LSTM", input, states)  # type: ignore[return-value]
 
 
 class GRUCell(RNNCellBase):

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from autokit.devices import on_a_gpu
+from autokit.dtypes import BY_NUMPY
 from autokit.ops import FAMILIES
 from autokit.ops.create import as_tensor
 from autokit.ops.inplace import mark_changed, refuse_change
@@ -47,7 +48,7 @@ def array_ufunc(self: Tensor, ufunc: Any, method: str, *inputs: Any, **settings:
     """NEP 13: NumPy met a tensor in a ufunc."""
     function = KNOWN.get(ufunc)
     if function is not None and method == "__call__" and not settings:
-        return function(*map(_as_tensors, inputs))
+        return function(*_of_one_dtype(ufunc, list(map(_as_tensors, inputs))))
     outs = settings.pop("out", ())
     for out in outs:
         if isinstance(out, Tensor):
@@ -69,8 +70,18 @@ def array_function(self: Tensor, function: Any, types: Any, arguments: Any, sett
     """NEP 18: NumPy met a tensor in another of its functions."""
     known = KNOWN.get(function)
     if known is not None:
-        return known(*map(_as_tensors, arguments), **settings)
+        return known(*_of_one_dtype(function, list(map(_as_tensors, arguments))), **settings)
     return function(*_arrays(arguments, function), **_arrays(settings, function))
+
+
+def _of_one_dtype(function: Any, factors: list[Any]) -> list[Any]:
+    """The factors of NumPy's products in the dtype that NumPy gives the result: ours take one dtype alone."""
+    if function in (np.matmul, np.dot):
+        kinds = {each.array.dtype for each in factors if isinstance(each, Tensor)}
+        if len(kinds) > 1:
+            dtype = BY_NUMPY[np.result_type(*kinds)]
+            return [each.to(dtype) if isinstance(each, Tensor) else each for each in factors]
+    return factors
 
 
 def _as_tensors(value: Any) -> Any:

@@ -164,3 +164,19 @@ def recurrence(given, h, c, weight, bias, /, sizes, backwards, kind, kept=None):
     back (:mod:`autokit.ops.recurrent_arrays`).
     """
     return scan(given, h, c, weight, bias, sizes, backwards, kind)
+
+
+@operation(
+    "shape",
+    "{a}, by times",
+    a=derivative(
+        "1", lambda g, shape, batch_first: (np.swapaxes(g, 0, 1) if batch_first else g).reshape(shape)
+    ),
+    view=True,
+    name="sequences",
+    backward=lambda node: node.settings["made_by"],
+)
+def plain_sequences(a, /, size, batch_first, made_by):
+    """What a layer returns: its states in the shape ``size``, times before batch unless ``batch_first``."""
+    whole = a.reshape(size)
+    return np.swapaxes(whole, 0, 1) if batch_first else whole

@@ -13,12 +13,13 @@ import numpy as np
 
 from autokit.autograd.node import Node
 from autokit.ops.blocks import copy_into
+from autokit.ops.create import legacy_array
 from autokit.ops.dims import one_dim, place_of, places_of, sizes_of, whole
 from autokit.ops.errors import describe, require_tensor
 from autokit.ops.index import spread_out
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
-from autokit.ops.recording import share_storage
+from autokit.ops.recording import share_storage, unchanged
 from autokit.ops.strides import strided
 from autokit.ops.warn import warn
 from autokit.tensor import Tensor, new_tensor
@@ -234,6 +235,21 @@ def unsqueeze(a, /, dim):
     if a.flags.c_contiguous:
         return a.reshape(shape)
     return strided(a, shape, (*a.strides[:place], step, *a.strides[place:]))
+
+
+# ---------------------------------------------------------------- the same again
+
+
+@operation("=", "{a}", a=derivative("1", unchanged), view=True, name="alias")
+def plain_alias(a, /):
+    """What ``Tensor(...)`` makes of a tensor."""
+    return a[...]
+
+
+def legacy_tensor(data: tuple[Any, ...], dtype: Any = None) -> Tensor:
+    """What ``Tensor(...)`` makes: of sizes or a sequence a new tensor, of a tensor a view of it."""
+    array = legacy_array(data, dtype)
+    return plain_alias(data[0]) if len(data) == 1 and isinstance(data[0], Tensor) else new_tensor(array)
 
 
 # ---------------------------------------------------------------- another order

@@ -123,6 +123,47 @@ def test_cells(cell: str, batch: tuple[int, ...]):
         assert_close(our.grad, their.grad, "", 1e-4, 1e-5)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("layer", [
+    f"{kind}(4, 3, {settings})" for kind in ("RNN", "GRU", "LSTM")
+    for settings in ("", "batch_first=True", "bidirectional=True", "num_layers=2, bias=False")
+] + ["LSTM(4, 3, proj_size=2)", "RNNCell(4, 3, nonlinearity='relu')", *CELLS])  # fmt: skip
+def test_the_nodes_of_results_have_pytorchs_names(layer: str, dtype: str):
+    require("torch")
+    import torch
+
+    names = []
+    for library in (ak, torch):
+        module = eval(f"nn.{layer}", {"nn": library.nn}).to(getattr(library, dtype))
+        x = library.ones(2, 3, 4, dtype=getattr(library, dtype))
+        names.append([each.grad_fn.name() for each in flat(module(x[0] if "Cell" in layer else x))])
+    assert names[0] == names[1]
+
+
+@pytest.mark.parametrize("kind", ["LSTM", "LSTMCell"])
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("states", [
+    "h", "h[0]", "T.cat([h, h])", "T.stack([h, h])", "(h,)", "(h, h, h)", "(h, None)", "3", "[h, h]",
+])  # fmt: skip
+def test_states_that_are_no_pair_are_refused_as_by_pytorch(states: str, packed: bool, kind: str):
+    require("torch")
+    import torch
+
+    raised = []
+    for T in (ak, torch):
+        x, h = T.ones(3, 2, 4), T.zeros(1, 2, 3)
+        if kind == "LSTMCell":
+            x, h = x[0], h[0]
+        elif packed:
+            x = T.nn.utils.rnn.pack_padded_sequence(x, [3, 2])
+        try:
+            getattr(T.nn, kind)(4, 3)(x, eval(states, {"T": T, "h": h}))
+            raised.append(None)
+        except Exception as error:
+            raised.append(type(error))
+    assert raised[0] is raised[1]
+
+
 @pytest.mark.parametrize("layer", [
     "RNN(3, 2)", "RNN(3, 2, nonlinearity='relu', bias=False)", "LSTM(3, 2)", "GRU(3, 2)",
     "GRU(3, 2, bidirectional=True)",

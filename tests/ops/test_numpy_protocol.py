@@ -137,6 +137,22 @@ def test_operators_with_an_array_on_either_side_give_tensors(symbol: str):
         )
 
 
+@pytest.mark.parametrize("program", ["x @ n", "m @ M", "m @ n", "i @ n", "np.dot(n, x)", "np.matmul(M, m)"])
+def test_a_product_with_an_array_of_another_dtype_has_numpys_dtype(program: str):
+    require("torch")
+    import torch as pytorch
+
+    found = []
+    for T in (torch, pytorch):
+        names = {"x": T.tensor([1.0, 2.0]), "m": T.ones(2, 2), "i": T.tensor([0, 1]), "np": np}
+        made = eval(program, {**names, "n": np.array([1.0, 3.0]), "M": np.eye(2)})
+        found.append((np.asarray(made).dtype, np.asarray(made).tolist()))
+    assert found[0] == found[1]
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    (x @ np.array([1.0, 3.0])).backward()
+    assert x.grad.dtype == torch.float32 and x.grad.tolist() == [1.0, 3.0]
+
+
 def test_gradients_flow_through_numpys_functions():
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     (np.ones(2) * np.exp(x) + np.float64(2.0) * x).sum().backward()
