@@ -68,7 +68,7 @@ class device:
         return self.type if self.index is None else f"{self.type}:{self.index}"
 
     def __eq__(self, other: object) -> bool:
-        return str(self) == str(other) if isinstance(other, str | device) else NotImplemented
+        return str(self) == str(other) if isinstance(other, device) else NotImplemented
 
     def __hash__(self) -> int:
         return hash(str(self))

@@ -25,6 +25,13 @@ def test_an_unknown_device_is_refused(wrong: str):
         torch.device(wrong)
 
 
+def test_a_device_equals_no_text():
+    # As in PyTorch: `x.device == "cpu"` is a mistake that no branch may hide.
+    cpu = torch.device("cpu")
+    assert cpu != "cpu" and cpu not in ("cpu", "cuda") and {"cpu": 1}.get(cpu) is None
+    assert cpu == torch.device("cpu") and str(cpu) == "cpu" and cpu.type == "cpu"
+
+
 def test_a_tensor_is_on_the_cpu():
     x = torch.ones(2, device="cpu")
     assert x.device == torch.device("cpu") and not x.is_cuda and x.cpu() is x and x.to("cpu") is x

@@ -69,9 +69,9 @@ def __getattr__(name: str) -> Any:
 def _share(tensor: Tensor, data: Any) -> None:
     """Make ``tensor`` a leaf that holds the memory of ``data``."""
     if data is not None and not isinstance(data, Tensor):
-        raise TypeError(
-            f"{type(tensor).__name__} is made from a tensor, not from {type(data).__name__}: "
-            "put torch.tensor(...) around it"
+        raise AttributeError(
+            f"'{type(data).__name__}' object has no attribute 'detach': {type(tensor).__name__} is made from "
+            "a tensor; put torch.tensor(...) around it"
         )
     tensor._node = tensor._grad = None
     tensor._requires_grad = False

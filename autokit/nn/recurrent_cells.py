@@ -198,8 +198,8 @@ class LSTMCell(RNNCellBase):
     ) -> None:
         super().__init__(input_size, hidden_size, bias, 4, device, dtype)
 
-    def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
-        """The next state and cells, from an input and those before, which are 0 by default."""
+    def forward(self, input: Tensor, hx: Any = None) -> tuple[Tensor, Tensor]:
+        """The next state and cells, from an input and the pair of those before, which are 0 by default."""
         if hx is None:
             return self._advance("LSTM", input, (None, None))  # type: ignore[return-value]
         states = tuple(hx)

@@ -84,7 +84,7 @@ def rand(
     requires_grad: bool = False,
 ) -> Tensor:
     """Numbers drawn evenly from 0 to below 1; PyTorch's very numbers for the same seed."""
-    kind, shape = _drawn_dtype(dtype, out), shape_of_sizes(sizes, size)
+    kind, shape = _drawn_dtype(dtype, out), shape_of_sizes(sizes, size, "rand")
     refuse_dtype(kind, "check_uniform_bounds", dtypes.DIFFERENTIABLE)
     if _lies_otherwise(out, shape, kind):
         return out.uniform_(generator=generator)  # type: ignore[union-attr]
@@ -103,7 +103,7 @@ def randn(
     requires_grad: bool = False,
 ) -> Tensor:
     """Numbers drawn from the normal distribution of mean 0 and variance 1; PyTorch's for the same seed."""
-    kind, shape = _drawn_dtype(dtype, out), shape_of_sizes(sizes, size)
+    kind, shape = _drawn_dtype(dtype, out), shape_of_sizes(sizes, size, "randn")
     refuse_dtype(kind, "normal_kernel_cpu", dtypes.DIFFERENTIABLE)
     if _lies_otherwise(out, shape, kind):
         return out.normal_(generator=generator)  # type: ignore[union-attr]
@@ -142,7 +142,9 @@ def randint(
     low, high = whole_number("randint", "low", low), whole_number("randint", "high", high)
     kind = np.dtype(np.int64) if dtype is None else numpy_dtype(dtype)
     low, high = checked_range(low, high, kind)
-    array = source_of("randint", generator, device).integers(low, high, shape_of_sizes((size,)), kind)
+    array = source_of("randint", generator, device).integers(
+        low, high, shape_of_sizes((size,), None, "randint"), kind
+    )
     return finished(array, requires_grad, device)
 
 

@@ -327,6 +327,10 @@ def _error(
         if each not in known and each not in ELSEWHERE and SPELLINGS.get(each) not in known:
             return unknown_keyword(called, each, list(known))
     count = len(arguments) + len(settings)
+    for form in ways:
+        rest = next((parameter for parameter in form if parameter.rest), None)
+        if rest is not None and arguments and all(_fits(rest, each) for each in arguments):
+            return TypeError(misfit(form, called, arguments, settings))  # the sizes are right, one by one
     ways = [form for form in ways if not any(each.rest for each in form) or count > len(form)] or ways
     wrong = [misfit(form, called, arguments, settings) for form in ways if _takes(form, count)]
     if len(wrong) == 1 or len(ways) == 1:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import autokit
@@ -135,6 +136,18 @@ def test_numpys_keywords_are_known_in_nn_functional():
     y = x(autokit)
     for _ in range(2):  # types that were good once are remembered
         assert autokit.nn.functional.softmax(y, axis=0).equal(y.softmax(0))
+
+
+@pytest.mark.parametrize("call", ["zeros(2, dtype=np.float32)", "ones(2, 3, dtype='float')"])
+def test_sizes_that_are_right_leave_the_blame_to_what_is_wrong(call: str):
+    with pytest.raises(TypeError, match=r"argument 'dtype' must be torch\.dtype"):
+        eval(f"autokit.{call}", {"autokit": autokit, "np": np})
+
+
+@pytest.mark.parametrize("name", ["rand", "randn", "zeros"])
+def test_sizes_that_are_missing_are_missed_by_the_functions_name(name: str):
+    with pytest.raises(TypeError, match=rf"^{name}\(\) missing"):
+        getattr(autokit, name)()
 
 
 def test_the_error_says_what_fits():
