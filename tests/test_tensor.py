@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 import autokit as torch
-from tests.support import require
 
 
 def test_facts():
@@ -213,28 +212,3 @@ def test_the_parts_of_complex_numbers():
     with pytest.raises(RuntimeError, match="imag is not implemented for tensors with non-complex dtypes"):
         torch.ones(2).imag = torch.ones(2)
     assert torch.tensor([1j, -1.0 + 0j]).angle().tolist() == pytest.approx([math.pi / 2, math.pi])
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda T: 1 in T.ones(2),
-        lambda T: np.float64(1.5) in T.ones(2),
-        lambda T: T.tensor([1, 2]) in T.tensor([[1, 3], [2, 2]]),
-        lambda T: T.ones(2) in T.ones(3, 3),
-        lambda T: [1] in T.ones(2),
-        lambda T: None in T.ones(2),
-        lambda T: "a" in T.ones(2),
-    ],
-)
-def test_in_asks_and_refuses_as_pytorch_does(call: Any):
-    require("torch")
-    import torch as pytorch
-
-    found: list[Any] = []
-    for T in (torch, pytorch):
-        try:
-            found.append(call(T))
-        except Exception as error:
-            found.append(type(error))
-    assert found[0] == found[1]
