@@ -37,7 +37,7 @@ def _shared(native: str, plain: Callable[[Any, Any], Any]) -> Callable[[Any, Any
             into = np.empty(a.shape, a.dtype)
             if shared(native, (a.reshape(-1), b.reshape(-1), into.reshape(-1)), (0, 1, 2), BLOCK):
                 return into
-        if _is_one_number(a):  # the gradient of a sum
+        if b.__class__ is np.ndarray and _is_one_number(a):  # the gradient of a sum
             return _as_large(plain(a.flat[0], b), a)
         if _repeat(a, b):
             with as_they_lie(max(a.shape[-1], b.shape[-1])):
