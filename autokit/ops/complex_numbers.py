@@ -33,12 +33,12 @@ _LINEAR = _names(
     """
     add as_strided as_strided_backward block_diag cast cat channel_shuffle choose clone coalesce col2im
     constant_pad_nd copy_slices cumsum diag_embed diagonal diagonal_copy diagonal_scatter drawn drop_row eq_
-    expand flip from_samples from_values gather held im2col in_format index index_add index_backward
-    index_copy index_fill index_put index_select into_samples masked_fill masked_scatter masked_select mean
-    move nan_to_num narrow neg permute pixel_shuffle pixel_unshuffle put put_along read_region repeat resample
-    roll rot90 scatter scatter_add scatter_zeros select select_scatter shared squeeze stack sub sum
-    sum_of_samples t take to_dense trace transpose tril triu unfold unfold_backward unsqueeze values view
-    write_region
+    expand expanded_base flip from_samples from_values gather held im2col in_format index index_add
+    index_backward index_copy index_fill index_put index_select into_samples masked_fill masked_scatter
+    masked_select mean move nan_to_num narrow neg permute pixel_shuffle pixel_unshuffle put put_along
+    read_region repeat resample roll rot90 scatter scatter_add scatter_zeros select select_scatter shared
+    squeeze stack sub sum sum_of_samples t take to_dense trace transpose tril triu unfold unfold_backward
+    unsqueeze values view write_region
     """
 )
 """Linear with real factors, or constant: their rules do to a complex gradient what they do to a real one."""

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from autokit.batches.batch import Batch
 from autokit.devices import address_of
 from autokit.ops.errors import describe
@@ -136,6 +138,10 @@ def change(array: Any, made: Any) -> None:
 
 
 def differ(array: Any, made: Any) -> Any:
-    """Where two arrays have other elements, and not both NaN."""
+    """Where two arrays have other elements, or zeros of other signs, and not both NaN."""
     unknown_still = (made != made) & (array != array)
-    return (made != array) & ~unknown_still
+    apart = made != array
+    if array.dtype.kind in "fc" and made.dtype.kind in "fc":
+        for part in (np.real, np.imag) if array.dtype.kind == "c" else (np.real,):
+            apart = apart | (np.signbit(part(made)) != np.signbit(part(array)))
+    return apart & ~unknown_still

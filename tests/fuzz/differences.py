@@ -87,6 +87,7 @@ SAID = {
             "expected bias",
             "0-dimensional",
             "size mismatch",
+            "Bad in-place call",
             "is too small",
             "non-empty TensorList",
         ),
