@@ -37,8 +37,8 @@ _LINEAR = _names(
     index_backward index_copy index_fill index_put index_select into_samples masked_fill masked_scatter
     masked_select mean move nan_to_num narrow neg permute pixel_shuffle pixel_unshuffle put put_along
     read_region repeat resample roll rot90 scatter scatter_add scatter_zeros select select_scatter shared
-    squeeze stack sub sum sum_of_samples t take to_dense trace transpose tril triu unfold unfold_backward
-    unsqueeze values view write_region
+    sequences squeeze stack sub sum sum_of_samples t take to_dense trace transpose tril triu unfold
+    unfold_backward unsqueeze values view write_region
     """
 )
 """Linear with real factors, or constant: their rules do to a complex gradient what they do to a real one."""
