@@ -23,7 +23,7 @@ from autokit.ops.half import in_dtype, widened
 from autokit.ops.index import read_at
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.soft_extremes import exponentials_of_rows
-from autokit.tensor import Tensor
+from autokit.tensor import Tensor, new_tensor
 
 _ndarray = np.ndarray  # a module's own name is found sooner than NumPy's
 
@@ -203,7 +203,7 @@ def _likelihood_gradient(
     if isinstance(g, Tensor):  # it is linear in g, which may be infinite
         hot = beside[0] == each_class
         hot = hot if counts is None else hot & (counts.reshape(of_samples) != 0)
-        return np.where(hot, g * _slope_at_targets(g.dtype.numpy.type(1), *beside), 0.0)
+        return np.where(new_tensor(hot), g * _slope_at_targets(g.dtype.numpy.type(1), *beside), 0.0)
     return _slope_at_targets(g, *beside)
 
 
