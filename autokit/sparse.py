@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from autokit import dtypes
 from autokit.missing import names_of
 from autokit.ops.errors import describe, require_tensor
@@ -43,9 +45,10 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: An
     """
     require_tensor("_sparse_addmm", input, "input", 1)
     for name, number in (("beta", beta), ("alpha", alpha)):
-        if isinstance(number, Tensor):
+        if not isinstance(number, int | float | complex | np.generic):
+            hint = "; take its .item()" if isinstance(number, Tensor) else ""
             raise TypeError(
-                f"_sparse_addmm(): argument '{name}' must be Number, not Tensor; take its .item()"
+                f"_sparse_addmm(): argument '{name}' must be Number, not {type(number).__name__}{hint}"
             )
     return (beta * input if beta else zeros_like(input)) + alpha * mm(mat1, mat2)
 

@@ -256,6 +256,7 @@ MEANT = {
     **dict.fromkeys(["normalize.eps", "gaussian_nll_loss.target"], "number|Tensor"),
     **dict.fromkeys(["threshold.threshold", "threshold.value"], "number"),
     **{f"adaptive_{kind}_pool{n}d.output_size": "int|sizes" for kind in ("avg", "max") for n in (2, 3)},
+    **{f"max_unpool{n}d.{name}": "any" for n in (1, 2, 3) for name in ("kernel_size", "stride", "padding")},
     "dtype": "dtype|None",
     "normalize.p": "float|None",
     "normalize.dim": "int|ints|None",

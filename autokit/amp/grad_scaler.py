@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,10 @@ def _any_infinite(gradients: list[Tensor], factor: float) -> bool:
 
 def _single(scale: Any) -> float:
     """The scale, which PyTorch holds in single precision."""
+    if isinstance(scale, str) or isinstance(scale, Tensor) and scale.numel() != 1:
+        raise TypeError(
+            f"full(): argument 'fill_value' must be Number, not {type(scale).__name__}: the scale is"
+        )
     with np.errstate(over="ignore"):
         return float(np.float32(float(scale)))
 
@@ -262,7 +267,13 @@ class GradScaler:
             self._growth_tracker = 0
             return
         self._growth_tracker += 1
-        if self._growth_tracker == self._growth_interval:
+        interval = self._growth_interval
+        if isinstance(interval, bool) or not hasattr(interval, "__index__"):
+            raise TypeError(
+                "_amp_update_scale_(): argument 'growth_interval' (position 6) must be int, not "
+                f"{type(interval).__name__}: the scale grows after so many steps"
+            )
+        if self._growth_tracker == index(interval):
             grown = _single(self._scale * self._growth_factor)
             self._scale = grown if np.isfinite(grown) else self._scale
             self._growth_tracker = 0

@@ -17,7 +17,7 @@ from autokit.autograd.modes import enable_grad, inference_mode, is_grad_enabled,
 from autokit.autograd.node import Node
 from autokit.devices import made_beside, module_of
 from autokit.ops.ends import tensors_of, wanted
-from autokit.ops.errors import describe
+from autokit.ops.errors import describe, flag
 from autokit.ops.warn import warn
 from autokit.tensor import Tensor, new_tensor
 from autokit.thread_state import UNUSUAL, thread
@@ -85,8 +85,8 @@ def backward(
         If a tensor has no graph, the graph was freed, or a gradient to begin
         with is missing or of the wrong shape.
     """
-    if create_graph:
-        _warn_of_a_cycle()
+    if create_graph is not False:
+        create_graph = _keeps_a_graph(create_graph)
     outputs = tensors_of(tensors)
     begin = seeds(outputs, grad_tensors, create_graph)
     only = None
@@ -100,7 +100,7 @@ def backward(
         [tensor._node or tensor for tensor in outputs],
         begin,
         inputs=only,
-        retain_graph=create_graph if retain_graph is None else retain_graph,
+        retain_graph=create_graph if retain_graph is None else flag("retain_graph", retain_graph),
         create_graph=create_graph,
     )
 
@@ -141,10 +141,10 @@ def _backward_of_a_tensor(
     if inputs is not None or not (gradient is None or isinstance(gradient, Tensor)):
         backward(self, gradient, retain_graph, create_graph, inputs)
         return
-    if create_graph:
-        _warn_of_a_cycle()
+    if create_graph is not False:
+        create_graph = _keeps_a_graph(create_graph)
     begin = _seed(0, self, gradient, create_graph)
-    retain = create_graph if retain_graph is None else retain_graph
+    retain = create_graph if retain_graph is None else flag("retain_graph", retain_graph)
     run_backward((self._node or self,), (begin,), retain_graph=retain, create_graph=create_graph)
 
 
@@ -201,6 +201,8 @@ def grad(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
             "allow_unused=False."
         )
+    create_graph = flag("create_graph", create_graph)
+    unused = flag("allow_unused", materialize_grads if allow_unused is None else allow_unused)
     if thread.state.duals is not None and thread.state.duals.duals:
         create_graph = True  # tangents go along the graph
     ends, (_, sources) = tensors_of(outputs), wanted(inputs, "grad")
@@ -208,10 +210,10 @@ def grad(
         from autokit.func.batching import vmap
 
         def once(*given: Any) -> tuple[Tensor | None, ...]:
-            zeros = bool(materialize_grads or allow_unused)  # a vmap returns no None
-            return grad(ends, sources, given, True, create_graph, materialize_grads=zeros)
+            return grad(ends, sources, given, True, create_graph, materialize_grads=unused)  # no None
 
-        return _named(inputs, vmap(once)(*tensors_of(grad_outputs)))
+        given = tensors_of([None] if grad_outputs is None else grad_outputs)
+        return _named(inputs, vmap(once)(*given))
     begin = seeds(ends, grad_outputs, create_graph)
     for source in sources:
         if not source._requires_grad:
@@ -224,14 +226,14 @@ def grad(
         [end._node or end for end in ends],
         begin,
         inputs=places,
-        retain_graph=create_graph if retain_graph is None else retain_graph,
+        retain_graph=create_graph if retain_graph is None else flag("retain_graph", retain_graph),
         create_graph=create_graph,
         into_leaves=False,
     )
     gradients: list[Tensor | None] = []
     for index, (source, place) in enumerate(zip(sources, places)):
         gradient = found.get(place)
-        if gradient is None and not (allow_unused or materialize_grads):
+        if gradient is None and not unused:
             raise RuntimeError(
                 f"The differentiated Tensor at index {index} appears to not have been used in the graph. Set "
                 f"allow_unused=True if this is the desired behavior. It is {describe(source)}."
@@ -250,10 +252,11 @@ def _named(inputs: Any, gradients: tuple[Tensor | None, ...]) -> Any:
 _warned_of_a_cycle = False
 
 
-def _warn_of_a_cycle() -> None:
-    """Warn, as PyTorch does just once, of what ``backward(create_graph=True)`` leaves behind."""
+def _keeps_a_graph(create_graph: Any) -> bool:
+    """``create_graph`` as a bool; warns, as PyTorch does just once, of what that leaves behind."""
     global _warned_of_a_cycle
-    if not _warned_of_a_cycle:
+    create_graph = flag("create_graph", create_graph)
+    if create_graph and not _warned_of_a_cycle:
         _warned_of_a_cycle = True
         warn(
             "Using backward() with create_graph=True will create a reference cycle between the parameter and "
@@ -261,6 +264,7 @@ def _warn_of_a_cycle() -> None:
             "graph to avoid this. If you have to use this function, make sure to reset the .grad fields of "
             "your parameters to None after use to break the cycle and avoid the leak."
         )
+    return create_graph
 
 
 def seeds(outputs: list[Tensor], given: Any, as_tensors: bool) -> list[Any]:

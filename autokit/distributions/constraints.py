@@ -183,6 +183,8 @@ class IndependentConstraint(Constraint):
 
     def check(self, value: Any) -> Any:
         found = self.base.check(value)
+        if found.dim() < self.count:
+            raise ValueError(f"Expected value.dim() >= {self.event_dim} but got {value.dim()}")
         return found.flatten(-self.count).all(-1) if self.count else found
 
     def __repr__(self) -> str:

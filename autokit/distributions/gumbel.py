@@ -24,6 +24,10 @@ class Gumbel(LocationScale):
     tensor([0.3679, 0.8734])
     """
 
+    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+        super().__init__(loc, scale, validate_args)
+        autokit.finfo(self.loc.dtype)  # which integers have none of
+
     @property
     def mean(self) -> Tensor:
         return self.loc + self.scale * _EULER

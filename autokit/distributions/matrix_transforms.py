@@ -13,6 +13,12 @@ from autokit.nn import functional as F
 from autokit.tensor import Tensor
 
 
+def _with_dims(shape: Any, count: int) -> Any:
+    if len(shape) < count:
+        raise ValueError(f"Too few dimensions on input: {tuple(shape)} has not the {count} that are needed")
+    return shape
+
+
 class SoftmaxTransform(Transform):
     """Vectors of chances from any vectors: exponentials, divided by their sum.
 
@@ -27,10 +33,17 @@ class SoftmaxTransform(Transform):
     domain, codomain = constraints.real_vector, constraints.simplex
 
     def _call(self, x: Tensor) -> Tensor:
+        if x.shape[-1:] == (0,):
+            raise IndexError("max(): Expected reduction dim to have non-zero size: no chances sum to 1")
         return F.softmax(x, -1)
 
     def _inverse(self, y: Tensor) -> Tensor:
         return y.log()
+
+    def forward_shape(self, shape: Any) -> Any:
+        return _with_dims(shape, 1)
+
+    inverse_shape = forward_shape
 
 
 class StickBreakingTransform(Transform):
@@ -61,10 +74,10 @@ class StickBreakingTransform(Transform):
         return (-x + F.logsigmoid(x) + y[..., :-1].log()).sum(-1)
 
     def forward_shape(self, shape: Any) -> Any:
-        return (*shape[:-1], shape[-1] + 1)
+        return (*_with_dims(shape, 1)[:-1], shape[-1] + 1)
 
     def inverse_shape(self, shape: Any) -> Any:
-        return (*shape[:-1], shape[-1] - 1)
+        return (*_with_dims(shape, 1)[:-1], shape[-1] - 1)
 
 
 def _left(x: Tensor) -> Tensor:
@@ -145,7 +158,7 @@ class CorrCholeskyTransform(Transform):
         return r * F.pad(rest[..., :-1], [1, 0], value=1)
 
     def _inverse(self, y: Tensor) -> Tensor:
-        rest = F.pad((1 - (y * y).cumsum(-1))[..., :-1], [1, 0], value=1)
+        rest = F.pad((1 - autokit.cumsum(y * y, -1))[..., :-1], [1, 0], value=1)
         places = autokit.tril_indices(y.shape[-1], y.shape[-1], -1)
         t = y[..., places[0], places[1]] / rest[..., places[0], places[1]].sqrt()
         return (t.log1p() - t.neg().log1p()) / 2
@@ -157,12 +170,14 @@ class CorrCholeskyTransform(Transform):
         return stick - 2 * (x + F.softplus(-2 * x) - math.log(2.0)).sum(-1)
 
     def forward_shape(self, shape: Any) -> Any:
-        size = round((0.25 + 2 * shape[-1]) ** 0.5 + 0.5)
+        size = round((0.25 + 2 * _with_dims(shape, 1)[-1]) ** 0.5 + 0.5)
         if size * (size - 1) // 2 != shape[-1]:
             raise ValueError("Input is not a flattened lower-diagonal number")
         return (*shape[:-1], size, size)
 
     def inverse_shape(self, shape: Any) -> Any:
+        if _with_dims(shape, 2)[-2] != shape[-1]:
+            raise ValueError(f"Input is not square: {tuple(shape)}")
         return (*shape[:-2], shape[-1] * (shape[-1] - 1) // 2)
 
 

@@ -111,6 +111,12 @@ class AffineTransform(Transform):
             return slope.expand(x.shape)
         return sum_rightmost(slope.expand(x.shape), self._event_dim)
 
+    def forward_shape(self, shape: Any) -> Any:
+        own = (getattr(each, "shape", ()) for each in (self.loc, self.scale))
+        return autokit.broadcast_shapes(shape, *own)
+
+    inverse_shape = forward_shape
+
 
 class ExpTransform(_Rising):
     """The function ``exp(x)``.

@@ -12,6 +12,9 @@ from autokit.tensor import Tensor
 
 Self = TypeVar("Self", bound="Convertible")
 
+_PYTHONS = (bool, int, float, complex)
+"""Types of Python's that stand for a dtype."""
+
 
 class Convertible:
     """The part of a :class:`Module` that moves and converts its parameters and buffers."""
@@ -38,8 +41,18 @@ class Convertible:
                 dtype = argument
             elif isinstance(argument, Tensor):
                 device, dtype = argument.device, argument.dtype
-            elif argument is not None and not isinstance(argument, bool):
+            elif argument in _PYTHONS:
+                dtype = dtypes.as_dtype(argument)
+            elif isinstance(argument, bool):  # non_blocking
+                if dtype is None:
+                    raise TypeError(
+                        "to() received an invalid combination of arguments: True and False stand after a "
+                        "dtype or a tensor, where they say non_blocking"
+                    )
+            elif argument is not None:
                 device = argument
+        if sum(isinstance(argument, bool) for argument in args) > 1:
+            raise RuntimeError(".to() does not accept copy argument: a module is changed in place")
         if dtype is not None and not dtype.is_floating_point and not dtype.is_complex:
             raise TypeError(
                 f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}"

@@ -17,7 +17,15 @@ from autokit.ops.inplace import in_place
 from autokit.ops.names import Names
 from autokit.ops.operands import common_dtype, fitting, refuse_bools, taking_numbers
 from autokit.ops.operation import derivative, on, operation
-from autokit.ops.operators import is_number, mul, plain_pow, plain_sub, refuse_zeros, taken
+from autokit.ops.operators import (
+    is_number,
+    mul,
+    plain_pow,
+    plain_sub,
+    refuse_zeros,
+    rounded_quotient,
+    taken,
+)
 from autokit.ops.recording import unchanged
 from autokit.tensor import Tensor
 
@@ -60,7 +68,7 @@ def _fmod_of_block(a: Any, b: Any, into: Any, /) -> None:
     "fmod",
     "{a} fmod {b}",
     a=derivative("1", unchanged),
-    b=derivative("−trunc({a} / {b})", lambda g, a, b: -g * np.trunc(a / b)),
+    b=derivative("−trunc({a} / {b})", lambda g, a, b: -g * on(rounded_quotient, a, b, mode="trunc")),
     backward=lambda node: f"FmodBackward{int(not is_number(node, 1))}",
     on_arrays=in_blocks(_fmod, _fmod_of_block, "native_arithmetic.fmod"),
 )

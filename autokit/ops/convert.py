@@ -144,7 +144,7 @@ def _target(target: tuple[Any, ...], device_: Any, dtype: Any, copy: bool) -> tu
         if left and (left[0] is None or _is_dtype(left[0])):
             known = known and dtype is None
             dtype = left.pop(0)
-    if len(target) == 1 and target[0] is True:  # `to(True)` names the dtype of True
+    if len(target) == 1 and isinstance(target[0], bool):  # `to(True)` names the dtype of True
         return device_, bool, copy
     if not known or len(left) > 2 or not all(isinstance(flag, bool) for flag in left):
         given = ", ".join(type(each).__name__ for each in target)

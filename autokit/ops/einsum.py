@@ -419,13 +419,19 @@ def einsum(*args: Any) -> Tensor:
     >>> torch.einsum("ij,j->i", a, torch.tensor([1.0, 10.0]))
     tensor([21., 43.])
     """
+    if len(args) == 2 and isinstance(args[1], list | tuple) and not isinstance(args[0], Tensor):
+        args = (args[0], *args[1])
     if len(args) < 2:
         raise ValueError(
             "einsum(): must specify the equation string and at least one operand, or at least one operand "
             "and its subscripts list"
         )
+    if not isinstance(args[0], str | Tensor):
+        raise TypeError(
+            f"einsum(): argument 'equation' (position 1) must be str, not {type(args[0]).__name__}"
+        )
     if isinstance(args[0], str):
-        operands = list(args[1]) if len(args) == 2 and isinstance(args[1], list | tuple) else list(args[1:])
+        operands = list(args[1:])
         _require_operands(operands)
         parsed, output = _parse(args[0], operands)
     else:

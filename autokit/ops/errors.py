@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from itertools import combinations
+from operator import index
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -221,6 +222,24 @@ def broadcast_message(a: tuple[int, ...], b: tuple[int, ...]) -> str:
                 f"at non-singleton dimension {place}"
             )
     return f"shapes {a} and {b} do not broadcast"
+
+
+def broadcast_shape(*shapes: tuple[int, ...]) -> tuple[int, ...] | None:
+    """What these shapes broadcast to, or None."""
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        return None
+
+
+def flag(name: str, value: Any) -> bool:
+    """A setting of the engine that is on or off: a whole number of a byte says so too, nothing else does."""
+    if value.__class__ is bool:
+        return value
+    try:
+        return bool(index(value).to_bytes(1, "big")[0])
+    except (TypeError, OverflowError) as error:
+        raise type(error)(f"{error}: {name} is True or False") from None
 
 
 def dimension_error(dim: Any, ndim: int, described: str = "") -> IndexError:

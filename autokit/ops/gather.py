@@ -14,11 +14,12 @@ import numpy as np
 
 from autokit.devices import contiguous, module_of
 from autokit.ops.blocks import BLOCK
+from autokit.ops.bounds import out_of_bounds
 from autokit.ops.dims import place_of
 from autokit.ops.errors import broadcast_message, describe, kind_of, require_tensor
 from autokit.ops.gpu.arrays import like
 from autokit.ops.gpu.bounds import refuse_outside
-from autokit.ops.index import add_at, out_of_bounds
+from autokit.ops.index import add_at
 from autokit.ops.names import Names
 from autokit.ops.native import is_large, shared
 from autokit.ops.operation import derivative, on, operation

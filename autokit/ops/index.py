@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
-from functools import partial
 from operator import index as whole
 from typing import Any
 
@@ -17,10 +15,9 @@ from autokit.current_gpu import computing_beside
 from autokit.devices import beside, contiguous, on_a_gpu
 from autokit.dtypes import FLOATS
 from autokit.meta_array import MetaArray, run
-from autokit.ops.errors import describe
+from autokit.ops.bounds import at_first_places, check_bounds, index_error, leaves_nothing
 from autokit.ops.gpu import ufuncs
 from autokit.ops.gpu.arrays import any_of, is_on_cpu, like
-from autokit.ops.gpu.bounds import refuse_outside
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.recording import apart, share_storage
@@ -46,7 +43,7 @@ def plain_index(tensor: Tensor, index: Any, reads: bool = False) -> Any:
         first = next(place for place, entry in enumerate(made) if entry is Ellipsis)
         made = tuple([entry for place, entry in enumerate(made) if entry is not Ellipsis or place == first])
     if not isinstance(tensor.array, np.ndarray | Batch | MetaArray):
-        _check_bounds(tensor.array.shape, made, reads)  # CuPy wraps around in silence
+        check_bounds(tensor.array.shape, made, reads)  # CuPy wraps around in silence
     return made
 
 
@@ -106,31 +103,13 @@ def _entry(tensor: Tensor, entry: Any) -> Any:
     )
 
 
-def _check_bounds(shape: tuple[int, ...], index: tuple[Any, ...], reads: bool = False) -> None:
-    """Raise where an index array names a place that is not there."""
-    used = sum([_dims_read(entry) for entry in index])
-    dim = 0
-    for entry in index:
-        if entry is Ellipsis:
-            dim += len(shape) - used
-            continue
-        if hasattr(entry, "dtype") and entry.dtype.kind != "b" and entry.size and dim < len(shape):
-            size = shape[dim]
-            error = partial(out_of_bounds, dim=dim, size=size)
-            refuse_outside(entry, -size, size, error, waits=not reads)
-        dim += _dims_read(entry)
-
-
-def _dims_read(entry: Any) -> int:
-    """How many dimensions of the tensor one entry of an index is about."""
-    if entry is None or entry is Ellipsis or isinstance(entry, bool):
-        return 0
-    return entry.ndim if hasattr(entry, "dtype") and entry.dtype.kind == "b" else 1
-
-
-def out_of_bounds(index: int, dim: int, size: int, kind: type[Exception] = IndexError) -> Exception:
-    """PyTorch's error for a place that is not there."""
-    return kind(f"index {index} is out of bounds for dimension {dim} with size {size}")
+def shape_at(tensor: Tensor, index: tuple[Any, ...]) -> tuple[int, ...]:
+    """The shape of ``tensor[index]``, whether its places are there or not: PyTorch looks at it first."""
+    first = at_first_places(index)
+    try:
+        return tuple(plain_getitem(tensor.detach(), index=first).array.shape)
+    except IndexError as error:
+        raise index_error(tensor, first, error) from None
 
 
 def is_basic(index: tuple[Any, ...]) -> bool:
@@ -335,51 +314,9 @@ def getitem(input: Tensor, index: Any) -> Tensor:
     try:
         return plain_getitem(input, index=entries)
     except IndexError as error:
+        if leaves_nothing(array.shape, entries) and 0 in shape_at(input, entries):
+            return plain_getitem(input, index=at_first_places(entries))
         raise index_error(input, entries, error) from None
-
-
-def index_error(tensor: Tensor, entries: tuple[Any, ...], error: Exception) -> IndexError:
-    used = sum(1 for entry in entries if entry is not None and entry is not Ellipsis)
-    if used > tensor.array.ndim:
-        if not tensor.array.ndim:
-            return IndexError(
-                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python to convert a 0-dim tensor to "
-                "a number"
-            )
-        return IndexError(f"too many indices for tensor of dimension {tensor.array.ndim}: {describe(tensor)}")
-    if "boolean" in str(error):
-        mask = next(entry for entry in entries if hasattr(entry, "dtype") and entry.dtype.kind == "b")
-        return IndexError(
-            f"The shape of the mask {list(mask.shape)} at index {_odd_dim(tensor, entries, mask)} does not "
-            f"match the shape of the indexed tensor {list(tensor.array.shape)} at index "
-            f"{_odd_dim(tensor, entries, mask, True)}: {describe(tensor)}"
-        )
-    if "could not be broadcast" in str(error):
-        arrays = [entry for entry in entries if hasattr(entry, "dtype")]
-        return IndexError(
-            "shape mismatch: indexing tensors could not be broadcast together with shapes "
-            + ", ".join(
-                str(list(each.shape if each.dtype.kind != "b" else (int(each.sum()),))) for each in arrays
-            )
-        )
-    try:
-        _check_bounds(tensor.array.shape, entries)
-    except IndexError as wrong:
-        return wrong
-    said = re.sub(r" \[index:.*", "", str(error)).replace(" axis ", " dimension ")
-    return IndexError(said.replace("Index ", "index ", 1))  # CuPy begins with a capital
-
-
-def _odd_dim(tensor: Tensor, entries: tuple[Any, ...], mask: Any, of_tensor: bool = False) -> int:
-    """Where the shape of a mask differs from the dimensions that it stands for."""
-    before = 0
-    for entry in entries:
-        if entry is mask:
-            break
-        before += _dims_read(entry)
-    sizes = tensor.array.shape[before:]
-    place = next((n for n, (a, b) in enumerate(zip(mask.shape, sizes)) if a != b), 0)
-    return place + before * of_tensor
 
 
 def _kept(g: Any, index: tuple[Any, ...]) -> Any:

@@ -9,6 +9,7 @@ part of its base's history too, and of every other view's; see ``views``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import wraps
 from sys import _getframe as get_frame
@@ -25,12 +26,13 @@ from autokit.dtypes import COMPLEX, HALVES
 from autokit.memory import INFERENCE, Storage
 from autokit.meta_array import META
 from autokit.ops import complex_numbers, overlaps
+from autokit.ops.bounds import at_first_places, index_error, leaves_nothing
 from autokit.ops.convert import cast, converted
-from autokit.ops.errors import broadcast_message, describe, way_to_a_tensor
+from autokit.ops.errors import broadcast_message, broadcast_shape, describe, way_to_a_tensor
 from autokit.ops.gpu.arrays import is_writable, like
-from autokit.ops.index import getitem, index_error, is_basic, plain_getitem, plain_index, put, write
+from autokit.ops.index import getitem, is_basic, plain_getitem, plain_index, put, shape_at, write
 from autokit.ops.names import Names, clearer
-from autokit.ops.operands import fitting, on_one_device
+from autokit.ops.operands import common_dtype, fitting, on_one_device
 from autokit.ops.overlaps import refuse_overlap, share_memory
 from autokit.ops.own_copies import keep_elements
 from autokit.ops.recording import OUR_FILES, storage_of
@@ -90,6 +92,8 @@ def in_place(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
                     f"{apply.__name__}(): argument 'input' (position 1) must be Tensor, not "
                     f"{type(input).__name__}; {way_to_a_tensor(input)}"
                 ) from None
+            if isinstance(error, NotImplementedError) and name not in _REFUSE_FIRST:
+                _require_kind(input, common_dtype([input, *_operands(function, others)]))
             raise clearer(error, function, (input, *arguments), settings, apply.__name__) from error.__cause__
         return input
 
@@ -97,6 +101,18 @@ def in_place(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     apply.out_of_place = function  # type: ignore[attr-defined]
     apply.__doc__ = f"In-place form of :func:`{function.__name__}`: the result overwrites the tensor."
     return apply
+
+
+_REFUSE_FIRST = {"lt", "le", "gt", "ge", "less", "less_equal", "greater", "greater_equal"}
+_REFUSE_FIRST |= {"clamp_min", "clamp_max"}
+"""What tells of operands that it cannot take before it tells of a result that would lose its kind."""
+
+
+def _operands(function: Callable[..., Tensor], others: tuple[Any, ...]) -> list[Any]:
+    """What of ``others`` meets the elements of the tensor one by one, and so has a part in the dtype."""
+    rule = getattr(function, "operation", None)
+    kinds = (Tensor, bool, int, float, complex)
+    return [other for other in others if isinstance(other, kinds)] if rule and len(rule.operands) > 1 else []
 
 
 def _accumulates(name: str, arguments: tuple[Any, ...], settings: dict[str, Any]) -> bool:
@@ -253,11 +269,7 @@ def overwrite(tensor: Tensor, result: Tensor, fill: Callable[[Tensor], Tensor] |
             f"output with shape {list(array.shape)} doesn't match the broadcast shape "
             f"{list(made.shape)}: an in-place operation keeps the shape of {describe(tensor)}"
         )
-    if dtypes.category(made.dtype) > dtypes.category(array.dtype):
-        raise RuntimeError(
-            f"result type {_capital(made.dtype)} can't be cast to the desired output type "
-            f"{_capital(array.dtype)}: an in-place operation keeps the dtype of {describe(tensor)}"
-        )
+    _require_kind(tensor, made.dtype)
     if result._node is None and tensor._requires_grad and thread.state.grad_enabled:
         result = put(
             as_it_was(tensor), result, index=(Ellipsis,), made_by="CopyBackwards"
@@ -279,6 +291,15 @@ def _written_by(fill: Callable[[Tensor], Tensor], array: Any) -> Any:
             fill(new_tensor(like(np.full_like, array, n, shape=array.shape))).array for n in (0, 1)
         )
     return (zeros == ones) | (zeros != zeros)
+
+
+def _require_kind(tensor: Tensor, made: np.dtype) -> None:
+    """Raise where elements of the dtype ``made`` would lose their kind in ``tensor``."""
+    if dtypes.category(made) > dtypes.category(tensor.array.dtype):
+        raise RuntimeError(
+            f"result type {_capital(made)} can't be cast to the desired output type "
+            f"{_capital(tensor.array.dtype)}: an in-place operation keeps the dtype of {describe(tensor)}"
+        )
 
 
 def _base_as_it_was(base: Tensor) -> Tensor:
@@ -348,19 +369,26 @@ def setitem(self: Tensor, index: Any, value: Any, fills: bool = False, made_by: 
                 overwrite(self, fill(as_it_was(self)), fill if fills else None)
             return
         write(self.array, entries, value.array if isinstance(value, Tensor) else value)
-    except IndexError as error:
-        raise index_error(self, entries, error) from None
-    except (ValueError, RuntimeError, TypeError) as error:
-        if isinstance(error, RuntimeError) and "could not broadcast" not in str(error):
+    except (IndexError, TypeError, ValueError, RuntimeError) as error:
+        if isinstance(error, TypeError | RuntimeError) and not _OF_SHAPES.search(str(error)):
             raise
-        part = plain_getitem(self.detach(), index=entries).shape
-        if isinstance(error, TypeError) and not (isinstance(value, Tensor) and value.ndim > len(part)):
-            raise  # else NumPy took what has dimensions for a number
-        raise RuntimeError(
-            f"shape mismatch: value tensor of shape {list(value.shape)} cannot be broadcast to indexing "
-            f"result of shape {list(part)}. {broadcast_message(value.shape, part)}"
-        ) from error
+        part = shape_at(self, entries)
+        shape = value.array.shape if isinstance(value, Tensor) else ()
+        if broadcast_shape(shape, part) != part:
+            raise RuntimeError(
+                f"shape mismatch: value tensor of shape {list(shape)} cannot be broadcast to indexing "
+                f"result of shape {list(part)}. {broadcast_message(shape, part)}"
+            ) from error
+        if not isinstance(error, IndexError):
+            raise
+        if not leaves_nothing(self.array.shape, entries):
+            raise index_error(self, entries, error) from None
+        return setitem(self, at_first_places(entries), value, fills, made_by)
     mark_changed(self)
+
+
+_OF_SHAPES = re.compile("could not (be )?broadcast|The size of tensor|boolean array indexing assignment")
+"""How an error says that a value does not fit its place."""
 
 
 def _refuse_sharing(tensor: Tensor, entries: tuple[Any, ...], value: Tensor) -> None:

@@ -9,14 +9,14 @@ import numpy as np
 from autokit.devices import beside, contiguous
 from autokit.meta_array import is_meta
 from autokit.ops.dims import place_of
-from autokit.ops.errors import broadcast_message, describe, kind_of, require_tensor
+from autokit.ops.errors import broadcast_message, broadcast_shape, describe, kind_of, require_tensor
 from autokit.ops.gather import zero
 from autokit.ops.gpu.arrays import ask
 from autokit.ops.index import plain_getitem, plain_nonzero, spread_out, writable_copy
 from autokit.ops.index import put as put_at
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
-from autokit.ops.places import broadcast_shape, count_of, single, slices_at
+from autokit.ops.places import count_of, single, slices_at
 from autokit.ops.recording import apart
 from autokit.ops.reduce import converted
 from autokit.ops.strides import checked_steps, owner_size, positions

@@ -45,10 +45,12 @@ def vector_norm_gradient(
     safe = np.where(out == 0, 1, out)
     if ord == 2:
         return np.where(out == 0, 0 * g, a * (g / safe))
-    size = np.where(a == 0, 1, np.abs(a))
+    size = np.abs(a) ** (ord - 1)
+    if ord < 1:  # the second derivative stays no number there
+        size = np.where(a == 0, 0, size)
     if ord < 0:  # where the powers overflow, and the norm is 0, this is no number
-        return _direction(a) * size ** (ord - 1) * (g * out ** (1 - ord))
-    slope = _direction(a) * size ** (ord - 1) * (g / safe ** (ord - 1))
+        return _direction(a) * size * (g * out ** (1 - ord))
+    slope = _direction(a) * size * (g / safe ** (ord - 1))
     return np.where(out == 0, 0 * g if ord < 1 else 0, slope)
 
 

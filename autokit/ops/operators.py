@@ -19,7 +19,7 @@ from autokit.ops.gpu.ufuncs import floor_divide as whole_quotient
 from autokit.ops.gpu.ufuncs import remainder as left_over
 from autokit.ops.names import Names
 from autokit.ops.operands import common_dtype, fitting
-from autokit.ops.operation import derivative, operation
+from autokit.ops.operation import derivative, on, operation
 from autokit.ops.recording import unchanged
 from autokit.ops.rules import Derivative
 from autokit.tensor import Literal, Tensor
@@ -152,7 +152,7 @@ def plain_div(a, b, /):
     backward="DivBackward2",
     elementwise=True,
 )
-def _div_rounded(a, b, /, mode):
+def rounded_quotient(a, b, /, mode):
     """The quotient rounded: down for ``"floor"``, towards 0 for ``"trunc"``."""
     _refuse_bools_and_zeros("div", a, b)
     if mode == "trunc" and a.dtype.kind in FLOATS:
@@ -181,7 +181,7 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
         raise RuntimeError(
             f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
         )
-    return _div_rounded(input, other, rounding_mode)
+    return rounded_quotient(input, other, rounding_mode)
 
 
 @operation("−", "−{a}", a=derivative("−1", lambda g: -g, np.negative), on_arrays=np.negative)
@@ -387,7 +387,7 @@ def _remainder_of_block(a: Any, b: Any, into: Any, /) -> None:
     a=derivative("1", unchanged),
     b=derivative(
         "−⌊{a} / {b}⌋",
-        lambda g, a, b: -g * np.floor(a / b),
+        lambda g, a, b: -g * on(rounded_quotient, a, b, mode="floor"),
         lambda g, a, b: -g * whole_quotient(a, b),  # right where the quotient rounds to −0, too
     ),
     backward=lambda node: "RemainderBackward0" if is_number(node, 1) else "RemainderBackward1",

@@ -9,13 +9,14 @@ from weakref import ref
 import numpy as np
 
 from autokit.devices import laid_as
+from autokit.ops.bounds import at_first_places, check_bounds, index_error, leaves_nothing
 from autokit.ops.complex_numbers import is_complex
 from autokit.ops.dims import place_of
-from autokit.ops.errors import describe, kind_of, require_tensor
+from autokit.ops.errors import broadcast_shape, describe, kind_of, require_tensor
 from autokit.ops.gather import require_vector, within, zero
 from autokit.ops.gpu.arrays import like
 from autokit.ops.gpu.bounds import outside, refuse_outside
-from autokit.ops.index import add_at, plain_getitem, plain_index, spread_out, writable_copy
+from autokit.ops.index import add_at, plain_getitem, plain_index, shape_at, spread_out, writable_copy
 from autokit.ops.index import put as put_at
 from autokit.ops.names import Names
 from autokit.ops.operands import fitting
@@ -315,7 +316,8 @@ def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
             raise IndexError(
                 f"tensors used as indices must be long, int, byte or bool tensors: {describe(each)}"
             )
-    part = input.detach()[tuple(indices)]
+    index = plain_index(input, tuple(indices) or (...,))
+    part = shape_at(input, tuple([0 if entry.__class__ is int else entry for entry in index]))
     if values.array.dtype != input.array.dtype and _fills_a_mask(indices, values, accumulate):
         values = single("index_put_", input, values.reshape(()))[0]
     if values.array.dtype != input.array.dtype:
@@ -323,15 +325,18 @@ def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
             "Index put requires the source and destination dtypes match, got "
             f"{kind_of(input)} for the destination and {kind_of(values)} for the source."
         )
-    if broadcast_shape(values.array.shape, part.array.shape) != part.array.shape:
+    if broadcast_shape(values.array.shape, part) != part:
         raise RuntimeError(
             f"shape mismatch: value tensor of shape {list(values.array.shape)} cannot be broadcast to "
-            f"indexing result of shape {list(part.array.shape)}"
+            f"indexing result of shape {list(part)}"
         )
-    if not len(indices):
-        indices = (...,)
-    index = plain_index(input, tuple(indices))
-    return (put_added if accumulate else put_at)(input, values, index=index)
+    check_bounds(input.array.shape, index)
+    if leaves_nothing(input.array.shape, index):
+        index = at_first_places(index)
+    try:
+        return (put_added if accumulate else put_at)(input, values, index=index)
+    except IndexError as error:
+        raise index_error(input, index, error) from None
 
 
 def _fills_a_mask(indices: Any, values: Tensor, accumulate: bool) -> bool:
@@ -363,14 +368,6 @@ def _check_masks(input: Tensor, indices: Any) -> None:
 
 _INDICES = ("int64", "int32", "uint8", "bool")
 """The dtypes of what may stand in ``x[…]``."""
-
-
-def broadcast_shape(*shapes: tuple[int, ...]) -> tuple[int, ...] | None:
-    """What these shapes broadcast to, or None."""
-    try:
-        return np.broadcast_shapes(*shapes)
-    except ValueError:
-        return None
 
 
 def _flat_places(name: str, input: Tensor, index: Any) -> np.ndarray:

@@ -345,10 +345,10 @@ def checkpoint_sequential(
     preserve = kwargs.pop("preserve_rng_state", True)
     if kwargs:
         raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
-    layers = list(functions.children() if hasattr(functions, "children") else functions)
+    layers = list(functions.children()) if hasattr(functions, "children") else functions
     size = len(layers) // segments
 
-    def run(part: list[Any]) -> Callable[[Any], Any]:
+    def run(part: Any) -> Callable[[Any], Any]:
         def forward(value: Any) -> Any:
             for layer in part:
                 value = layer(value)

@@ -10,6 +10,7 @@ A row of ``differences.txt`` may name checks; it covers a call only where one of
 * ``as near``: no element is twice as far from PyTorch's in float64 as PyTorch's own.
 * ``numerically``: where autokit's gradients are not PyTorch's, they are the slopes of PyTorch's own forward
   function in float64, where there are any.
+* ``second by slopes``: see ``second``; ``refused in float64``: PyTorch refuses the call in float64 too.
 * ``as jvp``: PyTorch answers so where its ``jvp`` takes the place of ``linearize``.
 * ``as inverse``: the inverse of the product of the Cholesky factor with itself is autokit's result.
 * ``signs``: the values of svd and eigh, the product of the factors, and the angles between the vectors are
@@ -29,8 +30,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import mpmath
@@ -39,7 +39,7 @@ import torch
 
 import autokit
 from tests.fuzz.calls import Call
-from tests.fuzz.compare import TOLERANCE, Outcome, TimedOut, limited, names_for, random_seed, run
+from tests.fuzz.compare import TOLERANCE, Outcome, TimedOut, is_alike, limited, names_for, random_seed, run
 from tests.fuzz.limits import LIMITS, differ, numbers, pairs, with_ordinary_numbers
 from tests.fuzz.rewrites import (
     as_float64,
@@ -51,6 +51,7 @@ from tests.fuzz.rewrites import (
     changing,
     contiguous,
     cut_at_last_offset,
+    default_dtype,
     of_one_dtype,
     plain,
     strided,
@@ -59,6 +60,7 @@ from tests.fuzz.rewrites import (
     with_tensors,
     without_flags,
 )
+from tests.fuzz.second import by_slopes
 from tests.ops.case import flat
 
 SLOPE_TOLERANCE = {"float64": 1e-4, "float32": 2e-3, "float16": 3e-2, "complex128": 1e-4, "complex64": 2e-3}
@@ -85,7 +87,7 @@ def _answers(rewrite: Callable[[str], str], tolerance: float = 0.0) -> Callable[
     def check(kind: str, call: Call) -> bool:
         tensors = {name: rewrite(source) for name, source in call.tensors.items()}
         rewritten = Call(tensors, rewrite(call.expression))
-        with _default_dtype(torch.float64 if rewrite("T.float32") == "T.float64" else torch.float32):
+        with default_dtype(torch.float64 if rewrite("T.float32") == "T.float64" else torch.float32):
             theirs = run(torch, rewritten)
         ours = run(autokit, call)
         if (
@@ -113,16 +115,6 @@ def _answers(rewrite: Callable[[str], str], tolerance: float = 0.0) -> Callable[
         return all(_alike(*pair, allowed) for pair in pairs)
 
     return check
-
-
-@contextmanager
-def _default_dtype(dtype: torch.dtype) -> Iterator[None]:
-    before = torch.get_default_dtype()
-    torch.set_default_dtype(dtype)
-    try:
-        yield
-    finally:
-        torch.set_default_dtype(before)
 
 
 def _alike(ours: Any, theirs: Any, tolerance: float) -> bool:
@@ -155,6 +147,19 @@ def _close(mine: np.ndarray, other: np.ndarray, tolerance: float) -> bool:
     return bool(np.allclose(mine, other, rtol=tolerance, atol=tolerance * size, equal_nan=True))
 
 
+def _in_float64(call: Call) -> Call:
+    return Call(
+        {name: as_float64(source) for name, source in call.tensors.items()}, as_float64(call.expression)
+    )
+
+
+def _refused_in_float64(_: str, call: Call) -> bool:
+    with default_dtype(torch.float64):
+        wide = run(torch, _in_float64(call))
+    ours = run(autokit, call)
+    return wide.error is not None and ours.error is not None and is_alike(ours.error, wide.error)
+
+
 # ---------------------------------------------------------------- slopes
 
 
@@ -168,7 +173,7 @@ def _numerically(_: str, call: Call) -> bool:
         return False
     theirs = run(torch, call).gradients or [None] * len(gradients)
     try:
-        with limited(torch), torch.no_grad(), _default_dtype(torch.float64):
+        with limited(torch), torch.no_grad(), default_dtype(torch.float64):
             forward = _Forward(call, ours)
             return all(
                 _are_slopes(gradient, other, ours.tensors[name], forward, name)
@@ -605,6 +610,8 @@ CHECKS: dict[str, Callable[[str, Call], bool]] = {
     "zero on the diagonal": _zero_on_the_diagonal,
     "with a batch of one": _with_a_batch_of_one,
     "numerically": _numerically,
+    "second by slopes": by_slopes,
+    "refused in float64": _refused_in_float64,
     "airy": _airy,
     "eigen": _eigen,
     "signs": _signs,

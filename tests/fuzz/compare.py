@@ -174,7 +174,7 @@ def _compare(
     if isinstance(theirs.error, TimedOut) or isinstance(theirs.backward_error, TimedOut):
         return None  # the machine had other work
     if ours.error is not None and theirs.error is not None:
-        if not _is_alike(ours.error, theirs.error):
+        if not is_alike(ours.error, theirs.error):
             return "type", f"{_said(ours.error)} where PyTorch: {_said(theirs.error)}"
         if (
             not str(ours.error)
@@ -217,12 +217,12 @@ def _compare(
                 return "gradient", said
         if len(ours.gradients) != len(theirs.gradients):
             return "gradient", f"{len(ours.gradients)} for {len(theirs.gradients)}"
-    elif not _is_alike(ours.backward_error, theirs.backward_error):
+    elif not is_alike(ours.backward_error, theirs.backward_error):
         return "backward", f"{_said(ours.backward_error)} where PyTorch: {_said(theirs.backward_error)}"
     return None
 
 
-def _is_alike(ours: BaseException, theirs: BaseException) -> bool:
+def is_alike(ours: BaseException, theirs: BaseException) -> bool:
     """Whether an ``except`` for PyTorch's error catches autokit's: of that class, or derived from it.
 
     PyTorch writes its LinAlgError with an underscore.

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
+
+import torch
 
 
 def as_float64(source: str, rounded: bool = True) -> str:
@@ -27,6 +30,16 @@ def _wider(rounded: bool, found: re.Match[str]) -> str:
     if converts is None:
         return wide
     return f".to(T.{dtype}).to({wide})" if rounded else f".to({wide})"
+
+
+@contextmanager
+def default_dtype(dtype: torch.dtype) -> Iterator[None]:
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(dtype)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
 
 
 def as_int64(source: str) -> str:

@@ -58,14 +58,6 @@ def outcome(make: Any) -> Any:
         return error
 
 
-def kinds_agree(ours: Exception, theirs: Exception) -> bool:
-    """The same kind of error; where an index is wrong in two ways, which one is said first may differ."""
-    index_errors = (IndexError, ValueError, RuntimeError)
-    return isinstance(ours, type(theirs)) or (
-        isinstance(ours, index_errors) and isinstance(theirs, index_errors)
-    )
-
-
 def read(T: Any, shape: tuple[int, ...], index: Any) -> Any:
     size = int(np.prod(shape))
     x = T.tensor(np.arange(size, dtype=np.float64).reshape(shape), requires_grad=True)
@@ -79,34 +71,33 @@ def read(T: Any, shape: tuple[int, ...], index: Any) -> Any:
 def test_reading(shape: tuple[int, ...], index: Any):
     ours, theirs = outcome(lambda: read(autokit, shape, index)), outcome(lambda: read(torch, shape, index))
     if isinstance(theirs, Exception):
-        assert isinstance(ours, Exception), "PyTorch refuses: " + str(theirs)
-        assert kinds_agree(ours, theirs)
+        assert isinstance(ours, type(theirs)), (ours, theirs)
         return
-    if isinstance(ours, IndexError) and not theirs[0].size:
-        return  # PyTorch checks no index where nothing is read
     assert not isinstance(ours, Exception), ours
     for mine, other in zip(ours, theirs):
         np.testing.assert_array_equal(np.asarray(mine), np.asarray(other))
 
 
-def write(T: Any, shape: tuple[int, ...], index: Any, value: Any) -> Any:
+def write(T: Any, shape: tuple[int, ...], index: Any, value: Any, learns: bool) -> Any:
     size = int(np.prod(shape))
-    x = T.tensor(-np.arange(size, dtype=np.float64).reshape(shape))
+    x = T.tensor(-np.arange(size, dtype=np.float64).reshape(shape)).requires_grad_(learns) * 1
     x[translated(T, index)] = T.tensor(value) if isinstance(value, np.ndarray) else value
-    return x.numpy()
+    return x.detach().numpy()
 
 
-@given(tensor_shapes, indices, st.sampled_from([7.0, np.array(7.0), np.array([7.0]), np.array([7.0, 7.0])]))
+values = st.sampled_from(
+    [7.0, np.array(7.0), np.array([7.0]), np.full(2, 7.0), np.zeros(0), np.zeros((0, 3))]
+)
+
+
+@given(tensor_shapes, indices, values, st.booleans())
 @settings(max_examples=800)
-def test_writing(shape: tuple[int, ...], index: Any, value: Any):
-    ours = outcome(lambda: write(autokit, shape, index, value))
-    theirs = outcome(lambda: write(torch, shape, index, value))
+def test_writing(shape: tuple[int, ...], index: Any, value: Any, learns: bool):
+    ours = outcome(lambda: write(autokit, shape, index, value, learns))
+    theirs = outcome(lambda: write(torch, shape, index, value, learns))
     if isinstance(theirs, Exception):
-        assert isinstance(ours, Exception), "PyTorch refuses: " + str(theirs)
-        assert kinds_agree(ours, theirs)
+        assert isinstance(ours, type(theirs)), (ours, theirs)
         return
-    if isinstance(ours, IndexError) and not (theirs == 7).any():
-        return  # nor where nothing is written
     assert not isinstance(ours, Exception), ours
     np.testing.assert_array_equal(ours, theirs)
 

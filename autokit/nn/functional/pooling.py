@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -84,6 +84,8 @@ def _unpool(
     skips = kernel if stride is None else _of_each_side(name, "stride", stride, ndim)
     around = _of_each_side(name, "padding", padding, ndim)
     sizes = _unpooled_sizes(input, kernel, skips, around, output_size)
+    if ndim == 3 and bool in map(type, (*skips, *around)):
+        raise TypeError(f"{name}(): arguments 'stride' and 'padding' must be tuple of ints, and hold a bool")
     places = indices.array
     if places.dtype != np.int64:
         raise RuntimeError(
@@ -124,7 +126,9 @@ def _unpool(
 
 
 def _of_each_side(name: str, setting: str, value: Any, ndim: int) -> tuple[int, ...]:
-    numbers = tuple(value) if isinstance(value, Sequence) else (value,) * ndim
+    numbers = tuple(value) if isinstance(value, Iterable) else (value,) * ndim
+    if isinstance(value, Tensor) or not all(hasattr(each, "__index__") for each in numbers):
+        raise TypeError(f"{name}(): argument '{setting}' must be int or tuple of ints, not {value!r}")
     if len(numbers) != ndim:
         raise (RuntimeError if setting == "kernel_size" and len(numbers) < ndim else IndexError)(
             f"{name}(): argument '{setting}' has one number for each of {ndim} sides, not {value}"
