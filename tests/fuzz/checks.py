@@ -270,13 +270,6 @@ def _arguments(call: Call) -> tuple[list[Any], dict[str, Any]]:
     }
 
 
-def _tensors(call: Call) -> list[np.ndarray]:
-    """The numbers of all the arguments that are tensors."""
-    by_place, by_name = _arguments(call)
-    given = flat([*by_place, *by_name.values()])
-    return [numbers(each) for each in given if isinstance(each, torch.Tensor)]
-
-
 _ROUNDING = {"float64": 4e-16, "float32": 2e-7, "float16": 1e-3}
 
 
@@ -511,8 +504,8 @@ def _with_a_real_diagonal(_: str, call: Call) -> bool:
     return bool(tensors) and not ours.error and _alike(ours.results[0], theirs.results[0], 1e-3)
 
 
-def _zero_on_the_diagonal(_: str, call: Call) -> bool:
-    return any(bool((each.diagonal(0, -2, -1) == 0).any()) for each in _tensors(call) if each.ndim > 1)
+def _zero_on_the_diagonal(matrices: np.ndarray, _: Call) -> np.ndarray:
+    return (matrices.diagonal(0, -2, -1) == 0).any(-1)
 
 
 def _with_a_batch_of_one(_: str, call: Call) -> bool:
@@ -607,7 +600,7 @@ CHECKS: dict[str, Callable[[str, Call], bool]] = {
     "with gelsd": _as_gelsd,
     "turning": _turning,
     "with a real diagonal": _with_a_real_diagonal,
-    "zero on the diagonal": _zero_on_the_diagonal,
+    "zero on the diagonal": _only_of(_zero_on_the_diagonal),
     "with a batch of one": _with_a_batch_of_one,
     "numerically": _numerically,
     "second by slopes": by_slopes,
