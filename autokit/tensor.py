@@ -358,6 +358,8 @@ class Tensor:
         """Take this tensor itself out of the graph; for views there is :meth:`detach` alone."""
         if self._is_view():
             raise RuntimeError("Can't detach views in-place. Use detach() instead.")
+        for level in thread.state.forward:
+            level.forget(self)
         self._node = None
         self.requires_grad = False
         return self
@@ -498,8 +500,8 @@ class Tensor:
         else:
             made_by = self._node.kind if self._node is not None else None
         facts: dict[str, Any] = {"grad_fn_name": made_by, "requires_grad": self._requires_grad}
-        if thread.state.duals is not None:
-            facts |= thread.state.duals.facts_of(self)
+        for level in thread.state.forward:
+            facts |= level.facts_of(self)
         return format_array(
             self.array,
             **facts,

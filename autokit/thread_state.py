@@ -15,8 +15,8 @@
 * ``watchers``: functions to call with each new node;
 * ``listener``: whom a backward pass tells what happens, where nobody else asks;
 * ``passes``: how many backward passes it began, and ``depth``: how many of these it is inside of;
-* ``duals``: the level of :mod:`autokit.func.duals` that it is inside of, and ``gpu``: which GPU the program
-  made the current one, while another one computes for it; else None;
+* ``forward``: the levels of :mod:`autokit.func.tangents` that are open, from the outermost;
+* ``gpu``: which GPU the program made the current one, while another one computes for it; else None;
 * ``packers``: the ``saved_tensors_hooks`` that are at work, innermost last, and
   ``packing_refused``: why there may be none;
 * ``small``: up to this many elements a node needs no second look: ``keep``,
@@ -32,6 +32,9 @@ from typing import Any
 UNUSUAL: set[str] = set()
 """What operations look out for, since this program uses it: half precision, or several GPUs."""
 
+FORWARD = "forward"
+"""It stands in ``UNUSUAL`` while any thread computes in forward mode."""
+
 SMALL = 1000
 """Values of up to this many elements, such as an image of 28×28, are kept for the picture unasked."""
 
@@ -45,7 +48,7 @@ class State:
         "autocast",
         "code",
         "depth",
-        "duals",
+        "forward",
         "gpu",
         "grad_enabled",
         "inference",
@@ -69,7 +72,7 @@ class State:
         self.levels: list[Any] = []
         self.listener: Any = None
         self.passes = self.depth = 0
-        self.duals: Any = None
+        self.forward: tuple[Any, ...] = ()
         self.gpu: int | None = None
         self.packers: tuple[Any, ...] = ()
         self.packing_refused = ""
@@ -95,6 +98,11 @@ class State:
     def watchers(self, watchers: tuple[Callable[[Any], None], ...]) -> None:
         self._watchers = watchers
         self.keep = self._keep
+
+
+def moves(tensor: Any) -> bool:
+    """Whether ``tensor`` has a tangent in a level of forward mode that is open."""
+    return any(level.of(tensor) is not None for level in thread.state.forward)
 
 
 class _Thread(threading.local):

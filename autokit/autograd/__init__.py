@@ -203,8 +203,9 @@ def grad(
         )
     create_graph = flag("create_graph", create_graph)
     unused = flag("allow_unused", materialize_grads if allow_unused is None else allow_unused)
-    if thread.state.duals is not None and thread.state.duals.duals:
-        create_graph = True  # tangents go along the graph
+    moving = bool(thread.state.forward) and not create_graph
+    if moving:  # operations on tensors carry tangents
+        create_graph, retain_graph = True, bool(retain_graph)
     ends, (_, sources) = tensors_of(outputs), wanted(inputs, "grad")
     if is_grads_batched:
         from autokit.func.batching import vmap
@@ -242,6 +243,10 @@ def grad(
             gradient = made_beside(np.zeros_like, source.array)
         as_it_is = gradient is None or isinstance(gradient, Tensor)
         gradients.append(gradient if as_it_is else new_tensor(gradient))
+    if moving:
+        from autokit.func.tangents import apart_from_graph
+
+        return _named(inputs, apart_from_graph(gradients))
     return _named(inputs, tuple(gradients))
 
 

@@ -40,6 +40,7 @@ class FunctionCtx:
     needs_input_grad: tuple[bool, ...] = ()
     materialize_grads = True
     _to_save: tuple[Any, ...] = ()
+    _to_see: tuple[Any, ...] = ()
     _kept: list[Any] | None = None
     _dirty: tuple[Tensor, ...] = ()
     _constant: tuple[Tensor, ...] = ()
@@ -73,8 +74,8 @@ class FunctionCtx:
             If one was changed in place since, or they were freed by a backward pass.
         """
         node = self._node()
-        if node is None:  # still in forward
-            return ()
+        if node is None:  # still in forward, or in jvp
+            return self._to_see
         return tuple([None if one is None else one.unpack(self) for one in held(node, self._kept)])
 
     @property
@@ -205,19 +206,6 @@ class Function:
         return cls.setup_context is Function.setup_context
 
     @classmethod
-    def _rule(cls) -> Callable[..., Any]:
-        if cls.backward is not Function.backward and cls.vjp is not Function.vjp:
-            raise RuntimeError(
-                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should "
-                "only implement one of them."
-            )
-        return cls.vjp if cls.backward is Function.backward else cls.backward
-
-    @classmethod
-    def _has_jvp(cls) -> bool:
-        return cls.jvp is not Function.jvp
-
-    @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run ``forward``, and put it into the graph where a tensor among ``args`` requires grad."""
         ctx = cls._context()
@@ -229,17 +217,23 @@ class Function:
         # Taken now, since forward may change an argument in place.
         sources = tuple([t._node or t for t in operands])
         recording = thread.state.grad_enabled
-        with no_grad():
-            if apart:
-                result = cls.forward(*args)
-                cls.setup_context(ctx, args, result)
-            else:
-                result = cls.forward(ctx, *args)
-            outputs = list(result) if isinstance(result, tuple) else [result]
-            check_dirty(ctx, operands, outputs, recording)
+        forward, thread.state.forward = thread.state.forward, ()  # tangents are carried by jvp
+        try:
+            with no_grad():
+                result = cls.forward(*args) if apart else cls.forward(ctx, *args)
+                if apart:
+                    cls.setup_context(ctx, args, result)
+                outputs = list(result) if isinstance(result, tuple) else [result]
+                check_dirty(ctx, operands, outputs, recording)
+        finally:
+            thread.state.forward = forward
+        ctx._places = tuple([isinstance(a, Tensor) for a in args])
+        ctx._shapes = tuple([tensor.array.shape for tensor in operands])
+        if forward:
+            from autokit.func.tangents import carried_by_function
+
+            carried_by_function(cls, ctx, operands, sources, outputs)
         if recording and any(ctx.needs_input_grad):
-            ctx._places = tuple([isinstance(a, Tensor) for a in args])
-            ctx._shapes = tuple([tensor.array.shape for tensor in operands])
             record_call(cls, ctx, operands, sources, outputs)
         return tuple(outputs) if isinstance(result, tuple) else outputs[0]
 

@@ -129,7 +129,9 @@ class Node:
         if isinstance(source, Node):
             return source.result()
         if source is not None and source._requires_grad and not self.way.learns[place]:
-            return source.detach()  # it learns only since then
+            from autokit.func.levels import carried_on
+
+            return carried_on(source, source.detach())  # it learns only since then
         return source
 
     def result(self) -> Tensor | None:

@@ -13,6 +13,7 @@ from autokit.distributions.distribution import Distribution, broadcast_all
 from autokit.ops.samples import one_sample_at_a_time
 from autokit.random import default_generator
 from autokit.tensor import Tensor, new_tensor
+from autokit.thread_state import thread
 
 
 @one_sample_at_a_time
@@ -20,7 +21,8 @@ def standard_gamma(concentration: Tensor) -> Tensor:
     """Numbers from gamma distributions of rate 1, with a gradient to ``concentration``."""
     drawn = default_generator.gamma(to_numpy(concentration.array)).astype(concentration.array.dtype)
     values = new_tensor(beside(concentration.array, np.maximum(drawn, np.finfo(drawn.dtype).tiny)))
-    if not (concentration.requires_grad and autokit.is_grad_enabled()):
+    recorded = concentration.requires_grad and autokit.is_grad_enabled()
+    if not (recorded or thread.state.forward):
         return values
     held = concentration.detach()
     return values + (concentration - held) * _slope(held.double(), values.double()).to(values.dtype)

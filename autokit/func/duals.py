@@ -1,8 +1,8 @@
 """Dual numbers, as in ``torch.autograd.forward_ad``: a value, and the direction in which it moves.
 
-A dual is an ordinary tensor at which a tangent is noted.  The tangents of what
-is computed from it are carried along the graph when they are asked for; see
-:mod:`autokit.func.forward`.
+A dual is an ordinary tensor, of which the level notes the tangent; what is
+computed from it moves as well, and each operation finds how.  See
+:mod:`autokit.func.tangents`.
 
 References
 ----------
@@ -12,13 +12,8 @@ R. E. Wengert, "A simple automatic derivative evaluation program", CACM 7(8), 19
 from __future__ import annotations
 
 from typing import Any, NamedTuple
-from weakref import WeakSet
 
-from autokit.autograd.modes import inference_mode
-from autokit.func.calls import own
-from autokit.func.forward import Tape
-from autokit.func.levels import reaches_open_leaf
-from autokit.ops.convert import clone
+from autokit.func.tangents import ForwardLevel, in_the_layout_of, outside_of
 from autokit.shown import by_type
 from autokit.tensor import Tensor
 from autokit.thread_state import thread
@@ -40,8 +35,10 @@ class UnpackedDualTensor(NamedTuple):
     tangent: Tensor | None
 
 
-class dual_level:
+class dual_level(ForwardLevel):
     """The block in which duals live: when it ends, their tangents are given up.
+
+    Whether a graph is recorded makes no difference; in ``inference_mode`` nothing moves.
 
     Examples
     --------
@@ -56,27 +53,23 @@ class dual_level:
     __repr__ = by_type
 
     def __init__(self) -> None:
-        self.duals: dict[Any, Tensor] = {}  # by the node that made the dual
-        self.own: list[Tensor] = []  # leaves that learn for the tangents' sake alone
-        self.tangents: WeakSet[Any] = (
-            WeakSet()
-        )  # the nodes of those with a graph: they do not move themselves
+        super().__init__()
 
     def facts_of(self, tensor: Tensor) -> dict[str, Any]:
         """What the printed form of ``tensor`` shows of it in this level."""
-        tangent = _tangent(self, tensor)
-        if tangent is None:
-            return {}
-        plain = (
-            {} if reaches_open_leaf([tensor], self.own) else {"grad_fn_name": None, "requires_grad": False}
-        )
-        return {"tangent": format(tangent), **plain}
+        (tangent,) = self.of(tensor) or (None,)
+        return {} if tangent is None else {"tangent": format(tangent)}
 
-    def __enter__(self) -> int:
+    def __enter__(self) -> int:  # type: ignore[override]
         return enter_dual_level(self)
 
     def __exit__(self, *error: object) -> None:
         exit_dual_level()
+
+
+def _now() -> dual_level | None:
+    """The level that the program is inside of."""
+    return next((each for each in thread.state.forward if isinstance(each, dual_level)), None)
 
 
 def enter_dual_level(level: dual_level | None = None) -> int:
@@ -87,11 +80,11 @@ def enter_dual_level(level: dual_level | None = None) -> int:
     RuntimeError
         If there is one: levels do not nest; ``torch.func.jvp`` does.
     """
-    if thread.state.duals is not None:
+    if _now() is not None:
         raise RuntimeError(
             "Nested forward mode AD is not supported at the moment: use torch.func.jvp, which nests"
         )
-    thread.state.duals = level or dual_level()
+    (level or dual_level()).open()
     return 0
 
 
@@ -103,29 +96,24 @@ def exit_dual_level(*, level: int | None = None) -> None:
     RuntimeError
         If there is none, or not one of that number.
     """
-    if thread.state.duals is None and level is None:
+    now = _now()
+    if now is None and level is None:
         raise RuntimeError("Dual level must be a positive number: there is none, enter one first")
-    if thread.state.duals is None or level not in (None, 0):
+    if now is None or level not in (None, 0):
         raise RuntimeError(
             "Trying to exit a forward AD level that was not the last one that was created. This is not "
             "supported."
         )
-    thread.state.duals.duals.clear()
-    for leaf in thread.state.duals.own:
-        leaf.__dict__["_closed"] = True
-    thread.state.duals = None
+    now.close()
 
 
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
-    """A copy of ``tensor`` that moves along ``tangent``.
-
-    What is computed from it has a graph, as if it required a gradient, since
-    tangents travel along the graph; under ``no_grad`` nothing moves.
+    """A view of ``tensor`` that moves along ``tangent``.
 
     Parameters
     ----------
     tensor, tangent : Tensor
-        Of floating point numbers, and of one shape.
+        Of floating point numbers, and of one shape.  A change of the dual in place changes both.
     level : int, optional
         0, as there is one level at a time.
 
@@ -140,7 +128,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     --------
     See :class:`dual_level`.
     """
-    now = thread.state.duals
+    now = _now()
     if level is not None and level > 0:
         raise RuntimeError("Invalid level given to _make_dual: there is one, which is level 0")
     if now is None or (level is not None and level < 0):
@@ -161,17 +149,17 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             f"this is not supported. Tensor is of size {list(tensor.shape)} while the given forward gradient "
             f"is of size {list(tangent.shape)}."
         )
-    if _tangent(now, tensor) is not None:
+    if now.of(tensor) is not None:
         raise RuntimeError(
             "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level 0 "
             "is not supported."
         )
-    with inference_mode(False):
-        if not tensor._requires_grad:
-            tensor = own(tensor).requires_grad_()
-            now.own.append(tensor)
-        dual = clone(tensor)
-    now.duals[dual._node] = tangent
+    with outside_of(()):
+        dual = tensor.view_as(tensor)
+        if tangent.array.strides != tensor.array.strides:
+            tangent = in_the_layout_of(tensor, tangent)
+    if not thread.state.inference:
+        now.note(dual, [tangent])
     return dual
 
 
@@ -187,19 +175,12 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     """
     if not isinstance(tensor, Tensor):
         raise TypeError(f"unpack_dual(): the dual must be a Tensor, not {type(tensor).__name__}")
-    now = thread.state.duals
-    tangent = None if now is None else _tangent(now, tensor)
+    now = _now()
+    (tangent,) = (None if now is None else now.of(tensor)) or (None,)
     if tangent is not None and level is not None and level > 0:
         raise RuntimeError("Invalid level given to _fw_primal: there is one, which is level 0")
-    learns = reaches_open_leaf([tensor], now.own if now is not None else [])
-    return UnpackedDualTensor(tensor if learns else tensor.detach(), tangent)
-
-
-def _tangent(now: dual_level, tensor: Tensor) -> Tensor | None:
-    if not tensor._requires_grad or not now.duals or tensor._node in now.tangents:
-        return None
-    record = reaches_open_leaf([tensor, *now.duals.values()], now.own)
-    tangent = Tape([tensor], now.duals).along(list(now.duals.values()), record)[0]
-    if tangent is not None and tangent._node is not None:
-        now.tangents.add(tangent._node)
-    return tangent
+    if now is None:
+        return UnpackedDualTensor(tensor, None)
+    with outside_of(()):
+        primal = tensor.view_as(tensor) if tensor.requires_grad else tensor.detach()
+    return UnpackedDualTensor(primal, tangent)

@@ -64,12 +64,12 @@ class Tape:
                 moving = {
                     place: found[target] for place, target in enumerate(node.targets) if target in found
                 }
-                if moving and (one := _carried(node, moving, record)) is not None:
+                if moving and (one := tangent_of(node, moving, record)) is not None:
                     found[node] = one
         return [found.get(end) for end in self.ends]
 
 
-def _carried(node: Node, moving: dict[int, Any], record: bool) -> Any:
+def tangent_of(node: Node, moving: dict[int, Any], record: bool) -> Any:
     """The tangent of the result of ``node``, from those of the operands that move, by their places.
 
     Of a custom function with several results it is :class:`~autokit.ops.custom.Parts`.

@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 
 from autokit.autograd.modes import inference_mode
-from autokit.func.calls import Call, as_tuple, basis, forward
+from autokit.func.calls import Call, as_tuple, basis, forward, own
+from autokit.func.tangents import ForwardLevel
+from autokit.func.transforms import along_each, columns_of
 from autokit.ops.complex_numbers import is_complex
 from autokit.ops.join import stack
 from autokit.tensor import Tensor, new_tensor
@@ -145,7 +147,7 @@ def jacobian(
     vectorize : bool
         Accepted for PyTorch's sake: rows are computed one by one.
     strategy : {"reverse-mode", "forward-mode"}
-        Accepted for PyTorch's sake: the result is the same.
+        Whether rows or columns are computed; columns also through what ``no_grad`` does not record.
 
     Returns
     -------
@@ -168,6 +170,8 @@ def jacobian(
         )
     if vectorize and strict:
         raise RuntimeError("`strict=True` and `vectorize=True` are not supported together.")
+    if strategy == "forward-mode":
+        return _by_columns(func, inputs)
     call = Call("jacobian", func, inputs, create_graph, strict)
     blocks = []
     for output in call.outputs:
@@ -186,6 +190,19 @@ def jacobian(
         ]
         blocks.append(call.finished(tuple(whole), call.of_tuple))
     return tuple(blocks) if call.to_tuple else blocks[0]
+
+
+def _by_columns(func: Callable[..., Any], inputs: Tensors) -> Any:
+    """The Jacobian in forward mode, which looks through ``no_grad`` as well."""
+    of_tuple, given = as_tuple(inputs, "inputs", "jacobian")
+    own_inputs = [own(each) for each in given]
+    with ForwardLevel(sum(each.array.size for each in given)) as forward:
+        along_each(forward, own_inputs)
+        to_tuple, outputs = as_tuple(func(*own_inputs), "outputs of the user-provided function", "jacobian")
+        blocks = columns_of(forward, outputs, own_inputs)
+    rows = [tuple([each.detach() for each in row]) for row in blocks]
+    found = tuple([row if of_tuple else row[0] for row in rows])
+    return found if to_tuple else found[0]
 
 
 def hessian(

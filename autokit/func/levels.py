@@ -23,10 +23,11 @@ Argnums = int | tuple[int, ...]
 class Level:
     """The inside of one transform: ``with Level() as level:``.
 
-    It records, also where the caller does not.
+    It records, also where the caller does not.  One of ``forward`` mode has no leaves of its own.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, forward: bool = False) -> None:
+        self.forward = forward
         self.recorded_outside = thread.state.grad_enabled
         self.own: list[Tensor] = []
         self._mode = inference_mode(False)
@@ -50,7 +51,8 @@ class Level:
         tensor = for_each_sample(tensor)
         if self.recorded_outside and tensor._requires_grad:
             return tensor.view_as(tensor)
-        return self.leaf(own(tensor))
+        same = carried_on(tensor, own(tensor))
+        return same if self.forward else self.leaf(same)
 
     def leaf(self, tensor: Tensor) -> Tensor:
         """``tensor`` itself as a leaf that is known in this level alone."""
@@ -68,7 +70,7 @@ class Level:
         def out(tensor: Any) -> Any:
             if not isinstance(tensor, Tensor) or not tensor._requires_grad:
                 return tensor
-            return tensor if self.is_watched([tensor]) else tensor.detach()
+            return tensor if self.is_watched([tensor]) else carried_on(tensor, tensor.detach())
 
         return tree_map(out, tree)
 
@@ -89,6 +91,15 @@ class Level:
             # Where a graph of before is run back inside of a vmap, its rules may have none for samples.
             found = by_samples_else(gradient)(*[seed for _, seed in pairs])
         return [zeros(own) if one is None else one for one, own in zip(found, inputs)]
+
+
+def carried_on(tensor: Tensor, same: Tensor) -> Tensor:
+    """``same``, which stands for ``tensor``, moving as that does in each level of forward mode."""
+    if thread.state.forward:
+        from autokit.func.tangents import carry
+
+        carry(tensor, same)
+    return same
 
 
 def reaches_open_leaf(tensors: Iterable[Any], own: list[Tensor]) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 from autokit.func.calls import zeros
 from autokit.func.forward import Tape
 from autokit.func.levels import Entered, Level, tensors_of
+from autokit.func.tangents import ForwardLevel
 from autokit.func.trees import flatten, unflatten
 from autokit.tensor import Tensor
 
@@ -43,10 +44,15 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
     """
     if not primals:
         func()  # says that there is nothing to linearize by
-    with Level() as level:
+    with Level(forward=True) as level, ForwardLevel(recording=True) as forward:
         entered = Entered(level, primals, tuple(range(len(primals))), "linearize")
+        starts = [level.leaf(zeros(each)) for each in entered.leaves]
+        for primal, start in zip(entered.leaves, starts):
+            forward.note(primal, [start * 1])  # which may be changed in place, as no leaf may
         outputs, structure = tensors_of("linearize(f, *primals)", func(*entered.args))
-    tape = Tape(outputs, entered.leaves)
+        slopes = [moving[0] for moving in forward.found(outputs)]
+    # A tangent is linear in those it comes from: the way from there to here is what is asked for.
+    tape = Tape(slopes, starts)
 
     def along(*tangents: Any) -> Any:
         given, form = flatten(tangents)
@@ -67,7 +73,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
                     f"dtype {primal.dtype!r} of the corresponding primal; convert with .to({primal.dtype!r})"
                 )
         with Level() as calling:
-            found = tape.along(given, calling.is_watched([*outputs, *given]))
+            found = tape.along(given, calling.is_watched([*outputs, *slopes, *given]))
             moved = [zeros(output) if one is None else one for one, output in zip(found, outputs)]
             return calling.leave(unflatten(moved, structure))
 

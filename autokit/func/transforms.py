@@ -14,16 +14,17 @@ framework: Lambda the ultimate backpropagator", TOPLAS 30(2), 2008.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from autokit.devices import made_beside
 from autokit.func.calls import basis, zeros
-from autokit.func.forward import Tape
 from autokit.func.levels import Argnums, Entered, Level, outputs_of, tensors_of
+from autokit.func.tangents import ForwardLevel
 from autokit.func.trees import flatten, unflatten
 from autokit.ops.complex_numbers import is_complex
 from autokit.ops.join import stack
@@ -155,27 +156,12 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     return (output, pull, level.leave(aux)) if has_aux else (output, pull)
 
 
-class _Forward:
-    """The derivative of a function along directions."""
-
-    def __init__(self, level: Level, outputs: list[Tensor], inputs: list[Tensor]) -> None:
-        self.level, self.outputs = level, outputs
-        self.tape = Tape(outputs, inputs)
-        self.is_watched = level.is_watched(outputs)
-
-    def along(self, tangents: list[Tensor]) -> list[Tensor]:
-        """J·v for the ``tangents`` v, one for each input."""
-        record = self.is_watched or self.level.is_watched(tangents)
-        found = self.tape.along(tangents, record)
-        return [zeros(output) if one is None else one for one, output in zip(found, self.outputs)]
-
-
 def jvp(
     func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False
 ) -> Any:
     """``func(*primals)``, and its derivative along ``tangents``: the Jacobian times that vector.
 
-    It is made in forward mode; see :mod:`autokit.func.forward`.
+    It is made in forward mode; see :mod:`autokit.func.tangents`.
 
     Parameters
     ----------
@@ -207,7 +193,7 @@ def jvp(
             f"jvp(f, primals, tangents): Expected tangents to be a tuple, got {type(tangents).__name__}"
         )
     directions, form = flatten(tangents)
-    with Level() as level:
+    with Level(forward=True) as level:
         entered = Entered(level, primals, tuple(range(len(primals))), "jvp")
         if form != entered.structure:
             raise RuntimeError(
@@ -219,9 +205,12 @@ def jvp(
                     "jvp(f, primals, tangents): Expected each tangent to be a tensor of the shape of its "
                     f"primal, {list(primal.array.shape)}, got {list(getattr(direction, 'shape', ()))}"
                 )
-        result, aux = outputs_of("jvp", func(*entered.args), has_aux)
-        outputs, structure = tensors_of("jvp(f, primals, tangents)", result)
-        products = _Forward(level, outputs, entered.leaves).along(directions)
+        with ForwardLevel() as forward:
+            for primal, direction in zip(entered.leaves, directions):
+                forward.note(primal, [direction])
+            result, aux = outputs_of("jvp", func(*entered.args), has_aux)
+            outputs, structure = tensors_of("jvp(f, primals, tangents)", result)
+            products = [moving[0] for moving in forward.found(outputs)]
         found = level.leave((unflatten(outputs, structure), unflatten(products, structure)))
         return (*found, level.leave(aux)) if has_aux else found
 
@@ -259,7 +248,8 @@ def jacrev(
     if chunk_size is not None and chunk_size <= 0:
         raise ValueError("jacrev: `chunk_size` should be greater than 0.")
 
-    def rows(level: Level, outputs: list[Tensor], inputs: list[Tensor]) -> list[list[Tensor]]:
+    def rows(call: Callable[[], list[Tensor]], level: Level, inputs: list[Tensor]) -> Any:
+        outputs = call()
         record = level.is_watched(outputs)
         made = []
         for output in outputs:
@@ -267,7 +257,7 @@ def jacrev(
             made.append(
                 [_joined([row[place] for row in each], output, own, 0) for place, own in enumerate(inputs)]
             )
-        return made
+        return outputs, made
 
     return _jacobian("jacrev", func, argnums, has_aux, rows)
 
@@ -285,23 +275,36 @@ def jacfwd(
             [2., 5.]])
     """
 
-    def columns(level: Level, outputs: list[Tensor], inputs: list[Tensor]) -> list[list[Tensor]]:
-        forward = _Forward(level, outputs, inputs)
-        by_input = []
-        for place, input in enumerate(inputs):
-            rest = [zeros(other) for other in inputs]
-            by_input.append(
-                [forward.along([*rest[:place], seed, *rest[place + 1 :]]) for seed in basis(input)]
-            )
-        return [
-            [
-                _joined([column[slot] for column in each], output, own, output.array.ndim)
-                for each, own in zip(by_input, inputs)
-            ]
-            for slot, output in enumerate(outputs)
-        ]
+    def columns(call: Callable[[], list[Tensor]], level: Level, inputs: list[Tensor]) -> Any:
+        with ForwardLevel(sum(each.array.size for each in inputs)) as forward:
+            along_each(forward, inputs)
+            outputs = call()
+            return outputs, columns_of(forward, outputs, inputs)
 
-    return _jacobian("jacfwd", func, argnums, has_aux, columns)
+    return _jacobian("jacfwd", func, argnums, has_aux, columns, forward=True)
+
+
+def along_each(forward: ForwardLevel, inputs: Sequence[Tensor]) -> None:
+    """Let each element of ``inputs`` move in a direction of its own."""
+    before = 0
+    for input in inputs:
+        alone: list[Tensor | None] = [zeros(input) for _ in range(forward.directions)]
+        alone[before : before + input.array.size] = basis(input)
+        before += input.array.size
+        forward.note(input, alone)
+
+
+def columns_of(
+    forward: ForwardLevel, outputs: Sequence[Tensor], inputs: Sequence[Tensor]
+) -> list[list[Tensor]]:
+    """For each output the Jacobian by each input, whose elements moved as :func:`along_each` lets them."""
+    blocks = []
+    for output, columns in zip(outputs, forward.found(outputs)):
+        rest = iter(columns)
+        blocks.append(
+            [_joined(list(islice(rest, own.array.size)), output, own, output.array.ndim) for own in inputs]
+        )
+    return blocks
 
 
 def _joined(parts: list[Tensor], output: Tensor, input: Tensor, dim: int) -> Tensor:
@@ -317,23 +320,31 @@ def _jacobian(
     func: Callable[..., Any],
     argnums: Argnums,
     has_aux: bool,
-    parts: Callable[[Level, list[Tensor], list[Tensor]], list[list[Tensor]]],
+    parts: Callable[[Callable[[], list[Tensor]], Level, list[Tensor]], Any],
+    forward: bool = False,
 ) -> Callable[..., Any]:
     @wraps(func)
     def differentiated(*args: Any, **kwargs: Any) -> Any:
-        with Level() as level:
+        aux = structure = None
+        with Level(forward) as level:
             entered = Entered(level, args, argnums, name)
             _refuse_complex(name, "inputs", entered.leaves)
-            result, aux = outputs_of(name, func(*entered.args, **kwargs), has_aux)
-            outputs, structure = tensors_of(f"{name}(f, ...)(*args)", result)
-            _refuse_complex(name, "outputs", outputs)
-            for output in outputs:
-                if output.array.dtype.kind in "bui":
-                    raise RuntimeError(
-                        f"{name}(f, ...): All outputs of f must be floating-point or complex Tensors, got "
-                        f"Tensor with dtype {output.dtype}"
-                    )
-            blocks = [unflatten(row, entered.structure) for row in parts(level, outputs, entered.leaves)]
+
+            def call() -> list[Tensor]:
+                nonlocal aux, structure
+                result, aux = outputs_of(name, func(*entered.args, **kwargs), has_aux)
+                outputs, structure = tensors_of(f"{name}(f, ...)(*args)", result)
+                _refuse_complex(name, "outputs", outputs)
+                for output in outputs:
+                    if output.array.dtype.kind in "bui":
+                        raise RuntimeError(
+                            f"{name}(f, ...): All outputs of f must be floating-point or complex Tensors, "
+                            f"got Tensor with dtype {output.dtype}"
+                        )
+                return outputs
+
+            _, rows = parts(call, level, entered.leaves)
+            blocks = [unflatten(row, entered.structure) for row in rows]
             found = level.leave(unflatten(blocks, structure))
             return (found, level.leave(aux)) if has_aux else found
 

@@ -5,7 +5,7 @@ What a learner writes against is in ``autograd.function``; here is what runs it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 from weakref import ref
@@ -199,7 +199,7 @@ def _operation_of(cls: type[Function], places: tuple[bool, ...]) -> Operation:
             lambda g, ctx: _run_backward(cls, ctx, g),
             f"{cls.__name__}Backward",
             f"{cls.__name__}.backward",
-            (lambda moving, ctx: _run_jvp(cls, ctx, moving)) if cls._has_jvp() else None,
+            (lambda moving, ctx: _run_jvp(cls, ctx, moving)) if has_jvp(cls) else None,
         )
     return known
 
@@ -230,14 +230,46 @@ def _run_backward(cls: type[Function], ctx: FunctionCtx, gradient: Any) -> list[
             with computing_on(device):
                 one = module_for(device).zeros(shape, dtype)
         arriving.append(one if one is None or isinstance(one, Tensor) else new_tensor(one))
-    made = cls._rule()(ctx, *arriving)
+    made = _rule(cls)(ctx, *arriving)
     made = _one_for_each(ctx, made if isinstance(made, tuple) else (made,))
     return made if recorded else [one if one is None else one.array[...] for one in made]
     # array[...] is a view, which tells the engine that the memory may be somebody else's.
 
 
+def _rule(cls: type[Function]) -> Callable[..., Any]:
+    from autokit.autograd.function import Function
+
+    if cls.backward is not Function.backward and cls.vjp is not Function.vjp:
+        raise RuntimeError(
+            "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should "
+            "only implement one of them."
+        )
+    return cls.vjp if cls.backward is Function.backward else cls.backward
+
+
+def has_jvp(cls: type[Function]) -> bool:
+    """Whether the learner defined how the results move."""
+    from autokit.autograd.function import Function
+
+    return cls.jvp is not Function.jvp
+
+
 def _run_jvp(cls: type[Function], ctx: FunctionCtx, moving: dict[int, Tensor]) -> Any:
-    """The tangents that the learner's ``jvp`` makes from those of the tensors among the arguments."""
+    """The same, as :class:`~autokit.func.forward.Tape` carries them; of a copy, one for each direction."""
+    from copy import copy
+
+    made = jvp_of(cls, copy(ctx), moving, ctx._outputs)
+    slots = {slot: made[slot] for slot in ctx._nodes if made[slot] is not None}
+    return Parts(slots) if len(ctx._nodes) > 1 else next(iter(slots.values()), None)
+
+
+def jvp_of(
+    cls: type[Function], ctx: FunctionCtx, moving: dict[int, Tensor], outputs: Sequence[Any]
+) -> tuple[Any, ...]:
+    """The tangents that the learner's ``jvp`` makes from those of the tensors among the arguments.
+
+    ``outputs`` has the shape of each result first, or None.
+    """
     tangents, place = [], 0
     for is_tensor in ctx._places:
         one = moving.get(place) if is_tensor else None
@@ -246,17 +278,15 @@ def _run_jvp(cls: type[Function], ctx: FunctionCtx, moving: dict[int, Tensor]) -
             one = new_tensor(made_beside(np.zeros_like, like.array, shape=ctx._shapes[place]))
         tangents.append(one)
         place += is_tensor
-    from copy import copy
-
-    made = cls.jvp(copy(ctx), *tangents)  # a copy, since it is called for each direction
+    made = cls.jvp(ctx, *tangents)
     made = made if isinstance(made, tuple) else (made,)
-    if len(made) != len(ctx._outputs):
+    if len(made) != len(outputs):
         raise RuntimeError(
             "Function's jvp returned an invalid number of forward gradients (expected "
-            f"{len(ctx._outputs)} but got {len(made)}): {cls.__name__}.jvp returns one for each result of "
+            f"{len(outputs)} but got {len(made)}): {cls.__name__}.jvp returns one for each result of "
             "forward, None for what does not move"
         )
-    for slot, (one, like) in enumerate(zip(made, ctx._outputs)):
+    for slot, (one, like) in enumerate(zip(made, outputs)):
         if one is not None and not isinstance(one, Tensor):
             raise RuntimeError(
                 f"expected Variable or None (got {type(one).__name__}) for grad output {slot}: "
@@ -268,8 +298,7 @@ def _run_jvp(cls: type[Function], ctx: FunctionCtx, moving: dict[int, Tensor]) -
                 f"Tensor, this is not supported. Tensor is of size {list(like[0])} while the given forward "
                 f"gradient is of size {list(one.array.shape)}. {cls.__name__}.jvp returns it."
             )
-    slots = {slot: made[slot] for slot in ctx._nodes if made[slot] is not None}
-    return Parts(slots) if len(ctx._nodes) > 1 else next(iter(slots.values()), None)
+    return made
 
 
 def _one_for_each(ctx: FunctionCtx, made: tuple[Any, ...]) -> list[Any]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from autokit.memory import INFERENCE
 from autokit.ops.recording import OUTPUT, record, refuse_inference, settle
-from autokit.ops.unusual import computing
+from autokit.ops.unusual import carried, computing
 from autokit.tensor import Tensor, new_tensor
 from autokit.thread_state import UNUSUAL, thread
 
@@ -26,6 +26,8 @@ def direct(
     """
     operation = function.operation
     state = thread.state
+    if UNUSUAL and state.forward:
+        return carried(function, operation, operands, settings, made)
     small = state.small
     arrays: list[Any] = []
     sources: list[Any] = []

@@ -28,6 +28,7 @@ from autokit.ops.sampling import (
     whole_number,
 )
 from autokit.tensor import Tensor, new_tensor
+from autokit.thread_state import thread
 
 _NO_GRADIENT = derivative("0", lambda g: np.zeros_like(g))
 
@@ -60,7 +61,7 @@ def drawn_for_two(a, b, values, /, backward):
 def _with_history(values: np.ndarray | MetaArray, backward: str, *parameters: Tensor) -> Tensor:
     """A tensor of ``values``, which were drawn with these parameters."""
     made = new_tensor(beside(parameters[0].array, values))
-    if not any(parameter._requires_grad for parameter in parameters):
+    if not (thread.state.forward or any(parameter._requires_grad for parameter in parameters)):
         return made
     return (drawn if len(parameters) == 1 else drawn_for_two)(*parameters, made, backward=backward)
 

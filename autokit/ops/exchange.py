@@ -18,6 +18,7 @@ from autokit.devices import device as _device
 from autokit.ops.create import Dtype, as_tensor, from_array
 from autokit.ops.names import Names
 from autokit.tensor import Tensor
+from autokit.thread_state import thread
 
 _IN_MEMORY = 1, 3, 11, 13
 """DLPack's numbers of devices whose memory NumPy reads: the CPU, and GPUs' memory that the CPU shares."""
@@ -151,7 +152,7 @@ def asarray(
         If integers were to learn.
     """
     learns = isinstance(obj, Tensor) and obj.requires_grad if requires_grad is None else requires_grad
-    if isinstance(obj, Tensor) and not learns:
+    if isinstance(obj, Tensor) and not learns and not thread.state.forward:
         obj = obj.detach()
     foreign = not isinstance(obj, Tensor | np.ndarray) and hasattr(obj, "__dlpack__")
     made = as_tensor(from_dlpack(obj) if foreign else obj, dtype, device)

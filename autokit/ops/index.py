@@ -24,6 +24,7 @@ from autokit.ops.recording import apart, share_storage
 from autokit.ops.strides import strided
 from autokit.ops.warn import warn
 from autokit.tensor import Tensor, new_tensor
+from autokit.thread_state import UNUSUAL
 
 # An index is kept as arrays, numbers, slices, None and Ellipsis: what NumPy understands.
 
@@ -304,7 +305,7 @@ def getitem(input: Tensor, index: Any) -> Tensor:
         If there is no such place, or there are too many indices.
     """
     array = input.array
-    if index.__class__ is int and not input._requires_grad and array.__class__ is np.ndarray:
+    if index.__class__ is int and not (input._requires_grad or UNUSUAL) and array.__class__ is np.ndarray:
         # A row of data, as datasets and loops read them: nothing to record, nothing to look at.
         try:
             return share_storage(input, new_tensor(array[index, ...]))

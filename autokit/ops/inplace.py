@@ -84,7 +84,12 @@ def in_place(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
                     overwrite(input, fill(before), fill if fills else None)
                     _change_what_was(before, input)
             else:
-                overwrite(input, function(input, *arguments, **settings))
+                before = input
+                if UNUSUAL and thread.state.forward:
+                    from autokit.func.tangents import before_change
+
+                    before = before_change(input)
+                overwrite(input, function(before, *arguments, **settings))
                 mark_changed(input)
         except Exception as error:
             if not isinstance(input, Tensor):
@@ -140,8 +145,12 @@ def in_place_unrecorded(function: Callable[..., Tensor]) -> Callable[..., Tensor
 
     @wraps(change)
     def apply(input: Tensor, *arguments: Any, **settings: Any) -> Tensor:
-        with no_grad():
-            return change(input, *arguments, **settings)
+        forward, thread.state.forward = thread.state.forward, ()  # and so do tangents
+        try:
+            with no_grad():
+                return change(input, *arguments, **settings)
+        finally:
+            thread.state.forward = forward
 
     return apply
 
@@ -198,6 +207,10 @@ def as_it_was(tensor: Tensor) -> Tensor:
         node.output, node.storage = before.array, storage_of(tensor).at_rest()
     if tensor.name:
         before.name = tensor.name
+    if UNUSUAL and thread.state.forward:
+        from autokit.func.tangents import keep
+
+        keep(tensor, before)
     return before
 
 
@@ -270,6 +283,10 @@ def overwrite(tensor: Tensor, result: Tensor, fill: Callable[[Tensor], Tensor] |
             f"{list(made.shape)}: an in-place operation keeps the shape of {describe(tensor)}"
         )
     _require_kind(tensor, made.dtype)
+    if UNUSUAL and thread.state.forward:
+        from autokit.func.tangents import follow
+
+        follow(tensor, result)
     if result._node is None and tensor._requires_grad and thread.state.grad_enabled:
         result = put(
             as_it_was(tensor), result, index=(Ellipsis,), made_by="CopyBackwards"
@@ -384,6 +401,10 @@ def setitem(self: Tensor, index: Any, value: Any, fills: bool = False, made_by: 
         if not leaves_nothing(self.array.shape, entries):
             raise index_error(self, entries, error) from None
         return setitem(self, at_first_places(entries), value, fills, made_by)
+    if UNUSUAL and thread.state.forward:
+        from autokit.func.tangents import follow_item
+
+        follow_item(self, entries, value)
     mark_changed(self)
 
 
@@ -431,6 +452,10 @@ def set_data(tensor: Tensor, array: Any) -> None:
             "data set to a tensor that requires gradients must be floating point or complex dtype, not "
             f"{dtypes.BY_NUMPY[array.dtype].name}"
         )
+    if thread.state.forward and array.shape != tensor.array.shape:
+        from autokit.func.tangents import forget
+
+        forget(tensor)
     known = tensor._storage
     tensor.array, tensor._storage = array, None if known is None else known.at_rest()
     Hooks.turned_leaves |= not array.flags.c_contiguous

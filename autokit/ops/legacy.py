@@ -21,6 +21,7 @@ from autokit.ops.return_types import return_type
 from autokit.ops.strides import as_strided
 from autokit.ops.warn import warn
 from autokit.tensor import Size, Tensor, new_tensor
+from autokit.thread_state import thread
 
 
 def ndimension(input: Tensor) -> int:
@@ -148,7 +149,7 @@ def frexp(input: Tensor) -> Any:
     if input.array.dtype.kind not in FLOATS:
         raise RuntimeError("torch.frexp() only supports floating-point dtypes")
     mantissa, exponent = np.frexp(input.array)
-    if input.requires_grad:
+    if input.requires_grad or thread.state.forward:
         scale = new_tensor(np.ldexp(np.ones_like(input.array), -exponent))
         return FrexpResult(input * scale, new_tensor(exponent))
     return FrexpResult(new_tensor(mantissa), new_tensor(exponent))

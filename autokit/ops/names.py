@@ -23,7 +23,7 @@ from autokit.ops.overlaps import refuse_overlap
 from autokit.ops.unusual import asks_for_care, in_place_of, refuse_beside_meta, with_care
 from autokit.ops.warn import warn
 from autokit.tensor import Tensor
-from autokit.thread_state import UNUSUAL, thread
+from autokit.thread_state import UNUSUAL, moves, thread
 
 OPERANDS = ("input", "other")
 """PyTorch's keywords for a first and a second tensor."""
@@ -291,6 +291,11 @@ def write_out(function: str, result: Any, out: Any, operands: tuple[Any, ...] = 
         )
     if META in UNUSUAL:
         refuse_beside_meta(function, (out, result), "out")
+    if not thread.state.inference and (moves(out) or moves(result)):
+        raise NotImplementedError(
+            f"Trying to use forward AD with {function}_out that does not support it because it is an out= "
+            "function"
+        )
     refuse_overlap(function, out, operands)
     if out.array.shape == result.array.shape:
         return out.copy_(result)

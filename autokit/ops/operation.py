@@ -43,7 +43,7 @@ from autokit.ops.operands import as_operands, with_number
 from autokit.ops.recording import OUTPUT, record, refuse_inference, settle, share_storage
 from autokit.ops.rules import Derivative, Operation
 from autokit.ops.saved_names import offer_saved
-from autokit.ops.unusual import as_floats, autocasted, computing
+from autokit.ops.unusual import as_floats, autocasted, carried, computing
 from autokit.tensor import Tensor, new_tensor
 from autokit.thread_state import UNUSUAL, thread
 
@@ -137,6 +137,8 @@ def _unary(operation: Operation) -> Callable[..., Tensor]:
         if UNUSUAL:
             if thread.state.autocast is not None:
                 return autocasted(operation.name, apply, (input,), {})
+            if thread.state.forward:
+                return carried(apply, operation, (input,), {})
             compute = computing(operation, (array,))
         try:
             array = compute(array)
@@ -181,6 +183,8 @@ def _binary(operation: Operation) -> Callable[..., Tensor]:
         if UNUSUAL:
             if thread.state.autocast is not None:
                 return autocasted(operation.name, apply, (input, other), {})
+            if thread.state.forward:
+                return carried(apply, operation, (input, other), {})
             compute = computing(operation, (a, b))
         try:
             array = compute(a, b)
@@ -235,6 +239,8 @@ def _unary_with_settings(operation: Operation) -> Callable[..., Tensor]:
         if UNUSUAL:
             if thread.state.autocast is not None:
                 return autocasted(operation.name, apply, arguments, settings)
+            if thread.state.forward:
+                return carried(apply, operation, arguments, settings)
             compute = computing(operation, (array,))
         try:
             array = compute(array, **settings)

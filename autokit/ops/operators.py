@@ -23,6 +23,7 @@ from autokit.ops.operation import derivative, on, operation
 from autokit.ops.recording import unchanged
 from autokit.ops.rules import Derivative
 from autokit.tensor import Literal, Tensor
+from autokit.thread_state import thread
 
 flat = derivative("0", lambda g: np.zeros_like(g))
 """The derivative of what is constant but for steps."""
@@ -202,6 +203,8 @@ def _power_by_base(g: Any, base: Any, exponent: Any) -> Any:
 def _number(exponent: Any) -> float | None:
     """The one number that a tensor holds, if it is known here and now and learns nothing."""
     if not isinstance(exponent, Tensor) or exponent._requires_grad or exponent.array.ndim:
+        return None
+    if thread.state.forward:  # it may move
         return None
     return exponent.array.item() if isinstance(exponent.array, np.ndarray | np.generic) else None
 

@@ -25,6 +25,7 @@ from autokit.ops.shape import squeeze, t, transpose, unsqueeze
 from autokit.ops.storage import UntypedStorage
 from autokit.ops.strides import as_strided, owner_size, row_major, storage_offset, strided
 from autokit.tensor import Size, Tensor, new_tensor
+from autokit.thread_state import UNUSUAL, moves, thread
 
 
 def _of_itself(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
@@ -37,6 +38,10 @@ def _of_itself(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
             before._node, before._requires_grad = input._node, True
         with set_grad_enabled(True):
             result = function(before, *arguments, **settings)
+        if UNUSUAL and thread.state.forward:
+            from autokit.func.tangents import reshape
+
+            reshape(input, lambda tangent: function(tangent, *arguments, **settings))
         input.array = result.array
         node = input._node = result._node
         Hooks.turned_leaves = True
@@ -83,6 +88,8 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
     """
     if self._requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
+    if thread.state.forward and moves(self):
+        raise RuntimeError("cannot resize variables that has a forward grad")
     size = sizes_of(sizes, "resize_")
     if min(size, default=0) < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {min(size)}: {list(size)}")
@@ -162,6 +169,10 @@ def set_(
     refuse_unrecorded(self)
     if self._node is not None or (isinstance(source, Tensor) and source._requires_grad):
         raise RuntimeError(f"the derivative for set_ is not implemented: detach() {describe(self)} first")
+    if thread.state.forward and (moves(self) or (isinstance(source, Tensor) and moves(source))):
+        raise NotImplementedError(
+            "Trying to use forward AD with set_ that does not support it: clone() first"
+        )
     self.__dict__.pop("_base", None)
     self.array, self._storage = array, storage_of(self).at_rest()
     Hooks.turned_leaves |= not array.flags.c_contiguous

@@ -14,6 +14,7 @@ from autokit.ops.names import Names
 from autokit.ops.reduce import require_flag, require_operand
 from autokit.ops.sort import places_in_order
 from autokit.tensor import Tensor, new_tensor
+from autokit.thread_state import thread
 
 _INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
@@ -70,7 +71,8 @@ def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: Any, interpolati
         if a.ndim:
             shape[place : place + 1] = [1] if keepdim else []
     ordered = plain_gather(rows, dim=1, index=places_in_order(rows.array, 1))
-    wanted = q.reshape(-1) if isinstance(q, Tensor) and q._requires_grad else shares.reshape(-1)
+    moves = isinstance(q, Tensor) and (q._requires_grad or thread.state.forward)
+    wanted = q.reshape(-1) if moves else shares.reshape(-1)
     found = _at_ranks(ordered, _ranks(name, ordered.array, wanted), interpolation)
     return found.t().reshape((*shares.shape, *shape))
 

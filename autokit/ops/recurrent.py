@@ -142,7 +142,16 @@ def _gradients(
 def _gradients_of_tensors(g: Any, operands: tuple[Any, ...], settings: tuple[Any, ...]) -> tuple[Any, ...]:
     """The same as a graph, for derivatives of derivatives: every step is recorded again by itself."""
     from autokit.autograd import grad
+    from autokit.func.tangents import carry
 
+    operands = tuple(
+        [
+            carry(each, each.detach()).requires_grad_()
+            if isinstance(each, Tensor) and not each.requires_grad
+            else each
+            for each in operands
+        ]
+    )
     learning = [each for each in operands if isinstance(each, Tensor) and each.requires_grad]
     found = iter(grad(scan(*operands, *settings), learning, g, create_graph=True, allow_unused=True))
     return tuple([next(found) if any(each is one for one in learning) else None for each in operands])

@@ -28,6 +28,19 @@ def autocasted(name: str, function: Any, arguments: tuple[Any, ...], settings: d
     return cast_and_called(name, function, arguments, settings)
 
 
+def carried(apply: Any, operation: Any, operands: Any, settings: Any, made: Any = None) -> Any:
+    """See :func:`autokit.func.tangents.carried`, which is loaded where forward mode is at work."""
+    from autokit.func.tangents import carried as carried_forward
+
+    if made is not None:
+        from autokit.ops.direct import direct
+
+        def apply(*operands: Any, **settings: Any) -> Any:
+            return direct(operation.function, operands, settings or None, made)
+
+    return carried_forward(apply, operation, operands, settings)
+
+
 def computing(operation: Operation, arrays: Sequence[Any]) -> Callable[..., Any]:
     """The rule of ``operation`` as it computes with ``arrays``: in float32, or on another GPU."""
     if META in UNUSUAL and any(map(is_meta, arrays)):
