@@ -40,6 +40,8 @@ def fetch_arrays(node: Node, fetch: tuple[int | str, ...], target: Any) -> list[
             values.append(target.shape if isinstance(target, Node) else target.array.shape)
         elif key in settings:
             values.append(settings[key])
+        elif hasattr(key, "check"):  # a guard, see `autokit.ops.guards`
+            key.check(node)
         else:  # any number of operands
             values.append([fetch_array(node, place) for place in range(len(node.sources))])
     return values
@@ -70,6 +72,7 @@ def refuse_changed(node: Node, storage: Any, operand: Tensor | None) -> None:
     if storage.of_inference:
         raise RuntimeError(INFERENCE_SAVED)
     shape = list(operand.array.shape if operand is not None else node.shape)
+    dtype = operand.array.dtype if operand is not None else node.dtype
     maker = operand._node if operand is not None else node
     after = storage.changed_since(node.sequence)
     line = _line(*after[0][1:]) if after else ""
@@ -77,7 +80,7 @@ def refuse_changed(node: Node, storage: Any, operand: Tensor | None) -> None:
     name = f" named '{operand.name}'" if operand is not None and operand.name else ""
     raise ChangedSince(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[torch.{dtypes.BY_NUMPY[node.dtype].name} {shape}]{name}"
+        f"[torch.{dtypes.BY_NUMPY[dtype].name} {shape}]{name}"
         + (f", which is output 0 of {maker.kind}," if maker is not None else "")
         + f" is at version {storage.version}; expected version {storage.version - len(after)} instead."
         + changed

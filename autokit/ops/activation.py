@@ -18,6 +18,7 @@ from autokit.ops.bent_activation import (
 )
 from autokit.ops.elementwise import relu
 from autokit.ops.exponential_linear import celu, elu, plain_elu, selu
+from autokit.ops.guards import guards
 from autokit.ops.inplace import in_place
 from autokit.ops.names import Names
 from autokit.ops.smooth_activation import plain_mish, plain_silu
@@ -58,8 +59,9 @@ hardswish = _flagged(plain_hardswish)
 threshold = _flagged(plain_threshold)
 silu = _flagged(plain_silu)
 mish = _flagged(plain_mish)
-elu_, selu_, celu_, rrelu_ = in_place(plain_elu), in_place(selu), in_place(celu), in_place(rrelu)
-leaky_relu_, hardtanh_ = in_place(plain_leaky_relu), in_place(plain_hardtanh)
+_by_result = guards(results=(0,))  # in place PyTorch saves what they made, having nothing else
+elu_, selu_, celu_, rrelu_ = [_by_result(in_place(each)) for each in (plain_elu, selu, celu, rrelu)]
+leaky_relu_, hardtanh_ = _by_result(in_place(plain_leaky_relu)), in_place(plain_hardtanh)
 relu_, threshold_ = in_place(relu), in_place(plain_threshold)
 FLAGGED = {each.__name__: _flagged(each) for each in (relu6, elu, selu, celu, rrelu)}
 """What stands in ``torch.nn.functional`` with the flag, and in ``torch`` without."""

@@ -14,6 +14,7 @@ from autokit.dtypes import FLOATS
 from autokit.ops.axis_maps import adaptive_regions, averaging, resample
 from autokit.ops.errors import describe, dimension_error, require_floats
 from autokit.ops.gpu.arrays import like, sent
+from autokit.ops.guards import guard, guards
 from autokit.ops.index import read_at
 from autokit.ops.names import Names
 from autokit.ops.pool import check_dimensions, taken, with_places
@@ -55,7 +56,9 @@ def _adaptive_average(input: Tensor, output_size: Any, ndim: int) -> Tensor:
         return mean(input, tuple(range(-ndim, 0)), True)
     own = input.array.shape[-ndim:]
     maps = tuple([averaging(axis - ndim, own[axis], sizes[axis]) for axis in range(ndim)])
-    return resample(input, maps=maps, node=f"AdaptiveAvgPool{ndim}DBackward0")
+    made = resample(input, maps=maps, node=f"AdaptiveAvgPool{ndim}DBackward0")
+    guard(made, [input])
+    return made
 
 
 def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
@@ -164,6 +167,7 @@ def _places_by_region(array: Any, sizes: tuple[int, ...]) -> Any:
     return places
 
 
+@guards("input", results=(1,))
 def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """The largest elements of ``output_size`` regions that cover the signal."""
     sizes = _adaptive_sizes("adaptive_max_pool1d", input, output_size, 1)
@@ -171,11 +175,13 @@ def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = 
     return (values.squeeze(-2), places.squeeze(-2)) if return_indices else values.squeeze(-2)
 
 
+@guards("input", results=(1,))
 def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """The largest elements of the regions that :func:`adaptive_avg_pool2d` averages."""
     return _adaptive_max(input, output_size, return_indices, 2)
 
 
+@guards("input", results=(1,))
 def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """The largest elements of ``output_size`` regions that cover the volume."""
     return _adaptive_max(input, output_size, return_indices, 3)

@@ -13,6 +13,7 @@ from autokit.ops.complex_numbers import is_complex
 from autokit.ops.convert import cast
 from autokit.ops.errors import refuse_bools_in, require_floats, require_tensor
 from autokit.ops.gpu.kernels import fused
+from autokit.ops.guards import guard
 from autokit.ops.inplace import in_place
 from autokit.ops.names import Names
 from autokit.ops.operands import common_dtype, fitting, refuse_bools, taking_numbers
@@ -26,6 +27,7 @@ from autokit.ops.operators import (
     rounded_quotient,
     taken,
 )
+from autokit.ops.own_copies import outlives
 from autokit.ops.recording import unchanged
 from autokit.tensor import Tensor
 
@@ -120,12 +122,16 @@ def plain_ldexp(a, b, /):
 def ldexp(input: Tensor, other: Tensor) -> Tensor:
     """``input · 2^other``."""
     require_tensor("ldexp", other)
-    if is_whole(other) and not is_whole(input):
-        if not is_complex(input):
-            refuse_bools_in("ldexp_cpu_exp", other.array)
-            return plain_ldexp(input, other)
-        other = cast(other, dtype=input.array.dtype)  # so that the power has the precision of the input
-    return mul(input, plain_pow(2.0, other))
+    exponent, whole = other, is_whole(other) and not is_whole(input)
+    if whole and not is_complex(input):
+        refuse_bools_in("ldexp_cpu_exp", other.array)
+        made = plain_ldexp(input, other)
+    else:
+        if whole:
+            other = cast(other, dtype=input.array.dtype)  # so that the power has the precision of the input
+        made = mul(input, outlives(plain_pow(2.0, other), {1: other}))
+    guard(made, [made, exponent] if input._requires_grad else [made])  # as PyTorch, for which it is one step
+    return made
 
 
 def is_whole(value: Any) -> bool:

@@ -15,6 +15,7 @@ from autokit.limits import finfo
 from autokit.meta_array import is_meta
 from autokit.ops.blocks import BLOCK, FEW, constants_like, drop, in_blocks, keep, pieces, replace, select
 from autokit.ops.errors import refuse_bools_in, require_floats, require_tensor
+from autokit.ops.guards import guards
 from autokit.ops.names import Names
 from autokit.ops.operands import fitting
 from autokit.ops.operation import derivative, operation
@@ -120,6 +121,7 @@ def plain_prelu(a, weight, /):
     return _prelu(a, weight)
 
 
+@guards("input", "weight")
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """A :func:`leaky_relu` whose slope is learned: one, or one for each channel (dimension 1).
 

@@ -16,6 +16,7 @@ from autokit.dtypes import BY_NUMPY, FLOATS
 from autokit.ops.complex_numbers import is_complex
 from autokit.ops.elementwise import sgn
 from autokit.ops.errors import describe, kind_of, require_tensor
+from autokit.ops.guards import guards
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.own_copies import outlives
@@ -186,6 +187,7 @@ def _complex(a, b, /):
     return _of_pairs(np.stack(np.broadcast_arrays(a, b), axis=-1))
 
 
+@guards(learning="real imag")
 def complex(real: Tensor, imag: Tensor) -> Tensor:
     """The complex numbers real + i · imag.
 

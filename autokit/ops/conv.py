@@ -23,6 +23,7 @@ from autokit.ops.correlate import (
 from autokit.ops.dims import whole_numbers
 from autokit.ops.direct import direct
 from autokit.ops.errors import describe, require_floats, way_to_a_tensor
+from autokit.ops.guards import guard
 from autokit.ops.names import Names
 from autokit.ops.pad import pad
 from autokit.ops.warn import warn
@@ -85,6 +86,7 @@ def _convolve(
         result = direct(convolution, (input, weight), {"windows": windows})
     else:
         result = direct(convolution_with_bias, (input, weight, bias), {"windows": windows})
+    guard(result, [input, weight])
     return result.squeeze(0) if unbatched else result
 
 
@@ -147,6 +149,7 @@ def _transpose_convolve(
         result = direct(transposed_convolution, (input, weight), settings)
     else:
         result = direct(transposed_convolution_with_bias, (input, weight, bias), settings)
+    guard(result, [input, weight])
     return result.squeeze(0) if unbatched else result
 
 

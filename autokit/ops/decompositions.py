@@ -22,6 +22,7 @@ from autokit.devices import copied, module_of
 from autokit.meta_array import MetaArray
 from autokit.ops.errors import describe
 from autokit.ops.gpu.arrays import any_of, like, raising
+from autokit.ops.guards import guards
 from autokit.ops.matrices import (
     LinAlgError,
     adjoint,
@@ -253,6 +254,7 @@ def qr_r(a, /, found=None, mode="reduced"):
     return in_columns(copied(found[1]))
 
 
+@guards(results=(0, 1))
 def linalg_qr(A: Tensor, mode: str = "reduced") -> Any:
     """A = Q R, with orthonormal columns in Q and an upper triangle R.
 
@@ -310,6 +312,7 @@ def geqrf(input: Tensor) -> Any:
     return GeqrfResult(new_tensor(in_columns(np.swapaxes(vectors, -2, -1))), new_tensor(factors))
 
 
+@guards("input", "tau", results=(0,))
 def householder_product(input: Tensor, tau: Tensor) -> Tensor:
     """The first columns of the product of the reflections 1 − τ v vᵀ, with conjugates in vᵀ.
 
@@ -361,6 +364,7 @@ def householder_product(input: Tensor, tau: Tensor) -> Tensor:
     return product
 
 
+@guards("input", "input2", results=(0,))
 def orgqr(input: Tensor, input2: Tensor) -> Tensor:
     """The first columns of a product of reflections: ``torch.linalg.householder_product``."""
     return householder_product(input, input2)

@@ -178,13 +178,17 @@ def _copied(a: Tensor, b: Tensor, left: Labels, right: Labels, into: Labels) -> 
     if all(size == 1 for label, size in zip(left, a.array.shape) if label not in into):
         return found  # it multiplies element by element
     for place, (tensor, own, other) in enumerate(((a, left, right), (b, right, left))):
-        summed = builtins.sorted([label for label in own if label not in into])
-        batch = [label for label in into if label in own and label in other]
-        free = [label for label in into if label in own and label not in other]
-        groups = [[own.index(label) for label in group] for group in (batch, free, summed)]
-        if tensor.array.__class__ is np.ndarray and is_copied(tensor.array, groups):
+        if tensor.array.__class__ is np.ndarray and is_copied(tensor.array, _groups(own, other, into)):
             found[place] = tensor
     return found
+
+
+def _groups(own: Labels, other: Labels, into: Labels) -> list[list[int]]:
+    """The dimensions of an operand that PyTorch makes one each: of the batch, free, summed with ``other``."""
+    batch = [label for label in into if label in own and label in other]
+    free = [label for label in into if label in own and label not in other]
+    summed = builtins.sorted([label for label in own if label not in into and label in other])
+    return [[own.index(label) for label in group] for group in (batch, free, summed)]
 
 
 def _ready(a: Tensor, left: Labels, right: Labels, into: Labels) -> tuple[Tensor, Labels]:
@@ -201,6 +205,13 @@ def contract_all(
     ``copied`` tells which of a pair PyTorch copies before; see :mod:`autokit.ops.own_copies`.
     """
     operands, labels = list(operands), list(labels)
+    if (
+        len(operands) > 2
+    ):  # the order is opt_einsum's in PyTorch, where that is installed, and so what it copies
+
+        def copied(a: Tensor, b: Tensor, *_: Labels) -> dict[int, Tensor]:
+            return {0: a, 1: b}
+
     while len(operands) > 1:
         sizes = {n: size for t, names in zip(operands, labels) for n, size in zip(names, t.array.shape)}
 

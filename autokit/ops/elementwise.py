@@ -11,6 +11,7 @@ from autokit.ops.blocks import FEW, in_blocks, keep, ones, scalar, zeros, zeros_
 from autokit.ops.complex_numbers import is_complex
 from autokit.ops.errors import refuse_bools_in
 from autokit.ops.gpu.kernels import fused
+from autokit.ops.guards import guards
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.operators import flat
@@ -237,6 +238,7 @@ def _sgn(a: Any) -> Any:
     return np.where(size == 0, 0, a / np.where(size == 0, 1, size))
 
 
+@guards(results=(0,))
 @operation(
     "sgn",
     "{a} / |{a}|",

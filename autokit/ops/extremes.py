@@ -15,6 +15,7 @@ from autokit.devices import contiguous
 from autokit.ops.blocks import columns, loop_over_rows
 from autokit.ops.dims import place_of
 from autokit.ops.gpu.arrays import reduced
+from autokit.ops.guards import guards
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
 from autokit.ops.read_along import reading
@@ -184,6 +185,7 @@ MaxResult = return_type("max", "values", "indices")
 MinResult = return_type("min", "values", "indices")
 
 
+@guards(results=(1,))
 def max(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
     """The largest element of all; with ``dim`` a pair of values and indices; of two tensors :func:`maximum`.
 
@@ -193,6 +195,7 @@ def max(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = N
     return _either("max", input, dim if other is None else other, keepdim, _amax, _max_along, MaxResult)
 
 
+@guards(results=(1,))
 def min(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
     """The smallest element of all; with ``dim`` a pair of values and indices; of two :func:`minimum`."""
     return _either("min", input, dim if other is None else other, keepdim, _amin, _min_along, MinResult)

@@ -9,6 +9,7 @@ import numpy as np
 from autokit.devices import contiguous, module_of
 from autokit.ops.errors import describe
 from autokit.ops.gpu.arrays import any_of, like
+from autokit.ops.guards import guards
 from autokit.ops.index import read_at
 from autokit.ops.lu import lu_arrays, order_of_rows
 from autokit.ops.matrices import (
@@ -100,6 +101,7 @@ def plain_lu(a, /, found=None, order=None):
     return in_columns(found)
 
 
+@guards(results=(0, 1))
 def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -> Any:
     """As :func:`lu_factor`, with the number of the first zero on the diagonal of U, or 0, for each matrix."""
     if A.array.ndim < 2:
@@ -147,6 +149,7 @@ def lu(input: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tens
     return tuple(made) if get_infos else (made.LU, made.pivots)
 
 
+@guards(results=(0, 1, 2))
 def linalg_lu(A: Tensor, *, pivot: bool = True) -> Any:
     """A = P L U: a permutation, a lower triangle with ones on its diagonal, and an upper triangle."""
     if A.array.ndim < 2:
@@ -209,6 +212,7 @@ def _steps(function: str, LU: Tensor, pivots: Tensor) -> Any:
     return used
 
 
+@guards(results=(0,))
 def linalg_lu_solve(
     LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False
 ) -> Tensor:

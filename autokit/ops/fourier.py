@@ -30,6 +30,7 @@ from autokit.ops.convert import cast
 from autokit.ops.create import finished, numpy_dtype
 from autokit.ops.dims import place_of
 from autokit.ops.errors import describe, kind_of, require_tensor
+from autokit.ops.guards import guards
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.pad import constant_pad_nd
 from autokit.ops.repeat import roll
@@ -68,6 +69,7 @@ def _of_real_gradient(g: Any, shape: tuple[int, ...], dim: tuple[int, ...], norm
     return np.real(on(_transform, g, dim=dim, norm=_OTHER_WAY[norm], inverse=True))
 
 
+@guards("a")
 @operation(
     "ℱ",
     "Σₖ {a}ₖ · exp(−2πi jk / n)",

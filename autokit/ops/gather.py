@@ -19,6 +19,7 @@ from autokit.ops.dims import place_of
 from autokit.ops.errors import broadcast_message, describe, kind_of, require_tensor
 from autokit.ops.gpu.arrays import like
 from autokit.ops.gpu.bounds import refuse_outside
+from autokit.ops.guards import guards
 from autokit.ops.index import add_at
 from autokit.ops.names import Names
 from autokit.ops.native import is_large, shared
@@ -151,6 +152,7 @@ def within(
     refuse_outside(places, least, size, lambda wrong: out_of_bounds(wrong, dim, size, kind), waits=not reads)
 
 
+@guards("input", "index")
 def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
     """The elements at the places ``index`` along ``dim``: ``input[i, index[i, j]]`` for ``dim=1``.
 

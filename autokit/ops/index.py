@@ -18,6 +18,7 @@ from autokit.meta_array import MetaArray, run
 from autokit.ops.bounds import at_first_places, check_bounds, index_error, leaves_nothing
 from autokit.ops.gpu import ufuncs
 from autokit.ops.gpu.arrays import any_of, is_on_cpu, like
+from autokit.ops.guards import guard
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
 from autokit.ops.recording import apart, share_storage
@@ -313,11 +314,25 @@ def getitem(input: Tensor, index: Any) -> Tensor:
             pass  # what follows says why
     entries = plain_index(input, index, reads=True)
     try:
-        return plain_getitem(input, index=entries)
+        part = plain_getitem(input, index=entries)
     except IndexError as error:
         if leaves_nothing(array.shape, entries) and 0 in shape_at(input, entries):
             return plain_getitem(input, index=at_first_places(entries))
         raise index_error(input, entries, error) from None
+    return part if part._node is None or is_basic(entries) else guarded_by_index(part, index)
+
+
+def guarded_by_index(made: Tensor, index: Any) -> Tensor:
+    """``made`` by reading or writing at ``index``, whose tensors PyTorch saves."""
+    guard(
+        made,
+        [
+            each
+            for each in (index if isinstance(index, tuple | list) else (index,))
+            if isinstance(each, Tensor)
+        ],
+    )
+    return made
 
 
 def _kept(g: Any, index: tuple[Any, ...]) -> Any:

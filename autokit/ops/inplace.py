@@ -30,7 +30,16 @@ from autokit.ops.bounds import at_first_places, index_error, leaves_nothing
 from autokit.ops.convert import cast, converted
 from autokit.ops.errors import broadcast_message, broadcast_shape, describe, way_to_a_tensor
 from autokit.ops.gpu.arrays import is_writable, like
-from autokit.ops.index import getitem, is_basic, plain_getitem, plain_index, put, shape_at, write
+from autokit.ops.index import (
+    getitem,
+    guarded_by_index,
+    is_basic,
+    plain_getitem,
+    plain_index,
+    put,
+    shape_at,
+    write,
+)
 from autokit.ops.names import Names, clearer
 from autokit.ops.operands import common_dtype, fitting, on_one_device
 from autokit.ops.overlaps import refuse_overlap, share_memory
@@ -179,13 +188,15 @@ def refuse_change(tensor: Tensor, recorded: bool = False, fills: bool = False, p
 
 def refuse_unrecorded(tensor: Tensor, recorded: bool = False, part: bool = False) -> None:
     """Raise where a change of a tensor in place, or of a ``part`` of it, would lose a gradient."""
-    if tensor._storage is INFERENCE and not thread.state.inference:
-        raise RuntimeError(
-            "Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone "
-            f"to get a normal tensor before doing inplace update: {describe(tensor)}.clone()"
-        )
-    if tensor._storage is not None and tensor._storage.keepers:
-        keep_elements(tensor._storage)
+    storage = tensor._storage
+    if storage is not None:
+        if storage is INFERENCE and not thread.state.inference:
+            raise RuntimeError(
+                "Inplace update to inference tensor outside InferenceMode is not allowed. You can make a "
+                f"clone to get a normal tensor before doing inplace update: {describe(tensor)}.clone()"
+            )
+        if storage.keepers:
+            keep_elements(storage)
     if not thread.state.grad_enabled:
         return
     base = tensor.__dict__.get("_base")
@@ -381,7 +392,8 @@ def setitem(self: Tensor, index: Any, value: Any, fills: bool = False, made_by: 
             with noted_change(self):
 
                 def fill(tensor: Tensor) -> Tensor:
-                    return put(tensor, value, index=entries, made_by=made_by or "CopyBackwards")
+                    made = put(tensor, value, index=entries, made_by=made_by or "CopyBackwards")
+                    return made if made._node is None or is_basic(entries) else guarded_by_index(made, index)
 
                 overwrite(self, fill(as_it_was(self)), fill if fills else None)
             return

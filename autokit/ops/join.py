@@ -13,6 +13,7 @@ import numpy as np
 from autokit.devices import channels_last_or_contiguous, contiguous, module_of
 from autokit.meta_array import META
 from autokit.ops.dims import one_dim, place_of, sizes_of, whole
+from autokit.ops.guards import guards
 from autokit.ops.names import Names
 from autokit.ops.operands import common_dtype
 from autokit.ops.operation import derivative, operation
@@ -469,6 +470,7 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
     return stack([reshape(grid, -1) for grid in meshgrid(*tensors, indexing="ij")], 1)
 
 
+@guards("input")
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """Every choice of ``r`` elements of a vector in their order, as rows."""
     import itertools

@@ -10,6 +10,7 @@ from autokit.dtypes import DIFFERENTIABLE
 from autokit.ops.complex_parts import real
 from autokit.ops.errors import broadcast_message, describe, kind_of
 from autokit.ops.gpu.arrays import any_of, ask, like
+from autokit.ops.guards import guards
 from autokit.ops.matrices import (
     LinAlgError,
     adjoint,
@@ -151,6 +152,7 @@ LstsqResult = return_type("linalg_lstsq", "solution", "residuals", "rank", "sing
 _DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
 
 
+@guards("A", "B", results=(0,))
 def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None) -> Any:
     """The X for which A X is closest to B: the sum of the squared differences is least.
 

@@ -14,6 +14,7 @@ from autokit.ops import inplace, join, own_shape, reduce, shape
 from autokit.ops import pad as padding
 from autokit.ops.convert import clone
 from autokit.ops.dims import sizes_of
+from autokit.ops.guards import guards
 from autokit.ops.names import Names
 from autokit.ops.operands import fitting
 from autokit.ops.overlaps import repeats
@@ -144,6 +145,7 @@ def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tenso
     return self
 
 
+@guards(results=(1,))
 def frexp(input: Tensor) -> Any:
     """Each element as a mantissa from ½ to 1 and a power of 2: ``mantissa · 2 ** exponent``."""
     if input.array.dtype.kind not in FLOATS:

@@ -12,6 +12,7 @@ from autokit.ops.dims import place_of
 from autokit.ops.errors import broadcast_message, broadcast_shape, describe, kind_of, require_tensor
 from autokit.ops.gather import zero
 from autokit.ops.gpu.arrays import ask
+from autokit.ops.guards import guards
 from autokit.ops.index import plain_getitem, plain_nonzero, spread_out, writable_copy
 from autokit.ops.index import put as put_at
 from autokit.ops.names import Names
@@ -47,6 +48,7 @@ def plain_masked_fill(a, value, /, mask, by_tensor=False):
     return np.where(mask, value, a)
 
 
+@guards("mask")
 def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     """``input``, with ``value``, a number or a tensor without dimensions, where ``mask`` is true.
 
@@ -92,6 +94,7 @@ def plain_masked_scatter(a, source, /, mask):
     return result
 
 
+@guards("mask")
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """``input``, with the first elements of ``source``, in order, where ``mask`` is true."""
     places = _checked_mask(
@@ -140,6 +143,7 @@ def plain_masked_select(a, /, mask):
     return np.broadcast_to(a, shape)[np.broadcast_to(mask, shape)]
 
 
+@guards("input", "mask")
 def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     """The elements where ``mask`` is true, as a vector; both broadcast."""
     places = _checked_mask("masked_select", mask, "masked_select: expected BoolTensor for mask", input)

@@ -18,6 +18,7 @@ from autokit.batches.batch import Batch
 from autokit.devices import device, on_a_gpu, put_on
 from autokit.limits import finfo, iinfo
 from autokit.ops.errors import describe, not_a_tensor
+from autokit.ops.recording import storage_of
 from autokit.tensor import Literal, Tensor, new_tensor
 
 if TYPE_CHECKING:
@@ -55,24 +56,33 @@ def as_operands(operation: Operation, values: tuple[Any, ...]) -> tuple[Tensor, 
     where = gpu_among(tensors)
     if operation.mixed or len(tensors) == 1 and not operation.floating:
         return tuple([literal(t, None, where) if not isinstance(t, Tensor) else t for t in tensors])
-    from autokit.ops.convert import cast
-
     if operation.name == "sub":
         refuse_bools(tensors)
     common = common_dtype(tensors)
     if operation.floating and common.kind in "bui":
         common = dtypes.get_default_dtype().numpy
     exact = common in dtypes.HALVES and operation.name in _TAKE_NUMBERS_AS_THEY_ARE
+    learns = any([isinstance(t, Tensor) and t._requires_grad for t in tensors])
     return tuple(
         [
             literal(t, _FLOAT32 if exact else common, where)
             if not isinstance(t, Tensor)
             else t
             if t.array.dtype == common or (t.__class__ is Literal and common in dtypes.HALVES)
-            else cast(t, dtype=common)
+            else _converted(t, common, learns)
             for t in tensors
         ]
     )
+
+
+def _converted(tensor: Tensor, dtype: np.dtype, learns: bool) -> Tensor:
+    """``tensor`` in ``dtype``; a change of it is one of what was made too, beside another that ``learns``."""
+    from autokit.ops.convert import cast
+
+    made = cast(tensor, dtype=dtype)
+    if learns and not tensor._requires_grad:
+        made._storage = storage_of(tensor)
+    return made
 
 
 def gpu_among(values: Iterable[Any]) -> device | None:

@@ -17,6 +17,7 @@ from autokit.ops.gpu.arrays import any_known, is_on_cpu, known
 from autokit.ops.gpu.ufuncs import down_by_rest
 from autokit.ops.gpu.ufuncs import floor_divide as whole_quotient
 from autokit.ops.gpu.ufuncs import remainder as left_over
+from autokit.ops.guards import guard
 from autokit.ops.names import Names
 from autokit.ops.operands import common_dtype, fitting
 from autokit.ops.operation import derivative, on, operation
@@ -182,7 +183,10 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
         raise RuntimeError(
             f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
         )
-    return rounded_quotient(input, other, rounding_mode)
+    made = rounded_quotient(input, other, rounding_mode)
+    if isinstance(other, Tensor):
+        guard(made, [input, other] if other._requires_grad and isinstance(input, Tensor) else [other])
+    return made
 
 
 @operation("−", "−{a}", a=derivative("−1", lambda g: -g, np.negative), on_arrays=np.negative)
@@ -309,7 +313,10 @@ def pow(input: Any, exponent: Any) -> Tensor:
             return input.clone() if exponent else input.logical_or(~input)
         if input.array.dtype.kind != "b":
             fitting(exponent, input.array.dtype)
-    return plain_pow(input, exponent)
+    made = plain_pow(input, exponent)
+    if isinstance(exponent, Tensor):
+        guard(made, [made])
+    return made
 
 
 def no_derivative(name: str, has_slope: bool = False) -> Derivative:

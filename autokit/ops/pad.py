@@ -11,6 +11,7 @@ from autokit.devices import channels_last_or_contiguous
 from autokit.ops.axis_maps import AxisMap, picking, resample
 from autokit.ops.dims import sizes_of
 from autokit.ops.errors import describe, refuse_bools_in
+from autokit.ops.guards import guard
 from autokit.ops.names import Names
 from autokit.ops.operands import fitting
 from autokit.ops.operation import derivative, on, operation
@@ -105,7 +106,10 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
             f"non-zero dimensions for input, but got: {list(input.array.shape)}"
         )
     maps = tuple([_edges(input, ndim - 1 - place, *both, mode) for place, both in enumerate(widths)])
-    return resample(input, maps=maps, node=_NODES[mode].format(count))
+    made = resample(input, maps=maps, node=_NODES[mode].format(count))
+    if mode != "circular":
+        guard(made, [input])
+    return made
 
 
 _NODES = {

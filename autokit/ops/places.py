@@ -16,7 +16,16 @@ from autokit.ops.errors import broadcast_shape, describe, kind_of, require_tenso
 from autokit.ops.gather import require_vector, within, zero
 from autokit.ops.gpu.arrays import like
 from autokit.ops.gpu.bounds import outside, refuse_outside
-from autokit.ops.index import add_at, plain_getitem, plain_index, shape_at, spread_out, writable_copy
+from autokit.ops.guards import guard, guards
+from autokit.ops.index import (
+    add_at,
+    guarded_by_index,
+    plain_getitem,
+    plain_index,
+    shape_at,
+    spread_out,
+    writable_copy,
+)
 from autokit.ops.index import put as put_at
 from autokit.ops.names import Names
 from autokit.ops.operands import fitting
@@ -55,6 +64,7 @@ def plain_index_select(a, /, dim, index):
     return np.take(a, index, axis=dim)
 
 
+@guards("index")
 def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     """The slices of ``input`` along ``dim`` that a vector of places names, in its order.
 
@@ -134,7 +144,10 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
         return input.clone()
     single_elements = input.array.size == own[axis]
     within(places, axis, own[axis], IndexError if single_elements else RuntimeError)
-    return plain_index_add(input, source, dim=axis, index=places, alpha=alpha)
+    made = plain_index_add(input, source, dim=axis, index=places, alpha=alpha)
+    if source._requires_grad:
+        guard(made, [index, source])
+    return made
 
 
 @operation(
@@ -157,6 +170,7 @@ def plain_index_copy(a, source, /, dim, index):
     return result
 
 
+@guards("index", learning="source")
 def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """A copy with the slices of ``source`` at the places that a vector names."""
     axis, places = _checked_vector("index_copy_", input, dim, index)
@@ -224,6 +238,7 @@ def plain_index_fill(a, value, /, dim, index, by_tensor=False):
     return result
 
 
+@guards("index")
 def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """A copy with ``value``, a number or a tensor without dimensions, in the slices that a vector names."""
     require_tensor("index_fill", index, "index", 2)
@@ -334,9 +349,10 @@ def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
     if leaves_nothing(input.array.shape, index):
         index = at_first_places(index)
     try:
-        return (put_added if accumulate else put_at)(input, values, index=index)
+        made = (put_added if accumulate else put_at)(input, values, index=index)
     except IndexError as error:
         raise index_error(input, index, error) from None
+    return guarded_by_index(made, indices)
 
 
 def _fills_a_mask(indices: Any, values: Tensor, accumulate: bool) -> bool:
@@ -403,6 +419,7 @@ def count_of(shape: tuple[int, ...]) -> int:
     return int(np.prod(shape, dtype=np.int64))
 
 
+@guards("input", "index")
 def take(input: Tensor, index: Tensor) -> Tensor:
     """The elements at places counted through the flattened tensor, in the shape of ``index``."""
     return plain_take(input, index=_flat_places("take", input, index))
@@ -436,6 +453,7 @@ def _zeros_for(g: Any, index: Any) -> Any:
     return like(np.zeros_like, g, shape=index.shape)
 
 
+@guards("index", learning="source")
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """A copy with ``source`` at places counted through the flattened tensor, or added there."""
     require_tensor("put_", index, "index", 1)

@@ -14,6 +14,7 @@ from autokit.devices import with_channels_as
 from autokit.ops.dims import whole_numbers
 from autokit.ops.direct import direct
 from autokit.ops.errors import describe, dimension_error, refuse_bools_in, require_floats
+from autokit.ops.guards import guards
 from autokit.ops.names import Names
 from autokit.ops.pooling import (
     Pooling,
@@ -147,6 +148,7 @@ def _of_a_row(name: str, setting: str, value: Any, other: int) -> tuple[int, ...
     return other, *_numbers(name, setting, value, 1)
 
 
+@guards("input", results=(1,))
 def max_pool1d(
     input: Tensor,
     kernel_size: Size,
@@ -176,6 +178,7 @@ def with_places(values: Tensor, places: Any, wanted: bool) -> Any:
     return (values, new_tensor(apart(places, values._requires_grad))) if wanted else values
 
 
+@guards("input", results=(1,))
 def max_pool2d(
     input: Tensor,
     kernel_size: Size,
@@ -222,6 +225,7 @@ def max_pool2d(
     return with_places(*pooled, return_indices)
 
 
+@guards("input", results=(1,))
 def max_pool3d(
     input: Tensor,
     kernel_size: Size,
@@ -263,6 +267,7 @@ def _average_pool(
     return direct(window_means, (input,), {"pooling": pooling, "divisors": divisors})
 
 
+@guards("input")
 def avg_pool1d(
     input: Tensor,
     kernel_size: Size,
@@ -281,6 +286,7 @@ def avg_pool1d(
     return _average_pool(row, kernel, skips, around, ceil_mode, count_include_pad, None, 2).squeeze(-2)
 
 
+@guards("input")
 def avg_pool2d(
     input: Tensor,
     kernel_size: Size,
@@ -315,6 +321,7 @@ def avg_pool2d(
     )
 
 
+@guards("input")
 def avg_pool3d(
     input: Tensor,
     kernel_size: Size,

@@ -13,6 +13,7 @@ from autokit.ops.complex_numbers import is_complex
 from autokit.ops.elementwise import abs, floor, sign  # noqa: F401 - for their in-place functions
 from autokit.ops.errors import refuse_bools_in, require_floats, require_tensor
 from autokit.ops.gpu.arrays import like
+from autokit.ops.guards import guards
 from autokit.ops.names import Names
 from autokit.ops.operands import taking_numbers
 from autokit.ops.operation import derivative, operation
@@ -88,6 +89,7 @@ def signbit(a, /):
     return np.signbit(a) if a.dtype.kind in FLOATS else a < 0
 
 
+@guards(results=(0,))
 @operation(
     "copysign",
     "|{a}| with the sign of {b}",

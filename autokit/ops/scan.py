@@ -16,6 +16,7 @@ from autokit.ops.exponential import log_of_sum
 from autokit.ops.gather import plain_gather, scatter_zeros
 from autokit.ops.gpu.arrays import known
 from autokit.ops.gpu.ufuncs import accumulate
+from autokit.ops.guards import guards
 from autokit.ops.join import cat
 from autokit.ops.names import Names
 from autokit.ops.native import is_large
@@ -257,6 +258,7 @@ def _running(name: str, extreme: Any) -> Any:
         """The elements of ``a`` at the places ``index`` along ``dim``."""
         return plain_gather.operation.forward(a, dim, index) if a.ndim else a.copy()
 
+    @guards("input", results=(1,))
     def apply(input: Tensor, dim: int) -> Any:
         require_operand(name, input)
         a = input.array

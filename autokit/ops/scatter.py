@@ -26,6 +26,7 @@ from autokit.ops.gather import (
 from autokit.ops.gpu.arrays import like
 from autokit.ops.gpu.bounds import outside
 from autokit.ops.gpu.ufuncs import combine_at
+from autokit.ops.guards import guard, guards
 from autokit.ops.index import spread_out, writable_copy
 from autokit.ops.names import Names
 from autokit.ops.operands import fitting
@@ -121,6 +122,7 @@ def _source(name: str, input: Tensor, axis: int, places: np.ndarray, src: Tensor
     return in_one_dimension(src, input.array.shape)
 
 
+@guards("index")
 def scatter(
     input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: str | None = None
 ) -> Tensor:
@@ -174,12 +176,16 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     axis, places = checked_index("scatter_add", input, dim, index, "self")
     require_tensor("scatter_add", src, "src", 3)
     src = _source("scatter", input, axis, places, src)
-    return plain_scatter_add(input, src, dim=axis, index=places)
+    made = plain_scatter_add(input, src, dim=axis, index=places)
+    if src._requires_grad:
+        guard(made, [index])
+    return made
 
 
 _REDUCTIONS = ("sum", "prod", "mean", "amax", "amin")
 
 
+@guards("index")
 def scatter_reduce(
     input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:

@@ -15,6 +15,7 @@ from autokit.devices import module_of
 from autokit.ops.errors import broadcast_message, describe
 from autokit.ops.gpu.arrays import any_of
 from autokit.ops.gpu.arrays import solve as system
+from autokit.ops.guards import guards
 from autokit.ops.inverses import failures, inverses
 from autokit.ops.matrices import (
     LinAlgError,
@@ -227,6 +228,7 @@ def _check_both(function: str, b: Tensor, A: Tensor) -> None:
     require_kernel(f"{function}_cpu", A)
 
 
+@guards("input")
 def triangular_solve(
     input: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> Any:
@@ -248,6 +250,7 @@ def triangular_solve(
     return TriangularSolveResult(made, A.expand(*batch, *A.array.shape[-2:]).clone())
 
 
+@guards("input")
 def cholesky_solve(input: Tensor, L: Tensor, upper: bool = False) -> Tensor:
     """The solution X of A X = B, given B (``input``) and the Cholesky factor of A.
 
@@ -277,6 +280,7 @@ def cholesky_solve(input: Tensor, L: Tensor, upper: bool = False) -> Tensor:
     return plain_solve_triangular(lower.mH, half, upper=True)
 
 
+@guards("L")
 def cholesky_inverse(L: Tensor, upper: bool = False) -> Tensor:
     """The inverse of A, given its Cholesky factor: A is L Lᵀ, or Lᵀ L where the factor is ``upper``."""
     require_square("cholesky_inverse", L)

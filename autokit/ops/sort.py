@@ -17,6 +17,7 @@ from autokit.ops.dims import place_of
 from autokit.ops.extremes import shared_in_whole
 from autokit.ops.gpu.arrays import is_on_cpu, like
 from autokit.ops.gpu.ufuncs import accumulate
+from autokit.ops.guards import guards
 from autokit.ops.half import widened
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, operation
@@ -114,6 +115,7 @@ _read_stable = reading("sort_stable", "sorted", "SortBackward1", None)
 _sorted = return_type("sort", "values", "indices")
 
 
+@guards(results=(1,))
 def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool | None = None) -> Any:
     """The elements in order along ``dim``, and their places.
 
@@ -151,6 +153,7 @@ _read_top = reading("topk", "largest of", "TopkBackward0")
 _top = return_type("topk", "values", "indices")
 
 
+@guards(results=(1,))
 def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     """The ``k`` largest elements along ``dim``, or with ``largest=False`` the smallest, and their places.
 
@@ -203,6 +206,7 @@ _read_kth = reading("kthvalue", "k-th of", "KthvalueBackward0")
 _kth = return_type("kthvalue", "values", "indices")
 
 
+@guards(results=(1,))
 def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     """The ``k``-th smallest element along ``dim``, counted from 1, and its place.
 
@@ -269,6 +273,7 @@ _median = return_type("median", "values", "indices")
 _nanmedian = return_type("nanmedian", "values", "indices")
 
 
+@guards(results=(1,))
 def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """The median of all elements; with ``dim`` the medians along it, and their places.
 
@@ -289,6 +294,7 @@ def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     return _median(_read_median(input, place, keepdim, index), new_tensor(apart(index, input._requires_grad)))
 
 
+@guards(results=(1,))
 def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """:func:`median` of the elements that are not nan."""
     require_operand("nanmedian", input)
@@ -310,6 +316,7 @@ _read_mode = reading("mode", "mode", "ModeBackward0")
 _mode = return_type("mode", "values", "indices")
 
 
+@guards(results=(1,))
 def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
     """The most frequent element along ``dim``, the smallest of several, and its last place in :func:`sort`.
 

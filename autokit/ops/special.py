@@ -11,6 +11,7 @@ from autokit.ops import approximations as by
 from autokit.ops import hurwitz
 from autokit.ops.blocks import in_blocks
 from autokit.ops.gpu.arrays import like
+from autokit.ops.guards import guards
 from autokit.ops.inplace import in_place
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
@@ -97,6 +98,7 @@ def ndtr(a, /):
     return by.erfc(a * -math.sqrt(0.5)) / 2
 
 
+@guards(results=(0,))
 @operation(
     "log Φ",
     "log Φ({a})",

@@ -26,6 +26,7 @@ from autokit.devices import copied, module_of
 from autokit.dtypes import DIFFERENTIABLE
 from autokit.ops.complex_numbers import is_complex
 from autokit.ops.gpu.arrays import any_of
+from autokit.ops.guards import guards
 from autokit.ops.inverses import plain_inv
 from autokit.ops.matrices import (
     LinAlgError,
@@ -212,6 +213,7 @@ def _svd_arrays(A: Tensor, full: bool) -> Any:
         raise LinAlgError(f"linalg.svd: The algorithm {reason} singular values.") from None
 
 
+@guards(results=(0, 1, 2))
 def linalg_svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> Any:
     """A = U diag(S) Vᵀ: orthonormal columns in U and in V, singular values from the largest.
 
@@ -256,6 +258,7 @@ def linalg_svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = No
     return SvdResult(svd_u(A, found=found), svd_s(A, found=found), svd_vh(A, found=found))
 
 
+@guards(results=(0,))
 def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
     """The singular values of each matrix, from the largest; ``driver`` counts on a GPU alone.
 
@@ -352,6 +355,7 @@ def _eigh_arrays(A: Tensor, uplo: str) -> Any:
         return np.full_like(A.array, np.nan, shape=A.array.shape[:-1]), np.full_like(A.array, np.nan)
 
 
+@guards(results=(0, 1))
 def eigh(A: Tensor, UPLO: str = "L") -> Any:
     """The eigenvalues of symmetric matrices, in ascending order, and orthonormal eigenvectors in columns.
 
@@ -376,6 +380,7 @@ def eigh(A: Tensor, UPLO: str = "L") -> Any:
     return EighResult(eigh_values(A, found=found, uplo=UPLO), eigh_vectors(A, found=found, uplo=UPLO))
 
 
+@guards(results=(0,))
 def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
     """The eigenvalues of symmetric matrices, in ascending order; see :func:`eigh`."""
     return eigh_values(A, found=tuple(_eigh_arrays(A, UPLO)), uplo=UPLO)
@@ -452,6 +457,7 @@ def _eig_arrays(A: Tensor) -> Any:
     return values.astype(kind), vectors.astype(kind)
 
 
+@guards(results=(0, 1))
 def eig(A: Tensor) -> Any:
     """The eigenvalues of square matrices, in no order, and eigenvectors of length 1 in columns.
 
@@ -471,6 +477,7 @@ def eig(A: Tensor) -> Any:
     )
 
 
+@guards(results=(0,))
 def eigvals(A: Tensor) -> Tensor:
     """The eigenvalues of square matrices, complex numbers in no order; see :func:`eig`."""
     return outlives(eig_values(A, found=_eig_arrays(A)), {0: A})

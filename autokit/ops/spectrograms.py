@@ -10,6 +10,7 @@ from autokit.ops.complex_numbers import is_complex
 from autokit.ops.complex_parts import view_as_real
 from autokit.ops.errors import describe, require_tensor
 from autokit.ops.gpu.arrays import any_of
+from autokit.ops.guards import guards
 from autokit.ops.names import Names
 from autokit.ops.pad import constant_pad_nd, pad
 from autokit.ops.strides import folded, unfold
@@ -49,6 +50,7 @@ def _ones(signal: Tensor, length: int) -> Tensor:
     return new_tensor(beside(signal.array, np.ones(length, signal.dtype.to_real().numpy)))
 
 
+@guards(learning="input")
 def stft(
     input: Tensor,
     n_fft: int,

@@ -224,7 +224,8 @@ def test_iteration_and_membership():
     }.items(),
     ids=lambda pair: pair[0],
 )
-def test_places_that_change_afterwards_do_not_change_the_gradient(read: Any):
+def test_places_that_change_in_silence_do_not_change_the_gradient(read: Any):
+    """By another name of the memory, which no version tells of; PyTorch's gradient is another one then."""
     name, call = read
     gradients = []
     for changes in (False, True):
@@ -232,21 +233,21 @@ def test_places_that_change_afterwards_do_not_change_the_gradient(read: Any):
         index = autokit.tensor([False, True]) if name == "masked_fill" else autokit.tensor([0, 1])
         made = call(x, index)
         if changes:
-            index.copy_(~index if name == "masked_fill" else index.new_tensor([2, 3]))
+            index.numpy()[...] = [True, False] if name == "masked_fill" else [2, 3]
         (made * autokit.arange(1.0, 1 + made.numel()).reshape(made.shape)).sum().backward()
         gradients.append(x.grad.tolist())
     assert gradients[0] == gradients[1]
 
 
 @pytest.mark.parametrize("name", ["sort", "topk", "kthvalue", "median", "mode", "max", "min", "cummax"])
-def test_places_that_were_found_may_be_changed(name: str):
+def test_places_that_were_found_may_be_changed_in_silence(name: str):
     further = {"topk": (2,), "kthvalue": (2,), "sort": ()}.get(name, (0,))
     gradients = []
     for changes in (False, True):
         x = autokit.tensor([3.0, 1.0, 2.0, 2.0], requires_grad=True)
         values, places = getattr(x, name)(*further)
         if changes:
-            places.fill_(1)
+            places.numpy().fill(1)
         (values * autokit.arange(1.0, 1 + values.numel()).reshape(values.shape)).sum().backward()
         gradients.append(x.grad.tolist())
     assert gradients[0] == gradients[1]

@@ -16,6 +16,7 @@ from autokit.ops import embedding as rules
 from autokit.ops.errors import describe
 from autokit.ops.gpu.arrays import ask
 from autokit.ops.gpu.bounds import outside, refuse_outside
+from autokit.ops.guards import guards
 from autokit.ops.inplace import mark_changed
 from autokit.ops.norm import norm
 from autokit.ops.recording import apart
@@ -25,6 +26,7 @@ from autokit.tensor import Tensor, new_tensor
 
 
 @carefully
+@guards("input")
 def embedding(
     input: Tensor,
     weight: Tensor,
@@ -104,6 +106,7 @@ def _shorten(weight: Tensor, index: Any, max_norm: float, norm_type: float) -> N
 
 
 @on_its_tensors_gpu
+@guards("input")
 def embedding_bag(
     input: Tensor,
     weight: Tensor,

@@ -17,6 +17,7 @@ import numpy as np
 from autokit.devices import module_of
 from autokit.ops.direct import direct
 from autokit.ops.errors import require_floats
+from autokit.ops.guards import guards
 from autokit.ops.pool import check_dimensions
 from autokit.ops.pooling import counted_through, row_lengths, take_places
 from autokit.ops.sampling import rand
@@ -123,6 +124,7 @@ def _fractional_max_pool(
 
 
 @carefully
+@guards("input", results=(1,))
 def fractional_max_pool2d(
     input: Tensor,
     kernel_size: Any,
@@ -164,6 +166,7 @@ def fractional_max_pool2d(
 
 
 @carefully
+@guards("input", results=(1,))
 def fractional_max_pool3d(
     input: Tensor,
     kernel_size: Any,

@@ -8,6 +8,7 @@ from typing import Any
 from autokit.ops.affine import affine
 from autokit.ops.direct import direct
 from autokit.ops.errors import describe, dimension_error, refuse_bools_in, way_to_a_tensor
+from autokit.ops.guards import guard
 from autokit.ops.linalg import matmul
 from autokit.ops.operands import gpu_among, refuse_two_devices
 from autokit.ops.unusual import asks_for_care, carefully, with_care
@@ -140,6 +141,8 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
     halfway = matmul(rows, weight.permute(1, 0, 2).reshape(first, outputs * second))
     out = matmul(halfway.reshape(pairs, outputs, second), others.unsqueeze(-1))
     out = out.reshape(*input1.shape[:-1], outputs)
+    if input1._requires_grad or input2._requires_grad:
+        guard(out, [weight])
     return out if bias is None else out + bias
 
 

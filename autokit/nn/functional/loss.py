@@ -31,6 +31,7 @@ from autokit.ops.distance_loss import mse_loss as _mse_loss
 from autokit.ops.distance_loss import smooth_l1_loss as _smooth_l1_loss
 from autokit.ops.elementwise import abs as _abs
 from autokit.ops.errors import describe, dimension_error, kind_of, require_floats
+from autokit.ops.guards import guard, guards
 from autokit.ops.loss import LARGE, class_factors, is_large, places_of_few, shift_of
 from autokit.ops.loss import binary_cross_entropy as _binary_cross_entropy
 from autokit.ops.loss import binary_cross_entropy_with_logits as _binary_cross_entropy_with_logits
@@ -170,6 +171,7 @@ def huber_loss(
 
 
 @carefully
+@guards("input", "weight")
 def nll_loss(
     input: Tensor,
     target: Tensor,
@@ -313,8 +315,13 @@ def cross_entropy(
     if probabilities:
         if ignore_index >= 0:
             raise RuntimeError("ignore_index is not supported for floating point target")
-        return _against_probabilities(logarithms, target, weight, axis, reduction, label_smoothing)
-    loss = _likelihood(logarithms, target, weight, ignore_index, reduction)
+        loss = _against_probabilities(logarithms, target, weight, axis, reduction, label_smoothing)
+    else:
+        loss = _likelihood(logarithms, target, weight, ignore_index, reduction)
+    if weight is not None:
+        guard(loss, [weight])
+    if probabilities:
+        return loss
     if not label_smoothing:
         return loss
     count = logits.shape[axis]
@@ -371,6 +378,7 @@ def _along(weight: Tensor, axis: int, ndim: int) -> Tensor:
 
 
 @carefully
+@guards("input", "target", "weight")
 def binary_cross_entropy(
     input: Tensor,
     target: Tensor,
@@ -414,6 +422,7 @@ def _factors(weight: Tensor | None, input: Tensor) -> Any:
 
 
 @carefully
+@guards("input", "target", "weight", "pos_weight")
 def binary_cross_entropy_with_logits(
     input: Tensor,
     target: Tensor,

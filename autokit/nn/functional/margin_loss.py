@@ -21,8 +21,10 @@ from autokit.ops.elementwise import sqrt
 from autokit.ops.errors import describe, kind_of, require_floats
 from autokit.ops.expansion import broadcast_tensors
 from autokit.ops.gpu.arrays import any_of
+from autokit.ops.guards import guards
 from autokit.ops.loss import binary_cross_entropy_with_logits as _binary_cross_entropy_with_logits
 from autokit.ops.norm import pairwise_distance
+from autokit.ops.own_copies import outlives
 from autokit.ops.unusual import carefully
 from autokit.tensor import Tensor
 
@@ -63,6 +65,7 @@ def margin_ranking_loss(
 
 
 @carefully
+@guards("target")
 def soft_margin_loss(
     input: Tensor,
     target: Tensor,
@@ -239,6 +242,8 @@ def multilabel_soft_margin_loss(
             "convert it with .float()"
         )
     losses = _binary_cross_entropy_with_logits(input, target, None, None, "none")
+    if not input._requires_grad:
+        losses = outlives(losses, {0: input})
     if weight is not None:
         losses = losses * weight
     # By its number, as in PyTorch: a weight of more dimensions puts others before it.

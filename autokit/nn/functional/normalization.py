@@ -14,10 +14,12 @@ from autokit.ops import normalize as rules
 from autokit.ops.convert import cast
 from autokit.ops.direct import direct
 from autokit.ops.errors import describe, require_floats
+from autokit.ops.guards import guards
 from autokit.ops.half import widened
 from autokit.ops.inplace import refuse_change
 from autokit.ops.normalize import Groups, Statistics
 from autokit.ops.operands import literal
+from autokit.ops.own_copies import outlives
 from autokit.ops.pad import pad
 from autokit.ops.pool import avg_pool2d, avg_pool3d
 from autokit.ops.shape import reshape
@@ -26,6 +28,7 @@ from autokit.tensor import Tensor
 
 
 @carefully
+@guards("input", "weight", "bias")
 def layer_norm(
     input: Tensor,
     normalized_shape: Sequence[int],
@@ -82,7 +85,10 @@ def rms_norm(
         kind = input.array.dtype
         eps = float(np.finfo(np.float32 if kind in HALVES else kind).eps) if kind.kind in FLOATS else 0.0
     groups = _last_dimensions("rms_norm", input, normalized_shape, weight, None, eps)
-    return _run(rules.rms_norm, input, weight, None, groups._replace(centred=False))
+    made = _run(rules.rms_norm, input, weight, None, groups._replace(centred=False))
+    if input._requires_grad or weight is None:
+        return made
+    return outlives(made, {0: input, 1: weight})  # PyTorch saves what it makes of the input
 
 
 def _last_dimensions(

@@ -12,6 +12,7 @@ from autokit.ops.conv import Size
 from autokit.ops.direct import direct
 from autokit.ops.elementwise import relu, sign
 from autokit.ops.errors import describe, require_floats
+from autokit.ops.guards import guards
 from autokit.ops.pool import avg_pool1d, avg_pool2d, avg_pool3d, max_pool1d, max_pool2d, max_pool3d
 from autokit.ops.pooling import counted_through, put_places
 from autokit.ops.unusual import carefully
@@ -177,6 +178,7 @@ def _unpooled_sizes(
 
 
 @carefully
+@guards("input")
 def max_unpool1d(
     input: Tensor,
     indices: Tensor,
@@ -190,6 +192,7 @@ def max_unpool1d(
 
 
 @carefully
+@guards("input")
 def max_unpool2d(
     input: Tensor,
     indices: Tensor,
@@ -206,6 +209,7 @@ def max_unpool2d(
 
 
 @carefully
+@guards("input")
 def max_unpool3d(
     input: Tensor,
     indices: Tensor,
