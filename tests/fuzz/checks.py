@@ -6,7 +6,8 @@ A row of ``differences.txt`` may name checks; it covers a call only where one of
   autokit answers the call itself, but for what is too large for autokit's dtype; ``roughly float64``: in two
   digits.
 * ``strided``: so it answers where the elements do not lie side by side, so that none goes through the long
-  vectors, which compute otherwise than the rest; ``with tensors``: where tensors take the place of numbers.
+  vectors, which compute otherwise than the rest; ``with tensors``: where tensors take the place of numbers;
+  ``with numbers``: where a number takes that of an exponent without dimensions.
 * ``as near``: no element is twice as far from PyTorch's in float64 as PyTorch's own.
 * ``numerically``: where autokit's gradients are not PyTorch's, they are the slopes of PyTorch's own forward
   function in float64, where there are any.
@@ -57,6 +58,7 @@ from tests.fuzz.rewrites import (
     strided,
     with_dtype_of_out,
     with_gelsd,
+    with_numbers,
     with_tensors,
     without_flags,
 )
@@ -504,6 +506,16 @@ def _with_a_real_diagonal(_: str, call: Call) -> bool:
     return bool(tensors) and not ours.error and _alike(ours.results[0], theirs.results[0], 1e-3)
 
 
+def _with_numbers(_: str, call: Call) -> bool:
+    """Whether PyTorch answers so with a number for the exponent, which then learns nothing."""
+    ours = run(autokit, call)
+    theirs = run(torch, Call(call.tensors, changing(with_numbers)(call.expression)))
+    if ours.error or theirs.error:
+        return False
+    slopes = [pair for pair in zip(ours.gradients, theirs.gradients) if pair[1] is not None]
+    return all(_alike(*pair, 1e-4) for pair in [*zip(flat(ours.results), flat(theirs.results)), *slopes])
+
+
 def _zero_on_the_diagonal(matrices: np.ndarray, _: Call) -> np.ndarray:
     return (matrices.diagonal(0, -2, -1) == 0).any(-1)
 
@@ -591,6 +603,7 @@ CHECKS: dict[str, Callable[[str, Call], bool]] = {
     "cut at the last offset": _answers(changing(cut_at_last_offset)),
     "strided": _answers(strided),
     "with tensors": _answers(changing(with_tensors)),
+    "with numbers": _with_numbers,
     "in halves": _answers(of_one_dtype),
     "without flags": _answers(changing(without_flags)),
     "with the dtype of out": _answers(changing(with_dtype_of_out)),

@@ -135,6 +135,16 @@ def with_tensors(call: ast.Call) -> None:
             keyword.value = ast.parse(f"T.tensor({ast.unparse(keyword.value)})", mode="eval").body
 
 
+def with_numbers(call: ast.Call) -> None:
+    """Give the number that a tensor holds for an exponent without dimensions."""
+    given = [*call.args[-1:], *(each.value for each in call.keywords if each.arg == "exponent")][-1:]
+    for each in given:
+        number = ast.parse(f"(lambda t: t if t.ndim else t.item())({ast.unparse(each)})", mode="eval").body
+        call.args = [number if part is each else part for part in call.args]
+        for keyword in call.keywords:
+            keyword.value = number if keyword.value is each else keyword.value
+
+
 def of_one_dtype(source: str) -> str:
     return source.replace("T.float64", "T.float16").replace("T.float32", "T.float16")
 
