@@ -73,6 +73,8 @@ _ROWS_OF_CSR = (
     "torch.arange(len(crow) - 1).repeat_interleave(crow.diff())"
 )
 
+_NATIVE = ("batch_norm", "channel_shuffle", "dropout", "group_norm", "layer_norm")
+
 _INSTEAD = {
     "torch.Tensor": {
         **dict.fromkeys(["to_sparse_csr", "to_sparse_csc", "to_sparse_bsr", "to_sparse_bsc"], _AS_COO),
@@ -91,35 +93,39 @@ _INSTEAD = {
         "sparse_csr_tensor": _ROWS_OF_CSR,
         "sparse_csr": "torch.sparse_coo",
         "hub": "the model's own code and weights",
-        "frobenius_norm": "torch.linalg.matrix_norm",
-        "nuclear_norm": 'torch.linalg.matrix_norm(x, "nuc")',
-        "svd_lowrank": "torch.linalg.svd",
-        "pca_lowrank": "torch.linalg.svd",
         "lobpcg": "torch.linalg.eigh",
         "multiprocessing": "the standard library's multiprocessing",
-        "profiler": "%%prun, or the standard library's cProfile",
-        "get_file_path": "pathlib",
-        "rnn_tanh": "torch.nn.RNN",
-        "rnn_relu": "torch.nn.RNN",
-        "lstm": "torch.nn.LSTM",
-        "gru": "torch.nn.GRU",
-        "dsmm": "torch.mm",
+        **dict.fromkeys(("rnn_tanh", "rnn_relu"), "torch.nn.RNN"),
+        **dict.fromkeys(("rnn_tanh_cell", "rnn_relu_cell"), "torch.nn.RNNCell"),
+        **{name.lower(): f"torch.nn.{name}" for name in ("LSTM", "GRU")},
+        **{f"{name.lower()}_cell": f"torch.nn.{name}Cell" for name in ("LSTM", "GRU")},
         "conv_tbc": "torch.conv1d",
         "convolution": "torch.conv2d",
-        "grid_sampler": "torch.nn.functional.grid_sample",
-        "to_dlpack": "torch.utils.dlpack.to_dlpack",
+        **dict.fromkeys(("grid_sampler_2d", "grid_sampler_3d"), "torch.nn.functional.grid_sample"),
+        "affine_grid_generator": "torch.nn.functional.affine_grid",
+        "embedding_bag": "torch.nn.functional.embedding_bag",
+        "embedding_renorm_": "torch.nn.functional.embedding with max_norm",
+        "feature_dropout": "torch.nn.functional.dropout2d",
+        "feature_dropout_": "torch.nn.functional.dropout2d",
+        **{f"native_{name}": f"torch.nn.functional.{name}" for name in _NATIVE},
+        "native_norm": "torch.linalg.vector_norm",
+        "norm_except_dim": "torch.linalg.vector_norm over the other dimensions",
+        "hash_tensor": "hash(x.numpy().tobytes())",
+        "index_put_": "x.index_put_(indices, values)",
+        "slice_inverse": "torch.slice_scatter",
+        "from_file": "torch.from_numpy(numpy.memmap(filename, dtype, mode))",
+        "ormqr": "torch.linalg.qr, and a product",
+        "profiler": "%%prun, or the standard library's cProfile",
+        "get_file_path": "pathlib",
+        "dsmm": "torch.mm",
     },
-    "torch.nn.functional": {"upsample_bilinear": "interpolate", "upsample_nearest": "interpolate"},
     "torch.utils": {
         "tensorboard": "ak.monitor, which draws the losses live, or the package tensorboardX with x.item()",
         "benchmark": "%timeit, or the standard library's timeit",
         "bottleneck": "%%prun, or the standard library's cProfile",
     },
     "torch.sparse": {
-        "softmax": "torch.softmax(x.to_dense(), dim)",
-        "log_softmax": "torch.log_softmax(x.to_dense(), dim)",
         "sampled_addmm": "the product of dense matrices, and its values at the places",
-        "spdiags": "torch.diag(x).to_sparse()",
     },
     "torch.autograd": {
         "NestedIOFunction": "torch.autograd.Function, which takes and returns several tensors"
@@ -141,7 +147,10 @@ _INSTEAD = {
         "what is to be kept",
     ),
     "torch.jit": {"ScriptModule": "torch.nn.Module"},
-    "torch.testing": {"assert_allclose": "torch.testing.assert_close"},
+    "torch.masked": dict.fromkeys(
+        ("MaskedTensor", "as_masked_tensor", "is_masked_tensor", "masked_tensor", "maskedtensor"),
+        "torch.masked.sum(x, dim, mask=mask) and its kin, or torch.where(mask, x, 0)",
+    ),
     "torch.nn": {
         "Container": "torch.nn.Module",
         "CrossMapLRN2d": "torch.nn.LocalResponseNorm",

@@ -12,21 +12,30 @@ from typing import Any
 
 from autokit import threads
 from autokit.devices import get_default_device, set_default_device
+from autokit.formats import contiguous_format
 
 __all__ = [
     "are_deterministic_algorithms_enabled",
+    "compiled_with_cxx11_abi",
     "get_default_device",
     "get_deterministic_debug_mode",
     "get_float32_matmul_precision",
     "get_num_interop_threads",
     "get_num_threads",
+    "has_lapack",
+    "has_mkl",
+    "has_openmp",
+    "has_spectral",
     "is_deterministic_algorithms_warn_only_enabled",
+    "is_warn_always_enabled",
+    "legacy_contiguous_format",
     "set_default_device",
     "set_deterministic_debug_mode",
     "set_float32_matmul_precision",
     "set_flush_denormal",
     "set_num_interop_threads",
     "set_num_threads",
+    "set_warn_always",
     "use_deterministic_algorithms",
 ]
 
@@ -35,6 +44,7 @@ _set: dict[str, Any] = {
     "warn_only": False,
     "set_num_interop_threads": threads.available(),
     "precision": "highest",
+    "warn_always": False,
 }
 _MODES = {"default": 0, "warn": 1, "error": 2}
 
@@ -134,3 +144,25 @@ def get_float32_matmul_precision() -> str:
 def set_flush_denormal(mode: bool) -> bool:
     """Ask for zeros in place of the tiniest numbers; returns False, as NumPy cannot be told so."""
     return False
+
+
+def set_warn_always(mode: bool) -> None:
+    """Ask for a warning each time that there is reason for one; here Python's own filters decide."""
+    _set["warn_always"] = mode
+
+
+def is_warn_always_enabled() -> bool:
+    """What :func:`set_warn_always` was told."""
+    return _set["warn_always"]
+
+
+def compiled_with_cxx11_abi() -> bool:
+    """True, as of PyTorch today: a question of programs that compile extensions."""
+    return True
+
+
+has_lapack = has_spectral = True
+"""Whether there are decompositions of matrices, and Fourier transforms: NumPy has both."""
+has_mkl = has_openmp = False
+"""Whether these libraries compute: NumPy has others."""
+legacy_contiguous_format = contiguous_format

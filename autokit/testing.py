@@ -1,7 +1,8 @@
-"""Comparisons for tests: :func:`assert_close`."""
+"""For tests: :func:`assert_close` compares, :func:`make_tensor` draws."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -9,8 +10,13 @@ import numpy as np
 
 from autokit import dtypes
 from autokit.devices import to_numpy
+from autokit.limits import finfo, iinfo
 from autokit.missing import names_of
+from autokit.ops.complex_parts import view_as_real
 from autokit.ops.create import tensor
+from autokit.ops.filled import zeros
+from autokit.ops.sampling import randint
+from autokit.ops.warn import warn
 from autokit.tensor import Tensor
 
 
@@ -201,4 +207,144 @@ def _place(values: np.ndarray) -> str:
 
 __getattr__ = names_of("torch.testing")
 
-__all__ = ["assert_close"]
+__all__ = ["assert_allclose", "assert_close", "make_tensor"]
+
+
+# ---------------------------------------------------------------- tensors to test with
+
+
+def make_tensor(
+    *shape: Any,
+    dtype: dtypes.dtype,
+    device: Any,
+    low: float | None = None,
+    high: float | None = None,
+    requires_grad: bool = False,
+    noncontiguous: bool = False,
+    exclude_zero: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """A tensor of numbers drawn evenly from ``low`` up to ``high``, from -9 to 9 without these.
+
+    Parameters
+    ----------
+    *shape : int or sequence of int
+    dtype, device
+    low, high : float, optional
+        Numbers of ``dtype``, or the nearest ones.
+    requires_grad : bool
+    noncontiguous : bool
+        Let a gap lie behind each element.
+    exclude_zero : bool
+        Put the smallest number above 0 in its place.
+    memory_format : memory_format, optional
+
+    Raises
+    ------
+    ValueError
+        If ``low`` is not less than ``high``, or settings go against each other.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> x = torch.testing.make_tensor(2, 3, dtype=torch.int64, device="cpu", low=1, high=7)
+    >>> bool(((x >= 1) & (x < 7)).all())
+    True
+    """
+    sizes = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], Sequence) else shape
+    if noncontiguous and memory_format is not None:
+        raise ValueError(
+            "The parameters `noncontiguous` and `memory_format` are mutually exclusive, but got "
+            f"{noncontiguous=} and {memory_format=}"
+        )
+    if not isinstance(dtype, dtypes.dtype):
+        raise TypeError(f"The requested dtype '{dtype}' is not supported by torch.testing.make_tensor().")
+    whole = dtype.numpy.kind in "bui"
+    if requires_grad and whole:
+        raise ValueError(
+            f"`requires_grad=True` is not supported for boolean and integral dtypes, but got {dtype=}"
+        )
+    first, last = _interval(dtype, low, high)
+    gaps = noncontiguous and math.prod(sizes) > 1
+    if gaps:
+        sizes = (*sizes[:-1], 2 * sizes[-1])
+    if whole:
+        made = randint(first, last, sizes, device=device, dtype=dtype)
+    else:
+        made = zeros(sizes, device=device, dtype=dtype)
+        parts = view_as_real(made) if dtype.is_complex else made
+        far = last - first >= finfo(dtype).max
+        parts.uniform_(first / 2, last / 2).mul_(2) if far else parts.uniform_(first, last)
+    if gaps:
+        made = made[..., 1::2]
+    elif memory_format is not None:
+        made = made.clone(memory_format=memory_format)
+    if exclude_zero:
+        made[made.eq(0)] = 1 if whole else finfo(dtype).tiny
+    if not whole:
+        made.requires_grad = requires_grad
+    return made
+
+
+def _interval(dtype: dtypes.dtype, low: Any, high: Any) -> tuple[Any, Any]:
+    """The ends of what is drawn: those that were asked for, as far as the dtype has them."""
+    whole, is_bool = dtype.numpy.kind in "bui", dtype.numpy.kind == "b"
+    if is_bool:
+        least, most = 0, 2
+    elif whole:
+        limits = iinfo(dtype)
+        least, most = limits.min, limits.max + (dtype.name != "int64")
+    else:
+        least, most = finfo(dtype).min, finfo(dtype).max
+    low = (0 if is_bool else -9) if low is None else low
+    high = (2 if is_bool else 10 if whole else 9) if high is None else high
+    if low != low or high != high:
+        raise ValueError(f"`low` and `high` cannot be NaN, but got {low=} and {high=}")
+    if low == high and not whole:
+        warn(
+            "Passing `low==high` to `torch.testing.make_tensor` for floating or complex types is deprecated "
+            "since 2.1 and will be removed in 2.3. Use `torch.full(...)` instead.",
+            FutureWarning,
+        )
+    elif low >= high:
+        raise ValueError(f"`low` must be less than `high`, but got {low} >= {high}")
+    elif high < least or low >= most:
+        raise ValueError(
+            f"The value interval specified by `low` and `high` is [{low}, {high}), but {dtype} only supports "
+            f"[{least}, {most})"
+        )
+    ends = [min(max(end, least), most) for end in (low, high)]
+    return (math.ceil(ends[0]), math.ceil(ends[1])) if whole else (ends[0], ends[1])
+
+
+def assert_allclose(
+    actual: Any,
+    expected: Any,
+    rtol: float | None = None,
+    atol: float | None = None,
+    equal_nan: bool = True,
+    msg: str = "",
+) -> None:
+    """:func:`assert_close` under its older name: NaN equals NaN, and dtypes and devices may differ."""
+    warn(
+        "`torch.testing.assert_allclose()` is deprecated since 1.12 and will be removed in a future release. "
+        "Please use `torch.testing.assert_close()` instead.",
+        FutureWarning,
+    )
+    actual = actual if isinstance(actual, Tensor) else tensor(actual)
+    expected = expected if isinstance(expected, Tensor) else tensor(expected, dtype=actual.dtype)
+    if rtol is None and atol is None:
+        older = {"float16": (1e-3, 1e-3), "float32": (1e-4, 1e-5), "float64": (1e-5, 1e-8)}
+        limits = [older.get(each.dtype.name, (0.0, 0.0)) for each in (actual, expected)]
+        rtol, atol = (max(pair) for pair in zip(*limits))
+    assert_close(
+        actual,
+        expected,
+        rtol=rtol,
+        atol=atol,
+        equal_nan=equal_nan,
+        check_device=True,
+        check_dtype=False,
+        check_stride=False,
+        msg=msg or None,
+    )

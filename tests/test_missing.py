@@ -55,7 +55,9 @@ def test_a_layer_or_an_optimizer_in_small_letters_hears_its_name(call: str, mean
         ("torch.transforms.ColorJitter", "has no 'ColorJitter': use transforms.Lambda(function)"),
         ("torch.transforms.ToTensr", "did you mean 'ToTensor'?"),
         ("torch.serialization.add_safe_globals", "no class that a file names is ever run"),
-        ("torch.sparse.softmax", "autokit has not yet; use torch.softmax(x.to_dense(), dim)"),
+        ("torch.sparse.sampled_addmm", "autokit has not yet; use the product of dense matrices"),
+        ("torch.masked.masked_tensor", "autokit has not yet; use torch.masked.sum(x, dim, mask=mask)"),
+        ("torch.lstm_cell", "autokit has not yet; use torch.nn.LSTMCell"),
         ("torch.xyzzy", "module 'autokit' has no attribute 'xyzzy'"),
         ("torch.conv_tbc", "PyTorch has torch.conv_tbc, autokit has not yet; use torch.conv1d"),
         (

@@ -415,3 +415,61 @@ def test_what_is_said_of_compressed_rows_makes_the_same_matrix():
     assert not x.is_sparse_csr and x.to_sparse_coo() is x
     with pytest.raises(AttributeError, match=r"to_sparse_csr.*use x\.to_sparse\(\)"):
         x.to_sparse_csr()
+
+
+SOFT = [[1.0, 0.0, 2.0], [0.0, 0.0, 0.0], [3.0, -1.0, 0.5]]
+
+
+@pytest.mark.parametrize("dim", [0, 1])
+@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
+def test_a_softmax_counts_what_is_held_alone(name: str, dim: int):
+    made = []
+    for library in (autokit, torch):
+        x = library.tensor(SOFT, dtype=library.float64, requires_grad=True)
+        out = getattr(library.sparse, name)(x.to_sparse(), dim)
+        made += [
+            (out.to_dense(), library.autograd.grad((out.to_dense() ** 2).sum(), x)[0], out.is_coalesced())
+        ]
+        rows = library.sparse_coo_tensor([[0, 0, 1]], library.tensor([[1.0, 2], [3, 4], [5, 6]]), (3, 2))
+        made[-1] += (getattr(library.sparse, name)(rows, dim).to_dense(),)
+    for mine, other in zip(*made):
+        assert mine == other if isinstance(other, bool) else _is_close(mine, other)
+
+
+def _is_close(mine: autokit.Tensor, other: torch.Tensor) -> bool:
+    return bool(torch.allclose(torch.tensor(mine.tolist()), other.detach().to(torch.float32), atol=1e-6))
+
+
+def test_a_softmax_of_a_dense_tensor_is_refused():
+    for library in (autokit, torch):
+        with pytest.raises(NotImplementedError):
+            library.sparse.softmax(library.ones(2, 2), 1)
+        with pytest.raises(IndexError):
+            library.sparse.softmax(library.eye(2).to_sparse(), 2)
+
+
+@pytest.mark.parametrize(
+    ("offsets", "shape"), [([0, -1, 1], (3, 3)), ([0, -1, 2], (5, 4)), ([2, -2, 1], (3, 4))]
+)
+def test_spdiags_puts_rows_on_diagonals(offsets: list[int], shape: tuple[int, int]):
+    made = []
+    for library in (autokit, torch):
+        rows = library.arange(9.0).reshape(3, 3) + 1
+        made.append(library.sparse.spdiags(rows, library.tensor(offsets), shape).to_dense().tolist())
+    assert made[0] == made[1]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda T, x: T.sparse.spdiags(x, T.tensor([0, 1]), (3, 3)),
+        lambda T, x: T.sparse.spdiags(x, T.tensor([0, 1, 1]), (3, 3)),
+        lambda T, x: T.sparse.spdiags(x, T.tensor([0.0, 1, 2]), (3, 3)),
+        lambda T, x: T.sparse.spdiags(x, T.tensor([0, 1, 2]), (3, 3, 3)),
+        lambda T, x: T.sparse.spdiags(x, T.tensor([0, 1, 2]), (3, 3), layout=T.strided),
+    ],
+)
+def test_spdiags_refuses_as_pytorch(call: Any):
+    for library in (autokit, torch):
+        with pytest.raises(RuntimeError):
+            call(library, library.ones(3, 3))

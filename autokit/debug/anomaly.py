@@ -98,6 +98,12 @@ class detect_anomaly:
         self._mode.__exit__(*error)
 
 
+def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:
+    """Switch :class:`set_detect_anomaly` on or off for all that follows."""
+    _switch(mode, check_nan)
+    _CHECK[0] = check_nan
+
+
 def is_anomaly_enabled() -> bool:
     """Whether the lines of the forward pass are remembered."""
     return _remember in thread.state.watchers

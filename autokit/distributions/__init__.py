@@ -54,6 +54,7 @@ from autokit.distributions.transformed_distribution import TransformedDistributi
 from autokit.distributions.transforms import (
     AbsTransform,
     AffineTransform,
+    CatTransform,
     ComposeTransform,
     CorrCholeskyTransform,
     CumulativeDistributionTransform,
@@ -86,6 +87,7 @@ __all__ = [
     "Bernoulli",
     "Beta",
     "Binomial",
+    "CatTransform",
     "Categorical",
     "Cauchy",
     "Chi2",

@@ -270,6 +270,23 @@ class Stack(Constraint):
         return autokit.stack([part.check(each) for part, each in slices], self.dim)
 
 
+@dataclass(frozen=True)
+class Cat(Constraint):
+    """For each part along a dimension, of the length that ``lengths`` says, a constraint of its own."""
+
+    parts: Any
+    dim: int = 0
+    lengths: Any = None
+
+    @property
+    def event_dim(self) -> int:
+        return max(part.event_dim for part in self.parts)
+
+    def check(self, value: Any) -> Any:
+        slices = zip(self.parts, value.split(self.lengths or [1] * len(self.parts), self.dim))
+        return autokit.cat([part.check(each) for part, each in slices], self.dim)
+
+
 class Dependent(Constraint):
     """A set that depends on other parameters."""
 
@@ -303,4 +320,5 @@ half_open_interval = HalfOpenInterval
 integer_interval = IntegerInterval
 multinomial = Multinomial
 independent = IndependentConstraint
+cat = Cat
 stack = Stack

@@ -8,6 +8,7 @@ from typing import Any
 
 import autokit
 from autokit.distributions import constraints
+from autokit.distributions.distribution import sum_rightmost
 from autokit.distributions.transform import Transform
 from autokit.nn import functional as F
 from autokit.tensor import Tensor
@@ -294,3 +295,73 @@ class StackTransform(Transform):
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         triples = zip(self.transforms, self._slices(x), self._slices(y))
         return autokit.stack([each.log_abs_det_jacobian(a, b) for each, a, b in triples], self.dim)
+
+
+class CatTransform(Transform):
+    """For each part along ``dim``, of the length that ``lengths`` says, a transform of its own.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit.distributions import CatTransform, ExpTransform, identity_transform
+    >>> CatTransform([ExpTransform(), identity_transform], lengths=[1, 2])(torch.tensor([0.0, 5.0, 6.0]))
+    tensor([1., 5., 6.])
+    """
+
+    def __init__(
+        self,
+        tseq: Sequence[Transform],
+        dim: int = 0,
+        lengths: Sequence[int] | None = None,
+        cache_size: int = 0,
+    ) -> None:
+        if not all(isinstance(each, Transform) for each in tseq):
+            raise AssertionError("All elements of tseq must be Transform instances")
+        super().__init__(cache_size)
+        self.transforms = [each.with_cache(cache_size) for each in tseq] if cache_size else list(tseq)
+        self.lengths = [1] * len(self.transforms) if lengths is None else list(lengths)
+        if len(self.lengths) != len(self.transforms):
+            raise AssertionError(
+                f"lengths ({len(self.lengths)}) must match transforms ({len(self.transforms)})"
+            )
+        self.dim = dim
+
+    @property
+    def length(self) -> int:
+        """The size along ``dim``."""
+        return sum(self.lengths)
+
+    @property
+    def bijective(self) -> bool:  # type: ignore[override]
+        return all(each.bijective for each in self.transforms)
+
+    @property
+    def domain(self) -> Any:  # type: ignore[override]
+        return constraints.cat([each.domain for each in self.transforms], self.dim, self.lengths)
+
+    @property
+    def codomain(self) -> Any:  # type: ignore[override]
+        return constraints.cat([each.codomain for each in self.transforms], self.dim, self.lengths)
+
+    def _parts(self, z: Tensor) -> tuple[Tensor, ...]:
+        """The part of each transform."""
+        if not -z.dim() <= self.dim < z.dim():
+            raise AssertionError(f"dim {self.dim} out of range for tensor with {z.dim()} dimensions")
+        if z.size(self.dim) != self.length:
+            raise AssertionError(f"x.size({self.dim}) = {z.size(self.dim)} must equal length {self.length}")
+        return z.split(self.lengths, self.dim)
+
+    def _call(self, x: Tensor) -> Tensor:
+        return autokit.cat([each(part) for each, part in zip(self.transforms, self._parts(x))], self.dim)
+
+    def _inverse(self, y: Tensor) -> Tensor:
+        return autokit.cat([each.inv(part) for each, part in zip(self.transforms, self._parts(y))], self.dim)
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        event = max(each.event_dim for each in self.transforms)
+        parts = zip(self.transforms, self._parts(x), self._parts(y))
+        found = [
+            sum_rightmost(each.log_abs_det_jacobian(a, b), event - each.event_dim) for each, a, b in parts
+        ]
+        dim = self.dim - x.dim() * (self.dim >= 0) + event
+        return autokit.cat(found, dim) if dim < 0 else sum(found[1:], found[0])

@@ -12,6 +12,7 @@ import autokit
 from autokit.distributions import constraints
 from autokit.distributions.distribution import sum_rightmost
 from autokit.distributions.matrix_transforms import (
+    CatTransform,
     CorrCholeskyTransform,
     LowerCholeskyTransform,
     PositiveDefiniteTransform,
@@ -36,6 +37,7 @@ __getattr__ = names_of("torch.distributions.transforms")
 __all__ = [
     "AbsTransform",
     "AffineTransform",
+    "CatTransform",
     "ComposeTransform",
     "CorrCholeskyTransform",
     "CumulativeDistributionTransform",

@@ -103,6 +103,14 @@ TRANSFORMS: dict[str, Any] = {
         D.StackTransform([D.ExpTransform(), D.identity_transform], dim=1),
         T.tensor([[-1.0, 2.0]]),
     ),
+    "cat": lambda T, D: (
+        D.CatTransform([D.ExpTransform(), D.identity_transform], dim=1, lengths=[2, 1]),
+        T.tensor([[-1.0, 2.0, 3.0]]),
+    ),
+    "cat of vectors": lambda T, D: (
+        D.CatTransform([D.IndependentTransform(D.ExpTransform(), 1), D.AbsTransform()], lengths=[1, 2]),
+        T.tensor([[-1.0, 2.0, 3.0]]).expand(3, 3),
+    ),
     "independent": lambda T, D: (D.IndependentTransform(D.ExpTransform(), 1), T.tensor([[-1.0, 2.0]])),
     "cumulative": lambda T, D: (
         D.CumulativeDistributionTransform(D.Normal(0.0, 1.0)),

@@ -221,6 +221,10 @@ RECIPES = _table(
     histc: bins=1..4 min=0|-1|1 max=0|2|1
     histogram: bins=1..4 weight=same
     histogramdd: self=*i2 bins=(2,3)|(1,2)|(2,2)|(2,)|3 range=None|None|(-1.0,1.0,0.0,2.0)|(0,1) weight=*i
+    max_pool1d_with_indices: self=bcX?
+    grid_sampler: input=bcXY grid=bxy2 interpolation_mode=0|1|2 padding_mode=0|1|2
+    frobenius_norm: self=*ij dim=(-2,-1)|(0,1)|-1|(0,)
+    nuclear_norm: self=*ij dim=(-2,-1)|(0,1)
     as_strided_scatter: self=34 src=22 size=(2,2)|(2,2)|(1,) stride=(1,2)|(4,1)|(2,1)|(1,) storage_offset=None|0|1|5
     dim_order: self=?2342 ambiguity_check=True|False|False
     searchsorted: sorted_sequence=*n sorter=None
@@ -341,6 +345,7 @@ PLAIN = (
     *(
         "corrcoef",
         "fold",
+        "grid_sampler",
         "embedding",
         "outer",
         "norm",

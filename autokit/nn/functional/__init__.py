@@ -7,6 +7,7 @@ are given.
 
 from __future__ import annotations
 
+from importlib import import_module
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -74,7 +75,23 @@ if TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any: ...
 else:
-    __getattr__ = names_of("torch.nn.functional")
+    _missing = names_of("torch.nn.functional")
+
+    def __getattr__(name: str) -> Any:
+        if name in _OLDER:
+            return getattr(import_module("autokit.nn.functional.older"), name)
+        return _missing(name)
+
+
+_POOLING = [f"{kind}max_pool{n}d" for kind in ("", "adaptive_") for n in (1, 2, 3)]
+_OLDER = {"upsample_bilinear", "upsample_nearest", *(f"{name}_with_indices" for name in _POOLING)}
+_OLDER |= {"fractional_max_pool2d_with_indices", "fractional_max_pool3d_with_indices"}
+"""Names that load a file of their own."""
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_OLDER})
+
 
 globals().update(ops.FUNCTIONAL)
 for _name in (

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from types import FunctionType
+from typing import Any
 
 from autokit.nn import functional as F
 from autokit.nn.functional.linear import bilinear as bilinear
@@ -19,7 +20,9 @@ from autokit.nn.functional.normalization import (
     instance_norm_of_any_size,
 )
 from autokit.nn.functional.normalization import rms_norm as rms_norm
-from autokit.ops.names import found_by_pickle
+from autokit.ops.dims import place_of
+from autokit.ops.matrix_norms import matrix_norm
+from autokit.ops.names import found_by_pickle, public
 from autokit.ops.signatures import looked_at
 from autokit.tensor import Tensor
 
@@ -182,6 +185,53 @@ def triplet_margin_loss(
     return F.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction=words)
 
 
+def adaptive_max_pool1d(input: Tensor, output_size: int | Sequence[int]) -> tuple[Tensor, Tensor]:
+    """The largest elements, and their places: see :func:`autokit.nn.functional.adaptive_max_pool1d`."""
+    return F.adaptive_max_pool1d(input, output_size, True)
+
+
+def max_pool1d_with_indices(
+    input: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """The largest elements, and their places: see :func:`autokit.nn.functional.max_pool1d`."""
+    return F.max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode, True)
+
+
+def grid_sampler(
+    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
+) -> Tensor:
+    """See :func:`autokit.nn.functional.grid_sample`; the modes are 0, 1, 2 in its order."""
+    modes, paddings = ("bilinear", "nearest", "bicubic"), ("zeros", "border", "reflection")
+    if not (0 <= interpolation_mode < 3 and 0 <= padding_mode < 3):
+        raise RuntimeError(
+            f"grid_sampler(): the modes are 0, 1 or 2, not {interpolation_mode} and {padding_mode}"
+        )
+    return F.grid_sample(input, grid, modes[interpolation_mode], paddings[padding_mode], align_corners)
+
+
+def frobenius_norm(input: Tensor, dim: int | Sequence[int], keepdim: bool = False) -> Tensor:
+    """The root of the sum of squares: see :func:`autokit.linalg.vector_norm`."""
+    dims = (dim,) if isinstance(dim, int) else tuple(dim)
+    if len(dims) > 2:
+        raise RuntimeError(f"Expected at most 2 dimensions, but got {len(dims)} dimensions instead.")
+    return input.norm(2, dims or None, keepdim)
+
+
+def nuclear_norm(input: Tensor, dim: Any = (-2, -1), keepdim: bool = False) -> Tensor:
+    """The sum of the singular values: see :func:`autokit.linalg.matrix_norm`."""
+    if isinstance(dim, bool):  # nuclear_norm(input, keepdim)
+        dim, keepdim = (-2, -1), dim
+    dims = (dim,) if isinstance(dim, int) else tuple(dim)
+    return matrix_norm(
+        input, "nuc", tuple([place_of(each, input.dim(), "nuclear_norm") for each in dims]), keepdim
+    )
+
+
 def _dropping(name: str, function: Callable[..., Tensor], in_place: bool) -> Callable[..., Tensor]:
     def apply(input: Tensor, p: float, train: bool) -> Tensor:
         return function(input, p, train, in_place)
@@ -199,9 +249,11 @@ alpha_dropout_ = _dropping("alpha_dropout_", F.alpha_dropout, True)
 feature_alpha_dropout = _dropping("feature_alpha_dropout", F.feature_alpha_dropout, False)
 feature_alpha_dropout_ = _dropping("feature_alpha_dropout_", F.feature_alpha_dropout, True)
 
-_HELPERS = (found_by_pickle, looked_at, reduced)
+_INTO_OUT = ("frobenius_norm", "nuclear_norm")
+"""Those that can write into ``out=``."""
+_HELPERS = (found_by_pickle, looked_at, matrix_norm, place_of, public, reduced)
 
 for _name, _function in list(globals().items()):
     if isinstance(_function, FunctionType) and _name[0] != "_" and _function not in _HELPERS:
-        globals()[_name] = looked_at(_name, _function)
+        globals()[_name] = looked_at(_name, public(_function) if _name in _INTO_OUT else _function)
 found_by_pickle(__name__, globals())
