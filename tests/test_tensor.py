@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import autokit as torch
+from tests.support import require
 
 
 def test_facts():
@@ -212,3 +213,44 @@ def test_the_parts_of_complex_numbers():
     with pytest.raises(RuntimeError, match="imag is not implemented for tensors with non-complex dtypes"):
         torch.ones(2).imag = torch.ones(2)
     assert torch.tensor([1j, -1.0 + 0j]).angle().tolist() == pytest.approx([math.pi / 2, math.pi])
+
+
+class Dual:
+    """A number and its tangent, which know what to do with what stands before them."""
+
+    def __init__(self, value: Any, tangent: Any) -> None:
+        self.value, self.tangent = value, tangent
+
+    def __radd__(self, other: Any) -> Dual:
+        return Dual(other + self.value, self.tangent)
+
+    def __rsub__(self, other: Any) -> Dual:
+        return Dual(other - self.value, -self.tangent)
+
+    def __rmul__(self, other: Any) -> Dual:
+        return Dual(other * self.value, other * self.tangent)
+
+    def __rtruediv__(self, other: Any) -> Dual:
+        return Dual(other / self.value, -other * self.tangent / self.value**2)
+
+    def __rmatmul__(self, other: Any) -> Dual:
+        return Dual(other @ self.value, other @ self.tangent)
+
+
+@pytest.mark.parametrize("symbol", ["+", "-", "*", "/", "@"])
+def test_an_object_that_answers_itself_is_asked_as_with_pytorch(symbol: str):
+    require("torch")
+    import torch as pytorch
+
+    found = []
+    for T in (torch, pytorch):
+        x, dual = T.tensor([4.0, 2.0]), Dual(T.tensor([2.0, 1.0]), T.tensor([1.0, 3.0]))
+        made = eval(f"x {symbol} dual")
+        assert type(made) is Dual
+        found.append([made.value.tolist(), made.tangent.tolist()])
+        for function in (T.add, T.sub, T.mul, T.div, T.matmul):
+            with pytest.raises(TypeError, match="Dual"):
+                function(x, dual)
+        with pytest.raises(TypeError):
+            eval(f"x {symbol} object()")
+    assert found[0] == found[1]

@@ -54,6 +54,8 @@ from autokit.missing import error
 def __getattr__(name: str) -> Any:
     if name == "amp":
         return import_module("autokit.cuda.amp")
+    if name == "random":
+        return import_module("autokit.cuda.seeds")
     raise error("torch.cuda", name)
 
 

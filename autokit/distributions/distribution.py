@@ -144,7 +144,7 @@ class Distribution:
     def expand(self, batch_shape: Any, _instance: Any = None) -> Distribution:
         """The same distribution for each place of a larger batch."""
         shape = Size(batch_shape)
-        new: Distribution = object.__new__(type(self))
+        new: Distribution = object.__new__(type(self)) if _instance is None else _instance
         own = len(self._batch_shape)
         for name, value in vars(self).items():
             if isinstance(value, Distribution):
@@ -154,6 +154,15 @@ class Distribution:
             setattr(new, name, value)
         new._batch_shape = shape
         return new
+
+    def _get_checked_instance(self, cls: type, _instance: Any = None) -> Any:
+        """What ``expand`` of a class of one's own fills in: an empty distribution, or what it was given."""
+        if _instance is None and type(self).__init__ is not cls.__init__:  # type: ignore[misc]
+            raise NotImplementedError(
+                f"Subclass {type(self).__name__} of {cls.__name__} that defines a custom __init__ method "
+                "must also define a custom .expand() method."
+            )
+        return object.__new__(type(self)) if _instance is None else _instance
 
     def _extended_shape(self, sample_shape: Any = ()) -> Size:
         if isinstance(sample_shape, int):

@@ -88,7 +88,9 @@ class Independent(Distribution):
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Distribution:
         whole = Size((*batch_shape, *self._event_shape[: self.reinterpreted_batch_ndims]))
-        return Independent(self.base_dist.expand(whole), self.reinterpreted_batch_ndims, False)
+        new = object.__new__(type(self)) if _instance is None else _instance
+        vars(new).update(vars(self), base_dist=self.base_dist.expand(whole), _batch_shape=Size(batch_shape))
+        return new
 
     def __repr__(self) -> str:
         return f"Independent({self.base_dist}, {self.reinterpreted_batch_ndims})"

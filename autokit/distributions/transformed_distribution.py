@@ -69,7 +69,7 @@ class TransformedDistribution(Distribution):
         whole = ComposeTransform(self.transforms)
         shape = Size((*batch_shape, *self._event_shape))
         base = self.base_dist.expand(whole.inverse_shape(shape)[: len(batch_shape)])
-        new: TransformedDistribution = object.__new__(type(self))
+        new: TransformedDistribution = object.__new__(type(self)) if _instance is None else _instance
         vars(new).update(vars(self), base_dist=base, _batch_shape=Size(batch_shape))
         return new
 

@@ -253,8 +253,9 @@ for _family in FAMILIES:
 
 
 def _matmul(self: Tensor, other: Any) -> Tensor:
-    """``self @ other``; an array makes a tensor of itself by asking NumPy's matmul, as with PyTorch."""
-    return NotImplemented if isinstance(other, np.ndarray) else linalg.matmul(self, other)
+    """``self @ other``; what is no tensor answers itself, as with PyTorch: an array by NumPy's matmul."""
+    ours = isinstance(other, Tensor) or not hasattr(type(other), "__rmatmul__")
+    return linalg.matmul(self, other) if ours else NotImplemented
 
 
 def _times(self: Tensor, other: Any) -> Tensor:

@@ -167,6 +167,7 @@ def _sizes(
     if scale_factor is None:
         if recompute:
             raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
+        each = [one.item() if isinstance(one, Tensor) and one.array.size == 1 else one for one in each]
         for number in each:
             if not isinstance(number, int | np.integer) or isinstance(number, bool):
                 raise TypeError(

@@ -8,6 +8,7 @@ category; see ``autokit.dtypes``.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -175,6 +176,25 @@ def with_number(operation: Operation, a: Any, b: Any) -> tuple[Tensor, ...]:
     if b.__class__ is Tensor and (a.__class__ is float or a.__class__ is int) and _is_whole_float(b):
         return literal(a, b.array.dtype), b
     return as_operands(operation, (a, b))
+
+
+def answers_itself(name: str, other: Any) -> bool:
+    """Whether Python shall ask ``other``, of a class of one's own, what a tensor and an operator make of it.
+
+    So it is with PyTorch where ``x * other`` stands and the class has an ``__rmul__``, as dual numbers have.
+    """
+    reflected = _REFLECTED.get(name)
+    if reflected is None or isinstance(other, _OURS) or not hasattr(type(other), reflected):
+        return False
+    from opcode import opname
+
+    caller = sys._getframe(2)
+    instruction = opname[caller.f_code.co_code[caller.f_lasti]]
+    return instruction.startswith(("BINARY_", "INPLACE_"))  # and not a call, as of torch.mul
+
+
+_REFLECTED = {"add": "__radd__", "sub": "__rsub__", "mul": "__rmul__", "div": "__rtruediv__"}
+_OURS = (Tensor, *_NUMBERS, np.ndarray, list, tuple, str, bytes)
 
 
 def _is_whole_float(tensor: Tensor) -> bool:

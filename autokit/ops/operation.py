@@ -39,7 +39,7 @@ from autokit.ops.direct import direct
 from autokit.ops.errors import not_a_tensor
 from autokit.ops.large import SHARED
 from autokit.ops.names import OPERANDS, SPELLINGS, unknown_keyword, write_out
-from autokit.ops.operands import as_operands, with_number
+from autokit.ops.operands import answers_itself, as_operands, with_number
 from autokit.ops.recording import OUTPUT, record, refuse_inference, settle, share_storage
 from autokit.ops.rules import Derivative, Operation
 from autokit.ops.saved_names import offer_saved
@@ -169,7 +169,12 @@ def _binary(operation: Operation) -> Callable[..., Tensor]:
 
     def apply(input: Any, other: Any) -> Tensor:
         if input.__class__ is not Tensor or other.__class__ is not Tensor:
-            input, other = with_number(operation, input, other)
+            try:
+                input, other = with_number(operation, input, other)
+            except TypeError:
+                if answers_itself(operation.name, other):
+                    return NotImplemented
+                raise
         a, b = input.array, other.array
         if a.dtype is not b.dtype or (floating and a.dtype.kind != "f"):
             input, other = as_operands(operation, (input, other))

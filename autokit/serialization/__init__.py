@@ -46,6 +46,7 @@ from autokit.serialization.writing import PROTOCOLS, Program
 
 File = str | os.PathLike[str] | IO[bytes]
 MapLocation = str | device | dict[str, str] | Callable[[UntypedStorage, str], UntypedStorage | None] | None
+MAP_LOCATION = MapLocation  # PyTorch's name of it
 
 
 def save(

@@ -60,3 +60,12 @@ def test_infinity_stays_where_it_is_seen(mode: str):
     x[..., 0, 0] = float("inf")
     out = autokit.nn.functional.interpolate(x, 16, mode=mode)
     assert autokit.isfinite(out[..., 8:, 8:]).all()
+
+
+def test_sizes_may_be_tensors_of_one_element():
+    for library in (torch, autokit):
+        F, size = library.nn.functional, library.tensor([7], dtype=library.int32)
+        x = library.ones(1, 1, 4, 4)
+        assert F.interpolate(x, size=[size, size]).shape == F.interpolate(x, size=size).shape == (1, 1, 7, 7)
+        with pytest.raises(TypeError):
+            F.interpolate(x, size=[library.tensor([3, 4]), 5])
