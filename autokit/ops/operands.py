@@ -70,8 +70,8 @@ def as_operands(operation: Operation, values: tuple[Any, ...]) -> tuple[Tensor, 
             if not isinstance(t, Tensor)
             else t
             if t.array.dtype == common or (t.__class__ is Literal and common in dtypes.HALVES)
-            else _converted(t, common, learns)
-            for t in tensors
+            else _converted(t, _FLOAT32 if exact and _is_factor(operation, t, place) else common, learns)
+            for place, t in enumerate(tensors)
         ]
     )
 
@@ -84,6 +84,11 @@ def _converted(tensor: Tensor, dtype: np.dtype, learns: bool) -> Tensor:
     if learns and not tensor._requires_grad:
         made._storage = storage_of(tensor)
     return made
+
+
+def _is_factor(operation: Operation, tensor: Tensor, place: int) -> bool:
+    """Whether halves are multiplied with, or divided by, a tensor of one number as it is."""
+    return place == 1 and tensor.array.size == 1 and operation.name in ("mul", "div")
 
 
 def gpu_among(values: Iterable[Any]) -> device | None:

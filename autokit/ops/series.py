@@ -224,7 +224,7 @@ def logspace(
             exponents = np.concatenate([first, last])
     with np.errstate(all="ignore"):
         powers = np.array([np.float64(base) ** exponent for exponent in exponents])
-    if steps == 1:
+    if steps == 1 and kind not in HALVES:
         fitting(powers.item(), kind)  # PyTorch looks at one number only
     if kind in HALVES:
         powers = powers.astype(np.float32)

@@ -114,13 +114,16 @@ def _answers(rewrite: Callable[[str], str], tolerance: float = 0.0) -> Callable[
             pairs += zip(mine, others)
             if len(mine) != len(others):
                 return False
-        return all(_alike(*pair, allowed) for pair in pairs)
+        return all(_alike(*pair, allowed, "float16" in words) for pair in pairs)
 
     return check
 
 
-def _alike(ours: Any, theirs: Any, tolerance: float) -> bool:
-    """Whether two results are alike but for their dtypes, and for what is too large for that of ``ours``."""
+def _alike(ours: Any, theirs: Any, tolerance: float, halves: bool = False) -> bool:
+    """Whether two results are alike but for their dtypes, and for what is too large for that of ``ours``.
+
+    What is computed from ``halves`` may be too large for them, and be written into another dtype.
+    """
     if not isinstance(ours, autokit.Tensor) or not isinstance(theirs, torch.Tensor):
         return (_is_nothing(ours) and _is_nothing(theirs)) or (not hasattr(ours, "shape") and ours == theirs)
     mine, other = numbers(ours), numbers(theirs)
@@ -129,7 +132,8 @@ def _alike(ours: Any, theirs: Any, tolerance: float) -> bool:
     dtypes = ours.dtype.name, repr(theirs.dtype).removeprefix("torch.")
     tolerance = max(tolerance, *(10 * TOLERANCE.get(name, 0.0) for name in dtypes))
     if ours.dtype.is_floating_point:
-        too_large = np.abs(other) > 0.9 * autokit.finfo(ours.dtype).max
+        largest = autokit.finfo(autokit.float16 if halves else ours.dtype).max
+        too_large = np.abs(other) > 0.9 * min(largest, autokit.finfo(ours.dtype).max)
         mine = np.where(too_large & ~np.isfinite(mine), other, mine)
     else:
         other = numbers(theirs.to(getattr(torch, ours.dtype.name)))
