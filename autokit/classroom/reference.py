@@ -147,6 +147,24 @@ class Entry(NamedTuple):
         return re.sub(r"[^\w.]", "", self.forms[0])
 
 
+_FOR_ALL = """<p>Where nothing else is said:</p>
+<ul>
+<li><b>Shapes.</b> Several tensors broadcast: dimensions are paired from the last, and one of size 1 repeats
+(<code>RuntimeError</code> if sizes differ). With <code>dim</code>, or NumPy's <code>axis</code>, that
+dimension is gone from the result; <code>keepdim=True</code> leaves it with size 1.</li>
+<li><b>Dtypes.</b> The result has the dtype of the tensors; of several the wider one, where tensors with
+dimensions count before those without, and those before numbers. Functions with fractions for results make the
+default dtype, float32, of integers.</li>
+<li><b>Errors.</b> <code>IndexError</code>: a dimension or an index is not there. <code>RuntimeError</code>:
+shapes do not fit, a dtype is not served (<code>NotImplementedError</code>), or a gradient cannot be had.
+<code>TypeError</code>: an argument is of a wrong type, unknown or missing. <code>ValueError</code>: a
+value means nothing here. Each is PyTorch's, and names the tensors and their shapes.</li>
+<li><b><code>out=</code></b> takes a tensor to write the result into; <code>x.name_()</code> writes it
+over <code>x</code>.</li>
+</ul>"""
+"""What holds for every operation, and so is said once."""
+
+
 def page() -> str:
     """The whole page."""
     families = by_family(entries())
@@ -171,6 +189,7 @@ def page() -> str:
 <p>What each of {count} functions and classes computes, and how its gradient goes back. <code>torch</code> is
 <code>autokit</code>, as after <code>import autokit as torch</code>, and so is <code>ak</code>, where PyTorch
 has no such name; <code>x</code> is a tensor.</p>
+{_FOR_ALL}
 <p>In a rule, <var>g</var> is the gradient that arrives at the result; each operand gets <var>g</var> times
 its local derivative, or what that means for arrays.</p>
 <input type="search" id="search" placeholder="Search names, symbols and words" aria-label="Search" hidden>

@@ -75,7 +75,7 @@ def _fmod_of_block(a: Any, b: Any, into: Any, /) -> None:
     on_arrays=in_blocks(_fmod, _fmod_of_block, "native_arithmetic.fmod"),
 )
 def fmod(a, b, /):
-    """What is left of ``a`` after taking out ``b`` whole times; it has the sign of ``a``."""
+    """What is left of ``input`` after taking out ``other`` whole times; it has the sign of ``input``."""
     return _fmod(a, b)
 
 

@@ -206,7 +206,7 @@ def _clamped_of_block(a: Any, into: Any, /, min: Any, max: Any) -> None:
 
 @operation(
     "clamp",
-    "clamp({a})",
+    "{a} held between two bounds",
     a=derivative("1 inside of the bounds, else 0", _of_clamp, in_blocks(_of_clamp, _of_clamp_of_block)),
     backward=lambda node: "ClampBackward1",
     elementwise=True,

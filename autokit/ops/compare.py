@@ -35,25 +35,25 @@ def ne(a, b, /):
 
 @operation("<", "{a} < {b}")
 def lt(a, b, /):
-    """Where ``a`` is smaller."""
+    """Where ``input`` is smaller than ``other``."""
     return a < b
 
 
 @operation("≤", "{a} ≤ {b}")
 def le(a, b, /):
-    """Where ``a`` is not larger."""
+    """Where ``input`` is not larger than ``other``."""
     return a <= b
 
 
 @operation(">", "{a} > {b}")
 def gt(a, b, /):
-    """Where ``a`` is larger."""
+    """Where ``input`` is larger than ``other``."""
     return a > b
 
 
 @operation("≥", "{a} ≥ {b}")
 def ge(a, b, /):
-    """Where ``a`` is not smaller."""
+    """Where ``input`` is not smaller than ``other``."""
     return a >= b
 
 
@@ -132,14 +132,14 @@ def _require_whole(name: str, a: Any) -> None:
 
 @operation("<<", "{a} · 2 ^ {b}")
 def bitwise_left_shift(a, b, /):
-    """The bits moved ``b`` places up."""
+    """The bits moved ``other`` places up."""
     _require_whole("lshift_cpu", a)
     return np.left_shift(a, b)
 
 
 @operation(">>", "⌊{a} / 2 ^ {b}⌋")
 def bitwise_right_shift(a, b, /):
-    """The bits moved ``b`` places down; the sign is kept."""
+    """The bits moved ``other`` places down; the sign is kept."""
     _require_whole("rshift_cpu", a)
     return np.right_shift(a, b)
 

@@ -63,7 +63,7 @@ def _cholesky_gradient(g: Any, out: Any, upper: bool) -> Any:
 @operation(
     "Cholesky",
     "L of {a} = L · Lᵀ",
-    a=derivative("L⁻ᵀ sym(Lᵀ g) L⁻¹, where L = {out}", _cholesky_gradient),
+    a=derivative("sym(L⁻ᵀ Φ(Lᵀ g) L⁻¹), where L = {out} and Φ takes the lower half", _cholesky_gradient),
     name="cholesky",
     backward="LinalgCholeskyExBackward0",
 )

@@ -122,7 +122,7 @@ _log_of_sum = in_blocks(lambda a, b: np.logaddexp(a, b), _log_of_sum_of_block, "
     b=derivative("σ({b} − {a})", lambda g, a, b: _of_logaddexp(g, b, a)),
 )
 def logaddexp(a, b, /):
-    """log(exp a + exp b), without leaving the range of the dtype."""
+    """log(exp input + exp other), without leaving the range of the dtype."""
     require_floats("logaddexp_cpu", a)
     return log_of_sum(a, b)
 
@@ -138,7 +138,7 @@ def _of_logaddexp2(g: Any, mine: Any, other: Any) -> Any:
     b=derivative("1 / (1 + 2 ^ ({a} − {b}))", lambda g, a, b: _of_logaddexp2(g, b, a)),
 )
 def logaddexp2(a, b, /):
-    """log₂(2^a + 2^b), without leaving the range of the dtype."""
+    """log₂(2^input + 2^other), without leaving the range of the dtype."""
     require_floats("logaddexp2_cpu", a)
     return np.logaddexp2(a, b)
 
@@ -159,7 +159,7 @@ def _product_name(node: Any, name: str) -> str:
     backward=lambda node: _product_name(node, "Xlogy"),
 )
 def xlogy(a, b, /):
-    """a · log b, and 0 where ``a`` is 0 and ``b`` is any number."""
+    """input · log other, and 0 where ``input`` is 0 and ``other`` is any number."""
     return np.where((a == 0) & ~np.isnan(b), 0, a * np.log(b)).astype(a.dtype)
 
 
@@ -177,7 +177,7 @@ def xlogy(a, b, /):
     backward=lambda node: _product_name(node, "SpecialXlog1Py"),
 )
 def xlog1py(a, b, /):
-    """a · log(1 + b), and 0 where ``a`` is 0 and ``b`` is any number."""
+    """input · log(1 + other), and 0 where ``input`` is 0 and ``other`` is any number."""
     return np.where((a == 0) & ~np.isnan(b), 0, a * np.log1p(b)).astype(a.dtype)
 
 

@@ -404,7 +404,7 @@ def _remainder_of_block(a: Any, b: Any, into: Any, /) -> None:
     on_arrays=in_blocks(_remainder, _remainder_of_block, "native_arithmetic.remainder"),
 )
 def remainder(a, b, /):
-    """What is left of ``a`` after taking out ``b`` whole times; it has the sign of ``b``."""
+    """What is left of ``input`` after taking out ``other`` whole times; it has the sign of ``other``."""
     return _remainder(a, b)
 
 

@@ -99,7 +99,7 @@ def signbit(a, /):
     backward=lambda node: f"CopysignBackward{int(is_number(node, 1))}",
 )
 def copysign(a, b, /):
-    """The size of ``a`` with the sign of ``b``."""
+    """The size of ``input`` with the sign of ``other``."""
     return np.copysign(a, b)
 
 
@@ -135,7 +135,7 @@ def heaviside(input: Tensor, values: Tensor) -> Tensor:
     own_precision=True,
 )
 def nextafter(a, b, /):
-    """The next number that the dtype knows, from ``a`` towards ``b``."""
+    """The next number that the dtype knows, from ``input`` towards ``other``."""
     require_floats("nextafter_cpu", a)
     return np.nextafter(a, b)
 

@@ -221,7 +221,7 @@ def softmax_gradient_of_rows(g: Any, out: Any, into: Any) -> None:
 
 @operation(
     "softmax",
-    "softmax {a}",
+    "exp {a} / Σ exp {a}",
     name="softmax",
     layout=contiguous,
     a=derivative(
@@ -286,7 +286,7 @@ def _log_softmax_gradient_on_arrays(g: Any, out: Any, dim: int) -> Any:
 
 @operation(
     "log softmax",
-    "log softmax {a}",
+    "{a} − log Σ exp {a}",
     name="log_softmax",
     layout=contiguous,
     a=derivative(

@@ -78,7 +78,7 @@ def erfcx(a, /):
     "erf⁻¹",
     "erf⁻¹ {a}",
     # By the operand, as in PyTorch: the result may be scaled and shifted in place.
-    a=derivative("√π/2 · exp (erf⁻¹ {a})²", lambda g, a: g * (np.exp(on(erfinv, a) ** 2) / _BELL)),
+    a=derivative("√π/2 · exp((erf⁻¹ {a})²)", lambda g, a: g * (np.exp(on(erfinv, a) ** 2) / _BELL)),
     floating=True,
 )
 def erfinv(a, /):

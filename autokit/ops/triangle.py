@@ -167,7 +167,7 @@ def _matrices(a: Any, name: str) -> None:
 
 @operation(
     "◺",
-    "{a} below the diagonal",
+    "{a} on and below the diagonal",
     a=derivative("1 there", lambda g, diagonal: np.tril(g, diagonal)),
     linear=True,
     layout=contiguous,
@@ -180,7 +180,7 @@ def tril(a, /, diagonal=0):
 
 @operation(
     "◹",
-    "{a} above the diagonal",
+    "{a} on and above the diagonal",
     a=derivative("1 there", lambda g, diagonal: np.triu(g, diagonal)),
     linear=True,
     layout=contiguous,

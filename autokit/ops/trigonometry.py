@@ -67,7 +67,7 @@ def atan(a, /):
     floating=True,
 )
 def atan2(a, b, /):
-    """The angle of the point with the height ``a`` and the width ``b``, from −π to π."""
+    """The angle of the point with the height ``input`` and the width ``other``, from −π to π."""
     return np.arctan2(a, b)
 
 
@@ -172,7 +172,7 @@ def _hypot_of_block(a: Any, b: Any, into: Any, /) -> None:
     on_arrays=in_blocks(_hypot, _hypot_of_block, "native_arithmetic.hypot"),
 )
 def hypot(a, b, /):
-    """The length of the hypotenuse over the legs ``a`` and ``b``."""
+    """The length of the hypotenuse over the legs ``input`` and ``other``."""
     return _hypot(a, b)
 
 

@@ -67,7 +67,7 @@ def _variance_gradient_on_arrays(
 
 @operation(
     "var",
-    "variance of {a}",
+    "Σ ({a} − mean)² / (n − correction)",
     name="var",
     layout=contiguous,
     a=derivative("2 ({a} − mean) / (n − correction)", _variance_gradient, _variance_gradient_on_arrays),
@@ -125,7 +125,7 @@ def _deviation_gradient_on_arrays(
 
 @operation(
     "std",
-    "deviation of {a}",
+    "√(Σ ({a} − mean)² / (n − correction))",
     name="std",
     layout=contiguous,
     a=derivative(

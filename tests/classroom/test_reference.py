@@ -139,3 +139,15 @@ def test_a_rule_uses_the_words_of_the_signature():
     assert "(input, other)" in product and "input · other" in product and "<var>other</var>" in product
     assert "base ^ exponent" in article("torch.pow")
     assert "input + weight · (end − input)" in article("torch.lerp")
+
+
+def test_what_is_said_uses_the_words_of_the_signature():
+    for entry in ENTRIES:
+        if inspect.isfunction(entry.thing) and entry.thing.__doc__:
+            said = set(re.findall(r"``([ab])``", entry.thing.__doc__))
+            assert said <= set(re.findall(r"\w+", reference.signature_of(entry.thing))), entry.forms[0]
+
+
+def test_it_says_once_what_holds_for_all():
+    for word in ("broadcast", "dtype", "IndexError", "RuntimeError", "TypeError", "out="):
+        assert word in PAGE.split("<article")[0], word
