@@ -399,7 +399,7 @@ def setitem(self: Tensor, index: Any, value: Any, fills: bool = False, made_by: 
             return
         write(self.array, entries, value.array if isinstance(value, Tensor) else value)
     except (IndexError, TypeError, ValueError, RuntimeError) as error:
-        if isinstance(error, TypeError | RuntimeError) and not _OF_SHAPES.search(str(error)):
+        if isinstance(error, RuntimeError) and not _OF_SHAPES.search(str(error)):
             raise
         part = shape_at(self, entries)
         shape = value.array.shape if isinstance(value, Tensor) else ()
@@ -420,7 +420,7 @@ def setitem(self: Tensor, index: Any, value: Any, fills: bool = False, made_by: 
     mark_changed(self)
 
 
-_OF_SHAPES = re.compile("could not (be )?broadcast|The size of tensor|boolean array indexing assignment")
+_OF_SHAPES = re.compile("could not (be )?broadcast|The size of tensor")
 """How an error says that a value does not fit its place."""
 
 
