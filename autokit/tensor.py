@@ -367,6 +367,7 @@ class Tensor:
     @property
     def data(self) -> Tensor:
         """The same memory, outside of the graph and unwatched: changes through it are not noticed."""
+        self._give_out()
         same = new_tensor(self.array)
         same._storage = self._storage if self.is_inference() else None
         return same
@@ -383,6 +384,13 @@ class Tensor:
     def data(self) -> None:
         raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
 
+    def _give_out(self) -> None:
+        """Let nodes copy what they need: the memory may be changed from here on, and nothing tells of it."""
+        if self._storage is not None and self._storage.keepers:
+            from autokit.ops.own_copies import keep_elements
+
+            keep_elements(self._storage)
+
     def numpy(self, force: bool = False) -> np.ndarray:
         """The elements as a NumPy array that shares their memory.
 
@@ -395,6 +403,7 @@ class Tensor:
             raise RuntimeError(
                 "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
             )
+        self._give_out()
         if self.array.__class__ is Batch:
             return self.array.__array__()  # says why there is none
         if not isinstance(self.array, np.ndarray) and not force:

@@ -1,8 +1,8 @@
 """Tensors that PyTorch saves for the way back, though the rule here has no need of their elements.
 
-An index is copied here, a pooling's input let go: so both may be changed, and the gradient is right all the
-same.  PyTorch refuses the way back after such a change, and a program may count on that.  A guard holds no
-elements, only what tells when they were last changed.
+An index is copied here, a pooling's input let go: the gradient would be right after a change of both.  But
+PyTorch refuses the way back then, and a program may count on that.  A guard holds no elements, only what
+tells when they were last changed.
 """
 
 from __future__ import annotations

@@ -84,8 +84,8 @@ def in_place(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
             if takes_dtype:
                 settings = _with_own_dtype(function, input, arguments, settings)
             if recorded:
-                with noted_change(input):
-                    before, arguments, settings = _as_they_were(input, arguments, settings)
+                with noted_change(input) as noted:
+                    before, arguments, settings = _as_they_were(input, arguments, settings, noted.before)
 
                     def fill(tensor: Tensor) -> Tensor:
                         return function(tensor, *arguments, **settings)
@@ -226,9 +226,12 @@ def as_it_was(tensor: Tensor) -> Tensor:
 
 
 def _as_they_were(
-    tensor: Tensor, arguments: tuple[Any, ...], settings: dict[str, Any]
+    tensor: Tensor, arguments: tuple[Any, ...], settings: dict[str, Any], modified: int
 ) -> tuple[Tensor, tuple[Any, ...], dict[str, Any]]:
-    """The tensor before a change, and the operands, before it too where they share its elements."""
+    """The tensor before a change, and the operands, before it too where they share its elements.
+
+    The change is noted already; the one before it came when ``modified`` says.
+    """
     before, storage = as_it_was(tensor), storage_of(tensor)
     resting: Storage | None = None
 
@@ -237,7 +240,10 @@ def _as_they_were(
         if not isinstance(other, Tensor) or other._storage is not storage:
             return other
         copy = before if other is tensor else as_it_was(other)
-        copy._storage = before._storage = resting = resting or storage.at_rest()
+        if resting is None:
+            resting = storage.at_rest()
+            resting.modified = modified
+        copy._storage = before._storage = resting
         if copy._node is not None and copy._node.output is copy.array:
             copy._node.storage = resting
         return copy
@@ -257,11 +263,12 @@ class noted_change:
     def __init__(self, tensor: Tensor) -> None:
         self.tensor, self.storage = tensor, storage_of(tensor)
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> noted_change:
         self.before = self.storage.modified
         listens = self.storage.__class__ is not Storage
         self.places = [(view, view._node) for view in self.storage.living_views()] if listens else ()
         mark_changed(self.tensor)
+        return self
 
     def __exit__(self, kind: Any, *error: object) -> None:
         if kind is None:

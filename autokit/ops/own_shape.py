@@ -15,15 +15,18 @@ from autokit.devices import address_of
 from autokit.memory import clock
 from autokit.meta_array import refuse_meta
 from autokit.ops.dims import sizes_of, whole
+from autokit.ops.direct import direct
 from autokit.ops.errors import describe, kind_of
 from autokit.ops.gpu.arrays import like
 from autokit.ops.inplace import mark_changed, refuse_unrecorded
 from autokit.ops.names import Names
+from autokit.ops.operation import derivative, operation
 from autokit.ops.recording import storage_of
 from autokit.ops.rules import Operation
 from autokit.ops.shape import squeeze, t, transpose, unsqueeze
 from autokit.ops.storage import UntypedStorage
 from autokit.ops.strides import as_strided, owner_size, row_major, storage_offset, strided
+from autokit.ops.views import Apart
 from autokit.tensor import Size, Tensor, new_tensor
 from autokit.thread_state import UNUSUAL, moves, thread
 
@@ -33,17 +36,21 @@ def _of_itself(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
     def apply(input: Tensor, *arguments: Any, **settings: Any) -> Tensor:
         refuse_unrecorded(input)
-        before = new_tensor(input.array)
-        if not input.is_leaf:  # its place in the graph is for the old shape, also where nothing is recorded
-            before._node, before._requires_grad = input._node, True
-        with set_grad_enabled(True):
+        before, node = new_tensor(input.array), input._node
+        # A view that cannot follow its base stays what it is: who records with it is refused.
+        lost = node.__class__ is Apart and node._is_stale and not thread.state.grad_enabled  # type: ignore[union-attr]
+        if not lost and not input.is_leaf:  # its place is for the old shape, also where nothing is recorded
+            before._node, before._requires_grad = node, True
+        with set_grad_enabled(not lost):
             result = function(before, *arguments, **settings)
         if UNUSUAL and thread.state.forward:
             from autokit.func.tangents import reshape
 
             reshape(input, lambda tangent: function(tangent, *arguments, **settings))
         input.array = result.array
-        node = input._node = result._node
+        node = result._node
+        if not lost:
+            input._node = node
         Hooks.turned_leaves = True
         mark_changed(input)
         if node is not None:
@@ -113,6 +120,22 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
 # ---------------------------------------------------------------- other memory
 
 
+def _refuse_gradient(g: Any) -> Any:
+    raise RuntimeError("derivative for set_ is not implemented: detach() what is in the graph before set_()")
+
+
+@operation(
+    "=",
+    "{a}, with other memory",
+    a=derivative("not given", _refuse_gradient),
+    name="set_",
+    backward="NotImplemented",
+)
+def _with_other_memory(a, /):
+    """What :func:`set_` leaves: no gradient goes back through it, in PyTorch either."""
+    return a
+
+
 def set_(
     self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None
 ) -> Tensor:
@@ -129,7 +152,8 @@ def set_(
     Raises
     ------
     RuntimeError
-        If the dtypes differ, the place reaches outside of the memory, or a gradient would be lost.
+        If the dtypes differ, or the place reaches outside of the memory; in backward, where a gradient comes
+        to what was in the graph.
 
     Examples
     --------
@@ -167,16 +191,22 @@ def set_(
             raise RuntimeError("passed in tensor to be used as storage must be contiguous")
         array = as_strided(new_tensor(array), shape, steps, offset).array
     refuse_unrecorded(self)
-    if self._node is not None or (isinstance(source, Tensor) and source._requires_grad):
+    learning = [each for each in (self, source) if isinstance(each, Tensor) and each._requires_grad]
+    if self._node is not None and not thread.state.grad_enabled:
         raise RuntimeError(f"the derivative for set_ is not implemented: detach() {describe(self)} first")
     if thread.state.forward and (moves(self) or (isinstance(source, Tensor) and moves(source))):
         raise NotImplementedError(
             "Trying to use forward AD with set_ that does not support it: clone() first"
         )
+    if learning and thread.state.grad_enabled:
+        self._node = direct(_with_other_memory, (learning[0],), None, array)._node
+        self._requires_grad = True
     self.__dict__.pop("_base", None)
     self.array, self._storage = array, storage_of(self).at_rest()
     Hooks.turned_leaves |= not array.flags.c_contiguous
     mark_changed(self)
+    if learning and self._node is not None:
+        self._node.storage, self._node.sequence = self._storage, next(clock)
     return self
 
 

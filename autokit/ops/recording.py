@@ -32,7 +32,7 @@ OUTPUT = "out"
 def apart(array: Any, learns: bool) -> Any:
     """``array``, places or a mask that a graph keeps: a copy, if it is recorded that an operand ``learns``.
 
-    PyTorch refuses the way back where they were changed in place since; so they may be.
+    They may be changed by another name of their memory, such as NumPy's, and nothing would tell of it.
     """
     return copied(array) if learns and thread.state.grad_enabled else array
 

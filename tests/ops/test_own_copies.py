@@ -103,6 +103,8 @@ CHANGES = {
     "a part": lambda T, y: y[1:].mul_(3),
     "a part, written": lambda T, y: y.__setitem__(0, 5.0),
     "twice": lambda T, y: y.add_(1).mul_(2),
+    "data": lambda T, y: y.data.add_(1),
+    "NumPy": lambda T, y: y.detach().numpy().fill(7),
     "into": lambda T, y: T.mul(y.detach(), 2, out=y.detach()),
 }
 

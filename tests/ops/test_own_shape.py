@@ -135,3 +135,41 @@ def test_an_out_that_pytorch_refuses_is_refused(name: str, recorded: bool):
         else:
             told.append([each.tolist() for each in (made if isinstance(made, tuple) else (made,))])
     assert told[0] == told[1]
+
+
+@on_each
+def test_set_within_a_graph_goes_on_until_a_gradient_is_asked_for(T: Any):
+    x = T.ones(2, requires_grad=True)
+    y = x * 1
+    y.set_(T.tensor([3.0, 4.0, 5.0]))
+    z = T.zeros(2)
+    z.set_(x * 2)
+    for changed, elements in ((y, [3, 4, 5]), (z, [2, 2])):
+        assert changed.tolist() == elements and changed.requires_grad and not changed.is_leaf
+        assert changed.grad_fn.name() == "torch::autograd::NotImplemented"
+        with pytest.raises(RuntimeError, match="derivative for set_ is not implemented"):
+            (changed * 2).sum().backward()
+
+
+@on_each
+def test_a_view_that_lost_its_place_can_get_another_shape_unrecorded(T: Any):
+    y = T.ones(2, 3, requires_grad=True) * 1
+    part = y.chunk(2)[0]
+    y.mul_(2)
+    with T.no_grad():
+        part.unsqueeze_(0)
+    assert part.shape == (1, 1, 3) and part.requires_grad
+    with pytest.raises(RuntimeError, match="returns multiple views"):
+        part * 2
+
+
+@on_each
+def test_a_base_may_be_changed_by_its_own_unrecorded_view(T: Any):
+    x = T.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 1
+    with T.no_grad():
+        view = y.view_as(y)
+    y.add_(view)
+    assert y.tolist() == [2, 4]
+    y.sum().backward()
+    assert x.grad.tolist() == [1, 1]
