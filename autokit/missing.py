@@ -58,6 +58,19 @@ _NEVER = (
         "its functions are plain Python, which nothing compiles or exports",
         "the function as it is",
     ),
+    (
+        r"batch_norm_(backward|elemt|gather|stats|update).*|autocast_(in|de)crement_nesting|choose_qparams.*|"
+        r"classproperty|fused_moving.*|hsmm|init_num_threads|nativert|profiler_allow.*|(has|handle)_torch_.*|"
+        r"is_tensor_like|Broadcasting.*|boolean_dispatch|assert_int_or_pair|ScalingType|SwizzleType|bind|"
+        r"copy_method_params|PackedSequence_|NamedMemberAccessor|OpaqueBase|is_opaque.*|is_traceable.*|"
+        r"get_swap_module.*|SparseSemi.*|Profiler(Activity|Config|Event|State)|SavedTensor|kineto_available|"
+        r"(is|set)_(multithreading|view_replay)_enabled|enforce_grad_layout_policy|DeviceType|cuBLAS.*|cuFFT.*|"
+        r"kleidiai|nnpack|python_native|xeon|xnnpack|SDPAParams|(can_use|is)_(ck|efficient|flash)\w*|"
+        r"cublas\w+|cufft\w+|blas_workspace_size|preferred_rocm\w+|DFIterDataPipe|DataChunk|datapipes|"
+        r"(non_)?determin\w+|runtime_valid\w+|guaranteed_\w+|argument_validation|functional_datapipe",
+        "it belongs to PyTorch's insides",
+        "",
+    ),
     (r"nested|jagged|is_nested|to_padded_tensor|narrow_nested.*", "it has no nested tensors", "padding"),
     (
         r".*Storage|storage_type|is_shared_storage|record_stream|resize_as_sparse_|(is_)?pin(ned|_memory)?",
@@ -82,8 +95,11 @@ _INSTEAD = {
         "col_indices": "x.coalesce().indices()[1]",
         "index": "x[...]",
         "map2_": "operations on whole tensors",
+        **dict.fromkeys(("grad_dtype", "module_load"), "x.grad, which has the dtype of x, and copy_"),
+        "hash_tensor": "hash(x.numpy().tobytes())",
+        "slice_inverse": "torch.slice_scatter",
         "as_subclass": "the tensor as it is",
-        "ormqr": "torch.linalg.qr",
+        "ormqr": "torch.linalg.qr, and a product",
         "reinforce": "the logarithm of the probability times the reward, and backward()",
         "resize_as": "x.view_as(y)",
         "volatile": "with torch.no_grad():",
@@ -113,18 +129,39 @@ _INSTEAD = {
         "hash_tensor": "hash(x.numpy().tobytes())",
         "index_put_": "x.index_put_(indices, values)",
         "slice_inverse": "torch.slice_scatter",
+        **dict.fromkeys(("Event", "Stream"), "torch.cuda.Event and torch.cuda.Stream"),
+        "get_device_module": "torch.cpu, or torch.cuda",
+        "thread_safe_generator": "torch.Generator, one for each thread",
         "from_file": "torch.from_numpy(numpy.memmap(filename, dtype, mode))",
         "ormqr": "torch.linalg.qr, and a product",
         "profiler": "%%prun, or the standard library's cProfile",
         "get_file_path": "pathlib",
         "dsmm": "torch.mm",
     },
+    "torch.nn.functional": {
+        "conv_tbc": "torch.nn.functional.conv1d, and permute",
+        "native_channel_shuffle": "torch.nn.functional.channel_shuffle",
+        **dict.fromkeys(("grouped_mm", "scaled_grouped_mm"), "torch.bmm, or a product for each group"),
+        "scaled_mm": "torch.mm of scaled matrices",
+    },
+    "torch.backends.cuda": {"SDPBackend": "torch.nn.attention.SDPBackend"},
+    "torch.nn.utils.parametrize": {
+        "transfer_parametrizations_and_params": "register_parametrization on the other module"
+    },
+    "torch.optim": {"swap_in_optimizer_params_and_state": "load_state_dict of the model and the optimizer"},
+    "torch.random": {"thread_safe_generator": "torch.Generator, one for each thread"},
+    "torch.utils.data": {
+        "IterDataPipe": "torch.utils.data.IterableDataset",
+        "MapDataPipe": "torch.utils.data.Dataset",
+    },
     "torch.utils": {
+        "swap_tensors": "x.data, y.data = y.data, x.data",
         "tensorboard": "ak.monitor, which draws the losses live, or the package tensorboardX with x.item()",
         "benchmark": "%timeit, or the standard library's timeit",
         "bottleneck": "%%prun, or the standard library's cProfile",
     },
     "torch.sparse": {
+        "spsolve": "torch.linalg.solve(x.to_dense(), y)",
         "sampled_addmm": "the product of dense matrices, and its values at the places",
     },
     "torch.autograd": {
@@ -154,6 +191,9 @@ _INSTEAD = {
     "torch.nn": {
         "Container": "torch.nn.Module",
         "CrossMapLRN2d": "torch.nn.LocalResponseNorm",
+        "LinearCrossEntropyOptions": "torch.nn.LinearCrossEntropyLoss without options",
+        "backends": "torch.backends",
+        "factory_kwargs": "dict(device=device, dtype=dtype)",
     },
 }
 """What to use in place of what PyTorch has and autokit has not."""
@@ -209,6 +249,7 @@ _ELSEWHERE = {
         "anomaly_mode": "torch.autograd.detect_anomaly, and torch.autograd.set_detect_anomaly",
         "profiler": "%%prun, or the standard library's cProfile",
     },
+    "torch.ops": {"aten": "the function itself, as torch.mm, which has no name for a compiler"},
     "torch.utils": {
         "model_zoo": "the model's own code, and torch.load of its weights",
         "collect_env": "`autokit doctor`",

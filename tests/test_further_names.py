@@ -142,6 +142,15 @@ def test_questions_and_switches_answer():
         with pytest.warns(FutureWarning), library.cpu.amp.autocast():
             assert (library.ones(2, 2) @ library.ones(2, 2)).dtype == library.bfloat16
         assert library.has_lapack and library.legacy_contiguous_format == library.contiguous_format
+        library.backends.mha.set_fastpath_enabled(False)
+        assert not library.backends.mha.get_fastpath_enabled()
+        assert library.backends.opt_einsum.strategy in (None, "auto")
+        library.set_autocast_cpu_dtype(library.float16)
+        assert library.get_autocast_cpu_dtype() == library.float16
+        library.set_autocast_cpu_dtype(library.bfloat16)
+        library.set_autocast_cpu_enabled(True)
+        assert library.is_autocast_enabled("cpu")
+        library.set_autocast_cpu_enabled(False)
         assert not library.is_warn_always_enabled()
         library.set_warn_always(True)
         assert library.is_warn_always_enabled()
@@ -207,3 +216,18 @@ def test_assert_allclose_is_assert_close_for_older_programs():
             library.testing.assert_allclose(library.tensor([1.0, float("nan")]), [1.00001, float("nan")])
         with pytest.warns(FutureWarning), pytest.raises(AssertionError):
             library.testing.assert_allclose(library.tensor(1.0), 1.1)
+
+
+def test_weights_of_convolutions_lie_in_a_format():
+    for library in (autokit, torch):
+        nn, last = library.nn, library.channels_last
+        model = nn.Sequential(
+            nn.Conv2d(3, 4, 2), nn.Sequential(nn.ConvTranspose2d(4, 3, 2)), nn.Conv3d(2, 2, 2)
+        )
+        before = [each.clone() for each in model.parameters()]
+        assert nn.utils.convert_conv2d_weight_memory_format(model, last) is model
+        assert model[0].weight.stride() == (12, 1, 6, 3) and model[1][0].weight.stride() == (12, 1, 6, 3)
+        assert model[2].weight.is_contiguous() and model[0].weight.requires_grad
+        nn.utils.convert_conv3d_weight_memory_format(model, library.channels_last_3d)
+        assert model[2].weight.stride() == (16, 1, 8, 4, 2)
+        assert all((a == b).all() for a, b in zip(before, model.parameters()))

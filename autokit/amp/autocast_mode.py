@@ -224,6 +224,21 @@ def set_autocast_dtype(device_type: str, dtype: dtypes.dtype) -> None:
     _chosen[_known(device_type)] = dtype
 
 
+def set_autocast_cpu_dtype(dtype: dtypes.dtype) -> None:
+    """Choose the lower precision on the CPU."""
+    set_autocast_dtype("cpu", dtype)
+
+
+def set_autocast_gpu_dtype(dtype: dtypes.dtype) -> None:
+    """Choose the lower precision on GPUs."""
+    set_autocast_dtype("cuda", dtype)
+
+
+def set_autocast_cpu_enabled(enabled: bool) -> None:
+    """Turn autocasting on the CPU on or off, outside of any block."""
+    set_autocast_enabled("cpu", enabled)
+
+
 def is_autocast_cache_enabled() -> bool:
     """Whether blocks cast a parameter once for all its uses."""
     return _caching[0]

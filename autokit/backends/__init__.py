@@ -15,7 +15,8 @@ from autokit.ops.native import NUMBA as numba
 
 __getattr__ = names_of("torch.backends")
 
-__all__ = ["cpu", "cuda", "cudnn", "mkl", "mkldnn", "mps", "numba", "openmp"]
+__all__ = ["cpu", "cuda", "cudnn", "mha", "mkl", "mkldnn", "mps", "numba", "openmp"]
+__all__ += ["opt_einsum"]
 
 
 def _never() -> bool:
@@ -26,4 +27,6 @@ def _never() -> bool:
 mkl = SimpleNamespace(is_available=_never)
 mkldnn = SimpleNamespace(is_available=_never)
 openmp = SimpleNamespace(is_available=_never)
+opt_einsum = SimpleNamespace(is_available=_never, enabled=False, strategy=None)
+mha = SimpleNamespace(get_fastpath_enabled=_never, set_fastpath_enabled=lambda value: None)
 cpu = SimpleNamespace(get_cpu_capability=lambda: "DEFAULT")

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.missing import names_of
 from autokit.ops import (
     activation,
     adaptive_pool,
@@ -359,3 +360,5 @@ def _bind() -> None:
 _bind()
 
 from autokit.ops import numpy_protocol  # noqa: E402, F401 - needs the methods above
+
+__getattr__ = names_of("torch.ops")

@@ -12,6 +12,7 @@ from autokit.nn.utils.clip_grad import (
     get_total_norm,
 )
 from autokit.nn.utils.convert_parameters import parameters_to_vector, vector_to_parameters
+from autokit.nn.utils.formats import convert_conv2d_weight_memory_format, convert_conv3d_weight_memory_format
 from autokit.nn.utils.fusion import (
     fuse_conv_bn_eval,
     fuse_conv_bn_weights,
@@ -36,6 +37,8 @@ __all__ = [
     "clip_grad_norm_",
     "clip_grad_value_",
     "clip_grads_with_norm_",
+    "convert_conv2d_weight_memory_format",
+    "convert_conv3d_weight_memory_format",
     "fuse_conv_bn_eval",
     "fuse_conv_bn_weights",
     "fuse_linear_bn_eval",
