@@ -122,7 +122,7 @@ def _add(
     if kind.kind == "b":
         beta, alpha = bool(beta), bool(alpha)
     elif kind.kind in "ui":
-        beta, alpha = fitting(int(beta), kind), fitting(int(alpha), kind)
+        beta, alpha = int(fitting(beta, kind)), int(fitting(alpha, kind))
     own = operands[0].array.shape
     if len(own) > len(shape):
         raise RuntimeError(
