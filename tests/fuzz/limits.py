@@ -16,6 +16,8 @@ Each takes the kind of a finding and the call that showed it, as those of ``chec
 * ``same sum``, ``same rows``: elements, or rows in some order, come to the same.
 * ``leading``: the first columns of a matrix, or their first rows, are singular to the last digits.
 * ``a full turn``: the angles that differ do by 2π.
+* ``no spread``: results differ where autokit divides by a variance of 0, to infinity, and PyTorch has NaN, of
+  ∞ − ∞, for numbers that lie in a row alone.
 * ``nothing read``: PyTorch reads nothing where it has just written: its indices name no place.
 * ``unchanged``: what autokit was given is afterwards what it was before.
 * ``on meta``: the shape is PyTorch's own on its device "meta"; ``of the size of some``: where there is one in
@@ -341,6 +343,18 @@ def _same_rows(_: str, call: Call) -> bool:
     return any(rows(mine, axis) == rows(other, axis) for axis in range(mine.ndim)) or not mine.ndim
 
 
+def _no_spread(kind: str, call: Call) -> bool:
+    both = _both(call)
+    if kind != "result" or both is None:
+        return False
+    mine, other = both[0]
+    places = differ(mine, other)
+    return (
+        bool((np.isinf(mine) & np.isnan(other))[places].all())
+        and not differ(mine, other)[~np.isinf(mine)].any()
+    )
+
+
 LIMITS: dict[str, Callable[[str, Call], bool]] = {
     "finitely": _finitely,
     "of nan": _of_nan,
@@ -353,6 +367,7 @@ LIMITS: dict[str, Callable[[str, Call], bool]] = {
     "near the mean": _near_the_mean,
     "same sum": _same_sum,
     "same rows": _same_rows,
+    "no spread": _no_spread,
     "nothing read": _nothing_read,
     "a full turn": _a_full_turn,
     "leading": _leading,

@@ -60,11 +60,11 @@ def embedding(
     RuntimeError
         On the way back, if the gradient is to be both sparse and scaled.
     """
-    if weight.array.ndim != 2:
-        raise RuntimeError(f"'weight' must be 2-D: {describe(weight)}; embedding takes (input, weight)")
-    rows = weight.array.shape[0]
+    rows = weight.size(0) if padding_idx or weight.array.ndim else 0
     if padding_idx and not -rows <= padding_idx < rows:
         raise AssertionError(f"Padding_idx must be within num_embeddings: {padding_idx} of {rows}")
+    if weight.array.ndim != 2:
+        raise RuntimeError(f"'weight' must be 2-D: {describe(weight)}; embedding takes (input, weight)")
     index = input.array
     if index.dtype.kind != "i" or index.dtype.itemsize < 4:
         raise RuntimeError(

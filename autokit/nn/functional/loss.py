@@ -294,8 +294,6 @@ def cross_entropy(
         and logits.dtype.kind in FLOATS
     ):
         return _of_rows(input, target, ignore_index, reduction)
-    if not logits.ndim:
-        raise dimension_error(1, 0, describe(input))
     axis = 1 if logits.ndim > 1 else 0
     probabilities = target.array.shape == logits.shape
     if probabilities and target.array.dtype.kind not in FLOATS:
@@ -304,6 +302,8 @@ def cross_entropy(
             f"in the shape of the input {list(target.shape)} it holds a probability for each class; "
             "target.argmax(1) makes classes of these"
         )
+    if not logits.ndim:
+        raise dimension_error(1, 0, describe(input))
     if logits.dtype.kind not in FLOATS:
         raise NotImplementedError(
             f'"log_softmax" not implemented for {input.dtype.name}: the logits are {describe(input)}; '
@@ -324,6 +324,7 @@ def cross_entropy(
         return loss
     if not label_smoothing:
         return loss
+    _require_smoothable(logits, target, weight, axis, reduction)
     count = logits.shape[axis]
     smooth = _smooth_loss(logarithms, target, weight, axis, ignore_index, reduction)
     return (1 - label_smoothing) * loss + (label_smoothing / count if count else math.nan) * smooth
@@ -355,6 +356,20 @@ def _against_probabilities(
     total = -products.sum()
     # Of no class there is no mean: 0 / 0.
     return total / (logarithms.array.size / classes if classes else 0) if reduction == "mean" else total
+
+
+def _require_smoothable(
+    logits: Any, target: Tensor, weight: Tensor | None, axis: int, reduction: str
+) -> None:
+    """Raise where targets fit the losses of classes, yet not those of targets that are spread, as PyTorch."""
+    shape, kind = list(target.array.shape), target.array.dtype
+    if len(shape) == logits.ndim:
+        raise RuntimeError(
+            f"output with shape {list(logits.shape[:axis])} doesn't match the broadcast shape {shape}: with "
+            "label_smoothing a single sample has a target without dimensions"
+        )
+    if weight is not None and reduction == "mean" and (kind.kind != "i" or kind.itemsize < 4):
+        raise RuntimeError(f"gather(): Expected dtype int32/int64 for index, got {kind.name}: use .long()")
 
 
 def _smooth_loss(
