@@ -102,7 +102,6 @@ _INSTEAD = {
         "ormqr": "torch.linalg.qr, and a product",
         "reinforce": "the logarithm of the probability times the reward, and backward()",
         "resize_as": "x.view_as(y)",
-        "volatile": "with torch.no_grad():",
         "const_data_ptr": "x.data_ptr()",
     },
     "torch": {

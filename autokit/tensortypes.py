@@ -12,6 +12,7 @@ from typing import Any
 from autokit import dtypes
 from autokit.devices import device
 from autokit.ops.shape import legacy_tensor
+from autokit.ops.warn import warn
 from autokit.tensor import Tensor
 
 
@@ -61,8 +62,10 @@ class _AnyTensor(type):
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, Tensor)
 
-    def __call__(cls, data: Tensor, requires_grad: bool = False) -> Tensor:
-        """``data`` itself, as a tensor that may require grad."""
+    def __call__(cls, data: Tensor, requires_grad: bool = False, volatile: Any = ...) -> Tensor:
+        """``data`` itself, as a tensor that may require grad; ``volatile`` warns, and does nothing."""
+        if volatile is not ...:
+            warn("volatile was removed and now has no effect. Use `with torch.no_grad():` instead.")
         if not isinstance(data, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
         same = data.detach() if data._node is None else data

@@ -6,6 +6,7 @@ import copy
 import math
 import operator
 import pickle
+import warnings
 from typing import Any
 
 import numpy as np
@@ -215,6 +216,21 @@ def test_the_parts_of_complex_numbers():
     assert torch.tensor([1j, -1.0 + 0j]).angle().tolist() == pytest.approx([math.pi / 2, math.pi])
 
 
+def test_programs_of_pytorchs_first_years_say_volatile():
+    require("torch")
+    import torch as pytorch
+
+    found = []
+    for T in (torch, pytorch):
+        x = T.ones(1)
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            x.volatile = True
+            facts = [x.volatile, T.autograd.Variable(x, volatile=True).tolist()]
+        found.append([*facts, *[str(each.message) for each in warned]])
+    assert found[0] == found[1]
+
+
 class Dual:
     """A number and its tangent, which know what to do with what stands before them."""
 
@@ -235,6 +251,22 @@ class Dual:
 
     def __rmatmul__(self, other: Any) -> Dual:
         return Dual(other @ self.value, other @ self.tangent)
+
+
+class Parts(tuple):
+    """Several values at once, each of which is multiplied."""
+
+    def __rmul__(self, other: Any) -> Parts:
+        return Parts(other * each for each in self)
+
+
+def test_a_tuple_of_ones_own_is_asked_too():
+    x = torch.tensor(2.0)
+    made = x * Parts([torch.ones(2), torch.zeros(1)])
+    assert type(made) is Parts and [each.tolist() for each in made] == [[2.0, 2.0], [0.0]]
+    for wrong in ((1, 2), [1], "a"):
+        with pytest.raises(TypeError, match="must be Tensor, not"):
+            x * wrong
 
 
 @pytest.mark.parametrize("symbol", ["+", "-", "*", "/", "@"])

@@ -114,7 +114,13 @@ def is_anomaly_check_nan_enabled() -> bool:
     return _CHECK[0]
 
 
-def _switch(mode: bool, check_nan: bool) -> None:
+def _switch(mode: Any, check_nan: Any) -> None:
+    for place, (name, value) in enumerate((("enabled", mode), ("check_nan", check_nan)), 1):
+        if value.__class__ is not bool:
+            kind = type(value).__name__
+            raise TypeError(
+                f"set_anomaly_enabled(): argument '{name}' (position {place}) must be bool, not {kind}"
+            )
     state = thread.state
     others = tuple([watch for watch in state.watchers if watch is not _remember])
     state.watchers = (*others, _remember) if mode else others

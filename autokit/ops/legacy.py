@@ -35,6 +35,17 @@ def get_device(input: Tensor) -> int:
     return -1 if input.device.index is None else input.device.index
 
 
+def volatile(self: Tensor) -> bool:
+    """No: what it said is said by ``with torch.no_grad():`` today."""
+    warn("volatile was removed (Variable.volatile is always False)")
+    return False
+
+
+def set_volatile(self: Tensor, value: Any) -> None:
+    """Nothing, but a warning."""
+    warn("volatile was removed and now has no effect. Use `with torch.no_grad():` instead.")
+
+
 def is_same_size(input: Tensor, other: Tensor) -> bool:
     """Whether both tensors have the same shape."""
     return input.array.shape == other.array.shape
@@ -231,4 +242,5 @@ NAMES = Names(
     both="frexp get_device is_same_size narrow_copy nonzero_static split_with_sizes",
     functions="_assert constant_pad_nd detach detach_ fill fill_ is_inference resize_as_ typename zero_",
     methods="apply_ fill_diagonal_ map_ ndimension resize resize_as_ sum_to_size",
+    properties="volatile",
 )

@@ -421,6 +421,19 @@ def _logits_target_gradient(g: Any, input: Any, weight: Any, pos_weight: Any, re
     return share_of_each(g, slope.shape, reduction) * (slope if weight is None else slope * weight)
 
 
+@operation(
+    "/",
+    "{a} / n",
+    a=derivative("1 / n", lambda g, count: g / count),
+    linear=True,
+    name="mean_of_losses",
+    backward="DivBackward1",
+)
+def mean_of_losses(a, /, count):
+    """A sum of losses over how many they are, which PyTorch divides by a plain number."""
+    return a / count
+
+
 def softplus_of_negative(x: Any) -> Any:
     """log(1 + exp(-x)), also where the exponential of a real number would overflow."""
     if x.dtype.kind == "c":

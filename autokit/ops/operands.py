@@ -191,6 +191,8 @@ def answers_itself(name: str, other: Any) -> bool:
     reflected = _REFLECTED.get(name)
     if reflected is None or isinstance(other, _OURS) or not hasattr(type(other), reflected):
         return False
+    if type(other).__module__ == "builtins":  # a list times a tensor is a mistake to be told of
+        return False
     from opcode import opname
 
     caller = sys._getframe(2)
@@ -199,7 +201,7 @@ def answers_itself(name: str, other: Any) -> bool:
 
 
 _REFLECTED = {"add": "__radd__", "sub": "__rsub__", "mul": "__rmul__", "div": "__rtruediv__"}
-_OURS = (Tensor, *_NUMBERS, np.ndarray, list, tuple, str, bytes)
+_OURS = (Tensor, *_NUMBERS, np.ndarray)
 
 
 def _is_whole_float(tensor: Tensor) -> bool:

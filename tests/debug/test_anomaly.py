@@ -157,3 +157,12 @@ def test_sparse_gradients_are_looked_at():
     with torch.autograd.set_detect_anomaly(True):
         table(torch.tensor([1, 2])).sum().backward()
     assert table.weight.grad.is_sparse
+
+
+@pytest.mark.parametrize(
+    "call", ["set_detect_anomaly('a')", "set_detect_anomaly(1)", "set_detect_anomaly(True, 1)"]
+)
+def test_what_is_no_bool_switches_nothing(call: str):
+    with pytest.raises(TypeError, match="must be bool, not"):
+        eval(f"torch.autograd.{call}", {"torch": torch})
+    assert not torch.is_anomaly_enabled()

@@ -172,3 +172,13 @@ def test_the_older_name_warns():
         assert str(caught[0].message).startswith(
             "`NLLLoss2d` has been deprecated. Please use `NLLLoss` instead"
         )
+
+
+@pytest.mark.parametrize("reduction", REDUCTIONS)
+def test_the_node_of_a_loss_of_probabilities_has_pytorchs_name(reduction: str):
+    names = []
+    for T in (ak, torch):
+        logits = T.zeros(2, 3, requires_grad=True)
+        loss = T.nn.functional.cross_entropy(logits, T.full((2, 3), 1 / 3), reduction=reduction)
+        names.append(loss.grad_fn.name())
+    assert names[0] == names[1]

@@ -32,7 +32,7 @@ from autokit.ops.distance_loss import smooth_l1_loss as _smooth_l1_loss
 from autokit.ops.elementwise import abs as _abs
 from autokit.ops.errors import describe, dimension_error, kind_of, require_floats
 from autokit.ops.guards import guard, guards
-from autokit.ops.loss import LARGE, class_factors, is_large, places_of_few, shift_of
+from autokit.ops.loss import LARGE, class_factors, is_large, mean_of_losses, places_of_few, shift_of
 from autokit.ops.loss import binary_cross_entropy as _binary_cross_entropy
 from autokit.ops.loss import binary_cross_entropy_with_logits as _binary_cross_entropy_with_logits
 from autokit.ops.loss import cross_entropy as _cross_entropy
@@ -355,7 +355,8 @@ def _against_probabilities(
         return -products.sum(axis)
     total = -products.sum()
     # Of no class there is no mean: 0 / 0.
-    return total / (logarithms.array.size / classes if classes else 0) if reduction == "mean" else total
+    count = logarithms.array.size / classes if classes else 0.0
+    return mean_of_losses(total, count=count) if reduction == "mean" else total
 
 
 def _require_smoothable(

@@ -89,8 +89,8 @@ class ReduceLROnPlateau(LRScheduler):
             raise ValueError(f"mode {mode} is unknown!")
         if threshold_mode not in ("rel", "abs"):
             raise ValueError(f"threshold mode {threshold_mode} is unknown!")
-        self.mode = mode
         self.mode_worse = math.inf if mode == "min" else -math.inf
+        self.mode = mode
         self.threshold = threshold
         self.threshold_mode = threshold_mode
         self._reset()
