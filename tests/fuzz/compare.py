@@ -169,10 +169,10 @@ ILL_CONDITIONED = re.compile(
 def _compare(
     ours: Outcome, theirs: Outcome, unset: bool, words: str, factor: float
 ) -> tuple[str, str] | None:
+    if isinstance(theirs.error, TimedOut) or isinstance(theirs.backward_error, TimedOut):
+        return None  # the machine had other work, or so has either library
     if isinstance(ours.error, TimedOut) or isinstance(ours.backward_error, TimedOut):
         return None if theirs.seconds > SECONDS / 20 else ("hang", "took too long")
-    if isinstance(theirs.error, TimedOut) or isinstance(theirs.backward_error, TimedOut):
-        return None  # the machine had other work
     if ours.error is not None and theirs.error is not None:
         if not is_alike(ours.error, theirs.error):
             return "type", f"{_said(ours.error)} where PyTorch: {_said(theirs.error)}"
