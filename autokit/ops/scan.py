@@ -258,7 +258,6 @@ def _running(name: str, extreme: Any) -> Any:
         """The elements of ``a`` at the places ``index`` along ``dim``."""
         return plain_gather.operation.forward(a, dim, index) if a.ndim else a.copy()
 
-    @guards("input", results=(1,))
     def apply(input: Tensor, dim: int) -> Any:
         require_operand(name, input)
         a = input.array
@@ -282,7 +281,7 @@ def _running(name: str, extreme: Any) -> Any:
     apply.__doc__ = (
         f"The {name[3:]}imum of the elements up to each, along ``dim``, and its place: the last of equals."
     )
-    return apply
+    return guards("input", results=(1,))(apply)
 
 
 cummax = _running("cummax", np.maximum)
