@@ -26,7 +26,7 @@ class device:
 
     Examples
     --------
-    >>> device("cpu"), device("cuda:1").index, device("cpu") == "cpu"
+    >>> device("cpu"), device("cuda:1").index, device("cpu") == device("cpu")
     (device(type='cpu'), 1, True)
     """
 
