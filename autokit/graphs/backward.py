@@ -186,7 +186,8 @@ class Backward:
     def _tell_travel(self, node: Node, edge: Edge, source: Node, made: Any) -> None:
         text = summarize(made).text
         signs = {1.0: "positive", -1.0: "negative", 0.0: "zero"}
-        sign = signs.get(float(np.sign(in_reach(made)).item())) if np.size(made) == 1 else None
+        alone = np.size(made) == 1 and made.dtype.kind != "c"  # a complex number has no sign
+        sign = signs.get(float(np.sign(in_reach(made)).item())) if alone else None
         self._step(
             "travel",
             f"The contribution {text} travels back along the edge to {source.name}.",

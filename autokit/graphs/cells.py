@@ -179,9 +179,12 @@ class Cells:
             ]
             if size * max(sizes) <= _LARGEST_MATRIX and not _is_far(origin, max(size, *sizes)):
                 rows = []
-                for one in np.eye(size, dtype=origin.dtype):
-                    self.runs += 1
-                    rows.append(contributions(origin, one.reshape(node.shape)))
+                try:
+                    for one in np.eye(size, dtype=origin.dtype):
+                        self.runs += 1
+                        rows.append(contributions(origin, one.reshape(node.shape)))
+                except RuntimeError:  # a rule may refuse a gradient, as eig's does one that asks for phases
+                    rows = [{}]
                 found = {slot: np.array([_wide(row[slot]).ravel() for row in rows]) for slot in rows[0]}
         self._matrices[node.id] = found
         return found
