@@ -28,11 +28,12 @@ from autokit.meta_array import META
 from autokit.ops import complex_numbers, overlaps
 from autokit.ops.bounds import at_first_places, index_error, leaves_nothing
 from autokit.ops.convert import cast, converted
-from autokit.ops.errors import broadcast_message, broadcast_shape, describe, way_to_a_tensor
+from autokit.ops.errors import broadcast_message, broadcast_shape, describe, kind_of, way_to_a_tensor
 from autokit.ops.gpu.arrays import is_writable, like
 from autokit.ops.index import (
     getitem,
     guarded_by_index,
+    is_array,
     is_basic,
     plain_getitem,
     plain_index,
@@ -386,6 +387,8 @@ def setitem(self: Tensor, index: Any, value: Any, fills: bool = False, made_by: 
     if not isinstance(value, Tensor):
         value, made_by = _as_element(value, self), made_by or "FillBackward3"
     else:
+        if value.array.dtype != self.array.dtype and not is_basic(entries):
+            _require_dtype_of_places(self, entries, value)
         if value.array.ndim and value.array.size == 1:
             value = value.reshape(())  # one element fits everywhere, whatever its dimensions
         if share_memory(self.array, value.array):
@@ -429,6 +432,24 @@ def setitem(self: Tensor, index: Any, value: Any, fills: bool = False, made_by: 
 
 _OF_SHAPES = re.compile("could not (be )?broadcast|The size of tensor")
 """How an error says that a value does not fit its place."""
+
+
+_BOOL = np.dtype(bool)
+
+
+def _require_dtype_of_places(tensor: Tensor, entries: tuple[Any, ...], value: Tensor) -> None:
+    """Raise where ``value``, of another dtype, is more than one number for the places of one mask."""
+    arrays = [entry for entry in entries if is_array(entry)]
+    if entries[0].__class__ is bool and len(entries) == 1:
+        return  # PyTorch copies it into a view of the whole
+    if value.array.size == 1 and len(arrays) == 1 and getattr(arrays[0], "dtype", _BOOL).kind == "b":
+        return
+    shape_at(tensor, entries)  # of two mistakes a mask's is told
+    raise RuntimeError(
+        "Index put requires the source and destination dtypes match, got "
+        f"{kind_of(tensor)} for the destination and {kind_of(value)} for the source: convert "
+        f"{describe(value)} with .to({tensor.dtype})"
+    )
 
 
 def _refuse_sharing(tensor: Tensor, entries: tuple[Any, ...], value: Tensor) -> None:

@@ -251,3 +251,25 @@ def test_places_that_were_found_may_be_changed_in_silence(name: str):
         (values * autokit.arange(1.0, 1 + values.numel()).reshape(values.shape)).sum().backward()
         gradients.append(x.grad.tolist())
     assert gradients[0] == gradients[1]
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        *([0, 1], [True, False], [[True, False]] * 2, 0, slice(None), True, None, (0, [1]), ([0], slice(1))),
+        *((slice(None), [True, False]), ([True, False], [0]), [0]),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("value", [1, [1], [[1]], [1, 2]], ids=str)
+def test_what_is_written_at_places_is_of_the_tensors_dtype(index: Any, value: Any):
+    """But one number at one mask; it was converted in silence."""
+    answers = []
+    for T in (autokit, torch):
+        x = T.zeros(2, 2)
+        try:
+            x[index] = T.tensor(value)
+            answers.append(x.tolist())
+        except (RuntimeError, IndexError) as error:
+            answers.append(type(error))
+    assert answers[0] == answers[1]
