@@ -277,7 +277,7 @@ def _check_weight(points: Any, weight: Any) -> None:
             "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should have the "
             f"same dtype, but got input({kind_of(points)}), and weight({kind_of(weight)})"
         )
-    if weight.shape != points.shape[:-1]:
+    if (weight.shape or (1,)) != points.shape[:-1]:
         raise RuntimeError(
             "torch.histogramdd: if weight tensor is provided it should have the same shape as the input "
             f"tensor excluding its innermost dimension, but got input with shape {list(points.shape)} and "
