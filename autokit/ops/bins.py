@@ -199,7 +199,8 @@ def histogramdd(
             f"torch.histogramdd: expected {size} sequences of bin edges for a {size}-dimensional histogram "
             f"but got {len(bins)}"
         )
-    return _histogramdd(*_counted(a, bins, range, weight, density))
+    counts, edges = _counted(a, bins, range, weight, density)
+    return _histogramdd(counts, tuple(bins) if of_edges else edges)
 
 
 def _is_whole(value: Any) -> bool:
