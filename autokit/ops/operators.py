@@ -185,7 +185,7 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
         )
     made = rounded_quotient(input, other, rounding_mode)
     if isinstance(other, Tensor):
-        guard(made, [input, other] if other._requires_grad and isinstance(input, Tensor) else [other])
+        guard(made, [other])  # in place the input itself changes
     return made
 
 
