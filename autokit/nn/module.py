@@ -387,10 +387,8 @@ class Module(Hookable, Convertible):
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget the gradients of all parameters; or set them to zero."""
         for parameter in self.parameters():
-            if set_to_none:
-                parameter.grad = None
-            elif parameter.grad is not None:
-                parameter.grad = parameter.grad.detach() * 0
+            if parameter.grad is not None:
+                parameter.grad = None if set_to_none else parameter.grad.detach() * 0
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """Do nothing, and say so once: see :func:`torch.compile`."""

@@ -329,6 +329,7 @@ def pad_sequence(
 def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False) -> list[Tensor]:
     """The sequences of a padded batch, each by itself and without its padding."""
     each = padded_sequences if batch_first else padded_sequences.transpose(0, 1)
+    each.shape[1]
     counts = np.maximum(np.ceil(as_tensor(lengths).array), 0).astype(np.int64)
     return [sequence[:count] for sequence, count in zip(each, counts.tolist(), strict=True)]
 
