@@ -87,19 +87,16 @@ def backward(
     """
     if create_graph is not False:
         create_graph = _keeps_a_graph(create_graph)
+    given_ones, chosen = ([], []) if inputs is None else wanted(inputs, "backward")
     outputs = tensors_of(tensors)
     begin = seeds(outputs, grad_tensors, create_graph)
-    only = None
-    if inputs is not None:
-        given_ones, chosen = wanted(inputs, "backward")
-        for tensor, given in zip(chosen, given_ones):
-            if tensor is given:  # and no edge
-                tensor.retain_grad()
-        only = [tensor._node or tensor for tensor in chosen]
+    for tensor, given in zip(chosen, given_ones):
+        if tensor is given:  # and no edge
+            tensor.retain_grad()
     run_backward(
         [tensor._node or tensor for tensor in outputs],
         begin,
-        inputs=only,
+        inputs=[tensor._node or tensor for tensor in chosen] or None,
         retain_graph=create_graph if retain_graph is None else flag("retain_graph", retain_graph),
         create_graph=create_graph,
     )

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from autokit.func.tangents import ForwardLevel, in_the_layout_of, outside_of
+from autokit.func.tangents import ForwardLevel, in_the_layout_of, outside_of, require_numbers_that_move
 from autokit.shown import by_type
 from autokit.tensor import Tensor
 from autokit.thread_state import thread
@@ -139,10 +139,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     for name, each in (("primal", tensor), ("tangent", tangent)):
         if not isinstance(each, Tensor):
             raise TypeError(f"make_dual(): the {name} must be a Tensor, not {type(each).__name__}")
-        if not each.is_floating_point():
-            raise ValueError(
-                f"Expected {name} to be floating point or complex, but got: torch.{each.dtype.name}"
-            )
+        require_numbers_that_move(name, each)
     if tensor.array.shape != tangent.array.shape:
         raise RuntimeError(
             "Trying to set a forward gradient that has a different size than that of the original Tensor, "

@@ -8,7 +8,7 @@ from typing import Any
 from autokit.func.calls import zeros
 from autokit.func.forward import Tape
 from autokit.func.levels import Entered, Level, tensors_of
-from autokit.func.tangents import ForwardLevel
+from autokit.func.tangents import ForwardLevel, require_numbers_that_move
 from autokit.func.trees import flatten, unflatten
 from autokit.tensor import Tensor
 
@@ -46,6 +46,8 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
         func()  # says that there is nothing to linearize by
     with Level(forward=True) as level, ForwardLevel(recording=True) as forward:
         entered = Entered(level, primals, tuple(range(len(primals))), "linearize")
+        for each in entered.leaves:
+            require_numbers_that_move("primal", each)
         starts = [level.leaf(zeros(each)) for each in entered.leaves]
         for primal, start in zip(entered.leaves, starts):
             forward.note(primal, [start * 1])  # which may be changed in place, as no leaf may

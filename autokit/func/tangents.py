@@ -145,6 +145,15 @@ class ForwardLevel:
         return {}
 
 
+def require_numbers_that_move(kind: str, tensor: Tensor) -> None:
+    """Raise unless ``tensor``, the "primal" or the "tangent" that ``kind`` says, may change a little."""
+    if not _may_move(tensor):
+        raise ValueError(
+            f"Expected {kind} to be floating point or complex, but got: {tensor.dtype!r}: whole numbers and "
+            "bools have no slope; convert it with .float()"
+        )
+
+
 def in_the_layout_of(tensor: Tensor, tangent: Tensor | None) -> Tensor:
     """The elements of ``tangent``, or zeros, lying in memory as those of ``tensor`` do."""
     made = _zeros_in_the_layout_of(tensor)
@@ -253,7 +262,14 @@ def _moved(operation: Any, operands: Any, settings: Any, result: Tensor, moving:
     learns = thread.state.grad_enabled and any(
         [each._requires_grad for each in (*operands, *moving.values())]
     )
-    made = tangent_of(node, moving, bool(learns or thread.state.forward))
+    try:
+        made = tangent_of(node, moving, bool(learns or thread.state.forward))
+    except RuntimeError as error:
+        if isinstance(error, NotImplementedError) or "is not implemented" not in str(error):
+            raise
+        raise NotImplementedError(
+            f"Trying to use forward AD with {operation.name} that does not support it: {error}"
+        ) from None
     if made is None:
         return None
     missing = tuple([each for each in levels_of(result.array) if each not in levels_of(made.array)])

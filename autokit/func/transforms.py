@@ -24,7 +24,7 @@ import numpy as np
 from autokit.devices import made_beside
 from autokit.func.calls import basis, zeros
 from autokit.func.levels import Argnums, Entered, Level, outputs_of, tensors_of
-from autokit.func.tangents import ForwardLevel
+from autokit.func.tangents import ForwardLevel, require_numbers_that_move
 from autokit.func.trees import flatten, unflatten
 from autokit.ops.complex_numbers import is_complex
 from autokit.ops.join import stack
@@ -207,6 +207,8 @@ def jvp(
                 )
         with ForwardLevel() as forward:
             for primal, direction in zip(entered.leaves, directions):
+                require_numbers_that_move("primal", primal)
+                require_numbers_that_move("tangent", direction)
                 forward.note(primal, [direction])
             result, aux = outputs_of("jvp", func(*entered.args), has_aux)
             outputs, structure = tensors_of("jvp(f, primals, tangents)", result)
@@ -288,6 +290,7 @@ def along_each(forward: ForwardLevel, inputs: Sequence[Tensor]) -> None:
     """Let each element of ``inputs`` move in a direction of its own."""
     before = 0
     for input in inputs:
+        require_numbers_that_move("primal", input)
         alone: list[Tensor | None] = [zeros(input) for _ in range(forward.directions)]
         alone[before : before + input.array.size] = basis(input)
         before += input.array.size

@@ -211,7 +211,7 @@ class Numbers(NamedTuple):
 def _numbers(group: dict[str, Any], lr: float, weight_decay: float) -> Numbers:
     momentum, dampening = group["momentum"] or None, group["dampening"]
     return Numbers(
-        (lr, weight_decay or None, momentum, 1 - dampening if dampening else None),
+        (lr, weight_decay or None, momentum, 1 - dampening if momentum and dampening else None),
         {"nesterov": group["nesterov"], "maximize": group["maximize"]},
         momentum is not None,
     )
