@@ -67,8 +67,15 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
 
 def _with_another_bias(input: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    """With one number for all outputs, which PyTorch takes as well."""
-    if bias.array.dtype != weight.array.dtype or bias.array.shape not in ((), (1,), weight.array.shape[:1]):
+    """With one number for all outputs, or for those of each row, or with a row of its own for each."""
+    outputs, shape = len(weight.array), bias.array.shape
+    if len(shape) == 2 and shape[0] == 1 and (input.array.ndim > 1 or shape[1] == outputs):
+        bias, shape = bias.squeeze(0), shape[1:]
+    fits = shape in ((), (1,), (outputs,))
+    if input.array.ndim == 2:
+        rows = len(input.array)
+        fits = fits or shape in ((rows, 1), (rows, outputs))
+    if bias.array.dtype != weight.array.dtype or not fits:
         raise RuntimeError(
             "the bias of a linear layer has the weight's dtype and one element for each of its rows, but "
             f"{describe(bias)} is to go with {describe(weight)}"
