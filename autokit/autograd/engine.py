@@ -21,6 +21,8 @@ from collections.abc import Generator, Sequence
 from heapq import heappop, heappush, heapreplace
 from typing import Any
 
+import numpy as np
+
 from autokit.autograd.node import NODES, Hooks, Node
 from autokit.autograd.saved import fetch_array, fetch_arrays, fetch_tensors
 from autokit.autograd.watch import USUAL, Watch
@@ -175,26 +177,30 @@ def flow(
             for slot, vjp, fetch, only, chosen in rules:
                 # What a rule makes for one operand.  Most need nothing, or one value, and settings.
                 target = sources[slot]
-                if fetch is None:
-                    made = gradient if vjp is unchanged else vjp(gradient)
-                elif only is None:
-                    made = vjp(gradient, *fetch_values(node, fetch, target))
-                else:
-                    # As fetch_array, without its call, which a chain's way back takes 4% longer for.
-                    source = node if only is OUTPUT else sources[only]
-                    if saved and only in saved:
-                        source = saved[only]
-                    if type(source) is Node or type(source) in NODES:
-                        storage, value = source.storage, source.output
+                try:
+                    if fetch is None:
+                        made = gradient if vjp is unchanged else vjp(gradient)
+                    elif only is None:
+                        made = vjp(gradient, *fetch_values(node, fetch, target))
                     else:
-                        storage, value = source._storage, source.array
-                    if storage is not None and storage.modified > node.sequence:
-                        value = fetch_array(node, only)  # it says who changed it
-                    if chosen is None:
-                        made = vjp(gradient, value)
-                    else:
-                        made = vjp(gradient, value, *map(node.settings.__getitem__, chosen))
-                    value = source = None  # it may be large, and is not needed while other rules run
+                        # As fetch_array, without its call, which a chain's way back takes 4% longer for.
+                        source = node if only is OUTPUT else sources[only]
+                        if saved and only in saved:
+                            source = saved[only]
+                        if type(source) is Node or type(source) in NODES:
+                            storage, value = source.storage, source.output
+                        else:
+                            storage, value = source._storage, source.array
+                        if storage is not None and storage.modified > node.sequence:
+                            value = fetch_array(node, only)  # it says who changed it
+                        if chosen is None:
+                            made = vjp(gradient, value)
+                        else:
+                            made = vjp(gradient, value, *map(node.settings.__getitem__, chosen))
+                        value = source = None  # it may be large, and is not needed while other rules run
+                except RuntimeWarning:  # a program's filter makes errors of NumPy's warnings
+                    with np.errstate(all="ignore"):
+                        made = vjp(gradient, *(fetch_values(node, fetch, target) if fetch else ()))
                 if gpus is not None:
                     gpus.to(made)
                 is_node = target.__class__ is Node or type(target) in NODES

@@ -43,7 +43,11 @@ def converted(array: Any, dtype: np.dtype, order: Any = "K") -> Any:
         array = array.real
     if array.dtype.kind in dtypes.FLOATS and dtype.kind in "ui" and dtype.itemsize < 4:
         array = array.astype(np.float64 if array.dtype.itemsize == 8 else np.float32).astype(np.int32)
-    return array.astype(dtype, order=order)
+    try:
+        return array.astype(dtype, order=order)
+    except RuntimeWarning:  # a program's filter makes errors of NumPy's warnings
+        with np.errstate(all="ignore"):
+            return array.astype(dtype, order=order)
 
 
 def cast(input: Tensor, dtype: np.dtype, order: Any = "K", asked: bool = False) -> Tensor:

@@ -286,6 +286,11 @@ def write_out(function: str, result: Any, out: Any, operands: tuple[Any, ...] = 
     if function in _EXACT and not _is_cast(function, out, operands):
         _require_exact(result, out)
     if dtypes.category(result.array.dtype) > dtypes.category(out.array.dtype):
+        if function in _JOINS:
+            raise TypeError(
+                f"torch.cat(): input types can't be cast to the desired output type {out.dtype.name}: "
+                f"{function} gives {result.dtype.name}"
+            )
         raise RuntimeError(
             f"result type {result.dtype.name} can't be cast to the desired output type {out.dtype.name}"
         )
@@ -299,7 +304,7 @@ def write_out(function: str, result: Any, out: Any, operands: tuple[Any, ...] = 
     refuse_overlap(function, out, operands)
     if out.array.shape == result.array.shape:
         return out.copy_(result)
-    if out.array.size:
+    if out.array.size and function not in _FILLS:
         warn(
             f"An output with one or more elements was resized since it had shape {list(out.shape)}, which "
             f"does not match the required output shape {list(result.shape)}.",
@@ -307,6 +312,16 @@ def write_out(function: str, result: Any, out: Any, operands: tuple[Any, ...] = 
     out.array = result.array.astype(out.array.dtype)
     return out
 
+
+_JOINS = frozenset(
+    ["cat", "concat", "concatenate", "stack", "hstack", "vstack", "row_stack", "dstack", "column_stack"]
+)
+"""Functions that end in ``cat``, whose error PyTorch raises as a TypeError."""
+
+_FILLS = frozenset(
+    ["empty", "eye", "full", "linspace", "ones", "rand", "randint", "randn", "randperm", "zeros"]
+)
+"""Functions of a size, for which PyTorch resizes ``out`` and says nothing of it."""
 
 _OWN_DTYPE = (
     "abs addbmm addmm addmv all amax amin any argmax argmin baddbmm bitwise_not bmm bucketize ceil "

@@ -126,3 +126,47 @@ def test_a_part_keeps_its_array():
     x = autokit.from_numpy(np.arange(100_000.0)[50_000:])
     filler = [np.full(100_000, -1.0) for _ in range(20)]
     assert x[0].item() == 50_000 and len(filler) == 20
+
+
+@pytest.mark.parametrize(
+    "name", ["log", "sqrt", "log1p", "acos", "atanh", "digamma", "log2", "sinh", "logit"]
+)
+def test_a_backward_pass_is_silent_where_a_program_makes_errors_of_warnings(name: str):
+    def gradient(T: Any) -> Any:
+        x = T.tensor([0.0, -1.0, 1e38], requires_grad=True)
+        getattr(T, name)(x).sum().backward()
+        return x.grad.numpy()
+
+    expected = gradient(torch)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = gradient(autokit)
+        assert autokit.tensor([float("nan"), 3.0]).int().tolist()[1] == 3
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["cat", "stack", "hstack", "vstack", "column_stack"])
+def test_what_is_joined_is_refused_by_an_out_of_integers_as_by_pytorch(name: str):
+    assert_same_error(f"T.{name}([T.ones(2)], out=T.zeros(2, dtype=T.int64))")
+
+
+@pytest.mark.parametrize(
+    "call", ["zeros(2", "ones(2", "full((2,), 3.0", "eye(2", "rand(2", "linspace(0, 1, 2", "randint(3, (2,)"]
+)
+def test_a_function_of_a_size_resizes_out_in_silence(call: str):
+    for T in (autokit, torch):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert eval(f"T.{call}, out=T.ones(3))", {"T": T}).shape[0] == 2
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "T.nn.functional.cross_entropy(T.ones(2, 3), T.tensor([0, 1], dtype=T.int8))",
+        "T.nn.functional.nll_loss(T.ones(3), T.tensor(1, dtype=T.int8))",
+        "T.nn.functional.nll_loss(T.ones(2, 3, 2), T.zeros(2, 2, dtype=T.int8))",
+    ],
+)
+def test_classes_of_other_integers_are_refused_as_by_pytorch(line: str):
+    assert_same_error(line)

@@ -154,7 +154,7 @@ def check_classes(input: Tensor, target: Tensor, weight: Tensor | None) -> None:
             f"expected scalar type Long but found Byte: {describe(target)} beside {describe(input)}; convert "
             "it with .long()"
         )
-    if target.array.dtype.kind not in "iu" or target.array.dtype.itemsize not in (1, 8):
+    if target.array.dtype not in (np.int64, np.uint8):
         raise RuntimeError(
             f"expected target dtype to be Long or Byte, but got {target.dtype.name}: {describe(target)}; "
             "classes are whole numbers, converted with .long()"
