@@ -113,6 +113,11 @@ def _along(input: Tensor, dim: int, spacing: Any, edge_order: int) -> Tensor:
                 f"torch.gradient expected {size} coordinates along dimension {dim}, but got "
                 f"{list(spacing.array.shape)}"
             )
+        if spacing.array.dtype.kind == "b":
+            raise RuntimeError(
+                "Subtraction, the `-` operator, with a bool tensor is not supported: "
+                "coordinates are numbers; use .int() or .float()"
+            )
         whole = spacing.array.dtype.kind in "iu"
         coordinates = spacing.long() if whole else spacing  # the differences of bytes would wrap around
         lengths = coordinates.diff().reshape((-1,) + (1,) * (input.array.ndim - dim - 1))

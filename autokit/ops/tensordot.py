@@ -28,9 +28,18 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
     ------
     RuntimeError
         If paired sizes differ.
+    ValueError
+        If ``dims`` holds another number of lists than two.
     """
     require_tensors("tensordot", a=a, b=b)
-    left_dims, right_dims = _paired(a, b, dims.tolist() if isinstance(dims, Tensor) else dims)
+    if isinstance(dims, Tensor):
+        if dims.array.size > 1 and dims.array.shape[0] != 2:
+            raise AssertionError(
+                f"dims tensor must have size 2 in first dimension, got {dims.array.shape[0]}: a row of "
+                "dimensions for each operand"
+            )
+        dims = dims.tolist() if dims.array.size > 1 else int(dims.item())
+    left_dims, right_dims = _paired(a, b, dims)
     if a.array.dtype != b.array.dtype:
         raise RuntimeError(f"both inputs should have same dtype: {describe(a)} and {describe(b)}")
     if a.array.dtype.kind == "b":
@@ -83,6 +92,12 @@ def _paired(a: Tensor, b: Tensor, dims: Any) -> tuple[list[int], list[int]]:
             "tensordot expects dims to be int or tuple[list[int], list[int]] or list[list[int]] containing "
             f"two lists, but got dims={dims}"
         )
+    if len(dims) != 2:
+        few = f"not enough values to unpack (expected 2, got {len(dims)})"
+        raise ValueError(
+            f"{few if len(dims) < 2 else 'too many values to unpack (expected 2)'}: dims holds a list of "
+            f"dimensions for each operand, but it is {dims}"
+        )
     for part in dims:
         if not isinstance(part, tuple | list) or not all(isinstance(place, int) for place in part):
             raise TypeError(
@@ -90,7 +105,7 @@ def _paired(a: Tensor, b: Tensor, dims: Any) -> tuple[list[int], list[int]]:
                 "is a number, or a list of dimensions for each of both"
             )
     lists = [list(each) for each in dims]
-    if len(lists) != 2 or len(lists[0]) != len(lists[1]):
+    if len(lists[0]) != len(lists[1]):
         raise RuntimeError(f"both dimension lists should have same length, got {dims}")
     for tensor, places in zip((a, b), lists):
         for at, place in enumerate(places):

@@ -7,7 +7,8 @@ A row of ``differences.txt`` may name checks; it covers a call only where one of
   digits.
 * ``strided``: so it answers where the elements do not lie side by side, so that none goes through the long
   vectors, which compute otherwise than the rest; ``with tensors``: where tensors take the place of numbers;
-  ``with numbers``: where a number takes that of an exponent without dimensions.
+  ``with numbers``: where a number takes that of an exponent without dimensions; ``with bounds of one shape``:
+  where clamp gets both bounds in the shape of the result.
 * ``as near``: no element is twice as far from PyTorch's in float64 as PyTorch's own.
 * ``numerically``: where autokit's gradients are not PyTorch's, they are the slopes of PyTorch's own forward
   function in float64, where there are any.
@@ -56,6 +57,7 @@ from tests.fuzz.rewrites import (
     of_one_dtype,
     plain,
     strided,
+    with_bounds_of_one_shape,
     with_dtype_of_out,
     with_gelsd,
     with_numbers,
@@ -603,11 +605,13 @@ CHECKS: dict[str, Callable[[str, Call], bool]] = {
     "contiguous": _answers(contiguous),
     "plainly": _answers(plain),
     "by place": _answers(lambda source: changing(by_place)(as_float64(source))),
+    "by place as int64": _answers(lambda source: changing(by_place)(as_int64(as_float64(source)))),
     "as return_inverse": _answers(by_name("self", "return_inverse", "return_counts", "dim")),
     "cut at the last offset": _answers(changing(cut_at_last_offset)),
     "strided": _answers(strided),
     "with tensors": _answers(changing(with_tensors)),
     "with numbers": _with_numbers,
+    "with bounds of one shape": _answers(changing(with_bounds_of_one_shape)),
     "in halves": _answers(of_one_dtype),
     "without flags": _answers(changing(without_flags)),
     "with the dtype of out": _answers(changing(with_dtype_of_out)),

@@ -293,9 +293,20 @@ def _failed(_: str, call: Call) -> bool:
     return bool(failures.any())
 
 
+def _operands(call: Call) -> list[np.ndarray]:
+    """The numbers of the tensors that the call takes, as it takes them, but for the place for the result."""
+    node = ast.parse(call.expression, mode="eval").body
+    assert isinstance(node, ast.Call)
+    receiver = [node.func.value] if isinstance(node.func, ast.Attribute) else []
+    parts = [*receiver, *node.args, *(each.value for each in node.keywords if each.arg != "out")]
+    names = names_for(torch)
+    names |= {name: eval(source, names) for name, source in call.tensors.items()}
+    given = [eval(ast.unparse(part), names) for part in parts]
+    return [numbers(each) for each in given if isinstance(each, torch.Tensor)]
+
+
 def _near_the_mean(_: str, call: Call) -> bool:
-    ours = run(autokit, call)
-    given = [numbers(each) for name, each in ours.tensors.items() if f"out={name}" not in call.expression]
+    ours, given = run(autokit, call), _operands(call)
     counts = numbers(flat(ours.results)[0])
     rates = given[0] if len(given) == 1 else given[0] * given[1]
     with np.errstate(invalid="ignore"):

@@ -145,6 +145,15 @@ def with_numbers(call: ast.Call) -> None:
             keyword.value = number if keyword.value is each else keyword.value
 
 
+def with_bounds_of_one_shape(call: ast.Call) -> None:
+    """Give clamp its numbers and both bounds in the shape that they have together."""
+    assert isinstance(call.func, ast.Attribute)
+    if ast.unparse(call.func.value) != "T":
+        call.args.insert(0, call.func.value)
+    together = "(lambda input, min, max: T.clamp(*T.broadcast_tensors(input, min, max)))"
+    call.func = ast.parse(together, mode="eval").body
+
+
 def of_one_dtype(source: str) -> str:
     return source.replace("T.float64", "T.float16").replace("T.float32", "T.float16")
 

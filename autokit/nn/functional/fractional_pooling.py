@@ -63,7 +63,11 @@ def _fractional_max_pool(
                 f"{output_ratio}"
             )
         own = [input.size(place) for place in range(-ndim, 0)]
-        output_size = [int(size * ratio) for size, ratio in zip(own, _each(output_ratio, ndim))]
+        of_each = isinstance(output_ratio, Tensor) and output_ratio.array.ndim > 0
+        ratios = tuple(output_ratio) if of_each else _each(output_ratio, ndim)
+        output_size = [int(size * ratio) for size, ratio in zip(own, ratios)]
+        if len(ratios) < ndim:
+            raise IndexError(f"tuple index out of range: {name} takes one ratio, or {ndim}: {output_ratio}")
     widths, counts = _each(kernel_size, ndim), _each(output_size, ndim)
     if samples is None:
         samples = rand(

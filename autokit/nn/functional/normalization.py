@@ -255,7 +255,8 @@ def batch_norm_of_any_size(
             statistics = statistics._replace(scale=np.where(np.isinf(scale), 0, scale).astype(scale.dtype))
     else:
         assert running_mean is not None and running_var is not None
-        scale = 1 / np.sqrt(running_var.array + running_var.array.dtype.type(eps))
+        variance = widened(running_var.array)  # beside a variance of half precision ε may be lost
+        scale = 1 / np.sqrt(variance + variance.dtype.type(eps))
         # A copy: the running mean may move on before the way back.
         mean = running_mean.array.reshape(groups.lined).copy()
         statistics = Statistics(mean, scale.reshape(groups.lined), fixed=True)
