@@ -72,7 +72,11 @@ def statistics_of(a: Any, groups: Groups) -> Statistics:
     if _in_channels(a, groups):
         return _statistics_of_channels(a, groups)
     a = a.reshape(groups.shape)
-    return Statistics(*_mean_and_scale(a, axes=groups.axes, eps=groups.eps, centred=groups.centred))
+    try:
+        return Statistics(*_mean_and_scale(a, axes=groups.axes, eps=groups.eps, centred=groups.centred))
+    except RuntimeWarning:  # a program's filter makes errors of NumPy's warnings
+        with np.errstate(all="ignore"):
+            return Statistics(*_mean_and_scale(a, axes=groups.axes, eps=groups.eps, centred=groups.centred))
 
 
 @over_rows

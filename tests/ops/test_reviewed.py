@@ -142,6 +142,7 @@ def test_a_backward_pass_is_silent_where_a_program_makes_errors_of_warnings(name
         warnings.simplefilter("error")
         found = gradient(autokit)
         assert autokit.tensor([float("nan"), 3.0]).int().tolist()[1] == 3
+        assert autokit.nn.functional.layer_norm(autokit.tensor([[INF, 0.0]]), (2,)).isnan().all()
     np.testing.assert_allclose(found, expected, rtol=1e-5)
 
 
