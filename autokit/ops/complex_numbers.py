@@ -46,8 +46,8 @@ _LINEAR = _names(
 _WRITTEN_FOR_BOTH = _names(
     """
     abs angle cholesky complex conj distance eig_values eig_vectors eigh_values eigh_vectors fft_c2c fft_c2r
-    fft_r2c linalg_vector_norm pinv polar qr_q qr_r renorm sgn slogdet_log slogdet_sign std svd_s svd_vectors
-    var view_as_complex view_as_real
+    fft_r2c geqrf linalg_vector_norm pinv polar qr_q qr_r renorm sgn slogdet_log slogdet_sign std svd_s
+    svd_vectors var view_as_complex view_as_real
     """
 )
 """What has no complex derivative, or relates real numbers to complex ones: their rules say what is right."""

@@ -38,6 +38,7 @@ from autokit.ops.matrices import (
 )
 from autokit.ops.names import Names
 from autokit.ops.operation import derivative, on, operation
+from autokit.ops.operators import no_derivative
 from autokit.ops.return_types import return_type
 from autokit.ops.solving import plain_solve_triangular, triangle
 from autokit.ops.warn import warn_of_newer
@@ -301,6 +302,18 @@ def qr(input: Tensor, some: bool = True) -> Any:
     return OlderQrResult(*linalg_qr(input, "reduced" if some else "complete"))
 
 
+@operation(
+    "QR",
+    "QR of {a} as reflections",
+    a=no_derivative("geqrf", has_slope=True),
+    name="geqrf",
+    backward="GeqrfBackward0",
+)
+def _reflections(a, /, found=None, part=0):
+    """One of the results of :func:`geqrf`, which were found before."""
+    return found[part]
+
+
 def geqrf(input: Tensor) -> Any:
     """The QR decomposition as reflections: R above, and the vectors of the reflections below the diagonal.
 
@@ -309,7 +322,8 @@ def geqrf(input: Tensor) -> Any:
     require_matrices("geqrf", input)
     require_kernel("geqrf_cpu", input)
     vectors, factors = np.linalg.qr(input.array, mode="raw")
-    return GeqrfResult(new_tensor(in_columns(np.swapaxes(vectors, -2, -1))), new_tensor(factors))
+    found = in_columns(np.swapaxes(vectors, -2, -1)), factors
+    return GeqrfResult(_reflections(input, found=found), _reflections(input, found=found, part=1))
 
 
 @guards("input", "tau", results=(0,))

@@ -10,9 +10,8 @@ A row of ``differences.txt`` may name checks; it covers a call only where one of
   ``with numbers``: where a number takes that of an exponent without dimensions; ``with bounds of one shape``:
   where clamp gets both bounds in the shape of the result.
 * ``as near``: no element is twice as far from PyTorch's in float64 as PyTorch's own.
-* ``numerically``: where autokit's gradients are not PyTorch's, they are the slopes of PyTorch's own forward
-  function in float64, where there are any.
-* ``second by slopes``: see ``second``; ``refused in float64``: PyTorch refuses the call in float64 too.
+* ``numerically``: see ``slopes``; ``second by slopes``: see ``second``; ``refused in float64``: PyTorch
+  refuses the call in float64 too.
 * ``as jvp``: PyTorch answers so where its ``jvp`` takes the place of ``linearize``.
 * ``as inverse``: the inverse of the product of the Cholesky factor with itself is autokit's result.
 * ``signs``: the values of svd and eigh, the product of the factors, and the angles between the vectors are
@@ -41,7 +40,7 @@ import torch
 
 import autokit
 from tests.fuzz.calls import Call
-from tests.fuzz.compare import TOLERANCE, Outcome, TimedOut, is_alike, limited, names_for, random_seed, run
+from tests.fuzz.compare import TOLERANCE, Outcome, is_alike, names_for, random_seed, run
 from tests.fuzz.limits import LIMITS, differ, numbers, pairs, with_ordinary_numbers
 from tests.fuzz.rewrites import (
     as_float64,
@@ -65,16 +64,8 @@ from tests.fuzz.rewrites import (
     without_flags,
 )
 from tests.fuzz.second import by_slopes
+from tests.fuzz.slopes import numerically
 from tests.ops.case import flat
-
-SLOPE_TOLERANCE = {"float64": 1e-4, "float32": 2e-3, "float16": 3e-2, "complex128": 1e-4, "complex64": 2e-3}
-"""How far a gradient may be from the difference quotient of a forward function in float64."""
-LARGEST_SLOPE = 100
-"""What is steeper is taken for a jump."""
-LARGEST_VALUE = 1e8
-"""Of what is larger, or no number, the roundings are no smaller than the steps."""
-MANY = 600
-"""Elements of which no difference quotients are taken."""
 
 
 def holds(check: str, kind: str, call: Call) -> bool:
@@ -166,96 +157,6 @@ def _refused_in_float64(_: str, call: Call) -> bool:
         wide = run(torch, _in_float64(call))
     ours = run(autokit, call)
     return wide.error is not None and ours.error is not None and is_alike(ours.error, wide.error)
-
-
-# ---------------------------------------------------------------- slopes
-
-
-def _numerically(_: str, call: Call) -> bool:
-    ours = run(autokit, call)
-    if ours.error is not None or ours.backward_error is not None:
-        return False
-    learners = [name for name, tensor in ours.tensors.items() if tensor.requires_grad]
-    gradients = dict(zip(learners, ours.gradients))
-    if sum(ours.tensors[name].numel() for name in gradients) > MANY:
-        return False
-    theirs = run(torch, call).gradients or [None] * len(gradients)
-    try:
-        with limited(torch), torch.no_grad(), default_dtype(torch.float64):
-            forward = _Forward(call, ours)
-            return all(
-                _are_slopes(gradient, other, ours.tensors[name], forward, name)
-                for (name, gradient), other in zip(gradients.items(), theirs)
-            )
-    except (Exception, TimedOut):
-        return False
-
-
-class _Forward:
-    """PyTorch's own forward function in float64, weighted as on the way back."""
-
-    def __init__(self, call: Call, ours: Outcome) -> None:
-        ends = [end for end in flat(ours.results) if isinstance(end, autokit.Tensor)]
-        self.learning = [n for n, end in enumerate(ends) if end.requires_grad]
-        self.weights = [random_seed(n, ends[place]) for n, place in enumerate(self.learning)]
-        self.names = names_for(torch)
-        self.tensors = {name: eval(as_float64(each), self.names) for name, each in call.tensors.items()}
-        self.of_halves = "float16" in str(call)
-        self.expression = compile(as_float64(call.expression, rounded=False), "<call>", "eval")
-
-    def terms(self, changed: str, place: int, step: float) -> np.ndarray:
-        """The elements of all results, where one element of an operand is changed by ``step``."""
-        given = {name: tensor.clone() for name, tensor in self.tensors.items()}
-        _parts(given[changed]).view(-1)[place] += step
-        torch.default_generator.manual_seed(0)
-        results = [
-            e for e in flat(eval(self.expression, {**self.names, **given})) if isinstance(e, torch.Tensor)
-        ]
-        ends = [
-            (results[n].resolve_conj().numpy() * weight.conj()).real
-            for n, weight in zip(self.learning, self.weights)
-        ]
-        return np.concatenate([np.zeros(0), *(end.reshape(-1) for end in ends)])
-
-    def slopes(self, name: str, place: int, element: float, step: float) -> tuple[float, float]:
-        """The slopes to both sides of an element of an operand; no numbers where none can be measured."""
-        step *= max(1.0, abs(element))
-        before, at, after = (self.terms(name, place, each) for each in (-step, 0.0, step))
-        if not (np.abs([element, *before, *at, *after]) < LARGEST_VALUE).all():
-            return float("nan"), float("nan")
-        return float(((at - before) / step).sum()), float(((after - at) / step).sum())
-
-
-def _parts(tensor: torch.Tensor) -> torch.Tensor:
-    """The tensor itself, or the real and the imaginary parts of its elements beside each other."""
-    return torch.view_as_real(tensor) if tensor.is_complex() else tensor
-
-
-def _parts_of(gradient: Any) -> np.ndarray:
-    found = np.ascontiguousarray(numbers(gradient)).reshape(-1)
-    if found.dtype.kind != "c":
-        return found
-    return found.view(np.float64 if found.dtype == np.complex128 else np.float32)
-
-
-def _are_slopes(gradient: Any, other: Any, operand: Any, forward: _Forward, name: str) -> bool:
-    """Whether ``gradient`` is the slope wherever it is not PyTorch's, and there is one to be measured."""
-    elements = _parts(forward.tensors[name]).reshape(-1).tolist()
-    mine = np.zeros(len(elements)) if gradient is None else _parts_of(gradient)
-    others = np.full(len(elements), np.nan) if other is None else _parts_of(other)
-    dtype = operand.dtype.name
-    tolerance = SLOPE_TOLERANCE["float16" if forward.of_halves else dtype]
-    shared = np.isclose(mine, others, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype])
-    for place, element in enumerate(elements):
-        if 0 < abs(element) < 1e-3 or shared[place]:
-            continue
-        slopes, others = (forward.slopes(name, place, element, step) for step in (1e-5, 4e-6))
-        near = tolerance * max(1.0, *map(abs, slopes))
-        if not max(map(abs, slopes)) < LARGEST_SLOPE or not np.allclose(slopes, others, rtol=0, atol=near):
-            continue
-        if not min(slopes) - near <= mine[place] <= max(slopes) + near:  # anything between them at a kink
-            return False
-    return True
 
 
 # ---------------------------------------------------------------- what is free
@@ -497,7 +398,7 @@ def _as_gelsd(_: str, call: Call) -> bool:
     theirs, ours = run(torch, rewritten), run(autokit, call)
     if ours.error or theirs.error or not _alike(flat(ours.results)[0], flat(theirs.results)[0], 1e-3):
         return False
-    return not ours.gradients or _numerically("", rewritten)
+    return not ours.gradients or numerically("", rewritten)
 
 
 def _with_a_real_diagonal(_: str, call: Call) -> bool:
@@ -623,7 +524,7 @@ CHECKS: dict[str, Callable[[str, Call], bool]] = {
     "with a real diagonal": _with_a_real_diagonal,
     "zero on the diagonal": _only_of(_zero_on_the_diagonal),
     "with a batch of one": _with_a_batch_of_one,
-    "numerically": _numerically,
+    "numerically": numerically,
     "second by slopes": by_slopes,
     "refused in float64": _refused_in_float64,
     "airy": _airy,

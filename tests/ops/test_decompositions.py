@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 import re
 from collections.abc import Callable
@@ -495,3 +496,13 @@ def test_symmetric_elimination_solves_with_a_gradient_and_factors_without():
 def test_pivots_that_no_elimination_makes_are_refused(pivots: list[int]):
     with pytest.raises(RuntimeError, match="those of an elimination"):
         autokit.linalg.ldl_solve(autokit.eye(2), autokit.tensor(pivots), autokit.ones(2, 1))
+
+
+def test_reflections_have_no_derivative_and_say_so():
+    require("torch")
+    for library in (autokit, importlib.import_module("torch")):
+        x = library.tensor([[2.0, 1.0], [1.0, 3.0]], requires_grad=True)
+        for result in library.geqrf(x):
+            assert result.requires_grad and result.grad_fn.name() == "GeqrfBackward0"
+            with pytest.raises(NotImplementedError, match="the derivative for 'geqrf"):
+                (result.sum() + x.sum()).backward()
