@@ -20,6 +20,7 @@ import numpy as np
 
 from autokit.devices import copied, module_of
 from autokit.meta_array import MetaArray
+from autokit.ops.choices import where
 from autokit.ops.errors import describe
 from autokit.ops.gpu.arrays import any_of, like, raising
 from autokit.ops.guards import guards
@@ -159,12 +160,10 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -
         return CholeskyExResult(linalg_cholesky(A, upper=upper), new_tensor(infos))
     if check_errors:
         return CholeskyExResult(_cholesky("linalg.cholesky_ex", A, upper), new_tensor(infos))
-    good = np.where(
-        column(column(infos == 0)), A.array, module_of(A).eye(A.array.shape[-1], dtype=A.array.dtype)
-    )
-    factor = plain_cholesky(new_tensor(good), upper=upper).array
-    factor = np.where(column(column(infos == 0)), factor, np.nan).astype(factor.dtype)
-    return CholeskyExResult(new_tensor(factor), new_tensor(infos))
+    succeeded = new_tensor(column(column(infos == 0)))
+    good = where(succeeded, A, new_tensor(module_of(A).eye(A.array.shape[-1], dtype=A.array.dtype)))
+    factor = where(succeeded, plain_cholesky(good, upper=upper), math.nan)
+    return CholeskyExResult(factor, new_tensor(infos))
 
 
 # ---------------------------------------------------------------- QR

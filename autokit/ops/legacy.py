@@ -148,7 +148,8 @@ def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tenso
     rows = range(sizes[0] if wrap and len(sizes) == 2 else min(sizes))
     chosen = [row for row in rows if row % (sizes[1] + 1) < sizes[1]] if wrap else list(rows)
     columns = [row % (sizes[1] + 1) for row in chosen] if wrap else chosen
-    if repeats(self.array) and not wrap:  # the diagonal may name each place once
+    begins_again = wrap and len(sizes) == 2 and sizes[0] > sizes[1] + 1
+    if repeats(self.array) and not begins_again:  # the diagonal may name each place once
         diagonal = as_strided(self, (len(chosen),), (sum(self.stride()),))
         inplace.setitem(diagonal, ..., fill_value, fills=True)
     elif chosen:

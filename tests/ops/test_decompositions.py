@@ -506,3 +506,17 @@ def test_reflections_have_no_derivative_and_say_so():
             assert result.requires_grad and result.grad_fn.name() == "GeqrfBackward0"
             with pytest.raises(NotImplementedError, match="the derivative for 'geqrf"):
                 (result.sum() + x.sum()).backward()
+
+
+def test_a_matrix_that_fails_takes_no_gradient_from_the_others():
+    """The loss leaves out what failed: on the way back it gets 0, and the others what each gets alone."""
+    matrices = np.array([[[2.0, 0.5], [0.5, 1.0]], [[-1.0, 0.0], [0.0, 1.0]], [[3.0, 1.0], [1.0, 2.0]]])
+    a = autokit.tensor(matrices, requires_grad=True)
+    L, info = autokit.linalg.cholesky_ex(a)
+    assert info.tolist() == [0, 1, 0] and L[1].isnan().all()
+    (L[info == 0].sum() + a.sum()).backward()
+    for place in (0, 2):
+        alone = autokit.tensor(matrices[place], requires_grad=True)
+        (autokit.linalg.cholesky(alone).sum() + alone.sum()).backward()
+        np.testing.assert_allclose(a.grad[place].numpy(), alone.grad.numpy())
+    np.testing.assert_array_equal(a.grad[1].numpy(), np.ones((2, 2)))

@@ -103,8 +103,9 @@ def embedding(
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
 ) -> Tensor:
-    """See :func:`autokit.nn.functional.embedding`; the table comes first, and -1 is no row to pad with."""
-    padding = None if padding_idx < 0 else padding_idx
+    """See :func:`autokit.nn.functional.embedding`; the table comes first, and what is no row pads nothing."""
+    rows = weight.array.shape[0] if weight.array.ndim else 0
+    padding = padding_idx if 0 <= padding_idx < rows else None
     return F.embedding(indices, weight, padding, scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
 
 
