@@ -14,7 +14,7 @@ from autokit.ops.errors import require_floats
 from autokit.ops.gpu.arrays import like
 from autokit.ops.names import Names
 from autokit.ops.operands import taking_numbers
-from autokit.ops.operation import derivative, operation
+from autokit.ops.operation import derivative, on, operation
 from autokit.ops.operators import is_number as _is_number
 from autokit.ops.operators import neg  # noqa: F401 - for their in-place functions
 
@@ -152,7 +152,7 @@ def _product_name(node: Any, name: str) -> str:
     "{a} · log {b}",
     a=derivative(
         "log {b}",
-        lambda g, a, b: g * np.where((a == 0) & (b <= 0), 0.0, np.log(np.where((a == 0) & (b <= 0), 1.0, b))),
+        lambda g, a, b: np.where((a == 0) & (b <= 0), 0.0, on(xlogy, g, b)),
     ),
     b=derivative("{a} / {b}", lambda g, a, b: g * a / b),
     floating=True,
@@ -168,9 +168,7 @@ def xlogy(a, b, /):
     "{a} · log(1 + {b})",
     a=derivative(
         "log(1 + {b})",
-        lambda g, a, b: (
-            g * np.where((a == 0) & (b <= -1), 0.0, np.log1p(np.where((a == 0) & (b <= -1), 0.0, b)))
-        ),
+        lambda g, a, b: np.where((a == 0) & (b <= -1), 0.0, on(xlog1py, g, b)),
     ),
     b=derivative("{a} / (1 + {b})", lambda g, a, b: g * a / (b + 1)),
     floating=True,
