@@ -13,8 +13,8 @@ Under the seeds 71 and 73 the 1,316 functions and programs of the time were call
 no hang, 113 findings.  Under 101 and 103, with complex numbers, sparse matrices, Fourier transforms, settings
 and files among them, some 1,560 were called 3,277,200 times: no crash, one hang, 136 findings.  Under 109
 1,571 were called 2,356,500 times: no crash, no hang, 37 findings.  Under 151 1,633 were called 979,800 times,
-after some twelve million calls of families by themselves: no hang, 6 findings.  All but few were mended or have
-a row.
+after some twelve million calls of families by themselves: no crash, no hang, 6 findings.  All but few were
+mended or have a row.
 """
 
 from __future__ import annotations
