@@ -1,0 +1,109 @@
+"""The oracle: one program run with autokit and with PyTorch, and everything that a learner could see compared.
+
+``compare(lambda torch, x: x.exp().sum(), array)`` checks the value, the dtype and the shape of the result, the
+gradients of all floating inputs, and their gradients once more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autokit
+
+pytorch = pytest.importorskip("torch", reason="PyTorch is the oracle: pip install torch==2.13.0")
+
+TOLERANCES = {"float64": 1e-9, "float32": 2e-5, "float16": 4e-3}
+
+
+def numbers(*shape: int, seed: int = 0, low: float = -2.0, high: float = 2.0) -> np.ndarray:
+    """Random float64 numbers between ``low`` and ``high``."""
+    return np.random.RandomState(seed).uniform(low, high, shape)
+
+
+def compare(
+    program: Callable[..., Any],
+    *inputs: Any,
+    gradients: bool = True,
+    second: bool = True,
+    tolerance: float | None = None,
+) -> None:
+    """Run ``program(torch, *tensors)`` with both libraries and assert that nothing visible differs.
+
+    Parameters
+    ----------
+    program
+        Takes the library and a tensor for each input; returns a tensor, or a tuple of tensors and numbers.
+    *inputs
+        NumPy arrays; those of floats require gradients.
+    gradients, second : bool
+        Whether to compare the gradients of a weighted sum of all results, and those of the gradients' squares.
+    tolerance : float, optional
+        Relative and absolute, in place of what the dtype allows.
+    """
+    ours = _run(autokit, program, inputs, gradients, second)
+    theirs = _run(pytorch, program, inputs, gradients, second)
+    assert [name for name, _ in ours] == [name for name, _ in theirs]
+    for (name, mine), (_, wanted) in zip(ours, theirs):
+        _assert_same(name, mine, wanted, tolerance)
+
+
+def compare_errors(program: Callable[..., Any], *inputs: Any) -> str:
+    """Assert that ``program`` raises the same type with both libraries; return autokit's sentence."""
+    raised = []
+    for torch in (autokit, pytorch):
+        with pytest.raises(Exception) as caught:  # noqa: PT011 - the types are compared below
+            program(torch, *[torch.tensor(each) for each in inputs])
+        raised.append(caught)
+    assert issubclass(raised[0].type, _plain(raised[1].type)), (raised[0].value, raised[1].value)
+    return str(raised[0].value)
+
+
+def _plain(kind: type) -> type:
+    return next(each for each in kind.__mro__ if each.__module__ == "builtins")
+
+
+def _run(torch: Any, program: Any, inputs: Any, gradients: bool, second: bool) -> list[tuple[str, Any]]:
+    tensors = [torch.tensor(each) for each in inputs]
+    learning = [each.requires_grad_() for each in tensors if each.is_floating_point()] if gradients else []
+    results = _flat(program(torch, *tensors))
+    seen = [(f"result {place}", each) for place, each in enumerate(results)]
+    totals = [_weighed(torch, each) for each in results if getattr(each, "requires_grad", False)]
+    seen.append(("how many results require grad", len(totals)))
+    if not learning or not totals:
+        return seen
+    total = sum(totals[1:], totals[0])
+    firsts = torch.autograd.grad(total, learning, create_graph=second, allow_unused=True)
+    seen += [(f"gradient {place}", each) for place, each in enumerate(firsts)]
+    total = [(each * each).sum() for each in firsts if each is not None and each.requires_grad]
+    if second and total:
+        seconds = torch.autograd.grad(sum(total[1:], total[0]), learning, allow_unused=True)
+        zeros = [torch.zeros_like(each) if g is None else g for g, each in zip(seconds, learning)]
+        seen += [(f"second gradient {place}", each) for place, each in enumerate(zeros)]
+    return seen
+
+
+def _flat(result: Any) -> list[Any]:
+    if isinstance(result, tuple | list):
+        return [one for each in result for one in _flat(each)]
+    return [result]
+
+
+def _weighed(torch: Any, result: Any) -> Any:
+    weights = np.random.RandomState(7).uniform(0.5, 1.5, tuple(result.shape))
+    return (result * torch.tensor(weights, dtype=result.dtype)).sum()
+
+
+def _assert_same(name: str, mine: Any, wanted: Any, tolerance: float | None) -> None:
+    if not hasattr(wanted, "dtype"):
+        assert mine == wanted or (mine != mine and wanted != wanted), name
+        return
+    assert str(mine.dtype) == str(wanted.dtype), name
+    assert tuple(mine.shape) == tuple(wanted.shape), name
+    near = tolerance or TOLERANCES.get(str(wanted.dtype).removeprefix("torch."), 0)
+    np.testing.assert_allclose(
+        mine.detach().numpy(), wanted.detach().numpy(), rtol=near, atol=near, err_msg=name
+    )
