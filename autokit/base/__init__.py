@@ -1,1 +1,1 @@
-"""What every other room stands on: dtypes, devices, sizes, printing, errors, settings and the random generator."""
+"""What every other room stands on: dtypes, devices, sizes, printing, errors, settings, the generator."""

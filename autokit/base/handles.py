@@ -1,0 +1,27 @@
+"""What registering a hook returns: :class:`RemovableHandle`."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import Any
+
+_numbers = count(1)
+
+
+class RemovableHandle:
+    """Takes a hook away again: ``handle.remove()``, or leave its ``with`` block."""
+
+    def __init__(self, hooks: dict[int, Any], hook: Any) -> None:
+        self.id = next(_numbers)
+        self._hooks = hooks
+        hooks[self.id] = hook
+
+    def remove(self) -> None:
+        """Take the hook away; a second time does nothing."""
+        self._hooks.pop(self.id, None)
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.remove()
