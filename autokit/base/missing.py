@@ -1,0 +1,125 @@
+"""Names that PyTorch has and autokit leaves out: each says so in one sentence, with what to use instead.
+
+``pytorch_names.txt`` holds PyTorch's public names.  A module asks this file by
+``__getattr__ = absent("torch.nn")``; a misspelt name hears its neighbour.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+_INSTEAD = {
+    r".*(sparse|_coo|_cs[rc]|_bs[rc]|coalesce|crow_|ccol_|masked\.).*": "dense tensors",
+    r".*(quant|q_scale|q_zero|qint|quint).*": "a floating point dtype",
+    r".*(complex|cfloat|cdouble|chalf|polar|\.angle|conj|sgn|isreal).*|.*\.(real|imag)": "two real tensors",
+    r"torch\.(fft|stft|istft|signal|\w+_window)": "numpy.fft, on x.numpy()",
+    r".*\.bfloat16": "x.half(), or x.float()",
+    r".*\.(nested|nested_tensor|jagged)": "padding, as in nn.utils.rnn.pad_sequence",
+    r".*(parallel|Distributed|SyncBatchNorm|distributed).*": "one process",
+    r".*\.(mps|xpu|ipu|mtia|xla|hpu|vulkan|accelerator|cpu)": 'device="cpu" or device="cuda"',
+    r"torch\.(onnx|export|fx|package|library|compiler|ao|quantization|overrides)": "the function as it is",
+    r"torch\.(multiprocessing|futures|profiler|hub)": "the standard library",
+    r".*\.\w*(Storage|storage)\w*": "x.numpy()",
+    r"torch\.utils\.(tensorboard|model_zoo)": "ak.monitor for losses, torch.load for weights",
+    r"torch\.utils\.(benchmark|bottleneck)": "%timeit and %%prun",
+    r"torch\.(vander|cartesian_prod|combinations|block_diag|chain_matmul|trapz|trapezoid)": "NumPy",
+    r"torch\.(lstm|gru|rnn_\w+)(_cell)?": "torch.nn.LSTM, torch.nn.GRU, torch.nn.RNN or their cells",
+    r"torch\.nn\.CrossMapLRN2d": "torch.nn.LocalResponseNorm",
+    r"torch\.jit\.ScriptModule": "torch.nn.Module",
+    r"torch\.optim\.(\w+)": "torch.optim.AdamW, or another one of torch.optim",
+    r"torch\.distributions\.(\w+)": "one of Normal, Uniform, Bernoulli, Categorical, Beta, Gamma, …",
+    r"torch\.(linalg|special)\.\w+": "numpy.linalg or scipy, on x.numpy()",
+    r"torch\.datasets\.(CIFAR.*|SVHN|STL10|CelebA|\w+Folder|ImageNet)": "a Dataset that opens files with PIL",
+    r"torch\.transforms\.(Color|Gaussian|Random|Auto|RandAug|FiveCrop|v2)\w*": "transforms.Lambda(function)",
+    r"torch\.Tensor\.(astype|strides|copy)": "x.to(dtype), x.stride() or x.clone()",
+    r"torch\.Tensor\.(assign|append|concatenate)": "x.copy_(y) or torch.cat([x, y])",
+    r"torch\.Tensor\.(to_numpy|asnumpy|to_list)": "x.numpy() or x.tolist()",
+    r"torch\.Tensor\.(gradient|backwards|zero_grad)": "x.grad, x.backward() or x.grad = None",
+    r"torch\.(array|ndarray|placeholder)": "torch.tensor",
+    r"torch\.(expand_dims|power|product|invert)": "torch.unsqueeze, pow, prod or bitwise_not",
+    r"torch\.(reduce_(mean|sum)|GradientTape)": "torch.mean, torch.sum or x.requires_grad_()",
+    r"torch\.nn\.(Dense|Conv|functions)": "torch.nn.Linear, torch.nn.Conv2d or torch.nn.functional",
+}
+"""What to use, by patterns of whole names; the first that fits counts."""
+
+_there: dict[str, dict[str, Any]] = {}
+"""What each module of autokit has, under PyTorch's name of the module."""
+
+
+@cache
+def pytorch_names() -> dict[str, frozenset[str]]:
+    """PyTorch's public names, by module and class."""
+    lines = (Path(__file__).parent / "pytorch_names.txt").read_text("utf-8").splitlines()[1:]
+    spaces = (line.partition(":") for line in lines)
+    return {space: frozenset(names.split()) for space, _, names in spaces}
+
+
+def explanation(space: str, name: str, there: Iterable[str] = ()) -> str:
+    """Why ``space``, such as ``"torch.nn"``, has no ``name``, and what to use; ``there``: what it has.
+
+    >>> explanation("torch", "nested")
+    'autokit leaves out torch.nested: use padding, as in nn.utils.rnn.pad_sequence'
+    >>> explanation("torch", "CrossEntropyLoss")
+    "torch has no 'CrossEntropyLoss': it is torch.nn.CrossEntropyLoss"
+    >>> explanation("torch.nn", "Relu", ["ReLU", "Linear"])
+    "torch.nn has no 'Relu'; did you mean 'ReLU'?"
+    """
+    full = f"{space}.{name}"
+    if name.startswith("_"):
+        return f"{space} has no '{name}'"
+    use = next((use for pattern, use in _INSTEAD.items() if re.fullmatch(pattern, full)), "")
+    if name in pytorch_names().get(space, ()):
+        return f"autokit leaves out {full}" + (f": use {use}" if use else "")
+    if use:
+        return f"{space} has no '{name}': use {use}"
+    for other, names in pytorch_names().items():
+        if name in names and name in _there.get(other, names) and other.islower():
+            return f"{space} has no '{name}': it is {other}.{name}"
+    return f"{space} has no '{name}'{near(name, there)}"
+
+
+def near(name: str, names: Iterable[str]) -> str:
+    """``; did you mean 'softmax'?`` where one of ``names`` is much like ``name``; else empty.
+
+    >>> near("sofmax", ["softmax", "max"]), near("loss", ["cat"])
+    ("; did you mean 'softmax'?", '')
+    """
+    import difflib
+
+    by_lower = {there.lower(): there for there in names if not there.startswith("_")}
+    found = difflib.get_close_matches(name.lower(), by_lower, 1, 0.7)
+    return f"; did you mean '{by_lower[found[0]]}'?" if found else ""
+
+
+def absent(space: str) -> Callable[[str], Any]:
+    """A ``__getattr__`` for the module that calls this, which stands for PyTorch's module ``space``."""
+    there = _there[space] = sys._getframe(1).f_globals
+
+    def __getattr__(name: str) -> Any:
+        raise AttributeError(explanation(space, name, there), name=name)
+
+    return __getattr__
+
+
+def explain_attribute(name: str, there: Iterable[str] = ()) -> str:
+    """What the error says where a tensor, whose attributes are ``there``, has no attribute ``name``."""
+    return f"'Tensor' object has no attribute '{name}': {explanation('torch.Tensor', name, there)}"
+
+
+class _Finder:
+    """Asked last for a module, so that ``from autokit.nn import Liner`` hears the same sentence."""
+
+    @staticmethod
+    def find_spec(name: str, path: Any = None, target: Any = None) -> None:
+        module, _, last = name.rpartition(".")
+        space = module.replace("autokit", "torch", 1)
+        if module.startswith("autokit") and space in _there and not last.startswith("_"):
+            raise ImportError(explanation(space, last, _there[space]), name=name)
+
+
+sys.meta_path.append(_Finder)  # type: ignore[arg-type]
