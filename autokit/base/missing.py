@@ -108,7 +108,8 @@ def absent(space: str) -> Callable[[str], Any]:
 
 def explain_attribute(name: str, there: Iterable[str] = ()) -> str:
     """What the error says where a tensor, whose attributes are ``there``, has no attribute ``name``."""
-    return f"'Tensor' object has no attribute '{name}': {explanation('torch.Tensor', name, there)}"
+    said = explanation("torch.Tensor", name, there)
+    return said.replace("torch.Tensor has no", "'Tensor' object has no attribute")
 
 
 class _Finder:

@@ -1,0 +1,55 @@
+"""Switches of PyTorch's that a program may set and ask for.
+
+autokit computes the same way each time and in the precision of the dtype, so
+that these switches change nothing here; they remember what was set, so that
+programs run unchanged.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+_set: dict[str, Any] = {"deterministic": False, "precision": "highest", "threads": None}
+
+
+def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
+    """Ask for the same result each time: autokit's operations give that in any case."""
+    _set["deterministic"] = bool(mode)
+
+
+def are_deterministic_algorithms_enabled() -> bool:
+    """What :func:`use_deterministic_algorithms` was told."""
+    return _set["deterministic"]
+
+
+def set_num_threads(num: int) -> None:
+    """Remember how many threads a program asks for.
+
+    How many NumPy's matrix products use is decided when it is loaded, by the environment:
+    ``OMP_NUM_THREADS=1 python program.py``.
+    """
+    if num < 1:
+        raise RuntimeError(f"set_num_threads expects a positive integer, not {num}")
+    _set["threads"] = num
+
+
+def get_num_threads() -> int:
+    """What :func:`set_num_threads` was told; at first the number of cores."""
+    return _set["threads"] or os.cpu_count() or 1
+
+
+set_num_interop_threads = set_num_threads
+get_num_interop_threads = get_num_threads
+
+
+def set_float32_matmul_precision(precision: str) -> None:
+    """Note how exact products of float32 matrices are to be: here they always are ``"highest"``."""
+    if precision not in ("highest", "high", "medium"):
+        raise RuntimeError(f"there is no precision {precision!r}; there are 'highest', 'high' and 'medium'")
+    _set["precision"] = precision
+
+
+def get_float32_matmul_precision() -> str:
+    """What :func:`set_float32_matmul_precision` was told."""
+    return _set["precision"]
