@@ -1,0 +1,153 @@
+"""What CuPy lacks or does otherwise than NumPy: these functions do the same with arrays of both.
+
+On arrays of NumPy's they are NumPy's functions; the other lines are for CuPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from autokit.base.devices import module_of, on_a_gpu
+
+# ------------------------------------------------------------ methods of ufuncs
+
+_AT_PLACES = {"int32", "int64", "float32", "float64"}
+"""The dtypes in which CuPy combines values at places."""
+
+
+def add_at(array: Any, places: Any, values: Any) -> None:
+    """``np.add.at``: add ``values`` into ``array``; places that are named twice get both.
+
+    >>> total = np.zeros(3)
+    >>> add_at(total, np.array([0, 0, 2]), np.array([1.0, 2.0, 4.0]))
+    >>> total
+    array([3., 0., 4.])
+    """
+    combine_at(np.add, array, places, values)
+
+
+def combine_at(ufunc: np.ufunc, array: Any, places: Any, values: Any) -> None:
+    """``ufunc.at(array, places, values)``, for sums, products, and the larger or smaller of two."""
+    if not on_a_gpu(array):
+        ufunc.at(array, places, values)
+    elif ufunc is np.multiply:
+        _multiply_at(array, places, values)
+    else:
+        combine = getattr(module_of(array), ufunc.__name__).at  # NumPy's own refuses a tuple of places
+        if array.dtype.name in _AT_PLACES:
+            combine(array, places, values)
+        else:
+            wide = array.astype(np.float32 if array.dtype.kind == "f" else np.int32)
+            combine(wide, places, module_of(array).asarray(values, wide.dtype))
+            array[...] = wide.astype(array.dtype)
+
+
+def _multiply_at(array: Any, places: Any, values: Any) -> None:
+    """Products at places: of the sizes by their logarithms, and of the signs by counting them."""
+    module = module_of(array)
+    values = np.broadcast_to(module.asarray(values), array[places].shape).astype(np.float64)
+    sizes, signs, zeros = (module.zeros(array.shape, np.float64) for _ in range(3))
+    is_zero = values == 0
+    module.add.at(sizes, places, np.log(np.abs(np.where(is_zero, 1.0, values))))
+    module.add.at(signs, places, (values < 0).astype(np.float64))
+    module.add.at(zeros, places, is_zero.astype(np.float64))
+    products = np.where(zeros > 0, 0.0, np.where(signs % 2 == 1, -1.0, 1.0) * np.exp(sizes))
+    products = array.astype(np.float64) * products
+    array[...] = (np.rint(products) if array.dtype.kind in "iu" else products).astype(array.dtype)
+
+
+def accumulate(ufunc: Callable[..., Any], array: Any, axis: int) -> Any:
+    """``ufunc.accumulate``: the running result of an associative ``ufunc``, or function, along a dimension.
+
+    Where there is none, each pass combines every element with the one that is
+    1, 2, 4, … places before it, so that a few passes reach all of them
+    (Hillis and Steele, Data parallel algorithms, 1986).
+    """
+    if isinstance(ufunc, np.ufunc) and not on_a_gpu(array):
+        return ufunc.accumulate(array, axis=axis)
+    if ufunc is np.add or ufunc is np.multiply:
+        return (np.cumsum if ufunc is np.add else np.cumprod)(array, axis=axis)
+    run = array.copy()
+    step, lead = 1, (slice(None),) * (axis % array.ndim)
+    while step < array.shape[axis]:
+        later, earlier = (*lead, slice(step, None)), (*lead, slice(None, -step))
+        run[later] = ufunc(run[earlier], run[later])
+        step *= 2
+    return run
+
+
+# ------------------------------------------------------------ quotients
+
+
+def floor_divide(a: Any, b: Any) -> Any:
+    """``np.floor_divide``; of floats on a GPU by what is left over, which CuPy does not look at.
+
+    There ⌊1.0 / 0.1⌋ would be 10, since the quotient is rounded first.
+    """
+    if not on_a_gpu(a) or a.dtype.kind != "f":
+        return np.floor_divide(a, b)
+    quotient = np.rint((a - remainder(a, b)) / b)
+    return np.where(b == 0, a / b, quotient)
+
+
+def remainder(a: Any, b: Any) -> Any:
+    """``np.remainder``; of floats on a GPU by ``fmod``: CuPy's of an infinite ``b`` is NaN."""
+    if not on_a_gpu(a) or a.dtype.kind != "f":
+        return np.remainder(a, b)
+    rest = np.fmod(a, b)
+    return np.where((rest != 0) & ((b < 0) != (rest < 0)), rest + b, rest)
+
+
+# ------------------------------------------------------------ indices and shapes
+
+
+def outside(places: Any, least: int, size: int) -> int | None:
+    """One of the ``places`` that is not from ``least`` up to ``size``, or None; it waits for a GPU.
+
+    >>> outside(np.array([0, -1, 5]), -3, 3)
+    5
+    """
+    if not places.size or (places.min() >= least and places.max() < size):
+        return None
+    wrong = (places < least) | (places >= size)
+    return int(places[wrong].reshape(-1)[0])
+
+
+def like(make: Callable[..., Any], array: Any, *values: Any, shape: tuple[int, ...], **settings: Any) -> Any:
+    """``make``, such as ``np.zeros_like``, of any ``shape``: an empty one CuPy mistakes for none."""
+    return make(array, *values, shape=shape or (1,), **settings).reshape(shape)
+
+
+# ------------------------------------------------------------ linear algebra and special functions
+
+
+def raising(array: Any) -> Any:
+    """A context in which ``np.linalg`` raises for matrices such as ``array`` that it fails on."""
+    if not on_a_gpu(array):
+        return nullcontext()
+    import cupyx
+
+    return cupyx.errstate(linalg="raise")
+
+
+def solve(a: Any, b: Any) -> Any:
+    """``np.linalg.solve`` for matrices on both sides, in batches that broadcast."""
+    if on_a_gpu(a) and a.shape[:-2] != b.shape[:-2]:
+        lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        a, b = (np.broadcast_to(matrix, (*lead, *matrix.shape[-2:])) for matrix in (a, b))
+    with raising(a):
+        return np.linalg.solve(a, b)
+
+
+def special_functions(array: Any) -> ModuleType:
+    """The module of SciPy's special functions for ``array``; it is imported when it is first needed."""
+    if on_a_gpu(array):
+        from cupyx.scipy import special
+    else:
+        from scipy import special
+    return special
