@@ -5,7 +5,6 @@ from __future__ import annotations
 enabled = True
 deterministic = False
 benchmark = False
-benchmark_limit: int | None = None
 allow_tf32 = True
 
 

@@ -1,100 +1,201 @@
-"""GPUs, as ``torch.cuda``: whether there are any, which one computes, how much memory is taken.
+"""The GPU, as ``torch.cuda``: whether there is one, how much memory is in use, and its clock.
 
-CuPy speaks to them.  Where it or a GPU is missing, what only asks answers no,
-and what needs one says how to get it.
+CuPy speaks to it.  Where CuPy or a GPU is missing, what only asks answers no,
+and what needs one says how to get it.  autokit computes on one GPU, ``cuda:0``.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from types import SimpleNamespace
 from typing import Any
 
-from autokit.cuda.gpus import (
-    current_device,
-    device,
-    device_count,
-    device_of,
-    get_device_capability,
-    get_device_name,
-    get_device_properties,
-    is_available,
-    is_bf16_supported,
-    is_initialized,
-    set_device,
-    synchronize,
-)
-from autokit.cuda.memory import (
-    empty_cache,
-    max_memory_allocated,
-    max_memory_reserved,
-    mem_get_info,
-    memory_allocated,
-    memory_reserved,
-    memory_stats,
-    memory_summary,
-    reset_max_memory_allocated,
-    reset_peak_memory_stats,
-)
-from autokit.cuda.seeds import (
-    get_rng_state,
-    get_rng_state_all,
-    initial_seed,
-    manual_seed,
-    manual_seed_all,
-    seed,
-    seed_all,
-    set_rng_state,
-    set_rng_state_all,
-)
-from autokit.cuda.streams import Event, Stream, current_stream, default_stream, stream
-from autokit.devices import OutOfMemoryError
-from autokit.missing import error
+from autokit.base.devices import NoGPU, OutOfMemoryError, module_for
+from autokit.base.generator import STREAMS, Generator, default_generator
+from autokit.base.missing import absent
+
+__getattr__ = absent("torch.cuda")
+
+__all__ = ["Event", "OutOfMemoryError", "is_available"]
+
+# ------------------------------------------------------------ which GPU
 
 
-def __getattr__(name: str) -> Any:
-    if name == "amp":
-        return import_module("autokit.cuda.amp")
-    if name == "random":
-        return import_module("autokit.cuda.seeds")
-    raise error("torch.cuda", name)
+def device_count() -> int:
+    """How many GPUs can be used: 1, or 0 where CuPy or a GPU is missing."""
+    try:
+        module_for("cuda")
+    except NoGPU:
+        return 0
+    return 1
 
 
-__all__ = [
-    "Event",
-    "OutOfMemoryError",
-    "Stream",
-    "current_device",
-    "current_stream",
-    "default_stream",
-    "device",
-    "device_count",
-    "device_of",
-    "empty_cache",
-    "get_device_capability",
-    "get_device_name",
-    "get_device_properties",
-    "get_rng_state",
-    "get_rng_state_all",
-    "initial_seed",
-    "is_available",
-    "is_bf16_supported",
-    "is_initialized",
-    "manual_seed",
-    "manual_seed_all",
-    "max_memory_allocated",
-    "max_memory_reserved",
-    "mem_get_info",
-    "memory_allocated",
-    "memory_reserved",
-    "memory_stats",
-    "memory_summary",
-    "reset_max_memory_allocated",
-    "reset_peak_memory_stats",
-    "seed",
-    "seed_all",
-    "set_device",
-    "set_rng_state",
-    "set_rng_state_all",
-    "stream",
-    "synchronize",
-]
+def is_available() -> bool:
+    """Whether a GPU can be used.
+
+    >>> device = "cuda" if is_available() else "cpu"
+    """
+    return device_count() > 0
+
+
+def is_bf16_supported() -> bool:
+    """Whether a GPU computes with bfloat16 here: never."""
+    return False
+
+
+def current_device() -> int:
+    """The number of the GPU: 0."""
+    module_for("cuda")
+    return 0
+
+
+def set_device(device: Any) -> None:
+    """Compute on this GPU, of which there is one: 0."""
+    module_for(device)
+
+
+def get_device_properties(device: Any = None) -> SimpleNamespace:
+    """What a GPU is: its ``name``, ``total_memory`` in bytes, ``major`` and ``minor`` version, processors."""
+    found = module_for("cuda").cuda.runtime.getDeviceProperties(0)
+    return SimpleNamespace(
+        name=found["name"].decode(),
+        total_memory=int(found["totalGlobalMem"]),
+        major=int(found["major"]),
+        minor=int(found["minor"]),
+        multi_processor_count=int(found["multiProcessorCount"]),
+    )
+
+
+def get_device_name(device: Any = None) -> str:
+    """What the maker calls the GPU."""
+    return get_device_properties().name
+
+
+def get_device_capability(device: Any = None) -> tuple[int, int]:
+    """The version of what the GPU can do, as ``(9, 0)``."""
+    found = get_device_properties()
+    return found.major, found.minor
+
+
+def synchronize(device: Any = None) -> None:
+    """Wait until the GPU has done what it was told: before a clock is read, for example."""
+    module_for("cuda").cuda.Device().synchronize()
+
+
+# ------------------------------------------------------------ memory
+
+
+def memory_allocated(device: Any = None) -> int:
+    """The bytes of the GPU's memory that arrays use; 0 without a GPU."""
+    return int(module_for("cuda").get_default_memory_pool().used_bytes()) if is_available() else 0
+
+
+def memory_reserved(device: Any = None) -> int:
+    """The bytes that arrays use or that are kept for later arrays; 0 without a GPU."""
+    return int(module_for("cuda").get_default_memory_pool().total_bytes()) if is_available() else 0
+
+
+max_memory_allocated = max_memory_reserved = memory_reserved
+"""The most memory that was in use since :func:`empty_cache`: CuPy keeps what was in use for later arrays."""
+
+
+def empty_cache() -> None:
+    """Give back to the GPU what is kept of its memory for later arrays; without a GPU nothing happens."""
+    if is_available():
+        module_for("cuda").get_default_memory_pool().free_all_blocks()
+
+
+reset_peak_memory_stats = empty_cache
+
+
+def mem_get_info(device: Any = None) -> tuple[int, int]:
+    """The bytes of the GPU's memory that are free, and all of them."""
+    free, total = module_for("cuda").cuda.runtime.memGetInfo()
+    return int(free), int(total)
+
+
+# ------------------------------------------------------------ random numbers
+
+
+def manual_seed(seed: int) -> None:
+    """Give the GPU a stream of random numbers that starts from ``seed``; nothing happens without a GPU.
+
+    As long as ``torch.manual_seed`` alone was called there is one stream for all devices, so that a program
+    draws the same numbers on a GPU as on the CPU.
+    """
+    if is_available():
+        STREAMS["cuda"] = Generator("cuda").manual_seed(int(seed))
+
+
+manual_seed_all = manual_seed
+
+
+def get_rng_state(device: Any = "cuda") -> Any:
+    """Where the generator stands that numbers on the GPU come from."""
+    return STREAMS.get("cuda", default_generator).get_state()
+
+
+def set_rng_state(new_state: Any, device: Any = "cuda") -> None:
+    """Go on from where :func:`get_rng_state` was called."""
+    STREAMS.get("cuda", default_generator).set_state(new_state)
+
+
+# ------------------------------------------------------------ events and streams
+
+
+class Event:
+    """A mark in the work of the GPU, to measure time with: the program itself runs ahead of the GPU.
+
+    Parameters
+    ----------
+    enable_timing : bool
+        Note the time when the GPU comes to the mark.
+
+    Examples
+    --------
+    >>> def milliseconds(work):
+    ...     start, end = Event(enable_timing=True), Event(enable_timing=True)
+    ...     start.record()
+    ...     work()
+    ...     end.record()
+    ...     end.synchronize()
+    ...     return start.elapsed_time(end)
+    """
+
+    def __init__(self, enable_timing: bool = False) -> None:
+        self._cuda = module_for("cuda").cuda
+        self._event = self._cuda.Event(disable_timing=not enable_timing)
+
+    def record(self, stream: Any = None) -> None:
+        """Put the mark behind what the GPU has been told so far."""
+        self._event.record(stream)
+
+    def query(self) -> bool:
+        """Whether the GPU has come to the mark."""
+        return bool(self._event.done)
+
+    def synchronize(self) -> None:
+        """Wait until the GPU has come to the mark."""
+        self._event.synchronize()
+
+    def elapsed_time(self, end_event: Event) -> float:
+        """Milliseconds from this mark to ``end_event``; both are recorded, and note the time."""
+        return float(self._cuda.get_elapsed_time(self._event, end_event._event))
+
+
+def Stream(device: Any = None) -> Any:
+    """A new stream of CuPy's: work that it is told runs beside that of other streams."""
+    return module_for("cuda").cuda.Stream(non_blocking=True)
+
+
+def current_stream(device: Any = None) -> Any:
+    """The stream, of CuPy's, that operations are told to."""
+    return module_for("cuda").cuda.get_current_stream()
+
+
+@contextmanager
+def stream(stream: Any) -> Iterator[None]:
+    """``with torch.cuda.stream(s):`` tells the work of the block to ``s``; nothing happens for None."""
+    with nullcontext() if stream is None else stream:
+        yield
