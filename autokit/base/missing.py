@@ -106,10 +106,10 @@ def absent(space: str) -> Callable[[str], Any]:
     return __getattr__
 
 
-def explain_attribute(name: str, there: Iterable[str] = ()) -> str:
-    """What the error says where a tensor, whose attributes are ``there``, has no attribute ``name``."""
-    said = explanation("torch.Tensor", name, there)
-    return said.replace("torch.Tensor has no", "'Tensor' object has no attribute")
+def explain_attribute(name: str) -> AttributeError:
+    """The error for an attribute ``name`` that tensors do not have."""
+    said = explanation("torch.Tensor", name, pytorch_names()["torch.Tensor"])
+    return AttributeError(said.replace("torch.Tensor has no", "'Tensor' object has no attribute"), name=name)
 
 
 class _Finder:
