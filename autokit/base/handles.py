@@ -16,6 +16,10 @@ class RemovableHandle:
         self._hooks = hooks
         hooks[self.id] = hook
 
+    def __repr__(self) -> str:
+        # Without an address, so that a notebook's stored output stays the same.
+        return "<torch.utils.hooks.RemovableHandle>"
+
     def remove(self) -> None:
         """Take the hook away; a second time does nothing."""
         self._hooks.pop(self.id, None)

@@ -10,6 +10,9 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from autokit.base.devices import set_default_device
+from autokit.base.dtypes import BY_NAME, TENSOR_TYPES, set_default_dtype
+
 _set: dict[str, Any] = {"deterministic": False, "precision": "highest", "threads": None}
 
 
@@ -53,3 +56,16 @@ def set_float32_matmul_precision(precision: str) -> None:
 def get_float32_matmul_precision() -> str:
     """What :func:`set_float32_matmul_precision` was told."""
     return _set["precision"]
+
+
+def set_default_tensor_type(t: Any) -> None:
+    """Choose the default dtype by an old tensor type: ``torch.DoubleTensor``, or ``"torch.DoubleTensor"``.
+
+    ``"torch.cuda.FloatTensor"`` makes new tensors on the GPU, too.
+    """
+    name = t if isinstance(t, str) else t.__name__
+    found = [dtype for dtype, old in TENSOR_TYPES.items() if name.endswith(old)]
+    if not found:
+        raise TypeError(f"{name!r} is no type of tensors; there are torch.FloatTensor, torch.DoubleTensor, …")
+    set_default_dtype(BY_NAME[found[0]])
+    set_default_device("cuda" if "cuda" in name else None)
