@@ -1,0 +1,58 @@
+"""Reading along a dimension at places that an operation found, and putting gradients back there.
+
+Sorting, an extreme or a median along a dimension first finds places, which have no derivative; the elements
+that stand there are the values. Such a rule has two results, values and indices, and one derivative,
+:func:`put_back`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autokit.base.devices import module_of
+from autokit.base.errors import one_dim, require_tensor
+from autokit.engine.operation import derivative, on, operation
+from autokit.engine.tensor import Tensor
+from autokit.gpu.lacking import add_at
+
+
+def along(name: str, rule: Any, input: Tensor, dim: int, **settings: Any) -> Any:
+    """The values and indices that ``rule`` finds along ``dim``; a number is a vector of one element here."""
+    require_tensor(name, input)
+    place = one_dim(dim, input.array.ndim)
+    if input.array.ndim:
+        return rule(input, dim=place, **settings)
+    return tuple([found.reshape(()) for found in rule(input.reshape(1), dim=0, **settings)])
+
+
+def read(a: Any, index: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
+    """The elements of ``a`` at the places ``index``, which has size 1 along ``dim``, and the places."""
+    values = np.take_along_axis(a, index, dim)
+    return (values, index) if keepdim else (np.squeeze(values, dim), np.squeeze(index, dim))
+
+
+def put_back(g: Any, out: Any, shape: Any, dim: int) -> Any:
+    """The gradient of what was read along ``dim``: it goes back to the places read."""
+    values, index = g[0], out[1]
+    if len(index.shape) < len(shape):
+        values, index = np.expand_dims(values, dim), np.expand_dims(index, dim)
+    return on(add_at_places, values, index, dim=dim, size=shape[dim])
+
+
+@operation(
+    "put",
+    "{a} at the places {index}",
+    a=derivative("1 at the places", lambda g, index, dim: np.take_along_axis(g, index, dim)),
+    mixed=True,
+)
+def add_at_places(a, index, /, dim, size):
+    """Zeros, ``size`` along ``dim``, to which the elements of ``a`` are added at the places ``index``."""
+    whole = [
+        index if place == dim else module_of(a).arange(length).reshape((-1,) + (1,) * (a.ndim - place - 1))
+        for place, length in enumerate(a.shape)
+    ]
+    result = np.zeros_like(a, shape=(*a.shape[:dim], size, *a.shape[dim + 1 :]))
+    add_at(result, tuple(whole), a)
+    return result

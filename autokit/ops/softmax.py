@@ -1,0 +1,135 @@
+"""Smooth relatives of the maximum: softmax, its logarithm, and the logarithm of a sum of exponentials.
+
+The largest element is subtracted before an exponential is taken, so that none overflows: that
+changes no result.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from autokit.base.dtypes import dtype as Dtype
+from autokit.base.errors import require_floats, require_tensor
+from autokit.engine.operation import derivative, operation
+from autokit.engine.tensor import Tensor
+from autokit.ops.names import Names
+from autokit.ops.reduce import Dim, checked, checked_one, converted, restored
+
+
+def _below_largest(a: Any, dim: Any) -> tuple[Any, Any]:
+    """``a`` less its largest elements along ``dim``, and these."""
+    largest = a.max(axis=dim, keepdims=True, initial=-np.inf)
+    return a - largest, largest
+
+
+# ---------------------------------------------------------------- softmax
+
+
+def _softmax_gradient(g: Any, out: Any, dim: int) -> Any:
+    return out * (g - (g * out).sum(axis=dim, keepdims=True))
+
+
+@operation(
+    "softmax",
+    "exp {a} / Σ exp {a}",
+    a=derivative("diag({out}) − {out} {out}ᵀ", _softmax_gradient),
+    name="softmax",
+)
+def shares(a, /, dim):
+    """See :func:`softmax`."""
+    exponentials = np.exp(_below_largest(a, dim)[0])
+    return exponentials / exponentials.sum(axis=dim, keepdims=True)
+
+
+def softmax(input: Tensor, dim: int | None = None, dtype: Dtype | None = None) -> Tensor:
+    """Positive numbers that sum to 1 along ``dim``: exponentials over their sum.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> torch.softmax(torch.tensor([1.0, 2.0, 3.0]), dim=0)
+    tensor([0.0900, 0.2447, 0.6652])
+    """
+    return _along("softmax", shares, input, dim, dtype)
+
+
+def softmin(input: Tensor, dim: int | None = None, dtype: Dtype | None = None) -> Tensor:
+    """The :func:`softmax` of ``-input``: the smallest element gets the largest share."""
+    return softmax(-input, dim, dtype)
+
+
+def _along(name: str, rule: Any, input: Tensor, dim: int | None, dtype: Dtype | None) -> Tensor:
+    require_tensor(name, input)
+    if dim is None:
+        dim = 0 if input.array.ndim in (0, 1, 3) else 1
+        warnings.warn(
+            f"Implicit dimension choice for {name} has been deprecated: include dim={dim} in the call.",
+            stacklevel=4,
+        )
+    input = converted(input, dtype)
+    require_floats(name, input.array)
+    return rule(input, dim=checked_one(name, input, dim))
+
+
+# ---------------------------------------------------------------- its logarithm
+
+
+def _log_softmax_gradient(g: Any, out: Any, dim: int) -> Any:
+    return g - np.exp(out) * g.sum(axis=dim, keepdims=True)
+
+
+@operation(
+    "log softmax",
+    "{a} − log Σ exp {a}",
+    a=derivative("I − 1 exp({out})ᵀ", _log_softmax_gradient),
+    name="log_softmax",
+)
+def log_shares(a, /, dim):
+    """See :func:`log_softmax`."""
+    below, _ = _below_largest(a, dim)
+    return below - np.log(np.exp(below).sum(axis=dim, keepdims=True))
+
+
+def log_softmax(input: Tensor, dim: int | None = None, dtype: Dtype | None = None) -> Tensor:
+    """The logarithm of :func:`softmax`, which stays finite where a share is too small for its dtype."""
+    return _along("log_softmax", log_shares, input, dim, dtype)
+
+
+# ---------------------------------------------------------------- the logarithm of a sum of exponentials
+
+
+def _logsumexp_gradient(g: Any, a: Any, out: Any, shape: Any, dim: Any) -> Any:
+    return restored(g, shape, dim) * np.exp(a - restored(out, shape, dim))
+
+
+@operation(
+    "logsumexp",
+    "log Σ exp {a}",
+    a=derivative("exp({a} − {out})", _logsumexp_gradient),
+    floating=True,
+    name="logsumexp",
+)
+def log_of_sum(a, /, dim, keepdim=False):
+    """See :func:`logsumexp`."""
+    largest = a.max(axis=dim, keepdims=True, initial=-np.inf)
+    largest = np.where(np.isfinite(largest), largest, np.zeros_like(largest))  # ∞ − ∞ would be nan
+    result = np.log(np.exp(a - largest).sum(axis=dim, keepdims=True)) + largest
+    return result if keepdim else np.squeeze(result, dim)
+
+
+def logsumexp(input: Tensor, dim: Dim, keepdim: bool = False) -> Tensor:
+    """The logarithm of the sum of exponentials along ``dim``, also where an exponential would overflow.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> torch.logsumexp(torch.tensor([1000.0, 1000.0]), dim=0)
+    tensor(1000.6931)
+    """
+    return log_of_sum(input, dim=checked("logsumexp", input, dim), keepdim=keepdim)
+
+
+NAMES = Names(both="log_softmax logsumexp softmax", functional="log_softmax softmax softmin")

@@ -1,0 +1,370 @@
+"""Statistics of samples: medians, modes and quantiles, counts in bins, covariances and correlations."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from autokit.base.devices import module_of
+from autokit.base.errors import describe, one_dim, require_floats, require_tensor
+from autokit.engine.operands import as_tensor_like
+from autokit.engine.operation import derivative, operation
+from autokit.engine.tensor import Tensor, new_tensor
+from autokit.gpu.lacking import accumulate, like
+from autokit.ops.extremes import require_elements, shared_among_ties
+from autokit.ops.names import Names
+from autokit.ops.places import along, put_back, read
+from autokit.ops.return_types import return_type
+from autokit.ops.sort import order_of, sort
+
+# ---------------------------------------------------------------- medians
+
+
+@operation("median", "median {a}", a=derivative("1 at the median, shared among ties", shared_among_ties))
+def median_of_all(a, /):
+    """The lower median of all elements; nan where there is one, or none to choose from."""
+    if not a.size:
+        return like(np.full_like, a, np.nan, shape=())
+    line = np.sort(a.reshape(-1))
+    return np.where(line[-1] == line[-1], line[(line.size - 1) // 2], line[-1])
+
+
+@operation("median", "median {a}", a=derivative("1 at the median, else 0", put_back), name="median")
+def median_along(a, /, dim, keepdim=False, skip_nan=False):
+    """The lower medians along a dimension, and their places."""
+    numbers = (a == a).sum(axis=dim, keepdims=True)
+    rank = np.maximum(numbers - 1, 0) // 2
+    if not skip_nan:
+        # The first nan stands behind all numbers.
+        rank = np.where(numbers < a.shape[dim], numbers, rank)
+    return read(a, np.take_along_axis(order_of(a, dim), rank, dim), dim, keepdim)
+
+
+_Median = return_type("median", "values", "indices")
+_Nanmedian = return_type("nanmedian", "values", "indices")
+
+
+def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+    """The median of all elements; with ``dim`` the medians along it, and their places.
+
+    Of an even number of elements it is the lower of the two in the middle.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> torch.tensor([3.0, 1.0, 4.0, 2.0]).median()
+    tensor(2.)
+    """
+    require_tensor("median", input)
+    if dim is None:
+        return median_of_all(input)
+    require_elements("median", input, one_dim(dim, input.array.ndim))
+    return _Median(*along("median", median_along, input, dim, keepdim=keepdim, skip_nan=False))
+
+
+def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+    """The :func:`median` of the elements that are not nan."""
+    require_tensor("nanmedian", input)
+    if dim is None:
+        return median_of_all(input[input == input])
+    require_elements("nanmedian", input, one_dim(dim, input.array.ndim))
+    return _Nanmedian(*along("nanmedian", median_along, input, dim, keepdim=keepdim, skip_nan=True))
+
+
+@operation("mode", "mode {a}", a=derivative("1 at the mode, else 0", put_back), name="mode")
+def mode_along(a, /, dim=-1, keepdim=False):
+    """See :func:`mode`."""
+    order = order_of(a, dim)
+    line = np.moveaxis(np.take_along_axis(a, order, dim), dim, -1)
+    positions = module_of(a).arange(line.shape[-1])
+    starts = np.ones_like(line, dtype=bool)
+    starts[..., 1:] = line[..., 1:] != line[..., :-1]
+    # How many elements, up to each one, are equal in a row: the longest run ends at the largest count.
+    counts = positions - accumulate(np.maximum, np.where(starts, positions, 0), -1)
+    rank = np.expand_dims(counts.argmax(axis=-1), dim)
+    return read(a, np.take_along_axis(order, rank, dim), dim, keepdim)
+
+
+_Mode = return_type("mode", "values", "indices")
+
+
+def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
+    """The most frequent element along ``dim``, the smallest of several, and the last place where it stands.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> torch.tensor([2, 5, 5, 2, 5]).mode().values
+    tensor(5)
+    """
+    require_tensor("mode", input)
+    require_elements("mode", input, one_dim(dim, input.array.ndim))
+    return _Mode(*along("mode", mode_along, input, dim, keepdim=keepdim))
+
+
+# ---------------------------------------------------------------- quantiles
+
+_ROUNDINGS = {"lower": np.floor, "higher": np.ceil, "nearest": np.round, "linear": None, "midpoint": None}
+
+
+def quantile(
+    input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
+) -> Tensor:
+    """The ``q``-th quantiles of all elements, or along ``dim``: a share ``q`` of the elements lies below.
+
+    Parameters
+    ----------
+    input : Tensor of float32 or float64
+    q : float or Tensor
+        Shares from 0 to 1; for several, a vector, the result has a first dimension for them.
+    dim : int, optional
+        The dimension; all elements without it.
+    keepdim : bool
+        Keep the dimension, with size 1.
+    interpolation : {"linear", "lower", "higher", "midpoint", "nearest"}
+        What to return where the quantile lies between two elements.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> torch.quantile(torch.tensor([1.0, 2.0, 3.0, 4.0]), 0.5)
+    tensor(2.5000)
+    """
+    return _quantile("quantile", input, q, dim, keepdim, interpolation)
+
+
+def nanquantile(
+    input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
+) -> Tensor:
+    """The :func:`quantile` of the elements that are not nan."""
+    return _quantile("nanquantile", input, q, dim, keepdim, interpolation)
+
+
+def _quantile(name: str, input: Any, q: Any, dim: int | None, keepdim: bool, interpolation: str) -> Tensor:
+    require_tensor(name, input)
+    shape = list(input.array.shape)
+    place = None if dim is None else one_dim(dim, len(shape))
+    shares = q if isinstance(q, Tensor) else as_tensor_like(q, input)
+    _check_quantile(name, input, shares, interpolation)
+    if place is None or not shape:
+        rows, shape = input.reshape(-1), [1] * (len(shape) * keepdim)
+    else:
+        rows, shape[place : place + 1] = input.movedim(place, -1), [1] * keepdim
+    ordered = sort(rows, -1).values
+    a = ordered.array
+    numbers = (a == a).sum(axis=-1, keepdims=True)
+    ranks = shares.reshape(-1) * new_tensor(np.maximum(numbers - 1, 0).astype(a.dtype))
+    if name == "quantile":
+        # A nan, which stands last, is the quantile wherever there is one.
+        ranks = ranks.masked_fill(new_tensor(numbers < a.shape[-1]), a.shape[-1] - 1)
+    found = _between(ordered, ranks, interpolation)
+    return found.movedim(-1, 0).reshape([*shares.array.shape, *shape])
+
+
+def _between(ordered: Tensor, ranks: Tensor, interpolation: str) -> Tensor:
+    """The elements along the last dimension at ``ranks``, or between two elements."""
+    rounding: Any = _ROUNDINGS[interpolation]
+
+    def at(places: Any) -> Tensor:
+        return ordered.gather(-1, new_tensor(places.astype(np.int64)))
+
+    if rounding is not None:
+        return at(rounding(ranks.array))
+    lower = np.floor(ranks.array)
+    weight = 0.5 if interpolation == "midpoint" else ranks - new_tensor(lower)
+    below, above = at(lower), at(np.ceil(ranks.array))
+    return below + (above - below) * weight
+
+
+def _check_quantile(name: str, input: Tensor, shares: Tensor, interpolation: str) -> None:
+    if not input.array.size:
+        raise RuntimeError(f"{name}() input tensor must be non-empty")
+    if input.array.dtype.name not in ("float32", "float64"):
+        raise RuntimeError(
+            f"{name}() input tensor must be either float or double dtype; convert it with .float()"
+        )
+    if shares.array.ndim > 1 or shares.array.dtype != input.array.dtype:
+        raise RuntimeError(
+            f"{name}() q must be a number or a vector of {input.dtype.name}, as the input is, but it is "
+            f"{describe(shares)}"
+        )
+    if not ((shares.array >= 0) & (shares.array <= 1)).all():
+        raise RuntimeError(f"{name}() q must be in the range [0, 1] but got {shares.tolist()}")
+    if interpolation not in _ROUNDINGS:
+        raise RuntimeError(
+            f"{name}() interpolation must be one of {', '.join(_ROUNDINGS)}, but got {interpolation}"
+        )
+
+
+# ---------------------------------------------------------------- counts in bins
+
+
+def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
+    """How often each integer from 0 on occurs in a vector, or the sum of the weights where it does.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> torch.bincount(torch.tensor([0, 2, 2]))
+    tensor([1, 0, 2])
+    """
+    require_tensor("bincount", input)
+    a = input.array
+    if a.ndim != 1 or a.dtype.kind not in "iu" or (a < 0).any():
+        raise RuntimeError(
+            f"bincount only supports 1-d non-negative integral inputs, and the input is {describe(input)}"
+        )
+    if minlength < 0:
+        raise RuntimeError(f"minlength should be >= 0; got {minlength}")
+    if weights is None:
+        return new_tensor(np.bincount(a, minlength=minlength))
+    if weights.array.shape != a.shape:
+        raise RuntimeError("weights should be 1-d and have the same length as input")
+    sums = np.bincount(a, weights.array, minlength)
+    return new_tensor(sums.astype(np.float32 if weights.array.dtype == np.float32 else np.float64))
+
+
+def _range(name: str, a: Any, low: float, high: float) -> tuple[float, float]:
+    """The ends of the bins: those of the elements where none are given."""
+    if low == high and a.size:
+        low, high = float(a.min()), float(a.max())
+    if not (np.isfinite(low) and np.isfinite(high)):
+        raise RuntimeError(f"{name}: range of [{low}, {high}] is not finite")
+    if low > high:
+        raise RuntimeError(f"{name}: max must be larger than min: they are {high} and {low}")
+    return low, high
+
+
+def _check_bins(name: str, input: Any, bins: Any) -> None:
+    require_tensor(name, input)
+    require_floats(name, input.array)
+    if not isinstance(bins, Tensor) and bins <= 0:
+        raise RuntimeError(f"{name}(): bins must be > 0, but got {bins}")
+
+
+def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
+    """How many elements fall into each of ``bins`` bins of one width from ``min`` to ``max``.
+
+    With ``min`` and ``max`` equal, the bins go from the smallest to the largest element. Elements outside,
+    and nan, count nowhere.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> torch.histc(torch.tensor([1.0, 2.0, 1.0]), bins=4, min=0, max=3)
+    tensor([0., 2., 1., 0.])
+    """
+    _check_bins("histc", input, bins)
+    low, high = _range("histc", input.array, min, max)
+    if low == high:
+        low, high = low - 1, high + 1
+    counts, _ = np.histogram(input.array, bins, (low, high))
+    return new_tensor(counts.astype(input.array.dtype))
+
+
+_Histogram = return_type("histogram", "hist", "bin_edges")
+
+
+def histogram(
+    input: Tensor,
+    bins: int | Tensor = 100,
+    *,
+    range: tuple[float, float] | None = None,
+    weight: Tensor | None = None,
+    density: bool = False,
+) -> Any:
+    """How many elements, or how much weight, falls into each bin; and the edges of the bins.
+
+    Parameters
+    ----------
+    input : Tensor of floating point numbers
+    bins : int or Tensor
+        How many bins of one width, or the edges of all, ascending.
+    range : pair of float, optional
+        Where the bins begin and end; at the smallest and the largest element without it.
+    weight : Tensor, optional
+        What each element counts, of the shape of ``input``.
+    density : bool
+        Divide so that the area under the histogram is 1.
+    """
+    _check_bins("histogram", input, bins)
+    if weight is not None and weight.array.shape != input.array.shape:
+        raise RuntimeError(
+            f"histogram(): weight must have the shape {list(input.array.shape)} of the input, but it is "
+            f"{describe(weight)}"
+        )
+    ends = None
+    if not isinstance(bins, Tensor):
+        low, high = _range("histogram", input.array, *(range or (0.0, 0.0)))
+        ends = (low, high) if low < high else (low - 0.5, high + 0.5)
+    edges = bins.array if isinstance(bins, Tensor) else bins
+    weights = None if weight is None else weight.array
+    found = np.histogram(input.array, edges, ends, weights=weights, density=density)
+    return _Histogram(*[new_tensor(each.astype(input.array.dtype)) for each in found])
+
+
+# ---------------------------------------------------------------- covariances and correlations
+
+
+def cov(
+    input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None
+) -> Tensor:
+    """The covariances of variables in rows, each row with the observations of one variable.
+
+    Parameters
+    ----------
+    input : Tensor
+        (variables, observations), or the observations of one variable.
+    correction : int
+        What to subtract from the number of observations before dividing by it.
+    fweights : Tensor of integers, optional
+        How often each observation was made.
+    aweights : Tensor, optional
+        How important each observation is.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> torch.cov(torch.tensor([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0]]))
+    tensor([[1., 2.],
+            [2., 4.]])
+    """
+    require_tensor("cov", input)
+    if input.array.ndim > 2:
+        raise RuntimeError(
+            f"cov(): expected input to have two or fewer dimensions, but it is {describe(input)}"
+        )
+    rows = input if input.array.ndim == 2 else input.reshape(1, -1)
+    weights: Any = rows.new_ones(rows.array.shape[1])
+    for given in (fweights, aweights):
+        if given is not None:
+            if given.array.shape != weights.array.shape or (given.array < 0).any():
+                raise RuntimeError(
+                    f"cov(): expected a weight that is not negative for each of {weights.array.size} "
+                    f"observations, but got {describe(given)}"
+                )
+            weights = weights * given
+    total = weights.sum()
+    lost = correction if aweights is None else correction * (weights * aweights).sum() / total
+    freedom = (total - lost).clamp(min=0)
+    if freedom.item() == 0:
+        warnings.warn(
+            "cov(): degrees of freedom is <= 0: correction should be less than the number of observations.",
+            stacklevel=3,
+        )
+    centred = rows - (rows * weights).sum(1, keepdim=True) / total
+    return ((centred * weights) @ centred.t() / freedom).squeeze()
+
+
+def corrcoef(input: Tensor) -> Tensor:
+    """The correlations of variables in rows: their covariances over their standard deviations."""
+    covariances = cov(input)
+    if not covariances.array.ndim:
+        return covariances / covariances
+    deviations = covariances.diagonal().sqrt()
+    return (covariances / deviations.unsqueeze(1) / deviations.unsqueeze(0)).clamp(-1, 1)
+
+
+NAMES = Names(both="bincount corrcoef cov histc histogram median mode nanmedian nanquantile quantile")
