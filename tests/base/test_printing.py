@@ -1,4 +1,4 @@
-"""autokit.printing: PyTorch's printed form, held by literal text and by comparison with PyTorch."""
+"""Printed tensors: PyTorch's printed form, held by literal text and by comparison with PyTorch."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import autokit
-from autokit import printing
-from autokit.printing import Options, format_array, format_scalar
+from autokit.base import dtypes, printing
+from autokit.base.printing import Options, format_array
 from tests.support import require
 
 
@@ -44,11 +44,8 @@ LITERAL = [
     (np.array([1, 2], "int32"), {}, "tensor([1, 2], dtype=torch.int32)"),
     (np.array([True, False]), {}, "tensor([ True, False])"),
     (np.array([1.5]), {}, "tensor([1.5000], dtype=torch.float64)"),
-    (np.array([1.5]), {"default_dtype": "float64"}, "tensor([1.5000])"),
     (f32([]), {}, "tensor([])"),
     (np.zeros((0, 3), "int64"), {}, "tensor([], size=(0, 3), dtype=torch.int64)"),
-    (f32([1]), {"device": "cuda:0"}, "tensor([1.], device='cuda:0')"),
-    (f32([1]), {"name": "w"}, "tensor([1.], name='w')"),
     (np.arange(2000), {}, "tensor([   0,    1,    2,  ..., 1997, 1998, 1999])"),
     (f32([1]), {"prefix": "MyTensor"}, "MyTensor([1.])"),
 ]
@@ -96,8 +93,6 @@ DTYPES = [
     "int8",
     "uint8",
     "bool",
-    "complex64",
-    "complex128",
 ]
 
 
@@ -105,15 +100,13 @@ DTYPES = [
 def arrays(draw: st.DrawFn) -> np.ndarray:
     dtype = np.dtype(draw(st.sampled_from(DTYPES)))
     shape = draw(hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=9))
-    if dtype.kind in "fc":
+    if dtype.kind == "f":
         pool = draw(
             st.sampled_from([FLOATS, SPECIAL, st.integers(-30, 30).map(float), st.floats(0, 1, width=16)])
         )
         values = np.array(draw(st.lists(pool, min_size=1, max_size=12)))
         with np.errstate(over="ignore"):
             values = values.astype(dtype)
-        if dtype.kind == "c":
-            values.imag = values.real[::-1]
     else:
         values = draw(hnp.arrays(dtype, 12))
     return np.resize(values, shape).astype(dtype) if 0 not in shape else np.zeros(shape, dtype)
@@ -132,7 +125,7 @@ OPTIONS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=700, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(arrays(), OPTIONS, st.sampled_from(["", "leaf", "result"]))
 def test_every_array_prints_as_pytorch_prints_it(array: np.ndarray, options: dict[str, Any], history: str):
     require("torch")
@@ -140,7 +133,7 @@ def test_every_array_prints_as_pytorch_prints_it(array: np.ndarray, options: dic
 
     tensor = torch.from_numpy(array.copy())
     facts: dict[str, Any] = {}
-    if history and array.dtype.kind in "fc":
+    if history and array.dtype.kind == "f":
         facts["requires_grad"] = True
         tensor.requires_grad_()
         if history == "result":
@@ -214,15 +207,6 @@ def test_expressions_print_as_in_pytorch(expression: str):
     assert printed[0] == printed[1]
 
 
-@settings(deadline=None)
-@given(FLOATS.map(np.float32), st.sampled_from(["", ".2f", ">10.3e", "g", "+.1f", "08.2f"]))
-def test_a_scalar_formats_as_its_number(value: np.float32, spec: str):
-    require("torch")
-    import torch
-
-    assert format_scalar(np.array(value), spec) == format(torch.tensor(value), spec)
-
-
 def test_printoptions_holds_inside_its_block_only():
     before = printing.get_printoptions()
     with pytest.raises(KeyError), printing.printoptions(precision=1, sci_mode=True):
@@ -234,3 +218,12 @@ def test_printoptions_holds_inside_its_block_only():
 def test_an_unknown_profile_names_those_there_are():
     with pytest.raises(ValueError, match="default, short, full"):
         printing.set_printoptions(profile="long")
+
+
+def test_the_default_dtype_is_not_said():
+    dtypes.set_default_dtype(dtypes.BY_NAME["float64"])
+    try:
+        assert format_array(np.array([1.5])) == "tensor([1.5000])"
+        assert format_array(f32([1.5])) == "tensor([1.5000], dtype=torch.float32)"
+    finally:
+        dtypes.set_default_dtype(dtypes.BY_NAME["float32"])

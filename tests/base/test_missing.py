@@ -1,0 +1,82 @@
+"""A name that PyTorch has and autokit leaves out says so, and what to use; a slip hears its neighbour."""
+
+from __future__ import annotations
+
+import importlib
+import pickle
+
+import pytest
+
+import autokit
+from autokit.base import missing
+from tests.support import require
+
+
+def test_the_file_holds_names_of_the_pytorch_that_we_compare_with():
+    require("torch")
+    import torch
+
+    for space, names in missing.pytorch_names().items():
+        if space.rpartition(".")[2][0].isupper():
+            home = getattr(importlib.import_module(space.rpartition(".")[0]), space.rpartition(".")[2])
+        else:
+            home = importlib.import_module(space)
+        packages = {"profiler", "monitor", "package", "onnx", "contrib", "hub", "testing"}
+        assert not [name for name in names - packages if not hasattr(home, name)], (torch.__version__, space)
+
+
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        ("torch.sofmax", "torch has no 'sofmax'; did you mean 'softmax'?"),
+        ("torch.nn.Relu", "torch.nn has no 'Relu'; did you mean 'ReLU'?"),
+        ("torch.nn.functional.sofmax", "did you mean 'softmax'?"),
+        ("torch.linalg.norms", "did you mean 'norm'?"),
+        ("torch.optim.Sgd", "did you mean 'SGD'?"),
+        ("torch.autograd.gard", "did you mean 'grad'?"),
+        ("torch.nn.SyncBatchNorm", "autokit leaves out torch.nn.SyncBatchNorm: use one process"),
+        ("torch.utils.tensorboard", "use ak.monitor"),
+        ("torch.quantize_per_tensor", "autokit leaves out torch.quantize_per_tensor: use a floating point"),
+        ("torch.onnx", "autokit leaves out torch.onnx: use the function as it is"),
+        ("torch.sparse_coo_tensor", "use dense tensors"),
+        ("torch.fft", "use numpy.fft, on x.numpy()"),
+        ("torch.view_as_complex", "use two real tensors"),
+        ("torch.Linear", "torch has no 'Linear': it is torch.nn.Linear"),
+        ("torch.nn.softmax", "torch.nn has no 'softmax': it is torch"),
+        ("torch.nn.SGD", "torch.nn has no 'SGD': it is torch.optim.SGD"),
+        ("torch.array", "torch has no 'array': use torch.tensor"),
+        ("torch.datasets.CIFAR10", "has no 'CIFAR10': use a Dataset"),
+        ("torch.xyzzy", "torch has no 'xyzzy'"),
+        ("x.astype", "'Tensor' object has no attribute 'astype': use x.to(dtype)"),
+        ("x.hash_tensor", "autokit leaves out torch.Tensor.hash_tensor"),
+        ("x.backwards", "x.backward()"),
+        ("x.softmx", "'Tensor' object has no attribute 'softmx'; did you mean 'softmax'?"),
+        ("x.to_sparse()", "autokit leaves out torch.Tensor.to_sparse: use dense tensors"),
+    ],
+)
+def test_a_missing_name_explains_itself(expression: str, message: str):
+    with pytest.raises(AttributeError) as caught:
+        eval(expression, {"torch": autokit, "x": autokit.ones(2)})
+    assert message in str(caught.value)
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("from autokit import onnx", "autokit leaves out torch.onnx"),
+        ("from autokit.nn import SyncBatchNorm", "use one process"),
+        ("from autokit.nn import Liner", "did you mean 'Linear'?"),
+        ("from autokit.utils.tensorboard import SummaryWriter", "use ak.monitor"),
+    ],
+)
+def test_an_import_of_a_missing_name_explains_itself_too(line: str, message: str):
+    with pytest.raises(ImportError) as caught:
+        exec(line, {})
+    assert message in str(caught.value)
+
+
+def test_a_missing_name_is_there_for_nobody():
+    x = autokit.ones(2)
+    assert not hasattr(x, "hash_tensor") and not hasattr(autokit, "onnx") and not hasattr(autokit, "_nothing")
+    assert getattr(x, "hash_tensor", None) is None and "hash_tensor" not in dir(x) and "exp" in dir(x)
