@@ -152,3 +152,12 @@ def broadcast_error(shapes: list[tuple[int, ...]], described: str = "") -> Runti
                 f"dimension {dim}: {said}"
             )
     return RuntimeError(said)
+
+
+def two_devices(name: str, tensors: list[Any]) -> RuntimeError:
+    """The error for tensors of the function ``name`` that are on two devices."""
+    places = ", ".join([f"{describe(each)} on {each.device}" for each in tensors])
+    return RuntimeError(
+        f"{name}: Expected all tensors to be on the same device, but found at least two devices: {places}; "
+        "move one with .to(device)"
+    )

@@ -2,18 +2,48 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
-from autokit.nn import functional, init
-from autokit.nn.functional.activation import relu
-from autokit.nn.layer import FunctionLayer, unset
+from autokit.engine.tensor import Tensor
+from autokit.nn import functional as F
+from autokit.nn import init as initial
+from autokit.nn.layer import FunctionLayer, empty_parameter
 from autokit.nn.module import Module
 from autokit.nn.parameter import Parameter
-from autokit.tensor import Tensor
+
+__all__ = [
+    "CELU",
+    "ELU",
+    "GELU",
+    "GLU",
+    "SELU",
+    "Hardshrink",
+    "Hardsigmoid",
+    "Hardswish",
+    "Hardtanh",
+    "LeakyReLU",
+    "LogSigmoid",
+    "LogSoftmax",
+    "Mish",
+    "PReLU",
+    "RReLU",
+    "ReLU",
+    "ReLU6",
+    "SiLU",
+    "Sigmoid",
+    "Softmax",
+    "Softmax2d",
+    "Softmin",
+    "Softplus",
+    "Softshrink",
+    "Softsign",
+    "Tanh",
+    "Tanhshrink",
+    "Threshold",
+]
 
 
-class ReLU(Module):
+class ReLU(FunctionLayer):
     """``max(x, 0)``.
 
     >>> import autokit as torch
@@ -21,33 +51,20 @@ class ReLU(Module):
     tensor([0., 2.])
     """
 
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__()
-        self.inplace = inplace
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Apply to each element."""
-        return relu(input, self.inplace)
-
-    def extra_repr(self) -> str:
-        """The setting, for the printed module."""
-        return "inplace=True" if self.inplace else ""
+    function = staticmethod(F.relu)
+    inplace: bool = False
 
 
-class Tanh(Module):
+class Tanh(FunctionLayer):
     """The hyperbolic tangent, from -1 to 1."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Apply to each element."""
-        return functional.tanh(input)
+    function = staticmethod(F.tanh)
 
 
-class Sigmoid(Module):
+class Sigmoid(FunctionLayer):
     """``1 / (1 + exp(-x))``, from 0 to 1."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Apply to each element."""
-        return functional.sigmoid(input)
+    function = staticmethod(F.sigmoid)
 
 
 # ---------------------------------------------------------------- bent at 0
@@ -61,10 +78,9 @@ class LeakyReLU(FunctionLayer):
     tensor([-0.1000,  2.0000])
     """
 
-    function = staticmethod(functional.leaky_relu)
-
-    def __init__(self, negative_slope: float = 1e-2, inplace: bool = False) -> None:
-        super().__init__(negative_slope=negative_slope, inplace=inplace)
+    function = staticmethod(F.leaky_relu)
+    negative_slope: float = 1e-2
+    inplace: bool = False
 
 
 class PReLU(Module):
@@ -92,16 +108,16 @@ class PReLU(Module):
         super().__init__()
         self.num_parameters = num_parameters
         self.init = init
-        self.weight = unset((num_parameters,), device, dtype)
+        self.weight = empty_parameter(num_parameters, device=device, dtype=dtype)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Set the slopes to their first value."""
-        init.constant_(self.weight, self.init)
+        initial.constant_(self.weight, self.init)
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply to each element."""
-        return functional.prelu(input, self.weight)
+        return F.prelu(input, self.weight)
 
     def extra_repr(self) -> str:
         """The setting, for the printed module."""
@@ -111,95 +127,76 @@ class PReLU(Module):
 class RReLU(FunctionLayer):
     """:class:`LeakyReLU` whose slopes are drawn anew in training, between ``lower`` and ``upper``."""
 
-    function = staticmethod(functional.rrelu)
-    shown = ("lower", "upper", "inplace")
-
-    def __init__(self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False) -> None:
-        super().__init__(lower=lower, upper=upper, inplace=inplace)
+    function = staticmethod(F.rrelu)
+    lower: float = 1.0 / 8
+    upper: float = 1.0 / 3
+    inplace: bool = False
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply to each element; while not training, with the middle slope."""
-        return functional.rrelu(input, self.lower, self.upper, self.training, self.inplace)
+        return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
 
 
 class Threshold(FunctionLayer):
     """``x`` where it is above ``threshold``, else ``value``."""
 
-    function = staticmethod(functional.threshold)
-
-    def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
-        super().__init__(threshold=threshold, value=value, inplace=inplace)
+    function = staticmethod(F.threshold)
+    threshold: float
+    value: float
+    inplace: bool = False
 
 
 class Hardtanh(FunctionLayer):
     """``x``, but no lower than ``min_val`` and no higher than ``max_val``."""
 
-    function = staticmethod(functional.hardtanh)
+    function = staticmethod(F.hardtanh)
+    min_val: float = -1.0
+    max_val: float = 1.0
+    inplace: bool = False
 
-    def __init__(
-        self,
-        min_val: float = -1.0,
-        max_val: float = 1.0,
-        inplace: bool = False,
-        min_value: float | None = None,
-        max_value: float | None = None,
-    ) -> None:
-        for older, given in (("min", min_value), ("max", max_value)):
-            if given is not None:
-                warnings.warn(
-                    f"keyword argument `{older}_value` is deprecated and renamed to `{older}_val`",
-                    FutureWarning,
-                    stacklevel=2,
-                )
-        min_val = min_val if min_value is None else min_value
-        max_val = max_val if max_value is None else max_value
-        if not max_val > min_val:
-            raise AssertionError(f"max_val ({max_val}) must be larger than min_val ({min_val})")
-        super().__init__(min_val=min_val, max_val=max_val, inplace=inplace)
+    def check(self) -> None:
+        """Raise unless there is room between the bounds."""
+        if not self.max_val > self.min_val:
+            raise AssertionError(f"max_val ({self.max_val}) must be larger than min_val ({self.min_val})")
 
 
-class ReLU6(Hardtanh):
+class ReLU6(FunctionLayer):
     """``min(max(x, 0), 6)``."""
 
-    shown = ("inplace",)
-
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__(0.0, 6.0, inplace)
+    function = staticmethod(F.relu6)
+    inplace: bool = False
 
 
 class Hardsigmoid(FunctionLayer):
     """Straight lines in place of a sigmoid: ``min(max(x + 3, 0), 6) / 6``."""
 
-    function = staticmethod(functional.hardsigmoid)
-    shown = ()
-
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__(inplace=inplace)
+    function = staticmethod(F.hardsigmoid)
+    text = ""
+    inplace: bool = False
 
 
-class Hardswish(Hardsigmoid):
+class Hardswish(FunctionLayer):
     """``x · hardsigmoid(x)``."""
 
-    function = staticmethod(functional.hardswish)
+    function = staticmethod(F.hardswish)
+    text = ""
+    inplace: bool = False
 
 
 class Hardshrink(FunctionLayer):
     """``x``, but 0 from ``-lambd`` to ``lambd``."""
 
-    function = staticmethod(functional.hardshrink)
-
-    def __init__(self, lambd: float = 0.5) -> None:
-        super().__init__(lambd=lambd)
-
-    def extra_repr(self) -> str:
-        """The setting, for the printed module."""
-        return f"{self.lambd}"
+    function = staticmethod(F.hardshrink)
+    text = "{lambd}"
+    lambd: float = 0.5
 
 
-class Softshrink(Hardshrink):
+class Softshrink(FunctionLayer):
     """``x`` moved towards 0 by ``lambd``, but not past it."""
 
-    function = staticmethod(functional.softshrink)
+    function = staticmethod(F.softshrink)
+    text = "{lambd}"
+    lambd: float = 0.5
 
 
 # ---------------------------------------------------------------- smooth
@@ -208,16 +205,17 @@ class Softshrink(Hardshrink):
 class ELU(FunctionLayer):
     """``x`` where it is positive, else ``alpha · (exp(x) - 1)``."""
 
-    function = staticmethod(functional.elu)
+    function = staticmethod(F.elu)
+    alpha: float = 1.0
+    inplace: bool = False
 
-    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
-        super().__init__(alpha=alpha, inplace=inplace)
 
-
-class CELU(ELU):
+class CELU(FunctionLayer):
     """``max(x, 0) + min(alpha · (exp(x / alpha) - 1), 0)``, which is smooth for every ``alpha``."""
 
-    function = staticmethod(functional.celu)
+    function = staticmethod(F.celu)
+    alpha: float = 1.0
+    inplace: bool = False
 
 
 class SELU(FunctionLayer):
@@ -228,22 +226,22 @@ class SELU(FunctionLayer):
     G. Klambauer et al., "Self-Normalizing Neural Networks", NeurIPS 2017.
     """
 
-    function = staticmethod(functional.selu)
-
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__(inplace=inplace)
+    function = staticmethod(F.selu)
+    inplace: bool = False
 
 
-class SiLU(SELU):
+class SiLU(FunctionLayer):
     """``x · sigmoid(x)``, also called swish."""
 
-    function = staticmethod(functional.silu)
+    function = staticmethod(F.silu)
+    inplace: bool = False
 
 
-class Mish(SELU):
+class Mish(FunctionLayer):
     """``x · tanh(softplus(x))``."""
 
-    function = staticmethod(functional.mish)
+    function = staticmethod(F.mish)
+    inplace: bool = False
 
 
 class GELU(FunctionLayer):
@@ -259,41 +257,35 @@ class GELU(FunctionLayer):
     D. Hendrycks and K. Gimpel, "Gaussian Error Linear Units", 2016.
     """
 
-    function = staticmethod(functional.gelu)
-
-    def __init__(self, approximate: str = "none") -> None:
-        super().__init__(approximate=approximate)
-
-    def extra_repr(self) -> str:
-        """The setting, for the printed module."""
-        return f"approximate={self.approximate!r}"
+    function = staticmethod(F.gelu)
+    text = "approximate={approximate!r}"
+    approximate: str = "none"
 
 
 class Softplus(FunctionLayer):
     """``log(1 + exp(beta · x)) / beta``, a smooth ReLU; ``x`` itself where ``beta · x > threshold``."""
 
-    function = staticmethod(functional.softplus)
-
-    def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
-        super().__init__(beta=beta, threshold=threshold)
+    function = staticmethod(F.softplus)
+    beta: float = 1.0
+    threshold: float = 20.0
 
 
 class Softsign(FunctionLayer):
     """``x / (1 + |x|)``."""
 
-    function = staticmethod(functional.softsign)
+    function = staticmethod(F.softsign)
 
 
 class Tanhshrink(FunctionLayer):
     """``x - tanh(x)``."""
 
-    function = staticmethod(functional.tanhshrink)
+    function = staticmethod(F.tanhshrink)
 
 
 class LogSigmoid(FunctionLayer):
     """``log(sigmoid(x))``, in one step that cannot overflow."""
 
-    function = staticmethod(functional.logsigmoid)
+    function = staticmethod(F.logsigmoid)
 
 
 # ---------------------------------------------------------------- of several elements together
@@ -302,13 +294,11 @@ class LogSigmoid(FunctionLayer):
 class GLU(FunctionLayer):
     """The first half along ``dim``, each element let through by the sigmoid of its partner in the second."""
 
-    function = staticmethod(functional.glu)
-
-    def __init__(self, dim: int = -1) -> None:
-        super().__init__(dim=dim)
+    function = staticmethod(F.glu)
+    dim: int = -1
 
 
-class Softmax(Module):
+class Softmax(FunctionLayer):
     """Positive numbers that sum to 1 along ``dim``.
 
     >>> import autokit as torch
@@ -316,40 +306,29 @@ class Softmax(Module):
     tensor([0.5000, 0.5000])
     """
 
-    def __init__(self, dim: int | None = None) -> None:
-        super().__init__()
-        self.dim = dim
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Apply along ``dim``."""
-        return functional.softmax(input, self.dim)
-
-    def extra_repr(self) -> str:
-        """The setting, for the printed module."""
-        return f"dim={self.dim}"
+    function = staticmethod(F.softmax)
+    dim: int | None = None
 
 
-class LogSoftmax(Softmax):
+class LogSoftmax(FunctionLayer):
     """The logarithm of :class:`Softmax`."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Apply along ``dim``."""
-        return functional.log_softmax(input, self.dim)
+    function = staticmethod(F.log_softmax)
+    dim: int | None = None
 
 
-class Softmin(Softmax):
+class Softmin(FunctionLayer):
     """:class:`Softmax` of ``-x``: the smallest element gets most."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Apply along ``dim``."""
-        return functional.softmin(input, self.dim)
+    function = staticmethod(F.softmin)
+    dim: int | None = None
 
 
-class Softmax2d(Module):
+class Softmax2d(FunctionLayer):
     """:class:`Softmax` over the channels of (N, C, H, W) or (C, H, W)."""
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply along the channels."""
         if input.dim() not in (3, 4):
             raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.dim()}D instead")
-        return functional.softmax(input, -3)
+        return F.softmax(input, -3)

@@ -6,23 +6,27 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
-from autokit.nn import functional, init
-from autokit.nn.layer import per_dimension, unset
+from autokit.engine.tensor import Tensor
+from autokit.nn import functional as F
+from autokit.nn import init
+from autokit.nn.layer import Size, empty_parameter, per_dimension
 from autokit.nn.module import Module
 from autokit.nn.parameter import Parameter
-from autokit.tensor import Tensor
 
-Size = int | tuple[int, ...]
+__all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
+
 _PAD_MODES = {"zeros": "constant", "reflect": "reflect", "replicate": "replicate", "circular": "circular"}
 
 
-class _Windowed(Module):
+class _ConvNd(Module):
     """What convolutions and their transposes share: sizes, parameters and text.
 
     Attributes
     ----------
     ndim : int
         How many dimensions of space.
+    transposed : bool
+        Whether each input is spread over a window, in place of being one of a window that is summed.
     """
 
     ndim: ClassVar[int]
@@ -35,7 +39,11 @@ class _Windowed(Module):
         self,
         in_channels: int,
         out_channels: int,
-        sizes: dict[str, Any],
+        kernel_size: Size,
+        stride: Size,
+        padding: Size | str,
+        dilation: Size,
+        output_padding: Size,
         groups: int,
         bias: bool,
         padding_mode: str,
@@ -43,37 +51,41 @@ class _Windowed(Module):
         dtype: Any,
     ) -> None:
         super().__init__()
-        if groups <= 0:
-            raise ValueError(f"groups must be a positive integer: {groups}")
-        for name, channels in (("in_channels", in_channels), ("out_channels", out_channels)):
-            if channels % groups:
-                raise ValueError(f"{name} must be divisible by groups: {channels} by {groups}")
         self.in_channels = in_channels
         self.out_channels = out_channels
-        for name, size in sizes.items():
-            setattr(self, name, size if isinstance(size, str) else per_dimension(size, self.ndim))
-        if isinstance(self.padding, str):
-            if self.padding not in ("same", "valid"):
-                raise ValueError(
-                    f"Invalid padding string {self.padding!r}, should be one of 'same' and 'valid'"
-                )
-            if self.padding == "same" and any(step != 1 for step in self.stride):
-                raise ValueError("padding='same' is not supported for strided convolutions")
-        if padding_mode not in _PAD_MODES:
-            raise ValueError(
-                f"padding_mode must be one of {list(_PAD_MODES)}, but got padding_mode='{padding_mode}'"
-            )
+        self.kernel_size = per_dimension(kernel_size, self.ndim)
+        self.stride = per_dimension(stride, self.ndim)
+        self.padding = padding if isinstance(padding, str) else per_dimension(padding, self.ndim)
+        self.dilation = per_dimension(dilation, self.ndim)
+        self.output_padding = per_dimension(output_padding, self.ndim)
         self.groups = groups
         self.padding_mode = padding_mode
-        self.weight = unset(self._weight_shape(), device, dtype)
-        self.register_parameter("bias", unset((out_channels,), device, dtype) if bias else None)
+        self._check()
+        self.weight = empty_parameter(*self._weight_shape(), device=device, dtype=dtype)
+        biases = empty_parameter(out_channels, device=device, dtype=dtype) if bias else None
+        self.register_parameter("bias", biases)
         self.reset_parameters()
 
+    def _check(self) -> None:
+        if self.groups <= 0:
+            raise ValueError(f"groups must be a positive integer: {self.groups}")
+        for name in ("in_channels", "out_channels"):
+            if (channels := getattr(self, name)) % self.groups:
+                raise ValueError(f"{name} must be divisible by groups: {channels} by {self.groups}")
+        if isinstance(self.padding, str) and self.padding not in ("same", "valid"):
+            raise ValueError(f"Invalid padding string {self.padding!r}, should be one of 'same' and 'valid'")
+        if self.padding == "same" and any(step != 1 for step in self.stride):
+            raise ValueError("padding='same' is not supported for strided convolutions")
+        if self.padding_mode not in _PAD_MODES:
+            raise ValueError(f"padding_mode must be one of {list(_PAD_MODES)}, but got {self.padding_mode!r}")
+        if self.transposed and self.padding_mode != "zeros":
+            raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
+
     def _weight_shape(self) -> tuple[int, ...]:
-        ends = (self.out_channels, self.in_channels // self.groups)
+        outer, inner = self.out_channels, self.in_channels
         if self.transposed:
-            ends = (self.in_channels, self.out_channels // self.groups)
-        return (*ends, *self.kernel_size)
+            outer, inner = inner, outer
+        return (outer, inner // self.groups, *self.kernel_size)
 
     def reset_parameters(self) -> None:
         """Draw new first values, evenly between ±1/√(the number of inputs of one output)."""
@@ -89,7 +101,7 @@ class _Windowed(Module):
             f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
         )
         for name, usual in (("padding", 0), ("dilation", 1), ("output_padding", 0)):
-            value = self.__dict__.get(name, (usual,))
+            value = getattr(self, name)
             if value != (usual,) * len(value):
                 text += f", {name}={value}"
         if self.groups != 1:
@@ -101,11 +113,7 @@ class _Windowed(Module):
         return text
 
 
-_ConvNd = _Windowed
-"""PyTorch's name for the base of all convolutions."""
-
-
-class _Conv(_Windowed):
+class _Conv(_ConvNd):
     def __init__(
         self,
         in_channels: int,
@@ -120,36 +128,30 @@ class _Conv(_Windowed):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
-        sizes = {"kernel_size": kernel_size, "stride": stride, "padding": padding, "dilation": dilation}
-        sizes["output_padding"] = 0
-        super().__init__(in_channels, out_channels, sizes, groups, bias, padding_mode, device, dtype)
+        super().__init__(
+            in_channels, out_channels, kernel_size, stride, padding, dilation, 0, groups, bias, padding_mode,
+            device, dtype,
+        )  # fmt: skip
 
     def forward(self, input: Tensor) -> Tensor:
         """Slide the weights over ``input``."""
-        own, parameters = self.__dict__, self._parameters
-        padding = own["padding"]
-        if own["padding_mode"] != "zeros":
-            input = functional.pad(input, self._around(), mode=_PAD_MODES[own["padding_mode"]])
+        padding = self.padding
+        if self.padding_mode != "zeros":
+            input = F.pad(input, self._around(), mode=_PAD_MODES[self.padding_mode])
             padding = 0
         return self.function(
-            input,
-            parameters["weight"],
-            parameters["bias"],
-            own["stride"],
-            padding,
-            own["dilation"],
-            own["groups"],
+            input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups
         )
 
     def _around(self) -> list[int]:
         """The padding as ``pad`` takes it: before and after, from the last dimension to the first."""
         around: list[int] = []
-        for place in reversed(range(self.ndim)):
+        for dim in reversed(range(self.ndim)):
             if isinstance(self.padding, str):
-                whole = self.dilation[place] * (self.kernel_size[place] - 1) if self.padding == "same" else 0
+                whole = self.dilation[dim] * (self.kernel_size[dim] - 1) if self.padding == "same" else 0
                 around += [whole // 2, whole - whole // 2]
             else:
-                around += [self.padding[place]] * 2
+                around += [self.padding[dim]] * 2
         return around
 
 
@@ -157,7 +159,7 @@ class Conv1d(_Conv):
     """Slide weights over signals, (N, C, L) or (C, L); see :class:`Conv2d`."""
 
     ndim = 1
-    function = staticmethod(functional.conv1d)
+    function = staticmethod(F.conv1d)
 
 
 class Conv2d(_Conv):
@@ -209,17 +211,17 @@ class Conv2d(_Conv):
     """
 
     ndim = 2
-    function = staticmethod(functional.conv2d)
+    function = staticmethod(F.conv2d)
 
 
 class Conv3d(_Conv):
     """Slide small cubes of weights over volumes, (N, C, D, H, W); see :class:`Conv2d`."""
 
     ndim = 3
-    function = staticmethod(functional.conv3d)
+    function = staticmethod(F.conv3d)
 
 
-class _ConvTranspose(_Windowed):
+class _ConvTranspose(_ConvNd):
     transposed = True
 
     def __init__(
@@ -237,42 +239,25 @@ class _ConvTranspose(_Windowed):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
-        if padding_mode != "zeros":
-            raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
-        sizes = {"kernel_size": kernel_size, "stride": stride, "padding": padding, "dilation": dilation}
-        sizes["output_padding"] = output_padding
-        super().__init__(in_channels, out_channels, sizes, groups, bias, padding_mode, device, dtype)
+        super().__init__(
+            in_channels, out_channels, kernel_size, stride, padding, dilation, output_padding, groups, bias,
+            padding_mode, device, dtype,
+        )  # fmt: skip
 
     def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
         """Spread ``input`` by the weights; ``output_size`` chooses between sizes that are possible."""
-        output_padding = self.output_padding if output_size is None else self._extra(input, output_size)
-        parameters = self._parameters
+        extra = self.output_padding if output_size is None else self._extra(input, output_size)
         return self.function(
-            input,
-            parameters["weight"],
-            parameters["bias"],
-            self.stride,
-            self.padding,
-            output_padding,
-            self.groups,
-            self.dilation,
+            input, self.weight, self.bias, self.stride, self.padding, extra, self.groups, self.dilation
         )
 
     def _extra(self, input: Tensor, output_size: Sequence[int]) -> list[int]:
         """How much larger than the smallest the output is to be in each dimension."""
-        lead = 2 if input.dim() == self.ndim + 2 else 1
-        wanted = (
-            list(output_size)[-self.ndim :] if len(output_size) == lead + self.ndim else list(output_size)
-        )
-        if len(wanted) != self.ndim:
-            raise ValueError(
-                f"ConvTranspose{self.ndim}D: for {input.dim()}D input, output_size must have {self.ndim} or "
-                f"{lead + self.ndim} elements (got {len(wanted)})"
-            )
+        wanted = list(output_size)[-self.ndim :]
         smallest = [
             (size - 1) * step - 2 * pad + apart * (width - 1) + 1
             for size, step, pad, apart, width in zip(
-                input.shape[lead:], self.stride, self.padding, self.dilation, self.kernel_size
+                input.shape[-self.ndim :], self.stride, self.padding, self.dilation, self.kernel_size
             )
         ]
         largest = [size + step - 1 for size, step in zip(smallest, self.stride)]
@@ -288,7 +273,7 @@ class ConvTranspose1d(_ConvTranspose):
     """Spread signals by weights; see :class:`ConvTranspose2d`."""
 
     ndim = 1
-    function = staticmethod(functional.conv_transpose1d)
+    function = staticmethod(F.conv_transpose1d)
 
 
 class ConvTranspose2d(_ConvTranspose):
@@ -324,11 +309,11 @@ class ConvTranspose2d(_ConvTranspose):
     """
 
     ndim = 2
-    function = staticmethod(functional.conv_transpose2d)
+    function = staticmethod(F.conv_transpose2d)
 
 
 class ConvTranspose3d(_ConvTranspose):
     """Spread volumes by weights; see :class:`ConvTranspose2d`."""
 
     ndim = 3
-    function = staticmethod(functional.conv_transpose3d)
+    function = staticmethod(F.conv_transpose3d)

@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
-from autokit.nn import functional
+from autokit.engine.tensor import Tensor
+from autokit.nn import functional as F
 from autokit.nn.layer import FunctionLayer
-from autokit.tensor import Tensor
+
+__all__ = ["AlphaDropout", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "FeatureAlphaDropout"]
 
 
-class Dropout(FunctionLayer):
+class _Dropout(FunctionLayer):
+    text = "p={p}, inplace={inplace}"
+    p: float = 0.5
+    inplace: bool = False
+
+    def check(self) -> None:
+        """Raise unless ``p`` is a probability."""
+        if not 0 <= self.p <= 1:
+            raise ValueError(f"dropout probability has to be between 0 and 1, but got {self.p}")
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply; the result is ``input`` itself while not training."""
+        return self.function(input, self.p, self.training, self.inplace)
+
+
+class Dropout(_Dropout):
     """While training, drop each element with probability ``p`` and enlarge the others; else do nothing.
 
     Raises
@@ -29,51 +46,34 @@ class Dropout(FunctionLayer):
     from Overfitting", JMLR 15, 2014.
     """
 
-    function = staticmethod(functional.dropout)
-
-    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
-        if not 0 <= p <= 1:
-            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-        super().__init__(p=p, inplace=inplace)
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Apply; the result is ``input`` itself while not training."""
-        return self.function(input, self.p, self.training, self.inplace)
-
-    def extra_repr(self) -> str:
-        """The settings, for the printed module."""
-        return f"p={self.p}, inplace={self.inplace}"
+    function = staticmethod(F.dropout)
 
 
-_DropoutNd = Dropout
-"""PyTorch's name for the base of these."""
-
-
-class Dropout1d(Dropout):
+class Dropout1d(_Dropout):
     """:class:`Dropout` of whole channels, of (N, C, L) or (C, L)."""
 
-    function = staticmethod(functional.dropout1d)
+    function = staticmethod(F.dropout1d)
 
 
-class Dropout2d(Dropout):
+class Dropout2d(_Dropout):
     """:class:`Dropout` of whole channels, of (N, C, H, W)."""
 
-    function = staticmethod(functional.dropout2d)
+    function = staticmethod(F.dropout2d)
 
 
-class Dropout3d(Dropout):
+class Dropout3d(_Dropout):
     """:class:`Dropout` of whole channels, of (N, C, D, H, W) or (C, D, H, W)."""
 
-    function = staticmethod(functional.dropout3d)
+    function = staticmethod(F.dropout3d)
 
 
-class AlphaDropout(Dropout):
+class AlphaDropout(_Dropout):
     """Dropout for :class:`~autokit.nn.SELU`: it keeps the mean and the variance."""
 
-    function = staticmethod(functional.alpha_dropout)
+    function = staticmethod(F.alpha_dropout)
 
 
-class FeatureAlphaDropout(Dropout):
+class FeatureAlphaDropout(_Dropout):
     """:class:`AlphaDropout` of whole channels."""
 
-    function = staticmethod(functional.feature_alpha_dropout)
+    function = staticmethod(F.feature_alpha_dropout)

@@ -1,36 +1,23 @@
-"""What layers share: parameters made before they are drawn, and functions that became modules."""
+"""What layers share: parameters that are still to be drawn, and functions as layers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, ClassVar
+from inspect import Parameter as Argument
+from inspect import Signature
+from typing import Any, ClassVar, dataclass_transform
 
-from autokit import dtypes
-from autokit.devices import computing_on, get_default_device, module_for
+from autokit.engine.tensor import Tensor
 from autokit.nn.module import Module
 from autokit.nn.parameter import Parameter
-from autokit.tensor import Tensor, new_tensor
+from autokit.ops.create import empty
+
+Size = int | tuple[int, ...]
 
 
-def require_whole(shape: tuple[Any, ...]) -> None:
-    """Raise unless the sizes of a parameter or a buffer are whole numbers."""
-    for size in shape:
-        if isinstance(size, bool) or not hasattr(size, "__index__"):
-            raise TypeError(
-                f"empty(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}: "
-                f"the sizes of a layer are whole numbers, but one of them is {size!r}"
-            )
-
-
-def unset(shape: tuple[int, ...], device: Any = None, dtype: Any = None) -> Parameter:
+def empty_parameter(*shape: int, device: Any = None, dtype: Any = None) -> Parameter:
     """A parameter of ``shape`` whose values are still to be drawn."""
-    require_whole(shape)
-    if min(shape, default=0) < 0:
-        raise RuntimeError(f"Trying to create tensor with negative dimension {min(shape)}: {list(shape)}")
-    kind = dtypes.as_dtype(dtype) if dtype is not None else dtypes.get_default_dtype()
-    where = get_default_device() if device is None else device
-    with computing_on(where):
-        return Parameter(new_tensor(module_for(where).empty(shape, kind.numpy)))
+    return Parameter(empty(*shape, device=device, dtype=dtype))
 
 
 def per_dimension(value: Any, ndim: int) -> tuple[int, ...]:
@@ -38,36 +25,67 @@ def per_dimension(value: Any, ndim: int) -> tuple[int, ...]:
     return tuple(value) if isinstance(value, Iterable) else (value,) * ndim
 
 
+@dataclass_transform()
 class FunctionLayer(Module):
     """A function of :mod:`autokit.nn.functional` as a module.
 
-    The function's settings become attributes of the same names, which may be
-    changed later, and are what the printed module shows.
+    A subclass names the function, and lists its settings with their defaults,
+    as a dataclass does.  They are the arguments of the class, and attributes,
+    which may be changed later.
 
     Attributes
     ----------
     function : callable
         What ``forward`` calls.
-    shown : tuple of str, optional
-        Which settings are printed; all of them, where a class does not choose.
+    text : str, optional
+        How the settings are printed; by default all of them with their names.
+
+    Examples
+    --------
+    >>> from autokit.nn import functional as F
+    >>> class Leak(FunctionLayer):
+    ...     function = staticmethod(F.leaky_relu)
+    ...     negative_slope: float = 0.2
+    >>> Leak(0.1)
+    Leak(negative_slope=0.1)
     """
 
     function: ClassVar[Callable[..., Any]]
-    shown: ClassVar[tuple[str, ...] | None] = None
-    _settings: tuple[str, ...] = ()
+    text: ClassVar[str | None] = None
+    settings: ClassVar[tuple[str, ...]] = ()
+    """The names of the settings."""
+    __signature__: ClassVar[Signature] = Signature()
 
-    def __init__(self, **settings: Any) -> None:
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        arguments = dict(cls.__signature__.parameters)
+        for name in cls.__dict__.get("__annotations__", {}):
+            default = cls.__dict__.get(name, Argument.empty)
+            arguments[name] = Argument(name, Argument.POSITIONAL_OR_KEYWORD, default=default)
+        cls.settings = tuple(arguments)
+        cls.__signature__ = Signature(list(arguments.values()))
+
+    def __init__(self, *args: Any, **settings: Any) -> None:
         super().__init__()
-        self.__dict__.update(settings, _settings=tuple(settings))
+        try:
+            bound = self.__signature__.bind(*args, **settings)
+        except TypeError as error:
+            raise TypeError(f"{type(self).__name__}(): {error}; it takes {self.__signature__}") from None
+        bound.apply_defaults()
+        self.__dict__.update(bound.arguments)
+        self.check()
+
+    def check(self) -> None:
+        """Look at the settings before the layer is used; subclasses define it where something can be wrong."""
 
     def forward(self, input: Tensor) -> Any:
         """Call the function with ``input`` and the settings."""
-        own = self.__dict__
-        return self.function(input, **{name: own[name] for name in self._settings})
+        values = self.__dict__
+        return self.function(input, **{name: values[name] for name in self.settings})
 
     def extra_repr(self) -> str:
         """The settings, for the printed module; ``inplace`` only if it is chosen."""
-        names = self._settings if self.shown is None else self.shown
-        return ", ".join(
-            f"{name}={getattr(self, name)}" for name in names if name != "inplace" or self.inplace
-        )
+        if self.text is not None:
+            return self.text.format(**self.__dict__)
+        shown = [name for name in self.settings if name != "inplace" or getattr(self, name)]
+        return ", ".join(f"{name}={getattr(self, name)}" for name in shown)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from autokit.nn import functional, init
-from autokit.nn.functional.linear import linear
-from autokit.nn.layer import unset
+from autokit.engine.tensor import Tensor
+from autokit.nn import functional as F
+from autokit.nn import init
+from autokit.nn.layer import FunctionLayer, empty_parameter
 from autokit.nn.module import Module
 from autokit.nn.parameter import Parameter
-from autokit.tensor import Tensor
+
+__all__ = ["Bilinear", "Flatten", "Identity", "Linear", "Unflatten"]
 
 
 class Linear(Module):
@@ -52,13 +54,11 @@ class Linear(Module):
         self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
     ) -> None:
         super().__init__()
+        place: dict[str, Any] = {"device": device, "dtype": dtype}
         self.in_features = in_features
         self.out_features = out_features
-        self.weight = unset((out_features, in_features), device, dtype)
-        if bias:
-            self.bias = unset((out_features,), device, dtype)
-        else:
-            self.register_parameter("bias", None)
+        self.weight = empty_parameter(out_features, in_features, **place)
+        self.register_parameter("bias", empty_parameter(out_features, **place) if bias else None)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -70,14 +70,12 @@ class Linear(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply the layer to the last dimension of ``input``."""
-        parameters = self._parameters
-        return linear(input, parameters["weight"], parameters["bias"])  # type: ignore[arg-type]
+        return F.linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
         """The settings, for the printed module."""
-        return (
-            f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
-        )
+        has_bias = self.bias is not None
+        return f"in_features={self.in_features}, out_features={self.out_features}, bias={has_bias}"
 
 
 class Bilinear(Module):
@@ -115,23 +113,23 @@ class Bilinear(Module):
         super().__init__()
         if in1_features <= 0:
             raise ValueError(f"in1_features must be > 0, but got {in1_features}")
+        place: dict[str, Any] = {"device": device, "dtype": dtype}
         self.in1_features = in1_features
         self.in2_features = in2_features
         self.out_features = out_features
-        self.weight = unset((out_features, in1_features, in2_features), device, dtype)
-        self.register_parameter("bias", unset((out_features,), device, dtype) if bias else None)
+        self.weight = empty_parameter(out_features, in1_features, in2_features, **place)
+        self.register_parameter("bias", empty_parameter(out_features, **place) if bias else None)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Draw new first values."""
         bound = 1 / math.sqrt(self.in1_features)
-        init.uniform_(self.weight, -bound, bound)
-        if self.bias is not None:
-            init.uniform_(self.bias, -bound, bound)
+        for parameter in self.parameters():
+            init.uniform_(parameter, -bound, bound)
 
     def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
         """Apply the layer to the last dimensions of both inputs."""
-        return functional.bilinear(input1, input2, self.weight, self.bias)
+        return F.bilinear(input1, input2, self.weight, self.bias)
 
     def extra_repr(self) -> str:
         """The settings, for the printed module."""
@@ -152,7 +150,7 @@ class Identity(Module):
         return input
 
 
-class Flatten(Module):
+class Flatten(FunctionLayer):
     """Make one dimension of those from ``start_dim`` to ``end_dim``: by default of all but the batch.
 
     >>> import autokit as torch
@@ -160,28 +158,19 @@ class Flatten(Module):
     torch.Size([2, 12])
     """
 
-    def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
-        super().__init__()
-        self.start_dim = start_dim
-        self.end_dim = end_dim
-
-    def forward(self, input: Tensor) -> Tensor:
-        """``input.flatten(start_dim, end_dim)``."""
-        return input.flatten(self.start_dim, self.end_dim)
-
-    def extra_repr(self) -> str:
-        """The settings, for the printed module."""
-        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
+    function = staticmethod(Tensor.flatten)
+    start_dim: int = 1
+    end_dim: int = -1
 
 
-class Unflatten(Module):
+class Unflatten(FunctionLayer):
     """Make several dimensions of one.
 
     Parameters
     ----------
     dim : int
         Which.
-    unflattened_size : sequence of int
+    unflattened_size : tuple of int
         The new sizes; one of them may be -1.
 
     Examples
@@ -191,27 +180,9 @@ class Unflatten(Module):
     torch.Size([2, 3, 4])
     """
 
-    def __init__(self, dim: int, unflattened_size: Any) -> None:
-        super().__init__()
-        if not isinstance(dim, int):
-            raise TypeError(f"unflattened_size must be tuple of tuples, but found type {type(dim).__name__}")
-        if not isinstance(unflattened_size, tuple | list):
-            raise TypeError(
-                f"unflattened_size must be a tuple of ints, but found type {type(unflattened_size).__name__}"
-            )
-        for place, size in enumerate(unflattened_size):
-            if not isinstance(size, int):
-                raise TypeError(
-                    "unflattened_size must be tuple of ints, but found element of type "
-                    f"{type(size).__name__} at pos {place}"
-                )
-        self.dim = dim
-        self.unflattened_size = unflattened_size
+    dim: int
+    unflattened_size: tuple[int, ...]
 
     def forward(self, input: Tensor) -> Tensor:
         """``input.unflatten(dim, unflattened_size)``."""
         return input.unflatten(self.dim, self.unflattened_size)
-
-    def extra_repr(self) -> str:
-        """The settings, for the printed module."""
-        return f"dim={self.dim}, unflattened_size={self.unflattened_size}"

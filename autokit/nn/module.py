@@ -1,49 +1,38 @@
 """The module: parameters, and a ``forward`` that uses them; modules hold modules.
 
 What is assigned to an attribute of a module is sorted by its kind: parameters,
-buffers and modules go into registers of their own, and everything else becomes
-a plain attribute.  From the registers come ``parameters()``, ``state_dict()``
+buffers and modules go into a register each, and everything else becomes a
+plain attribute.  From the registers come ``parameters()``, ``state_dict()``
 and all that walks over a model.
 """
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from types import FunctionType
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 from weakref import ref
 
-from autokit import missing
-from autokit.nn.computed import let_compute
-from autokit.nn.conversion import Convertible
-from autokit.nn.hooks import Hookable, as_registered, call_with_hooks, hooks_of, of_all_modules
+from autokit.base.dtypes import BY_NAME, as_dtype, dtype
+from autokit.base.missing import near, pytorch_names
+from autokit.engine.modes import no_grad, state
+from autokit.engine.tensor import Tensor
+from autokit.nn.hooks import Hookable, call_with_hooks
 from autokit.nn.parameter import Buffer, Parameter
-from autokit.nn.scope import name_layer
 from autokit.nn.state import IncompatibleKeys, load_state, save_state
-from autokit.ops.recording import calling_line
-from autokit.tensor import Tensor
-from autokit.thread_state import thread
 
 Self = TypeVar("Self", bound="Module")
 
-_REGISTERS = ("_modules", "_parameters", "_buffers")
+REGISTERS = ("_parameters", "_buffers", "_modules")
+_KINDS = {
+    "_parameters": "parameter '{}' (torch.nn.Parameter or None expected)",
+    "_buffers": "buffer '{}' (torch.Tensor or None expected)",
+    "_modules": "child module '{}' (torch.nn.Module or None expected)",
+}
 
 
-def _by_name_of(kind: type) -> Any:
-    """The ``__init__`` that ``kind`` has from a base of ours; an error about its arguments names ``kind``."""
-    init = kind.__init__  # type: ignore[misc]
-    made = FunctionType(init.__code__, init.__globals__, init.__name__, init.__defaults__, init.__closure__)
-    made.__kwdefaults__, made.__annotations__, made.__doc__ = (
-        init.__kwdefaults__,
-        init.__annotations__,
-        init.__doc__,
-    )
-    made.__qualname__, made.__module__ = f"{kind.__name__}.__init__", init.__module__
-    return made
-
-
-class Module(Hookable, Convertible):
-    """What all layers and models are made from.
+class Module(Hookable):
+    """The base of all layers and models.
 
     Subclasses call ``super().__init__()``, assign layers and parameters to
     attributes, and define ``forward``.
@@ -70,115 +59,86 @@ class Module(Hookable, Convertible):
     ['slope']
     """
 
-    _version: int = 1
-    """The version of what a class saves: it stands in the file, for PyTorch to know older ones by."""
-    _saved_since: ClassVar[dict[str, int]] = {}
-    """The version that an entry of the state came with: a state of an older one is whole without it."""
-
-    _is_ours: ClassVar[bool] = False
-    """Whether ``forward`` is autokit's own, so that what it does belongs to the line that calls it."""
-
     training: bool
     _parameters: dict[str, Parameter | None]
     _buffers: dict[str, Tensor | None]
     _modules: dict[str, Module | None]
 
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
-        cls._is_ours = str(getattr(cls.forward, "__module__", "")).startswith("autokit.nn.")
-        inherited = cls.__init__.__qualname__.startswith("_") and not cls.__name__.startswith("_")
-        if inherited and str(cls.__module__).startswith("autokit.nn."):
-            cls.__init__ = _by_name_of(cls)  # type: ignore[method-assign]
-
     def __init__(self) -> None:
-        plain = self.__dict__  # past __setattr__, which needs the registers that are made here
+        plain = self.__dict__  # past __setattr__, which needs the registers
         plain["training"] = True
-        for register in _REGISTERS:
+        for register in REGISTERS:
             plain[register] = {}
         plain["_unsaved_buffers"] = set()
-        plain["_hooks"] = None
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """What the module computes; every subclass defines it."""
+        """Compute the output; every subclass defines it."""
         raise NotImplementedError(
             f'Module [{type(self).__name__}] is missing the required "forward" function'
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        state = thread.state
-        outer, line = state.scope, state.line
+        outer = state.scope
         state.scope = (outer, ref(self))
         try:
-            if self._hooks is None and not of_all_modules:
-                if not self._is_ours:
-                    state.line = None
-                elif line is None:
-                    state.line = calling_line()
-                return self.forward(*args, **kwargs) if kwargs else self.forward(*args)
-            state.line = None
-            return call_with_hooks(self, hooks_of(self), args, kwargs)
+            if self._hooks is None:
+                return self.forward(*args, **kwargs)
+            return call_with_hooks(self, self._hooks, args, kwargs)
         except (RuntimeError, TypeError, ValueError, IndexError, AssertionError) as error:
-            name_layer(error, self)
+            _name_layer(error, self)
             raise
         finally:
-            state.scope, state.line = outer, line
+            state.scope = outer
 
     # ------------------------------------------------------------ attributes
 
     def __setattr__(self, name: str, value: Any) -> None:
         registers = self.__dict__
+        kind = _register_for(value)
+        register = kind or self._register_of(name)
+        if register is None:
+            object.__setattr__(self, name, value)
+            return
         if "_parameters" not in registers:
-            if isinstance(value, Parameter | Buffer | Module):
-                raise AttributeError(
-                    f"cannot assign module before Module.__init__() call: begin your __init__ with "
-                    f"super().__init__(), then assign {name}"
-                )
-            object.__setattr__(self, name, value)
-        elif isinstance(value, Parameter):
-            self._forget(name, but_in="_parameters")
-            registers["_parameters"][name] = as_registered(self, "_parameters", name, value)
-        elif isinstance(value, Module):
-            self._forget(name, but_in="_modules")
-            registers["_modules"][name] = as_registered(self, "_modules", name, value)
-        elif isinstance(value, Buffer):
-            self.register_buffer(name, value, value.persistent)
-        elif name in registers["_parameters"]:
-            _refuse_unless_none(f"parameter '{name}' (torch.nn.Parameter", value)
-            registers["_parameters"][name] = None
-        elif name in registers["_modules"]:
-            _refuse_unless_none(f"child module '{name}' (torch.nn.Module", value)
-            registers["_modules"][name] = as_registered(self, "_modules", name, None)
-        elif name in registers["_buffers"]:
-            if not isinstance(value, Tensor):
-                _refuse_unless_none(f"buffer '{name}' (torch.nn.Buffer, torch.Tensor", value)
-            registers["_buffers"][name] = as_registered(self, "_buffers", name, value)
-        else:
-            if isinstance(value, Tensor):
-                let_compute(self)
-            object.__setattr__(self, name, value)
+            raise AttributeError(
+                f"cannot assign module before Module.__init__() call: begin your __init__ with "
+                f"super().__init__(), then assign {name}"
+            )
+        is_new_buffer = register == "_buffers" and isinstance(value, Tensor)
+        if kind is None and value is not None and not is_new_buffer:
+            place = _KINDS[register].format(name)
+            raise TypeError(f"cannot assign '{type(value).__name__}' as {place}")
+        self._forget(name, but_in=register)
+        registers[register][name] = value
+        if isinstance(value, Buffer) and not value.persistent:
+            self._unsaved_buffers.add(name)
 
     def __getattr__(self, name: str) -> Any:
-        own = self.__dict__
-        if "_modules" in own:
-            for register in _REGISTERS:
-                if name in own[register]:
-                    return own[register][name]
-        raise AttributeError(missing.of_module(self, name), name=name)
+        plain = self.__dict__
+        for register in REGISTERS:
+            if register in plain and name in plain[register]:
+                return plain[register][name]
+        raise AttributeError(_no_attribute(self, name), name=name, obj=self)
 
     def __delattr__(self, name: str) -> None:
-        if any(name in self.__dict__.get(register, {}) for register in _REGISTERS):
+        if self._register_of(name):
             self._forget(name)
         else:
             object.__delattr__(self, name)
 
     def __dir__(self) -> list[str]:
-        registered = [name for register in _REGISTERS for name in self.__dict__.get(register, {})]
+        registered = [name for register in REGISTERS for name in self.__dict__.get(register, {})]
         return sorted({*super().__dir__(), *registered})
 
+    def _register_of(self, name: str) -> str | None:
+        """The register that has an entry ``name``."""
+        plain = self.__dict__
+        return next((each for each in REGISTERS if name in plain.get(each, ())), None)
+
     def _forget(self, name: str, but_in: str = "") -> None:
-        """Make room for another kind of thing under this name; in its own register it keeps its place."""
+        """Make room for another kind of value under this name; in its register it keeps its place."""
         self.__dict__.pop(name, None)
-        for register in _REGISTERS:
+        for register in REGISTERS:
             if register != but_in:
                 self.__dict__[register].pop(name, None)
         self._unsaved_buffers.discard(name)
@@ -186,11 +146,9 @@ class Module(Hookable, Convertible):
     def _check_name(self, name: str, kind: str, register: dict[str, Any]) -> None:
         if not isinstance(name, str):
             raise TypeError(f"{kind} name should be a string. Got {type(name).__name__}")
-        if "." in name:
-            raise KeyError(f'{kind} name can\'t contain ".", got: {name}')
-        if name == "":
-            raise KeyError(f'{kind} name can\'t be empty string ""')
-        if hasattr(self, name) and name not in register:
+        if "." in name or not name:
+            raise KeyError(f'{kind} name can\'t contain "." or be empty, got: {name!r}')
+        if name not in register and hasattr(self, name):
             raise KeyError(f"attribute '{name}' already exists")
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
@@ -198,16 +156,10 @@ class Module(Hookable, Convertible):
         self._check_name(name, "parameter", self._parameters)
         if param is not None and not isinstance(param, Parameter):
             raise TypeError(
-                f"cannot assign '{type(param).__name__}' object to parameter '{name}' "
-                "(torch.nn.Parameter or None required)"
+                f"cannot assign '{type(param).__name__}' as {_KINDS['_parameters'].format(name)}: "
+                "put nn.Parameter(...) around it"
             )
-        if param is not None and param._node is not None:
-            raise ValueError(
-                f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created "
-                "explicitly. "
-                "To express it as a function of another Tensor, compute the value in the forward() method."
-            )
-        self._parameters[name] = None if param is None else as_registered(self, "_parameters", name, param)
+        self._parameters[name] = param
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Add a tensor that belongs to the module's state but is not trained.
@@ -216,11 +168,8 @@ class Module(Hookable, Convertible):
         """
         self._check_name(name, "buffer", self._buffers)
         if tensor is not None and not isinstance(tensor, Tensor):
-            raise TypeError(
-                f"cannot assign '{type(tensor).__name__}' object to buffer '{name}' (torch Tensor or None "
-                "required)"
-            )
-        self._buffers[name] = as_registered(self, "_buffers", name, tensor)
+            raise TypeError(f"cannot assign '{type(tensor).__name__}' as {_KINDS['_buffers'].format(name)}")
+        self._buffers[name] = tensor
         if persistent:
             self._unsaved_buffers.discard(name)
         else:
@@ -229,9 +178,9 @@ class Module(Hookable, Convertible):
     def add_module(self, name: str, module: Module | None) -> None:
         """Add a module under ``name``."""
         if module is not None and not isinstance(module, Module):
-            raise TypeError(missing.not_a_module(module))
+            raise TypeError(_not_a_module(module))
         self._check_name(name, "module", self._modules)
-        self._modules[name] = as_registered(self, "_modules", name, module)
+        self._modules[name] = module
 
     register_module = add_module
 
@@ -239,35 +188,11 @@ class Module(Hookable, Convertible):
         """The module at a path such as ``"encoder.0"``; ``""`` is the module itself."""
         module = self
         for name in target.split(".") if target else ():
-            found = module._modules.get(name) or getattr(module, name, None)
-            if found is None:
-                raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
+            found = getattr(module, name, None)
             if not isinstance(found, Module):
-                raise AttributeError(f"`{name}` is not an nn.Module")
+                raise AttributeError(f"{type(module).__name__} has no module `{name}`, in the path {target!r}")
             module = found
         return module
-
-    def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
-        """Put ``module`` at a path such as ``"encoder.0"``; ``strict`` insists that there is one already.
-
-        Raises
-        ------
-        ValueError
-            If the path is empty, or ``module`` is no module.
-        AttributeError
-            If the path leads nowhere.
-        """
-        if target == "":
-            raise ValueError("Cannot set the submodule without a target name!")
-        if not isinstance(module, Module):
-            raise ValueError("`module` is not an nn.Module, found " + str(type(module)))
-        path, _, name = target.rpartition(".")
-        around = self.get_submodule(path)
-        if strict and not hasattr(around, name):
-            raise AttributeError(f"{type(around).__name__} has no attribute `{name}`")
-        if hasattr(around, name) and not isinstance(getattr(around, name), Module):
-            raise AttributeError(f"`{name}` is not an nn.Module")
-        setattr(around, name, module)
 
     def get_parameter(self, target: str) -> Parameter:
         """The parameter at a path such as ``"encoder.0.weight"``."""
@@ -275,14 +200,6 @@ class Module(Hookable, Convertible):
         module = self.get_submodule(path)
         if not isinstance(found := getattr(module, name, None), Parameter):
             raise AttributeError(f"{type(module).__name__} has no parameter `{name}`")
-        return found
-
-    def get_buffer(self, target: str) -> Tensor:
-        """The buffer at a path such as ``"encoder.0.mean"``."""
-        path, _, name = target.rpartition(".")
-        module = self.get_submodule(path)
-        if (found := module._buffers.get(name)) is None:
-            raise AttributeError(f"{type(module).__name__} has no buffer `{name}`")
         return found
 
     # ------------------------------------------------------------ walks over the model
@@ -302,9 +219,9 @@ class Module(Hookable, Convertible):
                 path = f"{prefix}.{name}" if prefix else name
                 yield from child.named_modules(memo, path, remove_duplicate)
 
-    def modules(self, remove_duplicate: bool = True) -> Iterator[Module]:
+    def modules(self) -> Iterator[Module]:
         """This module and all inside it; one that is shared comes once."""
-        for _, module in self.named_modules(remove_duplicate=remove_duplicate):
+        for _, module in self.named_modules():
             yield module
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
@@ -370,8 +287,9 @@ class Module(Hookable, Convertible):
         """Set this module and all inside it to train; ``train(False)`` is :meth:`eval`."""
         if not isinstance(mode, bool):
             raise ValueError("training mode is expected to be boolean")
-        for module in self.modules():
-            module.training = mode
+        self.training = mode
+        for child in self.children():
+            child.train(mode)
         return self
 
     def eval(self: Self) -> Self:
@@ -390,11 +308,67 @@ class Module(Hookable, Convertible):
             if parameter.grad is not None:
                 parameter.grad = None if set_to_none else parameter.grad.detach() * 0
 
-    def compile(self, *args: Any, **kwargs: Any) -> None:
-        """Do nothing, and say so once: see :func:`torch.compile`."""
-        from autokit.func.compiling import compile
+    # ------------------------------------------------------------ devices and dtypes
 
-        compile(self, *args, **kwargs)
+    def to(self: Self, *args: Any, **kwargs: Any) -> Self:
+        """Move and convert all parameters and buffers, in place: ``to(device)``, ``to(dtype)``, or both.
+
+        A dtype changes floating point tensors only.
+        """
+        device, kind = kwargs.pop("device", None), kwargs.pop("dtype", None)
+        kwargs.pop("non_blocking", None)
+        if kwargs:
+            raise TypeError(f"to() got an unexpected keyword argument '{next(iter(kwargs))}'")
+        for argument in args:
+            if isinstance(argument, dtype | type):
+                kind = argument
+            elif isinstance(argument, Tensor):
+                device, kind = argument.device, argument.dtype
+            elif argument is not None and not isinstance(argument, bool):  # a bool is non_blocking
+                device = argument
+        kind = None if kind is None else as_dtype(kind)
+        if kind is not None and not kind.is_floating_point:
+            raise TypeError(f"nn.Module.to only accepts floating point dtypes, but got desired dtype={kind}")
+
+        def convert(tensor: Tensor) -> Tensor:
+            return tensor.to(device=device, dtype=kind if tensor.dtype.is_floating_point else None)
+
+        return self._convert(convert)
+
+    def _convert(self: Self, convert: Callable[[Tensor], Tensor]) -> Self:
+        """Put every parameter and buffer in another form, keeping the parameters that optimizers hold."""
+        with no_grad():
+            for parameter in self.parameters():
+                parameter.data = convert(parameter.data)
+                if parameter.grad is not None:
+                    parameter.grad = convert(parameter.grad)
+            for module in self.modules():
+                for name, buffer in module._buffers.items():
+                    if hasattr(buffer, "materialize"):  # a lazy layer's, which stays one
+                        buffer.data = convert(buffer.data)
+                    elif buffer is not None:
+                        module._buffers[name] = convert(buffer)
+        return self
+
+    def float(self: Self) -> Self:
+        """All floating point parameters and buffers as float32."""
+        return self.to(BY_NAME["float32"])
+
+    def double(self: Self) -> Self:
+        """All floating point parameters and buffers as float64."""
+        return self.to(BY_NAME["float64"])
+
+    def half(self: Self) -> Self:
+        """All floating point parameters and buffers as float16."""
+        return self.to(BY_NAME["float16"])
+
+    def cpu(self: Self) -> Self:
+        """All parameters and buffers in main memory."""
+        return self.to("cpu")
+
+    def cuda(self: Self, device: Any = None) -> Self:
+        """All parameters and buffers on a GPU."""
+        return self.to("cuda" if device is None else device)
 
     # ------------------------------------------------------------ saving and loading
 
@@ -405,7 +379,7 @@ class Module(Hookable, Convertible):
 
         ``keep_vars`` gives the parameters themselves, not detached.
         """
-        return save_state(self, destination, prefix, keep_vars)
+        return save_state(self, OrderedDict() if destination is None else destination, prefix, keep_vars)
 
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
@@ -419,7 +393,7 @@ class Module(Hookable, Convertible):
         strict : bool
             Insist on the very same paths; else what is missing stays as it was.
         assign : bool
-            Take the tensors themselves in place of copying their values.
+            Hold the tensors themselves in place of copying their values.
 
         Returns
         -------
@@ -433,20 +407,6 @@ class Module(Hookable, Convertible):
         """
         return load_state(self, state_dict, strict, assign)
 
-    def get_extra_state(self) -> Any:
-        """What else belongs into the state; subclasses define it, together with :meth:`set_extra_state`."""
-        raise RuntimeError(
-            "Reached a code path in Module.get_extra_state() that should never be called. A module that has "
-            "more to save than parameters and buffers defines this method and set_extra_state()."
-        )
-
-    def set_extra_state(self, state: Any) -> None:
-        """Take over what :meth:`get_extra_state` gave."""
-        raise RuntimeError(
-            "Reached a code path in Module.set_extra_state() that should never be called. A module that "
-            "defines get_extra_state() defines this method too."
-        )
-
     # ------------------------------------------------------------ as text
 
     def extra_repr(self) -> str:
@@ -457,31 +417,83 @@ class Module(Hookable, Convertible):
         return type(self).__name__
 
     def __repr__(self) -> str:
-        return self._text(self.extra_repr())
-
-    def _text(self, extra: str) -> str:
-        children = self._children_text()
+        extra, children = self.extra_repr(), self._children_text()
         if not children and "\n" not in extra:
             return f"{self._get_name()}({extra})"
         lines = [*extra.split("\n"), *children] if extra else children
         return f"{self._get_name()}(\n" + "".join(f"  {line}\n" for line in lines) + ")"
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        from autokit.draw.table import table_bundle
-        from autokit.graphs.tables import module_table
-
-        return table_bundle(module_table(self), repr(self))
-
     def _children_text(self) -> list[str]:
         return [f"({name}): {indented(child)}" for name, child in self._modules.items()]
-
-
-def _refuse_unless_none(place: str, value: Any) -> None:
-    if value is not None:
-        kind = f"torch.{type(value).__name__}" if isinstance(value, Tensor) else type(value).__name__
-        raise TypeError(f"cannot assign '{kind}' as {place} or None expected)")
 
 
 def indented(module: Module | None) -> str:
     """The text of a module inside another: its later lines move to the right."""
     return repr(module).replace("\n", "\n  ")
+
+
+def _register_for(value: Any) -> str | None:
+    """The register that a value of this kind belongs to."""
+    if isinstance(value, Parameter):
+        return "_parameters"
+    if isinstance(value, Module):
+        return "_modules"
+    return "_buffers" if isinstance(value, Buffer) else None
+
+
+# ---------------------------------------------------------------- errors that teach
+
+
+def _no_attribute(module: Module, name: str) -> str:
+    said = f"'{type(module).__name__}' object has no attribute '{name}'"
+    if name.startswith("_"):
+        return said
+    if "_modules" not in vars(module):
+        return f"{said}: call super().__init__() first"
+    if name in ("device", "dtype"):
+        return f"{said}: its tensors have one each, as next(model.parameters()).{name}"
+    if name in pytorch_names().get("torch.nn.Module", ()):
+        return f"{said}: PyTorch's modules have it, autokit's do not"
+    if hasattr(Tensor, name):
+        kind = type(module).__name__
+        return f"{said}: tensors have it; {kind}(...) makes a layer, which gives one when it is called"
+    return said + near(name, dir(module))
+
+
+def _not_a_module(value: Any) -> str:
+    name = getattr(value, "__name__", type(value).__name__)
+    said = f"{name} is not a Module subclass"
+    if isinstance(value, type):
+        return f"{said}: it is a class, and {name}() makes a layer of it"
+    if isinstance(value, list | tuple):
+        return f"{said}: give the modules one by one, as in nn.Sequential(*layers)"
+    return f"{said}: a function is no layer; use nn.ReLU() for relu" if callable(value) else said
+
+
+def _name_layer(error: Exception, module: Module) -> None:
+    """Add to ``error`` which layer of the model it comes from, if that is one of autokit's.
+
+    An error in a learner's ``forward`` needs no such help, and the innermost
+    layer alone says where.
+    """
+    home = str(type(module).forward.__module__)
+    if not home.startswith("autokit.nn.") or home == "autokit.nn.container" or hasattr(error, "layer"):
+        return
+    if len(error.args) == 1 and isinstance(error.args[0], str):
+        path = _path_in_model()
+        error.args = (f"{error.args[0]} [in {path + ': ' if path else ''}{module}]",)
+        error.layer = path  # type: ignore[attr-defined]
+
+
+def _path_in_model() -> str:
+    """Where in the outermost module the module stands whose ``forward`` is running, as ``"encoder.0"``."""
+    running, scope = [], state.scope
+    while scope is not None:
+        scope, module = scope
+        running.append(module())
+    path = ""
+    while len(running) > 1:
+        outer, inner = running.pop(), running[-1]
+        step = next((name for name, module in outer.named_modules() if module is inner), type(inner).__name__)
+        path = f"{path}.{step}" if path else step
+    return path

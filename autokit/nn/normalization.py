@@ -6,15 +6,27 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-import numpy as np
-
-from autokit import dtypes
-from autokit.devices import computing_on, get_default_device, module_for
-from autokit.nn import functional, init
-from autokit.nn.layer import FunctionLayer, require_whole, unset
+from autokit.base.dtypes import BY_NAME
+from autokit.engine.tensor import Tensor
+from autokit.nn import functional as F
+from autokit.nn import init
+from autokit.nn.layer import FunctionLayer, empty_parameter
 from autokit.nn.module import Module
 from autokit.nn.parameter import Parameter
-from autokit.tensor import Tensor, new_tensor
+from autokit.ops.create import ones, zeros
+
+__all__ = [
+    "BatchNorm1d",
+    "BatchNorm2d",
+    "BatchNorm3d",
+    "GroupNorm",
+    "InstanceNorm1d",
+    "InstanceNorm2d",
+    "InstanceNorm3d",
+    "LayerNorm",
+    "LocalResponseNorm",
+    "RMSNorm",
+]
 
 
 class _Scaled(Module):
@@ -24,8 +36,10 @@ class _Scaled(Module):
     bias: Parameter | None
 
     def _add_scale(self, shape: tuple[int, ...], scale: bool, shift: bool, device: Any, dtype: Any) -> None:
-        self.register_parameter("weight", unset(shape, device, dtype) if scale else None)
-        self.register_parameter("bias", unset(shape, device, dtype) if scale and shift else None)
+        for name, wanted in (("weight", scale), ("bias", scale and shift)):
+            parameter = empty_parameter(*shape, device=device, dtype=dtype) if wanted else None
+            self.register_parameter(name, parameter)
+        self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Set scales to 1 and shifts to 0."""
@@ -43,9 +57,6 @@ class _OfChannels(_Scaled):
     dims : tuple of int
         How many dimensions the input may have.
     """
-
-    _version = 2  # since it counts batches
-    _saved_since: ClassVar[dict[str, int]] = {"num_batches_tracked": 2}
 
     dims: ClassVar[tuple[int, ...]]
     running_mean: Tensor | None
@@ -70,32 +81,23 @@ class _OfChannels(_Scaled):
         self.momentum = momentum
         self.affine = affine
         self.track_running_stats = track_running_stats
+        self._add_statistics(device, dtype)
         self._add_scale((num_features,), affine, bias, device, dtype)
-        self._add_statistics((num_features,), device, dtype)
-        self.reset_parameters()
 
-    def _add_statistics(self, shape: tuple[int, ...], device: Any, dtype: Any) -> None:
-        where = get_default_device() if device is None else device
-        kind = (dtypes.as_dtype(dtype) if dtype is not None else dtypes.get_default_dtype()).numpy
-        kinds = {
-            "running_mean": (shape, kind),
-            "running_var": (shape, kind),
-            "num_batches_tracked": ((), np.int64),
-        }
+    def _add_statistics(self, device: Any, dtype: Any) -> None:
+        place: dict[str, Any] = {"device": device, "dtype": dtype}
+        mean = var = seen = None
         if self.track_running_stats:
-            require_whole(shape)
-        for name, (of, numbers) in kinds.items():
-            if not self.track_running_stats:
-                self.register_buffer(name, None)
-                continue
-            with computing_on(where):
-                self.register_buffer(name, new_tensor(module_for(where).zeros(of, numbers)))
+            mean, var = zeros(self.num_features, **place), ones(self.num_features, **place)
+            seen = zeros((), device=device, dtype=BY_NAME["int64"])
+        self.register_buffer("running_mean", mean)
+        self.register_buffer("running_var", var)
+        self.register_buffer("num_batches_tracked", seen)
 
     def reset_running_stats(self) -> None:
         """Forget the batches: mean 0, variance 1."""
-        buffers = self._buffers
-        if self.track_running_stats and buffers["running_mean"] is not None:
-            self.running_mean.zero_()  # type: ignore[union-attr]
+        if self.running_mean is not None:
+            self.running_mean.zero_()
             self.running_var.fill_(1)  # type: ignore[union-attr]
             self.num_batches_tracked.zero_()  # type: ignore[union-attr]
 
@@ -119,22 +121,18 @@ class _OfChannels(_Scaled):
 
 class _BatchNorm(_OfChannels):
     def forward(self, input: Tensor) -> Tensor:
-        """Normalize ``input``; in training by its own mean and variance, which the running ones take in."""
+        """Normalize ``input``; in training by its mean and variance, which the running ones take in."""
         self._check_dimensions(input)
-        buffers, parameters = self._buffers, self._parameters
-        mean, var, seen = buffers["running_mean"], buffers["running_var"], buffers["num_batches_tracked"]
-        training = self.training
+        mean, var, seen = self.running_mean, self.running_var, self.num_batches_tracked
         momentum = 0.0 if self.momentum is None else self.momentum
-        if training and self.track_running_stats and seen is not None:
+        if self.training and not self.track_running_stats:
+            mean = var = None
+        elif self.training and seen is not None:
             seen.add_(1)
             if self.momentum is None:  # the mean over all batches so far
                 momentum = 1.0 / float(seen)
-        if training and not self.track_running_stats:
-            mean = var = None
-        by_batch = training or (mean is None and var is None)
-        return functional.batch_norm(
-            input, mean, var, parameters["weight"], parameters["bias"], by_batch, momentum, self.eps
-        )
+        by_batch = self.training or (mean is None and var is None)
+        return F.batch_norm(input, mean, var, self.weight, self.bias, by_batch, momentum, self.eps)
 
 
 class BatchNorm1d(_BatchNorm):
@@ -216,30 +214,25 @@ class _InstanceNorm(_OfChannels):
     def forward(self, input: Tensor) -> Tensor:
         """Normalize each channel of each sample by itself."""
         self._check_dimensions(input)
-        alone = input.dim() == self.dims[0]
-        place = 0 if alone else 1
-        if input.size(place) != self.num_features:
+        single = input.dim() == self.dims[0]
+        channels = input.size(0 if single else 1)
+        if channels != self.num_features:
+            said = f"expected an input of {self.num_features} channels, as num_features says, but got {channels}"
             if self.affine:
-                raise ValueError(
-                    f"expected input's size at dim={place} to match num_features ({self.num_features}), but "
-                    f"got: {input.size(place)}."
-                )
-            warnings.warn(
-                f"input's size at dim={place} does not match num_features. You can silence this warning by "
-                "not passing in num_features, which is not used because affine=False",
-                stacklevel=3,
-            )
-        out = functional.instance_norm(
-            input.unsqueeze(0) if alone else input,
+                raise ValueError(said)
+            warnings.warn(said, stacklevel=3)
+        by_sample = self.training or not self.track_running_stats
+        out = F.instance_norm(
+            input.unsqueeze(0) if single else input,
             self.running_mean,
             self.running_var,
             self.weight,
             self.bias,
-            self.training or not self.track_running_stats,
-            self.momentum if self.momentum is not None else 0.0,
+            by_sample,
+            0.0 if self.momentum is None else self.momentum,
             self.eps,
         )
-        return out.squeeze(0) if alone else out
+        return out.squeeze(0) if single else out
 
 
 class InstanceNorm1d(_InstanceNorm):
@@ -303,11 +296,10 @@ class GroupNorm(_Scaled):
         self.eps = eps
         self.affine = affine
         self._add_scale((num_channels,), affine, bias, device, dtype)
-        self.reset_parameters()
 
     def forward(self, input: Tensor) -> Tensor:
         """Normalize ``input``."""
-        return functional.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
+        return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
         """The settings, for the printed module."""
@@ -317,22 +309,7 @@ class GroupNorm(_Scaled):
         )
 
 
-class _OfLastDimensions(_Scaled):
-    def _set(
-        self, shape: int | Sequence[int], eps: Any, affine: bool, bias: bool, device: Any, dtype: Any
-    ) -> None:
-        self.normalized_shape = (shape,) if isinstance(shape, int) else tuple(shape)
-        self.eps = eps
-        self.elementwise_affine = affine
-        self._add_scale(self.normalized_shape, affine, bias, device, dtype)
-        self.reset_parameters()
-
-    def extra_repr(self) -> str:
-        """The settings, for the printed module."""
-        return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
-
-
-class LayerNorm(_OfLastDimensions):
+class LayerNorm(_Scaled):
     """Normalize each sample over its last dimensions, then scale and shift each place.
 
     Parameters
@@ -368,27 +345,32 @@ class LayerNorm(_OfLastDimensions):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        self._set(normalized_shape, eps, elementwise_affine, bias, device, dtype)
+        self.normalized_shape = _as_shape(normalized_shape)
+        self.eps = eps
+        self.elementwise_affine = elementwise_affine
+        self._add_scale(self.normalized_shape, elementwise_affine, bias, device, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
         """Normalize ``input``."""
-        parameters = self._parameters
-        return functional.layer_norm(
-            input, self.normalized_shape, parameters["weight"], parameters["bias"], self.eps
-        )
+        return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
         """The settings, for the printed module."""
-        return f"{super().extra_repr()}, bias={self.bias is not None}"
+        return (
+            f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}, "
+            f"bias={self.bias is not None}"
+        )
 
 
-class RMSNorm(_OfLastDimensions):
+class RMSNorm(Module):
     """Divide each sample by the root of its mean square over the last dimensions, then scale each place.
 
     References
     ----------
     B. Zhang and R. Sennrich, "Root Mean Square Layer Normalization", NeurIPS 2019.
     """
+
+    weight: Parameter | None
 
     def __init__(
         self,
@@ -399,8 +381,12 @@ class RMSNorm(_OfLastDimensions):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        self._set(normalized_shape, eps, elementwise_affine, False, device, dtype)
-        del self.bias
+        self.normalized_shape = shape = _as_shape(normalized_shape)
+        self.eps = eps
+        self.elementwise_affine = elementwise_affine
+        scale = empty_parameter(*shape, device=device, dtype=dtype) if elementwise_affine else None
+        self.register_parameter("weight", scale)
+        self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Set scales to 1."""
@@ -409,7 +395,15 @@ class RMSNorm(_OfLastDimensions):
 
     def forward(self, input: Tensor) -> Tensor:
         """Normalize ``input``."""
-        return functional.rms_norm(input, self.normalized_shape, self._parameters["weight"], self.eps)
+        return F.rms_norm(input, self.normalized_shape, self.weight, self.eps)
+
+    def extra_repr(self) -> str:
+        """The settings, for the printed module."""
+        return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+
+
+def _as_shape(normalized_shape: int | Sequence[int]) -> tuple[int, ...]:
+    return (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
 
 
 class LocalResponseNorm(FunctionLayer):
@@ -421,11 +415,9 @@ class LocalResponseNorm(FunctionLayer):
     Deep Convolutional Neural Networks", NeurIPS 2012.
     """
 
-    function = staticmethod(functional.local_response_norm)
-
-    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
-        super().__init__(size=size, alpha=alpha, beta=beta, k=k)
-
-    def extra_repr(self) -> str:
-        """The settings, for the printed module."""
-        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
+    function = staticmethod(F.local_response_norm)
+    text = "{size}, alpha={alpha}, beta={beta}, k={k}"
+    size: int
+    alpha: float = 1e-4
+    beta: float = 0.75
+    k: float = 1.0

@@ -2,46 +2,67 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from autokit.engine.tensor import Tensor
+from autokit.nn import functional as F
+from autokit.nn.layer import FunctionLayer, Size, per_dimension
 
-from autokit.nn import functional
-from autokit.nn.layer import per_dimension
-from autokit.nn.module import Module
-from autokit.tensor import Tensor
+__all__ = [
+    "CircularPad1d",
+    "CircularPad2d",
+    "CircularPad3d",
+    "ConstantPad1d",
+    "ConstantPad2d",
+    "ConstantPad3d",
+    "ReflectionPad1d",
+    "ReflectionPad2d",
+    "ReflectionPad3d",
+    "ReplicationPad1d",
+    "ReplicationPad2d",
+    "ReplicationPad3d",
+    "ZeroPad1d",
+    "ZeroPad2d",
+    "ZeroPad3d",
+]
 
 
-class _Pad(Module):
-    """Add elements around the last ``ndim`` dimensions."""
+class _Pad(FunctionLayer):
+    """Add elements around the last ``ndim`` dimensions: ``padding`` on all sides, or (left, right, top, …)."""
 
-    ndim: ClassVar[int]
-    mode: ClassVar[str]
-    value: float | None = None
+    ndim = 1
+    mode = "constant"
+    text = "{padding}"
+    padding: Size
 
-    def __init__(self, padding: int | tuple[int, ...]) -> None:
-        super().__init__()
-        self.padding = per_dimension(padding, 2 * self.ndim)
+    def check(self) -> None:
+        """Let one number stand for all sides."""
+        self.padding = per_dimension(self.padding, 2 * self.ndim)
 
     def forward(self, input: Tensor) -> Tensor:
         """``input`` with more elements around it."""
-        return functional.pad(input, self.padding, self.mode, self.value)
+        return F.pad(input, self.padding, self.mode, getattr(self, "value", None))
 
-    def extra_repr(self) -> str:
-        """The setting, for the printed module."""
-        return f"{self.padding}"
+
+class ZeroPad1d(_Pad):
+    """Add zeros at the ends of signals: ``padding`` at both, or (left, right)."""
+
+
+class ZeroPad2d(_Pad):
+    """Add zeros around images: ``padding`` on all sides, or (left, right, top, bottom)."""
+
+    ndim = 2
+
+
+class ZeroPad3d(_Pad):
+    """Add zeros around volumes: ``padding`` on all sides, or (left, right, top, bottom, front, back)."""
+
+    ndim = 3
 
 
 class ConstantPad1d(_Pad):
     """Add ``value`` at the ends of (N, C, L) or (C, L): ``padding`` at both, or (left, right)."""
 
-    ndim, mode = 1, "constant"
-
-    def __init__(self, padding: int | tuple[int, ...], value: float) -> None:
-        super().__init__(padding)
-        self.value = value
-
-    def extra_repr(self) -> str:
-        """The settings, for the printed module."""
-        return f"padding={self.padding}, value={self.value}"
+    text = "padding={padding}, value={value}"
+    value: float
 
 
 class ConstantPad2d(ConstantPad1d):
@@ -62,76 +83,55 @@ class ConstantPad3d(ConstantPad1d):
     ndim = 3
 
 
-class ZeroPad1d(ConstantPad1d):
-    """Add zeros at the ends of signals: ``padding`` at both, or (left, right)."""
-
-    def __init__(self, padding: int | tuple[int, ...]) -> None:
-        super().__init__(padding, 0.0)
-
-    extra_repr = _Pad.extra_repr
-
-
-class ZeroPad2d(ZeroPad1d):
-    """Add zeros around images: ``padding`` on all sides, or (left, right, top, bottom)."""
-
-    ndim = 2
-
-
-class ZeroPad3d(ZeroPad1d):
-    """Add zeros around volumes: ``padding`` on all sides, or (left, right, top, bottom, front, back)."""
-
-    ndim = 3
-
-
 class ReflectionPad1d(_Pad):
     """Add what stands before the edge of a signal, mirrored; the edge itself is not repeated."""
 
-    ndim, mode = 1, "reflect"
+    mode = "reflect"
 
 
-class ReflectionPad2d(ReflectionPad1d):
+class ReflectionPad2d(_Pad):
     """Add what stands before the edges of an image, mirrored; the edges themselves are not repeated."""
 
-    ndim = 2
+    ndim, mode = 2, "reflect"
 
 
-class ReflectionPad3d(ReflectionPad1d):
+class ReflectionPad3d(_Pad):
     """Add what stands before the edges of a volume, mirrored; the edges themselves are not repeated."""
 
-    ndim = 3
+    ndim, mode = 3, "reflect"
 
 
 class ReplicationPad1d(_Pad):
     """Repeat the elements at the ends of a signal."""
 
-    ndim, mode = 1, "replicate"
+    mode = "replicate"
 
 
-class ReplicationPad2d(ReplicationPad1d):
+class ReplicationPad2d(_Pad):
     """Repeat the elements at the edges of an image."""
 
-    ndim = 2
+    ndim, mode = 2, "replicate"
 
 
-class ReplicationPad3d(ReplicationPad1d):
+class ReplicationPad3d(_Pad):
     """Repeat the elements at the edges of a volume."""
 
-    ndim = 3
+    ndim, mode = 3, "replicate"
 
 
 class CircularPad1d(_Pad):
-    """Add before a signal its own end, and after it its beginning, as if it went round."""
+    """Add before a signal its end, and after it its beginning, as if it went round."""
 
-    ndim, mode = 1, "circular"
+    mode = "circular"
 
 
-class CircularPad2d(CircularPad1d):
+class CircularPad2d(_Pad):
     """Let an image go round at its edges."""
 
-    ndim = 2
+    ndim, mode = 2, "circular"
 
 
-class CircularPad3d(CircularPad1d):
+class CircularPad3d(_Pad):
     """Let a volume go round at its edges."""
 
-    ndim = 3
+    ndim, mode = 3, "circular"

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from autokit import dtypes, missing
-from autokit.ops.recording import storage_of
-from autokit.tensor import Tensor
+from autokit.base.dtypes import get_default_dtype
+from autokit.base.missing import absent
+from autokit.engine.tensor import Tensor
+
+__getattr__ = absent("torch.nn.parameter")
 
 
 class Parameter(Tensor):
@@ -37,9 +38,9 @@ class Parameter(Tensor):
         self.requires_grad = requires_grad
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
-        same = super().__deepcopy__(memo)
-        same._grad = None  # a copied model begins anew, as in PyTorch
-        return same  # type: ignore[return-value]
+        copy = super().__deepcopy__(memo)
+        copy._grad = None  # a copied model begins without gradients
+        return copy
 
     def __repr__(self) -> str:
         return f"Parameter containing:\n{super().__repr__()}"
@@ -51,31 +52,23 @@ class Buffer(Tensor):
     ``persistent=False`` leaves it out of the module's ``state_dict``.
     """
 
-    __slots__ = ()
+    __slots__ = ("persistent",)
 
     def __init__(self, data: Tensor | None = None, *, persistent: bool = True) -> None:
         _share(self, data)
         self.persistent = persistent
 
-    persistent: bool
-
-
-def __getattr__(name: str) -> Any:
-    if name in ("UninitializedBuffer", "UninitializedParameter", "is_lazy"):  # which need these here
-        return getattr(import_module("autokit.nn.lazy"), name)
-    raise missing.error("torch.nn.parameter", name)
-
 
 def _share(tensor: Tensor, data: Any) -> None:
     """Make ``tensor`` a leaf that holds the memory of ``data``."""
-    if data is not None and not isinstance(data, Tensor):
-        raise AttributeError(
-            f"'{type(data).__name__}' object has no attribute 'detach': {type(tensor).__name__} is made from "
-            "a tensor; put torch.tensor(...) around it"
+    if data is None:
+        array, storage = np.empty(0, get_default_dtype().numpy), None
+    elif isinstance(data, Tensor):
+        array, storage = data.array, data._storage
+    else:
+        raise TypeError(
+            f"{type(tensor).__name__} takes a tensor, not {type(data).__name__}: put torch.tensor(...) around it"
         )
+    tensor.array, tensor._storage = array, storage
     tensor._node = tensor._grad = None
     tensor._requires_grad = False
-    if data is None:
-        tensor.array, tensor._storage = np.empty(0, dtypes.get_default_dtype().numpy), None
-    else:
-        tensor.array, tensor._storage = data.array, storage_of(data)

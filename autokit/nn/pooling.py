@@ -5,41 +5,55 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from autokit.nn import functional
-from autokit.nn.layer import FunctionLayer, per_dimension
-from autokit.tensor import Tensor
+from autokit.engine.tensor import Tensor
+from autokit.nn import functional as F
+from autokit.nn.layer import FunctionLayer, Size, per_dimension
 
-Size = int | tuple[int, ...]
+__all__ = [
+    "AdaptiveAvgPool1d",
+    "AdaptiveAvgPool2d",
+    "AdaptiveAvgPool3d",
+    "AdaptiveMaxPool1d",
+    "AdaptiveMaxPool2d",
+    "AdaptiveMaxPool3d",
+    "AvgPool1d",
+    "AvgPool2d",
+    "AvgPool3d",
+    "LPPool1d",
+    "LPPool2d",
+    "LPPool3d",
+    "MaxPool1d",
+    "MaxPool2d",
+    "MaxPool3d",
+    "MaxUnpool1d",
+    "MaxUnpool2d",
+    "MaxUnpool3d",
+]
 
 # ---------------------------------------------------------------- the largest element
 
 
 class _MaxPool(FunctionLayer):
-    shown = ("kernel_size", "stride", "padding", "dilation", "ceil_mode")
+    text = (
+        "kernel_size={kernel_size}, stride={stride}, padding={padding}, dilation={dilation}, "
+        "ceil_mode={ceil_mode}"
+    )
+    kernel_size: Size
+    stride: Size | None = None
+    padding: Size = 0
+    dilation: Size = 1
+    return_indices: bool = False
+    ceil_mode: bool = False
 
-    def __init__(
-        self,
-        kernel_size: Size,
-        stride: Size | None = None,
-        padding: Size = 0,
-        dilation: Size = 1,
-        return_indices: bool = False,
-        ceil_mode: bool = False,
-    ) -> None:
-        super().__init__(
-            kernel_size=kernel_size,
-            stride=kernel_size if stride is None else stride,
-            padding=padding,
-            dilation=dilation,
-            return_indices=return_indices,
-            ceil_mode=ceil_mode,
-        )
+    def check(self) -> None:
+        """Windows stand side by side, unless ``stride`` says otherwise."""
+        self.stride = self.kernel_size if self.stride is None else self.stride
 
 
 class MaxPool1d(_MaxPool):
     """The largest element of each window, of (N, C, L) or (C, L)."""
 
-    function = staticmethod(functional.max_pool1d)
+    function = staticmethod(F.max_pool1d)
 
 
 class MaxPool2d(_MaxPool):
@@ -68,25 +82,27 @@ class MaxPool2d(_MaxPool):
              [13., 15.]]])
     """
 
-    function = staticmethod(functional.max_pool2d)
+    function = staticmethod(F.max_pool2d)
 
 
 class MaxPool3d(_MaxPool):
     """The largest element of each window, of (N, C, D, H, W) or (C, D, H, W)."""
 
-    function = staticmethod(functional.max_pool3d)
+    function = staticmethod(F.max_pool3d)
 
 
 class _MaxUnpool(FunctionLayer):
-    ndim: int
+    ndim = 1
+    kernel_size: Size
+    stride: Size | None = None
+    padding: Size = 0
 
-    def __init__(self, kernel_size: Size, stride: Size | None = None, padding: Size = 0) -> None:
-        size = per_dimension(kernel_size, self.ndim)
-        super().__init__(
-            kernel_size=size,
-            stride=size if stride is None else per_dimension(stride, self.ndim),
-            padding=per_dimension(padding, self.ndim),
-        )
+    def check(self) -> None:
+        """Let one number stand for all dimensions."""
+        stride = self.kernel_size if self.stride is None else self.stride
+        self.kernel_size = per_dimension(self.kernel_size, self.ndim)
+        self.stride = per_dimension(stride, self.ndim)
+        self.padding = per_dimension(self.padding, self.ndim)
 
     def forward(  # type: ignore[override]
         self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
@@ -98,22 +114,21 @@ class _MaxUnpool(FunctionLayer):
 class MaxUnpool1d(_MaxUnpool):
     """The largest elements back in their places, and 0 elsewhere: undoes :class:`MaxPool1d` in part."""
 
-    ndim = 1
-    function = staticmethod(functional.max_unpool1d)
+    function = staticmethod(F.max_unpool1d)
 
 
 class MaxUnpool2d(_MaxUnpool):
     """The largest elements back in their places, and 0 elsewhere: undoes :class:`MaxPool2d` in part."""
 
     ndim = 2
-    function = staticmethod(functional.max_unpool2d)
+    function = staticmethod(F.max_unpool2d)
 
 
 class MaxUnpool3d(_MaxUnpool):
     """The largest elements back in their places, and 0 elsewhere: undoes :class:`MaxPool3d` in part."""
 
     ndim = 3
-    function = staticmethod(functional.max_unpool3d)
+    function = staticmethod(F.max_unpool3d)
 
 
 # ---------------------------------------------------------------- means and norms
@@ -122,27 +137,36 @@ class MaxUnpool3d(_MaxUnpool):
 class AvgPool1d(FunctionLayer):
     """The mean of each window, of (N, C, L) or (C, L)."""
 
-    function = staticmethod(functional.avg_pool1d)
-    shown = ("kernel_size", "stride", "padding")
+    function = staticmethod(F.avg_pool1d)
+    text = "kernel_size={kernel_size}, stride={stride}, padding={padding}"
+    kernel_size: Size
+    stride: Size | None = None
+    padding: Size = 0
+    ceil_mode: bool = False
+    count_include_pad: bool = True
 
-    def __init__(
-        self,
-        kernel_size: Size,
-        stride: Size | None = None,
-        padding: Size = 0,
-        ceil_mode: bool = False,
-        count_include_pad: bool = True,
-    ) -> None:
-        super().__init__(
-            kernel_size=per_dimension(kernel_size, 1),
-            stride=per_dimension(kernel_size if stride is None else stride, 1),
-            padding=per_dimension(padding, 1),
-            ceil_mode=ceil_mode,
-            count_include_pad=count_include_pad,
-        )
+    def check(self) -> None:
+        """Windows stand side by side, unless ``stride`` says otherwise."""
+        self.stride = per_dimension(self.kernel_size if self.stride is None else self.stride, 1)
+        self.kernel_size = per_dimension(self.kernel_size, 1)
+        self.padding = per_dimension(self.padding, 1)
 
 
-class AvgPool2d(FunctionLayer):
+class _AvgPool(FunctionLayer):
+    text = "kernel_size={kernel_size}, stride={stride}, padding={padding}"
+    kernel_size: Size
+    stride: Size | None = None
+    padding: Size = 0
+    ceil_mode: bool = False
+    count_include_pad: bool = True
+    divisor_override: int | None = None
+
+    def check(self) -> None:
+        """Windows stand side by side, unless ``stride`` says otherwise."""
+        self.stride = self.kernel_size if self.stride is None else self.stride
+
+
+class AvgPool2d(_AvgPool):
     """The mean of each window, of (N, C, H, W) or (C, H, W).
 
     Parameters
@@ -162,110 +186,89 @@ class AvgPool2d(FunctionLayer):
              [10.5000, 12.5000]]])
     """
 
-    function = staticmethod(functional.avg_pool2d)
-    shown = ("kernel_size", "stride", "padding")
-
-    def __init__(
-        self,
-        kernel_size: Size,
-        stride: Size | None = None,
-        padding: Size = 0,
-        ceil_mode: bool = False,
-        count_include_pad: bool = True,
-        divisor_override: int | None = None,
-    ) -> None:
-        super().__init__(
-            kernel_size=kernel_size,
-            stride=kernel_size if stride is None else stride,
-            padding=padding,
-            ceil_mode=ceil_mode,
-            count_include_pad=count_include_pad,
-            divisor_override=divisor_override,
-        )
+    function = staticmethod(F.avg_pool2d)
 
 
-class AvgPool3d(AvgPool2d):
+class AvgPool3d(_AvgPool):
     """The mean of each window, of (N, C, D, H, W) or (C, D, H, W); see :class:`AvgPool2d`."""
 
-    function = staticmethod(functional.avg_pool3d)
+    function = staticmethod(F.avg_pool3d)
 
 
-class LPPool1d(FunctionLayer):
+class _LPPool(FunctionLayer):
+    norm_type: float
+    kernel_size: Size
+    stride: Size | None = None
+    ceil_mode: bool = False
+
+
+class LPPool1d(_LPPool):
     """The ``norm_type``-norm of each window, of (N, C, L) or (C, L): 1 gives sums, ∞ would give maxima."""
 
-    function = staticmethod(functional.lp_pool1d)
-
-    def __init__(
-        self, norm_type: float, kernel_size: Size, stride: Size | None = None, ceil_mode: bool = False
-    ) -> None:
-        super().__init__(norm_type=norm_type, kernel_size=kernel_size, stride=stride, ceil_mode=ceil_mode)
+    function = staticmethod(F.lp_pool1d)
 
 
-class LPPool2d(LPPool1d):
+class LPPool2d(_LPPool):
     """The ``norm_type``-norm of each window, of (N, C, H, W) or (C, H, W)."""
 
-    function = staticmethod(functional.lp_pool2d)
+    function = staticmethod(F.lp_pool2d)
 
 
-class LPPool3d(LPPool1d):
+class LPPool3d(_LPPool):
     """The ``norm_type``-norm of each window, of (N, C, D, H, W) or (C, D, H, W)."""
 
-    function = staticmethod(functional.lp_pool3d)
+    function = staticmethod(F.lp_pool3d)
 
 
 # ---------------------------------------------------------------- to a size of one's choice
 
 
 class _AdaptiveMaxPool(FunctionLayer):
-    shown = ("output_size",)
-
-    def __init__(self, output_size: Any, return_indices: bool = False) -> None:
-        super().__init__(output_size=output_size, return_indices=return_indices)
+    text = "output_size={output_size}"
+    output_size: Any
+    return_indices: bool = False
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPool):
     """The largest elements of ``output_size`` regions that cover the signal."""
 
-    function = staticmethod(functional.adaptive_max_pool1d)
+    function = staticmethod(F.adaptive_max_pool1d)
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPool):
     """The largest elements of the regions that :class:`AdaptiveAvgPool2d` averages."""
 
-    function = staticmethod(functional.adaptive_max_pool2d)
+    function = staticmethod(F.adaptive_max_pool2d)
 
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPool):
     """The largest elements of ``output_size`` regions that cover the volume."""
 
-    function = staticmethod(functional.adaptive_max_pool3d)
+    function = staticmethod(F.adaptive_max_pool3d)
 
 
 class _AdaptiveAvgPool(FunctionLayer):
-    def __init__(self, output_size: Any) -> None:
-        super().__init__(output_size=output_size)
+    output_size: Any
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPool):
     """The means of ``output_size`` regions that cover the signal."""
 
-    function = staticmethod(functional.adaptive_avg_pool1d)
+    function = staticmethod(F.adaptive_avg_pool1d)
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPool):
-    """The means of regions that cover the image, whatever its size.
-
-    ``output_size`` is a number, or one for each dimension; None keeps a dimension as it is.
+    """The means of ``output_size`` regions that cover the image, however large it is.
 
     >>> import autokit as torch
     >>> AdaptiveAvgPool2d(1)(torch.arange(16.0).reshape(1, 4, 4))
     tensor([[[7.5000]]])
     """
 
-    function = staticmethod(functional.adaptive_avg_pool2d)
+    function = staticmethod(F.adaptive_avg_pool2d)
 
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPool):
     """The means of ``output_size`` regions that cover the volume."""
 
-    function = staticmethod(functional.adaptive_avg_pool3d)
+    function = staticmethod(F.adaptive_avg_pool3d)

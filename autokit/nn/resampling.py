@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from autokit.nn import functional
-from autokit.nn.layer import FunctionLayer
+from autokit.nn import functional as F
+from autokit.nn.layer import FunctionLayer, Size
 
-Size = int | tuple[int, ...]
+__all__ = [
+    "ChannelShuffle",
+    "Fold",
+    "PixelShuffle",
+    "PixelUnshuffle",
+    "Unfold",
+    "Upsample",
+    "UpsamplingBilinear2d",
+    "UpsamplingNearest2d",
+]
 
 
 class Upsample(FunctionLayer):
@@ -23,8 +32,6 @@ class Upsample(FunctionLayer):
         ``"nearest"``, ``"linear"``, ``"bilinear"``, ``"bicubic"`` or ``"trilinear"``.
     align_corners : bool, optional
         Whether the corners' centres stay where they are.
-    recompute_scale_factor : bool, optional
-        Compute the factor again from the sizes.
 
     Examples
     --------
@@ -33,25 +40,18 @@ class Upsample(FunctionLayer):
     tensor([[[1., 1., 2., 2.]]])
     """
 
-    function = staticmethod(functional.interpolate)
+    function = staticmethod(F.interpolate)
+    size: Size | None = None
+    scale_factor: Any = None
+    mode: str = "nearest"
+    align_corners: bool | None = None
 
-    def __init__(
-        self,
-        size: Size | None = None,
-        scale_factor: Any = None,
-        mode: str = "nearest",
-        align_corners: bool | None = None,
-        recompute_scale_factor: bool | None = None,
-    ) -> None:
-        if isinstance(scale_factor, tuple):
-            scale_factor = tuple(map(float, scale_factor))
-        super().__init__(
-            size=size,
-            scale_factor=float(scale_factor) if isinstance(scale_factor, int) else scale_factor,
-            mode=mode,
-            align_corners=align_corners,
-            recompute_scale_factor=recompute_scale_factor,
-        )
+    def check(self) -> None:
+        """Factors are numbers with a fraction."""
+        if isinstance(self.scale_factor, tuple):
+            self.scale_factor = tuple(map(float, self.scale_factor))
+        elif self.scale_factor is not None:
+            self.scale_factor = float(self.scale_factor)
 
     def extra_repr(self) -> str:
         """The settings, for the printed module."""
@@ -62,15 +62,12 @@ class Upsample(FunctionLayer):
 class UpsamplingNearest2d(Upsample):
     """:class:`Upsample` of images, each pixel as the nearest."""
 
-    def __init__(self, size: Size | None = None, scale_factor: Any = None) -> None:
-        super().__init__(size, scale_factor, mode="nearest")
-
 
 class UpsamplingBilinear2d(Upsample):
     """:class:`Upsample` of images, each pixel a mean of four; the corners stay where they are."""
 
-    def __init__(self, size: Size | None = None, scale_factor: Any = None) -> None:
-        super().__init__(size, scale_factor, mode="bilinear", align_corners=True)
+    mode: str = "bilinear"
+    align_corners: bool | None = True
 
 
 class PixelShuffle(FunctionLayer):
@@ -82,51 +79,40 @@ class PixelShuffle(FunctionLayer):
     Efficient Sub-Pixel Convolutional Neural Network", CVPR 2016.
     """
 
-    function = staticmethod(functional.pixel_shuffle)
-
-    def __init__(self, upscale_factor: int) -> None:
-        super().__init__(upscale_factor=upscale_factor)
+    function = staticmethod(F.pixel_shuffle)
+    upscale_factor: int
 
 
 class PixelUnshuffle(FunctionLayer):
     """Pixels become channels: undoes :class:`PixelShuffle`."""
 
-    function = staticmethod(functional.pixel_unshuffle)
-
-    def __init__(self, downscale_factor: int) -> None:
-        super().__init__(downscale_factor=downscale_factor)
+    function = staticmethod(F.pixel_unshuffle)
+    downscale_factor: int
 
 
 class ChannelShuffle(FunctionLayer):
     """Deal the channels out, so that each new group has some of each old one."""
 
-    function = staticmethod(functional.channel_shuffle)
-
-    def __init__(self, groups: int) -> None:
-        super().__init__(groups=groups)
+    function = staticmethod(F.channel_shuffle)
+    groups: int
 
 
 class Unfold(FunctionLayer):
     """All blocks of images as columns: (N, C·height·width of a block, number of blocks)."""
 
-    function = staticmethod(functional.unfold)
-
-    def __init__(self, kernel_size: Size, dilation: Size = 1, padding: Size = 0, stride: Size = 1) -> None:
-        super().__init__(kernel_size=kernel_size, dilation=dilation, padding=padding, stride=stride)
+    function = staticmethod(F.unfold)
+    kernel_size: Size
+    dilation: Size = 1
+    padding: Size = 0
+    stride: Size = 1
 
 
 class Fold(FunctionLayer):
     """Images from their blocks, which are added up where they overlap: the gradient of :class:`Unfold`."""
 
-    function = staticmethod(functional.fold)
-
-    def __init__(
-        self, output_size: Size, kernel_size: Size, dilation: Size = 1, padding: Size = 0, stride: Size = 1
-    ) -> None:
-        super().__init__(
-            output_size=output_size,
-            kernel_size=kernel_size,
-            dilation=dilation,
-            padding=padding,
-            stride=stride,
-        )
+    function = staticmethod(F.fold)
+    output_size: Size
+    kernel_size: Size
+    dilation: Size = 1
+    padding: Size = 0
+    stride: Size = 1

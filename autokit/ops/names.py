@@ -1,7 +1,7 @@
 """The public names of a family of operations: each file of operations ends with one :class:`Names`.
 
-``autokit.ops`` reads them and binds each function where a program looks for it: ``torch.exp(x)``, ``x.exp()``,
-``x.exp_()``, ``torch.nn.functional.relu``, ``np.exp(x)``.
+``autokit.ops`` reads them and binds each function where a program looks for it, as ``torch.exp(x)``,
+``x.exp()``, ``x.exp_()``, ``torch.nn.functional.relu`` or ``np.exp(x)``.
 """
 
 from __future__ import annotations
@@ -71,10 +71,10 @@ def parameters_of(function: Function) -> tuple[str, ...]:
 def public(function: Function) -> Function:
     """``function`` as a program may call it: ``axis`` and ``keepdims`` stand for ``dim`` and ``keepdim``.
 
-    A function without these parameters is returned as it is.
+    A function without these parameters is returned as it is, and so is a rule, which sees to it itself.
     """
     parameters = parameters_of(function)
-    if not {*parameters} & {*SPELLINGS.values()}:
+    if hasattr(function, "operation") or not {*parameters} & {*SPELLINGS.values()}:
         return function
 
     @wraps(function)

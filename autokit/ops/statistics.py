@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from autokit.base.devices import module_of
+from autokit.base.devices import beside, module_of
 from autokit.base.errors import describe, one_dim, require_floats, require_tensor
-from autokit.engine.operands import as_tensor_like
 from autokit.engine.operation import derivative, operation
 from autokit.engine.tensor import Tensor, new_tensor
 from autokit.gpu.lacking import accumulate, like
@@ -22,7 +21,12 @@ from autokit.ops.sort import order_of, sort
 # ---------------------------------------------------------------- medians
 
 
-@operation("median", "median {a}", a=derivative("1 at the median, shared among ties", shared_among_ties))
+@operation(
+    "median",
+    "median {a}",
+    a=derivative("1 at the median, shared among ties", lambda g, a, out: shared_among_ties(g, a, out, ())),
+    name="median",
+)
 def median_of_all(a, /):
     """The lower median of all elements; nan where there is one, or none to choose from."""
     if not a.size:
@@ -31,7 +35,7 @@ def median_of_all(a, /):
     return np.where(line[-1] == line[-1], line[(line.size - 1) // 2], line[-1])
 
 
-@operation("median", "median {a}", a=derivative("1 at the median, else 0", put_back), name="median")
+@operation("median", "median {a}", a=derivative("1 at the median, else 0", put_back))
 def median_along(a, /, dim, keepdim=False, skip_nan=False):
     """The lower medians along a dimension, and their places."""
     numbers = (a == a).sum(axis=dim, keepdims=True)
@@ -146,7 +150,7 @@ def _quantile(name: str, input: Any, q: Any, dim: int | None, keepdim: bool, int
     require_tensor(name, input)
     shape = list(input.array.shape)
     place = None if dim is None else one_dim(dim, len(shape))
-    shares = q if isinstance(q, Tensor) else as_tensor_like(q, input)
+    shares = q if isinstance(q, Tensor) else new_tensor(beside(np.asarray(q, input.array.dtype), input.array))
     _check_quantile(name, input, shares, interpolation)
     if place is None or not shape:
         rows, shape = input.reshape(-1), [1] * (len(shape) * keepdim)

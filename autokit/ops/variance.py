@@ -1,7 +1,7 @@
 """Variance and standard deviation: how far elements lie from their mean.
 
-The variance is the mean squared distance from the mean. The sum of squares is divided by ``n - correction``: by
-``n - 1`` for the variance of a sample (PyTorch's default), by ``n`` where the correction is 0 (NumPy's).
+The variance is the mean squared distance from the mean. The sum of squares is divided by ``n - correction``:
+by ``n - 1`` for the variance of a sample (PyTorch's default), by ``n`` where the correction is 0 (NumPy's).
 """
 
 from __future__ import annotations

@@ -13,29 +13,15 @@ CuPy 14 does:
 * ``ufunc.at``, ``.accumulate`` and ``.reduceat`` are there for few ufuncs and dtypes;
 * reductions and single elements stay arrays;
 * an index beyond the end wraps around, and of several values that are written
-  to one place not the last one stays;
-* there are two GPUs, and a kernel takes arrays of the current one alone
-  (:mod:`.hardware`).
+  to one place not the last one stays.
 
-Every copy to the CPU is noted in :data:`copies`, so that a test can say that
-there was none, but for the questions of ``autokit.ops.gpu.arrays.ask``.
-:func:`installed` puts the stand-in in CuPy's place.
+Every copy of more than one element to the CPU is noted in :data:`copies`, so
+that a test can say that there was none.  :func:`installed` puts the stand-in
+in CuPy's place.
 """
 
 from tests.gpu.standin.arrays import ndarray
-from tests.gpu.standin.kernels import Fusion, Traced, fuse
 from tests.gpu.standin.module import installed, module
-from tests.gpu.standin.notes import NAMES, copies, launches, sizes
+from tests.gpu.standin.notes import NAMES, copies
 
-__all__ = [
-    "NAMES",
-    "Fusion",
-    "Traced",
-    "copies",
-    "fuse",
-    "installed",
-    "launches",
-    "module",
-    "ndarray",
-    "sizes",
-]
+__all__ = ["NAMES", "copies", "installed", "module", "ndarray"]

@@ -1,57 +1,36 @@
-"""The stand-in's arrays: strict where CuPy's are, on one of two GPUs, and every copy to the CPU noted."""
+"""The stand-in's arrays: strict where CuPy's are, and every copy to the CPU noted."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from autokit.ops.gpu.arrays import ask
-from tests.gpu.standin import dlpack, hardware
-from tests.gpu.standin.hardware import Device, check_device, current
-from tests.gpu.standin.notes import NAMES, copies, launches, sizes
+from tests.gpu.standin.hardware import POOL, Device
+from tests.gpu.standin.notes import NAMES, copies
 from tests.gpu.standin.ufuncs import applied, keywords_of_ufunc
 
 
-class Pointer(int):
-    """An address "on the GPU", which knows its array's memory."""
-
-    host: np.ndarray
-    place: int
-    ptr = property(int)
-
-    def __add__(self, offset: int) -> Pointer:
-        moved = Pointer(int(self) + offset)
-        moved.host, moved.place = self.host, self.place
-        return moved
-
-
 class ndarray:
-    """An array "on the GPU" of number ``place``; ``host`` holds what no test may look at."""
+    """An array "on the GPU"; ``host`` holds what no test may look at."""
 
+    __module__ = "cupy"
     __array_priority__ = 100
-    __slots__ = ("__weakref__", "base", "host", "memory", "place")
+    __slots__ = ("__weakref__", "base", "host", "memory")
 
-    def __init__(self, host: Any, base: Any = None, memptr: Any = None, strides: Any = None) -> None:
-        self.place = current() if base.__class__ is not ndarray else base.place
-        if isinstance(memptr, Pointer):  # as CuPy's own: a shape, a dtype, an address and strides
-            owner = memptr.host
-            offset = int(memptr) - owner.ctypes.data
-            host, base = np.ndarray(host, base, owner.reshape(-1).view(np.uint8), offset, strides), None
-            self.place = memptr.place
+    def __init__(self, host: Any, base: Any = None) -> None:
         self.host = host if isinstance(host, np.ndarray) else np.asarray(host)
         self.base = base
-        if base is None and not isinstance(memptr, Pointer):
-            self.memory = hardware.get_allocator()(self.host.nbytes)
+        if base is None:
+            self.memory = POOL.find(self.host.nbytes)
 
     # ------------------------------------------------------------ what CuPy's arrays tell of themselves
 
-    device = property(lambda self: Device(self.place))
+    device = property(lambda self: Device())
     shape = property(lambda self: self.host.shape)
     dtype = property(lambda self: self.host.dtype)
     ndim = property(lambda self: self.host.ndim)
@@ -61,14 +40,8 @@ class ndarray:
     nbytes = property(lambda self: self.host.nbytes)
     T = property(lambda self: _view(self, self.host.T))
     mT = property(lambda self: _view(self, self.host.mT))
-    real = property(lambda self: _view(self, self.host.real))
-    imag = property(lambda self: _view(self, self.host.imag))
 
-    @property
-    def data(self) -> Any:
-        pointer = Pointer(self.host.ctypes.data)
-        pointer.host, pointer.place = self.host if self.base is None else self.base.host, self.place
-        return pointer
+    data = property(lambda self: SimpleNamespace(ptr=self.host.ctypes.data))
 
     @property
     def flags(self) -> Any:
@@ -97,13 +70,8 @@ class ndarray:
             "Please use `.get()` to construct a NumPy array explicitly."
         )
 
-    def get(self, stream: Any = None, order: str = "C", out: Any = None, blocking: bool = True) -> Any:
-        if out is None or blocking:
-            return self._copied("get").copy()
-        if self.shape != out.shape or self.dtype != out.dtype:
-            raise ValueError("the shape or dtype of out is another")
-        hardware.later.append(partial(np.copyto, out, self.host.copy()))
-        return out
+    def get(self) -> Any:
+        return self._copied("get").copy()
 
     def item(self) -> Any:
         return self._copied("item").item()
@@ -120,25 +88,14 @@ class ndarray:
     def __float__(self) -> float:
         return float(self._copied("float"))
 
-    def __complex__(self) -> complex:
-        return complex(self._copied("complex"))
-
     def __repr__(self) -> str:
         return f"<stand-in of shape {self.shape}, {self.dtype}>"
 
     def _copied(self, how: str) -> np.ndarray:
-        hardware.catch_up()
         frame = sys._getframe(2)
-        sizes.append(self.size)
-        if frame.f_code is not ask.__code__:
+        if self.size > 1:
             copies.append(f"{how} in {Path(frame.f_code.co_filename).name}, line {frame.f_lineno}")
         return self.host
-
-    def __dlpack__(self, **settings: Any) -> Any:
-        return dlpack.capsule_of(self.host, self.place, **settings)
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return 2, self.place  # CUDA, and which one
 
     def __reduce__(self) -> Any:
         return ndarray, (self.get(),)
@@ -166,7 +123,7 @@ class ndarray:
         for each in inputs:
             if isinstance(each, list | tuple | np.ndarray):
                 raise TypeError(f"Unsupported type {type(each)}")
-            if not isinstance(each, ndarray | bool | int | float | complex | np.generic):
+            if not isinstance(each, ndarray | bool | int | float | np.generic):
                 return NotImplemented
         return call_ufunc(ufunc, inputs, keywords)
 
@@ -185,44 +142,19 @@ class ndarray:
             made = _view(self, np.asarray(self.host[wrapped_around(self.host, index)]))
         except IndexError as error:  # CuPy begins with a capital
             raise IndexError(str(error).replace("index", "Index", 1)) from None
-        if made.base is None:
-            launched("take", (self, *(index if isinstance(index, tuple) else (index,))))
         return made
 
     def __setitem__(self, index: Any, value: Any) -> None:
         host_index = wrapped_around(self.host, index)
-        if not isinstance(value, ndarray | bool | int | float | complex | np.generic):
+        if not isinstance(value, ndarray | bool | int | float | np.generic):
             raise TypeError(f"Unsupported type {type(value)}")
-        launched("put", (self, value, *(index if isinstance(index, tuple) else (index,))))
         _write_first(self.host, host_index, bare(value))
 
 
 def call_ufunc(ufunc: Any, inputs: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """What CuPy's ufunc of that name gives for ``inputs``."""
-    launched(ufunc.__name__, (*inputs, *keywords.values()))
     named = {key: bare(value) for key, value in keywords.items()}
     return wrapped(applied(ufunc, tuple(map(bare, inputs)), named), (*inputs, *keywords.get("out", ())))
-
-
-def launched(name: str, given: Iterable[Any]) -> None:
-    """Note that a kernel computes with the arrays among ``given``, which must be on its GPU."""
-    check_device(arrays_in(given))
-    launches.append(name)
-
-
-_NO_WORK = {"empty", "empty_like"}
-_READ_NOTHING = {"empty_like", "zeros_like", "ones_like", "full_like"}
-
-
-def told(name: str, made: Any, given: Iterable[Any]) -> Any:
-    """``made``, and a note of what computed it, where that is more than a view."""
-    parts = made if isinstance(made, tuple | list) else [made]
-    if any(isinstance(each, ndarray) and each.base is None for each in parts):
-        if name not in _READ_NOTHING:
-            check_device(arrays_in(given))
-        if name not in _NO_WORK:
-            launches.append(name)
-    return made
 
 
 def arrays_in(values: Iterable[Any]) -> Iterator[ndarray]:
@@ -318,9 +250,6 @@ def refuse_axis_of_none(arguments: Any, keywords: dict[str, Any], name: str) -> 
         raise np.exceptions.AxisError(0 if axis in (0, (0,)) else -1, 0)
 
 
-_IN_PLACE = {"fill", "partition", "put", "sort"}
-
-
 def _method(name: str) -> Any:
     takes = NAMES["cupy.ndarray"][name]
 
@@ -329,18 +258,10 @@ def _method(name: str) -> Any:
         if unknown or (name not in ("reshape", "transpose") and len(arguments) > len(takes)):
             raise TypeError(f"cupy.ndarray.{name} takes {takes}, not {sorted(unknown) or arguments}")
         named = {key: bare(value) for key, value in keywords.items() if key != "casting" or value}
-        if name == "copy":
-            if self.place != current() and not (self.flags.c_contiguous or self.flags.f_contiguous):
-                raise NotImplementedError("CuPy cannot copy non-contiguous array between devices.")
-            launches.append(name if self.place == current() else "copy between GPUs")
-            return ndarray(getattr(self.host, name)(*map(bare, arguments), **named))  # to the current GPU
-        if name in _IN_PLACE:
-            launched(name, (self, *arguments))
         given = {"axis": arguments[0]} | keywords if arguments and name in _ALONG else keywords
         refuse_axis_of_none((self,), given, name)
         result = getattr(self.host, name)(*map(bare, arguments), **named)
-        made = wrapped(result, (self, *keywords.values()))
-        return made if made is self else told(name, made, (self, *arguments, *keywords.values()))
+        return wrapped(result, (self, *keywords.values()))
 
     return apply
 
@@ -384,7 +305,7 @@ def _operator(ufunc: Any, form: str = "") -> Any:
         for other in others:
             if isinstance(other, np.ndarray | list | tuple):
                 raise TypeError(f"Unsupported type {type(other)}")
-            if not isinstance(other, ndarray | bool | int | float | complex | np.generic):
+            if not isinstance(other, ndarray | bool | int | float | np.generic):
                 if not form and hasattr(other, "__array_ufunc__"):
                     return ufunc(self, other)
                 if form == "i":

@@ -14,23 +14,17 @@ from tests.gpu.standin.arrays import (
     arrays_in,
     bare,
     call_ufunc,
-    launched,
     ndarray,
     refuse_axis_of_none,
-    told,
     wrapped,
     wrapped_around,
 )
-from tests.gpu.standin.hardware import current
-from tests.gpu.standin.kernels import Traced, fused_call
 from tests.gpu.standin.notes import NAMES
 from tests.gpu.standin.ufuncs import keywords_of_ufunc
 
 
 def call(owner: str, name: str, function: Any, arguments: Any, keywords: Any) -> Any:
     """``function`` with what CuPy's function of that name takes."""
-    if any(isinstance(each, Traced) for each in arguments):
-        return fused_call(name, function, arguments, keywords)
     takes = NAMES[owner][name]
     if takes == "ufunc" and isinstance(function, np.ufunc):
         keywords_of_ufunc(name, keywords)
@@ -51,7 +45,6 @@ def call(owner: str, name: str, function: Any, arguments: Any, keywords: Any) ->
     values, named = tuple(map(bare, arguments)), {key: bare(value) for key, value in keywords.items()}
     every = (*arguments, *keywords.values())
     if name in ("put_along_axis", "copyto", "place", "fill_diagonal"):
-        launched(name, every)
         return function(*values, **named)
     with np.errstate(all="ignore"):
         try:
@@ -62,7 +55,7 @@ def call(owner: str, name: str, function: Any, arguments: Any, keywords: Any) ->
             result = np.zeros_like(values[-1])  # what cuSOLVER leaves behind
     if name in ("size", "ndim", "shape", "may_share_memory", "shares_memory"):
         return result
-    return told(name, wrapped(result, arrays_in(every)), every)
+    return wrapped(result, arrays_in(every))
 
 
 _linalg: list[str] = ["ignore"]
@@ -124,7 +117,6 @@ def call_method(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], keywords:
     kinds = _METHODS[method][ufunc]
     if kinds is not None and array.dtype.name not in kinds:
         raise TypeError(f"cupy.{ufunc.__name__}.{method} only supports {', '.join(kinds)} as data type")
-    launched(f"{ufunc.__name__}.{method}", inputs)
     if method == "at":
         _, index, values = inputs
         return ufunc.at(array.host, wrapped_around(array.host, index), bare(values))
@@ -134,9 +126,8 @@ def call_method(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], keywords:
 def from_host(value: Any, dtype: Any = None, copy: bool = True) -> ndarray:
     """``cupy.array`` and ``cupy.asarray``, which alone bring a NumPy array to the GPU."""
     if not isinstance(value, ndarray):
-        launched("copy to the GPU", ())
         return ndarray(np.array(value, dtype=dtype))
-    if value.place == current() and not copy and (dtype is None or value.dtype == dtype):
+    if not copy and (dtype is None or value.dtype == dtype):
         return value
     made = value.copy()
     return made if dtype is None or made.dtype == dtype else made.astype(dtype)

@@ -10,15 +10,14 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
+import scipy.special
 
-from autokit.ops import approximations, hurwitz, incomplete_gamma
-from autokit.ops.operands import _literals
-from tests.gpu.standin import cublas, dlpack, hardware
-from tests.gpu.standin.arrays import bare, launched, ndarray
+from autokit.base import devices
+
+from tests.gpu.standin import hardware
+from tests.gpu.standin.arrays import bare, ndarray
 from tests.gpu.standin.functions import errstate, from_host, function_of
-from tests.gpu.standin.kernels import Traced, fuse
 from tests.gpu.standin.notes import NAMES
-from tests.gpu.standin.written import RawKernel
 
 
 def module() -> ModuleType:
@@ -46,77 +45,54 @@ def module() -> ModuleType:
         a if isinstance(a, ndarray) and a.host.flags.c_contiguous else ndarray(np.array(bare(a), order="C"))
     )
     cupy.asnumpy = lambda array: array.get()
-    cupy.from_dlpack = dlpack.from_dlpack
-    cupy.fuse = fuse
-    cupy.RawKernel = RawKernel
-    hardware.set_allocator(None)
     cupy.get_default_memory_pool = lambda: hardware.POOL
     cupy.cuda = SimpleNamespace(
         Device=hardware.Device,
         runtime=SimpleNamespace(
-            getDevice=hardware.current,
-            getDeviceCount=lambda: hardware.COUNT,
+            getDeviceCount=lambda: 1,
             getDeviceProperties=lambda number: hardware.PROPERTIES,
-            memGetInfo=lambda: (1000 * hardware.current(), 1 << 30),
-            driverGetVersion=lambda: 12090,
-            runtimeGetVersion=lambda: 12090,
-            **cublas.CUDA_TYPES,
+            memGetInfo=lambda: (1000, 1 << 30),
         ),
-        memory=SimpleNamespace(OutOfMemoryError=hardware.OutOfMemoryError),
         Event=hardware.Event,
         Stream=hardware.Stream,
-        alloc_pinned_memory=bytearray,
-        get_allocator=hardware.get_allocator,
-        set_allocator=hardware.set_allocator,
-        cublas=cublas,
-        get_cublas_handle=lambda: 0,
-        get_current_stream=hardware.current_stream,
+        get_current_stream=hardware.Stream,
         get_elapsed_time=lambda start, end: end.time - start.time,
     )
     return cupy
 
 
+_SPECIAL = (
+    "erf erfc erfinv gammaln digamma polygamma zeta ndtr ndtri log_ndtr i0 i1 i0e i1e expit logit".split()
+)
+"""CuPy's special functions that are SciPy's, too."""
+
+
 def _special(name: str, *arrays: Any) -> ndarray:
-    """CuPy's special functions: autokit's own for the CPU, since it is the way to them that is tested."""
-    if isinstance(arrays[0], Traced):
-        return Traced(getattr(approximations, name)(arrays[0].host), arrays[0].fusion)
-    launched(name, arrays)
-    name = {"gammaln": "lgamma"}.get(name, name)
-    if name == "polygamma":
-        if not isinstance(arrays[0], ndarray):
-            raise AttributeError("'bool' object has no attribute 'astype'")  # of n == 0
-        name, arrays = "trigamma", arrays[1:]
-    if name == "zeta":
-        return ndarray(hurwitz.zeta(*map(bare, arrays)))
-    if name in ("gammainc", "gammaincc"):
-        return ndarray(incomplete_gamma._shares(*map(bare, arrays))[name == "gammaincc"])
-    return ndarray(getattr(approximations, name)(*map(bare, arrays)))
+    result = getattr(scipy.special, name)(*map(bare, arrays))
+    return ndarray(np.asarray(result, arrays[-1].dtype))
 
 
 def _extra() -> dict[str, ModuleType]:
     """``cupyx`` with the parts that autokit uses."""
-    cupyx, scipy, special = (ModuleType(n) for n in ("cupyx", "cupyx.scipy", "cupyx.scipy.special"))
-    for name in (
-        *("erf", "erfc", "erfcx", "erfinv", "log_ndtr", "ndtri", "gammaln", "digamma", "polygamma", "zeta"),
-        *("i0", "i1", "i0e", "i1e", "gammainc", "gammaincc"),
-    ):
+    cupyx, of_scipy, special = (ModuleType(n) for n in ("cupyx", "cupyx.scipy", "cupyx.scipy.special"))
+    for name in _SPECIAL:
         setattr(special, name, functools.partial(_special, name))
-    scipy.special, cupyx.scipy = special, scipy  # type: ignore[attr-defined]
+    of_scipy.special, cupyx.scipy = special, of_scipy  # type: ignore[attr-defined]
     cupyx.errstate = errstate  # type: ignore[attr-defined]
-    return {module.__name__: module for module in (cupyx, scipy, special)}
+    return {module.__name__: module for module in (cupyx, of_scipy, special)}
 
 
 @contextmanager
 def installed() -> Iterator[ModuleType]:
     """``import cupy`` gives the stand-in in this block."""
     made = {"cupy": module(), **_extra()}
-    _literals.clear()  # those of another library on the same device
+    devices._found.clear()
     before = {name: sys.modules.get(name) for name in made}
     sys.modules.update(made)
     try:
         yield made["cupy"]
     finally:  # what was imported in the block for the first time stays
-        _literals.clear()
+        devices._found.clear()
         for name, module_before in before.items():
             sys.modules.pop(name)
             if module_before is not None:

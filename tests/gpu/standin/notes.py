@@ -9,10 +9,4 @@ NAMES = json.loads((Path(__file__).parents[1] / "cupy_names.json").read_text("ut
 """CuPy's functions and methods with what they take, and the dtypes that its ufuncs compute in."""
 
 copies: list[str] = []
-"""How the elements were read on the CPU, one entry a copy."""
-
-sizes: list[int] = []
-"""How many elements each copy had."""
-
-launches: list[str] = []
-"""What was computed, one entry for each call: CuPy launches one kernel for it, or for a few calls more."""
+"""How more than one element was read on the CPU, one entry a copy."""

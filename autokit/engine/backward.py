@@ -1,0 +1,188 @@
+"""Reverse mode: the gradient of a result by every leaf that it was computed from.
+
+The whole method is in :func:`backward`. Of all nodes that a gradient has reached, it takes the newest. The operands of
+a node are always older than the node, so every consumer of its result was taken before and has sent its contribution:
+their sum is the final gradient there. The node's rule turns that gradient into a contribution for each operand, and
+these are added up at older nodes and at the leaves.
+
+There is no recursion, so the depth of a graph is limited by memory alone. ``observed`` is the same method for a pass
+that someone watches, with hooks for example.
+
+References
+----------
+A. Griewank and A. Walther, *Evaluating Derivatives*, 2nd edition, SIAM, 2008, chapter 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from heapq import heappop, heappush
+from typing import Any
+
+import numpy as np
+
+from autokit.base import errors
+from autokit.engine.node import Node
+from autokit.engine.operation import unchanged
+from autokit.engine.record import OUT, source_line
+from autokit.engine.tensor import Tensor, new_tensor
+
+
+def backward(roots: Sequence[Any], seeds: Sequence[Any], retain_graph: bool = False) -> None:
+    """Send the gradients ``seeds``, arrays, back from ``roots``, nodes or leaves, and add them to the leaves' ``.grad``.
+
+    Raises
+    ------
+    RuntimeError
+        If the graph was freed, or a saved tensor was changed in place.
+    """
+    gradients: dict[Any, Any] = {}  # the sums of what has arrived, at nodes and leaves
+    newest: Any = None  # the node that was reached last; it spares chains the heap of the others
+    others: list[tuple[int, Node]] = []
+    for root, seed in zip(roots, seeds):
+        if root.__class__ is Node and root not in gradients:
+            heappush(others, (-root.order, root))
+        gradients[root] = gradients[root] + seed if root in gradients else seed
+    while newest is not None or others:
+        if newest is None or (others and -others[0][0] > newest.order):
+            if newest is not None:
+                heappush(others, (-newest.order, newest))
+            newest = heappop(others)[1]
+        node, newest = newest, None
+        g = gradients.pop(node)
+        rules = node.rules
+        for place, vjp, needs in jointly(node, g) if rules.joint else rules.each:
+            target = node.sources[place]
+            if needs is None:
+                contribution = g if vjp is unchanged else vjp(g)
+            else:
+                contribution = vjp(g, *fetch(node, needs, target))
+            is_node = target.__class__ is Node
+            like = target if is_node else target.array
+            if contribution.shape != like.shape or contribution.dtype is not like.dtype:
+                contribution = fitted(contribution, like)
+            arrived = gradients.get(target)
+            if arrived is not None:
+                contribution = arrived + contribution
+            elif not is_node:
+                if contribution is g or contribution.base is not None:
+                    contribution = contribution.copy()  # a leaf keeps it: no one else may hold its memory
+            elif newest is None:
+                newest = target
+            else:
+                heappush(others, (-target.order, target))
+            gradients[target] = contribution
+        if not retain_graph:
+            node.saved = None
+    for leaf, g in gradients.items():
+        accumulate(leaf, g)
+
+
+def accumulate(leaf: Tensor, g: Any) -> None:
+    """Add the gradient ``g``, an array or a tensor, to the ``.grad`` of ``leaf``."""
+    if not leaf._requires_grad:
+        return  # it was frozen since
+    if isinstance(g, Tensor):
+        leaf._grad = g if leaf._grad is None else leaf._grad + g
+    elif leaf._grad is None:
+        leaf._grad = new_tensor(g)
+    elif leaf._grad._requires_grad:
+        leaf._grad = leaf._grad + new_tensor(g)
+    else:
+        leaf._grad.array += g
+
+
+def fitted(contribution: Any, like: Any) -> Any:
+    """``contribution`` in the shape and the dtype of ``like``: summed where the operand was broadcast."""
+    shape = like.shape
+    if contribution.shape != shape:
+        extra = contribution.ndim - len(shape)
+        if extra > 0:
+            contribution = contribution.sum(tuple(range(extra)))
+        repeated = tuple([at for at, size in enumerate(shape) if size == 1 and contribution.shape[at] != 1])
+        if repeated:
+            contribution = contribution.sum(repeated, keepdims=True)
+        if contribution.shape != shape:  # smaller: the same gradient for every element
+            contribution = np.broadcast_to(contribution, shape)
+    if isinstance(contribution, Tensor):
+        return contribution if contribution.array.dtype == like.dtype else contribution.to(like.dtype)
+    return contribution if contribution.dtype == like.dtype else contribution.astype(like.dtype)
+
+
+def fetch(node: Node, needs: tuple[Any, ...], target: Any) -> list[Any]:
+    """What a derivative of ``node`` takes after ``g``: saved arrays, settings, or the shape of the operand ``target``.
+
+    Raises
+    ------
+    RuntimeError
+        If they were freed by a backward pass, or changed in place since they were saved.
+    """
+    saved = node.saved
+    values = []
+    for need in needs:
+        if need.__class__ is not int:
+            values.append(_named(node, need, target))
+            continue
+        if saved is None:
+            refuse_freed(node)
+        if need == OUT:
+            storage, array = node.storage, node.output
+        else:
+            operand = saved[need]  # type: ignore[index]
+            if not isinstance(operand, Tensor):  # a number, or None for one left out
+                values.append(operand)
+                continue
+            storage, array = operand._storage, operand.array
+        if storage is not None and storage.modified > node.order:
+            refuse_changed(node, need, storage)
+        values.append(array)
+    return values
+
+
+def _named(node: Node, need: str, target: Any) -> Any:
+    if need == "shape":
+        return target.shape if target.__class__ is Node else target.array.shape
+    if need == "operands":  # of an operation with any number of them
+        refuse_freed(node)
+        return [fetch(node, (place,), None)[0] for place in range(len(node.saved or ()))]
+    return node.settings[need]  # type: ignore[index]
+
+
+def jointly(node: Node, g: Any) -> list[tuple[int, Any, None]]:
+    """For each operand a derivative that is computed already, where one rule serves all operands."""
+    ((_, vjp, needs),) = node.rules.each
+    each = vjp(g) if needs is None else vjp(g, *fetch(node, needs, node.sources[0]))
+    learns = node.rules.learns
+    return [
+        (place, lambda _, one=one: one, None)
+        for place, one in enumerate(each)
+        if one is not None and learns[place]
+    ]
+
+
+def refuse_freed(node: Node) -> None:
+    """Raise, because the saved tensors of ``node`` were freed."""
+    if node.saved is None:
+        raise RuntimeError(
+            "Trying to backward through the graph a second time (or directly access saved tensors after they have "
+            "already been freed). Saved intermediate values of the graph are freed when you call .backward() or "
+            "autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time "
+            "or if you need to access saved tensors after calling backward."
+        )
+
+
+def refuse_changed(node: Node, need: int, storage: Any) -> None:
+    """Raise, because what ``node`` saved was changed in place; the error names the tensor and the line."""
+    rules = node.rules
+    if need == OUT:
+        what, shape = "its result", list(node.shape)
+    else:
+        operand = node.saved[need]  # type: ignore[index]
+        what, shape = errors.describe(operand), list(operand.shape)
+    lines = [source_line(code, instruction) for _, code, instruction in storage.changes_since(node.order)]
+    where = "".join([f"; changed in {line[0]}, line {line[1]}: {line[2]}" for line in lines[-1:] if line])
+    raise RuntimeError(
+        "one of the variables needed for gradient computation has been modified by an inplace operation: "
+        f"{what}, of shape {shape}, which {rules.operation.name} ({node.kind}) saved, is at version "
+        f"{storage.version}{where}. Compute a new tensor in place of changing this one, or clone() it before"
+    )

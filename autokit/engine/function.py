@@ -1,0 +1,326 @@
+"""Operations with a derivative of the learner's own: :class:`Function`.
+
+``apply`` runs ``forward`` without recording, and puts one node into the graph for all of it. When a gradient arrives
+there, the node's rule calls ``backward``. Both are plain calls, so a debugger stops in them as anywhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+from weakref import ref
+
+import numpy as np
+
+from autokit.base import errors
+from autokit.engine.backward import refuse_freed
+from autokit.engine.inplace import mark_changed
+from autokit.engine.modes import no_grad, state
+from autokit.engine.node import SEVERAL, Gradients, Node
+from autokit.engine.operation import Operation, Rules, derivative, source_of
+from autokit.engine.record import record, storage_of
+from autokit.engine.tensor import Tensor, new_tensor
+
+
+class FunctionCtx:
+    """What ``forward`` leaves for ``backward``: the ``ctx`` of a :class:`Function`.
+
+    Besides what its methods keep, any attribute may be set on it.
+
+    Attributes
+    ----------
+    needs_input_grad : tuple of bool
+        For each argument of ``apply`` whether its gradient will be used.
+    """
+
+    needs_input_grad: tuple[bool, ...] = ()
+    materialize_grads = True
+    _saved: tuple[Any, ...] = ()
+    _versions: tuple[int, ...] = ()
+    _dirty: tuple[Tensor, ...] = ()
+    _constant: tuple[Tensor, ...] = ()
+    _results: tuple[Any, ...] = ()
+    _shapes: list[Any] = []  # noqa: RUF012 - replaced, never changed
+    _node: Any = None
+
+    def save_for_backward(self, *tensors: Tensor | None) -> None:
+        """Keep tensors for ``backward``, which finds them in :attr:`saved_tensors`."""
+        for place, tensor in enumerate(tensors):
+            if tensor is not None and not isinstance(tensor, Tensor):
+                raise TypeError(
+                    f"save_for_backward can only save variables, but argument {place} is of type "
+                    f"{type(tensor).__name__}; what is no tensor can be an attribute, as in ctx.n = n"
+                )
+        self._saved = tensors
+        self._versions = tuple([0 if each is None else storage_of(each).version for each in tensors])
+
+    @property
+    def saved_tensors(self) -> tuple[Tensor | None, ...]:
+        """What :meth:`save_for_backward` kept.
+
+        Raises
+        ------
+        RuntimeError
+            If one was changed in place since, or they were freed by a backward pass.
+        """
+        node = self._node() if self._node is not None else None
+        if node is not None:
+            refuse_freed(node)
+        for tensor, version in zip(self._saved, self._versions):
+            if tensor is not None and tensor._version != version:
+                raise RuntimeError(
+                    "one of the variables needed for gradient computation has been modified by an inplace operation: "
+                    f"{errors.describe(tensor)} is at version {tensor._version}; save_for_backward kept {version}"
+                )
+        return tuple([self._with_history(each, node) for each in self._saved])
+
+    def _with_history(self, tensor: Tensor | None, node: Any) -> Tensor | None:
+        """A saved result as the program has it: with the node that this call left behind."""
+        for place, result in enumerate(self._results):
+            if tensor is result and node is not None:
+                return result_of(node, place, tensor.array)
+        return tensor
+
+    def mark_dirty(self, *tensors: Tensor) -> None:
+        """Say that ``forward`` changed these inputs in place; it returns them, too."""
+        self._dirty = tensors
+
+    def mark_non_differentiable(self, *tensors: Tensor) -> None:
+        """Say that no gradient goes back through these results."""
+        self._constant = tensors
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Whether ``backward`` gets zeros, and not None, for results that no gradient reached."""
+        self.materialize_grads = value
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+
+def result_of(node: Node, place: int, array: Any) -> Tensor:
+    """The result at ``place`` of the call that ``node`` recorded, as a tensor with its history."""
+    if node.shape is SEVERAL:  # each result has a node of its own, which nobody may hold any more
+        return new_tensor(array)
+    result = new_tensor(array)
+    result._node, result._requires_grad = node, True
+    return result
+
+
+class Function:
+    """An operation with a derivative of one's own.
+
+    Subclasses define two static methods, and are run by :meth:`apply`:
+
+    * ``forward(ctx, *args)`` computes the result; or ``forward(*args)`` together with
+      ``setup_context(ctx, inputs, output)``, which then does what has to be done for the way back.
+    * ``backward(ctx, *grad_outputs)`` gets the gradient of each result, and returns one gradient for each argument of
+      ``forward``: None for what is no tensor or needs none.
+
+    ``backward`` is recorded under ``create_graph=True``: it is differentiable itself if it is written in operations on
+    tensors.
+
+    Raises
+    ------
+    RuntimeError
+        While gradients flow: if ``backward`` returns another number of gradients than there were arguments, or one of
+        another shape.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> class Cube(torch.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         ctx.save_for_backward(x)
+    ...         return x**3
+    ...
+    ...     @staticmethod
+    ...     def backward(ctx, grad_output):
+    ...         (x,) = ctx.saved_tensors
+    ...         return 3 * x**2 * grad_output
+    >>> x = torch.tensor(2.0, requires_grad=True)
+    >>> y = Cube.apply(x)
+    >>> y.backward()
+    >>> y, x.grad
+    (tensor(8., grad_fn=<CubeBackward>), tensor(12.))
+    """
+
+    _operation: Operation
+
+    def __init_subclass__(cls, **settings: Any) -> None:
+        super().__init_subclass__(**settings)
+        name = cls.__name__
+        rule = derivative(f"{name}.backward", lambda g, ctx: cls._gradients(g, ctx))
+        cls._operation = Operation(
+            _forward_of_none,
+            name,
+            f"{name}({{inputs}})",
+            {"joint": rule},
+            False,
+            False,
+            True,
+            name,
+            f"{name}Backward",
+            None,
+        )
+
+    @staticmethod
+    def forward(*args: Any, **settings: Any) -> Any:
+        """Compute the result; to be defined by the subclass."""
+        raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
+        """Prepare ``ctx``, where ``forward`` takes none; may be defined by the subclass."""
+        raise NotImplementedError("setup_context is not implemented.")
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        """From the gradient of each result, compute that of each argument; to be defined by the subclass."""
+        raise NotImplementedError(
+            "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
+            "backward mode AD."
+        )
+
+    @classmethod
+    def apply(cls, *args: Any, **settings: Any) -> Any:
+        """Run ``forward``, and put it into the graph where a tensor among ``args`` requires grad."""
+        ctx = FunctionCtx()
+        ctx.needs_input_grad = tuple([isinstance(each, Tensor) and each._requires_grad for each in args])
+        with no_grad():
+            if cls.setup_context is Function.setup_context:
+                output = cls.forward(ctx, *args, **settings)
+            else:
+                output = cls.forward(*args, **settings)
+                cls.setup_context(ctx, args, output)
+        results = output if isinstance(output, tuple) else (output,)
+        for each in ctx._dirty:
+            mark_changed(each)
+        if state.recording and True in ctx.needs_input_grad:
+            results = cls._recorded(ctx, args, results)
+        return results if isinstance(output, tuple) else results[0]
+
+    @classmethod
+    def _recorded(cls, ctx: FunctionCtx, args: tuple[Any, ...], results: tuple[Any, ...]) -> tuple[Any, ...]:
+        """``results`` with the node of this call, but for those that are constant or no tensors."""
+        ctx._results = results
+        ctx._shapes = [each.array.shape if isinstance(each, Tensor) else None for each in args]
+        learns = [
+            isinstance(each, Tensor)
+            and each.array.dtype.kind == "f"
+            and not any(each is c for c in ctx._constant)
+            for each in results
+        ]
+        arrays = tuple([each.array if yes else np.zeros(0, bool) for each, yes in zip(results, learns)])
+        sources = tuple([source_of(each) if isinstance(each, Tensor) else None for each in args])
+        rules = Rules(cls._operation, ctx.needs_input_grad)
+        recorded = record(arrays if len(arrays) > 1 else arrays[0], args, sources, {"ctx": ctx}, rules)
+        recorded = recorded if isinstance(recorded, tuple) else (recorded,)
+        ctx._node = next((ref(each._node.owner) for each in recorded if each._node is not None), None)
+        given = [
+            _changed(each, made) if any(each is d for d in ctx._dirty) else made
+            for each, made in zip(results, recorded)
+        ]
+        return tuple([made if yes else each for each, made, yes in zip(results, given, learns)])
+
+    @classmethod
+    def _gradients(cls, g: Any, ctx: Any) -> tuple[Any, ...]:
+        """The gradients of all arguments, from that of the results: ``backward``, and what it returned checked."""
+        arrived = g if isinstance(g, Gradients) else (g,)
+        bare = not any(isinstance(each, Tensor) for each in arrived)
+        given = [
+            new_tensor(np.zeros_like(result.array))
+            if each is None and ctx.materialize_grads and isinstance(result, Tensor)
+            else each
+            if each is None or isinstance(each, Tensor)
+            else new_tensor(each)
+            for each, result in zip(arrived, ctx._results)
+        ]
+        returned = cls.backward(ctx, *given)
+        each = list(returned) if isinstance(returned, tuple | list) else [returned]
+        count = len(ctx.needs_input_grad)
+        while len(each) > count and each[-1] is None:
+            each.pop()
+        if len(each) != count:
+            raise RuntimeError(
+                f"function {cls.__name__}Backward returned an incorrect number of gradients (expected {count}, got "
+                f"{len(each)}): one for each argument of forward, None where there is none"
+            )
+        for place, (one, shape) in enumerate(zip(each, ctx._shapes)):
+            if one is not None and ctx.needs_input_grad[place]:
+                _check(cls.__name__, place, one, shape)
+        return tuple([one.array if bare and isinstance(one, Tensor) else one for one in each])
+
+
+def _forward_of_none(*inputs: Any, ctx: Any) -> Any:
+    raise AssertionError("a Function computes its own results")
+
+
+def _changed(tensor: Tensor, recorded: Tensor) -> Tensor:
+    """``tensor``, which ``forward`` changed in place, with the node of the call."""
+    tensor._node, tensor._requires_grad = recorded._node, True
+    return tensor
+
+
+def _check(name: str, place: int, gradient: Any, shape: tuple[int, ...]) -> None:
+    if not isinstance(gradient, Tensor):
+        raise TypeError(
+            f"expected Variable or None (got {type(gradient).__name__}) from {name}.backward, as gradient {place}"
+        )
+    try:
+        fits = (
+            np.broadcast_shapes(gradient.array.shape, shape) == gradient.array.shape
+            or gradient.array.size == 1
+        )
+    except ValueError:
+        fits = False
+    if not fits:
+        raise RuntimeError(
+            f"Function {name}Backward returned an invalid gradient at index {place} - got "
+            f"{list(gradient.array.shape)} but expected shape compatible with {list(shape)}"
+        )
+
+
+def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
+    """For a ``backward`` that computes outside of the graph: differentiating it again raises.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> class Double(torch.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         return x * 2
+    ...
+    ...     @staticmethod
+    ...     @once_differentiable
+    ...     def backward(ctx, grad_output):
+    ...         return grad_output * 2
+    """
+
+    @wraps(backward)
+    def once(ctx: FunctionCtx, *gradients: Any) -> Any:
+        with no_grad():
+            outputs = backward(ctx, *gradients)
+        if not state.recording:
+            return outputs
+        each = outputs if isinstance(outputs, tuple) else (outputs,)
+        refusing = [one if one is None else _Twice.apply(one.detach().requires_grad_()) for one in each]
+        return tuple(refusing) if isinstance(outputs, tuple) else refusing[0]
+
+    return once
+
+
+class _Twice(Function):
+    """A gradient that has no gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, gradient: Tensor) -> Tensor:
+        return new_tensor(gradient.array)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        raise RuntimeError(
+            "trying to differentiate twice a function that was marked with @once_differentiable"
+        )

@@ -1,0 +1,173 @@
+"""Changes in place: the version counter, views that share memory, and what a change does to the graph.
+
+A tensor and its views share one :class:`~autokit.engine.record.Storage`. Each change in place advances its version counter, and notes the
+time on the graph's clock: a node whose saved tensor was changed later than the node was recorded refuses to go back.
+
+A change is an operation like others, computed first and then written into the old memory (:func:`assign`). The tensor
+gets the node of the result. Where the tensor is a view, its base gets a node too, which sends the gradient of the part
+that was written to the new value, and the gradient of the rest to the old one. All living views of that base are then
+views of its new node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from autokit.base import errors
+from autokit.base.dtypes import BY_NUMPY, can_cast
+from autokit.engine.modes import state
+from autokit.engine.node import Node
+from autokit.engine.operation import derivative, operation, source_of
+from autokit.engine.record import record, storage_of
+from autokit.engine.tensor import Tensor, new_tensor
+
+
+def mark_changed(tensor: Tensor) -> None:
+    """Advance the version counter, after the elements were written by hand."""
+    storage_of(tensor).changed()
+
+
+def refuse_change(tensor: Tensor) -> None:
+    """Raise if ``tensor`` must not be changed in place: if it, or its base, is a leaf that requires grad."""
+    if not state.recording:
+        return
+    base = tensor.__dict__.get("_base", tensor)
+    if base._requires_grad and base._node is None:
+        which = "a leaf Variable" if base is tensor else "a view of a leaf Variable"
+        raise RuntimeError(
+            f"{which} that requires grad is being used in an in-place operation: {errors.describe(base)}. "
+            "Write into it under torch.no_grad(), or compute a new tensor"
+        )
+
+
+def in_place(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """The form of ``function`` that overwrites its first operand, as ``x.exp_()``."""
+
+    @wraps(function)
+    def apply(self: Tensor, *operands: Any, **settings: Any) -> Tensor:
+        refuse_change(self)
+        return assign(self, function(self, *operands, **settings))
+
+    apply.__name__ = apply.__qualname__ = f"{function.__name__}_"
+    apply.__doc__ = f"In-place form of ``{function.__name__}``: it overwrites this tensor, and returns it."
+    return apply
+
+
+def assign(tensor: Tensor, result: Tensor) -> Tensor:
+    """Write ``result`` into ``tensor``, with its history.
+
+    Raises
+    ------
+    RuntimeError
+        If the shape or the dtype of the result does not fit, or ``tensor`` is a leaf that requires grad.
+    """
+    if result.array.shape != tensor.array.shape:
+        raise RuntimeError(
+            f"output with shape {list(tensor.array.shape)} doesn't match the broadcast shape "
+            f"{list(result.array.shape)}: an operation in place cannot change a shape"
+        )
+    ours, given = BY_NUMPY[tensor.array.dtype], BY_NUMPY[result.array.dtype]
+    if not can_cast(given, ours):
+        raise RuntimeError(
+            f"result type {given.name} can't be cast to the desired output type {ours.name}: an operation in "
+            "place cannot change a dtype; convert the tensor first, as with .float()"
+        )
+    return write(tensor, ..., result)
+
+
+def write(tensor: Tensor, index: Any, value: Any) -> Tensor:
+    """Write ``value``, a tensor or a number, into the part of ``tensor`` at ``index``, with its history.
+
+    ``index`` is NumPy's: a slice, integers, arrays, or ``...`` for the whole.
+
+    Raises
+    ------
+    RuntimeError
+        If the shapes do not broadcast, or ``tensor`` is a leaf that requires grad.
+    """
+    refuse_change(tensor)
+    array = value.array if isinstance(value, Tensor) else value
+    try:
+        tensor.array[index] = array
+    except ValueError as error:
+        raise _cannot_write(tensor, index, array, error) from None
+    storage_of(tensor).changed()
+    learns = isinstance(value, Tensor) and value._requires_grad
+    if state.recording and (learns or tensor._requires_grad):
+        _rebase(tensor, index, value)
+    return tensor
+
+
+def _cannot_write(tensor: Tensor, index: Any, array: Any, error: ValueError) -> Exception:
+    if not tensor.array.flags.writeable:
+        return RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a single memory "
+            "location, as after expand(). Please clone() the tensor before performing the operation."
+        )
+    part = np.shape(tensor.array[index])
+    if np.shape(array) == part:
+        return error
+    return RuntimeError(
+        f"shape mismatch: a value of shape {list(np.shape(array))} cannot be broadcast to {list(part)}, the shape "
+        "of the part that is written"
+    )
+
+
+def _rebase(tensor: Tensor, index: Any, value: Any) -> None:
+    """Give ``tensor``, whose part at ``index`` is now ``value``, and all tensors that share its memory new nodes."""
+    base = tensor.__dict__.get("_base", tensor)
+    steps = tensor.__dict__.get("_steps", ())
+    whole = base is tensor and index is ... and isinstance(value, Tensor)
+    if whole and value._node is not None and value.array.dtype is tensor.array.dtype:
+        node = value._node  # nothing of the old value is left: the result's own node serves
+    else:
+        node = _node_of_writing(base, steps, index, value)
+    base._node, base._requires_grad = node, node is not None
+    for view in [view for reference in storage_of(base).views if (view := reference()) is not None]:
+        followed = base
+        for operation, settings in view.__dict__["_steps"]:
+            followed = operation.function(followed, **settings)
+        view._node, view._requires_grad = followed._node, followed._requires_grad
+
+
+def _node_of_writing(base: Tensor, steps: Any, index: Any, value: Any) -> Node | None:
+    given = value if isinstance(value, Tensor) else new_tensor(np.asarray(value))
+    rules = written.operation.rules((base._requires_grad, given._requires_grad))
+    settings = {"steps": steps, "index": index}
+    result = record(base.array, (base, given), (source_of(base), source_of(given)), settings, rules)
+    if result._node is not None:
+        result._node.storage = base._storage
+    return result._node
+
+
+def _through(steps: Any, base: Any) -> Any:
+    """The view of ``base``, an array or a tensor, that the operations ``steps`` give one after another."""
+    for operation, settings in steps:
+        base = (operation.function if isinstance(base, Tensor) else operation.forward)(base, **settings)
+    return base
+
+
+def _rest(g: Any, steps: Any, index: Any) -> Any:
+    old = np.ones(g.shape, bool)
+    _through(steps, old)[index] = False
+    return np.where(old, g, 0.0)
+
+
+@operation(
+    "←",
+    "{base} with {value} written into a part",
+    base=derivative("0 where it was written, else 1", _rest),
+    value=derivative("1 where it was written", lambda g, steps, index: _through(steps, g)[index]),
+    mixed=True,
+    name="copy_",
+    backward="CopySlices",
+)
+def written(base, value, /, steps=(), index=...):
+    """``base`` with ``value`` in the part that the views ``steps`` and then ``index`` select."""
+    changed = base.copy()
+    _through(steps, changed)[index] = value
+    return changed

@@ -1,0 +1,375 @@
+"""How a rule becomes a function of tensors: :func:`operation` and :func:`derivative`.
+
+A rule is a plain function of arrays, with its derivatives and the words that teach it around it::
+
+    @operation(
+        "×", "{a} · {b}",
+        a=derivative("{b}", lambda g, b: g * b),
+        b=derivative("{a}", lambda g, a: g * a),
+    )
+    def mul(a, b, /):
+        return a * b
+
+* What stands before the slash are tensors, the *operands*; what stands after it are *settings*, such as ``dim``.
+* A derivative is a vector–Jacobian product: from ``g``, the gradient that arrives at the result, it computes the
+  gradient of one operand. Its further arguments ask by name for what it needs: operands, settings, ``out`` (the
+  result) or ``shape`` (of that operand). Operands and results that are asked for are *saved* for the backward pass.
+* ``joint=`` in place of single derivatives computes the gradients of all operands at once.
+* A rule may return a tuple: several results. Then ``g`` is a tuple too, with None where no gradient arrived.
+
+The rule speaks NumPy, so the same lines run on arrays of NumPy and of CuPy, and on tensors: that is how a derivative is
+differentiated again. It never thinks of dtypes or broadcasting: operands arrive with one dtype, and the backward pass
+sums a gradient that is larger than its operand.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import wraps
+from inspect import unwrap
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autokit.engine.detours import DETOURS, detour
+from autokit.engine.modes import state
+from autokit.engine.operands import as_operands, bind, explained, in_float32
+from autokit.engine.record import OUT, record, share_storage
+from autokit.engine.tensor import Tensor, new_tensor
+
+OPERATIONS: dict[str, Operation] = {}
+"""Every operation by its name."""
+
+FLOAT32 = np.dtype(np.float32)
+FLOAT16 = np.dtype(np.float16)
+
+
+def unchanged(g: Any) -> Any:
+    """The derivative of an operation by an operand that gets the gradient as it is: nothing need be called."""
+    return g
+
+
+class derivative(NamedTuple):
+    """The derivative by one operand: the local derivative in symbols, and the vector–Jacobian product.
+
+    A joint one gives the symbols for each operand, by name. ``fast`` computes the same on NumPy's arrays alone.
+    """
+
+    local: str | Mapping[str, str]
+    vjp: Callable[..., Any]
+    fast: Callable[..., Any] | None = None
+
+
+class Rules:
+    """The derivatives of an operation by those operands that require grad, and what they need saved.
+
+    Attributes
+    ----------
+    operation : Operation
+    learns : tuple of bool
+        For each operand whether it requires grad.
+    each, plain : tuple of (place, vjp, needs)
+        The derivatives, for arrays and for tensors: the operand's place, the function, and what it takes after ``g``:
+        places in ``saved``, :data:`OUT`, or names of settings; None where it takes nothing.
+    joint : bool
+        Whether one derivative serves all operands; its place is then 0.
+    saves : tuple of int
+        The places of the operands to save.
+    saves_output : bool
+        Whether the result is to be saved.
+    """
+
+    __slots__ = ("each", "joint", "learns", "operation", "plain", "saves", "saves_output")
+
+    def __init__(self, operation: Operation, learns: tuple[bool, ...], wide: bool = False) -> None:
+        self.operation, self.learns = operation, learns
+        self.joint = "joint" in operation.derivatives
+        places = {name: place for place, name in enumerate(operation.operands)}
+        chosen = [
+            (places.get(name, 0), rule)
+            for name, rule in operation.derivatives.items()
+            if self.joint or learns[places[name]]
+        ]
+        asked = [name for _, rule in chosen for vjp in (rule.vjp, rule.fast) if vjp for name in needs_of(vjp)]
+        if operation.variadic:
+            self.saves = tuple(range(len(learns))) if operation.operands[0] in asked else ()
+        else:
+            self.saves = tuple([place for name, place in places.items() if name in asked])
+        self.saves_output = "out" in asked
+        where: dict[str, Any] = {operation.operands[place]: at for at, place in enumerate(self.saves)} | {
+            "out": OUT
+        }
+        if operation.variadic:
+            where = {operation.operands[0]: "operands", "out": OUT}
+
+        def compiled(
+            rule: derivative, vjp: Callable[..., Any], place: int
+        ) -> tuple[int, Callable[..., Any], Any]:
+            asks = vjp if hasattr(unwrap(vjp), "__code__") else rule.vjp  # NumPy's functions do not say
+            needs = tuple([where.get(name, name) for name in needs_of(asks)])
+            return place, in_float32(vjp) if wide and vjp is not unchanged else vjp, needs or None
+
+        self.plain = tuple([compiled(rule, rule.vjp, place) for place, rule in chosen])
+        self.each = tuple(
+            [compiled(rule, (not wide and rule.fast) or rule.vjp, place) for place, rule in chosen]
+        )
+
+
+class Operation:
+    """A rule with its names and words.
+
+    Attributes
+    ----------
+    name, symbol, formula : str
+        What errors and pictures call it.
+    backward : str
+        The printed name of its nodes.
+    forward : callable
+        Computes the result from arrays.
+    function : callable
+        The function of tensors.
+    operands, defaults
+        The operands' names, and the settings with their defaults.
+    variadic : bool
+        Whether it takes any number of operands, as ``cat`` does.
+    optional : frozenset of str
+        The operands that may be left out, as ``bias=None``.
+    derivatives : dict
+        By operand, or one for all as ``"joint"``.
+    """
+
+    function: Callable[..., Any]
+
+    def __init__(
+        self,
+        forward: Callable[..., Any],
+        symbol: str,
+        formula: str,
+        derivatives: dict[str, derivative],
+        floating: bool,
+        view: bool,
+        mixed: bool,
+        name: str | None,
+        backward: str | None,
+        fast: Callable[..., Any] | None,
+    ) -> None:
+        self.name = name or forward.__name__
+        self.symbol, self.formula, self.derivatives = symbol, formula, derivatives
+        self.floating, self.view, self.mixed = floating, view, mixed
+        self.plain, self.forward = forward, fast or forward
+        self.operands, self.defaults, self.variadic, self.optional = parameters(forward)
+        self.backward = (
+            backward or "".join([part.capitalize() for part in self.name.split("_")]) + "Backward0"
+        )
+        self._rules: dict[Any, Rules | None] = {}
+        known = {*self.operands, *self.defaults, "out", "shape", "joint"}
+        for operand, rule in derivatives.items():
+            if not known.issuperset([operand, *needs_of(rule.vjp)]):
+                raise TypeError(f"the rule of {self.name} by {operand} asks for {needs_of(rule.vjp)}")
+
+    def rules(self, learns: tuple[bool, ...], wide: bool = False) -> Rules | None:
+        """The derivatives by the operands that require grad; ``wide`` computes those of float16 in float32."""
+        key = (learns, wide)
+        if key not in self._rules:
+            places = range(len(learns)) if self.variadic or "joint" in self.derivatives else []
+            names = [*places] or [self.operands.index(name) for name in self.derivatives]
+            able = any([learns[place] for place in names]) and bool(self.derivatives)
+            self._rules[key] = Rules(self, learns, wide=wide) if able else None
+        return self._rules[key]
+
+    def local(self, operand: str) -> str:
+        """The local derivative by ``operand``, in symbols; empty where there is none."""
+        one = self.derivatives.get("joint") or self.derivatives.get(operand)
+        if one is None:
+            return ""
+        return one.local if isinstance(one.local, str) else one.local.get(operand, "")
+
+    def __repr__(self) -> str:
+        return f"<operation {self.name}>"
+
+
+def operation(
+    symbol: str,
+    formula: str,
+    *,
+    floating: bool = False,
+    view: bool = False,
+    mixed: bool = False,
+    name: str | None = None,
+    backward: str | None = None,
+    fast: Callable[..., Any] | None = None,
+    **derivatives: derivative,
+) -> Callable[[Callable[..., Any]], Any]:
+    """Make a function of tensors from a rule; see the head of this file.
+
+    Parameters
+    ----------
+    symbol, formula : str
+        For the picture: ``"×"``, and ``"{a} · {b}"`` with the operands in braces.
+    floating : bool
+        Integers become the default floating point dtype first.
+    view : bool
+        The result shares the operand's memory.
+    mixed : bool
+        The operands keep their own dtypes.
+    name : str, optional
+        The operation's name, where the function is called otherwise.
+    backward : str, optional
+        The printed name of the node, where it does not follow from the name.
+    fast : callable, optional
+        Computes the same on NumPy's arrays alone, for a benchmark's row.
+    **derivatives
+        Under each operand's name its :class:`derivative`, or one for all as ``joint``.
+    """
+
+    def build(forward: Callable[..., Any]) -> Any:
+        rule = Operation(forward, symbol, formula, derivatives, floating, view, mixed, name, backward, fast)
+        OPERATIONS[rule.name] = rule
+        if rule.defaults or rule.variadic or view or mixed or floating or len(rule.operands) > 2:
+            function = _general(rule)
+        else:
+            function = _unary(rule) if len(rule.operands) == 1 else _binary(rule)
+        wraps(forward)(function)
+        del function.__wrapped__
+        function.__name__ = function.__qualname__ = rule.name
+        function.operation = rule
+        rule.function = function
+        return function
+
+    return build
+
+
+def _unary(operation: Operation) -> Callable[..., Tensor]:
+    forward = operation.forward
+    rules = operation.rules((True,))
+
+    def apply(input: Any) -> Tensor:
+        try:
+            array = input.array
+        except AttributeError:
+            return run(operation, (input,), {})
+        if DETOURS or array.dtype is not FLOAT32:
+            return run(operation, (input,), {})
+        result = forward(array)
+        if input._requires_grad and rules is not None and state.recording:
+            return record(result, (input,), (input._node or input,), None, rules)
+        return new_tensor(result)
+
+    return apply
+
+
+def _binary(operation: Operation) -> Callable[..., Tensor]:
+    forward = operation.forward
+    both, first, second = map(operation.rules, ((True, True), (True, False), (False, True)))
+
+    def apply(input: Any, other: Any) -> Tensor:
+        try:
+            a, b = input.array, other.array
+        except AttributeError:
+            return run(operation, (input, other), {})
+        if DETOURS or a.dtype is not FLOAT32 or b.dtype is not FLOAT32:
+            return run(operation, (input, other), {})
+        try:
+            result = forward(a, b)
+        except Exception as error:
+            raise explained(operation, (input, other), error) from None
+        if input._requires_grad:
+            if other._requires_grad:
+                rules, sources = both, (input._node or input, other._node or other)
+            else:
+                rules, sources = first, (input._node or input, other if b.size <= state.keep else None)
+        elif other._requires_grad:
+            rules, sources = second, (input if a.size <= state.keep else None, other._node or other)
+        else:
+            return new_tensor(result)
+        if rules is not None and state.recording:
+            return record(result, (input, other), sources, None, rules)
+        return new_tensor(result)
+
+    return apply
+
+
+def _general(operation: Operation) -> Callable[..., Any]:
+    count, defaults, variadic = len(operation.operands), operation.defaults, operation.variadic
+
+    def apply(*operands: Any, **settings: Any) -> Any:
+        if not variadic and (len(operands) != count or settings.keys() != defaults.keys()):
+            operands, settings = bind(operation, operands, settings)
+        elif variadic:
+            settings = {**defaults, **settings}
+        return run(operation, operands, settings)
+
+    return apply
+
+
+def run(operation: Operation, operands: tuple[Any, ...], settings: dict[str, Any]) -> Any:
+    """Compute an operation on any operands: through the detours, then with one dtype, and record it."""
+    if DETOURS:
+        return detour(operation, operands, settings, compute)
+    return compute(operation, operands, settings)
+
+
+def compute(operation: Operation, operands: tuple[Any, ...], settings: dict[str, Any]) -> Any:
+    """The general form of what ``_unary`` and ``_binary`` do for tensors of float32."""
+    operands = as_operands(operation, operands, cast)
+    arrays = [each.array if isinstance(each, Tensor) else each for each in operands]
+    half = not operation.view and any([array is not None and array.dtype is FLOAT16 for array in arrays])
+    try:
+        forward = in_float32(operation.plain) if half else operation.forward
+        result = forward(*arrays, **settings)
+    except Exception as error:
+        raise explained(operation, operands, error) from None
+    learns = tuple([isinstance(each, Tensor) and each._requires_grad for each in operands])
+    rules = operation.rules(learns, half) if True in learns and state.recording else None
+    if rules is None or not (result.__class__ is tuple or result.dtype.kind == "f"):
+        results = tuple(map(new_tensor, result)) if result.__class__ is tuple else new_tensor(result)
+    else:
+        results = record(result, operands, tuple(map(source_of, operands)), settings or None, rules)
+    return share_storage(operation, operands[0], results, settings) if operation.view else results
+
+
+def source_of(operand: Any) -> Any:
+    """What a node points to for ``operand``: the node that computed it, itself, or None for a large constant."""
+    if not isinstance(operand, Tensor):
+        return None if operand is None else operand.item()
+    if operand._requires_grad:
+        return operand._node or operand
+    return operand if operand.array.size <= state.keep else None
+
+
+def on(function: Any, *operands: Any, **settings: Any) -> Any:
+    """Run one rule inside another: recorded on tensors, bare on arrays."""
+    if any([isinstance(operand, Tensor) for operand in operands]):
+        return function(*operands, **settings)
+    rule = function.operation
+    return rule.forward(*operands, **{**rule.defaults, **settings})
+
+
+def needs_of(vjp: Callable[..., Any]) -> tuple[str, ...]:
+    """What a derivative asks for by its parameters' names, after ``g``; NumPy's own functions take ``g`` alone."""
+    code = getattr(unwrap(vjp), "__code__", None)
+    return () if code is None else code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
+
+
+def parameters(function: Callable[..., Any]) -> tuple[tuple[str, ...], dict[str, Any], bool, frozenset[str]]:
+    """The operands' names, the settings with their defaults, whether operands are any number, and which are optional."""
+    # Read from the code object: `inspect.signature` would take most of the time of `import autokit`.
+    code = function.__code__
+    names, positional = code.co_varnames, code.co_argcount
+    variadic = bool(code.co_flags & inspect.CO_VARARGS)
+    operands = names[: code.co_posonlyargcount]
+    defaults = dict(zip(reversed(names[:positional]), reversed(function.__defaults__ or ())))
+    defaults.update(function.__kwdefaults__ or {})
+    settings = {
+        name: defaults.get(name) for name in names[len(operands) : positional + code.co_kwonlyargcount]
+    }
+    if variadic:
+        operands = (*operands, names[positional + code.co_kwonlyargcount])
+    return operands, settings, variadic, frozenset(defaults).intersection(operands)
+
+
+@operation("→", "{a}", a=derivative("1", unchanged), mixed=True, name="to", backward="ToCopyBackward0")
+def cast(a, /, dtype):
+    """The same values in another dtype."""
+    return a.astype(dtype)

@@ -1,0 +1,233 @@
+"""Recording: the graph grows by one node for each operation whose result requires grad.
+
+Every operation of every program pays for what :func:`record` does, so it does nothing twice and knows of no feature.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+from collections import deque
+from itertools import count
+from sys import _getframe as frame_of
+from typing import Any
+from weakref import ref
+
+import numpy as np
+
+from autokit.engine.modes import state
+from autokit.engine.node import SEVERAL, Gradients, Node
+from autokit.engine.tensor import Tensor, bare_tensor, new_tensor
+
+clock = count(1).__next__
+"""The clock of the graph: one tick for each node and for each in-place change."""
+
+OUT = -1
+"""The place of the result among what a derivative asks for, beside the places of the saved operands."""
+
+_ndarray = np.ndarray
+
+
+def record(
+    array: Any,
+    operands: tuple[Any, ...],
+    sources: tuple[Any, ...],
+    settings: dict[str, Any] | None,
+    rules: Any,
+) -> Tensor:
+    """A tensor around ``array``, the result of an operation, with a node that remembers how it was computed.
+
+    Parameters
+    ----------
+    array
+        The result.
+    operands : tuple of Tensor or number
+        What the operation computed with.
+    sources : tuple
+        For each operand what the node points to; see :class:`~autokit.engine.node.Node`.
+    settings : dict or None
+        The other arguments.
+    rules : Rules
+        The derivatives by the operands that require grad, and what they need.
+    """
+    if array.__class__ is not _ndarray:
+        if array.__class__ is tuple:
+            return record_several(array, operands, sources, settings, rules)
+        if isinstance(array, np.generic):
+            array = np.asarray(array)
+    node = Node()
+    node.rules = rules
+    node.sources = sources
+    node.saved = tuple([operands[place] for place in rules.saves]) if rules.saves else ()
+    node.output = array if rules.saves_output or array.size <= state.keep else None
+    node.settings = settings
+    node.shape = array.shape
+    node.dtype = array.dtype
+    node.order = clock()
+    node.scope = state.scope
+    node.hooks = None
+    node.storage = None
+    frame = frame_of(2)
+    code = frame.f_code
+    if code is not state.code:  # mostly the same part of the program goes on
+        while OUR_FILES[code.co_filename]:
+            frame = frame.f_back  # type: ignore[assignment]
+            code = frame.f_code
+        state.code = code
+    node.code = code
+    node.instruction = frame.f_lasti
+    tensor = bare_tensor()
+    tensor.array = array
+    tensor._node = node
+    tensor._requires_grad = True
+    tensor._grad = None
+    tensor._storage = None
+    return tensor
+
+
+def record_several(arrays: tuple[Any, ...], operands: Any, sources: Any, settings: Any, rules: Any) -> Any:
+    """Tensors around the results of one operation: a node for the operation, and one after it for each result.
+
+    The node of a result hands its gradient on in its place among the others. Integers, such as indices, have none.
+    """
+    arrays = tuple([np.asarray(each) if isinstance(each, np.generic) else each for each in arrays])
+    whole = record(np.empty(0), operands, sources, settings, rules)._node
+    assert whole is not None
+    whole.shape, whole.dtype = SEVERAL, None
+    small = sum([each.size for each in arrays]) <= state.keep
+    whole.output = arrays if rules.saves_output or small else None
+    results = []
+    for slot, array in enumerate(arrays):
+        if array.dtype.kind == "f":
+            results.append(record(array, (), (whole,), {"slot": slot, "count": len(arrays)}, PICK))
+        else:
+            results.append(new_tensor(array))
+    return tuple(results)
+
+
+class _Pick:
+    """One of several results, as an operation: its derivative puts the gradient into its place among the others."""
+
+    name, symbol, formula, backward = "pick", "", "{results}", "PickBackward0"
+    operands, defaults, derivatives = ("results",), {"slot": 0, "count": 1}, {"results": None}
+    view = variadic = False
+
+    def local(self, operand: str) -> str:
+        """There is no local derivative to be shown."""
+        return ""
+
+
+class _PickRules:
+    """The one rule of :class:`_Pick`, in the form that the backward pass reads."""
+
+    operation = _Pick()
+    learns, saves, saves_output = (True,), (), False
+
+    @staticmethod
+    def hand_on(g: Any, slot: int, count: int) -> Gradients:
+        return Gradients([g if place == slot else None for place in range(count)])
+
+    each = plain = ((0, hand_on, ("slot", "count")),)
+    joint = None
+
+
+PICK = _PickRules()
+
+
+class Storage:
+    """When the memory that a tensor shares with its views was changed in place.
+
+    It comes into being with the first view or the first change, so most tensors never have one.
+
+    Attributes
+    ----------
+    version : int
+        How many changes there were.
+    modified : int
+        The time of the last one, on the graph's clock.
+    changes : deque
+        The last few: the time, and the place in the learner's program.
+    views : list
+        Weak references to the views that follow a recorded change of their base.
+    """
+
+    __slots__ = ("changes", "modified", "version", "views")
+
+    def __init__(self) -> None:
+        self.version = self.modified = 0
+        self.changes: deque[tuple[int, Any, int]] = deque(maxlen=8)
+        self.views: list[ref[Tensor]] = []
+
+    def changed(self) -> None:
+        """Note a change by the line of the learner's program that is running."""
+        self.version += 1
+        self.modified = clock()
+        self.changes.append((self.modified, *calling_line()))
+
+    def changes_since(self, order: int) -> list[tuple[int, Any, int]]:
+        """The remembered changes that came after the time ``order``."""
+        return [change for change in self.changes if change[0] > order]
+
+    def add_view(self, view: Tensor) -> None:
+        """Remember ``view`` for as long as it lives."""
+        if len(self.views) >= 16 and len(self.views) & (len(self.views) - 1) == 0:  # at 16, 32, 64, …
+            self.views = [each for each in self.views if each() is not None]
+        self.views.append(ref(view))
+
+
+def storage_of(tensor: Tensor) -> Storage:
+    """The storage of ``tensor``, a new one if it had none."""
+    if tensor._storage is None:
+        tensor._storage = Storage()
+        if tensor._node is not None:
+            tensor._node.storage = tensor._storage
+    return tensor._storage
+
+
+def share_storage(operation: Any, base: Tensor, view: Tensor, settings: dict[str, Any]) -> Tensor:
+    """Let ``view``, the result of a view operation, share the storage of ``base`` if it shares its memory."""
+    memory = view.array.base
+    if view.array is base.array or (
+        memory is not None and (memory is base.array or memory is base.array.base)
+    ):
+        storage = view._storage = storage_of(base)
+        if view._node is not None:
+            view._node.storage = storage
+        storage.add_view(view)
+        facts = base.__dict__
+        view.__dict__["_base"] = facts.get("_base", base)
+        view.__dict__["_steps"] = (*facts.get("_steps", ()), (operation, settings))
+    return view
+
+
+class _OurFiles(dict[str, bool]):
+    """For each file whether it is one of autokit's, found when the file is first asked for."""
+
+    home = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+    def __missing__(self, filename: str) -> bool:
+        ours = self[filename] = filename.startswith(self.home)
+        return ours
+
+
+OUR_FILES = _OurFiles()
+"""Lines of files for which this is true are not the learner's."""
+
+
+def calling_line() -> tuple[Any, int]:
+    """The line of the learner's program that is running: its code, and the place in it."""
+    frame = frame_of(1)
+    while OUR_FILES[frame.f_code.co_filename]:
+        frame = frame.f_back  # type: ignore[assignment]
+    return frame.f_code, frame.f_lasti
+
+
+def source_line(code: Any, instruction: int) -> tuple[str, int, str] | None:
+    """File, line number and text of the program line at ``instruction`` of ``code``."""
+    if code is None:
+        return None
+    line = code.co_firstlineno
+    for start, stop, number in code.co_lines():
+        if start <= instruction < stop and number is not None:
+            line = number
+    return code.co_filename, line, linecache.getline(code.co_filename, line).strip()

@@ -1,0 +1,81 @@
+"""All operations: each family is a file, each operation one rule, and here each gets its places in the program.
+
+A family ends with its :class:`~autokit.ops.names.Names`, which say where a program finds each function:
+``torch.exp(x)``, ``x.exp()``, ``x.exp_()``, ``torch.nn.functional.relu`` or ``np.exp(x)``. Its ``OPERATORS``, where it
+has some, are Python's special methods, such as ``x + y``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from types import ModuleType
+from typing import Any
+
+# TEMPORARY while the families are being written
+import importlib, pkgutil, traceback
+FAMILIES = []
+for _info in pkgutil.iter_modules(__path__):
+    if _info.name.startswith("native") or _info.name in ("names", "numpy_protocol"):
+        continue
+    try:
+        _m = importlib.import_module(f"autokit.ops.{_info.name}")
+        if hasattr(_m, "NAMES"):
+            FAMILIES.append(_m)
+    except Exception as _e:
+        warnings.warn(f"ops/{_info.name} does not import: {_e!r}")
+from autokit.engine.inplace import in_place
+from autokit.engine.tensor import Tensor
+from autokit.ops.names import Names, public
+
+# An overflow or a division by zero gives inf or nan in silence, as in PyTorch.
+warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"autokit\.")
+# NumPy's sum, product and mean are Python that warns in its own name.
+warnings.filterwarnings(
+    "ignore", "(invalid value|overflow) encountered in reduce", RuntimeWarning, r"numpy\._core\._methods"
+)
+
+FUNCTIONS: dict[str, Any] = {}
+"""The functions of ``autokit``, as ``torch.exp``."""
+
+FUNCTIONAL: dict[str, Any] = {}
+"""The functions of ``autokit.nn.functional``, as far as they are single operations."""
+
+METHODS: dict[str, Any] = {}
+"""The methods and properties of tensors, as ``x.exp`` and ``x.T``."""
+
+NUMPY: dict[Any, Any] = {}
+"""NumPy's functions, and what they do with tensors."""
+
+
+def _collect(family: ModuleType, names: Names) -> None:
+    """Put the family's functions under their names into the tables."""
+    given = {name: public(getattr(family, name)) for name in f"{names.both} {names.functions}".split()}
+    methods = {name: public(getattr(family, name)) for name in names.methods.split()}
+    methods.update({name: given[name] for name in names.both.split()}, **names.other_methods)
+    for name in names.properties.split():
+        methods[name] = property(getattr(family, name), getattr(family, f"set_{name}", None))
+    for name in names.in_place.split():
+        methods[f"{name}_"] = in_place(getattr(family, name))
+    for name in names.in_place_functions.split():
+        given[f"{name}_"] = methods.get(f"{name}_") or in_place(getattr(family, name))
+    for alias, name in names.aliases.items():
+        for table in (given, methods):
+            for form in ("", "_"):
+                if name + form in table:
+                    table[alias + form] = table[name + form]
+    FUNCTIONS.update(given)
+    METHODS.update(methods)
+    METHODS.update(getattr(family, "OPERATORS", {}))
+    FUNCTIONAL.update({name: public(getattr(family, name)) for name in names.functional.split()})
+    FUNCTIONAL.update({name: public(each) for name, each in names.other_functional.items()})
+    NUMPY.update(names.numpy)
+
+
+for _family in FAMILIES:
+    _collect(_family, _family.NAMES)
+for _name, _bound in METHODS.items():
+    setattr(Tensor, _name, _bound)
+try:
+    from autokit.ops import numpy_protocol  # noqa: E402, F401 - needs the tables above
+except ImportError as _e:
+    warnings.warn(f"numpy_protocol: {_e!r}")

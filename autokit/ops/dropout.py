@@ -1,0 +1,125 @@
+"""Dropout is noise that switches elements or whole channels off while a network trains."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from autokit.base.devices import beside
+from autokit.base.errors import require_floats, require_tensor
+from autokit.base.generator import generator_for
+from autokit.engine.tensor import Tensor, new_tensor
+from autokit.ops.draw import in_memory_order
+from autokit.ops.names import Names
+
+_SELU_FLOOR = 1.7580993408473766
+"""What SELU gives for minus infinity, with its sign changed."""
+
+
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """While training, set each element to 0 with probability ``p`` and divide the others by ``1 - p``.
+
+    So the mean stays what it is, and nothing need be done when the network is used.
+
+    Raises
+    ------
+    ValueError
+        If ``p`` is no probability.
+
+    References
+    ----------
+    N. Srivastava et al., "Dropout: A Simple Way to Prevent Neural Networks from Overfitting", JMLR 15, 2014.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> torch.nn.functional.dropout(torch.ones(2, 3), 0.5, training=False)
+    tensor([[1., 1., 1.],
+            [1., 1., 1.]])
+    """
+    require_tensor("dropout", input)
+    return _dropped(input, p, training, inplace, input.array)
+
+
+def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """:func:`dropout` of whole channels, of (channels, length) or (samples, channels, length)."""
+    return _of_channels("dropout1d", input, p, training, inplace, (2, 3))
+
+
+def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """:func:`dropout` of whole channels, of (samples, channels, height, width)."""
+    return _of_channels("dropout2d", input, p, training, inplace, (2, 3, 4))
+
+
+def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """:func:`dropout` of whole channels, of 3-dimensional data with or without a dimension of samples."""
+    return _of_channels("dropout3d", input, p, training, inplace, (4, 5))
+
+
+def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
+    """Dropout that keeps mean and variance of what SELU gives: switched off is its lowest value, not 0.
+
+    References
+    ----------
+    G. Klambauer et al., "Self-Normalizing Neural Networks", NIPS 2017.
+    """
+    require_tensor("alpha_dropout", input)
+    return _dropped(input, p, training, inplace, input.array, alpha=True)
+
+
+def feature_alpha_dropout(
+    input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
+) -> Tensor:
+    """:func:`alpha_dropout` of whole channels."""
+    return _of_channels("feature_alpha_dropout", input, p, training, inplace, range(2, 9), alpha=True)
+
+
+def _of_channels(
+    name: str, input: Tensor, p: float, training: bool, inplace: bool, ndims: Any, alpha: bool = False
+) -> Tensor:
+    """Dropout with one number for each channel; ``ndims`` are how many dimensions the input may have."""
+    require_tensor(name, input)
+    if input.ndim not in ndims:
+        raise RuntimeError(
+            f"{name}: Expected {' or '.join(f'{n}D' for n in ndims)} input, but got {input.ndim}D"
+        )
+    # Without a dimension of samples the channels come first: two dimensions in 1d, four in 3d.
+    leading = 1 if (name, input.ndim) in (("dropout1d", 2), ("dropout3d", 4)) else 2
+    shape = input.array.shape[:leading] + (1,) * (input.ndim - leading)
+    return _dropped(input, p, training, inplace, np.empty(shape, bool), alpha)
+
+
+def _dropped(
+    input: Tensor, p: float, training: bool, inplace: bool, places: Any, alpha: bool = False
+) -> Tensor:
+    """Multiply by noise, one number for each of the ``places``; with ``alpha``, add some too."""
+    if not 0 <= p <= 1:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    array = input.array
+    if not training or p == 0 or not array.size:
+        return input
+    require_floats("dropout", array)
+    if p == 1:
+        return input.mul_(0.0) if inplace else input * 0.0
+    source, one = generator_for(input.device), array.dtype.type
+    kept = in_memory_order(places, lambda shape: source.bernoulli(1 - p, shape, array.dtype))
+    if alpha:
+        scale = 1 / math.sqrt((_SELU_FLOOR**2 * p + 1) * (1 - p))
+        noise = kept * one(scale)
+        floor = (kept - one(1)) * one(_SELU_FLOOR * scale) + one(_SELU_FLOOR * scale * p)
+    else:
+        noise, floor = kept / one(1 - p), None
+    factor = new_tensor(beside(noise, array))
+    result = input.mul_(factor) if inplace else input * factor
+    if floor is None:
+        return result
+    shift = new_tensor(beside(floor, array))
+    return result.add_(shift) if inplace else result + shift
+
+
+NAMES = Names(
+    functions="alpha_dropout dropout feature_alpha_dropout",
+    functional="alpha_dropout dropout dropout1d dropout2d dropout3d feature_alpha_dropout",
+)

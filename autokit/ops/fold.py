@@ -1,0 +1,217 @@
+"""Sliding windows over signals, images and volumes: how they lie, as columns, and added up again.
+
+Laying out the windows of an image as columns and adding columns up to an image are each other's transposes, and
+so each other's derivatives.  A convolution is a product of matrices on these columns.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import product
+from operator import index
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autokit.base.devices import module_of
+from autokit.base.errors import describe, require_tensor
+from autokit.engine.operation import derivative, on, operation
+from autokit.engine.tensor import Tensor
+from autokit.ops.names import Names
+
+Size = int | Sequence[int]
+
+
+class Windows(NamedTuple):
+    """How windows lie over an array, one number for each of its last dimensions."""
+
+    kernel: tuple[int, ...]
+    stride: tuple[int, ...]
+    padding: tuple[int, ...]
+    dilation: tuple[int, ...]
+
+    def counts(self, sizes: Sequence[int], ceil_mode: bool = False) -> tuple[int, ...]:
+        """How many windows there are along each dimension of an array of ``sizes``.
+
+        With ``ceil_mode`` the last one may reach beyond the end, if it begins before it.
+        """
+        counts = []
+        for size, kernel, stride, padding, dilation in zip(sizes, *self):
+            room = size + 2 * padding - dilation * (kernel - 1) - 1
+            count = room // stride + 1
+            if ceil_mode and room % stride and count * stride < size + padding:
+                count += 1
+            counts.append(count)
+        return tuple(counts)
+
+    def look(self, a: Any) -> Any:
+        """What the windows see of ``a``, zeros around it: (..., *kernel, *counts), a view."""
+        padded = self._padded(a)
+        lead, ndim = a.ndim - len(self.kernel), len(self.kernel)
+        counts = self.counts(a.shape[lead:])
+        steps = padded.strides[lead:]
+        return module_of(a).lib.stride_tricks.as_strided(
+            padded,
+            (*a.shape[:lead], *self.kernel, *counts),
+            (
+                *padded.strides[:lead],
+                *[steps[dim] * self.dilation[dim] for dim in range(ndim)],
+                *[steps[dim] * self.stride[dim] for dim in range(ndim)],
+            ),
+        )
+
+    def add_up(self, seen: Any, sizes: Sequence[int]) -> Any:
+        """The transpose of :meth:`look`: an array of ``sizes``, where each window adds what it has.
+
+        >>> Windows((2,), (1,), (0,), (1,)).add_up(np.ones((2, 3)), (4,))
+        array([1., 2., 2., 1.])
+        """
+        ndim = len(self.kernel)
+        lead = seen.shape[: seen.ndim - 2 * ndim]
+        around = [size + 2 * padding for size, padding in zip(sizes, self.padding)]
+        total = np.zeros_like(seen, shape=(*lead, *around))
+        for place in product(*map(range, self.kernel)):
+            met = [
+                slice(at * dilation, at * dilation + (count - 1) * stride + 1, stride)
+                for at, dilation, count, stride in zip(place, self.dilation, seen.shape[-ndim:], self.stride)
+            ]
+            total[(..., *met)] += seen[(slice(None),) * len(lead) + place]
+        inside = [slice(padding, padding + size) for padding, size in zip(self.padding, sizes)]
+        return total[(..., *inside)]
+
+    def _padded(self, a: Any) -> Any:
+        if not any(self.padding):
+            return a
+        lead = a.ndim - len(self.padding)
+        sizes = [size + 2 * padding for size, padding in zip(a.shape[lead:], self.padding)]
+        padded = np.zeros_like(a, shape=(*a.shape[:lead], *sizes))
+        inside = [slice(padding, padding + size) for padding, size in zip(self.padding, a.shape[lead:])]
+        padded[(..., *inside)] = a
+        return padded
+
+
+def numbers_of(name: str, setting: str, value: Any, ndim: int, least: int = 1) -> tuple[int, ...]:
+    """A setting of the function ``name`` as one whole number for each of ``ndim`` dimensions.
+
+    >>> numbers_of("conv2d", "stride", 2, 2)
+    (2, 2)
+    """
+    given = value if isinstance(value, tuple | list) else (value,)
+    try:
+        numbers = tuple([index(each) for each in given])
+    except TypeError:
+        raise TypeError(
+            f"{name}(): argument '{setting}' must be int or tuple of ints, not {value!r}"
+        ) from None
+    if len(numbers) == 1:
+        numbers *= ndim
+    if len(numbers) != ndim:
+        raise RuntimeError(
+            f"{name}: expected {setting} to be a single int or {ndim} of them, but got {value}"
+        )
+    if min(numbers) < least:
+        raise RuntimeError(f"{name}: {setting} should be at least {least}, but got {list(numbers)}")
+    return numbers
+
+
+@operation(
+    "windows",
+    "the windows of {a} as columns",
+    a=derivative(
+        "each back to its place",
+        lambda g, shape, windows: on(add_up_windows, g, sizes=shape[2:], windows=windows),
+    ),
+    name="unfold",
+    backward="Im2ColBackward0",
+)
+def lay_out_windows(a, /, windows):
+    """The windows of images (N, channels, height, width) as columns (N, channels · kernel, windows)."""
+    seen = windows.look(a)
+    return seen.reshape((a.shape[0], a.shape[1] * math.prod(windows.kernel), -1))
+
+
+@operation(
+    "fold",
+    "the columns of {a}, added up to images",
+    a=derivative("the windows as columns", lambda g, windows: on(lay_out_windows, g, windows=windows)),
+    name="fold",
+    backward="Col2ImBackward0",
+)
+def add_up_windows(a, /, sizes, windows):
+    """Columns (N, channels · kernel, windows), added up to images of ``sizes``."""
+    return windows.add_up(a.reshape((len(a), -1, *windows.kernel, *windows.counts(sizes))), sizes)
+
+
+def unfold(
+    input: Tensor, kernel_size: Size, dilation: Size = 1, padding: Size = 0, stride: Size = 1
+) -> Tensor:
+    """The windows of images as columns: (N, channels · kernel height · kernel width, number of windows).
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> image = torch.arange(6.0).reshape(1, 1, 2, 3)
+    >>> torch.nn.functional.unfold(image, (2, 2))
+    tensor([[[0., 1.],
+             [1., 2.],
+             [3., 4.],
+             [4., 5.]]])
+    """
+    require_tensor("unfold", input)
+    windows = _windows_of("unfold", kernel_size, stride, padding, dilation)
+    if input.ndim not in (3, 4):
+        raise RuntimeError(f"Expected 3D or 4D (batch mode) tensor for input, but got: {describe(input)}")
+    if min(windows.counts(input.shape[-2:])) < 1:
+        raise RuntimeError(
+            f"unfold: a window of {windows.kernel}, padding {windows.padding} and dilation {windows.dilation} "
+            f"is larger than the image: {describe(input)}"
+        )
+    if input.ndim == 3:
+        return lay_out_windows(input.unsqueeze(0), windows=windows).squeeze(0)
+    return lay_out_windows(input, windows=windows)
+
+
+def fold(
+    input: Tensor,
+    output_size: Size,
+    kernel_size: Size,
+    dilation: Size = 1,
+    padding: Size = 0,
+    stride: Size = 1,
+) -> Tensor:
+    """Columns of windows added up to images of ``output_size``; the transpose of :func:`unfold`.
+
+    It is not its inverse: a pixel in several windows is counted in each of them.
+    """
+    require_tensor("fold", input)
+    windows = _windows_of("fold", kernel_size, stride, padding, dilation)
+    sizes = numbers_of("fold", "output_size", output_size, 2)
+    counts = windows.counts(sizes)
+    if input.ndim not in (2, 3):
+        raise RuntimeError(f"Expected 2D or 3D (batch mode) tensor for input, but got: {describe(input)}")
+    if input.shape[-2] % math.prod(windows.kernel):
+        raise RuntimeError(
+            "Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got "
+            f"{describe(input)} and kernel_size={windows.kernel}"
+        )
+    if min(counts) < 1 or math.prod(counts) != input.shape[-1]:
+        raise RuntimeError(
+            f"Given output_size={sizes}, expected size of input's dimension 2 to match the calculated number of "
+            f"sliding blocks {counts[0]} * {counts[1]}, but got {describe(input)}"
+        )
+    if input.ndim == 2:
+        return add_up_windows(input.unsqueeze(0), sizes=sizes, windows=windows).squeeze(0)
+    return add_up_windows(input, sizes=sizes, windows=windows)
+
+
+def _windows_of(name: str, kernel_size: Size, stride: Size, padding: Size, dilation: Size) -> Windows:
+    return Windows(
+        numbers_of(name, "kernel_size", kernel_size, 2),
+        numbers_of(name, "stride", stride, 2),
+        numbers_of(name, "padding", padding, 2, 0),
+        numbers_of(name, "dilation", dilation, 2),
+    )
+
+
+NAMES = Names(functional="fold unfold")

@@ -1,0 +1,112 @@
+"""Padding: elements put around a tensor, or, where the number is negative, cut off."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autokit.base.errors import describe, require_tensor
+from autokit.engine.operation import derivative, on, operation
+from autokit.engine.tensor import Tensor
+from autokit.ops.fold import numbers_of
+from autokit.ops.names import Names
+from autokit.ops.resample import AxisMap, picking, resample
+
+
+@operation(
+    "pad",
+    "{a}, padded",
+    a=derivative(
+        "1 inside",
+        lambda g, widths: on(
+            constant_pad, g, widths=tuple([(-before, -after) for before, after in widths]), value=0
+        ),
+    ),
+    backward="ConstantPadNdBackward0",
+)
+def constant_pad(a, /, widths, value=0):
+    """``value`` around ``a``: for each dimension how often before and after it; negative numbers cut off."""
+    result = np.full_like(a, value, shape=[size + sum(both) for size, both in zip(a.shape, widths)])
+    inside = [
+        slice(max(before, 0), size + before + min(after, 0)) for size, (before, after) in zip(a.shape, widths)
+    ]
+    kept = [slice(max(-before, 0), size + min(after, 0)) for size, (before, after) in zip(a.shape, widths)]
+    result[tuple(inside)] = a[tuple(kept)]
+    return result
+
+
+def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
+    """``input`` with elements put around it, last dimension first.
+
+    Parameters
+    ----------
+    input : Tensor
+    pad : sequence of int
+        How many before and after: (left, right) of the last dimension, or (left, right, top, bottom), and so on;
+        negative numbers cut off.
+    mode : str
+        What is put there: "constant" is ``value``; "replicate" repeats the edge; "reflect" mirrors at it;
+        "circular" begins again at the other end.
+    value : float, optional
+        For "constant", 0 without it.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> row = torch.tensor([[1, 2, 3]])
+    >>> torch.nn.functional.pad(row, (1, 1)).tolist()
+    [[0, 1, 2, 3, 0]]
+    >>> torch.nn.functional.pad(row, (2, 0), mode="reflect").tolist()
+    [[3, 2, 1, 2, 3]]
+    """
+    require_tensor("pad", input)
+    if mode not in ("constant", "reflect", "replicate", "circular"):
+        raise NotImplementedError(
+            f"Unrecognised padding mode {mode}: there are constant, reflect, replicate and circular"
+        )
+    if len(pad) % 2 or len(pad) > 2 * input.ndim:
+        raise RuntimeError(
+            f"pad(): Padding length must be divisible by two, a pair for each of the last dimensions: {list(pad)} for "
+            f"{describe(input)}"
+        )
+    numbers = (
+        numbers_of("pad", "pad", tuple(pad), len(pad), least=-max(input.shape, default=0)) if pad else ()
+    )
+    pairs = list(zip(numbers[::2], numbers[1::2]))
+    if mode == "constant":
+        widths = ((0, 0),) * (input.ndim - len(pairs)) + tuple(reversed(pairs))
+        for size, (before, after) in zip(input.shape, widths):
+            if size + min(before, 0) + min(after, 0) < 0:
+                raise RuntimeError(f"pad(): {list(pad)} cuts off more than {describe(input)} has")
+        return constant_pad(input, widths=widths, value=0 if value is None else value)
+    if input.ndim not in (len(pairs) + 1, len(pairs) + 2):
+        raise NotImplementedError(
+            f"pad(): padding by '{mode}' takes a pair for each dimension after samples and channels, but got "
+            f"{list(pad)} for {describe(input)}"
+        )
+    maps = [_edges(input, -1 - place, *pair, mode) for place, pair in enumerate(pairs)]
+    return resample(input, maps=tuple(maps))
+
+
+def _edges(input: Tensor, axis: int, before: int, after: int, mode: str) -> AxisMap:
+    """The map that pads one dimension with elements of its own."""
+    size = input.shape[axis]
+    most = {"reflect": size - 1, "circular": size}.get(mode, max(before, after))
+    if max(before, after) > most or size + before + after < 1 or not size:
+        raise RuntimeError(
+            f"Padding size should be less than the corresponding input dimension: ({before}, {after}) at dimension "
+            f"{input.ndim + axis} of {describe(input)}; '{mode}' allows from {1 - size} to {most}"
+        )
+    places = np.arange(-before, size + after)
+    if mode == "circular":
+        places = places % size
+    elif mode == "reflect":
+        places = size - 1 - np.abs(size - 1 - np.abs(places))
+    else:
+        places = np.clip(places, 0, size - 1)
+    return picking(axis, size, places)
+
+
+NAMES = Names(functional="pad")

@@ -1,0 +1,380 @@
+"""Pooling: the largest element, the mean or the p-norm of each window of a signal, an image or a volume.
+
+Along each dimension a table says which places a window sees.  The windows of ordinary pooling are equally long and
+move by a stride; those of adaptive pooling are as equal as can be and cover the dimension, whatever its size.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from autokit.base.devices import beside, module_of
+from autokit.base.errors import describe, require_floats, require_tensor
+from autokit.engine.operation import derivative, on, operation
+from autokit.engine.tensor import Tensor
+from autokit.ops.fold import Size, Windows, numbers_of
+from autokit.ops.names import Names
+from autokit.ops.resample import AxisMap, along, resample
+
+# ---------------------------------------------------------------- the largest
+
+
+@operation(
+    "max",
+    "max {a} in each window",
+    a=derivative(
+        "1 at the place of the maximum, else 0",
+        lambda g, out, shape, tables: on(add_at_places, g[0], out[1], sizes=shape[len(shape) - len(tables) :]),
+    ),
+    backward="MaxPoolWithIndicesBackward0",
+)
+def max_pool(a, /, tables):
+    """The largest element of each window, and where in its image it is, counted row by row.
+
+    ``tables`` has for each of the last dimensions the places that the windows see, (windows, kernel).
+    """
+    seen = []
+    for place in product(*[range(table.shape[1]) for table in tables]):
+        part = a
+        for axis, (table, at) in enumerate(zip(tables, place), -len(tables)):
+            part = part[along(axis, table[:, at], a)]
+        seen.append(part)
+    largest = seen[0]
+    for part in seen[1:]:
+        largest = np.maximum(largest, part)  # NaN where one is NaN
+    # The first of the largest: count the places before it.
+    before = np.ones_like(largest, dtype=bool)
+    chosen = np.zeros_like(largest, dtype=np.min_scalar_type(len(seen)))
+    for part in seen:
+        before &= part != largest
+        before &= part == part
+        chosen += before
+    numbers = beside(_numbers(a.shape[a.ndim - len(tables) :], tables), a)
+    firsts = module_of(a).arange(0, numbers.size, len(seen)).reshape(largest.shape[a.ndim - len(tables) :])
+    return largest, numbers.reshape(-1)[chosen + firsts]
+
+
+def _numbers(sizes: Sequence[int], tables: Sequence[np.ndarray]) -> np.ndarray:
+    """For each window the numbers of the places that it sees, counted row by row: (windows, kernel)."""
+    ndim = len(sizes)
+    numbers = np.zeros((1,) * (2 * ndim), np.int64)
+    for axis, table in enumerate(tables):
+        shape = [1] * (2 * ndim)
+        shape[axis], shape[ndim + axis] = table.shape
+        numbers = numbers + table.reshape(shape) * math.prod(sizes[axis + 1 :])
+    return numbers.reshape((math.prod(numbers.shape[:ndim]), -1))
+
+
+def _counted_through(places: Any, ndim: int, area: int) -> Any:
+    """Places in images of ``area`` elements, counted through all images."""
+    lead = places.shape[: places.ndim - ndim]
+    firsts = module_of(places).arange(math.prod(lead)).reshape(lead + (1,) * ndim)
+    return (places + firsts * area).reshape(-1)
+
+
+@operation(
+    "put",
+    "{a} at its places",
+    a=derivative("1 at the places", lambda g, places, sizes: on(read_places, g, places, ndim=len(sizes))),
+    mixed=True,
+)
+def put_back(a, places, /, sizes):
+    """Zeros in images of ``sizes``, to which the elements of ``a`` are added at ``places``."""
+    result = np.zeros_like(a, shape=(*a.shape[: a.ndim - len(sizes)], *sizes), order="C")
+    add_at(result.reshape(-1), _counted_through(places, len(sizes), math.prod(sizes)), a.reshape(-1))
+    return result
+
+
+@operation(
+    "read",
+    "{a} at its places",
+    a=derivative(
+        "1 at the places",
+        lambda g, places, shape, ndim: on(put_back, g, places, sizes=shape[len(shape) - ndim :]),
+    ),
+    mixed=True,
+)
+def read_places(a, places, /, ndim):
+    """The elements of images at ``places``, counted row by row in the last ``ndim`` dimensions."""
+    area = math.prod(a.shape[a.ndim - ndim :])
+    return a.reshape(-1)[_counted_through(places, ndim, area)].reshape(places.shape)
+
+
+def _max_pool(
+    ndim: int,
+    input: Any,
+    kernel_size: Size,
+    stride: Size | None,
+    padding: Size,
+    dilation: Size,
+    ceil_mode: bool,
+    return_indices: bool,
+) -> Any:
+    name = f"max_pool{ndim}d"
+    windows, counts = _windows_over(name, ndim, input, kernel_size, stride, padding, dilation, ceil_mode)
+    tables = []
+    for size, count, kernel, step, pad, apart in zip(input.shape[-ndim:], counts, *windows):
+        begin = (np.arange(count) * step - pad)[:, np.newaxis]
+        places = begin + np.arange(kernel) * apart
+        # In place of the padding a window sees its first or last place inside once more.
+        first = begin + -(np.minimum(begin, 0) // apart) * apart
+        last = begin + np.minimum((size - 1 - begin) // apart, kernel - 1) * apart
+        tables.append(np.clip(places, first, last))
+    values, places = max_pool(input, tables=tuple(tables))
+    return (values, places) if return_indices else values
+
+
+def _windows_over(
+    name: str,
+    ndim: int,
+    input: Any,
+    kernel_size: Size,
+    stride: Size | None,
+    padding: Size,
+    dilation: Size,
+    ceil_mode: bool,
+) -> tuple[Windows, tuple[int, ...]]:
+    """The windows that the settings of a pooling say, and how many there are along each dimension."""
+    _check_dimensions(name, ndim, input)
+    kernel = numbers_of(name, "kernel_size", kernel_size, ndim)
+    steps = kernel if stride in (None, (), []) else numbers_of(name, "stride", stride, ndim)
+    around = numbers_of(name, "padding", padding, ndim, 0)
+    windows = Windows(kernel, steps, around, numbers_of(name, "dilation", dilation, ndim))
+    if any([2 * pad > width for pad, width in zip(around, kernel)]):
+        raise RuntimeError(
+            f"{name}: pad should be at most half of effective kernel size, but got padding {list(around)} and "
+            f"kernel_size {list(kernel)}"
+        )
+    counts = windows.counts(input.shape[-ndim:], ceil_mode)
+    if min(counts) < 1:
+        raise RuntimeError(
+            f"{name}: Output size is too small: a window of {list(kernel)} does not fit into {describe(input)}; "
+            "pool less before, or use a smaller kernel_size"
+        )
+    return windows, counts
+
+
+def _check_dimensions(name: str, ndim: int, input: Any) -> None:
+    require_tensor(name, input)
+    if input.ndim not in (ndim + 1, ndim + 2) or not all(input.shape[-ndim - 1 :]):
+        raise RuntimeError(
+            f"{name}(): Expected {ndim + 1}D or {ndim + 2}D tensor that is not empty, but got: {describe(input)}"
+        )
+    require_floats(name, input.array)
+
+
+def max_pool1d(
+    input: Tensor,
+    kernel_size: Size,
+    stride: Size | None = None,
+    padding: Size = 0,
+    dilation: Size = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """The largest element of each window of signals; as :func:`max_pool2d`, over (N, channels, length)."""
+    return _max_pool(1, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+
+
+def max_pool2d(
+    input: Tensor,
+    kernel_size: Size,
+    stride: Size | None = None,
+    padding: Size = 0,
+    dilation: Size = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """The largest element of each window of images.
+
+    All of a window's gradient goes to its largest element, and to the first of equals.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of shape (N, channels, height, width), or without N.
+    kernel_size : int or two
+        The size of the window.
+    stride : int or two, optional
+        How far the window moves; by its own size without it.
+    padding : int or two
+        How far windows may begin before the input.
+    dilation : int or two
+        The distance between the elements that a window sees.
+    ceil_mode : bool
+        Let the last windows stand out over the edge, so that no element is left out.
+    return_indices : bool
+        Return a pair: the maxima, and where in its image each was, counted row by row.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> torch.max_pool2d(torch.arange(16.0).reshape(1, 4, 4), 2)
+    tensor([[[ 5.,  7.],
+             [13., 15.]]])
+    """
+    return _max_pool(2, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+
+
+def max_pool3d(
+    input: Tensor,
+    kernel_size: Size,
+    stride: Size | None = None,
+    padding: Size = 0,
+    dilation: Size = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """The largest element of each window of volumes; as :func:`max_pool2d`."""
+    return _max_pool(3, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+
+
+# ---------------------------------------------------------------- means
+
+
+def _averaging(axis: int, size: int, places: np.ndarray, divisors: np.ndarray) -> AxisMap:
+    """The map that adds up the ``places``, those outside not, and divides by ``divisors``."""
+    inside = (places >= 0) & (places < size)
+    return AxisMap(axis, size, np.clip(places, 0, size - 1), inside / divisors[:, np.newaxis])
+
+
+def _average_pool(
+    ndim: int,
+    input: Any,
+    kernel_size: Size,
+    stride: Size | None,
+    padding: Size,
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor_override: int | None = None,
+) -> Tensor:
+    name = f"avg_pool{ndim}d"
+    if divisor_override == 0:
+        raise RuntimeError(f"{name}: divisor must be not zero")
+    windows, counts = _windows_over(name, ndim, input, kernel_size, stride, padding, 1, ceil_mode)
+    maps = []
+    for place, (size, count, kernel, step, pad, _) in enumerate(zip(input.shape[-ndim:], counts, *windows)):
+        places = (np.arange(count) * step - pad)[:, np.newaxis] + np.arange(kernel)
+        counted = places < size + pad if count_include_pad else (places >= 0) & (places < size)
+        divisors = counted.sum(axis=1)
+        if divisor_override is not None:
+            divisors = np.full(count, divisor_override if place == 0 else 1)
+        maps.append(_averaging(place - ndim, size, places, divisors))
+    return resample(input, maps=tuple(maps))
+
+
+def avg_pool1d(
+    input: Tensor,
+    kernel_size: Size,
+    stride: Size | None = None,
+    padding: Size = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Tensor:
+    """The mean of each window of signals; as :func:`avg_pool2d`, over (N, channels, length)."""
+    return _average_pool(1, input, kernel_size, stride, padding, ceil_mode, count_include_pad)
+
+
+def avg_pool2d(
+    input: Tensor,
+    kernel_size: Size,
+    stride: Size | None = None,
+    padding: Size = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Tensor:
+    """The mean of each window of images.
+
+    Parameters
+    ----------
+    input, kernel_size, stride, padding, ceil_mode
+        As in :func:`max_pool2d`; the padding is zeros.
+    count_include_pad : bool
+        Count the padding among the elements that are averaged.
+    divisor_override : int, optional
+        Divide by this instead of by the number of elements.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> torch.nn.functional.avg_pool2d(torch.arange(16.0).reshape(1, 4, 4), 2)
+    tensor([[[ 2.5000,  4.5000],
+             [10.5000, 12.5000]]])
+    """
+    settings = stride, padding, ceil_mode, count_include_pad, divisor_override
+    return _average_pool(2, input, kernel_size, *settings)
+
+
+def avg_pool3d(
+    input: Tensor,
+    kernel_size: Size,
+    stride: Size | None = None,
+    padding: Size = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Tensor:
+    """The mean of each window of volumes; as :func:`avg_pool2d`."""
+    settings = stride, padding, ceil_mode, count_include_pad, divisor_override
+    return _average_pool(3, input, kernel_size, *settings)
+
+
+def _norm_pool(
+    ndim: int, input: Tensor, norm_type: float, kernel_size: Size, stride: Size | None, ceil_mode: bool
+) -> Tensor:
+    means: Any = _average_pool(ndim, input**norm_type, kernel_size, stride, 0, ceil_mode, True)
+    count = math.prod(numbers_of(f"lp_pool{ndim}d", "kernel_size", kernel_size, ndim))
+    return (means.sign() * means.abs().relu() * count) ** (1 / norm_type)
+
+
+def lp_pool1d(
+    input: Tensor, norm_type: float, kernel_size: Size, stride: Size | None = None, ceil_mode: bool = False
+) -> Tensor:
+    """``(Σ xᵖ)^(1/p)`` over each window of signals, for p = ``norm_type``."""
+    return _norm_pool(1, input, norm_type, kernel_size, stride, ceil_mode)
+
+
+def lp_pool2d(
+    input: Tensor, norm_type: float, kernel_size: Size, stride: Size | None = None, ceil_mode: bool = False
+) -> Tensor:
+    """``(Σ xᵖ)^(1/p)`` over each window of images, for p = ``norm_type``."""
+    return _norm_pool(2, input, norm_type, kernel_size, stride, ceil_mode)
+
+
+def lp_pool3d(
+    input: Tensor, norm_type: float, kernel_size: Size, stride: Size | None = None, ceil_mode: bool = False
+) -> Tensor:
+    """``(Σ xᵖ)^(1/p)`` over each window of volumes, for p = ``norm_type``."""
+    return _norm_pool(3, input, norm_type, kernel_size, stride, ceil_mode)
+
+
+# ---------------------------------------------------------------- adaptive pooling
+
+
+def _regions(name: str, ndim: int, input: Any, output_size: Any) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Along each dimension the first places of the regions, and those behind them.
+
+    The region at i, of n along a dimension of size s, goes from ⌊i·s/n⌋ up to ⌈(i+1)·s/n⌉.
+    """
+    _check_dimensions(name, ndim, input)
+    given = output_size if isinstance(output_size, tuple | list) else (output_size,)
+    given = tuple(given) * (ndim if len(given) == 1 else 1)
+    sizes = [size if wanted is None else wanted for wanted, size in zip(given, input.shape[-ndim:])]
+    counts = numbers_of(name, "output_size", sizes, len(given) if len(given) != ndim else ndim)
+    found = []
+    for size, count in zip(input.shape[-ndim:], counts):
+        places = np.arange(count)
+        found.append((places * size // count, -((places + 1) * -size // count)))
+    return found
+
+
+def _region_tables(name: str, ndim: int, input: Any, output_size: Any) -> Any:
+    """Along each dimension the places of the regions, (regions, longest), and their lengths."""
+    for first, end in _regions(name, ndim, input, output_size):
+        yield first[:, np.newaxis] + np.arange((end - first).max()), end - first

@@ -1,0 +1,427 @@
+"""Systems of linear equations: solving, inverses, determinants, least squares.
+
+NumPy and SciPy compute them, by LAPACK. Where a source is named "Giles", it is M. B. Giles, "Collected matrix
+derivative results for forward and reverse mode algorithmic differentiation", 2008.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autokit.base.devices import module_of, on_a_gpu
+from autokit.base.errors import require_floats
+from autokit.engine.operation import derivative, on, operation
+from autokit.engine.tensor import Tensor, new_tensor
+from autokit.ops.names import Names
+from autokit.ops.product import matmul
+from autokit.ops.return_types import return_type
+
+Slogdet = return_type("slogdet", "sign", "logabsdet")
+Lstsq = return_type("linalg_lstsq", "solution", "residuals", "rank", "singular_values")
+TriangularSolve = return_type("triangular_solve", "solution", "cloned_coefficient")
+
+
+class LinAlgError(RuntimeError):
+    """A matrix has no answer: it is singular, not positive definite, or not finite."""
+
+
+def transposed(a: Any) -> Any:
+    """Each matrix of an array or a tensor transposed."""
+    return np.swapaxes(a, -1, -2)
+
+
+def require_square(name: str, a: Any) -> None:
+    """Raise unless the array ``a``, the operand of the function ``name``, holds square matrices of floats."""
+    if a.ndim < 2:
+        raise RuntimeError(
+            f"{name}: The input tensor A must have at least 2 dimensions, but its shape is {list(a.shape)}"
+        )
+    if a.shape[-1] != a.shape[-2]:
+        raise RuntimeError(
+            f"{name}: A must be batches of square matrices, but they are {a.shape[-2]} by {a.shape[-1]} "
+            "matrices"
+        )
+    require_floats(name, a)
+
+
+def _singular(name: str) -> LinAlgError:
+    return LinAlgError(
+        f"{name}: the input matrix is singular, so the solver failed: its columns are not independent; "
+        "torch.linalg.lstsq and torch.linalg.pinv find the best answer there is"
+    )
+
+
+# ---------------------------------------------------------------- inverses and determinants
+
+
+@operation(
+    "⁻¹",
+    "{a}⁻¹",
+    a=derivative("−{out}ᵀ · {out}ᵀ", lambda g, out: -(transposed(out) @ g @ transposed(out))),
+    backward="LinalgInvExBackward0",
+)
+def inv(a, /):
+    """The inverse of each matrix.
+
+    Raises
+    ------
+    LinAlgError
+        If a matrix is singular.
+
+    Notes
+    -----
+    From A A⁻¹ = I follows d(A⁻¹) = −A⁻¹ dA A⁻¹ (Giles, section 2.2.3).
+    """
+    require_square("linalg.inv", a)
+    try:
+        return np.linalg.inv(a)
+    except np.linalg.LinAlgError:
+        raise _singular("linalg.inv") from None
+
+
+def inverse(input: Tensor) -> Tensor:
+    """The inverse of each matrix; see ``torch.linalg.inv``."""
+    return inv(input)
+
+
+def _cofactors(a: Any) -> Any:
+    """det(A) A⁻ᵀ, found without a division, so that a singular matrix has it too."""
+    u, s, vh = np.linalg.svd(a)
+    identity = module_of(a).eye(a.shape[-1], dtype=bool)
+    others = np.where(identity, 1, s[..., None, :]).prod(axis=-1)
+    return (u * others[..., None, :]) @ vh * (np.linalg.det(u) * np.linalg.det(vh))[..., None, None]
+
+
+def _det_gradient(g: Any, a: Any, out: Any) -> Any:
+    if isinstance(a, Tensor):  # to be differentiated again
+        return (g * out)[..., None, None] * transposed(inv(a))
+    return g[..., None, None] * _cofactors(a)
+
+
+@operation("det", "det {a}", a=derivative("{out} · {a}⁻ᵀ", _det_gradient), backward="LinalgDetBackward0")
+def det(a, /):
+    """The determinant of each matrix.
+
+    Notes
+    -----
+    Its gradient is the matrix of cofactors, which is det(A) A⁻ᵀ where there is an inverse (Jacobi's formula;
+    Giles, section 2.2.4). It is found by singular values, and so is right for a singular matrix as well.
+    """
+    require_square("linalg.det", a)
+    return np.linalg.det(a)
+
+
+def _slogdet_gradient(g: Any, a: Any) -> Any:
+    by_logarithm = g[1]  # the sign stays as it is when A changes a little
+    return (
+        np.zeros_like(a) if by_logarithm is None else by_logarithm[..., None, None] * transposed(on(inv, a))
+    )
+
+
+@operation(
+    "log |det|",
+    "sign and logarithm of |det {a}|",
+    a=derivative("{a}⁻ᵀ", _slogdet_gradient),
+    name="slogdet",
+    backward="LinalgSlogdetBackward0",
+)
+def _slogdet(a, /):
+    require_square("linalg.slogdet", a)
+    return tuple(np.linalg.slogdet(a))
+
+
+def slogdet(input: Tensor) -> Any:
+    """The determinant's sign, and the logarithm of its absolute value, which does not overflow."""
+    return Slogdet(*_slogdet(input))
+
+
+def logdet(input: Tensor) -> Tensor:
+    """The logarithm of the determinant; NaN where that is negative, -inf where it is 0."""
+    sign, logarithm = _slogdet(input)
+    return np.where(sign < 0, np.nan, logarithm)
+
+
+def matrix_power(input: Tensor, n: int) -> Tensor:
+    """A square matrix times itself, ``n`` times; the inverse's power where ``n`` is negative.
+
+    >>> import autokit as torch
+    >>> torch.matrix_power(torch.tensor([[1.0, 1.0], [1.0, 0.0]]), 10)[0, 1]
+    tensor(55.)
+    """
+    if input.ndim < 2 or input.shape[-1] != input.shape[-2]:
+        raise RuntimeError(
+            f"matrix_power: A must be batches of square matrices, but its shape is {list(input.shape)}"
+        )
+    if n < 0:
+        return matrix_power(inv(input), -n)
+    if n == 0:
+        return input * 0 + new_tensor(module_of(input).eye(input.shape[-1], dtype=input.array.dtype))
+    half = matrix_power(input, n // 2) if n > 1 else None
+    square = input if half is None else matmul(half, half)
+    return matmul(square, input) if n % 2 and n > 1 else square
+
+
+# ---------------------------------------------------------------- systems of equations
+
+
+def _in_columns(b: Any, vector: bool) -> Any:
+    return b[..., None] if vector else b
+
+
+def _is_vector(a: Any, b: Any) -> bool:
+    """Whether ``b`` holds a vector, not a matrix, for each matrix of ``a``."""
+    return b.ndim == 1 or (b.ndim == a.ndim - 1 and b.shape == a.shape[:-1])
+
+
+def _solve_gradients(g: Any, a: Any, b: Any, out: Any, left: bool) -> tuple[Any, Any]:
+    if not left:
+        by_a, by_b = _solve_gradients(transposed(g), transposed(a), transposed(b), transposed(out), True)
+        return transposed(by_a), transposed(by_b)
+    vector = _is_vector(a, b)
+    by_b = on(solve, transposed(a), _in_columns(g, vector))
+    return -(by_b @ transposed(_in_columns(out, vector))), by_b[..., 0] if vector else by_b
+
+
+@operation(
+    "solve",
+    "{a}⁻¹ · {b}",
+    joint=derivative({"a": "− {a}⁻ᵀ · g · {out}ᵀ", "b": "{a}⁻ᵀ ·"}, _solve_gradients),
+    backward="LinalgSolveExBackward0",
+)
+def solve(a, b, /, left=True):
+    """The solution X of A X = B; with ``left=False``, of X A = B.
+
+    Parameters
+    ----------
+    A : Tensor
+        Square matrices, (..., n, n).
+    B : Tensor
+        Right-hand sides, (..., n, k), or a vector for each matrix, (..., n).
+    left : bool
+        On which side A stands.
+
+    Raises
+    ------
+    LinAlgError
+        If a matrix is singular.
+
+    Notes
+    -----
+    With G the gradient of X, that of B is A⁻ᵀ G, and that of A is −(A⁻ᵀ G) Xᵀ (Giles, section 2.3.1); both
+    are solved for, not inverted.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> torch.linalg.solve(torch.tensor([[2.0, 0.0], [0.0, 4.0]]), torch.tensor([2.0, 2.0]))
+    tensor([1.0000, 0.5000])
+    """
+    require_square("linalg.solve", a)
+    if not left:
+        return transposed(solve.operation.forward(transposed(a), transposed(b)))
+    vector = _is_vector(a, b)
+    columns = _in_columns(b, vector)
+    _require_fitting("linalg.solve", a, columns)
+    try:
+        solution = np.linalg.solve(a, columns)
+    except np.linalg.LinAlgError:
+        raise _singular("linalg.solve") from None
+    return solution[..., 0] if vector else solution
+
+
+def _require_fitting(name: str, a: Any, b: Any) -> None:
+    if b.ndim < 2 or b.shape[-2] != a.shape[-1]:
+        raise RuntimeError(
+            f"{name}: Incompatible shapes of A and B for the equation AX = B: {list(a.shape)} and "
+            f"{list(b.shape)}; B must have {a.shape[-1]} rows"
+        )
+
+
+def _triangular_gradients(g: Any, a: Any, out: Any, upper: bool, unitriangular: bool) -> tuple[Any, Any]:
+    by_b = on(triangular_solution, transposed(a), g, upper=not upper, unitriangular=unitriangular)
+    by_a, diagonal = -(by_b @ transposed(out)), int(unitriangular)
+    return (np.triu(by_a, diagonal) if upper else np.tril(by_a, -diagonal)), by_b
+
+
+@operation(
+    "solve",
+    "{a}⁻¹ · {b}",
+    joint=derivative({"a": "− {a}⁻ᵀ · g · {out}ᵀ", "b": "{a}⁻ᵀ ·"}, _triangular_gradients),
+    name="solve_triangular",
+    backward="LinalgSolveTriangularBackward0",
+)
+def triangular_solution(a, b, /, upper=True, unitriangular=False):
+    """The solution X of A X = B by substitution, where A is a triangle: one half of it is read."""
+    require_square("linalg.solve_triangular", a)
+    _require_fitting("linalg.solve_triangular", a, b)
+    if on_a_gpu(a):  # CuPy substitutes in single matrices alone
+        identity = module_of(a).eye(a.shape[-1], dtype=a.dtype)
+        half = np.triu(a, int(unitriangular)) if upper else np.tril(a, -int(unitriangular))
+        return np.linalg.solve(half + identity if unitriangular else half, b)
+    from scipy.linalg import solve_triangular
+
+    try:
+        return solve_triangular(a, b, lower=not upper, unit_diagonal=unitriangular, check_finite=False)
+    except np.linalg.LinAlgError:
+        raise _singular("linalg.solve_triangular") from None
+
+
+def solve_triangular(
+    A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
+) -> Tensor:
+    """The solution X of A X = B (or of X A = B), where A is a triangle; the other half of A is not read.
+
+    Parameters
+    ----------
+    A, B : Tensor
+        Square matrices, (..., n, n), and right-hand sides, (..., n, k).
+    upper : bool
+        Which triangle it is.
+    left : bool
+        On which side A stands.
+    unitriangular : bool
+        Take the diagonal of A for ones, without reading it.
+    """
+    if left:
+        return triangular_solution(A, B, upper=upper, unitriangular=unitriangular)
+    turned = triangular_solution(transposed(A), transposed(B), upper=not upper, unitriangular=unitriangular)
+    return transposed(turned)
+
+
+def triangular_solve(
+    input: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
+) -> Any:
+    """The older form of ``torch.linalg.solve_triangular``: right-hand sides first."""
+    matrix = transposed(A) if transpose else A
+    solution = triangular_solution(matrix, input, upper=upper != transpose, unitriangular=unitriangular)
+    return TriangularSolve(solution, A.clone())
+
+
+def cholesky_solve(input: Tensor, L: Tensor, upper: bool = False) -> Tensor:
+    """The solution X of A X = B, given B (``input``) and the factor of A = L Lᵀ, or of Lᵀ L if ``upper``."""
+    lower = transposed(L) if upper else L
+    half = triangular_solution(lower, input, upper=False)
+    return triangular_solution(transposed(lower), half, upper=True)
+
+
+def cholesky_inverse(L: Tensor, upper: bool = False) -> Tensor:
+    """The inverse of A, given its Cholesky factor: A is L Lᵀ, or Lᵀ L where the factor is ``upper``."""
+    identity = new_tensor(module_of(L).eye(L.shape[-1], dtype=L.array.dtype))
+    return cholesky_solve(identity, L, upper)
+
+
+# ---------------------------------------------------------------- least squares
+
+
+def _pinv_gradient(g: Any, a: Any, out: Any) -> Any:
+    turned, back = transposed(g), transposed(out)
+    outside = turned @ out @ back
+    inside = back @ out @ turned
+    return -(back @ g @ back) + (outside - a @ (out @ outside)) + (inside - (inside @ out) @ a)
+
+
+@operation("⁺", "{a}⁺", a=derivative("Golub and Pereyra's formula", _pinv_gradient), name="pinv")
+def _pinv(a, /, rtol=None, hermitian=False):
+    if a.ndim < 2:
+        raise RuntimeError(f"linalg.pinv: expected matrices, but the shape is {list(a.shape)}")
+    require_floats("linalg.pinv", a)
+    if rtol is None:
+        rtol = max(a.shape[-2:]) * np.finfo(a.dtype).eps
+    return np.linalg.pinv(a, rtol, hermitian)
+
+
+def pinv(
+    A: Tensor, rcond: float | None = None, hermitian: bool = False, *, rtol: float | None = None
+) -> Tensor:
+    """The pseudoinverse (Moore and Penrose's) of each matrix.
+
+    Parameters
+    ----------
+    A : Tensor
+        Matrices, (..., m, n).
+    rcond, rtol : float, optional
+        Singular values up to this, relative to the largest, count as 0; by default max(m, n) times the
+        precision.
+    hermitian : bool
+        The matrices are symmetric.
+
+    Notes
+    -----
+    The derivative, where the rank does not change [1]_:
+    dA⁺ = −A⁺ dA A⁺ + A⁺ A⁺ᵀ dAᵀ (I − A A⁺) + (I − A⁺ A) dAᵀ A⁺ᵀ A⁺.
+
+    References
+    ----------
+    .. [1] G. H. Golub, V. Pereyra, "The differentiation of pseudo-inverses and nonlinear least squares
+    problems
+       whose variables separate", SIAM Journal on Numerical Analysis, 1973.
+    """
+    return _pinv(A, rtol=rtol if rcond is None else rcond, hermitian=hermitian)
+
+
+def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
+    """The pseudoinverse of each matrix; see ``torch.linalg.pinv``."""
+    return pinv(input, rcond)
+
+
+def matrix_rank(
+    A: Tensor,
+    tol: float | None = None,
+    hermitian: bool = False,
+    *,
+    atol: float | None = None,
+    rtol: float | None = None,
+) -> Tensor:
+    """How many singular values exceed ``atol``, or ``rtol`` times the largest; by default rounding."""
+    require_floats("linalg.matrix_rank", A.array)
+    if atol is None:
+        atol = tol
+    settings = {} if rtol is None else {"rtol": rtol}
+    return new_tensor(np.asarray(np.linalg.matrix_rank(A.array, atol, hermitian, **settings)))
+
+
+def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None) -> Any:
+    """The X for which A X is closest to B: the sum of the squared differences is least.
+
+    Parameters
+    ----------
+    A : Tensor
+        Matrices, (..., m, n).
+    B : Tensor
+        Right-hand sides, (..., m, k), or a vector for each matrix, (..., m).
+    rcond : float, optional
+        Singular values up to this, relative to the largest, count as 0.
+    driver : str, optional
+        LAPACK's name of a method; all compute by the pseudoinverse here, and "gelsd" and "gelss" give the
+        singular values too.
+
+    Returns
+    -------
+    solution, residuals, rank, singular_values
+        The residuals, sums of squared differences, are empty unless m > n, the rank is full, and a
+        ``driver`` other than "gelsy" is named.
+    """
+    vector = _is_vector(A, B)
+    columns = B.unsqueeze(-1) if vector else B
+    if A.ndim < 2 or columns.ndim < 2 or A.shape[-2] != columns.shape[-2]:
+        raise RuntimeError(
+            f"torch.linalg.lstsq: input.size(-2) should match other.size({-1 if vector else -2}), but the "
+            f"shapes are {list(A.shape)} and {list(B.shape)}"
+        )
+    solution = matmul(pinv(A, rcond), columns)
+    rank = matrix_rank(A, rtol=rcond)
+    empty = new_tensor(np.zeros_like(A.array, shape=0))
+    full = (rank.array == A.shape[-1]).all() and A.shape[-2] > A.shape[-1]
+    residuals = empty
+    if full and driver not in (None, "gelsy"):
+        residuals = ((matmul(A, solution) - columns) ** 2).sum(-2)
+    values = new_tensor(np.linalg.svd(A.array, compute_uv=False)) if driver in ("gelsd", "gelss") else empty
+    return Lstsq(solution.squeeze(-1) if vector else solution, residuals, rank, values)
+
+
+NAMES = Names(
+    both="cholesky_inverse cholesky_solve det inverse logdet matrix_power pinverse slogdet triangular_solve",
+    numpy={np.linalg.det: det, np.linalg.inv: inv, np.linalg.solve: solve},
+)
