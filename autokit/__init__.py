@@ -1,10 +1,118 @@
-"""autokit: learn automatic differentiation by watching it happen."""
-from autokit import ops, autograd
+"""autokit: learn automatic differentiation by watching it happen.
+
+``import autokit as torch`` runs PyTorch teaching code on NumPy. A tensor, a graph or a model shows itself in a
+notebook, and ``autokit.animate(loss)`` plays the forward evaluation and then the flow of the gradients back.
+
+Importing it loads NumPy and nothing heavier; what draws, trains or opens a notebook is loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from math import e, inf, nan, pi
+from typing import TYPE_CHECKING, Any
+
+from autokit import autograd, ops, random
 from autokit.autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
+from autokit.base import dtypes
+from autokit.base.devices import OutOfMemoryError, device, get_default_device, set_default_device
+from autokit.base.dtypes import (
+    TENSOR_TYPES,
+    can_cast,
+    dtype,
+    finfo,
+    get_default_dtype,
+    iinfo,
+    promote_types,
+    set_default_dtype,
+)
+from autokit.base.generator import (
+    Generator,
+    default_generator,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    seed,
+    set_rng_state,
+)
+from autokit.base.missing import absent
+from autokit.base.printing import get_printoptions, set_printoptions
+from autokit.base.settings import *  # noqa: F403
+from autokit.base.size import Size
 from autokit.engine.modes import recording
 from autokit.engine.tensor import Tensor
-from autokit.base.dtypes import *
-from autokit.base import dtypes as _d
+from autokit.version import TORCH as __version__
+
+if TYPE_CHECKING:
+    from autokit.func import vmap
+    from autokit.graphs.capture import graph
+    from autokit.graphs.failure import graph_of_error
+    from autokit.graphs.layers import summary
+    from autokit.graphs.story import record
+    from autokit.serialization import load, save
+    from autokit.widgets import animate
+    from autokit.widgets.descent import descent
+    from autokit.widgets.explorer import explore
+    from autokit.widgets.monitor import monitor
+    from autokit.widgets.playground import playground
+
+newaxis = None
+"""A new dimension in an index: ``x[:, newaxis]``."""
+
+_LAZY = {
+    "GradScaler": "amp",
+    "animate": "widgets",
+    "autocast": "amp",
+    "compile": "func",
+    "descent": "widgets.descent",
+    "explore": "widgets.explorer",
+    "graph": "graphs.capture",
+    "graph_of_error": "graphs.failure",
+    "is_autocast_enabled": "amp",
+    "load": "serialization",
+    "monitor": "widgets.monitor",
+    "playground": "widgets.playground",
+    "record": "graphs.story",
+    "save": "serialization",
+    "set_anomaly_enabled": "debug.anomaly",
+    "summary": "graphs.layers",
+    "vmap": "func",
+}
+"""Names that load more than the engine, and where they are."""
+
+_ROOMS = (
+    *("amp", "backends", "classroom", "cuda", "datasets", "debug", "distributed", "distributions", "draw", "func"),
+    *("graphs", "jit", "linalg", "nn", "optim", "plot", "serialization", "special", "transforms", "utils", "widgets"),
+)
+"""Packages and modules that are loaded when they are first used."""
+
+_absent = absent("torch")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return getattr(import_module(f"autokit.{_LAZY[name]}"), name)
+    if name in _ROOMS:
+        return import_module(f"autokit.{name}")
+    if not name.startswith("_"):
+        functional = import_module("autokit.nn.functional")
+        if hasattr(functional, name):  # torch.dropout is torch.nn.functional.dropout
+            return getattr(functional, name)
+    return _absent(name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY, *_ROOMS})
+
+
+def _picture(self: Tensor, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+    """What a notebook shows of a tensor: its graph, or its cells where it has none."""
+    return import_module("autokit.draw").mimebundle_of_tensor(self)
+
+
+setattr(Tensor, "_repr_mimebundle_", _picture)  # noqa: B010 - the door upward, for the type checker too
+
 globals().update(ops.FUNCTIONS)
-globals().update(_d.BY_NAME)
-from autokit.base.generator import *
+globals().update(dtypes.BY_NAME)
+globals().update(TENSOR_TYPES)
+# From here on `float`, `sum` and the like are PyTorch's in this file.

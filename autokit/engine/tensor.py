@@ -69,9 +69,7 @@ class Tensor:
         def __setitem__(self, index: Any, value: Any) -> None: ...
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):  # editors and notebooks ask for many of these
-            raise AttributeError(f"'Tensor' object has no attribute '{name}'")
-        raise AttributeError(explain_attribute(name, dir(type(self))))
+        raise explain_attribute(name)
 
     # ------------------------------------------------------------ what it is
 

@@ -17,20 +17,23 @@ from autokit.base.devices import beside, module_of
 from autokit.base.errors import describe, require_floats, require_tensor
 from autokit.engine.operation import derivative, on, operation
 from autokit.engine.tensor import Tensor
+from autokit.gpu.lacking import add_at
 from autokit.ops.fold import Size, Windows, numbers_of
 from autokit.ops.names import Names
+from autokit.ops.reduce import mean
 from autokit.ops.resample import AxisMap, along, resample
 
 # ---------------------------------------------------------------- the largest
 
 
+def _to_the_maxima(g: Any, out: Any, shape: Any, tables: Any) -> Any:
+    return on(put_back, g[0], out[1], sizes=shape[len(shape) - len(tables) :])
+
+
 @operation(
     "max",
     "max {a} in each window",
-    a=derivative(
-        "1 at the place of the maximum, else 0",
-        lambda g, out, shape, tables: on(add_at_places, g[0], out[1], sizes=shape[len(shape) - len(tables) :]),
-    ),
+    a=derivative("1 at the place of the maximum, else 0", _to_the_maxima),
     backward="MaxPoolWithIndicesBackward0",
 )
 def max_pool(a, /, tables):
@@ -43,19 +46,19 @@ def max_pool(a, /, tables):
         part = a
         for axis, (table, at) in enumerate(zip(tables, place), -len(tables)):
             part = part[along(axis, table[:, at], a)]
-        seen.append(part)
+        seen.append(part.copy())  # LeNet's row: it is read several times
     largest = seen[0]
     for part in seen[1:]:
         largest = np.maximum(largest, part)  # NaN where one is NaN
-    # The first of the largest: count the places before it.
+    # The first of the largest has as many places before it as hold another number.
     before = np.ones_like(largest, dtype=bool)
     chosen = np.zeros_like(largest, dtype=np.min_scalar_type(len(seen)))
     for part in seen:
-        before &= part != largest
-        before &= part == part
+        before &= (part != largest) & (part == part)
         chosen += before
-    numbers = beside(_numbers(a.shape[a.ndim - len(tables) :], tables), a)
-    firsts = module_of(a).arange(0, numbers.size, len(seen)).reshape(largest.shape[a.ndim - len(tables) :])
+    sizes = a.shape[a.ndim - len(tables) :]
+    numbers = beside(_numbers(sizes, tables), a)
+    firsts = module_of(a).arange(0, numbers.size, len(seen)).reshape([len(table) for table in tables])
     return largest, numbers.reshape(-1)[chosen + firsts]
 
 
@@ -237,12 +240,6 @@ def max_pool3d(
 # ---------------------------------------------------------------- means
 
 
-def _averaging(axis: int, size: int, places: np.ndarray, divisors: np.ndarray) -> AxisMap:
-    """The map that adds up the ``places``, those outside not, and divides by ``divisors``."""
-    inside = (places >= 0) & (places < size)
-    return AxisMap(axis, size, np.clip(places, 0, size - 1), inside / divisors[:, np.newaxis])
-
-
 def _average_pool(
     ndim: int,
     input: Any,
@@ -258,13 +255,14 @@ def _average_pool(
         raise RuntimeError(f"{name}: divisor must be not zero")
     windows, counts = _windows_over(name, ndim, input, kernel_size, stride, padding, 1, ceil_mode)
     maps = []
-    for place, (size, count, kernel, step, pad, _) in enumerate(zip(input.shape[-ndim:], counts, *windows)):
+    settings = zip(input.shape[-ndim:], counts, *windows)
+    for axis, (size, count, kernel, step, pad, _) in enumerate(settings, -ndim):
         places = (np.arange(count) * step - pad)[:, np.newaxis] + np.arange(kernel)
-        counted = places < size + pad if count_include_pad else (places >= 0) & (places < size)
-        divisors = counted.sum(axis=1)
+        inside = (places >= 0) & (places < size)
+        divisors = (places < size + pad if count_include_pad else inside).sum(axis=1, keepdims=True)
         if divisor_override is not None:
-            divisors = np.full(count, divisor_override if place == 0 else 1)
-        maps.append(_averaging(place - ndim, size, places, divisors))
+            divisors = divisor_override if axis == -1 else 1
+        maps.append(AxisMap(axis, size, np.clip(places, 0, size - 1), inside / divisors))
     return resample(input, maps=tuple(maps))
 
 
@@ -358,23 +356,84 @@ def lp_pool3d(
 
 
 def _regions(name: str, ndim: int, input: Any, output_size: Any) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Along each dimension the first places of the regions, and those behind them.
+    """Along each dimension the places that the regions see, (regions, longest), and how long they are.
 
-    The region at i, of n along a dimension of size s, goes from ⌊i·s/n⌋ up to ⌈(i+1)·s/n⌉.
+    The region at i, of n along a dimension of size s, goes from ⌊i·s/n⌋ up to ⌈(i+1)·s/n⌉; a shorter one than
+    others sees its last place more than once.
     """
     _check_dimensions(name, ndim, input)
-    given = output_size if isinstance(output_size, tuple | list) else (output_size,)
-    given = tuple(given) * (ndim if len(given) == 1 else 1)
-    sizes = [size if wanted is None else wanted for wanted, size in zip(given, input.shape[-ndim:])]
-    counts = numbers_of(name, "output_size", sizes, len(given) if len(given) != ndim else ndim)
-    found = []
-    for size, count in zip(input.shape[-ndim:], counts):
-        places = np.arange(count)
-        found.append((places * size // count, -((places + 1) * -size // count)))
-    return found
+    given = tuple(output_size) if isinstance(output_size, tuple | list) else (output_size,) * ndim
+    own = input.shape[-ndim:]
+    counts = (
+        [size if count is None else count for count, size in zip(given, own)] if len(given) == ndim else given
+    )
+    regions = []
+    for size, count in zip(own, numbers_of(name, "output_size", tuple(counts), ndim)):
+        first, end = np.arange(count) * size // count, -(np.arange(1, count + 1) * -size // count)
+        places = first[:, np.newaxis] + np.arange((end - first).max())
+        regions.append((np.minimum(places, end[:, np.newaxis] - 1), end - first))
+    return regions
 
 
-def _region_tables(name: str, ndim: int, input: Any, output_size: Any) -> Any:
-    """Along each dimension the places of the regions, (regions, longest), and their lengths."""
-    for first, end in _regions(name, ndim, input, output_size):
-        yield first[:, np.newaxis] + np.arange((end - first).max()), end - first
+def _adaptive_average(ndim: int, input: Any, output_size: Any) -> Tensor:
+    regions = _regions(f"adaptive_avg_pool{ndim}d", ndim, input, output_size)
+    if all([len(lengths) == 1 for _, lengths in regions]):
+        return mean(input, tuple(range(-ndim, 0)), keepdim=True)
+    maps = []
+    for axis, (places, lengths) in enumerate(regions, -ndim):
+        counted = np.arange(places.shape[1]) < lengths[:, np.newaxis]
+        maps.append(AxisMap(axis, input.shape[axis], places, counted / lengths[:, np.newaxis]))
+    return resample(input, maps=tuple(maps))
+
+
+def _adaptive_max(ndim: int, input: Any, output_size: Any, return_indices: bool) -> Any:
+    regions = _regions(f"adaptive_max_pool{ndim}d", ndim, input, output_size)
+    values, places = max_pool(input, tables=tuple([places for places, _ in regions]))
+    return (values, places) if return_indices else values
+
+
+def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
+    """The means of ``output_size`` regions that cover the signal; as :func:`adaptive_avg_pool2d`."""
+    return _adaptive_average(1, input, output_size)
+
+
+def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
+    """The means of ``output_size`` regions that cover the image, whatever its size.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> torch.nn.functional.adaptive_avg_pool2d(torch.arange(6.0).reshape(1, 2, 3), (1, 2))
+    tensor([[[2., 3.]]])
+    """
+    return _adaptive_average(2, input, output_size)
+
+
+def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
+    """The means of ``output_size`` regions that cover the volume; as :func:`adaptive_avg_pool2d`."""
+    return _adaptive_average(3, input, output_size)
+
+
+def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+    """The largest elements of ``output_size`` regions that cover the signal."""
+    return _adaptive_max(1, input, output_size, return_indices)
+
+
+def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+    """The largest elements of the regions that :func:`adaptive_avg_pool2d` averages."""
+    return _adaptive_max(2, input, output_size, return_indices)
+
+
+def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+    """The largest elements of ``output_size`` regions that cover the volume."""
+    return _adaptive_max(3, input, output_size, return_indices)
+
+
+_MAX = "max_pool1d max_pool2d max_pool3d"
+_REST = "avg_pool2d avg_pool3d lp_pool1d lp_pool2d lp_pool3d adaptive_avg_pool2d adaptive_avg_pool3d"
+_ADAPTIVE_MAX = "adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d"
+
+NAMES = Names(
+    functions=f"{_MAX} avg_pool1d adaptive_avg_pool1d",
+    functional=f"{_MAX} avg_pool1d adaptive_avg_pool1d {_REST} {_ADAPTIVE_MAX}",
+)

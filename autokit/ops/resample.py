@@ -65,9 +65,9 @@ class AxisMap(NamedTuple):
 
 
 def along(axis: int, places: np.ndarray, a: Any) -> tuple[Any, ...]:
-    """The index of ``places`` along a dimension of ``a`` counted from the end: a slice, which is faster, if it can be."""
+    """The index of ``places`` along a dimension of ``a``, counted from the end: a slice where they are evenly apart."""
     step = int(places[1] - places[0]) if len(places) > 1 else 1
-    if step > 0 and (np.diff(places) == step).all():
+    if len(places) and step > 0 and (np.diff(places) == step).all():
         chosen: Any = slice(int(places[0]), int(places[-1]) + 1, step)
     else:
         chosen = beside(places, a)

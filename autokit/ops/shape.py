@@ -32,12 +32,14 @@ from autokit.ops.names import Names
 def plain_reshape(a, /, size):
     """See :func:`reshape`."""
     try:
-        return a.reshape(size)
-    except ValueError as error:
-        raise RuntimeError(
-            f"shape '{list(size)}' is invalid for input of size {a.size}: the sizes must multiply to it, and "
-            "one of them may be -1, which stands for what is left"
-        ) from error
+        if min(size, default=0) >= -1:
+            return a.reshape(size)
+    except ValueError:
+        pass
+    raise RuntimeError(
+        f"shape '{list(size)}' is invalid for input of size {a.size}: the sizes must multiply to it, and one of "
+        "them may be -1, which stands for what is left"
+    )
 
 
 def reshape(input: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
@@ -263,7 +265,7 @@ def expand(input: Tensor, *sizes: Any, size: Any = None) -> Tensor:
         if want < 0 or (want != have and have not in (1, -1)):
             raise RuntimeError(
                 f"The expanded size of the tensor ({want}) must match the existing size ({have}) at "
-                f"non-singleton dimension {place}.  Target sizes: {list(wanted)}.  Tensor sizes: {list(shape)}"
+                f"non-singleton dimension {place}. Target sizes: {list(wanted)}, tensor sizes: {list(shape)}"
             )
     return plain_expand(input, size=full)
 
@@ -381,7 +383,8 @@ def resize_(self: Tensor, *sizes: Any) -> Tensor:
 
 
 NAMES = Names(
-    both="broadcast_to expand_as flatten movedim permute ravel reshape squeeze t transpose unflatten unsqueeze",
+    both="broadcast_to expand_as flatten movedim permute ravel reshape squeeze t transpose unflatten "
+    "unsqueeze",
     functions="broadcast_shapes broadcast_tensors",
     methods="expand reshape_as resize_ squeeze_ t_ transpose_ unfold unsqueeze_ view view_as",
     properties="H T mT",

@@ -7,17 +7,8 @@ from typing import Any
 
 import pytest
 
-from autokit.late_errors import wait
-from tests.conftest import gpu_works
 from tests.gpu import standin
-
-
-@pytest.fixture(autouse=True)
-def no_open_questions() -> Iterator[None]:
-    """What a GPU found wrong after all is told by the test that did it."""
-    yield
-    wait()
-
+from tests.support import gpu_works
 
 ARRAYS: list[Any] = ["stand-in", *([pytest.param("CuPy", marks=pytest.mark.gpu)] if gpu_works() else [])]
 

@@ -1,0 +1,119 @@
+"""Reading and adding by a tensor of indices: ``gather`` and ``scatter_add``.
+
+An *index tensor* says for each of its elements where to look along one dimension; in the others an element
+stays where it is.  Reading by it, and adding by it into zeros, are each other's derivatives.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autokit.base.errors import describe, one_dim, require_tensor
+from autokit.engine.operation import derivative, on, operation
+from autokit.engine.tensor import Tensor, new_tensor
+from autokit.ops.index import require_places
+from autokit.ops.names import Names
+from autokit.ops.places import add_at_places
+from autokit.ops.shape import broadcast_shapes, expand
+
+
+@operation(
+    "gather",
+    "{a} at given places",
+    a=derivative(
+        "1 at the places read",
+        lambda g, index, shape, dim: on(add_at_places, g, index, dim=dim, size=shape[dim]),
+    ),
+    mixed=True,
+    name="gather",
+)
+def plain_gather(a, index, /, dim):
+    """See :func:`gather`."""
+    return np.take_along_axis(a, index, dim)
+
+
+def corner(shape: tuple[int, ...], wanted: tuple[int, ...], dim: int = -1) -> tuple[slice, ...]:
+    """The index of the first ``wanted`` places of each dimension, and all of ``dim``; () if that is all."""
+    sizes = [have if place == dim else want for place, (have, want) in enumerate(zip(shape, wanted))]
+    return () if tuple(sizes) == shape else tuple([slice(size) for size in sizes])
+
+
+def checked_index(name: str, input: Tensor, dim: int, index: Any) -> int:
+    """``dim`` from the front, and an error unless ``index`` has a place of ``input`` in each element.
+
+    Raises
+    ------
+    RuntimeError
+        If the shapes do not fit.
+    IndexError
+        If a place is not there.
+    """
+    require_tensor(name, index, "index", 2)
+    shape, wanted, dim = input.array.shape, index.array.shape, one_dim(dim, input.array.ndim)
+    fits = [want <= have or place == dim for place, (have, want) in enumerate(zip(shape, wanted))]
+    if len(shape) != len(wanted) or not all(fits):
+        raise RuntimeError(
+            f"{name}(): the index has as many dimensions as the tensor, and is nowhere longer but along "
+            f"dimension {dim}: {describe(index)} for {describe(input)}"
+        )
+    require_places(name, index, dim, shape[dim] if shape else 1)
+    return dim
+
+
+def gather(input: Tensor, dim: int, index: Tensor) -> Tensor:
+    """The elements at the places ``index`` along ``dim``: ``input[i, index[i, j]]`` for ``dim=1``.
+
+    Parameters
+    ----------
+    input : Tensor
+    dim : int
+    index : Tensor of int64
+        As many dimensions as ``input``, and nowhere longer than it but along ``dim``.
+
+    Raises
+    ------
+    RuntimeError, IndexError
+        If the shapes do not fit, or a place is not there.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> torch.tensor([[1, 2], [3, 4]]).gather(1, torch.tensor([[1], [0]]))
+    tensor([[2],
+            [3]])
+    """
+    dim = checked_index("gather", input, dim, index)
+    if not input.array.ndim:
+        return input.clone()
+    part = corner(input.array.shape, index.array.shape, dim)
+    return plain_gather(input[part] if part else input, index, dim=dim)
+
+
+def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
+    """As :func:`gather`, where the shapes broadcast; without ``dim``, from the flattened tensor.
+
+    Along ``dim`` a negative place is counted from the end, as in NumPy.
+    """
+    require_tensor("take_along_dim", indices, "indices", 1)
+    if dim is None:
+        return take_along_dim(input.reshape(-1), indices.reshape(-1), 0)
+    dim = one_dim(dim, input.array.ndim)
+    size, count = input.array.shape[dim], indices.array.shape[dim]
+    require_places("take_along_dim", indices, dim, size, -size)
+    places = new_tensor(np.where(indices.array < 0, indices.array + size, indices.array))
+    ours, theirs = ([*each.array.shape] for each in (input, indices))
+    ours[dim] = theirs[dim] = 1
+    common = [*broadcast_shapes(ours, theirs)]
+    return plain_gather(
+        expand(input, [*common[:dim], size, *common[dim + 1 :]]),
+        expand(places, [*common[:dim], count, *common[dim + 1 :]]),
+        dim=dim,
+    )
+
+
+NAMES = Names(
+    both="gather take_along_dim",
+    numpy={np.take_along_axis: lambda arr, indices, axis: take_along_dim(arr, indices, axis)},
+)

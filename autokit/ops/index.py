@@ -1,0 +1,395 @@
+"""Reading and writing parts of a tensor: ``x[index]`` and ``x[index] = value``.
+
+An index is followed in two steps, as in PyTorch.  First its numbers, slices and new dimensions select a part,
+which is a *view*: it shares the tensor's memory.  Then its tensors and lists pick elements from that part, in
+any order and as often as they are named, which gives a copy.  The gradient goes the other way: into zeros, at
+the places that were read, where places that were read twice add up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from operator import index as whole_number
+from typing import Any
+
+import numpy as np
+
+from autokit.base.devices import beside, module_of, on_a_gpu
+from autokit.base.errors import describe, one_dim, require_tensor
+from autokit.engine.inplace import write
+from autokit.engine.operation import derivative, on, operation
+from autokit.engine.tensor import Tensor, new_tensor
+from autokit.gpu import lacking
+from autokit.gpu.lacking import like, outside
+from autokit.ops.names import Names
+
+Index = tuple[Any, ...]
+ALL = slice(None)
+
+# ---------------------------------------------------------------- the rules
+
+
+@operation(
+    "[ ]",
+    "a part of {a}",
+    a=derivative("1 inside of the part", lambda g, shape, index: on(spread, g, shape=shape, index=index)),
+    view=True,
+    name="select",
+)
+def select_part(a, /, index):
+    """The part of ``a`` that numbers, slices and new dimensions select."""
+    return a[index]
+
+
+@operation(
+    "[ ]",
+    "{a}[…]",
+    a=derivative("1 at the places read", lambda g, shape, index: on(spread, g, shape=shape, index=index)),
+    name="index",
+)
+def pick(a, /, index):
+    """The elements of ``a`` that arrays of places or masks name."""
+    if len(index) == 1 and index[0].dtype.kind == "i":
+        return np.take(a, index[0], axis=0) if not on_a_gpu(a) else a[index]  # for the row x[index]
+    return a[index]
+
+
+@operation(
+    "[ ]",
+    "{a} put into zeros",
+    a=derivative("1 at the places written", lambda g, index: g[index]),
+    name="index_backward",
+)
+def spread(a, /, shape, index):
+    """Zeros of ``shape``, with the elements of ``a`` added at ``index``; places named twice add up."""
+    result = like(np.zeros_like, a, shape=shape)
+    if any(hasattr(entry, "dtype") for entry in index):
+        add_at(result, index, a)
+    else:
+        result[index] = a
+    return result
+
+
+def add_at(array: Any, index: Index, values: Any) -> None:
+    """Add ``values`` into ``array``, which lies in order, at ``index``; places named twice get both."""
+    rows = all(hasattr(entry, "dtype") and entry.dtype.kind == "i" for entry in index)
+    if rows and array.size and not on_a_gpu(array):
+        _add_rows(array, index, values)
+    else:
+        lacking.add_at(array, index, values)
+
+
+_BLOCK = 1 << 17
+"""How many elements are added at once: their places fit into a cache."""
+
+
+def _add_rows(array: np.ndarray, index: Index, values: Any) -> None:
+    """:func:`add_at` where arrays name whole rows: element by element of the memory.
+
+    ``np.add.at`` is six times as fast for one dimension as for several, which the row x[index] needs.
+    """
+    rows = np.ravel_multi_index(index, array.shape[: len(index)], mode="wrap")
+    shape = array.shape[len(index) :]
+    values = np.broadcast_to(values, (*rows.shape, *shape))
+    width, rows, memory = math.prod(shape), rows.reshape(-1), array.reshape(-1)
+    if width == 1:
+        np.add.at(memory, rows, values.reshape(-1))
+        return
+    values, columns, step = values.reshape(-1, width), np.arange(width), max(_BLOCK // width, 1)
+    for start in range(0, rows.size, step):
+        places = np.add.outer(rows[start : start + step] * width, columns)
+        np.add.at(memory, places.reshape(-1), values[start : start + step].reshape(-1))
+
+
+# ---------------------------------------------------------------- an index in two steps
+
+
+def in_two_steps(tensor: Tensor, index: Any) -> tuple[Index, Index]:
+    """What ``index`` selects from ``tensor`` as a view, and what arrays pick from that; either may be ().
+
+    An Ellipsis stands for the dimensions that are not named, a mask for as many as it has, and a single
+    truth value for a new dimension of size 1, which it keeps or leaves empty.
+
+    Raises
+    ------
+    IndexError
+        If there are too many indices, a number or mask does not fit, or an entry is of another kind.
+    """
+    shape = tensor.array.shape
+    if isinstance(index, list) and any(
+        isinstance(one, Sequence | slice | None) or one is ... for one in index
+    ):
+        index = tuple(index)  # PyTorch takes a list of lists for a tuple
+    entries = [_entry(tensor, entry) for entry in (index if isinstance(index, tuple) else (index,))]
+    named = sum([_dims_named(entry) for entry in entries])
+    if named > len(shape):
+        hint = "" if shape else ": a 0-dim tensor is a number, which .item() gives"
+        raise IndexError(
+            f"too many indices for tensor of dimension {len(shape)}{hint}. Got {describe(tensor)}"
+        )
+    view: list[Any] = []
+    picks: list[Any] = []
+    dim = 0
+    for entry in entries:
+        count = _dims_named(entry)
+        if entry is Ellipsis:
+            count, named = len(shape) - named, len(shape)  # a second one stands for nothing
+            view += [ALL] * count
+            picks += [ALL] * count
+        elif hasattr(entry, "dtype"):
+            _check(entry, dim, tensor)
+            view += [ALL] * count or [None]
+            picks.append(entry if entry.ndim or entry.dtype.kind != "b" else entry.reshape(1))
+        else:
+            view.append(entry)
+            if entry.__class__ is int:
+                _check_number(entry, dim, tensor)
+            else:
+                picks.append(ALL)
+        dim += count
+    while picks and picks[-1] is ALL:
+        picks.pop()
+    plain = bool(picks) and all(entry is ALL for entry in view)
+    return () if plain else (*view, ...), tuple(picks)
+
+
+def _entry(tensor: Tensor, entry: Any) -> Any:
+    """One entry of an index as an int, a slice, None, Ellipsis, or an array of whole numbers or bools."""
+    if entry is None or entry is Ellipsis or entry.__class__ is int:
+        return entry
+    if isinstance(entry, slice):
+        return _slice(entry)
+    if isinstance(entry, bool | np.bool_):
+        return beside(np.asarray(entry), tensor.array)
+    if isinstance(entry, int | np.integer):
+        return int(entry)
+    if isinstance(entry, Tensor):
+        # copied, so that a later change of the index in place leaves the gradient as it is
+        array = entry.array.copy() if tensor._requires_grad else entry.array
+        array = array if on_a_gpu(array) else beside(array, tensor.array)
+    elif isinstance(entry, list | tuple | range | np.ndarray):
+        array = beside(np.array(entry), tensor.array)
+        array = array if array.size else array.astype(np.int64)
+    else:
+        raise (TypeError if isinstance(entry, str) else IndexError)(
+            "only integers, slices (`:`), ellipsis (`...`), None, and tensors or lists of integers or bools "
+            f"are valid indices (got {type(entry).__name__})"
+        )
+    if array.dtype == np.uint8 and isinstance(entry, Tensor):
+        return array.astype(bool)  # as PyTorch reads it
+    if array.dtype.kind not in "bui":
+        raise IndexError(
+            "tensors used as indices must be long, int, byte or bool tensors, and this one is "
+            f"{array.dtype.name}: convert it with .long(), or compare, as in x > 0"
+        )
+    return int(array) if not array.ndim and array.dtype.kind != "b" else array
+
+
+def _slice(entry: slice) -> slice:
+    parts = (entry.start, entry.stop, entry.step)
+    if parts == (None, None, None):
+        return ALL
+    try:
+        parts = tuple([None if part is None else whole_number(part) for part in parts])
+    except TypeError:
+        raise TypeError(
+            f"slice indices must be integers or None: this one is {entry}; n // 2 is one, n / 2 is not"
+        ) from None
+    if parts[2] is not None and parts[2] <= 0:
+        raise ValueError("step must be greater than zero: a view cannot step backwards; use .flip(0)")
+    return slice(*parts)
+
+
+def _dims_named(entry: Any) -> int:
+    """How many dimensions of the tensor an entry is about."""
+    if entry is None or entry is Ellipsis:
+        return 0
+    return entry.ndim if hasattr(entry, "dtype") and entry.dtype.kind == "b" else 1
+
+
+def _check_number(place: int, dim: int, tensor: Tensor) -> None:
+    size = tensor.array.shape[dim]
+    if not -size <= place < size:
+        raise IndexError(
+            f"index {place} is out of bounds for dimension {dim} with size {size}: {describe(tensor)}"
+        )
+
+
+def _check(entry: Any, dim: int, tensor: Tensor) -> None:
+    """Raise unless a mask has the shape of what it masks; and for places that a GPU would wrap around."""
+    shape = tensor.array.shape
+    if entry.dtype.kind != "b":
+        wrong = outside(entry, -shape[dim], shape[dim]) if on_a_gpu(entry) else None
+        if wrong is not None:
+            _check_number(wrong, dim, tensor)
+    elif entry.shape != shape[dim : dim + entry.ndim]:
+        raise IndexError(
+            f"The shape of the mask {list(entry.shape)} at index {dim} does not match the shape of the "
+            f"indexed tensor {list(shape)} at index {dim}"
+        )
+
+
+def _index_error(error: IndexError) -> IndexError:
+    """NumPy's error in PyTorch's words: its dimensions are axes."""
+    return IndexError(str(error).replace(" axis ", " dimension "))
+
+
+# ---------------------------------------------------------------- reading and writing
+
+
+def getitem(input: Tensor, index: Any) -> Tensor:
+    """The part of ``input`` at ``index``: a view for integers and slices, else a copy.
+
+    Raises
+    ------
+    IndexError
+        If there is no such place, or there are too many indices.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> x = torch.arange(6).reshape(2, 3)
+    >>> x[:, 1], x[[0, 0, 1], [2, 2, 0]], x[x > 3]
+    (tensor([1, 4]), tensor([2, 2, 3]), tensor([4, 5]))
+    """
+    view, picks = in_two_steps(input, index)
+    part = select_part(input, index=view) if view else input
+    try:
+        return pick(part, index=picks) if picks else part
+    except IndexError as error:
+        raise _index_error(error) from None
+
+
+def setitem(self: Tensor, index: Any, value: Any) -> None:
+    """Write ``value``, a number or a tensor that broadcasts, at ``index``.
+
+    Raises
+    ------
+    IndexError
+        If there is no such place.
+    RuntimeError
+        If the value does not fit there.
+    """
+    view, picks = in_two_steps(self, index)
+    value = _value(self, value, picks)
+    try:
+        if view and picks:
+            write(select_part(self, index=view), picks, value)
+        else:
+            write(self, view or picks, value)
+    except IndexError as error:
+        raise _index_error(error) from None
+
+
+def _value(tensor: Tensor, value: Any, picks: Index) -> Any:
+    """What is written into ``tensor``: a scalar of its dtype, or a tensor on its device."""
+    if not isinstance(value, Tensor):
+        return as_element(value, tensor)
+    mask = len(picks) == 1 and picks[0].dtype.kind == "b" and value.array.size == 1
+    if picks and value.array.dtype != tensor.array.dtype and not mask:
+        raise RuntimeError(
+            "Index put requires the source and destination dtypes match, got "
+            f"{tensor.dtype.name} for the destination and {value.dtype.name} for the source: convert "
+            f"{describe(value)} with .to({tensor.dtype})"
+        )
+    while value.array.ndim and value.array.shape[0] == 1:  # which broadcasting puts in front again
+        value = value.reshape(value.array.shape[1:])
+    return value.to(tensor.device) if on_a_gpu(value.array) != on_a_gpu(tensor.array) else value
+
+
+def as_element(value: Any, tensor: Tensor) -> Any:
+    """The number ``value`` as a scalar of the dtype of ``tensor``."""
+    if not isinstance(value, int | float | np.number | np.bool_):
+        raise TypeError(
+            f"can't assign a {type(value).__name__} to a tensor of {tensor.dtype.name}: give a number, or make "
+            "a tensor of it with torch.tensor(...)"
+        )
+    kind = tensor.array.dtype
+    if kind.kind in "iu" and not (math.isfinite(value) and np.iinfo(kind).min <= value <= np.iinfo(kind).max):
+        raise RuntimeError(f"value cannot be converted to type {kind.name} without overflow: {value}")
+    return kind.type(value)
+
+
+# ---------------------------------------------------------------- named forms of an index
+
+
+def along(dim: int, entry: Any) -> Index:
+    """The index that ``entry`` is along ``dim``: all of the dimensions before it."""
+    return (*(ALL,) * dim, entry)
+
+
+def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
+    """The slices of ``input`` along ``dim`` that a vector of places names, in its order.
+
+    Raises
+    ------
+    IndexError
+        If a place is not there; it may not be negative.
+    """
+    dim = checked_vector("index_select", input, dim, index)
+    return getitem(input, along(dim, index.reshape(-1)))
+
+
+def checked_vector(name: str, input: Tensor, dim: int, index: Any, least: int = 0) -> int:
+    """``dim`` from the front, and an error unless ``index`` is a vector of places that are there."""
+    require_tensor(name, index, "index", 2)
+    if index.array.ndim > 1:
+        raise IndexError(f"{name}(): Index is supposed to be a vector; it is {describe(index)}")
+    dim = one_dim(dim, input.array.ndim)
+    require_places(name, index, dim, input.array.shape[dim], least)
+    return dim
+
+
+def require_places(name: str, index: Tensor, dim: int, size: int, least: int = 0) -> None:
+    """Raise unless ``index`` holds whole numbers, from ``least`` up to ``size``."""
+    if index.array.dtype.name not in ("int64", "int32"):
+        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index: {describe(index)}; use .long()")
+    wrong = outside(index.array, least, size)
+    if wrong is not None:
+        raise IndexError(f"{name}(): index {wrong} is out of bounds for dimension {dim} with size {size}")
+
+
+def take(input: Tensor, index: Tensor) -> Tensor:
+    """The elements at places counted through the flattened tensor, in the shape of ``index``."""
+    require_tensor("take", index, "index", 1)
+    require_places("take", index, 0, input.array.size, -input.array.size)
+    return getitem(input.reshape(-1), index)
+
+
+def masked_select(input: Tensor, mask: Tensor) -> Tensor:
+    """The elements where ``mask`` is true, as a vector; both broadcast."""
+    require_tensor("masked_select", mask, "mask", 1)
+    if mask.array.dtype.kind != "b":
+        raise RuntimeError(f"masked_select: expected BoolTensor for mask, and not {describe(mask)}")
+    shape = np.broadcast_shapes(input.array.shape, mask.array.shape)
+    return getitem(input.expand(shape), mask.expand(shape))
+
+
+def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
+    """The places of the elements that are not 0: a row for each, or an index for each dimension.
+
+    >>> import autokit as torch
+    >>> torch.tensor([[0, 5], [7, 0]]).nonzero()
+    tensor([[0, 1],
+            [1, 0]])
+    """
+    places = np.nonzero(input.array if input.array.ndim else input.array.reshape(1))
+    if as_tuple:
+        return tuple(map(new_tensor, places))
+    return new_tensor(module_of(input).stack(places, axis=1)[:, : input.array.ndim])
+
+
+def argwhere(input: Tensor) -> Tensor:
+    """The places of the elements that are not 0, a row for each."""
+    return nonzero(input)
+
+
+NAMES = Names(
+    both="argwhere index_select masked_select nonzero take",
+    numpy={
+        np.take: lambda a, indices, axis=None: (
+            take(a, indices) if axis is None else getitem(a, along(one_dim(axis, a.ndim), indices))
+        ),
+    },
+)
