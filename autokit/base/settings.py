@@ -13,6 +13,18 @@ from typing import Any
 from autokit.base.devices import set_default_device
 from autokit.base.dtypes import BY_NAME, TENSOR_TYPES, set_default_dtype
 
+__all__ = [
+    "are_deterministic_algorithms_enabled",
+    "get_float32_matmul_precision",
+    "get_num_interop_threads",
+    "get_num_threads",
+    "set_default_tensor_type",
+    "set_float32_matmul_precision",
+    "set_num_interop_threads",
+    "set_num_threads",
+    "use_deterministic_algorithms",
+]
+
 _set: dict[str, Any] = {"deterministic": False, "precision": "highest", "threads": None}
 
 

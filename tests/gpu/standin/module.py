@@ -60,24 +60,8 @@ def module() -> ModuleType:
     return cupy
 
 
-_SPECIAL = [
-    "erf",
-    "erfc",
-    "erfinv",
-    "gammaln",
-    "digamma",
-    "polygamma",
-    "zeta",
-    "ndtr",
-    "ndtri",
-    "log_ndtr",
-    "i0",
-    "i1",
-    "i0e",
-    "i1e",
-    "expit",
-    "logit",
-]
+_SPECIAL = ("erf", "erfc", "erfinv", "gammaln", "digamma", "polygamma", "zeta", "ndtr", "ndtri", "log_ndtr")
+_SPECIAL += ("i0", "i1", "i0e", "i1e", "expit", "logit")
 """CuPy's special functions that are SciPy's, too."""
 
 
