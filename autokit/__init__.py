@@ -1,9 +1,11 @@
 """autokit: learn automatic differentiation by watching it happen.
 
-``import autokit as torch`` runs PyTorch teaching code on NumPy. A tensor, a graph or a model shows itself in a
-notebook, and ``autokit.animate(loss)`` plays the forward evaluation and then the flow of the gradients back.
+``import autokit as torch`` runs PyTorch teaching code on NumPy. A tensor, a graph or a model shows itself in
+a notebook, and ``autokit.animate(loss)`` plays the forward evaluation and then the flow of the gradients
+back.
 
-Importing it loads NumPy and nothing heavier; what draws, trains or opens a notebook is loaded when it is first used.
+Importing it loads NumPy and nothing heavier; what draws, trains or opens a notebook is loaded when it is
+first used.
 """
 
 from __future__ import annotations
@@ -81,8 +83,31 @@ _LAZY = {
 """Names that load more than the engine, and where they are."""
 
 _ROOMS = (
-    *("amp", "backends", "classroom", "cuda", "datasets", "debug", "distributed", "distributions", "draw", "func"),
-    *("graphs", "jit", "linalg", "nn", "optim", "plot", "serialization", "special", "transforms", "utils", "widgets"),
+    *(
+        "amp",
+        "backends",
+        "classroom",
+        "cuda",
+        "datasets",
+        "debug",
+        "distributed",
+        "distributions",
+        "draw",
+        "func",
+    ),
+    *(
+        "graphs",
+        "jit",
+        "linalg",
+        "nn",
+        "optim",
+        "plot",
+        "serialization",
+        "special",
+        "transforms",
+        "utils",
+        "widgets",
+    ),
 )
 """Packages and modules that are loaded when they are first used."""
 

@@ -1,4 +1,5 @@
-"""Automatic differentiation as a program calls it: :func:`backward`, :func:`grad`, and the modes of recording.
+"""Automatic differentiation as a program calls it: :func:`backward`, :func:`grad`, and the modes of
+recording.
 
 The method is in ``autokit.engine``: ``backward`` is the pass, ``observed`` a pass that someone watches.
 """
@@ -35,7 +36,8 @@ def backward(
     Raises
     ------
     RuntimeError
-        If a tensor has no graph, the graph was freed, or a gradient to begin with is missing or of the wrong shape.
+        If a tensor has no graph, the graph was freed, or a gradient to begin with is missing or of the wrong
+        shape.
     """
     outputs = _several(tensors)
     wanted = None if inputs is None else _several(inputs)
@@ -170,7 +172,9 @@ def grad(
             )
         if gradient is None and materialize_grads:
             gradient = np.zeros_like(source.array)
-        gradients.append(gradient if gradient is None or isinstance(gradient, Tensor) else new_tensor(gradient))
+        gradients.append(
+            gradient if gradient is None or isinstance(gradient, Tensor) else new_tensor(gradient)
+        )
     return tuple(gradients)
 
 
@@ -216,7 +220,8 @@ def _seed(place: int, output: Tensor, seed: Any, as_tensor: bool) -> Any:
         raise TypeError(f"gradients can be either Tensors or None, but got {type(seed).__name__}")
     if seed.array.shape != array.shape:
         raise RuntimeError(
-            f"Mismatch in shape: grad_output[{place}] has a shape of {seed.shape} and output[{place}] has a shape of "
+            f"Mismatch in shape: grad_output[{place}] has a shape of {seed.shape} and output[{place}] has a "
+            "shape of "
             f"{output.shape}."
         )
     return seed if as_tensor else seed.array.astype(array.dtype, copy=False)

@@ -1,12 +1,12 @@
 """Reverse mode: the gradient of a result by every leaf that it was computed from.
 
-The whole method is in :func:`backward`. Of all nodes that a gradient has reached, it takes the newest. The operands of
-a node are always older than the node, so every consumer of its result was taken before and has sent its contribution:
-their sum is the final gradient there. The node's rule turns that gradient into a contribution for each operand, and
-these are added up at older nodes and at the leaves.
+The whole method is in :func:`backward`. Of all nodes that a gradient has reached, it takes the newest. The
+operands of a node are always older than the node, so every consumer of its result was taken before and has
+sent its contribution: their sum is the final gradient there. The node's rule turns that gradient into a
+contribution for each operand, and these are added up at older nodes and at the leaves.
 
-There is no recursion, so the depth of a graph is limited by memory alone. ``observed`` is the same method for a pass
-that someone watches, with hooks for example.
+There is no recursion, so the depth of a graph is limited by memory alone. ``observed`` is the same method for
+a pass that someone watches, with hooks for example.
 
 References
 ----------
@@ -29,7 +29,9 @@ from autokit.engine.tensor import Tensor, new_tensor
 
 
 def backward(roots: Sequence[Any], seeds: Sequence[Any], retain_graph: bool = False) -> None:
-    """Send the gradients ``seeds``, arrays, back from ``roots``, nodes or leaves, and add them to the leaves' ``.grad``.
+    """Send the gradients ``seeds`` back from ``roots``, and add up those of the leaves in ``.grad``.
+
+    ``roots`` are nodes or leaves, ``seeds`` are arrays.
 
     Raises
     ------
@@ -110,7 +112,7 @@ def fitted(contribution: Any, like: Any) -> Any:
 
 
 def fetch(node: Node, needs: tuple[Any, ...], target: Any) -> list[Any]:
-    """What a derivative of ``node`` takes after ``g``: saved arrays, settings, or the shape of the operand ``target``.
+    """What a derivative of ``node`` takes after ``g``: saved arrays, settings, or the shape of ``target``.
 
     Raises
     ------
@@ -164,9 +166,12 @@ def refuse_freed(node: Node) -> None:
     """Raise, because the saved tensors of ``node`` were freed."""
     if node.saved is None:
         raise RuntimeError(
-            "Trying to backward through the graph a second time (or directly access saved tensors after they have "
-            "already been freed). Saved intermediate values of the graph are freed when you call .backward() or "
-            "autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time "
+            "Trying to backward through the graph a second time (or directly access saved tensors after they "
+            "have "
+            "already been freed). Saved intermediate values of the graph are freed when you call .backward() "
+            "or "
+            "autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second "
+            "time "
             "or if you need to access saved tensors after calling backward."
         )
 

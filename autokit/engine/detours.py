@@ -1,8 +1,9 @@
 """Detours: features that want a say in every operation of a ``with`` block.
 
-An operation asks one question, ``if DETOURS``, and goes the plain way while the list is empty. Autocast, tracing, or
-a count of multiplications is a :class:`Detour`: inside its ``with`` block it receives each operation of its thread with
-the operands, and calls ``proceed`` to go on. When the block is left, the plain way is as fast as before.
+An operation asks one question, ``if DETOURS``, and goes the plain way while the list is empty. Autocast,
+tracing, or a count of multiplications is a :class:`Detour`: inside its ``with`` block it receives each
+operation of its thread with the operands, and calls ``proceed`` to go on. When the block is left, the plain
+way is as fast as before.
 
 Examples
 --------

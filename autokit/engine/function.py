@@ -1,7 +1,8 @@
 """Operations with a derivative of the learner's own: :class:`Function`.
 
-``apply`` runs ``forward`` without recording, and puts one node into the graph for all of it. When a gradient arrives
-there, the node's rule calls ``backward``. Both are plain calls, so a debugger stops in them as anywhere else.
+``apply`` runs ``forward`` without recording, and puts one node into the graph for all of it. When a
+gradient arrives there, the node's rule calls ``backward``. Both are plain calls, so a debugger stops in
+them as anywhere else.
 """
 
 from __future__ import annotations
@@ -70,8 +71,10 @@ class FunctionCtx:
         for tensor, version in zip(self._saved, self._versions):
             if tensor is not None and tensor._version != version:
                 raise RuntimeError(
-                    "one of the variables needed for gradient computation has been modified by an inplace operation: "
-                    f"{errors.describe(tensor)} is at version {tensor._version}; save_for_backward kept {version}"
+                    "one of the variables needed for gradient computation has been modified by an inplace "
+                    "operation: "
+                    f"{errors.describe(tensor)} is at version {tensor._version}; save_for_backward kept "
+                    f"{version}"
                 )
         return tuple([self._with_history(each, node) for each in self._saved])
 
@@ -114,17 +117,17 @@ class Function:
 
     * ``forward(ctx, *args)`` computes the result; or ``forward(*args)`` together with
       ``setup_context(ctx, inputs, output)``, which then does what has to be done for the way back.
-    * ``backward(ctx, *grad_outputs)`` gets the gradient of each result, and returns one gradient for each argument of
-      ``forward``: None for what is no tensor or needs none.
+    * ``backward(ctx, *grad_outputs)`` gets the gradient of each result, and returns one gradient for each
+      argument of ``forward``: None for what is no tensor or needs none.
 
-    ``backward`` is recorded under ``create_graph=True``: it is differentiable itself if it is written in operations on
-    tensors.
+    ``backward`` is recorded under ``create_graph=True``: it is differentiable itself if it is written in
+    operations on tensors.
 
     Raises
     ------
     RuntimeError
-        While gradients flow: if ``backward`` returns another number of gradients than there were arguments, or one of
-        another shape.
+        While gradients flow: if ``backward`` returns another number of gradients than there were arguments,
+        or one of another shape.
 
     Examples
     --------
@@ -179,7 +182,8 @@ class Function:
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
         """From the gradient of each result, compute that of each argument; to be defined by the subclass."""
         raise NotImplementedError(
-            "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
+            "You must implement either the backward or vjp method for your custom autograd.Function to use "
+            "it with "
             "backward mode AD."
         )
 
@@ -226,7 +230,7 @@ class Function:
 
     @classmethod
     def _gradients(cls, g: Any, ctx: Any) -> tuple[Any, ...]:
-        """The gradients of all arguments, from that of the results: ``backward``, and what it returned checked."""
+        """The gradients of all arguments: what ``backward`` returned, checked."""
         arrived = g if isinstance(g, Gradients) else (g,)
         bare = not any(isinstance(each, Tensor) for each in arrived)
         given = [
@@ -244,7 +248,8 @@ class Function:
             each.pop()
         if len(each) != count:
             raise RuntimeError(
-                f"function {cls.__name__}Backward returned an incorrect number of gradients (expected {count}, got "
+                f"function {cls.__name__}Backward returned an incorrect number of gradients (expected "
+                f"{count}, got "
                 f"{len(each)}): one for each argument of forward, None where there is none"
             )
         for place, (one, shape) in enumerate(zip(each, ctx._shapes)):
@@ -266,7 +271,8 @@ def _changed(tensor: Tensor, recorded: Tensor) -> Tensor:
 def _check(name: str, place: int, gradient: Any, shape: tuple[int, ...]) -> None:
     if not isinstance(gradient, Tensor):
         raise TypeError(
-            f"expected Variable or None (got {type(gradient).__name__}) from {name}.backward, as gradient {place}"
+            f"expected Variable or None (got {type(gradient).__name__}) from {name}.backward, as gradient "
+            f"{place}"
         )
     try:
         fits = (

@@ -1,12 +1,13 @@
 """Changes in place: the version counter, views that share memory, and what a change does to the graph.
 
-A tensor and its views share one :class:`~autokit.engine.record.Storage`. Each change in place advances its version counter, and notes the
-time on the graph's clock: a node whose saved tensor was changed later than the node was recorded refuses to go back.
+A tensor and its views share one :class:`~autokit.engine.record.Storage`. Each change in place advances its
+version counter, and notes the time on the graph's clock: a node whose saved tensor was changed later than the
+node was recorded refuses to go back.
 
-A change is an operation like others, computed first and then written into the old memory (:func:`assign`). The tensor
-gets the node of the result. Where the tensor is a view, its base gets a node too, which sends the gradient of the part
-that was written to the new value, and the gradient of the rest to the old one. All living views of that base are then
-views of its new node.
+A change is an operation like others, computed first and then written into the old memory (:func:`assign`).
+The tensor gets the node of the result. Where the tensor is a view, its base gets a node too, which sends
+the gradient of the part that was written to the new value, and the gradient of the rest to the old one.
+All living views of that base are then views of its new node.
 """
 
 from __future__ import annotations
@@ -112,13 +113,14 @@ def _cannot_write(tensor: Tensor, index: Any, array: Any, error: ValueError) -> 
     if np.shape(array) == part:
         return error
     return RuntimeError(
-        f"shape mismatch: a value of shape {list(np.shape(array))} cannot be broadcast to {list(part)}, the shape "
+        f"shape mismatch: a value of shape {list(np.shape(array))} cannot be broadcast to {list(part)}, the "
+        "shape "
         "of the part that is written"
     )
 
 
 def _rebase(tensor: Tensor, index: Any, value: Any) -> None:
-    """Give ``tensor``, whose part at ``index`` is now ``value``, and all tensors that share its memory new nodes."""
+    """Give new nodes to ``tensor``, whose part at ``index`` is now ``value``, and to all that share its memory."""
     base = tensor.__dict__.get("_base", tensor)
     steps = tensor.__dict__.get("_steps", ())
     whole = base is tensor and index is ... and isinstance(value, Tensor)
@@ -129,8 +131,8 @@ def _rebase(tensor: Tensor, index: Any, value: Any) -> None:
     base._node, base._requires_grad = node, node is not None
     for view in [view for reference in storage_of(base).views if (view := reference()) is not None]:
         followed = base
-        for operation, settings in view.__dict__["_steps"]:
-            followed = operation.function(followed, **settings)
+        for step, settings in view.__dict__["_steps"]:
+            followed = step.function(followed, **settings)
         view._node, view._requires_grad = followed._node, followed._requires_grad
 
 
@@ -146,8 +148,8 @@ def _node_of_writing(base: Tensor, steps: Any, index: Any, value: Any) -> Node |
 
 def _through(steps: Any, base: Any) -> Any:
     """The view of ``base``, an array or a tensor, that the operations ``steps`` give one after another."""
-    for operation, settings in steps:
-        base = (operation.function if isinstance(base, Tensor) else operation.forward)(base, **settings)
+    for step, settings in steps:
+        base = (step.function if isinstance(base, Tensor) else step.forward)(base, **settings)
     return base
 
 

@@ -1,7 +1,7 @@
-"""What a thread is doing: whether operations are recorded, and how large a value may be to stay for the picture.
+"""The modes of a thread: whether it records operations, and which values it keeps for the picture.
 
-Each thread has its own :data:`state`. ``no_grad``, ``enable_grad`` and ``recording`` change one field of it, as a
-``with`` block or as a decorator, and put it back at the end.
+Each thread has its own :data:`state`. ``no_grad``, ``enable_grad`` and ``recording`` change one field of
+it, as a ``with`` block or as a decorator, and put it back at the end.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What the graph is made of: a :class:`Node` for each recorded operation.
 
-A node points from a result back to the operands, never forward: a tensor holds the node that computed it (``grad_fn``),
-and a node holds the nodes and leaves of its operands (``sources``). So the graph has no cycle, and reference counting
-frees it as soon as nobody holds its end.
+A node points from a result back to the operands, never forward: a tensor holds the node that computed it
+(``grad_fn``), and a node holds the nodes and leaves of its operands (``sources``). So the graph has no
+cycle, and reference counting frees it as soon as nobody holds its end.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ SEVERAL = (-1,)
 """The shape of a node with several results, whose gradient is a :class:`Gradients`."""
 
 HOOKED: WeakValueDictionary[int, Any] = WeakValueDictionary()
-"""The living nodes and leaves that have hooks, by their ``id``: while there are any, backward passes are observed."""
+"""The living nodes and leaves with hooks, by their ``id``: while there are any, passes are observed."""
 
 
 class Node:
@@ -27,8 +27,8 @@ class Node:
     rules : Rules
         The operation, and its derivatives by the operands that require grad.
     sources : tuple
-        For each operand: the node that computed it, the leaf tensor that it is, the number that it is, or None for
-        a large constant.
+        For each operand: the node that computed it, the leaf tensor that it is, the number that it is, or
+        None for a large constant.
     saved : tuple or None
         The operands that the derivatives ask for; None once a backward pass has freed them.
     output : array or None
@@ -71,7 +71,7 @@ class Node:
 
     @property
     def owner(self) -> Node:
-        """The node itself, or the node of the whole operation where this one stands for one of its several results."""
+        """The node itself, or that of the whole operation where this one stands for one of its results."""
         first = self.sources[0]
         return first if first.__class__ is Node and first.shape is SEVERAL else self
 
@@ -91,7 +91,7 @@ class Node:
 
     @property
     def next_functions(self) -> tuple[tuple[Any, int], ...]:
-        """Where the gradients go: for each operand a node and the number of its result; None for constants."""
+        """Where the gradients go: for each operand a node and the number of its result, or None."""
         shown: list[tuple[Any, int]] = []
         for target in self.owner.targets:
             if target.__class__ is Node:
@@ -113,7 +113,7 @@ class Node:
         return RemovableHandle(self.own_hooks.before, hook)
 
     def register_hook(self, hook: Any) -> RemovableHandle:
-        """Call ``hook(grad_inputs, grad_outputs)`` after the node ran; it may return other ``grad_inputs``."""
+        """Call ``hook(grad_inputs, grad_outputs)`` after the node; it may return other ``grad_inputs``."""
         return RemovableHandle(self.own_hooks.after, hook)
 
     def __getattr__(self, name: str) -> Any:

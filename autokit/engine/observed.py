@@ -1,8 +1,8 @@
 """A backward pass that someone watches: the same method as ``backward``, with a word at each step.
 
-A pass is observed where hooks are registered, where gradients of some inputs alone are wanted, where the gradients get
-a graph of their own, or where a listener, the anomaly detector or the step debugger looks on. :func:`run_backward`
-decides once, before the pass begins; the plain pass knows nothing of all this.
+A pass is observed where hooks are registered, where gradients of some inputs alone are wanted, where the
+gradients get a graph of their own, or where a listener, the anomaly detector or the step debugger looks
+on. :func:`run_backward` decides once, before the pass begins; the plain pass knows nothing of all this.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ Listener = Callable[..., None]
 """Called while gradients flow, as
 
 * ``listener("ready", node, gradient)``: all contributions to the node are in;
-* ``listener("contribution", node, place, raw, fitted, before, total)``: its rule computed ``raw`` for the operand at
-  ``place``, ``fitted`` to that operand's shape, and brought the sum there from ``before`` (or None) to ``total``;
+* ``listener("contribution", node, place, raw, fitted, before, total)``: its rule computed ``raw`` for the
+  operand at ``place``, ``fitted`` to that operand's shape, and brought the sum there from ``before`` (or
+  None) to ``total``;
 * ``listener("leaf", leaf, gradient)``: all contributions to the leaf are in.
 """
 
@@ -129,7 +130,7 @@ class Watch:
 def observed(
     roots: Sequence[Any], seeds: Sequence[Any], watch: Watch
 ) -> Generator[tuple[Node, Any], Any, None]:
-    """The pass, as a generator that stops before each node runs; what is sent back takes the gradient's place."""
+    """The pass, as a generator that stops before each node; what is sent back replaces its gradient."""
     gradients: dict[Any, Any] = {}
     others: list[tuple[int, Node]] = []
     for root, seed in zip(roots, seeds):
@@ -172,7 +173,7 @@ def observed(
 
 
 def contributions_of(node: Node, g: Any, watch: Watch) -> list[tuple[int, Any]]:
-    """What the rules of ``node`` compute from ``g`` for each operand, by its place, after the node's hooks."""
+    """What the rules of ``node`` compute from ``g``, by the operand's place, after the node's hooks."""
     rules = node.rules
     fetch_values = fetch_tensors if watch.create_graph else fetch_kept if watch.rehearsal else fetch
     computed: dict[int, Any] = {}
@@ -218,7 +219,7 @@ def _result_of(node: Node, output: Any) -> Any:
 
 
 def fetch_kept(node: Node, needs: tuple[Any, ...], target: Any) -> list[Any]:
-    """As ``fetch``, but from the values that stayed for the picture, where a backward pass has freed the others."""
+    """As ``fetch``, but where the saved values are freed, from those that stayed for the picture."""
     if node.saved is not None:
         return fetch(node, needs, target)
     node.saved = tuple([kept(node.sources[place]) for place in node.rules.saves])
@@ -288,7 +289,7 @@ def as_tuple(value: Any, count: int) -> tuple[Any, ...]:
 
 
 def awaited_by_hooks(roots: Sequence[Any]) -> dict[Any, int]:
-    """How many contributions each leaf with hooks awaits, so that they run as soon as its gradient is complete."""
+    """How many contributions each leaf with hooks awaits: they run as soon as all are in."""
     counts = Counter(end for node in behind(roots) for end in node.targets if isinstance(end, Tensor))
     return {leaf: count for leaf, count in counts.items() if id(leaf) in HOOKED and leaf not in set(roots)}
 
@@ -297,7 +298,7 @@ def awaited_by_hooks(roots: Sequence[Any]) -> dict[Any, int]:
 
 
 def behind(roots: Iterable[Any], oldest: int = 0) -> set[Node]:
-    """The nodes among ``roots``, and all that they were computed from, but none before the time ``oldest``."""
+    """The nodes among ``roots`` and all nodes behind them, but none before the time ``oldest``."""
     nodes = {root for root in roots if root.__class__ is Node}
     stack = list(nodes)
     while stack:

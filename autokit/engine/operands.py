@@ -1,7 +1,7 @@
-"""Operands: tensors of one dtype from the tensors and numbers that a program passes, and what to say when that fails.
+"""Operands: tensors of one dtype, from the tensors and numbers that a program passes.
 
-The common dtype follows PyTorch's rule of three ranks: tensors with dimensions decide, unless a tensor without
-dimensions, or else a number, is of a higher category (bool, integer, float).
+The common dtype follows PyTorch's rule of three ranks: tensors with dimensions decide, unless a tensor
+without dimensions, or else a number, is of a higher category (bool, integer, float).
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def _each(convert: Callable[[Any], Any], dtype: np.dtype[Any], value: Any) -> An
 def bind(
     operation: Operation, operands: tuple[Any, ...], settings: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The operands, and every setting by name, of a call with arguments in any of the forms that Python allows.
+    """The operands, and every setting by name, of a call in any of the forms that Python allows.
 
     Raises
     ------
@@ -162,7 +162,8 @@ def bind(
             raise TypeError(f"{operation.name}() missing an argument: {keyword!r}")
     if len(positional) > len(defaults):
         raise TypeError(
-            f"{operation.name}() takes {len(names)} tensors and the settings {', '.join(defaults) or '(none)'}; "
+            f"{operation.name}() takes {len(names)} tensors and the settings "
+            f"{', '.join(defaults) or '(none)'}; "
             f"got {len(operands) + len(positional)} arguments"
         )
     chosen = {**defaults, **dict(zip(defaults, positional))}

@@ -10,16 +10,18 @@ A rule is a plain function of arrays, with its derivatives and the words that te
     def mul(a, b, /):
         return a * b
 
-* What stands before the slash are tensors, the *operands*; what stands after it are *settings*, such as ``dim``.
-* A derivative is a vector–Jacobian product: from ``g``, the gradient that arrives at the result, it computes the
-  gradient of one operand. Its further arguments ask by name for what it needs: operands, settings, ``out`` (the
-  result) or ``shape`` (of that operand). Operands and results that are asked for are *saved* for the backward pass.
+* What stands before the slash are tensors, the *operands*; what stands after it are *settings*, such as
+  ``dim``.
+* A derivative is a vector–Jacobian product: from ``g``, the gradient that arrives at the result, it computes
+  the gradient of one operand. Its further arguments ask by name for what it needs: operands, settings,
+  ``out`` (the result) or ``shape`` (of that operand). Operands and results that are asked for are *saved* for
+  the backward pass.
 * ``joint=`` in place of single derivatives computes the gradients of all operands at once.
 * A rule may return a tuple: several results. Then ``g`` is a tuple too, with None where no gradient arrived.
 
-The rule speaks NumPy, so the same lines run on arrays of NumPy and of CuPy, and on tensors: that is how a derivative is
-differentiated again. It never thinks of dtypes or broadcasting: operands arrive with one dtype, and the backward pass
-sums a gradient that is larger than its operand.
+The rule speaks NumPy, so the same lines run on arrays of NumPy and of CuPy, and on tensors: that is how a
+derivative is differentiated again. It never thinks of dtypes or broadcasting: operands arrive with one
+dtype, and the backward pass sums a gradient that is larger than its operand.
 """
 
 from __future__ import annotations
@@ -46,14 +48,15 @@ FLOAT16 = np.dtype(np.float16)
 
 
 def unchanged(g: Any) -> Any:
-    """The derivative of an operation by an operand that gets the gradient as it is: nothing need be called."""
+    """The derivative by an operand that gets the gradient as it is: nothing need be called."""
     return g
 
 
 class derivative(NamedTuple):
     """The derivative by one operand: the local derivative in symbols, and the vector–Jacobian product.
 
-    A joint one gives the symbols for each operand, by name. ``fast`` computes the same on NumPy's arrays alone.
+    A joint one gives the symbols for each operand, by name. ``fast`` computes the same on NumPy's arrays
+    alone.
     """
 
     local: str | Mapping[str, str]
@@ -70,8 +73,8 @@ class Rules:
     learns : tuple of bool
         For each operand whether it requires grad.
     each, plain : tuple of (place, vjp, needs)
-        The derivatives, for arrays and for tensors: the operand's place, the function, and what it takes after ``g``:
-        places in ``saved``, :data:`OUT`, or names of settings; None where it takes nothing.
+        The derivatives, for arrays and for tensors: the operand's place, the function, and what it takes
+        after ``g``: places in ``saved``, :data:`OUT`, or names of settings; None where it takes nothing.
     joint : bool
         Whether one derivative serves all operands; its place is then 0.
     saves : tuple of int
@@ -169,7 +172,7 @@ class Operation:
                 raise TypeError(f"the rule of {self.name} by {operand} asks for {needs_of(rule.vjp)}")
 
     def rules(self, learns: tuple[bool, ...], wide: bool = False) -> Rules | None:
-        """The derivatives by the operands that require grad; ``wide`` computes those of float16 in float32."""
+        """The derivatives by the operands that require grad; ``wide``: those of float16, in float32."""
         key = (learns, wide)
         if key not in self._rules:
             places = range(len(learns)) if self.variadic or "joint" in self.derivatives else []
@@ -330,7 +333,7 @@ def compute(operation: Operation, operands: tuple[Any, ...], settings: dict[str,
 
 
 def source_of(operand: Any) -> Any:
-    """What a node points to for ``operand``: the node that computed it, itself, or None for a large constant."""
+    """What a node points to: the node that computed ``operand``, itself, or None if it is a large constant."""
     if not isinstance(operand, Tensor):
         return None if operand is None else operand.item()
     if operand._requires_grad:
@@ -347,13 +350,13 @@ def on(function: Any, *operands: Any, **settings: Any) -> Any:
 
 
 def needs_of(vjp: Callable[..., Any]) -> tuple[str, ...]:
-    """What a derivative asks for by its parameters' names, after ``g``; NumPy's own functions take ``g`` alone."""
+    """What a derivative asks for after ``g``, by its parameters' names; NumPy's functions take ``g`` alone."""
     code = getattr(unwrap(vjp), "__code__", None)
     return () if code is None else code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
 
 
 def parameters(function: Callable[..., Any]) -> tuple[tuple[str, ...], dict[str, Any], bool, frozenset[str]]:
-    """The operands' names, the settings with their defaults, whether operands are any number, and which are optional."""
+    """The operands' names, the settings' defaults, whether it is variadic, and which operands are optional."""
     # Read from the code object: `inspect.signature` would take most of the time of `import autokit`.
     code = function.__code__
     names, positional = code.co_varnames, code.co_argcount

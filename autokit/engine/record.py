@@ -1,6 +1,7 @@
 """Recording: the graph grows by one node for each operation whose result requires grad.
 
-Every operation of every program pays for what :func:`record` does, so it does nothing twice and knows of no feature.
+Every operation of every program pays for what :func:`record` does, so it does nothing twice and knows of
+no feature.
 """
 
 from __future__ import annotations
@@ -86,9 +87,10 @@ def record(
 
 
 def record_several(arrays: tuple[Any, ...], operands: Any, sources: Any, settings: Any, rules: Any) -> Any:
-    """Tensors around the results of one operation: a node for the operation, and one after it for each result.
+    """Tensors around several results: a node for the operation, and one more for each result.
 
-    The node of a result hands its gradient on in its place among the others. Integers, such as indices, have none.
+    The node of a result hands its gradient on in its place among the others. Integers, such as indices,
+    have none.
     """
     arrays = tuple([np.asarray(each) if isinstance(each, np.generic) else each for each in arrays])
     whole = record(np.empty(0), operands, sources, settings, rules)._node
@@ -106,7 +108,7 @@ def record_several(arrays: tuple[Any, ...], operands: Any, sources: Any, setting
 
 
 class _Pick:
-    """One of several results, as an operation: its derivative puts the gradient into its place among the others."""
+    """One of several results: its derivative puts the gradient into its place among the others."""
 
     name, symbol, formula, backward = "pick", "", "{results}", "PickBackward0"
     operands, defaults, derivatives = ("results",), {"slot": 0, "count": 1}, {"results": None}

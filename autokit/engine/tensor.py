@@ -1,7 +1,7 @@
 """The tensor: an array, whether it requires a gradient, and the node that computed it.
 
-The operations are not here: each is one rule in ``autokit.ops``, which binds it to this class as method and operator,
-and ``autokit.autograd`` binds ``backward``. Here is what a tensor *is*.
+The operations are not here: each is one rule in ``autokit.ops``, which binds it to this class as method
+and operator, and ``autokit.autograd`` binds ``backward``. Here is what a tensor *is*.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from autokit.engine.node import HOOKED, NAMES, Node
 class Tensor:
     """An array that can remember how it was computed.
 
-    ``Tensor(2, 3)`` and ``Tensor([1, 2])`` make float32 tensors; :func:`autokit.tensor` is the better way to make one.
+    ``Tensor(2, 3)`` and ``Tensor([1, 2])`` make float32 tensors; :func:`autokit.tensor` is the better way to
+    make one.
 
     Attributes
     ----------
@@ -231,12 +232,14 @@ class Tensor:
                 )
             if gradient.array.shape != self.array.shape:
                 raise RuntimeError(
-                    f"assigned grad has data of a different size: {list(gradient.shape)}, where the tensor has "
+                    f"assigned grad has data of a different size: {list(gradient.shape)}, where the tensor "
+                    "has "
                     f"{list(self.shape)}"
                 )
             if gradient.array.dtype != self.array.dtype:
                 raise RuntimeError(
-                    f"assigned grad has data of a different type: {gradient.dtype.name}, where the tensor has "
+                    f"assigned grad has data of a different type: {gradient.dtype.name}, where the tensor "
+                    "has "
                     f"{self.dtype.name}"
                 )
         self._grad = gradient
@@ -337,7 +340,8 @@ class Tensor:
             )
         if on_a_gpu(self.array):
             raise TypeError(
-                f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to "
+                f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the "
+                "tensor to "
                 "host memory first."
             )
         return self.array
