@@ -19,7 +19,6 @@ from autokit.autograd import enable_grad, inference_mode, is_grad_enabled, no_gr
 from autokit.base import dtypes
 from autokit.base.devices import OutOfMemoryError, device, get_default_device, set_default_device
 from autokit.base.dtypes import (
-    TENSOR_TYPES,
     can_cast,
     dtype,
     finfo,
@@ -43,6 +42,7 @@ from autokit.base.settings import *  # noqa: F403
 from autokit.base.size import Size
 from autokit.engine.modes import recording
 from autokit.engine.tensor import Tensor
+from autokit.ops.create import TYPES
 from autokit.version import TORCH as __version__
 
 if TYPE_CHECKING:
@@ -139,5 +139,6 @@ setattr(Tensor, "_repr_mimebundle_", _picture)  # noqa: B010 - the door upward, 
 
 globals().update(ops.FUNCTIONS)
 globals().update(dtypes.BY_NAME)
-globals().update(TENSOR_TYPES)
+globals().update(dtypes.NAMES_ONLY)
+globals().update(TYPES)
 # From here on `float`, `sum` and the like are PyTorch's in this file.

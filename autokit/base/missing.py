@@ -120,7 +120,9 @@ class _Finder:
         module, _, last = name.rpartition(".")
         space = module.replace("autokit", "torch", 1)
         if module.startswith("autokit") and space in _there and not last.startswith("_"):
-            raise ImportError(explanation(space, last, _there[space]), name=name)
+            said = explanation(space, last, _there[space])
+            if not said.endswith(f"has no '{last}'"):
+                raise ImportError(said, name=name)
 
 
 sys.meta_path.append(_Finder)  # type: ignore[arg-type]
