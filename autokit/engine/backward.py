@@ -57,6 +57,8 @@ def backward(roots: Sequence[Any], seeds: Sequence[Any], retain_graph: bool = Fa
             target = node.sources[place]
             if needs is None:
                 contribution = g if vjp is unchanged else vjp(g)
+            elif needs.__class__ is int:
+                contribution = vjp(g, value_of(node, needs))
             else:
                 contribution = vjp(g, *fetch(node, needs, target))
             is_node = target.__class__ is Node
@@ -119,26 +121,24 @@ def fetch(node: Node, needs: tuple[Any, ...], target: Any) -> list[Any]:
     RuntimeError
         If they were freed by a backward pass, or changed in place since they were saved.
     """
+    return [value_of(node, need) if need.__class__ is int else _named(node, need, target) for need in needs]
+
+
+def value_of(node: Node, need: int) -> Any:
+    """The saved operand of ``node`` at the place ``need``, or its result for :data:`OUT`, as an array."""
     saved = node.saved
-    values = []
-    for need in needs:
-        if need.__class__ is not int:
-            values.append(_named(node, need, target))
-            continue
-        if saved is None:
-            refuse_freed(node)
-        if need == OUT:
-            storage, array = node.storage, node.output
-        else:
-            operand = saved[need]  # type: ignore[index]
-            if not isinstance(operand, Tensor):  # a number, or None for one left out
-                values.append(operand)
-                continue
-            storage, array = operand._storage, operand.array
-        if storage is not None and storage.modified > node.order:
-            refuse_changed(node, need, storage)
-        values.append(array)
-    return values
+    if saved is None:
+        refuse_freed(node)
+    if need < 0:
+        storage, array = node.storage, node.output
+    else:
+        operand = saved[need]  # type: ignore[index]
+        if operand.__class__ is not Tensor and not isinstance(operand, Tensor):
+            return operand  # a number, or None for an operand that was left out
+        storage, array = operand._storage, operand.array
+    if storage is not None and storage.modified > node.order:
+        refuse_changed(node, need, storage)
+    return array
 
 
 def _named(node: Node, need: str, target: Any) -> Any:
@@ -153,7 +153,8 @@ def _named(node: Node, need: str, target: Any) -> Any:
 def jointly(node: Node, g: Any) -> list[tuple[int, Any, None]]:
     """For each operand a derivative that is computed already, where one rule serves all operands."""
     ((_, vjp, needs),) = node.rules.each
-    each = vjp(g) if needs is None else vjp(g, *fetch(node, needs, node.sources[0]))
+    needs = (needs,) if needs.__class__ is int else needs or ()
+    each = vjp(g, *fetch(node, needs, node.sources[0]))
     learns = node.rules.learns
     return [
         (place, lambda _, one=one: one, None)

@@ -17,7 +17,7 @@ import numpy as np
 from autokit.base import errors
 from autokit.engine.backward import refuse_freed
 from autokit.engine.inplace import mark_changed
-from autokit.engine.modes import no_grad, state
+from autokit.engine.modes import no_grad, thread
 from autokit.engine.node import SEVERAL, Gradients, Node
 from autokit.engine.operation import Operation, Rules, derivative, source_of
 from autokit.engine.record import record, storage_of
@@ -201,7 +201,7 @@ class Function:
         results = output if isinstance(output, tuple) else (output,)
         for each in ctx._dirty:
             mark_changed(each)
-        if state.recording and True in ctx.needs_input_grad:
+        if thread.state.recording and True in ctx.needs_input_grad:
             results = cls._recorded(ctx, args, results)
         return results if isinstance(output, tuple) else results[0]
 
@@ -219,7 +219,9 @@ class Function:
         arrays = tuple([each.array if yes else np.zeros(0, bool) for each, yes in zip(results, learns)])
         sources = tuple([source_of(each) if isinstance(each, Tensor) else None for each in args])
         rules = Rules(cls._operation, ctx.needs_input_grad)
-        recorded = record(arrays if len(arrays) > 1 else arrays[0], args, sources, {"ctx": ctx}, rules)
+        recorded = record(
+            thread.state, arrays if len(arrays) > 1 else arrays[0], args, sources, {"ctx": ctx}, rules
+        )
         recorded = recorded if isinstance(recorded, tuple) else (recorded,)
         ctx._node = next((ref(each._node.owner) for each in recorded if each._node is not None), None)
         given = [
@@ -309,7 +311,7 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
     def once(ctx: FunctionCtx, *gradients: Any) -> Any:
         with no_grad():
             outputs = backward(ctx, *gradients)
-        if not state.recording:
+        if not thread.state.recording:
             return outputs
         each = outputs if isinstance(outputs, tuple) else (outputs,)
         refusing = [one if one is None else _Twice.apply(one.detach().requires_grad_()) for one in each]

@@ -20,7 +20,7 @@ import numpy as np
 
 from autokit.base import errors
 from autokit.base.dtypes import BY_NUMPY, can_cast
-from autokit.engine.modes import state
+from autokit.engine.modes import thread
 from autokit.engine.node import Node
 from autokit.engine.operation import derivative, operation, source_of
 from autokit.engine.record import record, storage_of
@@ -34,7 +34,7 @@ def mark_changed(tensor: Tensor) -> None:
 
 def refuse_change(tensor: Tensor) -> None:
     """Raise if ``tensor`` must not be changed in place: if it, or its base, is a leaf that requires grad."""
-    if not state.recording:
+    if not thread.state.recording:
         return
     base = tensor.__dict__.get("_base", tensor)
     if base._requires_grad and base._node is None:
@@ -98,7 +98,7 @@ def write(tensor: Tensor, index: Any, value: Any) -> Tensor:
         raise _cannot_write(tensor, index, array, error) from None
     storage_of(tensor).changed()
     learns = isinstance(value, Tensor) and value._requires_grad
-    if state.recording and (learns or tensor._requires_grad):
+    if thread.state.recording and (learns or tensor._requires_grad):
         _rebase(tensor, index, value)
     return tensor
 
@@ -140,7 +140,9 @@ def _node_of_writing(base: Tensor, steps: Any, index: Any, value: Any) -> Node |
     given = value if isinstance(value, Tensor) else new_tensor(np.asarray(value))
     rules = written.operation.rules((base._requires_grad, given._requires_grad))
     settings = {"steps": steps, "index": index}
-    result = record(base.array, (base, given), (source_of(base), source_of(given)), settings, rules)
+    result = record(
+        thread.state, base.array, (base, given), (source_of(base), source_of(given)), settings, rules
+    )
     if result._node is not None:
         result._node.storage = base._storage
     return result._node

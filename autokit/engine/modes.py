@@ -1,6 +1,6 @@
 """The modes of a thread: whether it records operations, and which values it keeps for the picture.
 
-Each thread has its own :data:`state`. ``no_grad``, ``enable_grad`` and ``recording`` change one field of
+Each thread has a :class:`State` of its own. ``no_grad``, ``enable_grad`` and ``recording`` change one field of
 it, as a ``with`` block or as a decorator, and put it back at the end.
 """
 
@@ -18,7 +18,7 @@ SMALL = 1000
 """Values of up to so many elements stay in the graph for its picture."""
 
 
-class State(threading.local):
+class State:
     """The fields of one thread.
 
     Attributes
@@ -35,14 +35,36 @@ class State(threading.local):
         Told what happens in each backward pass; see ``observed``.
     """
 
-    recording = True
-    keep: float = SMALL
-    scope: Any = None
-    code: Any = None
-    listener: Any = None
+    __slots__ = ("code", "keep", "listener", "recording", "scope")
+    recording: bool
+    keep: float
+
+    def __init__(self) -> None:
+        self.recording, self.keep = True, SMALL
+        self.scope: Any = None
+        self.code: Any = None
+        self.listener: Any = None
 
 
-state = State()
+class _Thread(threading.local):
+    # One look-up finds all fields: reading a thread's own attribute takes longer than reading another one.
+    def __init__(self) -> None:
+        self.state = State()
+
+
+thread = _Thread()
+"""``thread.state`` is the state of the thread that asks."""
+
+
+class _Proxy:  # TEMPORARY
+    def __getattr__(self, n):
+        return getattr(thread.state, n)
+
+    def __setattr__(self, n, v):
+        setattr(thread.state, n, v)
+
+
+state = _Proxy()
 
 
 class Mode:
@@ -53,11 +75,11 @@ class Mode:
 
     def __enter__(self) -> None:
         # A stack, because one object may be entered again inside itself.
-        self.__dict__.setdefault("_before", []).append(getattr(state, self.field))
-        setattr(state, self.field, self.value)
+        self.__dict__.setdefault("_before", []).append(getattr(thread.state, self.field))
+        setattr(thread.state, self.field, self.value)
 
     def __exit__(self, *error: object) -> None:
-        setattr(state, self.field, self.__dict__["_before"].pop())
+        setattr(thread.state, self.field, self.__dict__["_before"].pop())
 
     def again(self) -> Mode:
         """The same change, ready to be entered once more."""
@@ -127,14 +149,14 @@ class set_grad_enabled(Mode):
         if mode.__class__ is not bool:
             raise TypeError(f"set_grad_enabled() takes True or False, not {type(mode).__name__}")
         self.value = mode
-        self._before = [state.recording]
-        state.recording = mode
+        self._before = [thread.state.recording]
+        thread.state.recording = mode
 
     def __enter__(self) -> None:
-        state.recording = self.value
+        thread.state.recording = self.value
 
     def __call__(self, function: Function) -> Function:
-        state.recording = self._before.pop()  # as a decorator it acts inside the function only
+        thread.state.recording = self._before.pop()  # as a decorator it acts inside the function only
         return super().__call__(function)
 
 
@@ -150,4 +172,4 @@ class recording(Mode):
 
 def is_grad_enabled() -> bool:
     """Whether operations of this thread are recorded."""
-    return state.recording
+    return thread.state.recording

@@ -13,7 +13,7 @@ from heapq import heappop, heappush
 from typing import Any
 
 from autokit.engine.backward import accumulate, backward, fetch, fitted
-from autokit.engine.modes import state
+from autokit.engine.modes import thread
 from autokit.engine.node import HOOKED, SEVERAL, Gradients, Node
 from autokit.engine.record import OUT
 from autokit.engine.tensor import Tensor, new_tensor
@@ -42,15 +42,17 @@ def run_backward(
 
     ``seeds`` are arrays, or tensors under ``create_graph``.
     """
-    if inputs is None and not (create_graph or HOOKED or state.listener):
-        before, state.recording = state.recording, False
+    if inputs is None and not (create_graph or HOOKED or thread.state.listener):
+        before, thread.state.recording = thread.state.recording, False
         try:
             backward(roots, seeds, retain_graph)
         finally:
-            state.recording = before
+            thread.state.recording = before
         return {}
     wanted = None if inputs is None else set(inputs)
-    watch = Watch(roots, wanted, state.listener, create_graph, retain_graph or create_graph, into_leaves)
+    watch = Watch(
+        roots, wanted, thread.state.listener, create_graph, retain_graph or create_graph, into_leaves
+    )
     for _ in observed(roots, seeds, watch):
         pass
     return watch.found
@@ -137,7 +139,7 @@ def observed(
         if root.__class__ is Node and root not in gradients:
             heappush(others, (-root.order, root))
         gradients[root] = gradients[root] + seed if root in gradients else seed
-    outside = state.recording
+    outside = thread.state.recording
     while others:
         node = heappop(others)[1]
         g = watch.arrived(node, gradients.pop(node))
@@ -145,11 +147,11 @@ def observed(
             continue
         changed = yield node, g
         g = g if changed is None else changed
-        state.recording = watch.create_graph
+        thread.state.recording = watch.create_graph
         try:
             contributions = contributions_of(node, g, watch)
         finally:
-            state.recording = outside
+            thread.state.recording = outside
         for place, raw in contributions:
             target = node.sources[place]
             if not watch.leads_on(target):
@@ -178,7 +180,8 @@ def contributions_of(node: Node, g: Any, watch: Watch) -> list[tuple[int, Any]]:
     fetch_values = fetch_tensors if watch.create_graph else fetch_kept if watch.rehearsal else fetch
     computed: dict[int, Any] = {}
     for place, vjp, needs in rules.plain if watch.create_graph else rules.each:
-        one = vjp(g) if needs is None else vjp(g, *fetch_values(node, needs, node.sources[place]))
+        needs = (needs,) if needs.__class__ is int else needs or ()
+        one = vjp(g, *fetch_values(node, needs, node.sources[place]))
         if rules.joint:
             computed = {at: each for at, each in enumerate(one) if each is not None and rules.learns[at]}
         else:

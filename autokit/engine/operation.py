@@ -35,7 +35,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autokit.engine.detours import DETOURS, detour
-from autokit.engine.modes import state
+from autokit.engine.modes import thread
 from autokit.engine.operands import as_operands, bind, explained, in_float32
 from autokit.engine.record import OUT, record, share_storage
 from autokit.engine.tensor import Tensor, new_tensor
@@ -111,12 +111,17 @@ class Rules:
         ) -> tuple[int, Callable[..., Any], Any]:
             asks = vjp if hasattr(unwrap(vjp), "__code__") else rule.vjp  # NumPy's functions do not say
             needs = tuple([where.get(name, name) for name in needs_of(asks)])
-            return place, in_float32(vjp) if wide and vjp is not unchanged else vjp, needs or None
+            return place, in_float32(vjp) if wide and vjp is not unchanged else vjp, _simplest(needs)
 
         self.plain = tuple([compiled(rule, rule.vjp, place) for place, rule in chosen])
         self.each = tuple(
             [compiled(rule, (not wide and rule.fast) or rule.vjp, place) for place, rule in chosen]
         )
+
+
+def _simplest(needs: tuple[Any, ...]) -> Any:
+    """``needs`` as the backward pass reads them soonest: one saved value as its place alone."""
+    return needs[0] if len(needs) == 1 and needs[0].__class__ is int else needs or None
 
 
 class Operation:
@@ -229,7 +234,7 @@ def operation(
     def build(forward: Callable[..., Any]) -> Any:
         rule = Operation(forward, symbol, formula, derivatives, floating, view, mixed, name, backward, fast)
         OPERATIONS[rule.name] = rule
-        if rule.defaults or rule.variadic or view or mixed or floating or len(rule.operands) > 2:
+        if rule.defaults or rule.variadic or view or mixed or len(rule.operands) > 2:
             function = _general(rule)
         else:
             function = _unary(rule) if len(rule.operands) == 1 else _binary(rule)
@@ -255,8 +260,8 @@ def _unary(operation: Operation) -> Callable[..., Tensor]:
         if DETOURS or array.dtype is not FLOAT32:
             return run(operation, (input,), {})
         result = forward(array)
-        if input._requires_grad and rules is not None and state.recording:
-            return record(result, (input,), (input._node or input,), None, rules)
+        if input._requires_grad and rules is not None and (state := thread.state).recording:
+            return record(state, result, (input,), (input._node or input,), None, rules)
         return new_tensor(result)
 
     return apply
@@ -277,6 +282,7 @@ def _binary(operation: Operation) -> Callable[..., Tensor]:
             result = forward(a, b)
         except Exception as error:
             raise explained(operation, (input, other), error) from None
+        state = thread.state
         if input._requires_grad:
             if other._requires_grad:
                 rules, sources = both, (input._node or input, other._node or other)
@@ -287,7 +293,7 @@ def _binary(operation: Operation) -> Callable[..., Tensor]:
         else:
             return new_tensor(result)
         if rules is not None and state.recording:
-            return record(result, (input, other), sources, None, rules)
+            return record(state, result, (input, other), sources, None, rules)
         return new_tensor(result)
 
     return apply
@@ -324,11 +330,13 @@ def compute(operation: Operation, operands: tuple[Any, ...], settings: dict[str,
     except Exception as error:
         raise explained(operation, operands, error) from None
     learns = tuple([isinstance(each, Tensor) and each._requires_grad for each in operands])
-    rules = operation.rules(learns, half) if True in learns and state.recording else None
+    rules = operation.rules(learns, half) if True in learns and thread.state.recording else None
     if rules is None or not (result.__class__ is tuple or result.dtype.kind == "f"):
         results = tuple(map(new_tensor, result)) if result.__class__ is tuple else new_tensor(result)
     else:
-        results = record(result, operands, tuple(map(source_of, operands)), settings or None, rules)
+        results = record(
+            thread.state, result, operands, tuple(map(source_of, operands)), settings or None, rules
+        )
     return share_storage(operation, operands[0], results, settings) if operation.view else results
 
 
@@ -338,7 +346,7 @@ def source_of(operand: Any) -> Any:
         return None if operand is None else operand.item()
     if operand._requires_grad:
         return operand._node or operand
-    return operand if operand.array.size <= state.keep else None
+    return operand if operand.array.size <= thread.state.keep else None
 
 
 def on(function: Any, *operands: Any, **settings: Any) -> Any:

@@ -16,7 +16,7 @@ from weakref import ref
 
 import numpy as np
 
-from autokit.engine.modes import state
+from autokit.engine.modes import State
 from autokit.engine.node import SEVERAL, Gradients, Node
 from autokit.engine.tensor import Tensor, bare_tensor, new_tensor
 
@@ -30,6 +30,7 @@ _ndarray = np.ndarray
 
 
 def record(
+    state: State,
     array: Any,
     operands: tuple[Any, ...],
     sources: tuple[Any, ...],
@@ -40,6 +41,8 @@ def record(
 
     Parameters
     ----------
+    state : State
+        Of the thread.
     array
         The result.
     operands : tuple of Tensor or number
@@ -53,7 +56,7 @@ def record(
     """
     if array.__class__ is not _ndarray:
         if array.__class__ is tuple:
-            return record_several(array, operands, sources, settings, rules)
+            return record_several(state, array, operands, sources, settings, rules)
         if isinstance(array, np.generic):
             array = np.asarray(array)
     node = Node()
@@ -86,14 +89,16 @@ def record(
     return tensor
 
 
-def record_several(arrays: tuple[Any, ...], operands: Any, sources: Any, settings: Any, rules: Any) -> Any:
+def record_several(
+    state: State, arrays: tuple[Any, ...], operands: Any, sources: Any, settings: Any, rules: Any
+) -> Any:
     """Tensors around several results: a node for the operation, and one more for each result.
 
     The node of a result hands its gradient on in its place among the others. Integers, such as indices,
     have none.
     """
     arrays = tuple([np.asarray(each) if isinstance(each, np.generic) else each for each in arrays])
-    whole = record(np.empty(0), operands, sources, settings, rules)._node
+    whole = record(state, np.empty(0), operands, sources, settings, rules)._node
     assert whole is not None
     whole.shape, whole.dtype = SEVERAL, None
     small = sum([each.size for each in arrays]) <= state.keep
@@ -101,7 +106,7 @@ def record_several(arrays: tuple[Any, ...], operands: Any, sources: Any, setting
     results = []
     for slot, array in enumerate(arrays):
         if array.dtype.kind == "f":
-            results.append(record(array, (), (whole,), {"slot": slot, "count": len(arrays)}, PICK))
+            results.append(record(state, array, (), (whole,), {"slot": slot, "count": len(arrays)}, PICK))
         else:
             results.append(new_tensor(array))
     return tuple(results)

@@ -20,7 +20,7 @@ from autokit.base.handles import RemovableHandle
 from autokit.base.missing import explain_attribute
 from autokit.base.printing import format_array
 from autokit.base.size import Size
-from autokit.engine.modes import state
+from autokit.engine.modes import thread
 from autokit.engine.node import HOOKED, NAMES, Node
 
 
@@ -334,7 +334,7 @@ class Tensor:
         """
         if force:
             return to_numpy(self.array)
-        if self._requires_grad and state.recording:
+        if self._requires_grad and thread.state.recording:
             raise RuntimeError(
                 "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
             )
