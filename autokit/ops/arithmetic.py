@@ -33,16 +33,14 @@ def add(input: Any, other: Any, *, alpha: float = 1) -> Tensor:
     return plus(input, other if alpha == 1 else other * alpha)
 
 
-@operation(
-    "−",
-    "{a} − {b}",
-    a=derivative("1", unchanged),
-    b=derivative("−1", lambda g: -g),
-    name="sub",
-    fast=np.subtract,
-)
+@operation("−", "{a} − {b}", a=derivative("1", unchanged), b=derivative("−1", lambda g: -g), name="sub")
 def minus(a, b, /):
     """The difference, element by element."""
+    if a.dtype.kind == "b":
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported: `^` tells where they "
+            "differ, and `~` inverts a mask"
+        )
     return a - b
 
 
@@ -94,7 +92,7 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
     return rounded_quotient(input, other, rounding_mode)
 
 
-@operation("−", "−{a}", a=derivative("−1", lambda g: -g), fast=np.negative)
+@operation("−", "−{a}", a=derivative("−1", lambda g: -g))
 def neg(a, /):
     """The negative of each element."""
     if a.dtype.kind == "b":
@@ -190,7 +188,7 @@ def floor_divide(a, b, /):
     "mod",
     "{a} mod {b}",
     a=derivative("1", unchanged),
-    b=derivative("−⌊{a} / {b}⌋", lambda g, a, b: -g * on(floor_divide, a, b)),
+    b=derivative("−⌊{a} / {b}⌋", lambda g, a, b: -g * on(rounded_quotient, a, b, mode="floor")),
 )
 def remainder(a, b, /):
     """What is left of ``input`` after taking out ``other`` whole times; it has the sign of ``other``."""
