@@ -9,6 +9,8 @@ and ``np.where(m, a, b)`` to the library whose array ``a`` is.  The exceptions:
   :func:`~autokit.gpu.lacking.remainder`
 * an index beyond the end wraps around in silence: :func:`~autokit.gpu.lacking.outside`
 * ``np.zeros_like(a, shape=())`` has the shape of ``a``: :func:`~autokit.gpu.lacking.like`
+* it has no ``max(initial=…)``, and no ``linalg.vector_norm``: :func:`~autokit.gpu.lacking.largest`,
+  :func:`~autokit.gpu.lacking.vector_norm`
 * ``linalg`` raises for no matrix unless it is told to: :func:`~autokit.gpu.lacking.raising`
 * it solves no systems of other batches than its own: :func:`~autokit.gpu.lacking.solve`
 * special functions are those of SciPy, in another module: :func:`~autokit.gpu.lacking.special_functions`

@@ -123,6 +123,15 @@ def like(make: Callable[..., Any], array: Any, *values: Any, shape: tuple[int, .
     return make(array, *values, shape=shape or (1,), **settings).reshape(shape)
 
 
+def largest(array: Any, dim: Any) -> Any:
+    """The largest elements along ``dim``, which stays with size 1; −∞ where there are none to choose from."""
+    if on_a_gpu(array):
+        return (
+            array.max(axis=dim, keepdims=True) if array.size else array.sum(axis=dim, keepdims=True) - np.inf
+        )
+    return array.max(axis=dim, keepdims=True, initial=-np.inf)
+
+
 # ------------------------------------------------------------ linear algebra and special functions
 
 
@@ -133,6 +142,18 @@ def raising(array: Any) -> Any:
     import cupyx
 
     return cupyx.errstate(linalg="raise")
+
+
+def vector_norm(array: Any, p: float, dim: tuple[int, ...], keepdims: bool) -> Any:
+    """``np.linalg.vector_norm``: the p-th root of the sum of p-th powers, for all p."""
+    if not on_a_gpu(array):
+        return np.linalg.vector_norm(array, axis=dim, keepdims=keepdims, ord=p)
+    sizes = np.abs(array)
+    if p in (np.inf, -np.inf):
+        return (sizes.max if p > 0 else sizes.min)(axis=dim, keepdims=keepdims)
+    if p == 0:
+        return (sizes != 0).sum(axis=dim, keepdims=keepdims).astype(array.dtype)
+    return (sizes**p).sum(axis=dim, keepdims=keepdims) ** (1 / p)
 
 
 def solve(a: Any, b: Any) -> Any:

@@ -12,9 +12,10 @@ from autokit.base.dtypes import dtype as Dtype
 from autokit.base.errors import dims_of, one_dim, require_floats, require_tensor
 from autokit.engine.operation import derivative, operation
 from autokit.engine.tensor import Tensor, new_tensor
+from autokit.gpu import lacking
 from autokit.ops.choose import where
 from autokit.ops.decomposition import svdvals
-from autokit.ops.names import Names
+from autokit.ops.names import Names, public
 from autokit.ops.reduce import Dim, converted, restored
 from autokit.ops.solve import LinAlgError, inv
 
@@ -44,7 +45,7 @@ def _norm_gradient(g: Any, a: Any, out: Any, shape: tuple[int, ...], p: float, d
 )
 def _norm(a, /, p=2.0, dim=(), keepdim=False):
     require_floats("linalg.vector_norm", a)
-    return np.linalg.vector_norm(a, axis=dim, keepdims=keepdim, ord=p) if dim else np.abs(a)
+    return lacking.vector_norm(a, p, dim, keepdim) if dim else np.abs(a)
 
 
 def vector_norm(
@@ -319,5 +320,5 @@ NAMES = Names(
     functions="cdist cosine_similarity pairwise_distance pdist",
     functional="cosine_similarity normalize pairwise_distance pdist",
     in_place="renorm",
-    numpy={np.linalg.norm: linalg_norm},
+    numpy={np.linalg.norm: public(linalg_norm)},
 )

@@ -15,14 +15,15 @@ from autokit.base.dtypes import dtype as Dtype
 from autokit.base.errors import require_floats, require_tensor
 from autokit.engine.operation import derivative, operation
 from autokit.engine.tensor import Tensor
+from autokit.gpu.lacking import largest
 from autokit.ops.names import Names
 from autokit.ops.reduce import Dim, checked, checked_one, converted, restored
 
 
 def _below_largest(a: Any, dim: Any) -> tuple[Any, Any]:
     """``a`` less its largest elements along ``dim``, and these."""
-    largest = a.max(axis=dim, keepdims=True, initial=-np.inf)
-    return a - largest, largest
+    highest = largest(a, dim)
+    return a - highest, highest
 
 
 # ---------------------------------------------------------------- softmax
@@ -114,9 +115,9 @@ def _logsumexp_gradient(g: Any, a: Any, out: Any, shape: Any, dim: Any) -> Any:
 )
 def log_of_sum(a, /, dim, keepdim=False):
     """See :func:`logsumexp`."""
-    largest = a.max(axis=dim, keepdims=True, initial=-np.inf)
-    largest = np.where(np.isfinite(largest), largest, np.zeros_like(largest))  # ∞ − ∞ would be nan
-    result = np.log(np.exp(a - largest).sum(axis=dim, keepdims=True)) + largest
+    highest = largest(a, dim)
+    highest = np.where(np.isfinite(highest), highest, np.zeros_like(highest))  # ∞ − ∞ would be nan
+    result = np.log(np.exp(a - highest).sum(axis=dim, keepdims=True)) + highest
     return result if keepdim else np.squeeze(result, dim)
 
 
