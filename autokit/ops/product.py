@@ -22,7 +22,7 @@ from autokit.engine.operation import derivative, on, operation, unchanged
 from autokit.engine.tensor import Tensor
 from autokit.ops.arithmetic import mul
 from autokit.ops.einsum import einsum
-from autokit.ops.names import Names
+from autokit.ops.names import Names, binary_operator
 
 
 def _require_factors(name: str, a: Any, b: Any, dims: tuple[int, int] | None = None) -> None:
@@ -260,8 +260,9 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
 
 def _added(input: Tensor, product: Tensor, beta: float, alpha: float) -> Tensor:
     """``beta · input + alpha · product``; with ``beta=0`` the input is left out, NaN and all."""
-    size = product.shape
-    if np.broadcast_shapes(input.array.shape, size) != size:
+    size, given = product.array.shape, input.array.shape
+    missing = len(size) - len(given)
+    if missing < 0 or any(m not in (1, n) for m, n in zip(given, size[missing:])):
         raise RuntimeError(
             f"The expanded size of the tensor must match the product's: shape {list(input.shape)} does not "
             f"expand to {list(size)}"
@@ -366,3 +367,5 @@ NAMES = Names(
     aliases={"ger": "outer", "vdot": "dot"},
     numpy={np.matmul: matmul, np.dot: matmul, np.outer: outer, np.cross: linalg_cross, np.trace: trace},
 )
+
+OPERATORS = binary_operator("matmul", matmul)
