@@ -206,7 +206,7 @@ def _notes(tensor: Tensor) -> dict[str, Any]:
 
 
 def reduce_ex(self: Tensor, protocol: Any) -> Any:
-    """What pickle keeps: the elements, on the CPU, where they were, and the learner's notes; not the graph."""
+    """What pickle keeps: the elements, on the CPU, where they were, and notes; not the graph."""
     arguments = (type(self), to_numpy(self.array), self._requires_grad, str(self.device))
     return _rebuilt, arguments, _notes(self) or None
 

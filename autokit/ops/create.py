@@ -16,7 +16,7 @@ from autokit.base.devices import CPU, device_of, get_default_device, module_of, 
 from autokit.base.errors import require_tensor, sizes_of
 from autokit.base.generator import Generator
 from autokit.base.size import Size
-from autokit.engine.operands import common_dtype
+from autokit.engine.operands import common_dtype, dtype_of_number
 from autokit.engine.tensor import Tensor, new_tensor
 from autokit.ops.names import Names
 
@@ -118,87 +118,54 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
 
 def _array_of(data: Any, dtype: Any) -> np.ndarray[Any, Any]:
     """A new array of a number, or of nested sequences of numbers, tensors and arrays."""
-    if not isinstance(data, list | tuple) and hasattr(data, "__len__") and hasattr(data, "__getitem__"):
-        if isinstance(data, str | bytes | dict):
-            raise TypeError(
-                f"new(): invalid data type '{type(data).__name__}': a tensor holds numbers and bools"
-            )
-        data = list(data)
-    kinds = _kinds_in(data)
     found: set[np.dtype[Any]] = set()
-    if not kinds <= {bool, int, float, list, tuple}:
-        data = _plain(data, found)
-    chosen = None if dtype is None else numpy_dtype(dtype)
+    data = _plain(data, found)
+    kind = numpy_dtype(dtype) if dtype is not None or not found else reduce(dtypes.promote, found)
     try:
-        array = np.array(data, chosen)
+        return np.array(data, kind)
     except OverflowError as error:
-        kind = "int64" if chosen is None else chosen.name
         raise RuntimeError(f"value cannot be converted to type {kind} without overflow: {error}") from None
     except ValueError:
         raise _ragged(data) from None
-    if array.dtype.kind not in "bif":
-        raise RuntimeError("Overflow when unpacking long long: an integer does not fit into int64")
-    if chosen is None and array.dtype.kind == "f" or found:
-        found |= {
-            numpy_dtype(None) if kind is float else np.dtype(kind) for kind in kinds & {bool, int, float}
-        }
-        array = array.astype(reduce(dtypes.promote, found))
-    return array
-
-
-def _kinds_in(data: Any) -> set[type]:
-    """The types of ``data`` and of all elements in it, at any depth."""
-    if not isinstance(data, list | tuple):
-        return {type(data)}
-    kinds = set(map(type, data))
-    for kind in tuple(kinds):
-        if issubclass(kind, list | tuple):
-            for row in data:
-                if isinstance(row, kind):
-                    kinds |= _kinds_in(row)
-    return kinds
 
 
 def _plain(item: Any, found: set[np.dtype[Any]]) -> Any:
-    """``item`` as nested lists of Python numbers; the dtypes of tensors and arrays in it go to ``found``."""
-    if isinstance(item, list | tuple | range):
-        return [_plain(one, found) for one in item]
+    """``item`` as nested lists of Python numbers; the dtypes of what is in it go to ``found``."""
     if isinstance(item, bool | int | float):
+        found.add(dtype_of_number(item))
         return item
     if isinstance(item, Tensor | np.ndarray | np.generic):
-        found.add(dtypes.as_dtype(item.dtype).numpy)
         if isinstance(item, Tensor) and item.array.size != 1:
             raise ValueError(
                 "only one element tensors can be converted to Python scalars: this one has shape "
                 f"{list(item.shape)}; torch.stack([...]) puts tensors side by side"
             )
+        found.add(dtypes.as_dtype(item.dtype).numpy)
         return item.item() if isinstance(item, Tensor) else item.tolist()
-    if isinstance(item, str):
-        raise TypeError("new(): invalid data type 'str': a tensor holds numbers and bools")
-    if hasattr(item, "__index__"):
-        return item.__index__()
+    if isinstance(item, str | bytes | dict):
+        raise TypeError(f"new(): invalid data type '{type(item).__name__}': a tensor holds numbers and bools")
+    if hasattr(item, "__len__") and hasattr(item, "__getitem__"):
+        kinds = set(map(type, item))
+        if kinds <= {bool, int, float}:  # nothing to convert
+            found |= {dtype_of_number(kind()) for kind in kinds}
+            return list(item)
+        return [_plain(one, found) for one in item]
     raise RuntimeError(
         f"Could not infer dtype of {type(item).__name__}: a tensor holds real numbers and bools"
     )
 
 
 def _ragged(data: Any) -> Exception:
-    """The error for sequences of which those of one level differ in length."""
+    """The error for nested lists of which those of one level differ in length."""
     level, dim = [data], 0
     while True:
-        lengths = [len(row) if isinstance(row, list | tuple) else None for row in level]
-        if len(set(lengths)) > 1:
-            row = next(place for place, length in enumerate(lengths) if length != lengths[0])
-            if None in (lengths[0], lengths[row]):
-                return TypeError(
-                    f"not a sequence: at dim {dim} numbers and sequences stand beside each other"
+        lengths = [len(row) if isinstance(row, list) else 0 for row in level]
+        for row, length in enumerate(lengths):
+            if length != lengths[0]:
+                return ValueError(
+                    f"expected sequence of length {lengths[0]} at dim {dim} (got {length}): row {row} is not "
+                    "as long as row 0"
                 )
-            return ValueError(
-                f"expected sequence of length {lengths[0]} at dim {dim} (got {lengths[row]}): row {row} is "
-                "not as long as row 0"
-            )
-        if lengths[:1] in ([], [None]):
-            return ValueError("a tensor holds numbers in even rows")
         level, dim = [item for row in level for item in row], dim + 1
 
 
@@ -460,7 +427,9 @@ NAMES = Names(
     aliases={"asarray": "as_tensor"},
     other_methods={f"new_{create.__name__}": _new(create) for create in (empty, full, ones, tensor, zeros)},
     numpy={
-        np.zeros_like: lambda a, shape=None: zeros(a.shape if shape is None else shape, dtype=a.dtype),
+        np.zeros_like: lambda a, shape=None: zeros(
+            a.shape if shape is None else shape, dtype=a.dtype, device=a.device
+        ),
         np.ones_like: lambda a: ones_like(a),
         np.full_like: lambda a, fill_value: full_like(a, fill_value),
     },

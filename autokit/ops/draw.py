@@ -1,4 +1,4 @@
-"""Random tensors are drawn here: new ones, ones like another, by probabilities in a tensor, and into a tensor.
+"""Random tensors are drawn here: new, like another, by probabilities in a tensor, and into a tensor.
 
 The numbers are PyTorch's for the same seed; ``autokit.base.generator`` computes them.  A tensor that does not
 lie in memory row by row is filled in the order in which it lies there, as PyTorch fills it.
@@ -7,6 +7,7 @@ lie in memory row by row is filled in the order in which it lies there, as PyTor
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from operator import index
 from typing import Any, Unpack
 
@@ -19,7 +20,7 @@ from autokit.base.generator import Generator, generator_for
 from autokit.engine.inplace import assign, refuse_change
 from autokit.engine.operation import derivative, operation
 from autokit.engine.tensor import Tensor, new_tensor
-from autokit.ops.create import Options, created, like, number, shape_of
+from autokit.ops.create import Options, created, empty, empty_like, number, shape_of
 from autokit.ops.names import Names
 
 Array = np.ndarray[Any, Any]
@@ -44,17 +45,78 @@ def in_memory_order(array: Any, draw: Callable[[Shape], Array]) -> Array:
     return draw(tuple([array.shape[axis] for axis in order])).transpose(back)
 
 
+# ---------------------------------------------------------------- into a tensor
+
+
+def _redraw(
+    self: Tensor, generator: Generator | None, draw: Callable[[Generator, Shape, np.dtype[Any]], Array]
+) -> Tensor:
+    """Overwrite ``self`` by what ``draw`` gives for its shape and dtype."""
+    refuse_change(self)  # before a number is drawn
+    source, kind = source_of(generator, self.device), self.array.dtype
+    drawn = in_memory_order(self.array, lambda shape: draw(source, shape, kind))
+    return assign(self, new_tensor(beside(drawn, self.array)))
+
+
+def uniform_(self: Tensor, from_: float = 0, to: float = 1, *, generator: Generator | None = None) -> Tensor:
+    """Draw each element evenly from ``from_`` to below ``to``."""
+    require_floats("uniform_", self.array)
+    if not from_ <= to:
+        raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={from_} > to={to}")
+    return _redraw(self, generator, lambda source, shape, kind: source.uniform(shape, kind, from_, to))
+
+
+def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Generator | None = None) -> Tensor:
+    """Draw each element from the normal distribution."""
+    require_floats("normal_", self.array)
+    _refuse_negative(std)
+    mean, std, in_blocks = float(mean), float(std), self.array.flags.c_contiguous
+    return _redraw(
+        self, generator, lambda source, shape, kind: source.normal(shape, kind, mean, std, in_blocks)
+    )
+
+
+def random_(self: Tensor, *ends: Any, generator: Generator | None = None) -> Tensor:
+    """Draw integers: ``random_()``, ``random_(to)`` or ``random_(from, to)``.
+
+    Without ends they go from 0 to the largest integer up to which the dtype holds all.
+    """
+    if not ends:
+        return _redraw(self, generator, lambda source, shape, kind: source.full_range(shape, kind))
+    low, high = [index(number(end)) for end in (0, *ends)[-2:]]
+    if not low < high:
+        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    kind = self.array.dtype
+    if kind.kind != "f":
+        least, most = (0, 1) if kind.kind == "b" else (np.iinfo(kind).min, np.iinfo(kind).max)
+        if low < least or high - 1 > most:
+            raise RuntimeError(f"the numbers from {low} to {high - 1} are out of bounds for {kind}")
+    return _redraw(self, generator, lambda source, shape, kind: source.integers(low, high, shape, kind))
+
+
+def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None) -> Tensor:
+    """Set each element to 1 with probability ``p``, a number or a tensor that broadcasts, else to 0."""
+    if not isinstance(p, Tensor):
+        return _redraw(self, generator, lambda source, shape, kind: source.bernoulli(p, shape, kind))
+    chances = np.broadcast_to(to_numpy(p.array), self.array.shape)
+    return _redraw(self, generator, lambda source, shape, kind: source.bernoulli(chances, dtype=kind))
+
+
+def exponential_(self: Tensor, lambd: float = 1, *, generator: Generator | None = None) -> Tensor:
+    """Draw each element from the exponential distribution with rate ``lambd``."""
+    require_floats("exponential_", self.array)
+    if not lambd > 0:
+        raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd}")
+    return _redraw(self, generator, lambda source, shape, kind: source.exponential(shape, kind, lambd))
+
+
 # ---------------------------------------------------------------- new tensors
 
 
-def _real(name: str, draw: Callable[[np.dtype[Any]], Array], options: Any) -> Tensor:
-    """A new tensor of the real numbers that ``draw`` gives for a dtype, which is to be a floating one."""
-
-    def array_of(kind: np.dtype[Any]) -> Array:
-        require_floats(name, np.empty(0, kind))
-        return draw(kind)
-
-    return created(array_of, **options)
+def _new(create: Callable[..., Tensor], draw: Callable[[Tensor], Tensor], options: Any) -> Tensor:
+    """What ``draw`` writes into a new tensor, which is to require grad only afterwards."""
+    learns = options.pop("requires_grad", False)
+    return draw(create(**options)).requires_grad_(learns)
 
 
 def rand(
@@ -67,20 +129,20 @@ def rand(
     >>> torch.rand(2)
     tensor([0.4963, 0.7682])
     """
-    shape, source = shape_of("rand", sizes, size), source_of(generator, options.get("device"))
-    return _real("rand", lambda kind: source.uniform(shape, kind), options)
+    create = partial(empty, *sizes, size=size)
+    return _new(create, lambda into: uniform_(into, generator=generator), options)
 
 
 def randn(
     *sizes: Any, size: Any = None, generator: Generator | None = None, **options: Unpack[Options]
 ) -> Tensor:
     """Numbers drawn from the normal distribution of mean 0 and variance 1."""
-    shape, source = shape_of("randn", sizes, size), source_of(generator, options.get("device"))
-    return _real("randn", lambda kind: source.normal(shape, kind), options)
+    create = partial(empty, *sizes, size=size)
+    return _new(create, lambda into: normal_(into, generator=generator), options)
 
 
 def randint(
-    low: Any = 0,
+    low: Any,
     high: Any = None,
     size: Any = None,
     *,
@@ -98,25 +160,11 @@ def randint(
         high, size = None, high
     if not isinstance(size, tuple | list):
         raise TypeError(
-            f"randint() takes (high, size) or (low, high, size), and the size as a tuple, not {size!r}"
+            f"randint() takes (high, size) or (low, high, size), and a tuple as size, not {size!r}"
         )
-    low, high = (0, low) if high is None else (low, high)
-    shape, source = shape_of("randint", (size,)), source_of(generator, options.get("device"))
+    ends = (low,) if high is None else (low, high)
     options["dtype"] = options.get("dtype") or np.int64
-    return created(lambda kind: source.integers(*_ends(low, high, kind), shape, kind), **options)
-
-
-def _ends(low: Any, high: Any, kind: np.dtype[Any]) -> tuple[int, int]:
-    """The ends of a range of integers that the dtype ``kind`` is to hold."""
-    low, high = index(number(low)), index(number(high))
-    if not low < high:
-        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
-    least, most = (0, 1) if kind.kind == "b" else (low, high)
-    if kind.kind in "iu":
-        least, most = np.iinfo(kind).min, np.iinfo(kind).max
-    if low < least or high - 1 > most:
-        raise RuntimeError(f"{kind} holds {least} to {most}, but the numbers are from {low} to {high - 1}")
-    return low, high
+    return _new(partial(empty, size), lambda into: random_(into, *ends, generator=generator), options)
 
 
 def randperm(n: int, *, generator: Generator | None = None, **options: Unpack[Options]) -> Tensor:
@@ -128,25 +176,12 @@ def randperm(n: int, *, generator: Generator | None = None, **options: Unpack[Op
 
 def rand_like(input: Tensor, *, generator: Generator | None = None, **options: Unpack[Options]) -> Tensor:
     """As :func:`rand`, in the shape and dtype of ``input``."""
-    require_tensor("rand_like", input)
-    source, options = source_of(generator, input.device), like(input, options)
-
-    def draw(kind: np.dtype[Any]) -> Array:
-        return in_memory_order(input.array, lambda shape: source.uniform(shape, kind))
-
-    return _real("rand_like", draw, options)
+    return _new(partial(empty_like, input), lambda into: uniform_(into, generator=generator), options)
 
 
 def randn_like(input: Tensor, *, generator: Generator | None = None, **options: Unpack[Options]) -> Tensor:
     """As :func:`randn`, in the shape and dtype of ``input``."""
-    require_tensor("randn_like", input)
-    source, options = source_of(generator, input.device), like(input, options)
-
-    def draw(kind: np.dtype[Any]) -> Array:
-        in_blocks = input.array.flags.c_contiguous
-        return in_memory_order(input.array, lambda shape: source.normal(shape, kind, in_blocks=in_blocks))
-
-    return _real("randn_like", draw, options)
+    return _new(partial(empty_like, input), lambda into: normal_(into, generator=generator), options)
 
 
 def randint_like(
@@ -158,8 +193,8 @@ def randint_like(
     **options: Unpack[Options],
 ) -> Tensor:
     """As :func:`randint`, in the shape and dtype of ``input``."""
-    require_tensor("randint_like", input)
-    return randint(low, high, tuple(input.shape), generator=generator, **like(input, options))
+    ends = (low,) if high is None else (low, high)
+    return _new(partial(empty_like, input), lambda into: random_(into, *ends, generator=generator), options)
 
 
 # ---------------------------------------------------------------- by probabilities in a tensor
@@ -216,8 +251,7 @@ def normal(
             "numbers and a size, as in torch.normal(0.0, 1.0, (2, 3))"
         )
     if not tensors:
-        shape, source = shape_of("normal", (size,)), source_of(generator, options.get("device"))
-        return _real("normal", lambda kind: source.normal(shape, kind, float(mean), float(std)), options)
+        return _new(partial(empty, size), lambda into: normal_(into, mean, std, generator=generator), options)
     first = tensors[0].array
     require_floats("normal", first)
     try:
@@ -285,7 +319,7 @@ def multinomial(
     weights, source = to_numpy(input.array), source_of(generator, input.device)
     if weights.dtype.kind != "f" or weights.ndim not in (1, 2):
         raise RuntimeError(
-            "prob_dist must be 1 or 2 dim and hold floats: multinomial draws with a row of weights, or with a "
+            "prob_dist must be 1 or 2 dim and hold floats: multinomial draws with a row of weights, or a "
             f"matrix of rows, but got {input.dtype.name} in shape {list(input.shape)}"
         )
     if index(num_samples) <= 0 or not replacement and num_samples > weights.shape[-1]:
@@ -305,64 +339,6 @@ def multinomial(
             order = np.argsort(-weights / waits, axis=-1, kind="stable")
         places = np.ascontiguousarray(order[..., :num_samples])
     return new_tensor(beside(places, input.array))
-
-
-# ---------------------------------------------------------------- into a tensor
-
-
-def _redraw(
-    self: Tensor, generator: Generator | None, draw: Callable[[Generator, Shape, np.dtype[Any]], Array]
-) -> Tensor:
-    """Overwrite ``self`` by what ``draw`` gives for its shape and dtype."""
-    refuse_change(self)  # before a number is drawn
-    source, kind = source_of(generator, self.device), self.array.dtype
-    drawn = in_memory_order(self.array, lambda shape: draw(source, shape, kind))
-    return assign(self, new_tensor(beside(drawn, self.array)))
-
-
-def uniform_(self: Tensor, from_: float = 0, to: float = 1, *, generator: Generator | None = None) -> Tensor:
-    """Draw each element evenly from ``from_`` to below ``to``."""
-    require_floats("uniform_", self.array)
-    if not from_ <= to:
-        raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={from_} > to={to}")
-    return _redraw(self, generator, lambda source, shape, kind: source.uniform(shape, kind, from_, to))
-
-
-def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Generator | None = None) -> Tensor:
-    """Draw each element from the normal distribution."""
-    require_floats("normal_", self.array)
-    _refuse_negative(std)
-    mean, std, in_blocks = float(mean), float(std), self.array.flags.c_contiguous
-    return _redraw(
-        self, generator, lambda source, shape, kind: source.normal(shape, kind, mean, std, in_blocks)
-    )
-
-
-def random_(self: Tensor, *ends: Any, generator: Generator | None = None) -> Tensor:
-    """Draw integers: ``random_()``, ``random_(to)`` or ``random_(from, to)``.
-
-    Without ends they go from 0 to the largest integer up to which the dtype holds all.
-    """
-    if not ends:
-        return _redraw(self, generator, lambda source, shape, kind: source.full_range(shape, kind))
-    low, high = _ends(*(0, *ends)[-2:], self.array.dtype)
-    return _redraw(self, generator, lambda source, shape, kind: source.integers(low, high, shape, kind))
-
-
-def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None) -> Tensor:
-    """Set each element to 1 with probability ``p``, a number or a tensor that broadcasts, else to 0."""
-    if not isinstance(p, Tensor):
-        return _redraw(self, generator, lambda source, shape, kind: source.bernoulli(p, shape, kind))
-    chances = np.broadcast_to(to_numpy(p.array), self.array.shape)
-    return _redraw(self, generator, lambda source, shape, kind: source.bernoulli(chances, dtype=kind))
-
-
-def exponential_(self: Tensor, lambd: float = 1, *, generator: Generator | None = None) -> Tensor:
-    """Draw each element from the exponential distribution with rate ``lambd``."""
-    require_floats("exponential_", self.array)
-    if not lambd > 0:
-        raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd}")
-    return _redraw(self, generator, lambda source, shape, kind: source.exponential(shape, kind, lambd))
 
 
 NAMES = Names(

@@ -14,8 +14,8 @@ from autokit.engine.tensor import Tensor, new_tensor
 from autokit.ops.draw import in_memory_order
 from autokit.ops.names import Names
 
-_SELU_FLOOR = 1.7580993408473766
-"""What SELU gives for minus infinity, with its sign changed."""
+_SELU_FLOOR = -1.7580993408473766
+"""What SELU gives for minus infinity."""
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
@@ -66,18 +66,11 @@ def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace
     G. Klambauer et al., "Self-Normalizing Neural Networks", NIPS 2017.
     """
     require_tensor("alpha_dropout", input)
-    return _dropped(input, p, training, inplace, input.array, alpha=True)
-
-
-def feature_alpha_dropout(
-    input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
-) -> Tensor:
-    """:func:`alpha_dropout` of whole channels."""
-    return _of_channels("feature_alpha_dropout", input, p, training, inplace, range(2, 9), alpha=True)
+    return _dropped(input, p, training, inplace, input.array, _SELU_FLOOR)
 
 
 def _of_channels(
-    name: str, input: Tensor, p: float, training: bool, inplace: bool, ndims: Any, alpha: bool = False
+    name: str, input: Tensor, p: float, training: bool, inplace: bool, ndims: tuple[int, ...]
 ) -> Tensor:
     """Dropout with one number for each channel; ``ndims`` are how many dimensions the input may have."""
     require_tensor(name, input)
@@ -88,38 +81,33 @@ def _of_channels(
     # Without a dimension of samples the channels come first: two dimensions in 1d, four in 3d.
     leading = 1 if (name, input.ndim) in (("dropout1d", 2), ("dropout3d", 4)) else 2
     shape = input.array.shape[:leading] + (1,) * (input.ndim - leading)
-    return _dropped(input, p, training, inplace, np.empty(shape, bool), alpha)
+    return _dropped(input, p, training, inplace, np.empty(shape, bool))
 
 
 def _dropped(
-    input: Tensor, p: float, training: bool, inplace: bool, places: Any, alpha: bool = False
+    input: Tensor, p: float, training: bool, inplace: bool, places: Any, floor: float = 0.0
 ) -> Tensor:
-    """Multiply by noise, one number for each of the ``places``; with ``alpha``, add some too."""
+    """Scale what is kept of the ``places``, and put ``floor``, scaled, where something is switched off."""
     if not 0 <= p <= 1:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-    array = input.array
-    if not training or p == 0 or not array.size:
+    if not training or p == 0 or not input.numel():
         return input
-    require_floats("dropout", array)
+    require_floats("dropout", input.array)
+    source, one = generator_for(input.device), input.array.dtype.type
     if p == 1:
         return input.mul_(0.0) if inplace else input * 0.0
-    source, one = generator_for(input.device), array.dtype.type
-    kept = in_memory_order(places, lambda shape: source.bernoulli(1 - p, shape, array.dtype))
-    if alpha:
-        scale = 1 / math.sqrt((_SELU_FLOOR**2 * p + 1) * (1 - p))
-        noise = kept * one(scale)
-        floor = (kept - one(1)) * one(_SELU_FLOOR * scale) + one(_SELU_FLOOR * scale * p)
-    else:
-        noise, floor = kept / one(1 - p), None
-    factor = new_tensor(beside(noise, array))
-    result = input.mul_(factor) if inplace else input * factor
-    if floor is None:
-        return result
-    shift = new_tensor(beside(floor, array))
-    return result.add_(shift) if inplace else result + shift
+    kept = in_memory_order(places, lambda shape: source.bernoulli(1 - p, shape, input.array.dtype))
+    if not floor:
+        noise = new_tensor(beside(kept / one(1 - p), input.array))
+        return input.mul_(noise) if inplace else input * noise
+    # The factor and the shift that leave mean 0 and variance 1 as they are.
+    scale = 1 / math.sqrt((floor**2 * p + 1) * (1 - p))
+    noise = new_tensor(beside(kept * one(scale), input.array))
+    shift = new_tensor(beside((1 - kept) * one(floor * scale) - one(floor * scale * p), input.array))
+    return input.mul_(noise).add_(shift) if inplace else input * noise + shift
 
 
 NAMES = Names(
-    functions="alpha_dropout dropout feature_alpha_dropout",
-    functional="alpha_dropout dropout dropout1d dropout2d dropout3d feature_alpha_dropout",
+    functions="alpha_dropout dropout",
+    functional="alpha_dropout dropout dropout1d dropout2d dropout3d",
 )
