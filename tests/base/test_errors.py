@@ -68,8 +68,8 @@ def test_a_parameter_has_its_name_in_the_module_that_computes():
     [
         (np.ones(2), "torch.from_numpy"),
         (None, "a function without a return"),
-        (torch.nn.ReLU, "relu = ReLU(...); relu(x)"),
-        (torch.nn.ReLU(), "relu = ReLU(...); relu(x)"),
+        (torch.nn.Linear, "linear = Linear(...); linear(x)"),
+        (torch.nn.Linear(2, 2), "linear = Linear(...); linear(x)"),
         ([torch.ones(1)], "torch.stack"),
         ((torch.ones(1), 2), "at [0]"),
         ("word", "torch.tensor(...)"),

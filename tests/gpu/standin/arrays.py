@@ -229,6 +229,8 @@ def wrapped_around(host: np.ndarray, index: Any) -> Any:
 
 def _write_first(host: np.ndarray, index: Any, value: Any) -> None:
     """Write so that of several values for one place the first one stays, which NumPy never does."""
+    if not host.flags.writeable:  # as a diagonal of NumPy's
+        host.flags.writeable = True
     if not any(isinstance(part, np.ndarray) and part.dtype.kind in "iu" and part.ndim for part in index):
         host[index] = value
         return
