@@ -17,9 +17,8 @@ def describe(tensor: Any) -> str:
     """A tensor in an error: its name in the learner's program where it has one, its dtype and its shape.
 
     >>> import autokit as torch
-    >>> weight = torch.zeros(2, 3)
-    >>> describe(weight)
-    'weight (float32, shape [2, 3])'
+    >>> describe(torch.zeros(2, 3))
+    'a tensor (float32, shape [2, 3])'
     """
     return f"{name_in_program(tensor) or 'a tensor'} ({tensor.dtype.name}, shape {list(tensor.shape)})"
 

@@ -119,8 +119,10 @@ class _Finder:
     def find_spec(name: str, path: Any = None, target: Any = None) -> None:
         module, _, last = name.rpartition(".")
         space = module.replace("autokit", "torch", 1)
-        if module.startswith("autokit") and space in _there and not last.startswith("_"):
-            said = explanation(space, last, _there[space])
+        there = _there.get(space, {})
+        # Of another path a tool asks that only looks for files.
+        if path is not None and path is there.get("__path__") and not last.startswith("_"):
+            said = explanation(space, last, there)
             if not said.endswith(f"has no '{last}'"):
                 raise ImportError(said, name=name)
 
