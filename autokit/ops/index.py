@@ -105,11 +105,12 @@ def _add_rows(array: np.ndarray, index: Index, values: Any) -> None:
 # ---------------------------------------------------------------- an index in two steps
 
 
-def in_two_steps(tensor: Tensor, index: Any) -> tuple[Index, Index]:
+def in_two_steps(tensor: Tensor, index: Any, copies: bool = False) -> tuple[Index, Index]:
     """What ``index`` selects from ``tensor`` as a view, and what arrays pick from that; either may be ().
 
     An Ellipsis stands for the dimensions that are not named, a mask for as many as it has, and a single
-    truth value for a new dimension of size 1, which it keeps or leaves empty.
+    truth value for a new dimension of size 1, which it keeps or leaves empty.  Where a gradient will need
+    the index, it ``copies`` tensors, so that changing them in place later leaves the gradient as it is.
 
     Raises
     ------
@@ -121,7 +122,7 @@ def in_two_steps(tensor: Tensor, index: Any) -> tuple[Index, Index]:
         isinstance(one, Sequence | slice | None) or one is ... for one in index
     ):
         index = tuple(index)  # PyTorch takes a list of lists for a tuple
-    entries = [_entry(tensor, entry) for entry in (index if isinstance(index, tuple) else (index,))]
+    entries = [_entry(tensor, entry, copies) for entry in (index if isinstance(index, tuple) else (index,))]
     named = sum([_dims_named(entry) for entry in entries])
     if named > len(shape):
         hint = "" if shape else ": a 0-dim tensor is a number, which .item() gives"
@@ -154,7 +155,7 @@ def in_two_steps(tensor: Tensor, index: Any) -> tuple[Index, Index]:
     return () if plain else (*view, ...), tuple(picks)
 
 
-def _entry(tensor: Tensor, entry: Any) -> Any:
+def _entry(tensor: Tensor, entry: Any, copies: bool) -> Any:
     """One entry of an index as an int, a slice, None, Ellipsis, or an array of whole numbers or bools."""
     if entry is None or entry is Ellipsis or entry.__class__ is int:
         return entry
@@ -165,8 +166,7 @@ def _entry(tensor: Tensor, entry: Any) -> Any:
     if isinstance(entry, int | np.integer):
         return int(entry)
     if isinstance(entry, Tensor):
-        # copied, so that a later change of the index in place leaves the gradient as it is
-        array = entry.array.copy() if tensor._requires_grad else entry.array
+        array = entry.array.copy() if copies else entry.array
         array = array if on_a_gpu(array) else beside(array, tensor.array)
     elif isinstance(entry, list | tuple | range | np.ndarray):
         array = beside(np.array(entry), tensor.array)
@@ -253,7 +253,7 @@ def getitem(input: Tensor, index: Any) -> Tensor:
     >>> x[:, 1], x[[0, 0, 1], [2, 2, 0]], x[x > 3]
     (tensor([1, 4]), tensor([2, 2, 3]), tensor([4, 5]))
     """
-    view, picks = in_two_steps(input, index)
+    view, picks = in_two_steps(input, index, copies=input._requires_grad)
     part = select_part(input, index=view) if view else input
     try:
         return pick(part, index=picks) if picks else part
@@ -271,7 +271,7 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
     RuntimeError
         If the value does not fit there.
     """
-    view, picks = in_two_steps(self, index)
+    view, picks = in_two_steps(self, index, copies=True)
     value = _value(self, value, picks)
     try:
         if view and picks:
@@ -302,12 +302,15 @@ def as_element(value: Any, tensor: Tensor) -> Any:
     """The number ``value`` as a scalar of the dtype of ``tensor``."""
     if not isinstance(value, int | float | np.number | np.bool_):
         raise TypeError(
-            f"can't assign a {type(value).__name__} to a tensor of {tensor.dtype.name}: give a number, or make "
-            "a tensor of it with torch.tensor(...)"
+            f"can't assign a {type(value).__name__} to a tensor of {tensor.dtype.name}: give a number, or "
+            "make a tensor of it with torch.tensor(...)"
         )
     kind = tensor.array.dtype
-    if kind.kind in "iu" and not (math.isfinite(value) and np.iinfo(kind).min <= value <= np.iinfo(kind).max):
-        raise RuntimeError(f"value cannot be converted to type {kind.name} without overflow: {value}")
+    if kind.kind in "iuf":
+        limits = np.finfo(kind) if kind.kind == "f" else np.iinfo(kind)
+        infinite = kind.kind == "f" and not math.isfinite(value)
+        if not (infinite or limits.min <= value <= limits.max):
+            raise RuntimeError(f"value cannot be converted to type {kind.name} without overflow: {value}")
     return kind.type(value)
 
 
@@ -384,6 +387,8 @@ def argwhere(input: Tensor) -> Tensor:
     """The places of the elements that are not 0, a row for each."""
     return nonzero(input)
 
+
+OPERATORS = {"__getitem__": getitem, "__setitem__": setitem}
 
 NAMES = Names(
     both="argwhere index_select masked_select nonzero take",

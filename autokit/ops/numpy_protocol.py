@@ -9,7 +9,6 @@ an error says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,9 +18,11 @@ from autokit.base.dtypes import BY_NUMPY
 from autokit.engine.inplace import mark_changed, refuse_change
 from autokit.engine.modes import state
 from autokit.engine.tensor import Tensor, new_tensor
+from autokit.ops import NUMPY
+from autokit.ops.names import public
 
-KNOWN: dict[Callable[..., Any], Callable[..., Any]] = {}
-"""NumPy's functions, and ours in their place: what ``autokit.ops`` collects from its files."""
+KNOWN = {numpys: public(ours) for numpys, ours in NUMPY.items()}
+"""NumPy's functions, and ours in their place."""
 
 HAVE_NO_GRADIENT = {
     *(np.allclose, np.array_equal, np.array_repr, np.array_str, np.isclose),
@@ -101,5 +102,6 @@ def _arrays(value: Any, function: Any) -> Any:
     return value
 
 
-SPECIAL = {"array": array, "array_function": array_function, "array_ufunc": array_ufunc}
-"""The special methods by which NumPy asks."""
+Tensor.__array_ufunc__ = array_ufunc  # type: ignore[attr-defined]
+Tensor.__array_function__ = array_function  # type: ignore[attr-defined]
+Tensor.__array__ = array  # type: ignore[attr-defined]

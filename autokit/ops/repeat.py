@@ -112,7 +112,7 @@ def _repeated_places(repeats: Tensor) -> Any:
     """Each place as often as ``repeats`` says there."""
     counts = repeats.array
     if counts.dtype.kind not in "iu":
-        raise RuntimeError(f"repeats are whole numbers, and not {describe(repeats)}: use .long()")
+        raise NotImplementedError(f"repeats are whole numbers, and not {describe(repeats)}: use .long()")
     if (counts < 0).any():
         raise RuntimeError("repeats can not be negative")
     # the places lie where the running sum goes beyond them

@@ -244,7 +244,7 @@ def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
         raise TypeError(f"index_put(): 'indices' must be tuple of Tensors, not {type(indices).__name__}")
     require_tensor("index_put", values, "values", 2)
     if accumulate:
-        _, picks = in_two_steps(input, tuple(indices))
+        _, picks = in_two_steps(input, tuple(indices), copies=True)
         part = np.empty(input.array.shape, bool)[picks].shape
         return input + spread(values.expand(part), shape=input.array.shape, index=picks)
     result = input.clone()
@@ -312,5 +312,8 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     return result
 
 
-_NAMES = "index_add index_copy index_fill index_put masked_fill masked_scatter put scatter scatter_add scatter_reduce"
+_NAMES = (
+    "index_add index_copy index_fill index_put masked_fill masked_scatter put scatter "
+    "scatter_add scatter_reduce"
+)
 NAMES = Names(both=_NAMES, in_place=_NAMES)

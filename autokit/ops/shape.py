@@ -16,6 +16,7 @@ from autokit.base.errors import broadcast_error, describe, dims_of, one_dim, req
 from autokit.base.size import Size
 from autokit.engine.inplace import mark_changed, refuse_change
 from autokit.engine.operation import derivative, on, operation, unchanged
+from autokit.engine.record import storage_of
 from autokit.engine.tensor import Tensor
 from autokit.ops.names import Names
 
@@ -37,8 +38,8 @@ def plain_reshape(a, /, size):
     except ValueError:
         pass
     raise RuntimeError(
-        f"shape '{list(size)}' is invalid for input of size {a.size}: the sizes must multiply to it, and one of "
-        "them may be -1, which stands for what is left"
+        f"shape '{list(size)}' is invalid for input of size {a.size}: the sizes must multiply to it, and one "
+        "of them may be -1, which stands for what is left"
     )
 
 
@@ -108,7 +109,10 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
     """Dimension ``dim`` as several of these ``sizes``; one of them may be -1."""
     shape, place = input.array.shape, one_dim(dim, input.array.ndim)
     sizes = sizes_of((sizes,), "unflatten")
-    if not shape or int(np.prod(sizes)) != shape[place] and -1 not in sizes:
+    rest = int(np.prod([size for size in sizes if size != -1]))
+    if sizes.count(-1) == 1 and rest:
+        sizes = tuple([shape[place] // rest if size == -1 else size for size in sizes])
+    if not shape or not sizes or int(np.prod(sizes)) != shape[place]:
         raise RuntimeError(
             f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {place} in "
             f"{describe(input)}"
@@ -355,14 +359,26 @@ def _of_itself(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
     def apply(input: Tensor, *arguments: Any, **settings: Any) -> Tensor:
         refuse_change(input)
+        _refuse_followed(input, f"{function.__name__}_")
         result = function(input, *arguments, **settings)
         input.array, input._node = result.array, result._node
+        if input._base is not None:
+            input.__dict__["_steps"] = result.__dict__["_steps"]
         mark_changed(input)
         return input
 
     apply.__name__ = apply.__qualname__ = f"{function.__name__}_"
     apply.__doc__ = f"As :func:`{function.__name__}`, but the tensor itself gets the new shape."
     return apply
+
+
+def _refuse_followed(tensor: Tensor, name: str) -> None:
+    """Raise where other tensors are views of ``tensor``, which could not follow it into another shape."""
+    if any(view is not None and view._base is tensor for view in [ref() for ref in storage_of(tensor).views]):
+        raise RuntimeError(
+            f"{name}: other tensors are views of {describe(tensor)}, and cannot follow it there: "
+            f"use {name.removesuffix('_')}, which gives a new tensor"
+        )
 
 
 unsqueeze_, squeeze_ = _of_itself(unsqueeze), _of_itself(squeeze)
@@ -373,6 +389,7 @@ def resize_(self: Tensor, *sizes: Any) -> Tensor:
     """Give the tensor another size: its first elements, in order, and zeros where there are too few."""
     if self.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
+    _refuse_followed(self, "resize_")
     size = sizes_of(sizes, "resize_")
     memory, count = self.array.reshape(-1), int(np.prod(size))
     if count > memory.size:

@@ -32,12 +32,12 @@ OPERATORS: dict[str, Any] = {
 @pytest.mark.parametrize("sign", OPERATORS)
 def test_operators_of_two_tensors_and_of_numbers(sign: str):
     operate = OPERATORS[sign]
-    second = sign != "mod"  # PyTorch has no second derivative there
+    second = sign != "mod"  # PyTorch lacks second derivatives there, and that of a number's remainder
     compare(lambda torch, a, b: operate(a, b), A, B, second=second)
     compare(lambda torch, a, b: operate(a, b), A, B[:, :1], second=second)
     compare(lambda torch, a, b: operate(a, b), A[0], B, second=second)
-    compare(lambda torch, a: (operate(a, 2), operate(a, 1.5), operate(3.0, a)), A, second=second)
-    compare(lambda torch, a: (operate(a, 2), operate(a, 1.5), operate(3, a)), FLOAT32, second=second)
+    compare(lambda torch, a: (operate(a, 2), operate(a, 1.5), operate(3.0, a)), A, gradients=second)
+    compare(lambda torch, a: (operate(a, 2), operate(a, 1.5), operate(3, a)), FLOAT32, gradients=second)
     compare(lambda torch, a: (operate(a, 2), operate(a, 1.5), operate(3, a)), WHOLE)
 
 

@@ -1,71 +1,133 @@
-"""Resizing: errors as PyTorch's."""
+"""Resizing images, reading them at points, and channels as pixels."""
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
+import numpy as np
 import pytest
 
 import autokit
-from tests.ops.beside import refusals
-from tests.support import require
+from tests.oracle import compare, compare_errors, numbers
 
-require("torch")
-torch: Any = importlib.import_module("torch")
+MODES = {1: ["nearest", "nearest-exact", "linear", "area"], 3: ["nearest", "nearest-exact", "trilinear", "area"]}
+MODES[2] = ["nearest", "nearest-exact", "bilinear", "bicubic", "area"]
+SMOOTH = ("linear", "bilinear", "trilinear", "bicubic")
 
-WRONG = [
-    lambda T, F: F.interpolate(T.ones(1, 1, 2, 2)),
-    lambda T, F: F.interpolate(T.ones(1, 1, 2, 2), 2, 2),
-    lambda T, F: F.interpolate(T.ones(2, 2), 2),
-    lambda T, F: F.interpolate(T.ones(1, 1, 2, 2), 2, mode="linear"),
-    lambda T, F: F.interpolate(T.ones(1, 1, 2), 2, mode="bilinear"),
-    lambda T, F: F.interpolate(T.ones(1, 1, 2), 2, mode="x"),
-    lambda T, F: F.interpolate(T.ones(1, 1, 2, 2), 2, align_corners=True),
-    lambda T, F: F.interpolate(T.ones(1, 1, 2, 2), (2, 2, 2)),
-    lambda T, F: F.interpolate(T.ones(1, 1, 2, 2), scale_factor=(2, 2, 2)),
-    lambda T, F: F.interpolate(T.ones(1, 1, 2, 2), size=3, recompute_scale_factor=True),
-    lambda T, F: F.interpolate(T.ones(1, 1, 2, 2), size=3, mode="nearest", antialias=True),
+
+@pytest.mark.parametrize(("ndim", "mode"), [(ndim, mode) for ndim in MODES for mode in MODES[ndim]])
+@pytest.mark.parametrize("options", [{"size": 7}, {"size": 2}, {"scale_factor": 2}, {"scale_factor": 0.6}])
+def test_resizing(ndim: int, mode: str, options: Any):
+    x = numbers(2, 3, *(5, 4, 3)[:ndim])
+    compare(lambda torch, x: torch.nn.functional.interpolate(x, mode=mode, **options), x)
+    if mode in SMOOTH:
+        options = options | {"align_corners": True}
+        compare(lambda torch, x: torch.nn.functional.interpolate(x, mode=mode, **options), x)
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+@pytest.mark.parametrize("size", [(3, 12), (7, 2), (6, 6)])
+def test_resizing_without_aliases(mode: str, size: Any):
+    compare(
+        lambda torch, x: torch.nn.functional.interpolate(x, size, mode=mode, antialias=True), numbers(1, 2, 6, 7)
+    )
+
+
+@pytest.mark.parametrize(("ndim", "mode"), [(ndim, mode) for ndim in MODES for mode in MODES[ndim]])
+@pytest.mark.parametrize("scale", [1.1, 1.3])
+@pytest.mark.parametrize("recompute", [None, True])
+def test_a_scale_that_rounds_to_the_same_size_copies_where_pytorch_does(
+    ndim: int, mode: str, scale: float, recompute: Any
+):
+    for factors in ((scale,) * ndim, (scale, *(2.0,) * (ndim - 1))):
+        compare(
+            lambda torch, x: torch.nn.functional.interpolate(
+                x, scale_factor=factors, mode=mode, recompute_scale_factor=recompute
+            ),
+            numbers(1, 1, *(3,) * ndim),
+        )
+
+
+def test_resizing_bytes_and_what_is_not_finite():
+    compare(
+        lambda torch, x: torch.nn.functional.interpolate(x, scale_factor=2),
+        np.arange(12, dtype=np.uint8).reshape(1, 1, 3, 4),
+    )
+    x = np.ones((1, 1, 4, 4))
+    x[0, 0, 1, 1] = np.nan
+    compare(
+        lambda torch, x: torch.nn.functional.interpolate(x, scale_factor=2, mode="bilinear"), x, gradients=False
+    )
+
+
+ERRORS = [
+    (lambda torch, x: torch.nn.functional.interpolate(x), "one of size and scale_factor"),
+    (lambda torch, x: torch.nn.functional.interpolate(x, size=2, scale_factor=2), "one of size"),
+    (lambda torch, x: torch.nn.functional.interpolate(x, size=(2, 2, 2)), "spatial dimensions"),
+    (lambda torch, x: torch.nn.functional.interpolate(x, size=2, mode="linear"), "4D input"),
+    (lambda torch, x: torch.nn.functional.interpolate(x, size=2, mode="cubic"), "mode"),
+    (lambda torch, x: torch.nn.functional.interpolate(x, size=0), "greater than 0"),
+    (lambda torch, x: torch.nn.functional.interpolate(x, size=2, align_corners=True), "align_corners"),
+    (lambda torch, x: torch.nn.functional.interpolate(x, size=2, antialias=True), "Anti-alias"),
+    (lambda torch, x: torch.nn.functional.interpolate(x.long(), size=2, mode="bilinear"), "floating"),
+    (lambda torch, x: torch.nn.functional.pixel_shuffle(x, 2), "divisible"),
+    (lambda torch, x: torch.nn.functional.pixel_unshuffle(x, 2), "divisible"),
+    (lambda torch, x: torch.nn.functional.channel_shuffle(x, 2), "divisible"),
+    (lambda torch, x: torch.nn.functional.grid_sample(x, x), "grid"),
+    (lambda torch, x: torch.nn.functional.grid_sample(x, x, mode="cubic"), "bicubic"),
+    (lambda torch, x: torch.nn.functional.affine_grid(x[0, :, :2], (1, 1, 2, 2)), "affine matrices"),
 ]
 
 
-@pytest.mark.parametrize("wrong", WRONG)
-def test_errors_have_pytorchs_words(wrong: Any):
-    ours, theirs = refusals(lambda T: wrong(T, T.nn.functional))
-    assert theirs in ours
+@pytest.mark.parametrize(("program", "said"), ERRORS)
+def test_what_errors_say(program: Any, said: str):
+    assert said in compare_errors(program, numbers(2, 3, 5, 5))
 
 
-@pytest.mark.parametrize(
-    ("wrong", "kind"),
-    [
-        (lambda T: T.nn.functional.interpolate(T.ones(1, 1, 2, 2), size=0), RuntimeError),
-        (lambda T: T.nn.functional.interpolate(T.ones(1, 1, 2, 2), size=2.5), TypeError),
-        (lambda T: T.nn.functional.interpolate(T.ones(1, 1, 2, 2).long(), size=3), NotImplementedError),
-    ],
-)
-def test_errors_have_pytorchs_kind(wrong: Any, kind: type[Exception]):
-    for library in (torch, autokit):
-        with pytest.raises(kind):
-            wrong(library)
+# ---------------------------------------------------------------- reading at points
 
 
-def test_the_older_name_warns():
-    with pytest.warns(UserWarning, match="upsample` is deprecated"):
-        autokit.nn.functional.upsample(autokit.ones(1, 1, 2, 2), scale_factor=2)
+@pytest.mark.parametrize("aligned", [True, False])
+@pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
+@pytest.mark.parametrize("mode", ["bilinear", "nearest", "bicubic"])
+def test_reading_at_points(mode: str, padding: str, aligned: bool):
+    compare(
+        lambda torch, x, grid: torch.nn.functional.grid_sample(x, grid, mode, padding, aligned),
+        numbers(2, 3, 4, 5),
+        numbers(2, 3, 4, 2, seed=1, low=-1.7, high=1.7),
+        second=False,  # PyTorch has no derivative of most of them
+    )
+    if mode != "bicubic":
+        compare(
+            lambda torch, x, grid: torch.nn.functional.grid_sample(x, grid, mode, padding, aligned),
+            numbers(1, 2, 3, 4, 5),
+            numbers(1, 2, 3, 2, 3, seed=1, low=-1.7, high=1.7),
+            second=False,
+        )
 
 
-@pytest.mark.parametrize("mode", ["nearest", "bilinear", "bicubic"])
-def test_infinity_stays_where_it_is_seen(mode: str):
-    x = autokit.ones(1, 1, 8, 8)
-    x[..., 0, 0] = float("inf")
-    out = autokit.nn.functional.interpolate(x, 16, mode=mode)
-    assert autokit.isfinite(out[..., 8:, 8:]).all()
+@pytest.mark.parametrize("aligned", [True, False])
+@pytest.mark.parametrize("size", [(2, 1, 3, 4), (2, 1, 2, 3, 1)])
+def test_the_grid_of_an_affine_map(size: Any, aligned: bool):
+    ndim = len(size) - 2
+    compare(
+        lambda torch, theta: torch.nn.functional.affine_grid(theta, size, aligned), numbers(2, ndim, ndim + 1)
+    )
 
 
-def test_sizes_may_be_tensors_of_one_element():
-    for library in (torch, autokit):
-        F, size = library.nn.functional, library.tensor([7], dtype=library.int32)
-        x = library.ones(1, 1, 4, 4)
-        assert F.interpolate(x, size=[size, size]).shape == F.interpolate(x, size=size).shape == (1, 1, 7, 7)
-        with pytest.raises(TypeError):
-            F.interpolate(x, size=[library.tensor([3, 4]), 5])
+def test_a_spatial_transformer_learns_where_to_look():
+    F = autokit.nn.functional
+    theta = autokit.tensor([[[1.0, 0.0, 0.3], [0.0, 1.0, 0.0]]], requires_grad=True)
+    image = autokit.arange(16.0).reshape(1, 1, 4, 4)
+    F.grid_sample(image, F.affine_grid(theta, (1, 1, 2, 2), False), align_corners=False).sum().backward()
+    assert theta.grad[0, 0, 2] > 0
+
+
+# ---------------------------------------------------------------- channels and pixels
+
+
+def test_channels_and_pixels():
+    compare(lambda torch, x: torch.nn.functional.pixel_shuffle(x, 2), numbers(2, 8, 3, 2))
+    compare(lambda torch, x: torch.nn.functional.pixel_unshuffle(x, 3), numbers(2, 3, 6))
+    compare(lambda torch, x: torch.nn.functional.channel_shuffle(x, 3), numbers(2, 6, 3, 2))
+    compare(lambda torch, x: torch.pixel_unshuffle(torch.pixel_shuffle(x, 2), 2), numbers(4, 3, 2))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import autokit as torch
+from autokit.ops import arithmetic, choose, compare, exponential, rounding, special, trigonometry
 from autokit.ops.names import binary_operator, parameters_of, public
 
 
@@ -40,3 +42,26 @@ def test_an_operator_has_three_forms():
     assert forms["__sub__"](x, 1).tolist() == [0.0, 1.0]
     assert forms["__rsub__"](x, 1).tolist() == [0.0, -1.0]
     assert forms["__isub__"](x, 1) is x
+
+
+FAMILIES = (arithmetic, choose, compare, exponential, rounding, special, trigonometry)
+NUMPY = {function: None for family in FAMILIES for function in family.NAMES.numpy}
+INTEGERS = {np.left_shift, np.right_shift, np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.invert}
+THREE = {np.clip, np.where}
+
+
+@pytest.mark.parametrize("function", NUMPY, ids=lambda function: function.__name__)
+def test_numpys_functions_take_tensors(function):
+    a, b = np.array([[1.5, 2.0], [3.0, 0.75]]), np.array([1.0, 2.0])
+    if function in INTEGERS:
+        a, b = a.astype(int), b.astype(int)
+    operands = [a > 2 if function is np.where else a, b, b + 1] if function in THREE else [a, b]
+    count = getattr(
+        function, "nin", 3 if function in THREE else 1 + function.__name__.endswith(("close", "equal"))
+    )
+    expected = function(*operands[:count])
+    found = function(*[torch.tensor(each) for each in operands[:count]])
+    if isinstance(expected, np.ndarray):
+        assert isinstance(found, torch.Tensor)
+        found = found.numpy()
+    np.testing.assert_allclose(found, expected, rtol=1e-12)

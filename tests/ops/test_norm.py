@@ -1,9 +1,8 @@
-"""Norms and distances where PyTorch's table of cases ends: kinks, ties, second derivatives, errors."""
+"""Norms and distances beside PyTorch's: values, gradients, kinks, ties and errors."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,124 +10,115 @@ import pytest
 
 import autokit
 from autokit.autograd import gradcheck, gradgradcheck
-from tests.ops.beside import refusals
-from tests.support import require
+from tests.oracle import compare, compare_errors, numbers
 
-require("torch")
-import torch  # noqa: E402
-
-ROWS = np.array([[1.0, 2.0, 0.5], [1.0, 2.0, 0.5], [0.0, 2.0, -1.0], [0.3, -0.7, 1.5]])
-OTHERS = np.array([[0.0, 1.0, 1.5], [1.0, 2.0, 0.5]])
-FAR = np.random.RandomState(0).standard_normal((30, 4)) + 100
+INF = math.inf
+ROWS = np.array([[1.0, 2.0, 0.5], [0.0, 1.8, -1.0], [0.3, -0.7, 1.5], [0.9, 1.7, 0.2]])
+OTHERS = np.array([[0.2, 1.1, 1.5], [1.0, 2.1, 0.6]])
 
 
-def first_derivatives(T: Any, call: Callable[..., Any], arrays: tuple[np.ndarray, ...]) -> list[np.ndarray]:
-    tensors = [T.tensor(array, requires_grad=True) for array in arrays]
-    out = call(T, *tensors)
-    weights = np.random.RandomState(0).standard_normal(tuple(out.shape))
-    out.backward(T.tensor(weights))
-    return [out.detach().numpy(), *(tensor.grad.numpy() for tensor in tensors)]
+@pytest.mark.parametrize("p", [2, 1, 3, 1.5, 0.5, -1, -2.5, INF, -INF, "fro", None])
+@pytest.mark.parametrize(
+    ("rest", "shape"),
+    [({}, (2, 3)), ({"dim": 1}, (2, 3)), ({"dim": (0, -1), "keepdim": True}, (2, 3, 2)), ({"dim": 0}, ())],
+)
+def test_norms_of_vectors(p: Any, rest: dict[str, Any], shape: tuple[int, ...]):
+    compare(lambda T, a: T.norm(a, p, **rest), numbers(*shape))
 
 
-@pytest.mark.parametrize("p", [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, math.inf])
-def test_distances_and_their_gradients_are_pytorchs_also_of_equal_rows(p: float):
-    for call, arrays in (
-        (lambda T, a, b: T.cdist(a, b, p), (ROWS, OTHERS)),
-        (lambda T, a, b: T.cdist(a, b, p), (np.stack([ROWS, ROWS[::-1]]), OTHERS)),
-        (lambda T, a: T.pdist(a, p), (ROWS,)),
-        (lambda T, a: T.cdist(a, a, p), (ROWS,)),
-    ):
-        ours, theirs = (first_derivatives(T, call, arrays) for T in (autokit, torch))
-        for mine, other in zip(ours, theirs):
-            np.testing.assert_allclose(mine, other, rtol=1e-9, atol=1e-9)
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda T, a: a.norm(),
+        lambda T, a: a.norm(p=1, dim=0, keepdim=True, dtype=T.float64),
+        lambda T, a: a.norm(2, (), True),
+        lambda T, a: a.norm("nuc"),
+        lambda T, a: T.linalg.norm(a),
+        lambda T, a: T.linalg.norm(a, 1, dim=1, keepdim=True),
+        lambda T, a: T.linalg.norm(a, "nuc"),
+        lambda T, a: T.linalg.norm(a[0], 3),
+        lambda T, a: T.linalg.norm(a, 2),
+        lambda T, a: T.linalg.vector_norm(a, dim=1, keepdim=True),
+        lambda T, a: T.linalg.cond(a),
+        lambda T, a: T.dist(a, a.detach() + 1, 3),
+        lambda T, a: a.dist(a.detach().flip(0)),
+        lambda T, a: T.nn.functional.normalize(a),
+        lambda T, a: T.nn.functional.normalize(a, p=1, dim=0),
+        lambda T, a: T.renorm(a, 2, 0, 1.0),
+        lambda T, a: a.renorm(1, -1, 0.7),
+    ],
+)
+def test_norms_of_a_matrix(program: Any):
+    compare(program, numbers(3, 4), tolerance=1e-7)
 
 
-def test_distances_of_many_rows_go_through_a_product_and_lose_little():
-    arrays = FAR, FAR[:7] + 0.1
-    exact = first_derivatives(
-        torch, lambda T, a, b: T.cdist(a, b, compute_mode="donot_use_mm_for_euclid_dist"), arrays
-    )
-    for mode in ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist"):
-        ours = first_derivatives(autokit, lambda T, a, b, mode=mode: T.cdist(a, b, 2.0, mode), arrays)
-        for mine, other in zip(ours, exact):
-            np.testing.assert_allclose(mine, other, rtol=1e-9, atol=1e-9)
+def test_zeros_are_counted_and_ties_share_the_gradient():
+    array = np.array([[0.0, 1, 2], [3, 0, 0]])
+    compare(lambda T, a: a.norm(0, 1), array, gradients=False)
+    for p in (2, 1, 3, INF, -INF):
+        compare(lambda T, a, p=p: T.linalg.vector_norm(a, p), np.array([0.0, -2, 2, 0]), second=False)
+    compare(lambda T, a: a.norm(), np.zeros(0), second=False)
+    compare(lambda T, a: a.clone().renorm_(3.0, 0, 1.0), numbers(3, 4), gradients=False)
+    compare(lambda T, a: T.norm(a), np.array([300.0, 300.0], np.float16), second=False)
 
 
-def test_distances_can_be_differentiated_twice():
-    a, b = (autokit.tensor(x, requires_grad=True) for x in (FAR[:3], FAR[3:4] / 7))
-    for call in (
-        lambda a, b: autokit.cdist(a, b),
-        lambda a, b: autokit.cdist(a, b, compute_mode="use_mm_for_euclid_dist"),
-        lambda a, b: autokit.cdist(a, b, 3.0),
-        lambda a, b: autokit.pdist(a * b, 1.5),
-        lambda a, b: autokit.renorm(a * b, 2, 0, 1.0),
-    ):
-        assert gradcheck(call, (a, b)) and gradgradcheck(call, (a, b))
+@pytest.mark.parametrize("p", ["fro", "nuc", 1, -1, 2, -2, INF, -INF])
+@pytest.mark.parametrize("dim", [(-2, -1), (0, 2), (1, 0)])
+def test_norms_of_matrices(p: Any, dim: tuple[int, int]):
+    compare(lambda T, a: T.linalg.matrix_norm(a, p, dim=dim), numbers(2, 3, 4), tolerance=1e-6)
+    compare(lambda T, a: T.linalg.matrix_norm(a, p, dim=dim, keepdim=True), numbers(2, 3, 4), gradients=False)
+
+
+def test_condition_numbers():
+    regular = numbers(2, 3, 3) + 3 * np.eye(3)
+    for p in (None, 2, 1, "fro", "nuc", INF):
+        compare(lambda T, a, p=p: T.linalg.cond(a, p), regular, gradients=False, tolerance=1e-7)
+        assert gradcheck(
+            lambda a, p=p: autokit.linalg.cond(a, p), autokit.tensor(regular[0], requires_grad=True)
+        )
+    assert autokit.linalg.cond(autokit.ones(2, 2), 1).item() == INF
 
 
 def test_at_the_kink_the_gradient_is_zero():
     for p in (1, 1.5, 2, 3):
-        for call in (
+        for program in (
             lambda T, x, p=p: T.norm(x, p, 0),
             lambda T, x, p=p: T.dist(x, x.detach(), p),
             lambda T, x, p=p: T.nn.functional.normalize(x, p, 0),
             lambda T, x: T.cosine_similarity(x, T.ones_like(x), 0),
         ):
-            ours, theirs = (first_derivatives(T, call, (np.zeros(3),)) for T in (autokit, torch))
-            for mine, other in zip(ours, theirs):
-                np.testing.assert_allclose(mine, other)
-    x = autokit.zeros(3, requires_grad=True)
-    assert x.norm(0).item() == 0
-    x.norm(0).backward()
-    assert x.grad.tolist() == [0, 0, 0]
+            compare(program, np.zeros(3), second=False)
 
 
-def test_squares_of_half_precision_do_not_overflow():
-    ours, theirs = (T.norm(T.tensor([300.0, 300.0], dtype=T.float16)) for T in (autokit, torch))
-    assert ours.dtype == autokit.float16 and ours.item() == theirs.item()
+# ---------------------------------------------------------------- distances
 
 
-def test_a_norm_may_be_written_into_a_tensor():
-    out = autokit.empty(3)
-    assert autokit.norm(autokit.ones(4, 3), 2, 0, out=out) is out and out.tolist() == [2, 2, 2]
+@pytest.mark.parametrize("p", [0.5, 1.0, 1.5, 2.0, 3.0, INF])
+def test_distances_and_their_gradients(p: float):
+    compare(lambda T, a, b: T.cdist(a, b, p), ROWS, OTHERS, second=False)
+    compare(lambda T, a, b: T.cdist(a, b, p), np.stack([ROWS, ROWS[::-1]]), OTHERS, second=False)
+    compare(lambda T, a: T.pdist(a, p), ROWS, second=False)
+    compare(lambda T, a: T.cdist(a, a, p), ROWS, second=False)
 
 
-WRONG = [
-    lambda T: T.norm(T.ones(2), "x"),
-    lambda T: T.norm(T.ones(2, 2), "nuc", 0),
-    lambda T: T.norm(T.tensor([1, 2])),
-    lambda T: T.norm(T.ones(2, 2), 2, 2),
-    lambda T: T.norm(T.ones(2, 2), 2, (0, 0)),
-    lambda T: T.norm(T.ones(2, 2), 2, 0, 1),
-    lambda T: T.norm(T.ones(0), math.inf),
-    lambda T: T.dist(T.ones(2), T.ones(3)),
-    lambda T: T.dist(T.tensor([1]), T.tensor([1])),
-    lambda T: T.renorm(T.ones(2), 2, 0, 1.0),
-    lambda T: T.renorm(T.ones(2, 2), 0, 0, 1.0),
-    lambda T: T.renorm(T.ones(2, 2), 2, 0, -1.0),
-    lambda T: T.renorm(T.ones(2, 2), 2, 2, 1.0),
-    lambda T: T.cdist(T.ones(2), T.ones(2, 2)),
-    lambda T: T.cdist(T.ones(2, 3), T.ones(2, 2)),
-    lambda T: T.cdist(T.ones(2, 2, 3), T.ones(3, 3, 3)),
-    lambda T: T.cdist(T.ones(2, 2), T.ones(2, 2), -1.0),
-    lambda T: T.cdist(T.ones(2, 2), T.ones(2, 2), compute_mode="bad"),
-    lambda T: T.cdist(T.ones(2, 2).int(), T.ones(2, 2).int()),
-    lambda T: T.cdist(T.ones(2, 2).double(), T.ones(2, 2)),
-    lambda T: T.pdist(T.ones(2)),
-    lambda T: T.pdist(T.ones(2, 2), -1.0),
-    lambda T: T.cosine_similarity(T.ones(2), T.ones(2)),
-    lambda T: T.cosine_similarity(T.ones(2).int(), T.ones(2).int(), 0),
-    lambda T: T.cosine_similarity(T.ones(2, 3), T.ones(2, 2)),
-    lambda T: T.nn.functional.normalize(T.ones(2)),
-    lambda T: T.nn.functional.normalize(T.ones(2).int(), dim=0),
-]
+def test_distances_of_many_rows_go_through_a_product_and_lose_little():
+    far = numbers(30, 4) + 100
+    exact = autokit.linalg.vector_norm(autokit.tensor(far[:, None] - (far[:7] + 0.1)), dim=-1)
+    np.testing.assert_allclose(
+        autokit.cdist(autokit.tensor(far), autokit.tensor(far[:7] + 0.1)).numpy(), exact.numpy(), rtol=1e-9
+    )
+    compare(lambda T, a, b: T.cdist(a, b), far, far[:7] + 0.1, second=False)
 
 
-@pytest.mark.parametrize("wrong", WRONG)
-def test_errors_are_pytorchs(wrong: Callable[[Any], Any]):
-    ours, theirs = refusals(wrong)
-    beginning = theirs.split("\n")[0].split(" (position")[0].rstrip(".")[:60]
-    assert beginning in ours
+def test_distances_can_be_differentiated_twice():
+    a = autokit.tensor(ROWS, requires_grad=True)
+    b = autokit.tensor(numbers(30, 3), requires_grad=True)
+    for program in (
+        lambda a, b: autokit.cdist(a, b[:2], 3.0),
+        lambda a, b: autokit.pdist(a, 1.5) * b.sum(),
+        lambda a, b: autokit.cdist(a, b)[:, :3],
+    ):
+        assert gradcheck(program, (a, b)) and gradgradcheck(program, (a, b))
 
 
 @pytest.mark.parametrize("rows", [2, 30])
@@ -141,3 +131,46 @@ def test_rows_that_are_equal_pull_at_each_other_with_nothing(rows: int):
     pulls = np.divide(differences, sizes, out=np.zeros_like(differences), where=sizes > 0)
     np.testing.assert_allclose(x.grad.numpy(), pulls.sum(1), atol=1e-12)
     np.testing.assert_allclose(y.grad.numpy(), -pulls.sum(0), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("program", "left", "right"),
+    [
+        (lambda T, a, b: T.pairwise_distance(a, b, 1, keepdim=True), (4, 3), (4, 3)),
+        (lambda T, a, b: T.nn.functional.pairwise_distance(a, b, 3), (4, 3), (3,)),
+        (lambda T, a, b: T.cosine_similarity(a, b), (3, 4), (3, 4)),
+        (lambda T, a, b: T.cosine_similarity(a, b, dim=-1), (2, 3, 4), (4,)),
+        (lambda T, a, b: T.nn.functional.cosine_similarity(a, b, dim=0), (4,), (4,)),
+    ],
+)
+def test_distances_and_cosines_of_pairs(program: Any, left: tuple[int, ...], right: tuple[int, ...]):
+    compare(program, numbers(*left), numbers(*right, seed=1))
+
+
+def o(T: Any, *shape: int) -> Any:
+    return T.ones(*shape)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (lambda T: T.norm(o(T, 2), "x"), "there are numbers, 'fro' and 'nuc'"),
+        (lambda T: T.norm(T.tensor([1, 2])), "needs floating point numbers"),
+        (lambda T: T.norm(o(T, 2, 2), 2, 2), "Dimension out of range"),
+        (lambda T: T.norm(o(T, 2, 2), 2, (0, 0)), "appears multiple times"),
+        (lambda T: T.norm(o(T, 0), INF), "empty tensor"),
+        (lambda T: T.linalg.norm(o(T, 2, 2, 2), "fro"), "vectors or matrices"),
+        (lambda T: T.linalg.norm(o(T, 2, 2), 3), "Order 3 not supported"),
+        (lambda T: T.linalg.matrix_norm(o(T, 2, 2), dim=(0,)), "dim must be a 2-tuple"),
+        (lambda T: T.dist(o(T, 2), o(T, 3)), "must match"),
+        (lambda T: T.renorm(o(T, 2), 2, 0, 1.0), "at least 2 dimensions"),
+        (lambda T: T.renorm(o(T, 2, 2), 0, 0, 1.0), "p must be above 0"),
+        (lambda T: T.cdist(o(T, 2), o(T, 2, 2)), "at least 2D tensors"),
+        (lambda T: T.cdist(o(T, 2, 3), o(T, 2, 2)), "same number of columns"),
+        (lambda T: T.cdist(o(T, 2, 2), o(T, 2, 2), -1.0), "non-negative p"),
+        (lambda T: T.pdist(o(T, 2)), "only supports 2D tensors"),
+        (lambda T: T.cosine_similarity(o(T, 2), o(T, 2)), "Dimension out of range"),
+    ],
+)
+def test_errors_say_what_does_not_fit(wrong: Any, words: str):
+    assert words in compare_errors(wrong)

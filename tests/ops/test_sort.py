@@ -1,131 +1,134 @@
-"""Order: sorting by keys, the largest few by a bound, named results, errors beside PyTorch's."""
+"""Order: sorting, the largest few, different elements and places in a sorted sequence beside PyTorch's."""
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import autokit
-from autokit.ops import sort as family
-from tests.ops.beside import refusals
-from tests.support import require
+from tests.oracle import compare, compare_errors, numbers, pytorch
 
-require("torch")
-import torch  # noqa: E402
+TIES = np.array([[2.0, 1.0, 2.0, 1.0], [0.5, 0.5, 0.5, 3.0]])
+NAN = np.array([1.0, np.nan, 3.0, np.nan, 0.0])
+INTS = np.array([[3, -1, 0], [2, 2, 5], [0, -4, 5]])
+ROWS = np.array([[1, 2], [1, 2], [0, 3], [1, 2]])
+EDGES = np.array([-1.0, 0.0, 0.5, 2.0])
 
-SPECIAL = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, -np.nan, 1e-45, -1e-45, 3e38, 2.5]
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    seed=st.integers(0, 2**32 - 1),
-    shape=st.sampled_from([(7,), (1,), (5, 4), (3, 9, 2)]),
-    dtype=st.sampled_from(["float32", "int32"]),
-    descending=st.booleans(),
-    data=st.data(),
-)
-def test_sorting_by_keys_is_stable_sorting(
-    seed: int, shape: tuple[int, ...], dtype: str, descending: bool, data: Any
-):
-    random = np.random.RandomState(seed)
-    if dtype == "int32":
-        array = random.choice([-(2**31), -1, 0, 1, 2**31 - 1], shape).astype(dtype)
-    else:
-        array = random.choice(SPECIAL, shape).astype(dtype)
-    dim = data.draw(st.integers(0, len(shape) - 1))
-    before = array.copy()
-    keyed = family._order_by_keys(array, dim, descending)
-    np.testing.assert_array_equal(array, before)
-    np.testing.assert_array_equal(keyed, family.order_of(array, dim, descending))
-    theirs = torch.sort(torch.tensor(array), dim=dim, descending=descending, stable=True).indices
-    np.testing.assert_array_equal(keyed, theirs.numpy())
-
-
-@settings(max_examples=40, deadline=None)
-@given(
-    seed=st.integers(0, 2**32 - 1),
-    ties=st.booleans(),
-    largest=st.booleans(),
-    dim=st.integers(0, 1),
-    k=st.integers(1, 3),
-)
-def test_the_largest_few_are_found_without_sorting_all(
-    seed: int, ties: bool, largest: bool, dim: int, k: int
-):
-    random = np.random.RandomState(seed)
-    array = random.choice(SPECIAL, (30, 40)) if ties else random.standard_normal((30, 40))
-    kept, family._MANY = family._MANY, 1
-    try:
-        few = family.top_of(array, dim, k, largest)
-    finally:
-        family._MANY = kept
-    np.testing.assert_array_equal(few, family.top_of(array, dim, k, largest))
-    if not ties:
-        np.testing.assert_array_equal(
-            few, np.take(family.order_of(array, dim, largest), np.arange(k), axis=dim)
+TABLE: list[tuple[Callable[..., Any], Any]] = [
+    *[
+        (lambda torch, x, name=name, settings=settings: getattr(torch, name)(x, **settings), a)
+        for name in ("sort", "argsort")
+        for settings in ({}, {"dim": 0}, {"dim": -1, "descending": True}, {"axis": 0, "stable": True})
+        for a in (numbers(3, 4), TIES, INTS, INTS > 1, np.zeros((0, 2)))
+        if name == "sort" or "axis" not in settings
+    ],
+    (lambda torch, x: (*x.sort(0, True), *x.sort(descending=True)), NAN),
+    (lambda torch, x: (*x.sort(), x.argsort(), x.msort(), *x.topk(1)), numbers()),
+    (lambda torch, x: torch.sort(x, dim=0, descending=True, stable=True), INTS.repeat(8, 0)),
+    (lambda torch, x: (torch.msort(x), *x.t().sort()), numbers(3, 2)),
+    (lambda torch, x: (*torch.topk(x, 2), *x.topk(2, 0, False)), numbers(3, 4)),
+    (lambda torch, x: x.topk(k=1, dim=1, largest=True, sorted=True), numbers(3, 4, 2)),
+    (lambda torch, x: (*x.topk(3), *x.topk(0)), NAN),
+    (lambda torch, x: (*torch.kthvalue(x, 2), *x.kthvalue(k=1, dim=0, keepdim=True)), numbers(3, 4)),
+    (lambda torch, x: (*x.sort(), *x.topk(2)), numbers(3, 4).astype("float16")),
+    *[
+        (lambda torch, x, name=name, more=more: getattr(torch, name)(x.detach(), **more), a)
+        for name in ("unique", "unique_consecutive")
+        for a in (INTS, ROWS, TIES, NAN, INTS > 1, np.zeros(0), np.array(2.0))
+        for more in ({}, {"return_inverse": True}, {"return_inverse": True, "return_counts": True})
+    ],
+    *[
+        (
+            lambda torch, x, name=name, dim=dim: getattr(x, name)(
+                dim=dim, return_inverse=True, return_counts=True
+            ),
+            a,
         )
-
-
-def test_large_tensors_sort_as_pytorchs_do():
-    array = np.random.RandomState(0).randint(-50, 50, (120, 60)).astype(np.float32)
-    for descending in (False, True):
-        ours = autokit.tensor(array, requires_grad=True).sort(dim=0, descending=descending, stable=True)
-        theirs = torch.tensor(array, requires_grad=True).sort(dim=0, descending=descending, stable=True)
-        np.testing.assert_array_equal(ours.indices.numpy(), theirs.indices.numpy())
-        np.testing.assert_array_equal(ours.values.detach().numpy(), theirs.values.detach().numpy())
-
-
-@pytest.mark.parametrize(
-    "name", ["sort", "topk", "kthvalue", "median", "nanmedian", "mode", "max", "min", "cummax"]
-)
-def test_named_results_print_as_pytorchs(name: str):
-    further = {"topk": (2,), "kthvalue": (2,), "sort": ()}.get(name, (0,))
-    values = [3.0, 1.0, 2.0]
-    ours, theirs = (getattr(T, name)(T.tensor(values), *further) for T in (autokit, torch))
-    assert repr(ours) == repr(theirs)
-    assert ours.values.tolist() == theirs.values.tolist() and ours[1].tolist() == theirs[1].tolist()
-
-
-def test_results_may_be_written_into_tensors():
-    values, indices = autokit.empty(3), autokit.empty(3, dtype=autokit.int64)
-    made = autokit.sort(autokit.tensor([3.0, 1.0, 2.0]), out=(values, indices))
-    assert values.tolist() == [1, 2, 3] and indices.tolist() == [1, 2, 0] and made.values is values
-
-
-def test_half_precision_is_sorted_in_its_own():
-    for T in (autokit, torch):
-        values, indices = T.tensor([2.0, float("nan"), -1.0, 2.0], dtype=T.float16).sort(stable=True)
-        assert indices.tolist() == [2, 0, 3, 1] and values.dtype == T.float16
-
-
-WRONG = [
-    lambda T: T.sort([1.0]),
-    lambda T: T.zeros(3).sort(1),
-    lambda T: T.zeros(3).topk(4),
-    lambda T: T.zeros(3).topk(-1),
-    lambda T: T.zeros(3).bool().topk(1),
-    lambda T: T.zeros(3).kthvalue(0),
-    lambda T: T.zeros(3).kthvalue(4),
-    lambda T: T.zeros(0).kthvalue(1),
-    lambda T: T.zeros(0).mode(),
-    lambda T: T.zeros(0, 3).median(0),
-    lambda T: T.zeros(3).bool().median(),
-    lambda T: T.zeros(3).cumsum(1),
-    lambda T: T.zeros(3).cumsum(),
-    lambda T: T.zeros(3).int().logcumsumexp(0),
-    lambda T: T.diff(T.tensor(1.0)),
-    lambda T: T.diff(T.zeros(3), -1),
-    lambda T: T.trapezoid(T.zeros(3), T.zeros(2)),
+        for name in ("unique", "unique_consecutive")
+        for a, dim in ((ROWS, 0), (ROWS, -1), (ROWS.reshape(2, 2, 2), 1))
+    ],
+    *[
+        (
+            lambda torch, x, more=more: torch.searchsorted(torch.tensor(EDGES), x, **more),
+            np.append(EDGES, 0.3),
+        )
+        for more in ({}, {"right": True}, {"side": "right"}, {"out_int32": True}, {"side": "left"})
+    ],
+    (lambda torch, x: torch.searchsorted(torch.tensor(EDGES), x), NAN),
+    (lambda torch, x: torch.searchsorted(x, 0.5, right=True), EDGES),
+    (lambda torch, x: torch.searchsorted(torch.stack([x, x + 1]), torch.stack([x, x])), EDGES),
+    (lambda torch, x: torch.bucketize(x, torch.tensor([-2, 0, 2]), right=True), INTS),
+    (lambda torch, x: torch.bucketize(0.5, x, out_int32=True), EDGES),
 ]
 
 
-@pytest.mark.parametrize("wrong", WRONG)
-def test_errors_are_pytorchs(wrong: Callable[[Any], Any]):
-    ours, theirs = refusals(wrong)
-    beginning = theirs.split(" arguments")[0].split(" (position")[0].rstrip(".")[:60]
-    assert beginning in ours
+@pytest.mark.parametrize(("program", "array"), TABLE, ids=map(str, range(len(TABLE))))
+def test_order_is_pytorchs(program: Callable[..., Any], array: Any):
+    compare(program, array, gradients=not np.isnan(array).any())
+
+
+@given(
+    rows=st.lists(st.lists(st.integers(-2, 2), min_size=2, max_size=2), min_size=1, max_size=12),
+    dim=st.sampled_from([None, 0, 1]),
+    name=st.sampled_from(["unique", "unique_consecutive"]),
+)
+def test_different_elements_and_their_places_make_up_the_tensor(rows: list[Any], dim: int | None, name: str):
+    x = autokit.tensor(rows)
+    values, inverse, counts = getattr(autokit, name)(x, return_inverse=True, return_counts=True, dim=dim)
+    rebuilt = np.take(values.numpy(), inverse.numpy(), axis=0 if dim is None else dim)
+    assert rebuilt.tolist() == rows
+    assert counts.sum().item() == inverse.numel()
+
+
+@given(seed=st.integers(0, 1000), descending=st.booleans(), dim=st.integers(0, 1))
+def test_sorting_equal_elements_keeps_their_order(seed: int, descending: bool, dim: int):
+    a = (
+        np.random.RandomState(seed)
+        .choice([0.0, 1.0, -1.0, np.inf, -np.inf, np.nan], (6, 5))
+        .astype(np.float32)
+    )
+    compare(lambda torch, x: x.sort(dim=dim, descending=descending, stable=True), a, gradients=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("sort", ()),
+        ("topk", (2,)),
+        ("kthvalue", (2,)),
+        *[(name, (0,)) for name in ("median", "mode", "cummax")],
+    ],
+)
+def test_results_have_names(name: str, arguments: tuple[int, ...]):
+    ours, theirs = (getattr(T.tensor([3.0, 1.0, 2.0]), name)(*arguments) for T in (autokit, pytorch))
+    assert repr(ours) == repr(theirs)
+    assert ours.values is ours[0] and ours.indices.tolist() == theirs.indices.tolist()
+
+
+def test_named_results_can_be_pickled():
+    found = autokit.ops.return_types.return_type("sort", "values", "indices")((1, 2), (0, 1))
+    assert pickle.loads(pickle.dumps(found)) == found
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (lambda torch, x: x.sort(2), "Dimension out of range"),
+        (lambda torch, x: torch.sort([1.0]), "must be Tensor, not list"),
+        (lambda torch, x: x.topk(4), "k is 4, and there are 3 elements"),
+        (lambda torch, x: x.topk(-1), "out of range"),
+        (lambda torch, x: x.kthvalue(0), "out of range"),
+        (lambda torch, x: x.unique(dim=2), "Dimension out of range"),
+        (lambda torch, x: torch.searchsorted(x, x.t()), "agree with the values"),
+        (lambda torch, x: torch.searchsorted(x[0], x, side="x"), "side can only be"),
+        (lambda torch, x: torch.bucketize(x, x), "must be 1 dimension"),
+    ],
+)
+def test_errors_say_what_is_wrong(wrong: Callable[..., Any], words: str):
+    assert words in compare_errors(wrong, numbers(2, 3))
