@@ -281,8 +281,8 @@ def _cross_entropy_slope(g: Any, input: Any, target: Any, ignore_index: int, red
 
 def _is_mean_of_rows(input: Any, target: Any, ignore_index: int, reduction: str) -> bool:
     """Whether it is the case of nearly all training: the mean over rows of which all count."""
-    plain = input.ndim == 2 and reduction == "mean" and ignore_index < 0 and target.size
-    return bool(plain) and target.min() >= 0
+    plain = input.__class__ is np.ndarray and input.ndim == 2 and reduction == "mean" and ignore_index < 0
+    return bool(plain and target.size) and target.min() >= 0
 
 
 def _cross_entropy_slope_of_rows(g: Any, input: Any, target: Any, ignore_index: int, reduction: str) -> Any:

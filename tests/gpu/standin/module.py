@@ -44,6 +44,7 @@ def module() -> ModuleType:
         a if isinstance(a, ndarray) and a.host.flags.c_contiguous else ndarray(np.array(bare(a), order="C"))
     )
     cupy.asnumpy = lambda array: array.get()
+    cupy.ogrid = _Grid()
     cupy.get_default_memory_pool = lambda: hardware.POOL
     cupy.cuda = SimpleNamespace(
         Device=hardware.Device,
@@ -63,6 +64,13 @@ def module() -> ModuleType:
 _SPECIAL = ("erf", "erfc", "erfinv", "gammaln", "digamma", "polygamma", "zeta", "ndtr", "ndtri", "log_ndtr")
 _SPECIAL += ("i0", "i1", "i0e", "i1e", "expit", "logit")
 """CuPy's special functions that are SciPy's, too."""
+
+
+class _Grid:
+    """``cupy.ogrid``."""
+
+    def __getitem__(self, slices: Any) -> list[ndarray]:
+        return [ndarray(places) for places in np.ogrid[slices]]
 
 
 def _special(name: str, *arrays: Any) -> ndarray:
