@@ -16,7 +16,7 @@ from autokit.engine.inplace import in_place
 from autokit.engine.operation import derivative, on, operation
 from autokit.engine.tensor import Tensor
 from autokit.ops.names import Names
-from autokit.ops.special import functions_for, ndtr
+from autokit.ops.special import erf
 from autokit.ops.trigonometry import tanh
 
 # ---------------------------------------------------------------- of straight pieces
@@ -296,12 +296,14 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
 # ---------------------------------------------------------------- the normal distribution, and other curves
 
 _PHI = 1 / math.sqrt(2 * math.pi)
+_ROOT_HALF = math.sqrt(0.5)
 _BEND = 0.044715
 
 
 def _gelu_gradient(g: Any, a: Any, approximate: str) -> Any:
     if approximate == "none":
-        return g * (on(ndtr, a) + a * (np.exp(a * a * -0.5) * _PHI))
+        share = on(erf, a * _ROOT_HALF)
+        return g * (0.5 * (1 + share) + a * (np.exp(a * a * -0.5) * _PHI))
     inner = np.tanh(2 * _PHI * (a + _BEND * a * a * a))
     return g * (0.5 * (1 + inner) + a * (1 - inner * inner) * (_PHI * (1 + 3 * _BEND * a * a)))
 
@@ -316,7 +318,7 @@ def _gelu_gradient(g: Any, a: Any, approximate: str) -> Any:
 def normal_gate(a, /, approximate="none"):
     """``x · Φ(x)``; see :func:`gelu`."""
     if approximate == "none":
-        return a * functions_for(a).ndtr(a)
+        return a * 0.5 * (1 + on(erf, a * _ROOT_HALF))
     return a * 0.5 * (1 + np.tanh(2 * _PHI * (a + _BEND * a * a * a)))
 
 

@@ -137,9 +137,8 @@ def _power_by_exponent(g: Any, base: Any, exponent: Any, out: Any) -> Any:
 def power(base, exponent, /):
     """The power, element by element."""
     if isinstance(exponent, np.generic) and base.dtype.kind == "f":
-        return (
-            base ** exponent.item()
-        )  # NumPy computes squares, roots and reciprocals of Python's numbers at once
+        # With a number of Python's, NumPy computes a square as a product, and a power of ½ as a root.
+        return base ** exponent.item()
     if base.dtype.kind == "i" and (exponent < 0).any():
         raise RuntimeError(
             "Integers to negative integer powers are not allowed: the results are fractions, which "
