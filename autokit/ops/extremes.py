@@ -46,7 +46,11 @@ def shared_among_ties(g: Any, a: Any, out: Any, shape: Any, dim: Any = None) -> 
 
 
 @operation(
-    "max", "max {a}", a=derivative("1 at the maximum, shared among ties", shared_among_ties), name="amax"
+    "max",
+    "max {a}",
+    a=derivative("1 at the maximum, shared among ties", shared_among_ties),
+    name="amax",
+    backward="MaxBackward1",
 )
 def largest(a, /, dim=None, keepdim=False):
     """See :func:`amax`."""
@@ -54,7 +58,11 @@ def largest(a, /, dim=None, keepdim=False):
 
 
 @operation(
-    "min", "min {a}", a=derivative("1 at the minimum, shared among ties", shared_among_ties), name="amin"
+    "min",
+    "min {a}",
+    a=derivative("1 at the minimum, shared among ties", shared_among_ties),
+    name="amin",
+    backward="MinBackward1",
 )
 def smallest(a, /, dim=None, keepdim=False):
     """See :func:`amin`."""

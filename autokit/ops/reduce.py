@@ -59,8 +59,6 @@ def count(shape: Sequence[int], dim: Any) -> int:
 
 def restored(g: Any, shape: Sequence[int], dim: Any) -> Any:
     """``g`` in a shape that broadcasts to ``shape``: the reduced dimensions are back, with size 1."""
-    if dim is None:
-        return g
     gone = _reduced(shape, dim)
     return g.reshape(tuple([1 if place in gone else size for place, size in enumerate(shape)]))
 

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from autokit.ops.join import cat
 
 from autokit.base.devices import module_of
 from autokit.base.dtypes import dtype as Dtype
@@ -14,6 +13,7 @@ from autokit.base.errors import dims_of, one_dim, require_floats, require_tensor
 from autokit.engine.operation import derivative, on, operation
 from autokit.engine.tensor import Tensor
 from autokit.gpu.lacking import accumulate
+from autokit.ops.join import cat
 from autokit.ops.names import Names
 from autokit.ops.places import along, put_back
 from autokit.ops.return_types import return_type
@@ -296,7 +296,7 @@ def _slope(input: Tensor, dim: int, spacing: Any, edge_order: int) -> Tensor:
 NAMES = Names(
     both="cummax cummin cumprod cumsum diff logcumsumexp",
     functions="gradient trapezoid",
-    in_place="cumprod cumsum",
+    in_place="cumsum",
     aliases={"trapz": "trapezoid"},
     numpy={np.cumsum: cumsum, np.cumprod: cumprod, np.diff: diff},
 )

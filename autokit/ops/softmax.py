@@ -20,29 +20,39 @@ from autokit.ops.names import Names
 from autokit.ops.reduce import Dim, checked, checked_one, converted, restored
 
 
-def _below_largest(a: Any, dim: Any) -> tuple[Any, Any]:
-    """``a`` less its largest elements along ``dim``, and these."""
-    highest = largest(a, dim)
-    return a - highest, highest
+def _below_largest(a: Any, dim: Any) -> Any:
+    """``a`` less its largest element along ``dim``."""
+    return a - largest(a, dim)
 
 
 # ---------------------------------------------------------------- softmax
 
 
-def _softmax_gradient(g: Any, out: Any, dim: int) -> Any:
+def _softmax_gradient(g: Any, out: Any, dim: int | None) -> Any:
     return out * (g - (g * out).sum(axis=dim, keepdims=True))
+
+
+def _softmax_gradient_of_arrays(g: Any, out: Any, dim: int | None) -> Any:
+    """The same with fewer large arrays; for the benchmark's transformer."""
+    if dim is None or g.__class__ is not np.ndarray:
+        return _softmax_gradient(g, out, dim)
+    slope = g - np.expand_dims(np.vecdot(g, out, axis=dim), dim)
+    slope *= out
+    return slope
 
 
 @operation(
     "softmax",
     "exp {a} / Σ exp {a}",
-    a=derivative("diag({out}) − {out} {out}ᵀ", _softmax_gradient),
+    a=derivative("diag({out}) − {out} {out}ᵀ", _softmax_gradient, _softmax_gradient_of_arrays),
     name="softmax",
 )
 def shares(a, /, dim):
     """See :func:`softmax`."""
-    exponentials = np.exp(_below_largest(a, dim)[0])
-    return exponentials / exponentials.sum(axis=dim, keepdims=True)
+    below = a - _largest(a, dim)
+    exponentials = np.exp(below, out=below if below.ndim else None)
+    exponentials /= exponentials.sum(axis=dim, keepdims=True)
+    return exponentials
 
 
 def softmax(input: Tensor, dim: int | None = None, dtype: Dtype | None = None) -> Tensor:
@@ -90,8 +100,9 @@ def _log_softmax_gradient(g: Any, out: Any, dim: int) -> Any:
 )
 def log_shares(a, /, dim):
     """See :func:`log_softmax`."""
-    below, _ = _below_largest(a, dim)
-    return below - np.log(np.exp(below).sum(axis=dim, keepdims=True))
+    below = a - _largest(a, dim)
+    below -= np.log(np.exp(below).sum(axis=dim, keepdims=True))
+    return below
 
 
 def log_softmax(input: Tensor, dim: int | None = None, dtype: Dtype | None = None) -> Tensor:
@@ -127,8 +138,8 @@ def logsumexp(input: Tensor, dim: Dim, keepdim: bool = False) -> Tensor:
     Examples
     --------
     >>> import autokit as torch
-    >>> torch.logsumexp(torch.tensor([1000.0, 1000.0]), dim=0)
-    tensor(1000.6931)
+    >>> torch.logsumexp(torch.tensor([1000.0, 1000.0], dtype=torch.float64), dim=0)
+    tensor(1000.6931, dtype=torch.float64)
     """
     return log_of_sum(input, dim=checked("logsumexp", input, dim), keepdim=keepdim)
 

@@ -62,11 +62,15 @@ def msort(input: Tensor) -> Tensor:
     return sort(input, 0).values
 
 
+def _ranks(order: Any, dim: int, start: int, stop: int) -> Any:
+    """The places in ``order`` from rank ``start`` up to ``stop``."""
+    return order[(slice(None),) * dim + (slice(start, stop),)]
+
+
 @operation("topk", "largest {k} of {a}", a=derivative("1 at the places read, else 0", put_back), name="topk")
 def top_along(a, /, dim=-1, k=1, largest=True):
     """See :func:`topk`."""
-    first = np.take(order_of(a, dim, largest), range(k), axis=dim)
-    return read(a, first, dim, True)
+    return read(a, _ranks(order_of(a, dim, largest), dim, 0, k), dim, True)
 
 
 _Topk = return_type("topk", "values", "indices")
@@ -105,7 +109,7 @@ def _check_count(name: str, argument: str, k: int, least: int, input: Tensor, di
 )
 def rank_along(a, /, dim=-1, k=1, keepdim=False):
     """See :func:`kthvalue`."""
-    return read(a, np.take(order_of(a, dim), range(k - 1, k), axis=dim), dim, keepdim)
+    return read(a, _ranks(order_of(a, dim), dim, k - 1, k), dim, keepdim)
 
 
 _Kthvalue = return_type("kthvalue", "values", "indices")

@@ -356,7 +356,7 @@ def cov(
     if freedom.item() == 0:
         warnings.warn(
             "cov(): degrees of freedom is <= 0: correction should be less than the number of observations.",
-            stacklevel=3,
+            stacklevel=2,
         )
     centred = rows - (rows * weights).sum(1, keepdim=True) / total
     return ((centred * weights) @ centred.t() / freedom).squeeze()

@@ -1,0 +1,72 @@
+"""Softmax, its logarithm and log-sum-exp beside PyTorch's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import autokit
+from tests.oracle import compare, compare_errors, numbers
+
+INF = float("inf")
+
+TABLE: list[tuple[Callable[..., Any], Any]] = [
+    *[
+        (lambda torch, x, name=name, dim=dim: getattr(torch, name)(x, dim), a)
+        for name in ("softmax", "log_softmax", "logsumexp")
+        for dim, a in (
+            (0, numbers(3, 4)),
+            (-1, numbers(2, 3, 2)),
+            (1, numbers(2, 3, 2) * 400),
+            (0, numbers()),
+            (1, np.zeros((2, 0, 3))),
+            (1, np.array([[1.0, -INF, 0.0], [-INF, 2.0, -INF]])),
+            (1, numbers(2, 3).astype("float32")),
+        )
+    ],
+    (lambda torch, x: x.softmax(dim=0, dtype=torch.float64), np.array([1, 2, 4])),
+    (lambda torch, x: x.logsumexp((0, 2), keepdim=True), numbers(2, 3, 4)),
+    (lambda torch, x: torch.logsumexp(x, 0), np.array([1, 2, 4])),
+    (lambda torch, x: torch.logsumexp(x, 0), np.array([-INF, -INF])),
+    (lambda torch, x: torch.logsumexp(x, 0), np.array([INF, 1.0])),
+    (lambda torch, x: torch.nn.functional.softmin(x, 1), numbers(2, 3)),
+]
+
+
+@pytest.mark.parametrize(("program", "array"), TABLE, ids=map(str, range(len(TABLE))))
+def test_smooth_maxima_are_pytorchs(program: Callable[..., Any], array: Any):
+    is_finite = bool(np.isfinite(array).all())
+    compare(program, array, gradients=is_finite, second=is_finite and array.dtype != np.float32)
+
+
+@given(st.integers(0, 1000), st.floats(0.1, 1e4), st.integers(0, 1))
+def test_shares_are_positive_and_add_up_to_one(seed: int, scale: float, dim: int):
+    x = autokit.tensor(np.random.RandomState(seed).standard_normal((4, 5)) * scale)
+    shares = x.softmax(dim)
+    assert (shares >= 0).all()
+    np.testing.assert_allclose(shares.sum(dim).numpy(), 1, rtol=1e-12)
+    np.testing.assert_allclose(x.log_softmax(dim).exp().numpy(), shares.numpy(), rtol=1e-9, atol=1e-12)
+
+
+def test_without_dim_it_is_chosen_with_a_warning():
+    with pytest.warns(UserWarning, match="Implicit dimension choice"):
+        shares = autokit.nn.functional.softmax(autokit.tensor([[1.0, 2.0]]))
+    assert shares.sum().item() == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (lambda torch, x: x.softmax(2), "Dimension out of range"),
+        (lambda torch, x: x.int().softmax(0), "convert with .float()"),
+        (lambda torch, x: x.int().log_softmax(0), "convert with .float()"),
+        (lambda torch, x: torch.logsumexp(x, 3), "Dimension out of range"),
+    ],
+)
+def test_errors_say_what_is_wrong(wrong: Callable[..., Any], words: str):
+    assert words in compare_errors(wrong, numbers(2, 3))
