@@ -16,7 +16,7 @@ def test_values_dtypes_and_gradients(name: str):
     compare(lambda torch, a: getattr(torch, name)(a), INSIDE)
     compare(lambda torch, a: getattr(a, name)(), INSIDE.astype(np.float32), tolerance=1e-4)
     compare(lambda torch, a: getattr(torch, name)(a), np.array([0, 1, -1]), tolerance=1e-6)
-    compare(lambda torch, a: getattr(a * 1, name + "_")(), INSIDE)
+    compare(lambda torch, a: getattr(a * 1, name + "_")(), INSIDE, gradients=name not in ("asinh", "atanh"))
 
 
 @pytest.mark.parametrize("name", [*NAMES.split(), "acosh"])
