@@ -148,7 +148,7 @@ def nanmean(input: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: Dty
     require_tensor("nanmean", input)
     input = converted(input, dtype)
     require_floats("nanmean", input.array)
-    numbers = input.detach() == input.detach()
+    numbers: Any = input.detach() == input.detach()
     return nansum(input, dim, keepdim) / sum(numbers, dim, keepdim)
 
 

@@ -36,7 +36,7 @@ def _softmax_gradient_of_arrays(g: Any, out: Any, dim: int | None) -> Any:
     """The same with fewer large arrays; for the benchmark's transformer."""
     if dim is None or g.__class__ is not np.ndarray:
         return _softmax_gradient(g, out, dim)
-    slope = g - np.expand_dims(np.vecdot(g, out, axis=dim), dim)
+    slope = g - np.expand_dims(np.vecdot(g, out, axis=dim), dim)  # type: ignore[call-overload]
     slope *= out
     return slope
 
@@ -49,7 +49,7 @@ def _softmax_gradient_of_arrays(g: Any, out: Any, dim: int | None) -> Any:
 )
 def shares(a, /, dim):
     """See :func:`softmax`."""
-    below = a - _largest(a, dim)
+    below = _below_largest(a, dim)
     exponentials = np.exp(below, out=below if below.ndim else None)
     exponentials /= exponentials.sum(axis=dim, keepdims=True)
     return exponentials
@@ -100,7 +100,7 @@ def _log_softmax_gradient(g: Any, out: Any, dim: int) -> Any:
 )
 def log_shares(a, /, dim):
     """See :func:`log_softmax`."""
-    below = a - _largest(a, dim)
+    below = _below_largest(a, dim)
     below -= np.log(np.exp(below).sum(axis=dim, keepdims=True))
     return below
 

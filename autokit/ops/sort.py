@@ -225,7 +225,7 @@ def searchsorted(
             "torch.searchsorted(): the sorted sequence must be a vector, or agree with the values in all but "
             f"the last dimension, but they are {describe(sorted_sequence)} and of shape {list(values.shape)}"
         )
-    chosen = "right" if right or side == "right" else "left"
+    chosen: Any = "right" if right or side == "right" else "left"
     if edges.ndim == 1:
         found = np.searchsorted(edges, values, side=chosen)
     else:
