@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import autokit
+from autokit.engine.operation import OPERATIONS
 from tests.oracle import compare, compare_errors, numbers
 
 INF = float("inf")
@@ -70,3 +71,13 @@ def test_without_dim_it_is_chosen_with_a_warning():
 )
 def test_errors_say_what_is_wrong(wrong: Callable[..., Any], words: str):
     assert words in compare_errors(wrong, numbers(2, 3))
+
+
+@pytest.mark.parametrize("shape", [(), (3, 4), (2, 3, 2), (0,), (2, 0)])
+def test_the_faster_derivative_of_softmax_is_the_plain_one(shape: tuple[int, ...]):
+    rule = OPERATIONS["softmax"].derivatives["a"]
+    assert rule.fast is not None
+    for dim in range(len(shape)) if shape else [None]:
+        out = OPERATIONS["softmax"].forward(numbers(*shape), dim=dim)
+        g = numbers(*shape, seed=1)
+        np.testing.assert_allclose(rule.fast(g, out, dim), rule.vjp(g, out, dim), rtol=1e-12, atol=1e-14)
