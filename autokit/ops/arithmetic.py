@@ -120,7 +120,7 @@ def _power_by_base(g: Any, base: Any, exponent: Any) -> Any:
 
 
 def _power_by_exponent(g: Any, base: Any, exponent: Any, out: Any) -> Any:
-    if isinstance(base, np.generic) and base > 0:
+    if isinstance(base, np.generic) and base.item() > 0:
         return g * (out * np.log(base))
     # 0 to a power of 0 or more does not change with the power, though its logarithm is infinite.
     still = np.logical_and(base == 0, exponent >= 0)
