@@ -34,7 +34,7 @@ def name_in_program(tensor: Any) -> str:
         variables = frame.f_locals
         if not frame.f_globals.get("__name__", "").startswith("autokit."):
             for name, value in variables.items():
-                if value is tensor and not name.startswith("_"):
+                if value is tensor and name.isidentifier() and not name.startswith("_"):
                     return name
         parameters = getattr(variables.get("self"), "_parameters", None)
         if not in_module and isinstance(parameters, dict):

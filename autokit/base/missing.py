@@ -34,6 +34,10 @@ _INSTEAD = {
     r"torch\.optim\.(\w+)": "torch.optim.AdamW, or another one of torch.optim",
     r"torch\.distributions\.(\w+)": "one of Normal, Uniform, Bernoulli, Categorical, Beta, Gamma, …",
     r"torch\.(linalg|special)\.\w+": "numpy.linalg or scipy, on x.numpy()",
+}
+"""What to use in place of PyTorch's names, by patterns of whole names; the first that fits counts."""
+
+_SLIPS = {
     r"torch\.datasets\.(CIFAR.*|SVHN|STL10|CelebA|\w+Folder|ImageNet)": "a Dataset that opens files with PIL",
     r"torch\.transforms\.(Color|Gaussian|Random|Auto|RandAug|FiveCrop|v2)\w*": "transforms.Lambda(function)",
     r"torch\.Tensor\.(astype|strides|copy)": "x.to(dtype), x.stride() or x.clone()",
@@ -45,7 +49,7 @@ _INSTEAD = {
     r"torch\.(reduce_(mean|sum)|GradientTape)": "torch.mean, torch.sum or x.requires_grad_()",
     r"torch\.nn\.(Dense|Conv|functions)": "torch.nn.Linear, torch.nn.Conv2d or torch.nn.functional",
 }
-"""What to use, by patterns of whole names; the first that fits counts."""
+"""What to use in place of names of other packages, and of slips of the pen, in the same way."""
 
 _there: dict[str, dict[str, Any]] = {}
 """What each module of autokit has, under PyTorch's name of the module."""
@@ -72,8 +76,10 @@ def explanation(space: str, name: str, there: Iterable[str] = ()) -> str:
     full = f"{space}.{name}"
     if name.startswith("_"):
         return f"{space} has no '{name}'"
-    use = next((use for pattern, use in _INSTEAD.items() if re.fullmatch(pattern, full)), "")
-    if name in pytorch_names().get(space, ()):
+    known = name in pytorch_names().get(space, ())
+    patterns = _INSTEAD if known else _SLIPS
+    use = next((use for pattern, use in patterns.items() if re.fullmatch(pattern, full)), "")
+    if known:
         return f"autokit leaves out {full}" + (f": use {use}" if use else "")
     if use:
         return f"{space} has no '{name}': use {use}"
@@ -121,7 +127,7 @@ class _Finder:
         space = module.replace("autokit", "torch", 1)
         there = _there.get(space, {})
         # Of another path a tool asks that only looks for files.
-        if path is not None and path is there.get("__path__") and not last.startswith("_"):
+        if path is not None and path is there.get("__path__") and last not in there:
             said = explanation(space, last, there)
             if not said.endswith(f"has no '{last}'"):
                 raise ImportError(said, name=name)

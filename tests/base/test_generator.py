@@ -1,0 +1,239 @@
+"""The generator: PyTorch's stream, by literal numbers and by comparison; the state, the seed, wrong use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import autokit
+from autokit.base import generator as streams
+from autokit.base.generator import Generator
+from tests.support import gpu_works, on_intel, printed_by
+
+pytorch = pytest.importorskip("torch", reason="PyTorch is the oracle: pip install torch==2.13.0")
+
+SEEDS = st.one_of(st.integers(0, 100), st.integers(-(2**63), 2**64 - 1))
+SIZES = [0, 1, 3, 15, 16, 17, 40, 640, 5000]
+
+
+def seeded(seed: int = 0) -> Generator:
+    return Generator().manual_seed(seed)
+
+
+# ---------------------------------------------------------------- literal numbers, printed by PyTorch 2.13
+
+
+def test_literal_numbers():
+    assert seeded().uniform(3).tolist() == [0.49625658988952637, 0.7682217955589294, 0.08847743272781372]
+    assert seeded().uniform(2, "float64").tolist() == [0.9700530018065531, 0.707819864399788]
+    assert seeded().normal(3).tolist() == [1.5409960746765137, -0.293428897857666, -2.1787893772125244]
+    assert seeded().normal(3, "float64").tolist()[0] == 1.5409961082440433
+    assert seeded().integers(0, 10, 5).tolist() == [4, 9, 3, 0, 3]
+    assert seeded().integers(-(2**40), 2**40, 3).tolist() == [-358231004625, -593374360384, 291447657211]
+    assert seeded().permutation(10).tolist() == [4, 1, 7, 5, 3, 9, 0, 8, 6, 2]
+    assert seeded().bernoulli(np.full(8, 0.3, np.float32)).tolist() == [0, 0, 1, 1, 0, 0, 0, 0]
+    assert seeded().bernoulli(0.3, 8).tolist() == [0, 0, 0, 0, 0, 0, 1, 0]
+
+
+def test_normal_numbers_in_blocks():
+    places = [0, 7, 8, 15, 16, 19]
+    assert seeded().normal(20)[places].tolist() == [
+        -1.1258398294448853,
+        1.85300612449646,
+        0.46809640526771545,
+        -0.843676745891571,
+        0.9318265914916992,
+        0.05373690277338028,
+    ]
+    assert seeded().normal(20, "float64")[0] == pytest.approx(-2.310411800234176, abs=1e-15)
+
+
+def test_the_second_of_a_pair_of_normal_numbers_waits_for_the_next_draw():
+    generator = seeded()
+    assert [generator.normal(1).item() for _ in range(3)] == seeded().normal(3).tolist()
+
+
+# ---------------------------------------------------------------- beside PyTorch
+
+DRAWS = {
+    "uniform": (lambda g, n, d: g.uniform(n, d), lambda T, g, n, d: T.rand(n, generator=g, dtype=d)),
+    "uniform of a range": (
+        lambda g, n, d: g.uniform(n, d, -0.2, 0.7),
+        lambda T, g, n, d: T.empty(n, dtype=d).uniform_(-0.2, 0.7, generator=g),
+    ),
+    "normal": (lambda g, n, d: g.normal(n, d), lambda T, g, n, d: T.randn(n, generator=g, dtype=d)),
+    "normal of a mean": (
+        lambda g, n, d: g.normal(n, d, 0.3, 0.7),
+        lambda T, g, n, d: T.empty(n, dtype=d).normal_(0.3, 0.7, generator=g),
+    ),
+    "integers": (
+        lambda g, n, d: g.integers(-5, 11, n, d),
+        lambda T, g, n, d: T.randint(-5, 11, (n,), generator=g, dtype=d),
+    ),
+    "wide integers": (
+        lambda g, n, d: g.integers(-7, 2**28, n),
+        lambda T, g, n, d: T.randint(-7, 2**28, (n,), generator=g),
+    ),
+    "full range": (
+        lambda g, n, d: g.full_range(n, d),
+        lambda T, g, n, d: T.empty(n, dtype=d).random_(generator=g),
+    ),
+    "permutation": (lambda g, n, d: g.permutation(n), lambda T, g, n, d: T.randperm(n, generator=g)),
+    "bernoulli": (
+        lambda g, n, d: g.bernoulli((np.arange(n) / max(n, 1)).astype(d)),
+        lambda T, g, n, d: T.bernoulli((T.arange(n).double() / max(n, 1)).to(d), generator=g),
+    ),
+    "choice": (
+        lambda g, n, d: g.choice(np.arange(1.0, 8.0).astype(d), n + 2),
+        lambda T, g, n, d: T.multinomial(T.arange(1.0, 8.0).to(d), n + 2, True, generator=g),
+    ),
+    "poisson": (
+        lambda g, n, d: g.poisson((np.arange(n) % 23).astype("float32")),
+        lambda T, g, n, d: T.poisson((T.arange(n) % 23).float(), generator=g),
+    ),
+    "gamma": (
+        lambda g, n, d: g.gamma(np.arange(n) % 23 / 3),
+        lambda T, g, n, d: T._standard_gamma((T.arange(n) % 23).double() / 3, generator=g),
+    ),
+    "bernoulli of a number": (
+        lambda g, n, d: g.bernoulli(0.3, n, d),
+        lambda T, g, n, d: T.empty(n, dtype=d).bernoulli_(0.3, generator=g),
+    ),
+    "exponential": (
+        lambda g, n, d: g.exponential(n, d, 0.7),
+        lambda T, g, n, d: T.empty(n, dtype=d).exponential_(0.7, generator=g),
+    ),
+}
+if on_intel():  # there PyTorch draws these from a stream of Intel's library
+    del DRAWS["bernoulli of a number"], DRAWS["exponential"]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+@pytest.mark.parametrize("name", DRAWS)
+def test_a_draw_of_any_size_equals_pytorchs_and_leaves_the_same_state(name: str, dtype: str):
+    ours, theirs = seeded(7), pytorch.Generator().manual_seed(7)
+    for size in SIZES:
+        drawn = DRAWS[name][0](ours, size, dtype)
+        wanted = DRAWS[name][1](pytorch, theirs, size, getattr(pytorch, dtype))
+        assert drawn.dtype == wanted.numpy().dtype
+        if name == "gamma":  # its powers are of another library
+            np.testing.assert_allclose(drawn, wanted.numpy(), rtol=1e-13, atol=1e-300)
+        else:
+            np.testing.assert_array_equal(drawn, wanted.numpy())
+    assert ours.get_state().tolist() == theirs.get_state().tolist()
+
+
+@settings(max_examples=50, deadline=None)
+@given(SEEDS, st.sampled_from([0, 1, 311, 623, 624, 625, 1500]), st.integers(0, 3))
+def test_the_state_goes_over_to_pytorch_and_back(seed: int, uniforms: int, normals: int):
+    generator, other = seeded(seed), pytorch.Generator().manual_seed(seed)
+    generator.uniform(uniforms), pytorch.rand(uniforms, generator=other)
+    generator.normal(normals), pytorch.randn(normals, generator=other)
+    assert generator.get_state().tolist() == other.get_state().tolist()
+    other.set_state(pytorch.from_numpy(generator.get_state().numpy()))
+    back, twin = Generator().set_state(autokit.from_numpy(other.get_state().numpy())), generator.clone_state()
+    theirs = [*pytorch.randn(3, generator=other).tolist(), *pytorch.rand(700, generator=other).tolist()]
+    for one in (generator, back, twin):
+        assert theirs == [*one.normal(3).tolist(), *one.uniform(700).tolist()]
+
+
+# ---------------------------------------------------------------- the seed, the default generator
+
+
+def test_seed_is_new_each_time_and_can_be_had_again():
+    generator = Generator()
+    seed = generator.seed()
+    assert seed == generator.initial_seed() != Generator().seed()
+    assert generator.uniform(3).tolist() == seeded(seed).uniform(3).tolist()
+
+
+def test_only_the_low_32_bits_of_a_seed_count():
+    assert seeded(2**32 + 5).uniform(2).tolist() == seeded(5).uniform(2).tolist()
+    assert seeded(-1).initial_seed() == 2**64 - 1
+
+
+@pytest.mark.parametrize(
+    "seed", [0, -1, 1.9, "7", True, 2**64 - 1, -(2**63), 2**64, "a", None, [1]], ids=repr
+)
+def test_manual_seed_takes_what_pytorch_takes(seed: Any):
+    outcomes: list[Any] = []
+    for library in (pytorch, autokit):
+        try:
+            assert library.random.manual_seed(seed) is library.default_generator
+            outcomes.append((library.initial_seed(), library.rand(2).tolist()))
+        except (TypeError, ValueError, RuntimeError) as error:
+            outcomes.append(type(error))
+    assert outcomes[0] == outcomes[1]
+
+
+def test_default_generator():
+    assert streams.manual_seed(9) is streams.default_generator
+    assert streams.initial_seed() == 9
+    state = streams.get_rng_state()
+    assert state.dtype == autokit.uint8 and state.shape == (5056,)
+    first = streams.default_generator.uniform(4).tolist()
+    streams.set_rng_state(state)
+    assert streams.default_generator.uniform(4).tolist() == first
+    assert streams.seed() == streams.initial_seed()
+
+
+def test_fork_rng_puts_the_state_back_also_after_an_error():
+    streams.manual_seed(0)
+    expected = seeded(0).uniform(2).tolist()
+    with pytest.raises(KeyError), streams.fork_rng():
+        streams.default_generator.normal(11)
+        raise KeyError
+    assert streams.default_generator.uniform(2).tolist() == expected
+    with streams.fork_rng(enabled=False):
+        streams.manual_seed(0)
+    assert streams.default_generator.uniform(2).tolist() == expected
+
+
+def test_a_gpu_has_a_stream_of_its_own_until_all_are_seeded():
+    gpu = autokit.device("cuda")
+    assert streams.generator_for(gpu) is streams.default_generator
+    streams.STREAMS["cuda"] = own = seeded(3)
+    assert streams.generator_for(gpu) is own
+    with streams.fork_rng():
+        streams.manual_seed(4)
+        assert streams.generator_for(gpu) is streams.default_generator
+    assert streams.generator_for(gpu).uniform(2).tolist() == seeded(3).uniform(2).tolist()
+    streams.manual_seed(0)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda g: g.manual_seed(2**64), ValueError, "64 bits"),
+        (lambda g: g.manual_seed(1.5), RuntimeError, "expected a long, but got float"),
+        (lambda g: g.integers(5, 5, 2), RuntimeError, "low=5 must be below high=5"),
+        (lambda g: g.bernoulli(np.array([0.5, 2.0])), RuntimeError, "2.0"),
+        (lambda g: g.bernoulli(float("nan"), 2), RuntimeError, "nan"),
+        (lambda g: g.poisson(np.array([-1.0])), RuntimeError, "invalid Poisson rate"),
+        (lambda g: g.set_state(autokit.zeros(3, dtype=autokit.uint8)), RuntimeError, "5056 bytes"),
+        (lambda g: g.set_state(autokit.zeros(5056, dtype=autokit.uint8)), RuntimeError, "Invalid mt19937"),
+        (lambda g: g.set_state(autokit.zeros(5056)), TypeError, "ByteTensor"),
+        (lambda g: g.set_state(5), TypeError, "ByteTensor, .* but got int"),
+    ],
+)
+def test_wrong_use_says_what_is_wrong(call: Any, error: Any, words: str):
+    with pytest.raises(error, match=words):
+        call(seeded())
+
+
+@pytest.mark.skipif(gpu_works(), reason="there is a GPU here")
+def test_a_generator_for_a_gpu_needs_one():
+    with pytest.raises(RuntimeError, match="no CUDA GPU"):
+        Generator("cuda")
+
+
+def test_the_import_leaves_numpy_random_unloaded_where_numpy_does():
+    code = (
+        "import sys, numpy; before = 'numpy.random' in sys.modules; import autokit; "
+        "print(before == ('numpy.random' in sys.modules))"
+    )
+    assert printed_by(code) == "True\n"
