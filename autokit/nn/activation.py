@@ -26,7 +26,6 @@ __all__ = [
     "LogSoftmax",
     "Mish",
     "PReLU",
-    "RReLU",
     "ReLU",
     "ReLU6",
     "SiLU",
@@ -122,19 +121,6 @@ class PReLU(Module):
     def extra_repr(self) -> str:
         """The setting, for the printed module."""
         return f"num_parameters={self.num_parameters}"
-
-
-class RReLU(FunctionLayer):
-    """:class:`LeakyReLU` whose slopes are drawn anew in training, between ``lower`` and ``upper``."""
-
-    function = staticmethod(F.rrelu)
-    lower: float = 1.0 / 8
-    upper: float = 1.0 / 3
-    inplace: bool = False
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Apply to each element; while not training, with the middle slope."""
-        return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
 
 
 class Threshold(FunctionLayer):

@@ -12,7 +12,7 @@ from autokit.engine.tensor import Tensor
 from autokit.nn.module import Module, indented
 from autokit.nn.parameter import Parameter
 
-__all__ = ["ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
+__all__ = ["DataParallel", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
 
 
 class _Numbered(Module):
@@ -109,6 +109,18 @@ class Sequential(_Numbered):
 
     def __add__(self, other: Sequential) -> Sequential:
         return Sequential(*self, *other)
+
+
+class DataParallel(Module):
+    """``module`` under the name that programs for several GPUs give it; here one does it all."""
+
+    def __init__(self, module: Module, *args: Any, **settings: Any) -> None:
+        super().__init__()
+        self.module = module
+
+    def forward(self, *inputs: Any, **named: Any) -> Any:
+        """Run the module."""
+        return self.module(*inputs, **named)
 
 
 class ModuleList(_Numbered):

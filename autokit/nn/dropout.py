@@ -6,7 +6,7 @@ from autokit.engine.tensor import Tensor
 from autokit.nn import functional as F
 from autokit.nn.layer import FunctionLayer
 
-__all__ = ["AlphaDropout", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "FeatureAlphaDropout"]
+__all__ = ["AlphaDropout", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d"]
 
 
 class _Dropout(FunctionLayer):
@@ -71,9 +71,3 @@ class AlphaDropout(_Dropout):
     """Dropout for :class:`~autokit.nn.SELU`: it keeps the mean and the variance."""
 
     function = staticmethod(F.alpha_dropout)
-
-
-class FeatureAlphaDropout(_Dropout):
-    """:class:`AlphaDropout` of whole channels."""
-
-    function = staticmethod(F.feature_alpha_dropout)

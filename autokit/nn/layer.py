@@ -61,6 +61,8 @@ class FunctionLayer(Module):
         arguments = dict(cls.__signature__.parameters)
         for name in cls.__dict__.get("__annotations__", {}):
             default = cls.__dict__.get(name, Argument.empty)
+            if default is not Argument.empty:
+                delattr(cls, name)  # it would hide a buffer of this name
             arguments[name] = Argument(name, Argument.POSITIONAL_OR_KEYWORD, default=default)
         cls.settings = tuple(arguments)
         cls.__signature__ = Signature(list(arguments.values()))
@@ -72,20 +74,23 @@ class FunctionLayer(Module):
         except TypeError as error:
             raise TypeError(f"{type(self).__name__}(): {error}; it takes {self.__signature__}") from None
         bound.apply_defaults()
-        self.__dict__.update(bound.arguments)
+        for name, value in bound.arguments.items():
+            if isinstance(value, Tensor):
+                self.register_buffer(name, value)
+            else:
+                setattr(self, name, value)
         self.check()
 
     def check(self) -> None:
         """Look at the settings before the layer is used; subclasses define it where something can be wrong."""
 
-    def forward(self, input: Tensor) -> Any:
-        """Call the function with ``input`` and the settings."""
-        values = self.__dict__
-        return self.function(input, **{name: values[name] for name in self.settings})
+    def forward(self, *inputs: Tensor, **named: Any) -> Any:
+        """Call the function with the inputs and the settings."""
+        return self.function(*inputs, **named, **{name: getattr(self, name) for name in self.settings})
 
     def extra_repr(self) -> str:
         """The settings, for the printed module; ``inplace`` only if it is chosen."""
         if self.text is not None:
             return self.text.format(**self.__dict__)
-        shown = [name for name in self.settings if name != "inplace" or getattr(self, name)]
+        shown = [name for name in self.settings if name != "inplace" or self.inplace]
         return ", ".join(f"{name}={getattr(self, name)}" for name in shown)

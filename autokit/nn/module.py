@@ -15,7 +15,7 @@ from weakref import ref
 
 from autokit.base.dtypes import BY_NAME, as_dtype, dtype
 from autokit.base.missing import near, pytorch_names
-from autokit.engine.modes import no_grad, state
+from autokit.engine.modes import no_grad, thread
 from autokit.engine.tensor import Tensor
 from autokit.nn.hooks import Hookable, call_with_hooks
 from autokit.nn.parameter import Buffer, Parameter
@@ -78,6 +78,7 @@ class Module(Hookable):
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        state = thread.state
         outer = state.scope
         state.scope = (outer, ref(self))
         try:
@@ -487,7 +488,7 @@ def _name_layer(error: Exception, module: Module) -> None:
 
 def _path_in_model() -> str:
     """Where in the outermost module the module stands whose ``forward`` is running, as ``"encoder.0"``."""
-    running, scope = [], state.scope
+    running, scope = [], thread.state.scope
     while scope is not None:
         scope, module = scope
         running.append(module())

@@ -8,6 +8,7 @@ import numpy as np
 
 from autokit.base.dtypes import get_default_dtype
 from autokit.base.missing import absent
+from autokit.engine.record import storage_of
 from autokit.engine.tensor import Tensor
 
 __getattr__ = absent("torch.nn.parameter")
@@ -64,7 +65,7 @@ def _share(tensor: Tensor, data: Any) -> None:
     if data is None:
         array, storage = np.empty(0, get_default_dtype().numpy), None
     elif isinstance(data, Tensor):
-        array, storage = data.array, data._storage
+        array, storage = data.array, storage_of(data)
     else:
         raise TypeError(
             f"{type(tensor).__name__} takes a tensor, not {type(data).__name__}: put torch.tensor(...) around it"

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from autokit.engine.tensor import Tensor
 from autokit.nn import functional as F
 from autokit.nn.layer import FunctionLayer, Size, per_dimension
 
@@ -25,9 +23,6 @@ __all__ = [
     "MaxPool1d",
     "MaxPool2d",
     "MaxPool3d",
-    "MaxUnpool1d",
-    "MaxUnpool2d",
-    "MaxUnpool3d",
 ]
 
 # ---------------------------------------------------------------- the largest element
@@ -70,7 +65,7 @@ class MaxPool2d(_MaxPool):
     dilation : int or (int, int)
         How far apart the elements of a window are.
     return_indices : bool
-        Give back also where in the plane each element stood, for :class:`MaxUnpool2d`.
+        Give back also where in the plane each element stood.
     ceil_mode : bool
         Let the last windows reach beyond the edge.
 
@@ -89,46 +84,6 @@ class MaxPool3d(_MaxPool):
     """The largest element of each window, of (N, C, D, H, W) or (C, D, H, W)."""
 
     function = staticmethod(F.max_pool3d)
-
-
-class _MaxUnpool(FunctionLayer):
-    ndim = 1
-    kernel_size: Size
-    stride: Size | None = None
-    padding: Size = 0
-
-    def check(self) -> None:
-        """Let one number stand for all dimensions."""
-        stride = self.kernel_size if self.stride is None else self.stride
-        self.kernel_size = per_dimension(self.kernel_size, self.ndim)
-        self.stride = per_dimension(stride, self.ndim)
-        self.padding = per_dimension(self.padding, self.ndim)
-
-    def forward(  # type: ignore[override]
-        self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
-    ) -> Tensor:
-        """Put each element of ``input`` where ``indices`` says that it stood."""
-        return self.function(input, indices, self.kernel_size, self.stride, self.padding, output_size)
-
-
-class MaxUnpool1d(_MaxUnpool):
-    """The largest elements back in their places, and 0 elsewhere: undoes :class:`MaxPool1d` in part."""
-
-    function = staticmethod(F.max_unpool1d)
-
-
-class MaxUnpool2d(_MaxUnpool):
-    """The largest elements back in their places, and 0 elsewhere: undoes :class:`MaxPool2d` in part."""
-
-    ndim = 2
-    function = staticmethod(F.max_unpool2d)
-
-
-class MaxUnpool3d(_MaxUnpool):
-    """The largest elements back in their places, and 0 elsewhere: undoes :class:`MaxPool3d` in part."""
-
-    ndim = 3
-    function = staticmethod(F.max_unpool3d)
 
 
 # ---------------------------------------------------------------- means and norms

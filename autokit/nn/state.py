@@ -109,12 +109,14 @@ def _advice(state: Mapping[str, Any], unexpected: list[str], missing: list[str])
 
 
 def _give_shapes(module: Module, state: Mapping[str, Any]) -> None:
-    """Let lazy layers take their shapes from what is loaded into them."""
+    """Let lazy layers take their width from what is loaded into them."""
     for path, owner in module.named_modules():
         if hasattr(owner, "initialize_parameters"):
             names = (*owner._parameters, *owner._buffers)
             paths = {name: f"{path}.{name}" if path else name for name in names}
-            owner.set_shapes({name: state[each].shape for name, each in paths.items() if each in state})
+            shapes = {name: state[each].shape for name, each in paths.items() if each in state}
+            if shapes:
+                owner.initialize_parameters(owner.width_in(shapes))
 
 
 def _quoted(paths: list[str]) -> str:

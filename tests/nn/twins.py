@@ -1,4 +1,4 @@
-"""The same module here and in PyTorch, from the same seed: held to each other from state to gradients."""
+"""The same module here and in PyTorch, from the same seed: compared from its state to its gradients."""
 
 from __future__ import annotations
 
@@ -6,24 +6,32 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 
-import autokit as ak
+import autokit
+
+pytorch = pytest.importorskip("torch", reason="PyTorch is the oracle: pip install torch==2.13.0")
+
+BOTH = (autokit, pytorch)
 
 
-def twins(build: Callable[[Any], Any], seed: int = 0) -> tuple[Any, Any]:
-    """What ``build`` makes of this library and of PyTorch."""
-    import torch
-
-    ak.manual_seed(seed)
-    torch.manual_seed(seed)
-    return build(ak), build(torch)
+def twins(build: Callable[[Any], Any] | str, seed: int = 0) -> tuple[Any, Any]:
+    """What ``build(torch)``, or an expression such as ``"nn.Linear(2, 3)"``, gives in both libraries."""
+    modules = []
+    for torch in BOTH:
+        torch.manual_seed(seed)
+        if isinstance(build, str):
+            modules.append(eval(build, {"torch": torch, "nn": torch.nn, "F": torch.nn.functional}))
+        else:
+            modules.append(build(torch))
+    return modules[0], modules[1]
 
 
 def flat(value: Any) -> list[Any]:
     """The tensors in nested tuples and lists."""
     if isinstance(value, tuple | list):
-        return [each for part in value for each in flat(part)]
-    return [] if value is None else [value]
+        return [one for part in value for one in flat(part)]
+    return [value] if hasattr(value, "dtype") else []
 
 
 def assert_close(ours: Any, theirs: Any, what: str = "", rtol: float = 1e-5, atol: float = 2e-6) -> None:
@@ -48,47 +56,58 @@ def assert_same_state(ours: Any, theirs: Any, exactly: bool = True) -> None:
             assert_close(tensor, other[name], name)
 
 
-def assert_alike(build: Callable[[Any], Any], inputs: Callable[[Any], Any], seed: int = 0) -> None:
-    """Hold a module to its twin: text, state, outputs, the state after, and all gradients.
+def assert_alike(build: Callable[[Any], Any] | str, inputs: Callable[[Any], Any], seed: int = 0) -> None:
+    """Compare a module with its twin: text, state, outputs, the state after, and all gradients.
 
-    ``build(torch)`` makes the module, ``inputs(torch)`` the tuple of its
-    arguments; both run with the same seed in both libraries.
+    ``inputs(torch)`` gives the tuple of its arguments; floating ones are to be trained.
     """
-    import torch
-
-    pair = twins(build, seed)
-    ours, theirs = pair
+    ours, theirs = twins(build, seed)
     assert repr(ours) == repr(theirs)
     assert_same_state(ours, theirs)
     assert [name for name, _ in ours.named_parameters()] == [name for name, _ in theirs.named_parameters()]
-    given, outputs = [], []
-    for library, module in zip((ak, torch), pair):
-        library.manual_seed(seed + 1)
-        arguments = inputs(library)
-        learning = [each for each in flat(arguments) if hasattr(each, "is_floating_point")]
-        learning = [each for each in learning if each.is_floating_point() and each.is_leaf]
-        for each in learning:
-            each.requires_grad_()
-        # An in-place layer may not change a leaf.
-        given.append(learning)
-        out = flat(
-            module(*[each * 1 if any(each is one for one in learning) else each for each in arguments])
-        )
-        outputs.append(out)
-        total = sum((each * library.linspace(0.5, 1.5, each.numel()).reshape(each.shape)).sum()
-                    for each in out if each.is_floating_point())  # fmt: skip
-        if total.requires_grad:
-            total.backward()
-    assert len(outputs[0]) == len(outputs[1])
-    for place, (our, their) in enumerate(zip(*outputs)):
-        assert_close(our, their, f"output {place}")
-        assert our.requires_grad == their.requires_grad
+    runs = [_run(torch, module, inputs, seed + 1) for torch, module in zip(BOTH, (ours, theirs))]
+    assert [name for name, _ in runs[0]] == [name for name, _ in runs[1]]
+    for (name, mine), (_, wanted) in zip(*runs):
+        assert (mine is None) == (wanted is None), name
+        if mine is not None:
+            assert mine.requires_grad == wanted.requires_grad, name
+            assert_close(mine, wanted, name, 1e-4, 1e-5)
     assert_same_state(ours, theirs, exactly=False)
-    for (name, our), (_, their) in zip(ours.named_parameters(), theirs.named_parameters()):
-        assert (our.grad is None) == (their.grad is None), name
-        if our.grad is not None:
-            assert_close(our.grad, their.grad, f"gradient of {name}", 1e-4, 1e-5)
-    for place, (our, their) in enumerate(zip(*given)):
-        assert (our.grad is None) == (their.grad is None), place
-        if our.grad is not None:
-            assert_close(our.grad, their.grad, f"gradient of input {place}", 1e-4, 1e-5)
+
+
+def _run(torch: Any, module: Any, inputs: Callable[[Any], Any], seed: int) -> list[tuple[str, Any]]:
+    torch.manual_seed(seed)
+    arguments = inputs(torch)
+    leaves = [each for each in flat(arguments) if each.is_floating_point() and each.is_leaf]
+    for leaf in leaves:
+        leaf.requires_grad_()
+
+    def passed(value: Any) -> Any:
+        # A layer that works in place may not change a leaf.
+        if isinstance(value, tuple):
+            return tuple(passed(each) for each in value)
+        return value * 1 if any(value is leaf for leaf in leaves) else value
+
+    outputs = flat(module(*passed(arguments)))
+    total = sum(
+        (out * torch.linspace(0.5, 1.5, out.numel()).reshape(out.shape)).sum()
+        for out in outputs
+        if out.is_floating_point()
+    )
+    if total.requires_grad:
+        total.backward()
+    seen = [(f"output {place}", out) for place, out in enumerate(outputs)]
+    seen += [(f"gradient of input {place}", leaf.grad) for place, leaf in enumerate(leaves)]
+    return seen + [(f"gradient of {name}", each.grad) for name, each in module.named_parameters()]
+
+
+def assert_same_error(text: str) -> str:
+    """Assert that the expression ``text`` raises the same type in both libraries; return autokit's sentence."""
+    raised = []
+    for torch in BOTH:
+        names = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "rnn": torch.nn.utils.rnn}
+        with pytest.raises(Exception) as caught:  # noqa: PT011 - the types are compared below
+            eval(text, names)
+        raised.append(caught)
+    assert issubclass(raised[0].type, raised[1].type), (raised[0].value, raised[1].value)
+    return str(raised[0].value)
