@@ -56,17 +56,6 @@ thread = _Thread()
 """``thread.state`` is the state of the thread that asks."""
 
 
-class _Proxy:  # TEMPORARY
-    def __getattr__(self, n):
-        return getattr(thread.state, n)
-
-    def __setattr__(self, n, v):
-        setattr(thread.state, n, v)
-
-
-state = _Proxy()
-
-
 class Mode:
     """A field of the thread's state with another value, inside a ``with`` block or a decorated function."""
 

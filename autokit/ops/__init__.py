@@ -1,8 +1,8 @@
-"""All operations: each family is a file, each operation one rule, and here each gets its places in the program.
+"""All operations: each family is a file, each operation one rule, and here programs get them under their names.
 
 A family ends with its :class:`~autokit.ops.names.Names`, which say where a program finds each function:
-``torch.exp(x)``, ``x.exp()``, ``x.exp_()``, ``torch.nn.functional.relu`` or ``np.exp(x)``. Its ``OPERATORS``, where it
-has some, are Python's special methods, such as ``x + y``.
+``torch.exp(x)``, ``x.exp()``, ``x.exp_()``, ``torch.nn.functional.relu`` or ``np.exp(x)``. Its
+``OPERATORS``, where it has some, are Python's special methods, such as ``x + y``.
 """
 
 from __future__ import annotations
@@ -11,20 +11,53 @@ import warnings
 from types import ModuleType
 from typing import Any
 
-# TEMPORARY while the families are being written
-import importlib, pkgutil, traceback
-FAMILIES = []
-for _info in pkgutil.iter_modules(__path__):
-    if _info.name.startswith("native") or _info.name in ("names", "numpy_protocol"):
-        continue
-    try:
-        _m = importlib.import_module(f"autokit.ops.{_info.name}")
-        if hasattr(_m, "NAMES"):
-            FAMILIES.append(_m)
-    except Exception as _e:
-        warnings.warn(f"ops/{_info.name} does not import: {_e!r}")
 from autokit.engine.inplace import in_place
 from autokit.engine.tensor import Tensor
+from autokit.ops import (
+    activation,
+    arithmetic,
+    attention,
+    choose,
+    compare,
+    convert,
+    convolution,
+    create,
+    decomposition,
+    draw,
+    dropout,
+    einsum,
+    embedding,
+    exponential,
+    extremes,
+    fill,
+    fold,
+    gather,
+    index,
+    interpolate,
+    join,
+    loss,
+    norm,
+    normalization,
+    pad,
+    pooling,
+    product,
+    recurrent,
+    reduce,
+    repeat,
+    resample,
+    rounding,
+    scan,
+    scatter,
+    shape,
+    softmax,
+    solve,
+    sort,
+    special,
+    statistics,
+    triangle,
+    trigonometry,
+    variance,
+)
 from autokit.ops.names import Names, public
 
 # An overflow or a division by zero gives inf or nan in silence, as in PyTorch.
@@ -32,6 +65,13 @@ warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"autokit\.")
 # NumPy's sum, product and mean are Python that warns in its own name.
 warnings.filterwarnings(
     "ignore", "(invalid value|overflow) encountered in reduce", RuntimeWarning, r"numpy\._core\._methods"
+)
+
+FAMILIES = (
+    *(activation, arithmetic, attention, choose, compare, convert, convolution, create, decomposition, draw),
+    *(dropout, einsum, embedding, exponential, extremes, fill, fold, gather, index, interpolate, join, loss),
+    *(norm, normalization, pad, pooling, product, recurrent, reduce, repeat, resample, rounding, scan),
+    *(scatter, shape, softmax, solve, sort, special, statistics, triangle, trigonometry, variance),
 )
 
 FUNCTIONS: dict[str, Any] = {}
@@ -73,9 +113,8 @@ def _collect(family: ModuleType, names: Names) -> None:
 
 for _family in FAMILIES:
     _collect(_family, _family.NAMES)
+
 for _name, _bound in METHODS.items():
     setattr(Tensor, _name, _bound)
-try:
-    from autokit.ops import numpy_protocol  # noqa: E402, F401 - needs the tables above
-except ImportError as _e:
-    warnings.warn(f"numpy_protocol: {_e!r}")
+
+from autokit.ops import numpy_protocol  # noqa: E402, F401 - it needs the tables above

@@ -16,7 +16,7 @@ import numpy as np
 from autokit.base.devices import on_a_gpu
 from autokit.base.dtypes import BY_NUMPY
 from autokit.engine.inplace import mark_changed, refuse_change
-from autokit.engine.modes import state
+from autokit.engine.modes import thread
 from autokit.engine.tensor import Tensor, new_tensor
 from autokit.ops import NUMPY
 from autokit.ops.names import public
@@ -88,7 +88,7 @@ def _as_tensors(value: Any) -> Any:
 def _arrays(value: Any, function: Any) -> Any:
     """Tensors as arrays, alone or in rows and tables, for NumPy's own ``function``."""
     if isinstance(value, Tensor):
-        if value._requires_grad and state.recording and function not in HAVE_NO_GRADIENT:
+        if value._requires_grad and thread.state.recording and function not in HAVE_NO_GRADIENT:
             raise RuntimeError(
                 "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead: "
                 f"numpy.{function.__name__} does not know gradients; torch.{function.__name__} may, where "
