@@ -385,6 +385,7 @@ def _eig_gradient(g: Any, out: Any) -> Any:
     "λ and V of {a} = V · diag(λ) · V⁻¹",
     a=derivative("V⁻ᵀ (diag(g_λ) + (Vᵀ g_V − …) / (λⱼ − λᵢ)) Vᵀ", _eig_gradient),
     name="eig",
+    mixed=True,
     backward="LinalgEigBackward0",
 )
 def _eig(a, /):

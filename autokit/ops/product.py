@@ -178,14 +178,25 @@ def _ones(count: int, dtype: np.dtype) -> np.ndarray:
 def _sum_of_rows(g: np.ndarray) -> np.ndarray:
     """The sum of the rows by a product with ones, four times as fast as NumPy's sum: for the MLP rows."""
     rows = rows_of(g)
-    return _ones(len(rows), rows.dtype).dot(rows)
+    if rows.__class__ is np.ndarray and len(rows) <= 4096:
+        return _ones(len(rows), rows.dtype).dot(rows)
+    return rows.sum(0)
+
+
+def _dot(a: Any, b: Any) -> Any:
+    """``_product`` of arrays: ``dot`` starts sooner than ``@``, which counts in the MLP rows."""
+    return a.dot(b) if a.ndim == 2 else _product(a, b)
 
 
 @operation(
     "linear",
     "{input} · {weight}ᵀ + {bias}",
-    input=derivative("· {weight}", lambda g, weight: _product(g, weight)),
-    weight=derivative("gᵀ · {input}", lambda g, input: rows_of(g).T @ rows_of(input)),
+    input=derivative("· {weight}", lambda g, weight: _product(g, weight), lambda g, weight: _dot(g, weight)),
+    weight=derivative(
+        "gᵀ · {input}",
+        lambda g, input: rows_of(g).T @ rows_of(input),
+        lambda g, input: rows_of(g).T.dot(rows_of(input)),
+    ),
     bias=derivative("1", unchanged, _sum_of_rows),
     mixed=True,
     backward="AddmmBackward0",
@@ -215,7 +226,7 @@ def linear(input, weight, bias=None, /):
     """
     if input.dtype != weight.dtype or weight.ndim != 2 or input.shape[-1:] != weight.shape[1:]:
         raise _linear_error(input, weight)
-    out = _product(input, weight.T)
+    out = _dot(input, weight.T)
     if bias is None:
         return out
     if bias.dtype != weight.dtype or bias.shape != weight.shape[:1]:

@@ -125,6 +125,7 @@ def _slogdet_gradient(g: Any, a: Any) -> Any:
     "sign and logarithm of |det {a}|",
     a=derivative("{a}⁻ᵀ", _slogdet_gradient),
     name="slogdet",
+    mixed=True,
     backward="LinalgSlogdetBackward0",
 )
 def _slogdet(a, /):

@@ -1,0 +1,136 @@
+"""Einstein's summation and tensordot: values and gradients as PyTorch's, for all kinds of equations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import autokit
+from tests.oracle import compare, compare_errors, numbers
+
+EQUATIONS = [
+    ("ij->ji", (2, 3)),
+    ("ba", (2, 3)),
+    ("ij->", (2, 3)),
+    ("ii", (3, 3)),
+    ("ii->i", (3, 3)),
+    ("iijj->j", (2, 2, 3, 3)),
+    ("ijk->kij", (2, 3, 4)),
+    ("->", ()),
+    (",i", (), (2,)),
+    ("i,j->ij", (3,), (2,)),
+    ("ij,jk", (2, 3), (3, 2)),
+    ("ij,j->i", (2, 3), (3,)),
+    ("ij,kj->ik", (2, 3), (4, 3)),
+    ("ij,kl->", (2, 3), (1, 2)),
+    ("ii,jj->ij", (2, 2), (3, 3)),
+    ("ii,i->i", (3, 3), (3,)),
+    ("ij,jk->ik", (2, 1), (3, 2)),
+    ("ij,jk->ik", (2, 0), (0, 3)),
+    ("bij,bjk->bik", (2, 3, 2), (2, 2, 3)),
+    ("bhqd,bhkd->bhqk", (2, 2, 3, 2), (2, 2, 2, 2)),
+    ("...ij,...jk->...ik", (2, 2, 3), (2, 3, 1)),
+    ("...ij,...jk->...ik", (2, 1, 2, 3), (3, 3, 1)),
+    ("...ij,jk", (2, 2, 3), (3, 2)),
+    ("...ii->...i", (2, 3, 3)),
+    ("i...->i", (2, 3)),
+    ("i...,...i", (2, 3), (3, 2)),
+    (" i j , j k -> i k ", (2, 3), (3, 2)),
+    ("ij,jk,kl->il", (2, 3), (3, 4), (4, 2)),
+    ("i,ij,j", (2,), (2, 3), (3,)),
+    ("bn,anm,bm->ba", (2, 3), (4, 3, 2), (2, 2)),
+    ("iI,Ij->ij", (2, 3), (3, 2)),
+]
+
+
+@pytest.mark.parametrize(("equation", "shapes"), [(each, shapes) for each, *shapes in EQUATIONS])
+def test_an_equation(equation: str, shapes: list[tuple[int, ...]]):
+    arrays = [numbers(*shape, seed=place) for place, shape in enumerate(shapes)]
+    compare(lambda T, *tensors: T.einsum(equation, *tensors), *arrays)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda T, a, b: T.einsum(a, [0, 1], b, [1, 2]),
+        lambda T, a, b: T.einsum(a, [0, 1], b, [1, 2], [2, 0]),
+        lambda T, a, b: T.einsum(a, [..., 0], b, [0, 1], [..., 1]),
+        lambda T, a, b: T.einsum("ij,jk->ik", [a, b]),
+        lambda T, a, b: T.einsum("ij,jk->ik", a, a.t()) @ b.t(),
+        lambda T, a, b: T.inner(a, b.t()),
+        lambda T, a, b: T.inner(a.sum(), b),
+        lambda T, a, b: T.tensordot(a, b, 1),
+        lambda T, a, b: T.tensordot(a, b, dims=0),
+        lambda T, a, b: T.tensordot(a, b, ([0, 1], [1, 0])),
+    ],
+)
+def test_other_ways_to_say_it(program: Any):
+    compare(program, numbers(2, 3), numbers(3, 2, seed=1))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_any_equation_of_two_operands_is_numpys(data: Any):
+    sizes = {"i": 2, "j": 3, "k": 1, "l": 2}
+    left, right = (data.draw(st.text("ijkl", max_size=3)) for _ in range(2))
+    both = sorted({*left, *right})
+    result = "".join(data.draw(st.permutations(both))[: data.draw(st.integers(0, len(both)))])
+    arrays = [numbers(*[sizes[letter] for letter in term], seed=len(term)) for term in (left, right)]
+    a, b = (autokit.tensor(array, requires_grad=True) for array in arrays)
+    value = autokit.einsum(f"{left},{right}->{result}", a, b)
+    np.testing.assert_allclose(
+        value.detach().numpy(), np.einsum(f"{left},{right}->{result}", *arrays), atol=1e-12
+    )
+    value.sum().backward()
+    # The sum is linear in each operand, so the gradient times the operand gives the sum again.
+    for tensor, array in ((a, arrays[0]), (b, arrays[1])):
+        np.testing.assert_allclose((tensor.grad.numpy() * array).sum(), value.sum().item(), atol=1e-12)
+
+
+def test_the_result_has_memory_of_its_own():
+    a = autokit.ones(2, 3)
+    autokit.einsum("ij->ji", a).zero_()
+    assert a.sum().item() == 6
+
+
+def test_integers():
+    compare(
+        lambda T, a, b: T.einsum("ij,jk->ik", a, b), np.arange(6).reshape(2, 3), np.arange(6).reshape(3, 2)
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "equation", "shapes"),
+    [
+        ("subscript j has size 2 for operand 1", "ij,jk", [(2, 3), (2, 3)]),
+        ("does not match the number of dimensions (1) for operand 0", "ij", [(2,)]),
+        ("output subscript j does not appear", "i->j", [(2,)]),
+        ("output subscript i appears more than once", "i->ii", [(2,)]),
+        ("fewer operands were provided", "i,j", [(2,)]),
+        ("more operands were provided", "i", [(2,), (2,)]),
+        ("subscripts must be in [a-zA-Z]", "i1", [(2, 2)]),
+        ("does not match the number of dimensions", "...i...", [(2, 2)]),
+        ("which does not broadcast", "...,...", [(2,), (3,)]),
+        ("which does not broadcast", "ii", [(2, 3)]),
+    ],
+)
+def test_errors_name_the_letter(words: str, equation: str, shapes: list[tuple[int, ...]]):
+    message = compare_errors(
+        lambda T, *tensors: T.einsum(equation, *tensors), *[numbers(*shape) for shape in shapes]
+    )
+    assert words in message
+
+
+def test_other_errors():
+    ones = np.ones((2, 3), np.float32)
+    assert "dtype" in compare_errors(lambda T, a: T.einsum("ij,ij", a, a.double()), ones)
+    assert "0 to 51" in compare_errors(lambda T, a: T.einsum(a, [0, 60]), ones)
+    assert "Tensor, not int" in compare_errors(lambda T, a: T.einsum("i", 5), ones)
+    assert "at least one operand" in compare_errors(lambda T, a: T.einsum("ij"), ones)
+    assert "which does not broadcast" in compare_errors(lambda T, a: T.tensordot(a, a, 1), ones)
+    assert "dims=3" in compare_errors(lambda T, a: T.tensordot(a, a, 3), ones)
+    assert "same length" in compare_errors(lambda T, a: T.tensordot(a, a, ([0], [0, 1])), ones)
