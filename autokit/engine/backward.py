@@ -23,7 +23,7 @@ import numpy as np
 
 from autokit.base import errors
 from autokit.engine.node import Node
-from autokit.engine.operation import unchanged
+from autokit.engine.operation import cast, unchanged
 from autokit.engine.record import OUT, source_line
 from autokit.engine.tensor import Tensor, new_tensor
 
@@ -101,7 +101,9 @@ def fitted(contribution: Any, like: Any) -> Any:
     shape = like.shape
     if contribution.shape != shape:
         extra = contribution.ndim - len(shape)
-        if extra > 0:
+        if extra < 0:
+            contribution = np.broadcast_to(contribution, shape)
+        elif extra:
             contribution = contribution.sum(tuple(range(extra)))
         repeated = tuple([at for at, size in enumerate(shape) if size == 1 and contribution.shape[at] != 1])
         if repeated:
@@ -109,7 +111,9 @@ def fitted(contribution: Any, like: Any) -> Any:
         if contribution.shape != shape:  # smaller: the same gradient for every element
             contribution = np.broadcast_to(contribution, shape)
     if isinstance(contribution, Tensor):
-        return contribution if contribution.array.dtype == like.dtype else contribution.to(like.dtype)
+        return (
+            contribution if contribution.array.dtype == like.dtype else cast(contribution, dtype=like.dtype)
+        )
     return contribution if contribution.dtype == like.dtype else contribution.astype(like.dtype)
 
 

@@ -51,11 +51,21 @@ def in_place(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     @wraps(function)
     def apply(self: Tensor, *operands: Any, **settings: Any) -> Tensor:
         refuse_change(self)
+        if thread.state.recording and (self._requires_grad or any(map(requires_grad, operands))):
+            old = new_tensor(self.array.copy())  # derivatives may ask for the old values
+            old._node, old._requires_grad = self._node, self._requires_grad
+            operands = tuple([old if each is self else each for each in operands])
+            return assign(self, function(old, *operands, **settings))
         return assign(self, function(self, *operands, **settings))
 
     apply.__name__ = apply.__qualname__ = f"{function.__name__}_"
     apply.__doc__ = f"In-place form of ``{function.__name__}``: it overwrites this tensor, and returns it."
     return apply
+
+
+def requires_grad(value: Any) -> bool:
+    """Whether ``value`` is a tensor that requires grad."""
+    return isinstance(value, Tensor) and value._requires_grad
 
 
 def assign(tensor: Tensor, result: Tensor) -> Tensor:
@@ -97,8 +107,7 @@ def write(tensor: Tensor, index: Any, value: Any) -> Tensor:
     except ValueError as error:
         raise _cannot_write(tensor, index, array, error) from None
     storage_of(tensor).changed()
-    learns = isinstance(value, Tensor) and value._requires_grad
-    if thread.state.recording and (learns or tensor._requires_grad):
+    if thread.state.recording and (requires_grad(value) or tensor._requires_grad):
         _rebase(tensor, index, value)
     return tensor
 
@@ -120,7 +129,7 @@ def _cannot_write(tensor: Tensor, index: Any, array: Any, error: ValueError) -> 
 
 
 def _rebase(tensor: Tensor, index: Any, value: Any) -> None:
-    """Give new nodes to ``tensor``, whose part at ``index`` is now ``value``, and to all that share its memory."""
+    """Give new nodes to ``tensor``, where ``value`` was written, and to all that share its memory."""
     base = tensor.__dict__.get("_base", tensor)
     steps = tensor.__dict__.get("_steps", ())
     whole = base is tensor and index is ... and isinstance(value, Tensor)

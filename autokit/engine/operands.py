@@ -41,8 +41,13 @@ def as_operands(operation: Operation, values: Sequence[Any], cast: Callable[...,
         if operation.mixed or all([each.array.dtype is first for each in tensors]):
             return _on_one_device(operation, values, tensors)
     for place, value in enumerate(values):
-        if not isinstance(value, Tensor | int | float | np.generic) and value is not None or not tensors:
-            name = operation.operands[min(place, len(operation.operands) - 1)]
+        name = operation.operands[min(place, len(operation.operands) - 1)]
+        fits = (
+            isinstance(value, Tensor | int | float | np.generic)
+            or value is None
+            and name in operation.optional
+        )
+        if not (fits and tensors):
             raise errors.not_a_tensor(
                 operation.name, value, place, {"a": "input", "b": "other"}.get(name, name)
             )

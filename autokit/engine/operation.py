@@ -77,16 +77,21 @@ class Rules:
         after ``g``: places in ``saved``, :data:`OUT`, or names of settings; None where it takes nothing.
     joint : bool
         Whether one derivative serves all operands; its place is then 0.
+    portable : Rules
+        The same without the fast paths, which are for arrays of NumPy alone.
     saves : tuple of int
         The places of the operands to save.
     saves_output : bool
         Whether the result is to be saved.
     """
 
-    __slots__ = ("each", "joint", "learns", "operation", "plain", "saves", "saves_output")
+    __slots__ = ("each", "joint", "learns", "operation", "plain", "portable", "saves", "saves_output")
 
-    def __init__(self, operation: Operation, learns: tuple[bool, ...], wide: bool = False) -> None:
+    def __init__(
+        self, operation: Operation, learns: tuple[bool, ...], wide: bool = False, fast: bool = True
+    ) -> None:
         self.operation, self.learns = operation, learns
+        self.portable = Rules(operation, learns, wide, False) if fast else self
         self.joint = "joint" in operation.derivatives
         places = {name: place for place, name in enumerate(operation.operands)}
         chosen = [
@@ -115,7 +120,7 @@ class Rules:
 
         self.plain = tuple([compiled(rule, rule.vjp, place) for place, rule in chosen])
         self.each = tuple(
-            [compiled(rule, (not wide and rule.fast) or rule.vjp, place) for place, rule in chosen]
+            [compiled(rule, (fast and not wide and rule.fast) or rule.vjp, place) for place, rule in chosen]
         )
 
 
@@ -341,7 +346,7 @@ def compute(operation: Operation, operands: tuple[Any, ...], settings: dict[str,
 
 
 def source_of(operand: Any) -> Any:
-    """What a node points to: the node that computed ``operand``, itself, or None if it is a large constant."""
+    """What a node points to: the node that computed ``operand``, or itself; None for a large constant."""
     if not isinstance(operand, Tensor):
         return None if operand is None else operand.item()
     if operand._requires_grad:
@@ -358,13 +363,13 @@ def on(function: Any, *operands: Any, **settings: Any) -> Any:
 
 
 def needs_of(vjp: Callable[..., Any]) -> tuple[str, ...]:
-    """What a derivative asks for after ``g``, by its parameters' names; NumPy's functions take ``g`` alone."""
+    """What a derivative asks for after ``g``, by its parameters' names; nothing for NumPy's functions."""
     code = getattr(unwrap(vjp), "__code__", None)
     return () if code is None else code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
 
 
 def parameters(function: Callable[..., Any]) -> tuple[tuple[str, ...], dict[str, Any], bool, frozenset[str]]:
-    """The operands' names, the settings' defaults, whether it is variadic, and which operands are optional."""
+    """The operands' names, the settings' defaults, if it is variadic, and which operands are optional."""
     # Read from the code object: `inspect.signature` would take most of the time of `import autokit`.
     code = function.__code__
     names, positional = code.co_varnames, code.co_argcount

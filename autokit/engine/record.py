@@ -59,6 +59,8 @@ def record(
             return record_several(state, array, operands, sources, settings, rules)
         if isinstance(array, np.generic):
             array = np.asarray(array)
+        else:
+            rules = rules.portable
     node = Node()
     node.rules = rules
     node.sources = sources
@@ -135,7 +137,11 @@ class _PickRules:
         return Gradients([g if place == slot else None for place in range(count)])
 
     each = plain = ((0, hand_on, ("slot", "count")),)
-    joint = None
+    joint = False
+
+    @property
+    def portable(self) -> _PickRules:
+        return self
 
 
 PICK = _PickRules()

@@ -79,8 +79,8 @@ class Module(Hookable):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         state = thread.state
-        outer = state.scope
-        state.scope = (outer, ref(self))
+        outer = thread.state.scope
+        thread.state.scope = (outer, ref(self))
         try:
             if self._hooks is None:
                 return self.forward(*args, **kwargs)
@@ -89,7 +89,7 @@ class Module(Hookable):
             _name_layer(error, self)
             raise
         finally:
-            state.scope = outer
+            thread.state.scope = outer
 
     # ------------------------------------------------------------ attributes
 
@@ -488,7 +488,7 @@ def _name_layer(error: Exception, module: Module) -> None:
 
 def _path_in_model() -> str:
     """Where in the outermost module the module stands whose ``forward`` is running, as ``"encoder.0"``."""
-    running, scope = [], thread.state.scope
+    running, scope = [], thread.thread.state.scope
     while scope is not None:
         scope, module = scope
         running.append(module())
