@@ -18,6 +18,7 @@ from autokit.base.devices import module_of
 from autokit.base.errors import require_floats
 from autokit.engine.operation import derivative, on, operation
 from autokit.engine.tensor import Tensor
+from autokit.gpu.lacking import raising
 from autokit.ops.names import Names
 from autokit.ops.return_types import return_type
 from autokit.ops.solve import LinAlgError, inv, require_square, transposed, triangular_solution
@@ -82,7 +83,8 @@ def _cholesky_gradient(g: Any, out: Any) -> Any:
 def _cholesky(a, /):
     require_square("linalg.cholesky", a)
     try:
-        factor = np.linalg.cholesky(a)
+        with raising(a):
+            factor = np.linalg.cholesky(a)
     except np.linalg.LinAlgError:
         factor = None
     if factor is None or np.isnan(factor).any():

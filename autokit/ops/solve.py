@@ -14,6 +14,7 @@ from autokit.base.devices import module_of, on_a_gpu
 from autokit.base.errors import require_floats
 from autokit.engine.operation import derivative, on, operation
 from autokit.engine.tensor import Tensor, new_tensor
+from autokit.gpu import lacking
 from autokit.ops.names import Names
 from autokit.ops.product import matmul
 from autokit.ops.return_types import return_type
@@ -76,7 +77,8 @@ def inv(a, /):
     """
     require_square("linalg.inv", a)
     try:
-        return np.linalg.inv(a)
+        with lacking.raising(a):
+            return np.linalg.inv(a)
     except np.linalg.LinAlgError:
         raise _singular("linalg.inv") from None
 
@@ -226,7 +228,7 @@ def solve(a, b, /, left=True):
     columns = _in_columns(b, vector)
     _require_fitting("linalg.solve", a, columns)
     try:
-        solution = np.linalg.solve(a, columns)
+        solution = lacking.solve(a, columns)
     except np.linalg.LinAlgError:
         raise _singular("linalg.solve") from None
     return solution[..., 0] if vector else solution
@@ -260,7 +262,7 @@ def triangular_solution(a, b, /, upper=True, unitriangular=False):
     if on_a_gpu(a):  # CuPy substitutes in single matrices alone
         identity = module_of(a).eye(a.shape[-1], dtype=a.dtype)
         half = np.triu(a, int(unitriangular)) if upper else np.tril(a, -int(unitriangular))
-        return np.linalg.solve(half + identity if unitriangular else half, b)
+        return lacking.solve(half + identity if unitriangular else half, b)
     from scipy.linalg import solve_triangular
 
     try:
@@ -330,7 +332,7 @@ def _pinv(a, /, rtol=None, hermitian=False):
     require_floats("linalg.pinv", a)
     if rtol is None:
         rtol = max(a.shape[-2:]) * np.finfo(a.dtype).eps
-    return np.linalg.pinv(a, rtol, hermitian)
+    return np.linalg.pinv(a, rtol, hermitian) if hermitian else np.linalg.pinv(a, rtol)
 
 
 def pinv(
@@ -379,8 +381,9 @@ def matrix_rank(
     require_floats("linalg.matrix_rank", A.array)
     if atol is None:
         atol = tol
-    settings = {} if rtol is None else {"rtol": rtol}
-    return new_tensor(np.asarray(np.linalg.matrix_rank(A.array, atol, hermitian, **settings)))
+    asked = {"hermitian": hermitian or None, "rtol": rtol}
+    settings = {name: value for name, value in asked.items() if value is not None}  # CuPy knows neither
+    return new_tensor(np.linalg.matrix_rank(A.array, atol, **settings))
 
 
 def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None) -> Any:
