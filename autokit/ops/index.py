@@ -17,8 +17,10 @@ import numpy as np
 
 from autokit.base.devices import beside, module_of, on_a_gpu
 from autokit.base.errors import describe, one_dim, require_tensor
+from autokit.engine.detours import DETOURS
 from autokit.engine.inplace import write
 from autokit.engine.operation import derivative, on, operation
+from autokit.engine.record import share_storage
 from autokit.engine.tensor import Tensor, new_tensor
 from autokit.gpu import lacking
 from autokit.gpu.lacking import like, outside
@@ -80,26 +82,31 @@ def add_at(array: Any, index: Index, values: Any) -> None:
         lacking.add_at(array, index, values)
 
 
-_BLOCK = 1 << 17
-"""How many elements are added at once: their places fit into a cache."""
+_LARGE = 1 << 17
+"""From how many elements on SciPy adds them, which takes a while to be imported."""
 
 
 def _add_rows(array: np.ndarray, index: Index, values: Any) -> None:
-    """:func:`add_at` where arrays name whole rows: element by element of the memory.
+    """:func:`add_at` where arrays name whole rows, fast for the rows x[index] of the benchmarks.
 
-    ``np.add.at`` is six times as fast for one dimension as for several, which the row x[index] needs.
+    Many rows are added as a product with a sparse matrix, which has a 1 in column ``n`` where row ``n`` goes;
+    few by the places of their elements in memory, as ``np.add.at`` is slow but for one dimension.
     """
-    rows = np.ravel_multi_index(index, array.shape[: len(index)], mode="wrap")
+    rows: Any = 0
+    for entry, size in zip(index, array.shape):
+        places = np.where(entry < 0, entry + size, entry) if entry.size and entry.min() < 0 else entry
+        rows = rows * size + places if len(index) > 1 else places
     shape = array.shape[len(index) :]
-    values = np.broadcast_to(values, (*rows.shape, *shape))
-    width, rows, memory = math.prod(shape), rows.reshape(-1), array.reshape(-1)
-    if width == 1:
-        np.add.at(memory, rows, values.reshape(-1))
-        return
-    values, columns, step = values.reshape(-1, width), np.arange(width), max(_BLOCK // width, 1)
-    for start in range(0, rows.size, step):
-        places = np.add.outer(rows[start : start + step] * width, columns)
-        np.add.at(memory, places.reshape(-1), values[start : start + step].reshape(-1))
+    width, values = math.prod(shape), np.broadcast_to(values, (*rows.shape, *shape))
+    rows, values, memory = rows.reshape(-1), values.reshape(-1, width), array.reshape(-1, width)
+    if width > 1 and values.size > _LARGE and array.dtype.itemsize > 2:
+        from scipy.sparse import csc_array
+
+        ends, ones = np.arange(rows.size + 1), np.ones(rows.size, array.dtype)
+        memory += csc_array((ones, rows, ends), shape=(len(memory), rows.size)) @ values
+    else:
+        places = np.add.outer(rows * width, np.arange(width)) if width > 1 else rows
+        np.add.at(memory.reshape(-1), places.reshape(-1), values.reshape(-1))
 
 
 # ---------------------------------------------------------------- an index in two steps
@@ -144,10 +151,7 @@ def in_two_steps(tensor: Tensor, index: Any, copies: bool = False) -> tuple[Inde
             picks.append(entry if entry.ndim or entry.dtype.kind != "b" else entry.reshape(1))
         else:
             view.append(entry)
-            if entry.__class__ is int:
-                _check_number(entry, dim, tensor)
-            else:
-                picks.append(ALL)
+            picks += [ALL] * (entry.__class__ is not int)
         dim += count
     while picks and picks[-1] is ALL:
         picks.pop()
@@ -168,6 +172,8 @@ def _entry(tensor: Tensor, entry: Any, copies: bool) -> Any:
     if isinstance(entry, Tensor):
         array = entry.array.copy() if copies else entry.array
         array = array if on_a_gpu(array) else beside(array, tensor.array)
+    elif on_a_gpu(entry):
+        array = entry
     elif isinstance(entry, list | tuple | range | np.ndarray):
         array = beside(np.array(entry), tensor.array)
         array = array if array.size else array.astype(np.int64)
@@ -208,21 +214,13 @@ def _dims_named(entry: Any) -> int:
     return entry.ndim if hasattr(entry, "dtype") and entry.dtype.kind == "b" else 1
 
 
-def _check_number(place: int, dim: int, tensor: Tensor) -> None:
-    size = tensor.array.shape[dim]
-    if not -size <= place < size:
-        raise IndexError(
-            f"index {place} is out of bounds for dimension {dim} with size {size}: {describe(tensor)}"
-        )
-
-
 def _check(entry: Any, dim: int, tensor: Tensor) -> None:
     """Raise unless a mask has the shape of what it masks; and for places that a GPU would wrap around."""
     shape = tensor.array.shape
     if entry.dtype.kind != "b":
         wrong = outside(entry, -shape[dim], shape[dim]) if on_a_gpu(entry) else None
         if wrong is not None:
-            _check_number(wrong, dim, tensor)
+            raise IndexError(f"index {wrong} is out of bounds for dimension {dim} with size {shape[dim]}")
     elif entry.shape != shape[dim : dim + entry.ndim]:
         raise IndexError(
             f"The shape of the mask {list(entry.shape)} at index {dim} does not match the shape of the "
@@ -253,9 +251,13 @@ def getitem(input: Tensor, index: Any) -> Tensor:
     >>> x[:, 1], x[[0, 0, 1], [2, 2, 0]], x[x > 3]
     (tensor([1, 4]), tensor([2, 2, 3]), tensor([4, 5]))
     """
-    view, picks = in_two_steps(input, index, copies=input._requires_grad)
-    part = select_part(input, index=view) if view else input
     try:
+        if index.__class__ is int and not (input._requires_grad or DETOURS) and input.array.ndim:
+            # a row of data, with nothing to record, for the row of the DataLoader
+            row, settings = new_tensor(input.array[index, ...]), {"index": (index, ...)}
+            return share_storage(select_part.operation, input, row, settings)
+        view, picks = in_two_steps(input, index, copies=input._requires_grad)
+        part = select_part(input, index=view) if view else input
         return pick(part, index=picks) if picks else part
     except IndexError as error:
         raise _index_error(error) from None
@@ -271,9 +273,9 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
     RuntimeError
         If the value does not fit there.
     """
-    view, picks = in_two_steps(self, index, copies=True)
-    value = _value(self, value, picks)
     try:
+        view, picks = in_two_steps(self, index, copies=True)
+        value = _value(self, value, picks)
         if view and picks:
             write(select_part(self, index=view), picks, value)
         else:
@@ -353,6 +355,24 @@ def require_places(name: str, index: Tensor, dim: int, size: int, least: int = 0
         raise IndexError(f"{name}(): index {wrong} is out of bounds for dimension {dim} with size {size}")
 
 
+def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
+    """Windows of ``size`` places along a dimension, ``step`` apart, each along a new last dimension: a copy.
+
+    >>> import autokit as torch
+    >>> torch.arange(5).unfold(0, 3, 2)
+    tensor([[0, 1, 2],
+            [2, 3, 4]])
+    """
+    dim = one_dim(dimension, input.array.ndim)
+    length = input.array.shape[dim]
+    if not 0 <= size <= length:
+        raise RuntimeError(f"maximum size for tensor at dimension {dim} is {length} but size is {size}")
+    if step <= 0:
+        raise RuntimeError(f"step is {step} but must be > 0")
+    starts, places = np.arange(0, length - size + 1, step), np.arange(size)
+    return getitem(input, along(dim, np.add.outer(starts, places))).movedim(dim + 1, -1)
+
+
 def take(input: Tensor, index: Tensor) -> Tensor:
     """The elements at places counted through the flattened tensor, in the shape of ``index``."""
     require_tensor("take", index, "index", 1)
@@ -392,6 +412,7 @@ OPERATORS = {"__getitem__": getitem, "__setitem__": setitem}
 
 NAMES = Names(
     both="argwhere index_select masked_select nonzero take",
+    methods="unfold",
     numpy={
         np.take: lambda a, indices, axis=None: (
             take(a, indices) if axis is None else getitem(a, along(one_dim(axis, a.ndim), indices))

@@ -15,7 +15,7 @@ import numpy as np
 from autokit.base.errors import broadcast_error, describe, dims_of, one_dim, require_tensor, sizes_of
 from autokit.base.size import Size
 from autokit.engine.inplace import mark_changed, refuse_change
-from autokit.engine.operation import derivative, on, operation, unchanged
+from autokit.engine.operation import derivative, operation, unchanged
 from autokit.engine.record import storage_of
 from autokit.engine.tensor import Tensor
 from autokit.ops.names import Names
@@ -299,58 +299,6 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     return tuple([tensor if tensor.array.shape == shape else expand(tensor, shape) for tensor in tensors])
 
 
-# ---------------------------------------------------------------- windows
-
-
-@operation(
-    "Σ",
-    "{g}, windows added up",
-    g=derivative("1", lambda g, dim, size, step: on(plain_unfold, g, dim=dim, size=size, step=step)),
-    name="unfold_backward",
-)
-def folded(g, /, shape, dim, size, step):
-    """Add up the windows of :func:`unfold` where they lay in a tensor of ``shape``."""
-    result = np.zeros_like(g, shape=shape)
-    count = g.shape[dim]
-    for place in range(size if count else 0):
-        every = slice(place, place + (count - 1) * step + 1, step)
-        result[(*(slice(None),) * dim, every)] += g[..., place]
-    return result
-
-
-@operation(
-    "windows",
-    "windows of {a}",
-    a=derivative(
-        "1 in each window",
-        lambda g, shape, dim, size, step: on(folded, g, shape=shape, dim=dim, size=size, step=step),
-    ),
-    view=True,
-    name="unfold",
-)
-def plain_unfold(a, /, dim, size, step):
-    """See :func:`unfold`."""
-    windows = np.lib.stride_tricks.sliding_window_view(a, size, dim)
-    return windows[(*(slice(None),) * dim, slice(None, None, step))]
-
-
-def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
-    """The windows of ``size`` places along a dimension, ``step`` apart, each along a new last dimension.
-
-    >>> import autokit as torch
-    >>> torch.arange(5).unfold(0, 3, 2)
-    tensor([[0, 1, 2],
-            [2, 3, 4]])
-    """
-    place = one_dim(dimension, input.array.ndim)
-    longest = input.array.shape[place]
-    if not 0 <= size <= longest:
-        raise RuntimeError(f"maximum size for tensor at dimension {place} is {longest} but size is {size}")
-    if step <= 0:
-        raise RuntimeError(f"step is {step} but must be > 0")
-    return plain_unfold(input, dim=place, size=size, step=step)
-
-
 # ---------------------------------------------------------------- another shape in place
 
 
@@ -403,7 +351,7 @@ NAMES = Names(
     both="broadcast_to expand_as flatten movedim permute ravel reshape squeeze t transpose unflatten "
     "unsqueeze",
     functions="broadcast_shapes broadcast_tensors",
-    methods="expand reshape_as resize_ squeeze_ t_ transpose_ unfold unsqueeze_ view view_as",
+    methods="expand reshape_as resize_ squeeze_ t_ transpose_ unsqueeze_ view view_as",
     properties="H T mT",
     aliases={"moveaxis": "movedim", "swapaxes": "transpose", "swapdims": "transpose"},
     other_methods={"resize": reshape},

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from autokit.base.devices import module_for
 from autokit.base.errors import describe, dims_of
 from autokit.engine.operation import derivative, on, operation
-from autokit.engine.tensor import Tensor, new_tensor
+from autokit.engine.tensor import Tensor
+from autokit.ops.create import tensor
 from autokit.ops.index import spread
 from autokit.ops.join import cat
 from autokit.ops.names import Names
@@ -150,8 +150,7 @@ def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, devi
 
 
 def _indices(mask: np.ndarray, dtype: Any, device: Any) -> Tensor:
-    places = np.stack(np.nonzero(mask)).astype(np.int64 if dtype is None else dtype.numpy)
-    return new_tensor(module_for(device).asarray(places))
+    return tensor(np.stack(np.nonzero(mask)), dtype=dtype, device=device)
 
 
 NAMES = Names(

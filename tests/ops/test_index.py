@@ -24,6 +24,7 @@ CASES = [
     (lambda T, a: (a.index_select(1, T.tensor([2, 0, 2])), T.index_select(a, 0, T.tensor(1))), (2, 3)),
     (lambda T, a: T.take(a, T.tensor([[5, -1], [0, 5]])), (2, 3)),
     (lambda T, a: (a.masked_select(a > 0), T.masked_select(a, T.tensor([[True], [False]]))), (2, 3)),
+    (lambda T, a: (a.unfold(1, 2, 1), a.unfold(-1, 3, 2), a.unfold(0, 0, 1)), (2, 6)),
     (lambda T, a: (T.argwhere(a > 0), a.nonzero(), a.nonzero(as_tuple=True)), (2, 3)),
     (lambda T, a: (a.nonzero(), (a * 0).nonzero(), a.nonzero(as_tuple=True)), ()),
 ]
@@ -226,6 +227,8 @@ WRONG = [
     (lambda T, x: x.index_select(0, T.tensor([[0]])), "supposed to be a vector"),
     (lambda T, x: x.index_select(0, T.tensor([0.5])), "use .long()"),
     (lambda T, x: T.take(x, T.tensor([6])), "index 6"),
+    (lambda T, x: x.unfold(0, 5, 1), "maximum size"),
+    (lambda T, x: x.unfold(0, 1, 0), "step is 0"),
     (lambda T, x: x.masked_select(x), "BoolTensor"),
 ]
 

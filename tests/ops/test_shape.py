@@ -52,8 +52,6 @@ CASES = [
     (lambda T, a: a.expand_as(T.zeros(2, 3)), (1, 3)),
     (lambda T, a: T.broadcast_to(a, (2, 3)), (3,)),
     (lambda T, a: T.broadcast_tensors(a, T.zeros(3, dtype=T.float64)), (2, 1)),
-    (lambda T, a: a.unfold(0, 2, 1), (6,)),
-    (lambda T, a: a.unfold(1, 3, 2), (2, 6, 2)),
     (lambda T, a: (a * 1).unsqueeze_(0) * a, (2, 3)),
     (lambda T, a: (a * 1).squeeze_() * a, (1, 3)),
     (lambda T, a: (a * 1).t_() * a, (3, 3)),
@@ -83,7 +81,6 @@ steps = st.one_of(
     st.tuples(st.just("narrow"), dims, st.integers(0, 2), st.integers(0, 3)),
     st.tuples(st.just("select"), dims, dims),
     st.tuples(st.just("diagonal"), st.integers(-2, 2), dims, dims),
-    st.tuples(st.just("unfold"), dims, st.integers(1, 2), st.integers(1, 2)),
     st.tuples(st.sampled_from(["expand", "view", "reshape"]), sizes),
     st.tuples(st.just("unflatten"), dims, sizes),
     st.tuples(st.just("__getitem__"), st.tuples(st.builds(slice, dims, dims, st.integers(1, 2)))),
@@ -94,7 +91,7 @@ steps = st.one_of(
 def _walk(T: Any, shape: tuple[int, ...], path: list[Any]) -> Any:
     base = tensor = T.arange(int(np.prod(shape))).reshape(shape)
     for name, *arguments in path:
-        if not tensor.dim() and name in ("transpose", "movedim", "unfold", "unflatten"):
+        if not tensor.dim() and name in ("transpose", "movedim", "unflatten"):
             return "a corner"
         try:
             tensor = getattr(tensor, name)(*arguments)
@@ -133,8 +130,6 @@ WRONG = [
     (lambda T, a: a.expand(3), "greater or equal to the number of dimensions"),
     (lambda T, a: T.broadcast_tensors(a, T.zeros(4)), "do not broadcast"),
     (lambda T, a: T.broadcast_shapes((2, 3), (4,)), "do not broadcast"),
-    (lambda T, a: a.unfold(0, 5, 1), "maximum size"),
-    (lambda T, a: a.unfold(0, 1, 0), "step is 0"),
     (lambda T, a: a.expand(4, 2, 3).add_(1), "clone()"),
     (lambda T, a: T.ones(2, requires_grad=True).resize_(3), "cannot resize"),
     (lambda T, a: T.ones(2, requires_grad=True).unsqueeze_(0), "a leaf Variable that requires grad"),
