@@ -100,7 +100,7 @@ def remainder(a: Any, b: Any) -> Any:
     if not on_a_gpu(a) or a.dtype.kind != "f":
         return np.remainder(a, b)
     rest = np.fmod(a, b)
-    return np.where((rest != 0) & ((b < 0) != (rest < 0)), rest + b, rest)
+    return np.where((rest != 0) & ((rest < 0) != (b < 0)), rest + b, rest)
 
 
 # ------------------------------------------------------------ indices and shapes

@@ -11,6 +11,7 @@ import numpy as np
 
 from autokit.engine.operation import derivative, on, operation, unchanged
 from autokit.engine.tensor import Tensor
+from autokit.gpu import lacking
 from autokit.ops.names import Names, binary_operator
 
 flat = derivative("0", lambda g: np.zeros_like(g))
@@ -172,7 +173,7 @@ def rounded_quotient(a, b, /, mode):
     """The quotient rounded: down for ``"floor"``, towards 0 for ``"trunc"``."""
     _refuse_division_by_zero(b)
     if mode == "floor":
-        return np.floor_divide(a, b)
+        return lacking.floor_divide(a, b)
     return np.trunc(a / b).astype(a.dtype)
 
 
@@ -180,7 +181,7 @@ def rounded_quotient(a, b, /, mode):
 def floor_divide(a, b, /):
     """The quotient, rounded down; no gradient goes back through it."""
     _refuse_division_by_zero(b)
-    return np.floor_divide(a, b)
+    return lacking.floor_divide(a, b)
 
 
 @operation(
@@ -192,7 +193,7 @@ def floor_divide(a, b, /):
 def remainder(a, b, /):
     """What is left of ``input`` after taking out ``other`` whole times; it has the sign of ``other``."""
     _refuse_division_by_zero(b)
-    return np.remainder(a, b)
+    return lacking.remainder(a, b)
 
 
 @operation(

@@ -6,7 +6,6 @@ SciPy is imported when the first of them is called.
 from __future__ import annotations
 
 import math
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -15,19 +14,11 @@ from autokit.base.devices import on_a_gpu
 from autokit.engine.inplace import in_place
 from autokit.engine.operation import derivative, on, operation
 from autokit.engine.tensor import Tensor
+from autokit.gpu.lacking import special_functions
 from autokit.ops.names import Names
 
 _BELL = 2 / math.sqrt(math.pi)
 _NORMAL = 1 / math.sqrt(2 * math.pi)
-
-
-def functions_for(a: Any) -> ModuleType:
-    """The special functions for arrays where ``a`` is."""
-    if on_a_gpu(a):
-        from cupyx.scipy import special
-    else:
-        from scipy import special
-    return special
 
 
 # ---------------------------------------------------------------- error functions
@@ -41,7 +32,7 @@ _ATANH_OF_ERF = (1.41852875e-7, -5.66848769e-6, 8.76374063e-5, -6.19784884e-4,
 def _erf_of_float32(a: Any) -> Any:
     """For the row of the transformer, whose gelu calls it: SciPy takes seven times as long."""
     if a.dtype != np.float32 or on_a_gpu(a):
-        return functions_for(a).erf(a)
+        return special_functions(a).erf(a)
     square = a * a
     inner = square * _ATANH_OF_ERF[0]
     for coefficient in _ATANH_OF_ERF[1:-1]:
@@ -61,7 +52,7 @@ def _erf_of_float32(a: Any) -> Any:
 )
 def erf(a, /):
     """The error function 2/√π · ∫ exp(−t²) dt from 0 to each element."""
-    return functions_for(a).erf(a)
+    return special_functions(a).erf(a)
 
 
 @operation(
@@ -72,7 +63,7 @@ def erf(a, /):
 )
 def erfc(a, /):
     """1 − erf(x) of each element x, exact where that is small."""
-    return functions_for(a).erfc(a)
+    return special_functions(a).erfc(a)
 
 
 @operation(
@@ -83,7 +74,7 @@ def erfc(a, /):
 )
 def erfinv(a, /):
     """Where the error function is each element; NaN outside [−1, 1]."""
-    return functions_for(a).erfinv(a)
+    return special_functions(a).erfinv(a)
 
 
 @operation(
@@ -94,7 +85,7 @@ def erfinv(a, /):
 )
 def ndtr(a, /):
     """The distribution function of the standard normal distribution."""
-    return functions_for(a).ndtr(a)
+    return special_functions(a).ndtr(a)
 
 
 @operation(
@@ -105,7 +96,7 @@ def ndtr(a, /):
 )
 def ndtri(a, /):
     """Where the standard normal distribution function is each element."""
-    return functions_for(a).ndtri(a)
+    return special_functions(a).ndtri(a)
 
 
 # ---------------------------------------------------------------- gamma functions
@@ -114,7 +105,7 @@ def ndtri(a, /):
 @operation("log Γ", "log |Γ({a})|", a=derivative("ψ({a})", lambda g, a: g * on(digamma, a)), floating=True)
 def lgamma(a, /):
     """The logarithm of |Γ|, the factorial's continuation: Γ(n) = (n − 1)!."""
-    return functions_for(a).gammaln(a)
+    return special_functions(a).gammaln(a)
 
 
 @operation(
@@ -122,7 +113,7 @@ def lgamma(a, /):
 )
 def digamma(a, /):
     """ψ, the derivative of log Γ."""
-    return functions_for(a).digamma(a)
+    return special_functions(a).digamma(a)
 
 
 @operation(
@@ -134,7 +125,7 @@ def digamma(a, /):
 )
 def gamma_derivative(a, /, n):
     """The ``n``-th derivative of :func:`digamma`."""
-    return functions_for(a).polygamma(n, a).astype(a.dtype)
+    return special_functions(a).polygamma(n, a).astype(a.dtype)
 
 
 def polygamma(n: int, input: Tensor) -> Tensor:
@@ -155,7 +146,7 @@ def _polygamma_method(self: Tensor, n: int) -> Tensor:
 @operation("I₀", "I₀({a})", a=derivative("I₁({a})", lambda g, a: g * on(i1, a)), floating=True)
 def i0(a, /):
     """The modified Bessel function of order 0."""
-    return functions_for(a).i0(a)
+    return special_functions(a).i0(a)
 
 
 def _slope_of_i1(g: Any, a: Any, out: Any) -> Any:
@@ -166,7 +157,7 @@ def _slope_of_i1(g: Any, a: Any, out: Any) -> Any:
 @operation("I₁", "I₁({a})", a=derivative("I₀({a}) − {out} / {a}", _slope_of_i1), floating=True)
 def i1(a, /):
     """The modified Bessel function of order 1."""
-    return functions_for(a).i1(a)
+    return special_functions(a).i1(a)
 
 
 # ---------------------------------------------------------------- logarithms and quotients
@@ -181,7 +172,7 @@ def i1(a, /):
 )
 def xlogy(a, b, /):
     """input · log other, and 0 where ``input`` is 0, whatever the logarithm is there."""
-    return functions_for(a).xlogy(a, b)
+    return special_functions(a).xlogy(a, b)
 
 
 def _slope_of_logit(g: Any, a: Any, eps: float | None) -> Any:
