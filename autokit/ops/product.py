@@ -40,7 +40,7 @@ def _require_factors(name: str, a: Any, b: Any, dims: tuple[int, int] | None = N
     if a.dtype.kind == "b":
         raise NotImplementedError(f'"{name}" not implemented for bool: convert with .int() or .float()')
     if a.shape[-1] != b.shape[-2 if b.ndim > 1 else 0]:
-        left, right = ("x".join(map(str, each.shape)) for each in (a, b))
+        left, right = ("x".join(map(str, factor.shape)) for factor in (a, b))
         raise RuntimeError(
             f"mat1 and mat2 shapes cannot be multiplied ({left} and {right}): the last size of the first, "
             f"{a.shape[-1]}, must be the {'last but one' if b.ndim > 1 else 'size'} of the second"
