@@ -1,6 +1,6 @@
 """The modes of a thread: whether it records operations, and which values it keeps for the picture.
 
-Each thread has a :class:`State` of its own. ``no_grad``, ``enable_grad`` and ``recording`` change one field of
+Each thread has a :class:`State`. ``no_grad``, ``enable_grad`` and ``recording`` change one field of
 it, as a ``with`` block or as a decorator, and put it back at the end.
 """
 

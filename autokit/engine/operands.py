@@ -28,6 +28,8 @@ KEYWORDS = {"axis": "dim", "keepdims": "keepdim"}
 def as_operands(operation: Operation, values: Sequence[Any], cast: Callable[..., Tensor]) -> tuple[Any, ...]:
     """The operands in their common dtype: tensors by a recorded cast, numbers as NumPy's scalars; None stays.
 
+    An array of NumPy's beside a tensor counts as a tensor.
+
     Raises
     ------
     TypeError
@@ -35,6 +37,7 @@ def as_operands(operation: Operation, values: Sequence[Any], cast: Callable[...,
     RuntimeError
         If the tensors are on two devices.
     """
+    values = [new_tensor(value) if isinstance(value, np.ndarray) else value for value in values]
     tensors = [value for value in values if isinstance(value, Tensor)]
     if len(tensors) == len(values) and not operation.floating:
         first = tensors[0].array.dtype if tensors else None

@@ -85,14 +85,23 @@ class Rules:
         Whether the result is to be saved.
     """
 
-    __slots__ = ("each", "joint", "learns", "operation", "plain", "portable", "saves", "saves_output")
+    __slots__ = (
+        *("_fast", "_wide", "each", "joint", "learns", "operation", "plain", "portable", "saves"),
+        "saves_output",
+    )
 
     def __init__(
         self, operation: Operation, learns: tuple[bool, ...], wide: bool = False, fast: bool = True
     ) -> None:
-        self.operation, self.learns = operation, learns
-        self.portable = Rules(operation, learns, wide, False) if fast else self
+        self.operation, self.learns, self._wide, self._fast = operation, learns, wide, fast
         self.joint = "joint" in operation.derivatives
+
+    def __getattr__(self, name: str) -> Any:
+        # The others are found when an operation is first recorded, so that `import autokit` need not wait.
+        if name not in self.__slots__:
+            raise AttributeError(name)
+        operation, learns = self.operation, self.learns
+        self.portable = Rules(operation, learns, self._wide, False) if self._fast else self
         places = {name: place for place, name in enumerate(operation.operands)}
         chosen = [
             (places.get(name, 0), rule)
@@ -105,23 +114,25 @@ class Rules:
         else:
             self.saves = tuple([place for name, place in places.items() if name in asked])
         self.saves_output = "out" in asked
-        where: dict[str, Any] = {operation.operands[place]: at for at, place in enumerate(self.saves)} | {
-            "out": OUT
-        }
-        if operation.variadic:
-            where = {operation.operands[0]: "operands", "out": OUT}
-
-        def compiled(
-            rule: derivative, vjp: Callable[..., Any], place: int
-        ) -> tuple[int, Callable[..., Any], Any]:
-            asks = vjp if hasattr(unwrap(vjp), "__code__") else rule.vjp  # NumPy's functions do not say
-            needs = tuple([where.get(name, name) for name in needs_of(asks)])
-            return place, in_float32(vjp) if wide and vjp is not unchanged else vjp, _simplest(needs)
-
-        self.plain = tuple([compiled(rule, rule.vjp, place) for place, rule in chosen])
+        self.plain = tuple([self._compiled(rule, rule.vjp, place) for place, rule in chosen])
+        fast = self._fast and not self._wide
         self.each = tuple(
-            [compiled(rule, (fast and not wide and rule.fast) or rule.vjp, place) for place, rule in chosen]
+            [self._compiled(rule, (fast and rule.fast) or rule.vjp, place) for place, rule in chosen]
         )
+        return getattr(self, name)
+
+    def _compiled(self, rule: derivative, vjp: Callable[..., Any], place: int) -> tuple[int, Any, Any]:
+        """A derivative as the backward pass reads it: with places in ``saved`` for the operands' names."""
+        operands = self.operation.operands
+        where: dict[str, Any] = {
+            operands[place]: at for at, place in enumerate(self.saves) if place < len(operands)
+        }
+        if self.operation.variadic:
+            where = {operands[0]: "operands"}
+        where["out"] = OUT
+        asks = vjp if hasattr(unwrap(vjp), "__code__") else rule.vjp  # NumPy's functions do not say
+        needs = tuple([where.get(name, name) for name in needs_of(asks)])
+        return place, in_float32(vjp) if self._wide and vjp is not unchanged else vjp, _simplest(needs)
 
 
 def _simplest(needs: tuple[Any, ...]) -> Any:

@@ -14,13 +14,13 @@ import numpy as np
 
 from autokit.base.errors import describe
 from autokit.engine.tensor import Tensor, new_tensor
-from autokit.ops import FUNCTIONAL
+from autokit.ops.attention import scaled_dot_product_attention
 from autokit.ops.create import zeros
+from autokit.ops.dropout import dropout
 from autokit.ops.join import cat
-
-linear, softmax, dropout, pad, scaled_dot_product_attention = (
-    FUNCTIONAL[name] for name in ("linear", "softmax", "dropout", "pad", "scaled_dot_product_attention")
-)
+from autokit.ops.pad import pad
+from autokit.ops.product import linear
+from autokit.ops.softmax import softmax
 
 
 def multi_head_attention_forward(
@@ -178,9 +178,7 @@ def _to_add(name: str, mask: Tensor, query: Tensor) -> Tensor:
     return new_tensor(np.where(mask.array, -np.inf, 0).astype(query.array.dtype))
 
 
-def _check(
-    query: Tensor, key: Tensor, value: Tensor, padding: Tensor | None, width: int, heads: int
-) -> None:
+def _check(query: Tensor, key: Tensor, value: Tensor, padding: Tensor | None, width: int, heads: int) -> None:
     """Raise where the shapes do not go together."""
     ndim = query.dim()
     if ndim not in (2, 3) or key.dim() != ndim or value.dim() != ndim:

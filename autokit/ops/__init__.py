@@ -16,35 +16,23 @@ from autokit.engine.tensor import Tensor
 from autokit.ops import (
     activation,
     arithmetic,
-    attention,
     choose,
     compare,
     convert,
-    convolution,
     create,
     decomposition,
     draw,
-    dropout,
     einsum,
-    embedding,
     exponential,
     extremes,
     fill,
-    fold,
     gather,
     index,
-    interpolate,
     join,
-    loss,
     norm,
-    normalization,
-    pad,
-    pooling,
     product,
-    recurrent,
     reduce,
     repeat,
-    resample,
     rounding,
     scan,
     scatter,
@@ -68,11 +56,11 @@ warnings.filterwarnings(
 )
 
 FAMILIES = (
-    *(activation, arithmetic, attention, choose, compare, convert, convolution, create, decomposition, draw),
-    *(dropout, einsum, embedding, exponential, extremes, fill, fold, gather, index, interpolate, join, loss),
-    *(norm, normalization, pad, pooling, product, recurrent, reduce, repeat, resample, rounding, scan),
-    *(scatter, shape, softmax, solve, sort, special, statistics, triangle, trigonometry, variance),
+    *(activation, arithmetic, choose, compare, convert, create, decomposition, draw, einsum, exponential),
+    *(extremes, fill, gather, index, join, norm, product, reduce, repeat, rounding, scan, scatter, shape),
+    *(softmax, solve, sort, special, statistics, triangle, trigonometry, variance),
 )
+"""The families that ``import autokit`` loads; ``autokit.nn.functional`` loads those of neural networks."""
 
 FUNCTIONS: dict[str, Any] = {}
 """The functions of ``autokit``, as ``torch.exp``."""
@@ -87,7 +75,7 @@ NUMPY: dict[Any, Any] = {}
 """NumPy's functions, and what they do with tensors."""
 
 
-def _collect(family: ModuleType, names: Names) -> None:
+def collect(family: ModuleType, names: Names) -> None:
     """Put the family's functions under their names into the tables."""
     given = {name: public(getattr(family, name)) for name in f"{names.both} {names.functions}".split()}
     methods = {name: public(getattr(family, name)) for name in names.methods.split()}
@@ -112,7 +100,7 @@ def _collect(family: ModuleType, names: Names) -> None:
 
 
 for _family in FAMILIES:
-    _collect(_family, _family.NAMES)
+    collect(_family, _family.NAMES)
 
 for _name, _bound in METHODS.items():
     setattr(Tensor, _name, _bound)
