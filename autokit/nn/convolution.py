@@ -139,9 +139,7 @@ class _Conv(_ConvNd):
         if self.padding_mode != "zeros":
             input = F.pad(input, self._around(), mode=_PAD_MODES[self.padding_mode])
             padding = 0
-        return self.function(
-            input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups
-        )
+        return self.function(input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
 
     def _around(self) -> list[int]:
         """The padding as ``pad`` takes it: before and after, from the last dimension to the first."""

@@ -229,9 +229,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = N
     return _fill(tensor, gain * (q.T if rows < columns else q).reshape(tensor.shape))
 
 
-def sparse_(
-    tensor: Tensor, sparsity: float, std: float = 0.01, generator: Generator | None = None
-) -> Tensor:
+def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Generator | None = None) -> Tensor:
     """From the normal distribution, but this fraction of each column, rounded up, 0.
 
     References

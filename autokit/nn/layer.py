@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from inspect import Parameter as Argument
-from inspect import Signature
+from inspect import Signature, get_annotations
 from typing import Any, ClassVar, dataclass_transform
 
 from autokit.engine.tensor import Tensor
@@ -59,7 +59,7 @@ class FunctionLayer(Module):
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         arguments = dict(cls.__signature__.parameters)
-        for name in cls.__dict__.get("__annotations__", {}):
+        for name in get_annotations(cls):
             default = cls.__dict__.get(name, Argument.empty)
             if default is not Argument.empty:
                 delattr(cls, name)  # it would hide a buffer of this name
@@ -82,7 +82,7 @@ class FunctionLayer(Module):
         self.check()
 
     def check(self) -> None:
-        """Look at the settings before the layer is used; subclasses define it where something can be wrong."""
+        """Look at the settings before the layer is used; for subclasses where something can be wrong."""
 
     def forward(self, *inputs: Tensor, **named: Any) -> Any:
         """Call the function with the inputs and the settings."""

@@ -220,6 +220,12 @@ class LazyConvTranspose3d(_LazyConv, convolution.ConvTranspose3d):
 
 
 class _LazyNorm(_Lazy, normalization._OfChannels):
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        for place, name in ((2, "affine"), (3, "track_running_stats")):
+            if len(args) <= place:
+                settings.setdefault(name, True)  # also where the ordinary layer has another default
+        super().__init__(*args, **settings)
+
     def width_of(self, input: Tensor) -> int:
         """The input's channels."""
         self._check_dimensions(input)

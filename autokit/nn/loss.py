@@ -1,4 +1,4 @@
-"""Losses, distances and similarities as modules: they hold the settings of the functions of the same names."""
+"""Losses, distances and similarities as modules: they hold the settings of functions of the same names."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ class _Loss(FunctionLayer):
             return
         self.reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
         warnings.warn(
-            f"size_average and reduce args will be deprecated, please use reduction='{self.reduction}' instead.",
+            "size_average and reduce args will be deprecated, please use "
+            f"reduction='{self.reduction}' instead.",
             stacklevel=2,
         )
 

@@ -79,8 +79,8 @@ class Module(Hookable):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         state = thread.state
-        outer = thread.state.scope
-        thread.state.scope = (outer, ref(self))
+        outer = state.scope
+        state.scope = (outer, ref(self))
         try:
             if self._hooks is None:
                 return self.forward(*args, **kwargs)
@@ -89,7 +89,7 @@ class Module(Hookable):
             _name_layer(error, self)
             raise
         finally:
-            thread.state.scope = outer
+            state.scope = outer
 
     # ------------------------------------------------------------ attributes
 
@@ -111,8 +111,8 @@ class Module(Hookable):
             raise TypeError(f"cannot assign '{type(value).__name__}' as {place}")
         self._forget(name, but_in=register)
         registers[register][name] = value
-        if isinstance(value, Buffer) and not value.persistent:
-            self._unsaved_buffers.add(name)
+        if isinstance(value, Buffer):
+            self._save_or_not(name, value.persistent)
 
     def __getattr__(self, name: str) -> Any:
         plain = self.__dict__
@@ -142,7 +142,14 @@ class Module(Hookable):
         for register in REGISTERS:
             if register != but_in:
                 self.__dict__[register].pop(name, None)
-        self._unsaved_buffers.discard(name)
+        if but_in != "_buffers":
+            self._unsaved_buffers.discard(name)
+
+    def _save_or_not(self, name: str, persistent: bool) -> None:
+        if persistent:
+            self._unsaved_buffers.discard(name)
+        else:
+            self._unsaved_buffers.add(name)
 
     def _check_name(self, name: str, kind: str, register: dict[str, Any]) -> None:
         if not isinstance(name, str):
@@ -171,10 +178,7 @@ class Module(Hookable):
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(f"cannot assign '{type(tensor).__name__}' as {_KINDS['_buffers'].format(name)}")
         self._buffers[name] = tensor
-        if persistent:
-            self._unsaved_buffers.discard(name)
-        else:
-            self._unsaved_buffers.add(name)
+        self._save_or_not(name, persistent)
 
     def add_module(self, name: str, module: Module | None) -> None:
         """Add a module under ``name``."""
@@ -191,7 +195,9 @@ class Module(Hookable):
         for name in target.split(".") if target else ():
             found = getattr(module, name, None)
             if not isinstance(found, Module):
-                raise AttributeError(f"{type(module).__name__} has no module `{name}`, in the path {target!r}")
+                raise AttributeError(
+                    f"{type(module).__name__} has no module `{name}`, in the path {target!r}"
+                )
             module = found
         return module
 
@@ -488,7 +494,7 @@ def _name_layer(error: Exception, module: Module) -> None:
 
 def _path_in_model() -> str:
     """Where in the outermost module the module stands whose ``forward`` is running, as ``"encoder.0"``."""
-    running, scope = [], thread.thread.state.scope
+    running, scope = [], thread.state.scope
     while scope is not None:
         scope, module = scope
         running.append(module())

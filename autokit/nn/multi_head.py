@@ -197,6 +197,6 @@ def _check(query: Tensor, key: Tensor, value: Tensor, padding: Tensor | None, wi
     wanted = (*key.shape[1:-1], key.shape[0])
     if padding is not None and padding.shape != wanted:
         raise AssertionError(
-            f"For {ndim}-D `query`, expected `key_padding_mask` to be of shape {wanted}, one for each key, but "
-            f"found {tuple(padding.shape)}"
+            f"For {ndim}-D `query`, expected `key_padding_mask` to be of shape {wanted}, one for each key, "
+            f"but found {tuple(padding.shape)}"
         )

@@ -217,7 +217,9 @@ class _InstanceNorm(_OfChannels):
         single = input.dim() == self.dims[0]
         channels = input.size(0 if single else 1)
         if channels != self.num_features:
-            said = f"expected an input of {self.num_features} channels, as num_features says, but got {channels}"
+            said = (
+                f"expected an input of {self.num_features} channels, as num_features says, but got {channels}"
+            )
             if self.affine:
                 raise ValueError(said)
             warnings.warn(said, stacklevel=3)

@@ -26,7 +26,7 @@ __all__ = [
 
 
 class _Pad(FunctionLayer):
-    """Add elements around the last ``ndim`` dimensions: ``padding`` on all sides, or (left, right, top, …)."""
+    """Add elements around the last ``ndim`` dimensions: ``padding`` on all sides, or (left, right, …)."""
 
     ndim = 1
     mode = "constant"

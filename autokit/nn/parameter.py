@@ -68,7 +68,8 @@ def _share(tensor: Tensor, data: Any) -> None:
         array, storage = data.array, storage_of(data)
     else:
         raise TypeError(
-            f"{type(tensor).__name__} takes a tensor, not {type(data).__name__}: put torch.tensor(...) around it"
+            f"{type(tensor).__name__} takes a tensor, not {type(data).__name__}: put torch.tensor(...) "
+            "around it"
         )
     tensor.array, tensor._storage = array, storage
     tensor._node = tensor._grad = None

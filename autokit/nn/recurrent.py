@@ -36,13 +36,23 @@ class _Recurrent(Module):
     def _add(self, mode: str, width: int, suffix: str, bias: bool, device: Any, dtype: Any) -> None:
         """The parameters of one step, from an input of this ``width``."""
         rows = GATES[mode] * self.hidden_size
-        shapes: dict[str, tuple[int, ...]] = {"weight_ih": (rows, width), "weight_hh": (rows, self.hidden_size)}
+        shapes: dict[str, tuple[int, ...]] = {
+            "weight_ih": (rows, width),
+            "weight_hh": (rows, self.hidden_size),
+        }
         shapes |= {"bias_ih": (rows,), "bias_hh": (rows,)} if bias else {}
         for name, shape in shapes.items():
             self.register_parameter(name + suffix, empty_parameter(*shape, device=device, dtype=dtype))
 
     def _step(
-        self, mode: str, suffix: str, rows: Tensor, h: Tensor, c: Any, sizes: Any = (), backwards: bool = False
+        self,
+        mode: str,
+        suffix: str,
+        rows: Tensor,
+        h: Tensor,
+        c: Any,
+        sizes: Any = (),
+        backwards: bool = False,
     ) -> tuple[Tensor, Tensor, Any]:
         """All states, the last state and the last cells of one layer in one direction."""
         weights = [getattr(self, f"{name}{suffix}") for name in ("weight_ih", "weight_hh")]
@@ -182,12 +192,13 @@ class RNNBase(_Recurrent):
         weight = self.weight_ih_l0
         if rows.dtype != weight.dtype:
             raise ValueError(
-                f"RNN input dtype ({rows.dtype}) does not match weight dtype ({weight.dtype}). Convert input: "
-                f"input.to({weight.dtype}), or convert model: model.to({rows.dtype})"
+                f"RNN input dtype ({rows.dtype}) does not match weight dtype ({weight.dtype}). Convert "
+                f"input: input.to({weight.dtype}), or convert model: model.to({rows.dtype})"
             )
         if rows.shape[-1] != self.input_size:
             raise RuntimeError(
-                f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {rows.shape[-1]}"
+                f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got "
+                f"{rows.shape[-1]}"
             )
         shape = (self.num_layers * len(self._suffixes()), batch, self.hidden_size)
         is_lstm = self.mode == "LSTM"

@@ -16,7 +16,11 @@ SETTINGS = [
     "4, 3, num_layers=3, dropout=0.4", "4, 3, 2, bidirectional=True, batch_first=True, dropout=0.2",
 ]  # fmt: skip
 LAYERS = [f"nn.{kind}({settings})" for kind, settings in product(("RNN", "LSTM", "GRU"), SETTINGS)]
-LAYERS += ["nn.RNN(4, 3, 2, 'relu')", "nn.RNN(4, 3, nonlinearity='relu')", "nn.GRU(4, 3, 2, dropout=0.3).eval()"]
+LAYERS += [
+    "nn.RNN(4, 3, 2, 'relu')",
+    "nn.RNN(4, 3, nonlinearity='relu')",
+    "nn.GRU(4, 3, 2, dropout=0.3).eval()",
+]
 
 
 @pytest.mark.parametrize("layer", LAYERS)
@@ -43,7 +47,9 @@ def test_first_states_and_single_sequences(layer: str, batched: bool):
         leaves = [each.requires_grad_() for each in flat(hx)]
         out = flat(module(x, hx))
         sum((each * each).sum() for each in out).backward()
-        results.append([*out, x.grad, *[each.grad for each in leaves], *[p.grad for p in module.parameters()]])
+        results.append(
+            [*out, x.grad, *[each.grad for each in leaves], *[p.grad for p in module.parameters()]]
+        )
     for place, (mine, wanted) in enumerate(zip(*results, strict=True)):
         assert_close(mine, wanted, str(place), 1e-4, 1e-5)
 
@@ -134,7 +140,8 @@ def test_packing_and_padding(make: Any):
 
 @pytest.mark.parametrize("wrong", [
     "rnn.pad_sequence([])", "rnn.pad_sequence([torch.ones(2, 3), torch.ones(2, 2)])",
-    "rnn.pack_padded_sequence(torch.ones(3, 2), [2, 3])", "rnn.pack_padded_sequence(torch.ones(3, 2), [3, 0])",
+    "rnn.pack_padded_sequence(torch.ones(3, 2), [2, 3])",
+    "rnn.pack_padded_sequence(torch.ones(3, 2), [3, 0])",
     "rnn.pack_padded_sequence(torch.ones(3, 2), [3])", "rnn.pack_padded_sequence([[1.0]], [1])",
     "rnn.pad_packed_sequence(rnn.pack_sequence([torch.ones(3)]), total_length=2)",
     "rnn.pad_sequence([torch.ones(2)], padding_side='top')",
@@ -163,5 +170,7 @@ def test_dropout_in_a_single_layer_warns():
 
 def test_the_parameters_of_each_layer_and_direction():
     mine, wanted = twins("nn.GRU(3, 2, 2, bidirectional=True)")
-    shapes = [[[tuple(each.shape) for each in row] for row in module.all_weights] for module in (mine, wanted)]
+    shapes = [
+        [[tuple(each.shape) for each in row] for row in module.all_weights] for module in (mine, wanted)
+    ]
     assert shapes[0] == shapes[1] and mine.all_weights[3][0] is mine.weight_ih_l1_reverse

@@ -102,11 +102,11 @@ def _run(torch: Any, module: Any, inputs: Callable[[Any], Any], seed: int) -> li
 
 
 def assert_same_error(text: str) -> str:
-    """Assert that the expression ``text`` raises the same type in both libraries; return autokit's sentence."""
+    """Assert that an expression raises the same type in both libraries; return autokit's sentence."""
     raised = []
     for torch in BOTH:
         names = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "rnn": torch.nn.utils.rnn}
-        with pytest.raises(Exception) as caught:  # noqa: PT011 - the types are compared below
+        with pytest.raises(Exception) as caught:
             eval(text, names)
         raised.append(caught)
     assert issubclass(raised[0].type, raised[1].type), (raised[0].value, raised[1].value)

@@ -46,9 +46,7 @@ def get_total_norm(
 
 
 @no_grad()
-def clip_grads_with_norm_(
-    parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor
-) -> None:
+def clip_grads_with_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor) -> None:
     r"""Scale the gradients of some parameters, in place, whose norm is computed already.
 
     .. math::

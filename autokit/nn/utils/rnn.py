@@ -191,8 +191,8 @@ def pad_sequence(
     shapes = {tuple(part.shape[1:]) for part in parts}
     if len(shapes) > 1:
         raise RuntimeError(
-            "The size of the sequences may differ in their first dimension alone, but the others are of sizes "
-            f"{sorted(shapes)}"
+            "The size of the sequences may differ in their first dimension alone, but the others are of "
+            f"sizes {sorted(shapes)}"
         )
     lengths = np.array([len(part) for part in parts])
     starts = np.cumsum(lengths) - lengths

@@ -15,7 +15,7 @@ from autokit.ops.norm import vector_norm
 
 
 def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Module:
-    """Let ``module`` compute its weight from a length ``weight_g`` and a direction ``weight_v``, ``g · v / ‖v‖``.
+    """Let ``module`` compute its weight, ``g · v / ‖v‖``, from ``weight_g`` and ``weight_v``.
 
     ``dim`` is kept: each index along it has a length; None for one length in all.
 
