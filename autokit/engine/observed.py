@@ -15,7 +15,7 @@ from typing import Any
 from autokit.engine.backward import accumulate, backward, fetch, fitted
 from autokit.engine.modes import thread
 from autokit.engine.node import HOOKED, SEVERAL, Gradients, Node
-from autokit.engine.record import OUT
+from autokit.engine.record import OUT, results_of
 from autokit.engine.tensor import Tensor, new_tensor
 
 Listener = Callable[..., None]
@@ -215,7 +215,7 @@ def fetch_tensors(node: Node, needs: tuple[Any, ...], target: Any) -> list[Any]:
 
 def _result_of(node: Node, output: Any) -> Any:
     if output.__class__ is tuple:
-        return tuple(map(new_tensor, output))
+        return results_of(thread.state, node, output)
     result = new_tensor(output)
     result._node, result._requires_grad, result._storage = node, True, node.storage
     return result

@@ -45,6 +45,7 @@ OPERATIONS: dict[str, Operation] = {}
 
 FLOAT32 = np.dtype(np.float32)
 FLOAT16 = np.dtype(np.float16)
+_ndarray = np.ndarray
 
 
 def unchanged(g: Any) -> Any:
@@ -194,13 +195,14 @@ class Operation:
 
     def rules(self, learns: tuple[bool, ...], wide: bool = False) -> Rules | None:
         """The derivatives by the operands that require grad; ``wide``: those of float16, in float32."""
-        key = (learns, wide)
-        if key not in self._rules:
-            places = range(len(learns)) if self.variadic or "joint" in self.derivatives else []
-            names = [*places] or [self.operands.index(name) for name in self.derivatives]
-            able = any([learns[place] for place in names]) and bool(self.derivatives)
-            self._rules[key] = Rules(self, learns, wide=wide) if able else None
-        return self._rules[key]
+        try:
+            return self._rules[learns, wide]
+        except KeyError:
+            by_all = self.variadic or "joint" in self.derivatives
+            names = range(len(learns)) if by_all else map(self.operands.index, self.derivatives)
+            able = bool(self.derivatives) and any([learns[place] for place in names])
+            self._rules[learns, wide] = Rules(self, learns, wide) if able else None
+            return self._rules[learns, wide]
 
     def local(self, operand: str) -> str:
         """The local derivative by ``operand``, in symbols; empty where there is none."""
@@ -337,22 +339,29 @@ def run(operation: Operation, operands: tuple[Any, ...], settings: dict[str, Any
 
 def compute(operation: Operation, operands: tuple[Any, ...], settings: dict[str, Any]) -> Any:
     """The general form of what ``_unary`` and ``_binary`` do for tensors of float32."""
-    operands = as_operands(operation, operands, cast)
-    arrays = [each.array if isinstance(each, Tensor) else each for each in operands]
-    half = not operation.view and any([array is not None and array.dtype is FLOAT16 for array in arrays])
     try:
-        forward = in_float32(operation.plain) if half else operation.forward
+        arrays = [None if each is None else each.array for each in operands]
+        alike = all([array is None or array.dtype is FLOAT32 for array in arrays])
+    except AttributeError:  # a number
+        alike = False
+    forward, half = operation.forward, False
+    if not alike or arrays[0].__class__ is not _ndarray:
+        operands = as_operands(operation, operands, cast)
+        arrays = [each.array if isinstance(each, Tensor) else each for each in operands]
+        if not operation.view and any([array is not None and array.dtype is FLOAT16 for array in arrays]):
+            forward, half = in_float32(operation.plain), True
+    try:
         result = forward(*arrays, **settings)
     except Exception as error:
         raise explained(operation, operands, error) from None
+    state = thread.state
     learns = tuple([isinstance(each, Tensor) and each._requires_grad for each in operands])
-    rules = operation.rules(learns, half) if True in learns and thread.state.recording else None
+    rules = operation.rules(learns, half) if True in learns and state.recording else None
     if rules is None or not (result.__class__ is tuple or result.dtype.kind == "f"):
         results = tuple(map(new_tensor, result)) if result.__class__ is tuple else new_tensor(result)
     else:
-        results = record(
-            thread.state, result, operands, tuple(map(source_of, operands)), settings or None, rules
-        )
+        sources = tuple([source_of(each) for each in operands])
+        results = record(state, result, operands, sources, settings or None, rules)
     return share_storage(operation, operands[0], results, settings) if operation.view else results
 
 

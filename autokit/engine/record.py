@@ -105,13 +105,20 @@ def record_several(
     whole.shape, whole.dtype = SEVERAL, None
     small = sum([each.size for each in arrays]) <= state.keep
     whole.output = arrays if rules.saves_output or small else None
-    results = []
-    for slot, array in enumerate(arrays):
-        if array.dtype.kind == "f":
-            results.append(record(state, array, (), (whole,), {"slot": slot, "count": len(arrays)}, PICK))
-        else:
-            results.append(new_tensor(array))
-    return tuple(results)
+    return results_of(state, whole, arrays)
+
+
+def results_of(state: State, whole: Node, arrays: tuple[Any, ...]) -> tuple[Tensor, ...]:
+    """Tensors around the results of the node ``whole``, each with a node that picks it among the others."""
+    count = len(arrays)
+    return tuple(
+        [
+            record(state, array, (), (whole,), {"slot": slot, "count": count}, PICK)
+            if array.dtype.kind == "f"
+            else new_tensor(array)
+            for slot, array in enumerate(arrays)
+        ]
+    )
 
 
 class _Pick:
