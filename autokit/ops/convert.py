@@ -70,7 +70,7 @@ def to(
             device, dtype = one.device, one.dtype
         elif isinstance(one, str | Device) or type(one) is int:
             device = one
-        elif isinstance(one, dtypes.dtype) or one in (float, int, bool):
+        elif isinstance(one, dtypes.dtype | np.dtype) or one in (float, int, bool):
             dtype = one
         elif not isinstance(one, bool | None):  # non_blocking by its place
             raise TypeError(

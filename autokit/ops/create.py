@@ -131,9 +131,6 @@ def _array_of(data: Any, dtype: Any) -> np.ndarray[Any, Any]:
 
 def _plain(item: Any, found: set[np.dtype[Any]]) -> Any:
     """``item`` as nested lists of Python numbers; the dtypes of what is in it go to ``found``."""
-    if isinstance(item, bool | int | float):
-        found.add(dtype_of_number(item))
-        return item
     if isinstance(item, Tensor | np.ndarray | np.generic):
         if isinstance(item, Tensor) and item.array.size != 1:
             raise ValueError(
@@ -142,6 +139,9 @@ def _plain(item: Any, found: set[np.dtype[Any]]) -> Any:
             )
         found.add(dtypes.as_dtype(item.dtype).numpy)
         return item.item() if isinstance(item, Tensor) else item.tolist()
+    if isinstance(item, bool | int | float):
+        found.add(dtype_of_number(item))
+        return item
     if isinstance(item, str | bytes | dict):
         raise TypeError(f"new(): invalid data type '{type(item).__name__}': a tensor holds numbers and bools")
     if hasattr(item, "__len__") and hasattr(item, "__getitem__"):

@@ -93,17 +93,20 @@ def _dropped(
     if not training or p == 0 or not input.numel():
         return input
     require_floats("dropout", input.array)
-    source, one = generator_for(input.device), input.array.dtype.type
     if p == 1:
         return input.mul_(0.0) if inplace else input * 0.0
-    kept = in_memory_order(places, lambda shape: source.bernoulli(1 - p, shape, input.array.dtype))
+    source, wide = generator_for(input.device), np.promote_types(input.array.dtype, np.float32)
+    kept = in_memory_order(places, lambda shape: source.bernoulli(1 - p, shape, wide))
+
+    def tensor_of(noise: Any) -> Tensor:
+        return new_tensor(beside(noise.astype(input.array.dtype), input.array))
+
     if not floor:
-        noise = new_tensor(beside(kept / one(1 - p), input.array))
+        noise = tensor_of(kept / wide.type(1 - p))
         return input.mul_(noise) if inplace else input * noise
     # The factor and the shift that leave mean 0 and variance 1 as they are.
     scale = 1 / math.sqrt((floor**2 * p + 1) * (1 - p))
-    noise = new_tensor(beside(kept * one(scale), input.array))
-    shift = new_tensor(beside((1 - kept) * one(floor * scale) - one(floor * scale * p), input.array))
+    noise, shift = tensor_of(kept * scale), tensor_of(((1 - kept) - p) * (floor * scale))
     return input.mul_(noise).add_(shift) if inplace else input * noise + shift
 
 

@@ -15,6 +15,7 @@ from autokit.engine.operation import derivative, on, operation
 from autokit.engine.tensor import Tensor, new_tensor
 from autokit.ops.activation import logsigmoid, sigmoid
 from autokit.ops.choose import clamp, minimum, where
+from autokit.ops.compare import eq, gt, lt, ne
 from autokit.ops.create import full_like
 from autokit.ops.exponential import exp, log
 from autokit.ops.names import Names
@@ -127,7 +128,7 @@ def huber_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", delta:
     if delta <= 0:
         raise RuntimeError(f"huber_loss does not support non-positive values for delta: it is {delta}")
     distance = (input - target).abs()
-    losses = where(distance <= delta, 0.5 * distance * distance, delta * (distance - 0.5 * delta))
+    losses = where(lt(distance, delta), 0.5 * distance * distance, delta * (distance - 0.5 * delta))
     return _reduced(losses, reduction)
 
 
@@ -152,17 +153,17 @@ def _class_axis(ndim: int) -> int:
     return 1 if ndim > 1 else 0
 
 
-def _counted(target: Any, ignore_index: int) -> tuple[Any, Any]:
+def _counted(target: Any, ignore_index: int | None) -> tuple[Any, Any]:
     """The class of each sample, and whether it counts; one that does not is given class 0."""
     target = getattr(target, "array", target)
-    counts = target != ignore_index
+    counts = target == target if ignore_index is None else target != ignore_index
     return np.where(counts, target, 0), counts
 
 
 def _one_hot(
     g: Any, target: Any, shape: tuple[int, ...], ignore_index: int, reduction: str
 ) -> tuple[Any, Any]:
-    """1 at each sample's class, along the axis of classes, and what arrives at each sample from ``g``."""
+    """True at each sample's class, along the axis of classes, and what arrives at each sample from ``g``."""
     axis = _class_axis(len(shape))
     chosen, counts = _counted(target, ignore_index)
     columns = module_of(chosen).arange(shape[axis]).reshape((-1,) + (1,) * (chosen.ndim - axis))
@@ -171,13 +172,13 @@ def _one_hot(
     if reduction == "none":
         g = g.reshape((*g.shape[:axis], 1, *g.shape[axis:]))
     if isinstance(g, Tensor):
-        return new_tensor(hot.astype(g.array.dtype)), g * new_tensor(share.astype(g.array.dtype))
-    return hot.astype(g.dtype), g * share.astype(g.dtype)
+        return new_tensor(hot), g * new_tensor(share.astype(g.array.dtype))
+    return hot, g * share.astype(g.dtype)
 
 
 def _likelihood_slope(g: Any, target: Any, shape: Any, ignore_index: int, reduction: str) -> Any:
     hot, share = _one_hot(g, target, shape, ignore_index, reduction)
-    return -hot * share
+    return np.where(hot, -share, 0.0)
 
 
 @operation(
@@ -187,7 +188,7 @@ def _likelihood_slope(g: Any, target: Any, shape: Any, ignore_index: int, reduct
     mixed=True,
     name="nll_loss",
 )
-def _nll_loss(input, target, /, ignore_index=-100, reduction="mean"):
+def _nll_loss(input, target, /, ignore_index=None, reduction="mean"):
     """The negative of each sample's log-probability of its class."""
     axis = _class_axis(input.ndim)
     chosen, counts = _counted(target, ignore_index)
@@ -225,23 +226,28 @@ def nll_loss(
     """
     require_tensor("nll_loss", input)
     _warn_of_probabilities("nll_loss", input, "log-probabilities, as of log_softmax")
-    target = _checked_classes("nll_loss", input, target, weight, ignore_index)
+    target, ignored = _checked_classes("nll_loss", input, target, weight, ignore_index)
     if weight is None:
-        return _nll_loss(input, target, ignore_index=ignore_index, reduction=reduction)
-    factors = _factors(input, target, weight, ignore_index)
-    losses = _nll_loss(input, target, ignore_index=ignore_index, reduction="none") * factors
+        return _nll_loss(input, target, ignore_index=ignored, reduction=reduction)
+    factors = _factors(input, target, weight, ignored)
+    losses = _nll_loss(input, target, ignore_index=ignored, reduction="none") * factors
     return losses.sum() / factors.sum() if reduction == "mean" else _reduced(losses, reduction)
 
 
-def _factors(input: Tensor, target: Tensor, weight: Weight, ignore_index: int) -> Tensor:
+def _factors(input: Tensor, target: Tensor, weight: Weight, ignore_index: int | None) -> Tensor:
     """What each sample counts: the weight of its class, or 0 where it is to be ignored."""
     chosen, counts = _counted(target, ignore_index)
     factors = counts if weight is None else np.where(counts, weight.array[chosen], 0)
     return new_tensor(factors.astype(input.array.dtype))
 
 
-def _checked_classes(name: str, input: Tensor, target: Any, weight: Weight, ignore_index: int) -> Tensor:
-    """``target``, the classes of samples, checked against the scores ``input`` and the ``weight``."""
+def _checked_classes(
+    name: str, input: Tensor, target: Any, weight: Weight, ignore_index: int
+) -> tuple[Tensor, int | None]:
+    """``target``, the classes of samples, checked against the scores ``input`` and the ``weight``.
+
+    And ``ignore_index``, or None where all samples count.
+    """
     require_tensor(name, target, "target", 1)
     require_floats(name, input.array)
     shape, given, classes = input.array.shape, target.array, input.array.shape[_class_axis(input.array.ndim)]
@@ -267,55 +273,67 @@ def _checked_classes(name: str, input: Tensor, target: Any, weight: Weight, igno
             f"tensor of shape: {list(weight.array.shape)}"
         )
     # Read as unsigned, negative classes are the largest.
-    if given.size and not given.view(np.uint64).max() < classes:
-        wrong = given[((given < 0) | (given >= classes)) & (given != ignore_index)]
-        if wrong.size:
-            raise IndexError(f"Target {wrong[0]} is out of bounds: there are {classes} classes, from 0 on")
-    return target
+    if not given.size or given.view(np.uint64).max() < classes:
+        return target, ignore_index if 0 <= ignore_index < classes else None
+    wrong = given[((given < 0) | (given >= classes)) & (given != ignore_index)]
+    if wrong.size:
+        raise IndexError(f"Target {wrong[0]} is out of bounds: there are {classes} classes, from 0 on")
+    return target, ignore_index
 
 
 def _cross_entropy_slope(g: Any, input: Any, target: Any, ignore_index: int, reduction: str) -> Any:
     hot, share = _one_hot(g, target, tuple(input.shape), ignore_index, reduction)
-    return (on(shares, input, dim=_class_axis(len(input.shape))) - hot) * share
+    return on(shares, input, dim=_class_axis(len(input.shape))) * share - np.where(hot, share, 0.0)
 
 
-def _is_mean_of_rows(input: Any, target: Any, ignore_index: int, reduction: str) -> bool:
-    """Whether it is the case of nearly all training: the mean over rows of which all count."""
-    plain = input.__class__ is np.ndarray and input.ndim == 2 and reduction == "mean" and ignore_index < 0
-    return bool(plain and target.size) and target.min() >= 0
+def _exponentials(rows: Any) -> tuple[Any, Any, Any]:
+    """The exponentials of ``rows`` less the largest element, their sums, and that element."""
+    ones = np.ones(rows.shape[1], rows.dtype)
+    largest = rows.max()
+    exponentials = rows - largest
+    totals = np.exp(exponentials, out=exponentials) @ ones
+    if not totals.min() > 1e-20:  # beside the largest element of all a row vanishes: each has its own
+        largest = rows.max(axis=1)
+        exponentials = rows - largest[:, None]
+        totals = np.exp(exponentials, out=exponentials) @ ones
+    return exponentials, totals, largest
 
 
-def _cross_entropy_slope_of_rows(g: Any, input: Any, target: Any, ignore_index: int, reduction: str) -> Any:
-    # For the benchmark's rows of training.
-    if not _is_mean_of_rows(input, target, ignore_index, reduction):
+def _places(rows: Any, target: Any) -> Any:
+    """Where the targets are in ``rows``, read as one line."""
+    return np.arange(0, rows.size, rows.shape[1]) + target
+
+
+def _mean_slope_of_rows(g: Any, input: Any, target: Any, ignore_index: Any, reduction: str) -> Any:
+    # For the benchmark's rows of training: a mean over rows of which all count.
+    if input.ndim != 2 or reduction != "mean" or ignore_index is not None or not target.size:
         return _cross_entropy_slope(g, input, target, ignore_index, reduction)
+    slope, totals, _ = _exponentials(input)
     share = g / len(target)
-    slope = np.exp(input - input.max(axis=1, keepdims=True))
-    slope *= share / slope.sum(axis=1, keepdims=True)
-    slope[np.arange(len(target)), target] -= share
+    slope *= (share / totals)[:, None]
+    places = _places(input, target)
+    slope.put(places, slope.take(places) - share)
     return slope
 
 
-def _cross_entropy_of_rows(input: Any, target: Any, ignore_index: int = -100, reduction: str = "mean") -> Any:
-    if not _is_mean_of_rows(input, target, ignore_index, reduction):
+def _mean_of_rows(input: Any, target: Any, ignore_index: Any = None, reduction: str = "mean") -> Any:
+    if input.ndim != 2 or reduction != "mean" or ignore_index is not None or not target.size:
         return _cross_entropy.operation.plain(input, target, ignore_index, reduction)
-    shifted = input - input.max(axis=1, keepdims=True)
-    totals = np.exp(shifted).sum(axis=1)
-    return (np.log(totals) - shifted[np.arange(len(target)), target]).mean()
+    _, totals, largest = _exponentials(input)
+    losses = np.log(totals) + (largest - input.take(_places(input, target)))
+    return losses.sum() / len(target)
 
 
 @operation(
     "cross-entropy",
     "−log softmax({input})[{target}]",
-    input=derivative(
-        "(softmax {input} − 1 at {target}) / n", _cross_entropy_slope, _cross_entropy_slope_of_rows
-    ),
+    input=derivative("(softmax {input} − 1 at {target}) / n", _cross_entropy_slope, _mean_slope_of_rows),
     mixed=True,
     name="cross_entropy",
     backward="NllLossBackward0",
-    fast=_cross_entropy_of_rows,
+    fast=_mean_of_rows,
 )
-def _cross_entropy(input, target, /, ignore_index=-100, reduction="mean"):
+def _cross_entropy(input, target, /, ignore_index=None, reduction="mean"):
     """The negative log-likelihood of classes under the softmax of logits."""
     logarithms = on(log_shares, input, dim=_class_axis(input.ndim))
     return on(_nll_loss, logarithms, target, ignore_index=ignore_index, reduction=reduction)
@@ -364,15 +382,16 @@ def cross_entropy(
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
     if isinstance(target, Tensor) and target.array.shape == input.array.shape:
         return _against_probabilities(input, target, weight, reduction, label_smoothing)
-    target = _checked_classes("cross_entropy", input, target, weight, ignore_index)
+    target, ignored = _checked_classes("cross_entropy", input, target, weight, ignore_index)
     if weight is None and not label_smoothing:
-        return _cross_entropy(input, target, ignore_index=ignore_index, reduction=reduction)
-    factors = _factors(input, target, weight, ignore_index)
-    losses = _cross_entropy(input, target, ignore_index=ignore_index, reduction="none") * factors
+        return _cross_entropy(input, target, ignore_index=ignored, reduction=reduction)
+    factors = _factors(input, target, weight, ignored)
+    losses = _cross_entropy(input, target, ignore_index=ignored, reduction="none") * factors
     if label_smoothing:
         even = full_like(input, 1 / input.shape[_class_axis(input.ndim)])
         spread = _against_probabilities(input, even, weight, "none", 0.0)
-        losses = (1 - label_smoothing) * losses + label_smoothing * where(target != ignore_index, spread, 0.0)
+        spread = where(new_tensor(_counted(target, ignored)[1]), spread, 0.0)
+        losses = (1 - label_smoothing) * losses + label_smoothing * spread
     return losses.sum() / factors.sum() if reduction == "mean" else _reduced(losses, reduction)
 
 
@@ -556,7 +575,7 @@ def poisson_nll_loss(
     losses = exp(input) - target * input if log_input else input - target * log(input + eps)
     if full:
         stirling = target * log(target) - target + 0.5 * log(2 * math.pi * target)
-        losses = losses + where(target > 1, stirling, 0.0)
+        losses = losses + where(gt(target, 1), stirling, 0.0)
     return _reduced(losses, reduction)
 
 
@@ -601,7 +620,7 @@ def hinge_embedding_loss(
 ) -> Tensor:
     """Distances: themselves where the target is 1, what they miss of ``margin`` where it is -1."""
     far = clamp(margin - input, min=0)
-    return _reduced(where(target != 1, far, 0.0) + where(target != -1, input, 0.0), reduction)
+    return _reduced(where(ne(target, 1), far, 0.0) + where(ne(target, -1), input, 0.0), reduction)
 
 
 def margin_ranking_loss(
@@ -652,8 +671,8 @@ def cosine_embedding_loss(
     # 1e-12 is added to squared lengths, so that a vector of length 0 has a cosine.
     lengths = ((input1 * input1).sum(-1) + 1e-12) * ((input2 * input2).sum(-1) + 1e-12)
     cosine = (input1 * input2).sum(-1) / lengths.sqrt()
-    alike = where(target == 1, 1 - cosine, 0.0)
-    return _reduced(alike + where(target == -1, clamp(cosine - margin, min=0), 0.0), reduction)
+    alike = where(eq(target, 1), 1 - cosine, 0.0)
+    return _reduced(alike + where(eq(target, -1), clamp(cosine - margin, min=0), 0.0), reduction)
 
 
 NAMES = Names(

@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 import autokit
 from autokit.base import generator as streams
 from autokit.base.generator import Generator
-from tests.support import gpu_works, on_intel, printed_by
+from tests.support import gpu_works, printed_by
 
 pytorch = pytest.importorskip("torch", reason="PyTorch is the oracle: pip install torch==2.13.0")
 
 SEEDS = st.one_of(st.integers(0, 100), st.integers(-(2**63), 2**64 - 1))
-SIZES = [0, 1, 3, 15, 16, 17, 40, 640, 5000]
 
 
 def seeded(seed: int = 0) -> Generator:
@@ -40,14 +39,10 @@ def test_literal_numbers():
 
 
 def test_normal_numbers_in_blocks():
-    places = [0, 7, 8, 15, 16, 19]
-    assert seeded().normal(20)[places].tolist() == [
+    assert seeded().normal(20)[[0, 8, 16]].tolist() == [
         -1.1258398294448853,
-        1.85300612449646,
         0.46809640526771545,
-        -0.843676745891571,
         0.9318265914916992,
-        0.05373690277338028,
     ]
     assert seeded().normal(20, "float64")[0] == pytest.approx(-2.310411800234176, abs=1e-15)
 
@@ -59,71 +54,14 @@ def test_the_second_of_a_pair_of_normal_numbers_waits_for_the_next_draw():
 
 # ---------------------------------------------------------------- beside PyTorch
 
-DRAWS = {
-    "uniform": (lambda g, n, d: g.uniform(n, d), lambda T, g, n, d: T.rand(n, generator=g, dtype=d)),
-    "uniform of a range": (
-        lambda g, n, d: g.uniform(n, d, -0.2, 0.7),
-        lambda T, g, n, d: T.empty(n, dtype=d).uniform_(-0.2, 0.7, generator=g),
-    ),
-    "normal": (lambda g, n, d: g.normal(n, d), lambda T, g, n, d: T.randn(n, generator=g, dtype=d)),
-    "normal of a mean": (
-        lambda g, n, d: g.normal(n, d, 0.3, 0.7),
-        lambda T, g, n, d: T.empty(n, dtype=d).normal_(0.3, 0.7, generator=g),
-    ),
-    "integers": (
-        lambda g, n, d: g.integers(-5, 11, n, d),
-        lambda T, g, n, d: T.randint(-5, 11, (n,), generator=g, dtype=d),
-    ),
-    "wide integers": (
-        lambda g, n, d: g.integers(-7, 2**28, n),
-        lambda T, g, n, d: T.randint(-7, 2**28, (n,), generator=g),
-    ),
-    "full range": (
-        lambda g, n, d: g.full_range(n, d),
-        lambda T, g, n, d: T.empty(n, dtype=d).random_(generator=g),
-    ),
-    "permutation": (lambda g, n, d: g.permutation(n), lambda T, g, n, d: T.randperm(n, generator=g)),
-    "bernoulli": (
-        lambda g, n, d: g.bernoulli((np.arange(n) / max(n, 1)).astype(d)),
-        lambda T, g, n, d: T.bernoulli((T.arange(n).double() / max(n, 1)).to(d), generator=g),
-    ),
-    "choice": (
-        lambda g, n, d: g.choice(np.arange(1.0, 8.0).astype(d), n + 2),
-        lambda T, g, n, d: T.multinomial(T.arange(1.0, 8.0).to(d), n + 2, True, generator=g),
-    ),
-    "poisson": (
-        lambda g, n, d: g.poisson((np.arange(n) % 23).astype("float32")),
-        lambda T, g, n, d: T.poisson((T.arange(n) % 23).float(), generator=g),
-    ),
-    "gamma": (
-        lambda g, n, d: g.gamma(np.arange(n) % 23 / 3),
-        lambda T, g, n, d: T._standard_gamma((T.arange(n) % 23).double() / 3, generator=g),
-    ),
-    "bernoulli of a number": (
-        lambda g, n, d: g.bernoulli(0.3, n, d),
-        lambda T, g, n, d: T.empty(n, dtype=d).bernoulli_(0.3, generator=g),
-    ),
-    "exponential": (
-        lambda g, n, d: g.exponential(n, d, 0.7),
-        lambda T, g, n, d: T.empty(n, dtype=d).exponential_(0.7, generator=g),
-    ),
-}
-if on_intel():  # there PyTorch draws these from a stream of Intel's library
-    del DRAWS["bernoulli of a number"], DRAWS["exponential"]
 
-
-@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
-@pytest.mark.parametrize("name", DRAWS)
-def test_a_draw_of_any_size_equals_pytorchs_and_leaves_the_same_state(name: str, dtype: str):
+@pytest.mark.parametrize("size", [0, 1, 15, 16, 17, 1000])
+def test_numbers_that_no_tensor_is_drawn_with_equal_pytorchs(size: int):
+    """``tests/ops/test_draw.py`` compares the other draws."""
     ours, theirs = seeded(7), pytorch.Generator().manual_seed(7)
-    for size in SIZES:
-        drawn = DRAWS[name][0](ours, size, dtype)
-        wanted = DRAWS[name][1](pytorch, theirs, size, getattr(pytorch, dtype))
-        assert drawn.dtype == wanted.numpy().dtype
-        if name == "gamma":  # its powers are of another library
-            np.testing.assert_allclose(drawn, wanted.numpy(), rtol=1e-13, atol=1e-300)
-        else:
-            np.testing.assert_array_equal(drawn, wanted.numpy())
+    shapes = np.arange(size) % 23 / 3
+    wanted = pytorch._standard_gamma(pytorch.from_numpy(shapes), generator=theirs).numpy()
+    np.testing.assert_allclose(ours.gamma(shapes), wanted, rtol=1e-13, atol=1e-300)
     assert ours.get_state().tolist() == theirs.get_state().tolist()
 
 
