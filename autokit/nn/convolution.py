@@ -135,7 +135,7 @@ class _Conv(_ConvNd):
 
     def forward(self, input: Tensor) -> Tensor:
         """Slide the weights over ``input``."""
-        padding = self.padding
+        padding: Any = self.padding
         if self.padding_mode != "zeros":
             input = F.pad(input, self._around(), mode=_PAD_MODES[self.padding_mode])
             padding = 0
@@ -251,11 +251,11 @@ class _ConvTranspose(_ConvNd):
 
     def _extra(self, input: Tensor, output_size: Sequence[int]) -> list[int]:
         """How much larger than the smallest the output is to be in each dimension."""
-        wanted = list(output_size)[-self.ndim :]
+        wanted, padding = list(output_size)[-self.ndim :], per_dimension(self.padding, self.ndim)
         smallest = [
             (size - 1) * step - 2 * pad + apart * (width - 1) + 1
             for size, step, pad, apart, width in zip(
-                input.shape[-self.ndim :], self.stride, self.padding, self.dilation, self.kernel_size
+                input.shape[-self.ndim :], self.stride, padding, self.dilation, self.kernel_size
             )
         ]
         largest = [size + step - 1 for size, step in zip(smallest, self.stride)]

@@ -10,20 +10,7 @@ from typing import TYPE_CHECKING, Any
 from autokit.base.missing import absent
 from autokit.engine.tensor import Tensor
 from autokit.nn.multi_head import multi_head_attention_forward
-from autokit.ops import (
-    FUNCTIONAL,
-    attention,
-    collect,
-    convolution,
-    dropout,
-    embedding,
-    fold,
-    interpolate,
-    loss,
-    normalization,
-    pad,
-    pooling,
-)
+from autokit.nn.operations import FUNCTIONAL
 from autokit.ops.create import empty, zeros_like
 from autokit.ops.exponential import log
 from autokit.ops.softmax import softmax
@@ -63,19 +50,6 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, *, dim: i
     return exact - soft.detach() + soft
 
 
-for _family in (
-    attention,
-    convolution,
-    dropout,
-    embedding,
-    fold,
-    interpolate,
-    loss,
-    normalization,
-    pad,
-    pooling,
-):
-    collect(_family, _family.NAMES)
 globals().update(FUNCTIONAL)
 for _name, _function in FUNCTIONAL.items():
     if hasattr(_function, "__wrapped__"):

@@ -25,8 +25,8 @@ from autokit.ops.create import empty
 __getattr__ = absent("torch.nn.init")
 
 _GAINS = {"tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 3.0 / 4}
-_LINEAR = ("linear", "identity", "sigmoid", "conv1d", "conv2d", "conv3d")
-_LINEAR += ("conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
+_LINEAR = ["linear", "identity", "sigmoid", "conv1d", "conv2d", "conv3d"]
+_LINEAR += ["conv_transpose1d", "conv_transpose2d", "conv_transpose3d"]
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:

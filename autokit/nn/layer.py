@@ -84,7 +84,7 @@ class FunctionLayer(Module):
     def check(self) -> None:
         """Look at the settings before the layer is used; for subclasses where something can be wrong."""
 
-    def forward(self, *inputs: Tensor, **named: Any) -> Any:
+    def forward(self, *inputs: Any, **named: Any) -> Any:
         """Call the function with the inputs and the settings."""
         return self.function(*inputs, **named, **{name: getattr(self, name) for name in self.settings})
 

@@ -101,10 +101,8 @@ class _Lazy(Module):
     def __init__(self, *args: Any, **settings: Any) -> None:
         super().__init__(0, *args, **settings)  # type: ignore[call-arg]
         self._arguments = args, settings
-        for register, kind in (
-            (self._parameters, UninitializedParameter),
-            (self._buffers, UninitializedBuffer),
-        ):
+        registers: Any = (self._parameters, self._buffers)
+        for register, kind in zip(registers, (UninitializedParameter, UninitializedBuffer)):
             for name, value in register.items():
                 if value is not None and value.dim():
                     register[name] = kind(device=value.device, dtype=value.dtype)

@@ -11,6 +11,7 @@ from autokit.nn import init
 from autokit.nn.layer import FunctionLayer, empty_parameter
 from autokit.nn.module import Module
 from autokit.nn.parameter import Parameter
+from autokit.ops.shape import flatten
 
 __all__ = ["Bilinear", "Flatten", "Identity", "Linear", "Unflatten"]
 
@@ -158,7 +159,7 @@ class Flatten(FunctionLayer):
     torch.Size([2, 12])
     """
 
-    function = staticmethod(Tensor.flatten)
+    function = staticmethod(flatten)
     start_dim: int = 1
     end_dim: int = -1
 

@@ -351,9 +351,11 @@ class Module(Hookable):
                     parameter.grad = convert(parameter.grad)
             for module in self.modules():
                 for name, buffer in module._buffers.items():
+                    if buffer is None:
+                        continue
                     if hasattr(buffer, "materialize"):  # a lazy layer's, which stays one
                         buffer.data = convert(buffer.data)
-                    elif buffer is not None:
+                    else:
                         module._buffers[name] = convert(buffer)
         return self
 

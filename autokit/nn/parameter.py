@@ -39,7 +39,7 @@ class Parameter(Tensor):
         self.requires_grad = requires_grad
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
-        copy = super().__deepcopy__(memo)
+        copy: Any = super().__deepcopy__(memo)  # type: ignore[misc]
         copy._grad = None  # a copied model begins without gradients
         return copy
 

@@ -1,0 +1,32 @@
+"""The families of operations that networks need, and nobody else: they are loaded with ``autokit.nn``."""
+
+from autokit.ops import (
+    FUNCTIONAL,
+    attention,
+    collect,
+    convolution,
+    dropout,
+    embedding,
+    fold,
+    interpolate,
+    loss,
+    normalization,
+    pad,
+    pooling,
+)
+
+for _family in (
+    attention,
+    convolution,
+    dropout,
+    embedding,
+    fold,
+    interpolate,
+    loss,
+    normalization,
+    pad,
+    pooling,
+):
+    collect(_family, _family.NAMES)
+
+__all__ = ["FUNCTIONAL"]
