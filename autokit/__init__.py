@@ -36,7 +36,7 @@ from autokit.base.generator import (
     seed,
     set_rng_state,
 )
-from autokit.base.missing import absent
+from autokit.base.missing import absent, explain_on
 from autokit.base.printing import get_printoptions, set_printoptions
 from autokit.base.settings import *  # noqa: F403
 from autokit.base.size import Size
@@ -137,6 +137,7 @@ def _picture(self: Tensor, include: Any = None, exclude: Any = None) -> dict[str
 
 setattr(Tensor, "_repr_mimebundle_", _picture)  # noqa: B010 - the door upward, for the type checker too
 
+explain_on(Tensor)
 globals().update(ops.FUNCTIONS)
 globals().update(dtypes.BY_NAME)
 globals().update(dtypes.NAMES_ONLY)

@@ -112,10 +112,29 @@ def absent(space: str) -> Callable[[str], Any]:
     return __getattr__
 
 
-def explain_attribute(name: str) -> AttributeError:
-    """The error for an attribute ``name`` that tensors do not have."""
-    said = explanation("torch.Tensor", name, pytorch_names()["torch.Tensor"])
-    return AttributeError(said.replace("torch.Tensor has no", "'Tensor' object has no attribute"), name=name)
+class _LeftOut:
+    """A method of PyTorch's tensors that autokit leaves out: asking for it says what to use."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        said = explanation("torch.Tensor", self.name, pytorch_names()["torch.Tensor"])
+        raise AttributeError(said, name=self.name)
+
+
+def explain_on(kind: type) -> None:
+    """Let ``kind``, the class of tensors, explain each name of PyTorch's tensors that it does not have.
+
+    ``__getattr__`` would do the same, but Python reads the attributes of a class that has one much more slowly.
+    """
+    for name in [name for name in pytorch_names()["torch.Tensor"] if not hasattr(kind, name)]:
+        setattr(kind, name, _LeftOut(name))
+
+    def names_that_are_there(self: Any) -> list[str]:
+        return [name for name in object.__dir__(self) if not isinstance(vars(kind).get(name), _LeftOut)]
+
+    kind.__dir__ = names_that_are_there  # type: ignore[method-assign, assignment]
 
 
 class _Finder:

@@ -116,12 +116,6 @@ class Node:
         """Call ``hook(grad_inputs, grad_outputs)`` after the node; it may return other ``grad_inputs``."""
         return RemovableHandle(self.own_hooks.after, hook)
 
-    def __getattr__(self, name: str) -> Any:
-        # The node of a custom Function shows what its ctx holds; others show saved operands as `_saved_self`.
-        if not name.startswith("__") and (settings := self.owner.settings) and "ctx" in settings:
-            return getattr(settings["ctx"], name)
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError(f"cannot pickle '{self.kind}' object")
 

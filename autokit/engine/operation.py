@@ -182,7 +182,7 @@ class Operation:
         self.name = name or forward.__name__
         self.symbol, self.formula, self.derivatives = symbol, formula, derivatives
         self.floating, self.view, self.mixed = floating, view, mixed
-        self.plain, self.forward = forward, fast or forward
+        self.plain, self.forward = forward, on_numpy(fast, forward) if fast else forward
         self.operands, self.defaults, self.variadic, self.optional = parameters(forward)
         self.backward = (
             backward or "".join([part.capitalize() for part in self.name.split("_")]) + "Backward0"
@@ -299,6 +299,8 @@ def _binary(operation: Operation) -> Callable[..., Tensor]:
         try:
             result = forward(a, b)
         except Exception as error:
+            if a.__class__ is not b.__class__:  # one of them on a GPU
+                return run(operation, (input, other), {})
             raise explained(operation, (input, other), error) from None
         state = thread.state
         if input._requires_grad:
@@ -348,7 +350,8 @@ def compute(operation: Operation, operands: tuple[Any, ...], settings: dict[str,
     if not alike or arrays[0].__class__ is not _ndarray:
         operands = as_operands(operation, operands, cast)
         arrays = [each.array if isinstance(each, Tensor) else each for each in operands]
-        if not operation.view and any([array is not None and array.dtype is FLOAT16 for array in arrays]):
+        moves = operation.view or operation is cast.operation
+        if not moves and any([array is not None and array.dtype is FLOAT16 for array in arrays]):
             forward, half = in_float32(operation.plain), True
     try:
         result = forward(*arrays, **settings)
@@ -363,6 +366,17 @@ def compute(operation: Operation, operands: tuple[Any, ...], settings: dict[str,
         sources = tuple([source_of(each) for each in operands])
         results = record(state, result, operands, sources, settings or None, rules)
     return share_storage(operation, operands[0], results, settings) if operation.view else results
+
+
+def on_numpy(fast: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
+    """``fast`` where it meets arrays of NumPy, else ``plain``; NumPy's own ufuncs meet every kind of array."""
+    if isinstance(fast, np.ufunc):
+        return fast
+
+    def forward(*arrays: Any, **settings: Any) -> Any:
+        return (fast if arrays[0].__class__ is _ndarray else plain)(*arrays, **settings)
+
+    return forward
 
 
 def source_of(operand: Any) -> Any:

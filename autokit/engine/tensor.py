@@ -17,7 +17,6 @@ import numpy as np
 from autokit.base import dtypes, errors
 from autokit.base.devices import address_of, device_of, on_a_gpu, to_numpy
 from autokit.base.handles import RemovableHandle
-from autokit.base.missing import explain_attribute
 from autokit.base.printing import format_array
 from autokit.base.size import Size
 from autokit.engine.modes import thread
@@ -69,15 +68,12 @@ class Tensor:
         def __getitem__(self, index: Any) -> Tensor: ...
         def __setitem__(self, index: Any, value: Any) -> None: ...
 
-    def __getattr__(self, name: str) -> Any:
-        raise explain_attribute(name)
-
     # ------------------------------------------------------------ what it is
 
     @property
     def shape(self) -> Size:
         """The size of each dimension."""
-        return Size(self.array.shape)
+        return Size.of(self.array.shape)
 
     @property
     def dtype(self) -> dtypes.dtype:
