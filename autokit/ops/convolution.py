@@ -1,9 +1,9 @@
 """Convolutions and transposed convolutions, of one, two and three dimensions.
 
 A window moves over the input; what it sees, laid out as a column, times the weight as a matrix is one output.
-Three operations are each other's derivatives.  A convolution y = x ⋆ w is linear in x and in w.  Its gradient by
-x, g ⋆ᵀ w, is the transposed convolution; its gradient by w multiplies the outputs' gradients with the columns.
-Each of these is linear in both operands again, and so there is a derivative of every order.
+Three operations are each other's derivatives.  A convolution y = x ⋆ w is linear in x and in w.  Its gradient
+by x, g ⋆ᵀ w, is the transposed convolution; its gradient by w multiplies the outputs' gradients with the
+columns.  Each of these is linear in both operands again, and so there is a derivative of every order.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from autokit.ops.fold import Size, Windows, numbers_of
 from autokit.ops.names import Names
 from autokit.ops.pad import pad
 
-TOGETHER = 1 << 20
-"""Elements that the columns of one product may have: so many stay in the processor's cache."""
+TOGETHER = 1 << 19
+"""Elements that the columns of one product may have: so many stay in the processor's cache (LeNet's row)."""
 
 
 def _blocks(count: int, elements: int) -> Iterator[slice]:
@@ -32,16 +32,26 @@ def _blocks(count: int, elements: int) -> Iterator[slice]:
         yield slice(start, min(start + step, count))
 
 
-def _columns(x: Any, windows: Windows, groups: int) -> Any:
-    """The windows of images as columns, (N, groups, channels / groups · kernel, windows)."""
-    height = x.shape[1] // groups * math.prod(windows.kernel)
-    seen = windows.look(x)
-    return seen.reshape((len(x), groups, height, math.prod(seen.shape[2 + len(windows.kernel) :])))
+def _columns(images: Any, windows: Windows, groups: int) -> Any:
+    """The windows as columns, (groups, channels / groups · kernel, windows · N).
+
+    The images come last: what neighbouring windows see is then one long piece of memory (LeNet's row).
+    """
+    seen = windows.look(images.transpose((*range(1, images.ndim), 0)))
+    height = images.shape[1] // groups * math.prod(windows.kernel)
+    return seen.reshape((groups, height, math.prod(seen.shape[len(windows.kernel) + 1 :])))
 
 
-def _by_groups(a: Any, groups: int) -> Any:
-    """Images (N, channels, ...) as (N, groups, channels / groups, pixels)."""
-    return a.reshape((len(a), groups, a.shape[1] // groups, math.prod(a.shape[2:])))
+def _rows(images: Any, groups: int) -> Any:
+    """Images with one row for each channel, (groups, channels / groups, pixels · N)."""
+    turned = images.transpose((*range(1, images.ndim), 0))
+    return turned.reshape((groups, images.shape[1] // groups, len(images) * math.prod(images.shape[2:])))
+
+
+def _images(rows: Any, sizes: tuple[int, ...], count: int) -> Any:
+    """Images (N, channels, *sizes) from their rows."""
+    apart = rows.reshape((rows.shape[0] * rows.shape[1], *sizes, count))
+    return apart.transpose((apart.ndim - 1, *range(apart.ndim - 1)))
 
 
 def _matrices(weight: Any, groups: int) -> Any:
@@ -75,11 +85,11 @@ _BY_BIAS = derivative("1, summed over positions", lambda g: g.sum((0, *range(2, 
 )
 def convolution(input, weight, bias=None, /, windows=None, groups=1):
     """Each output is the sum of a window of ``input`` times ``weight``, plus ``bias``; see :func:`conv2d`."""
-    counts = windows.counts(input.shape[2:])
+    counts, matrices = windows.counts(input.shape[2:]), _matrices(weight, groups)
     out = np.empty_like(input, shape=(len(input), len(weight), *counts), order="C")
-    matrices, into = _matrices(weight, groups), _by_groups(out, groups)
     for block in _blocks(len(input), input.shape[1] * math.prod((*windows.kernel, *counts))):
-        np.matmul(matrices, _columns(input[block], windows, groups), out=into[block])
+        images = input[block]
+        out[block] = _images(matrices @ _columns(images, windows, groups), counts, len(images))
     return _with_bias(out, bias)
 
 
@@ -98,13 +108,17 @@ def convolution(input, weight, bias=None, /, windows=None, groups=1):
     backward="ConvolutionBackward0",
 )
 def transposed_convolution(input, weight, bias=None, /, size=(), windows=None, groups=1):
-    """Each element of ``input`` adds ``weight`` times itself to a window of the output, whose sizes are ``size``."""
+    """Each element of ``input`` adds ``weight`` times itself to a window of the output, of ``size``."""
     channels, counts = weight.shape[1] * groups, input.shape[2:]
     out = np.empty_like(input, shape=(len(input), channels, *size), order="C")
-    matrices, sent = _matrices(weight, groups).swapaxes(1, 2), _by_groups(input, groups)
+    matrices = _matrices(weight, groups).swapaxes(1, 2)
     for block in _blocks(len(input), channels * math.prod((*windows.kernel, *counts))):
-        columns = np.matmul(matrices, sent[block]).reshape((-1, channels, *windows.kernel, *counts))
-        out[block] = windows.add_up(columns, size)
+        images = input[block]
+        columns = (matrices @ _rows(images, groups)).reshape(
+            (channels, *windows.kernel, *counts, len(images))
+        )
+        added = windows.add_up(columns, size)
+        out[block] = added.transpose((added.ndim - 1, *range(added.ndim - 1)))
     return _with_bias(out, bias)
 
 
@@ -125,13 +139,11 @@ def transposed_convolution(input, weight, bias=None, /, size=(), windows=None, g
 )
 def convolution_by_weight(g, input, /, windows, groups):
     """The gradient of a convolution by its weight: the outputs' gradients times what the windows saw."""
-    by_groups, channels = _by_groups(g, groups), input.shape[1]
-    total = 0
-    for block in _blocks(len(input), channels * math.prod((*windows.kernel, *g.shape[2:]))):
-        columns = _columns(input[block], windows, groups)
-        total = total + np.matmul(by_groups[block], columns.swapaxes(2, 3)).sum(0)
-    shape = (g.shape[1], channels // groups, *windows.kernel)
-    return total.reshape(shape) if len(input) else np.zeros_like(g, shape=shape)
+    channels, outputs = input.shape[1] // groups, g.shape[1] // groups
+    total = np.zeros_like(g, shape=(groups, channels * math.prod(windows.kernel), outputs), order="C")
+    for block in _blocks(len(input), input.shape[1] * math.prod((*windows.kernel, *g.shape[2:]))):
+        total += _columns(input[block], windows, groups) @ _rows(g[block], groups).swapaxes(1, 2)
+    return total.swapaxes(1, 2).reshape((groups * outputs, channels, *windows.kernel))
 
 
 def _convolve(
@@ -139,8 +151,6 @@ def _convolve(
 ) -> Tensor:
     name = f"conv{ndim}d"
     _check(name, ndim, input, weight, bias, groups)
-    channels, outputs = weight.shape[1] * groups, weight.shape[0]
-    _check_channels(input, weight, bias, input.shape[-ndim - 1], channels, outputs, groups)
     steps = numbers_of(name, "stride", stride, ndim)
     spread = numbers_of(name, "dilation", dilation, ndim)
     if isinstance(padding, str):
@@ -150,8 +160,8 @@ def _convolve(
     if min(windows.counts(input.shape[-ndim:])) < 1:
         raise RuntimeError(
             f"{name}: Kernel size can't be greater than actual input size: {describe(weight)} with padding "
-            f"{list(around)} and dilation {list(spread)} does not fit into {describe(input)}; pad more, or pool "
-            "less before"
+            f"{list(around)} and dilation {list(spread)} does not fit into {describe(input)}; pad more, or "
+            "pool less before"
         )
     if input.ndim == ndim + 1:
         return convolution(input.unsqueeze(0), weight, bias, windows=windows, groups=groups).squeeze(0)
@@ -170,9 +180,7 @@ def _transpose(
     dilation: Any,
 ) -> Tensor:
     name = f"conv_transpose{ndim}d"
-    _check(name, ndim, input, weight, bias, groups)
-    channels, outputs = weight.shape[0], weight.shape[1] * groups
-    _check_channels(input, weight, bias, input.shape[-ndim - 1], channels, outputs, groups)
+    _check(name, ndim, input, weight, bias, groups, transposed=True)
     steps = numbers_of(name, "stride", stride, ndim)
     around = numbers_of(name, "padding", padding, ndim, 0)
     more = numbers_of(name, "output_padding", output_padding, ndim, 0)
@@ -200,41 +208,39 @@ def _transpose(
     return transposed_convolution(input, weight, bias, **settings)
 
 
-def _check(name: str, ndim: int, input: Any, weight: Any, bias: Any, groups: int) -> None:
-    require_tensor(name, input)
-    require_tensor(name, weight, "weight", 1)
-    if bias is not None:
-        require_tensor(name, bias, "bias", 2)
-    if input.ndim not in (ndim + 1, ndim + 2):
+def _check(
+    name: str, ndim: int, input: Any, weight: Any, bias: Any, groups: int, transposed: bool = False
+) -> None:
+    for place, (argument, value) in enumerate((("input", input), ("weight", weight), ("bias", bias))):
+        if value is not None or argument != "bias":
+            require_tensor(name, value, argument, place)
+            if value.dtype != input.dtype:
+                raise RuntimeError(
+                    f"Input type ({input.dtype.name}) and {argument} type ({value.dtype.name}) should "
+                    f"be the same: convert {describe(input)} with .to({value.dtype})"
+                )
+    if input.ndim not in (ndim + 1, ndim + 2) or weight.ndim != ndim + 2:
         raise RuntimeError(
-            f"Expected {ndim + 1}D (unbatched) or {ndim + 2}D (batched) input to {name}, but got {describe(input)}"
+            f"Expected {ndim + 1}D (unbatched) or {ndim + 2}D (batched) input to {name}, and a weight of "
+            f"{ndim + 2} dimensions, but got {describe(input)} and {describe(weight)}"
         )
-    if weight.ndim != ndim + 2:
-        raise RuntimeError(f"{name} expects a weight of {ndim + 2} dimensions, but got {describe(weight)}")
     if groups < 1 or weight.shape[0] % groups:
         raise RuntimeError(
             f"Given groups={groups}, expected weight to be divisible by it at dimension 0: {describe(weight)}"
         )
-    for other in (weight, bias):
-        if other is not None and other.dtype != input.dtype:
-            raise RuntimeError(
-                f"Input type ({input.dtype.name}) and weight type ({other.dtype.name}) should be the same: convert "
-                f"{describe(input)} with .to({other.dtype})"
-            )
-
-
-def _check_channels(
-    input: Tensor, weight: Tensor, bias: Any, given: int, wanted: int, outputs: int, groups: int
-) -> None:
-    if given != wanted:
+    channels, outputs = weight.shape[1] * groups, weight.shape[0]
+    if transposed:
+        channels, outputs = outputs, channels
+    if input.shape[-ndim - 1] != channels:
         raise RuntimeError(
-            f"Given groups={groups}, weight of size {list(weight.shape)}, expected input{list(input.shape)} to have "
-            f"{wanted} channels, but got {given} channels instead: the input is (batch, channels, ...)"
+            f"Given groups={groups}, weight of size {list(weight.shape)}, expected input{list(input.shape)} to "
+            f"have {channels} channels, but got {input.shape[-ndim - 1]} channels instead: the input is "
+            "(batch, channels, ...)"
         )
     if bias is not None and tuple(bias.shape) != (outputs,):
         raise RuntimeError(
-            f"Given weight of size {list(weight.shape)}, expected bias to be 1-dimensional with {outputs} elements, "
-            f"but got {describe(bias)}"
+            f"Given weight of size {list(weight.shape)}, expected bias to be 1-dimensional with {outputs} "
+            f"elements, but got {describe(bias)}"
         )
 
 
@@ -349,8 +355,8 @@ def conv_transpose2d(
     """Each element of the input adds the weight, times itself, to a window of the output.
 
     It is what a convolution's gradient by its input computes: with a stride it makes images larger, where a
-    convolution makes them smaller.  The weight has the shape (channels, outputs / groups, kernel height, kernel
-    width); ``output_padding`` is added to the size at one side.
+    convolution makes them smaller.  The weight has the shape (channels, outputs / groups, kernel height,
+    kernel width); ``output_padding`` is added to the size at one side.
 
     Examples
     --------

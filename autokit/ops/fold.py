@@ -1,16 +1,17 @@
 """Sliding windows over signals, images and volumes: how they lie, as columns, and added up again.
 
-Laying out the windows of an image as columns and adding columns up to an image are each other's transposes, and
-so each other's derivatives.  A convolution is a product of matrices on these columns.
+Laying out the windows of an image as columns and adding columns up to an image are each other's transposes,
+and so each other's derivatives.  A convolution is a product of matrices on these columns.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import product
 from operator import index
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -23,13 +24,17 @@ from autokit.ops.names import Names
 Size = int | Sequence[int]
 
 
-class Windows(NamedTuple):
+@dataclass(frozen=True)
+class Windows:
     """How windows lie over an array, one number for each of its last dimensions."""
 
     kernel: tuple[int, ...]
     stride: tuple[int, ...]
     padding: tuple[int, ...]
     dilation: tuple[int, ...]
+
+    def __iter__(self) -> Iterator[tuple[int, ...]]:
+        return iter((self.kernel, self.stride, self.padding, self.dilation))
 
     def counts(self, sizes: Sequence[int], ceil_mode: bool = False) -> tuple[int, ...]:
         """How many windows there are along each dimension of an array of ``sizes``.
@@ -46,49 +51,55 @@ class Windows(NamedTuple):
         return tuple(counts)
 
     def look(self, a: Any) -> Any:
-        """What the windows see of ``a``, zeros around it: (..., *kernel, *counts), a view."""
-        padded = self._padded(a)
-        lead, ndim = a.ndim - len(self.kernel), len(self.kernel)
-        counts = self.counts(a.shape[lead:])
-        steps = padded.strides[lead:]
+        """What the windows see of ``a`` (channels, *sizes, ...): (channels, *kernel, *counts, ...), a view.
+
+        Around ``a`` there are zeros.
+
+        >>> Windows((2,), (1,), (0,), (1,)).look(np.array([[1, 2, 3, 4]]))
+        array([[[1, 2, 3],
+                [2, 3, 4]]])
+        """
+        ndim = len(self.kernel)
+        sizes = a.shape[1 : ndim + 1]
+        padded = np.zeros_like(a, shape=(len(a), *self._around(sizes), *a.shape[ndim + 1 :]), order="C")
+        padded[self._inside(sizes)] = a
+        channel, steps, rest = padded.strides[0], padded.strides[1 : ndim + 1], padded.strides[ndim + 1 :]
         return module_of(a).lib.stride_tricks.as_strided(
             padded,
-            (*a.shape[:lead], *self.kernel, *counts),
+            (len(a), *self.kernel, *self.counts(sizes), *a.shape[ndim + 1 :]),
             (
-                *padded.strides[:lead],
-                *[steps[dim] * self.dilation[dim] for dim in range(ndim)],
-                *[steps[dim] * self.stride[dim] for dim in range(ndim)],
+                channel,
+                *[step * dilation for step, dilation in zip(steps, self.dilation)],
+                *[step * stride for step, stride in zip(steps, self.stride)],
+                *rest,
             ),
         )
 
     def add_up(self, seen: Any, sizes: Sequence[int]) -> Any:
-        """The transpose of :meth:`look`: an array of ``sizes``, where each window adds what it has.
+        """The transpose of :meth:`look`: (channels, *sizes, ...), where each window adds what it has.
 
-        >>> Windows((2,), (1,), (0,), (1,)).add_up(np.ones((2, 3)), (4,))
-        array([1., 2., 2., 1.])
+        >>> Windows((2,), (1,), (0,), (1,)).add_up(np.ones((1, 2, 3)), (4,))
+        array([[1., 2., 2., 1.]])
         """
         ndim = len(self.kernel)
-        lead = seen.shape[: seen.ndim - 2 * ndim]
-        around = [size + 2 * padding for size, padding in zip(sizes, self.padding)]
-        total = np.zeros_like(seen, shape=(*lead, *around))
+        counts, rest = seen.shape[ndim + 1 : 2 * ndim + 1], seen.shape[2 * ndim + 1 :]
+        total = np.zeros_like(seen, shape=(len(seen), *self._around(sizes), *rest), order="C")
         for place in product(*map(range, self.kernel)):
             met = [
                 slice(at * dilation, at * dilation + (count - 1) * stride + 1, stride)
-                for at, dilation, count, stride in zip(place, self.dilation, seen.shape[-ndim:], self.stride)
+                for at, dilation, count, stride in zip(place, self.dilation, counts, self.stride)
             ]
-            total[(..., *met)] += seen[(slice(None),) * len(lead) + place]
-        inside = [slice(padding, padding + size) for padding, size in zip(self.padding, sizes)]
-        return total[(..., *inside)]
+            total[(slice(None), *met)] += seen[(slice(None), *place)]
+        return total[self._inside(sizes)]
 
-    def _padded(self, a: Any) -> Any:
-        if not any(self.padding):
-            return a
-        lead = a.ndim - len(self.padding)
-        sizes = [size + 2 * padding for size, padding in zip(a.shape[lead:], self.padding)]
-        padded = np.zeros_like(a, shape=(*a.shape[:lead], *sizes))
-        inside = [slice(padding, padding + size) for padding, size in zip(self.padding, a.shape[lead:])]
-        padded[(..., *inside)] = a
-        return padded
+    def _around(self, sizes: Sequence[int]) -> list[int]:
+        """The sizes with the padding."""
+        return [size + 2 * padding for size, padding in zip(sizes, self.padding)]
+
+    def _inside(self, sizes: Sequence[int]) -> tuple[slice, ...]:
+        """Where an array of ``sizes`` lies in the padded one."""
+        inside = [slice(padding, padding + size) for padding, size in zip(self.padding, sizes)]
+        return (slice(None), *inside)
 
 
 def numbers_of(name: str, setting: str, value: Any, ndim: int, least: int = 1) -> tuple[int, ...]:
@@ -127,8 +138,8 @@ def numbers_of(name: str, setting: str, value: Any, ndim: int, least: int = 1) -
 )
 def lay_out_windows(a, /, windows):
     """The windows of images (N, channels, height, width) as columns (N, channels · kernel, windows)."""
-    seen = windows.look(a)
-    return seen.reshape((a.shape[0], a.shape[1] * math.prod(windows.kernel), -1))
+    seen = windows.look(a.reshape((-1, *a.shape[2:])))
+    return seen.reshape((len(a), a.shape[1] * math.prod(windows.kernel), math.prod(seen.shape[3:])))
 
 
 @operation(
@@ -140,7 +151,8 @@ def lay_out_windows(a, /, windows):
 )
 def add_up_windows(a, /, sizes, windows):
     """Columns (N, channels · kernel, windows), added up to images of ``sizes``."""
-    return windows.add_up(a.reshape((len(a), -1, *windows.kernel, *windows.counts(sizes))), sizes)
+    images = windows.add_up(a.reshape((-1, *windows.kernel, *windows.counts(sizes))), sizes)
+    return images.reshape((len(a), -1, *sizes))
 
 
 def unfold(
@@ -164,8 +176,8 @@ def unfold(
         raise RuntimeError(f"Expected 3D or 4D (batch mode) tensor for input, but got: {describe(input)}")
     if min(windows.counts(input.shape[-2:])) < 1:
         raise RuntimeError(
-            f"unfold: a window of {windows.kernel}, padding {windows.padding} and dilation {windows.dilation} "
-            f"is larger than the image: {describe(input)}"
+            f"unfold: a window of {windows.kernel}, with padding {windows.padding} and dilation "
+            f"{windows.dilation}, is larger than the image: {describe(input)}"
         )
     if input.ndim == 3:
         return lay_out_windows(input.unsqueeze(0), windows=windows).squeeze(0)
@@ -197,8 +209,8 @@ def fold(
         )
     if min(counts) < 1 or math.prod(counts) != input.shape[-1]:
         raise RuntimeError(
-            f"Given output_size={sizes}, expected size of input's dimension 2 to match the calculated number of "
-            f"sliding blocks {counts[0]} * {counts[1]}, but got {describe(input)}"
+            f"Given output_size={sizes}, expected size of input's dimension 2 to match the calculated number "
+            f"of sliding blocks {counts[0]} * {counts[1]}, but got {describe(input)}"
         )
     if input.ndim == 2:
         return add_up_windows(input.unsqueeze(0), sizes=sizes, windows=windows).squeeze(0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -44,8 +43,8 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     ----------
     input : Tensor
     pad : sequence of int
-        How many before and after: (left, right) of the last dimension, or (left, right, top, bottom), and so on;
-        negative numbers cut off.
+        How many before and after: (left, right) of the last dimension, or (left, right, top, bottom), and so
+        on; negative numbers cut off.
     mode : str
         What is put there: "constant" is ``value``; "replicate" repeats the edge; "reflect" mirrors at it;
         "circular" begins again at the other end.
@@ -68,8 +67,8 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
         )
     if len(pad) % 2 or len(pad) > 2 * input.ndim:
         raise RuntimeError(
-            f"pad(): Padding length must be divisible by two, a pair for each of the last dimensions: {list(pad)} for "
-            f"{describe(input)}"
+            f"pad(): Padding length must be divisible by two, a pair for each of the last dimensions: "
+            f"{list(pad)} for {describe(input)}"
         )
     numbers = (
         numbers_of("pad", "pad", tuple(pad), len(pad), least=-max(input.shape, default=0)) if pad else ()
@@ -96,8 +95,8 @@ def _edges(input: Tensor, axis: int, before: int, after: int, mode: str) -> Axis
     most = {"reflect": size - 1, "circular": size}.get(mode, max(before, after))
     if max(before, after) > most or size + before + after < 1 or not size:
         raise RuntimeError(
-            f"Padding size should be less than the corresponding input dimension: ({before}, {after}) at dimension "
-            f"{input.ndim + axis} of {describe(input)}; '{mode}' allows from {1 - size} to {most}"
+            f"Padding size should be less than the corresponding input dimension: ({before}, {after}) at "
+            f"dimension {input.ndim + axis} of {describe(input)}; '{mode}' allows from {1 - size} to {most}"
         )
     places = np.arange(-before, size + after)
     if mode == "circular":

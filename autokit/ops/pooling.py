@@ -1,7 +1,7 @@
 """Pooling: the largest element, the mean or the p-norm of each window of a signal, an image or a volume.
 
-Along each dimension a table says which places a window sees.  The windows of ordinary pooling are equally long and
-move by a stride; those of adaptive pooling are as equal as can be and cover the dimension, whatever its size.
+Along each dimension a table says which places a window sees.  The windows of ordinary pooling are equally
+long and move by a stride; those of adaptive pooling are as equal as can be and cover the dimension.
 """
 
 from __future__ import annotations
@@ -127,6 +127,8 @@ def _max_pool(
         # In place of the padding a window sees its first or last place inside once more.
         first = begin + -(np.minimum(begin, 0) // apart) * apart
         last = begin + np.minimum((size - 1 - begin) // apart, kernel - 1) * apart
+        if (first > last).any():
+            raise RuntimeError(f"{name}: a window sees nothing but padding, {pad} around {describe(input)}")
         tables.append(np.clip(places, first, last))
     values, places = max_pool(input, tables=tuple(tables))
     return (values, places) if return_indices else values
@@ -150,14 +152,14 @@ def _windows_over(
     windows = Windows(kernel, steps, around, numbers_of(name, "dilation", dilation, ndim))
     if any([2 * pad > width for pad, width in zip(around, kernel)]):
         raise RuntimeError(
-            f"{name}: pad should be at most half of effective kernel size, but got padding {list(around)} and "
-            f"kernel_size {list(kernel)}"
+            f"{name}: pad should be at most half of effective kernel size, but got padding {list(around)} "
+            f"and kernel_size {list(kernel)}"
         )
     counts = windows.counts(input.shape[-ndim:], ceil_mode)
     if min(counts) < 1:
         raise RuntimeError(
-            f"{name}: Output size is too small: a window of {list(kernel)} does not fit into {describe(input)}; "
-            "pool less before, or use a smaller kernel_size"
+            f"{name}: Output size is too small: a window of {list(kernel)} does not fit into "
+            f"{describe(input)}; pool less before, or use a smaller kernel_size"
         )
     return windows, counts
 
@@ -166,9 +168,8 @@ def _check_dimensions(name: str, ndim: int, input: Any) -> None:
     require_tensor(name, input)
     if input.ndim not in (ndim + 1, ndim + 2) or not all(input.shape[-ndim - 1 :]):
         raise RuntimeError(
-            f"{name}(): Expected {ndim + 1}D or {ndim + 2}D tensor that is not empty, but got: {describe(input)}"
+            f"{name}(): Expected {ndim + 1}D or {ndim + 2}D tensor that is not empty: {describe(input)}"
         )
-    require_floats(name, input.array)
 
 
 def max_pool1d(
@@ -254,6 +255,7 @@ def _average_pool(
     if divisor_override == 0:
         raise RuntimeError(f"{name}: divisor must be not zero")
     windows, counts = _windows_over(name, ndim, input, kernel_size, stride, padding, 1, ceil_mode)
+    require_floats(name, input.array)
     maps = []
     settings = zip(input.shape[-ndim:], counts, *windows)
     for axis, (size, count, kernel, step, pad, _) in enumerate(settings, -ndim):
@@ -377,6 +379,7 @@ def _regions(name: str, ndim: int, input: Any, output_size: Any) -> list[tuple[n
 
 def _adaptive_average(ndim: int, input: Any, output_size: Any) -> Tensor:
     regions = _regions(f"adaptive_avg_pool{ndim}d", ndim, input, output_size)
+    require_floats("adaptive_avg_pool", input.array)
     if all([len(lengths) == 1 for _, lengths in regions]):
         return mean(input, tuple(range(-ndim, 0)), keepdim=True)
     maps = []

@@ -1,21 +1,25 @@
 """Linear maps along single dimensions: each new element is a weighted sum of a few old ones.
 
-Padding with a reflection, resizing an image and averaging over windows differ only in which elements they read and
-how much each counts.  Such a map is a matrix with few entries in a row, and its derivative is the transpose.
+Padding with a reflection, resizing an image and averaging over windows differ only in which elements they
+read and how much each counts.  Such a map is a matrix with few entries in a row, and its derivative is the
+transpose of that matrix.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from autokit.base.devices import beside
 from autokit.engine.operation import derivative, on, operation
+from autokit.ops.names import Names
 
 
-class AxisMap(NamedTuple):
+@dataclass(frozen=True)
+class AxisMap:
     """A map along one dimension: element r of the result is Σₖ ``weights[r, k]`` · a[``columns[r, k]``].
 
     Attributes
@@ -65,7 +69,7 @@ class AxisMap(NamedTuple):
 
 
 def along(axis: int, places: np.ndarray, a: Any) -> tuple[Any, ...]:
-    """The index of ``places`` along a dimension of ``a``, counted from the end: a slice where they are evenly apart."""
+    """The index of ``places`` along a dimension counted from the end: a slice where they are evenly apart."""
     step = int(places[1] - places[0]) if len(places) > 1 else 1
     if len(places) and step > 0 and (np.diff(places) == step).all():
         chosen: Any = slice(int(places[0]), int(places[-1]) + 1, step)
@@ -92,3 +96,6 @@ def resample(a, /, maps):
     for each in maps:
         a = each(a)
     return a
+
+
+NAMES = Names()

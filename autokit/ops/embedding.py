@@ -1,0 +1,209 @@
+"""Embeddings: vectors for words and other things that are counted, read from the rows of a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autokit.base.devices import beside, module_of, to_numpy
+from autokit.base.errors import describe, require_tensor
+from autokit.engine.inplace import mark_changed
+from autokit.engine.operation import derivative, on, operation
+from autokit.engine.tensor import Tensor, new_tensor
+from autokit.gpu.lacking import outside
+from autokit.ops.index import add_at
+from autokit.ops.names import Names
+
+
+def _into_table(g: Any, index: Any, shape: Any, padding: int | None, by_frequency: bool) -> Any:
+    if padding is not None or by_frequency:
+        places = index.array if isinstance(index, Tensor) else index
+        counts = (places != padding).astype(np.float64)
+        if by_frequency:
+            counts /= module_of(places).bincount(places.reshape(-1), minlength=shape[0])[places]
+        counts = counts[..., np.newaxis].astype(np.float32 if g.dtype.itemsize < 8 else np.float64)
+        g = g * (new_tensor(counts) if isinstance(g, Tensor) else counts)
+    return on(add_rows, g, index, rows=shape[0])
+
+
+@operation(
+    "rows",
+    "rows of {weight}",
+    weight=derivative("1 at the rows read", _into_table),
+    mixed=True,
+    name="embedding",
+)
+def read_rows(weight, index, /, padding=None, by_frequency=False):
+    """The rows of ``weight`` at ``index``."""
+    return np.take(weight, index, axis=0)
+
+
+@operation(
+    "rows",
+    "{a} added to the rows of a table",
+    a=derivative("the rows again", lambda g, index: on(read_rows, g, index)),
+    mixed=True,
+    backward="EmbeddingBackwardBackward0",
+)
+def add_rows(a, index, /, rows):
+    """A table of ``rows`` rows, to which the rows of ``a`` are added at ``index``."""
+    table = np.zeros_like(a, shape=(rows, a.shape[-1]), order="C")
+    add_at(table, (index.reshape(-1),), a.reshape((index.size, a.shape[-1])))
+    return table
+
+
+def embedding(
+    input: Tensor,
+    weight: Tensor,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+) -> Tensor:
+    """The rows of ``weight`` that ``input`` names, in a new last dimension.
+
+    Parameters
+    ----------
+    input : Tensor
+        Row numbers, int64 or int32.
+    weight : Tensor
+        The table, of shape (rows, width).
+    padding_idx : int, optional
+        A row that gets no gradient.
+    max_norm : float, optional
+        Rows that are read and longer than this are first shortened to it, in the table itself.
+    norm_type : float
+        Which p-norm measures their length.
+    scale_grad_by_freq : bool
+        Divide each row's gradient by how often the row was read.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> table = torch.tensor([[0.0, 0.5], [1.0, 1.5]])
+    >>> embedding(torch.tensor([1, 1, 0]), table)
+    tensor([[1.0000, 1.5000],
+            [1.0000, 1.5000],
+            [0.0000, 0.5000]])
+    """
+    require_tensor("embedding", input)
+    require_tensor("embedding", weight, "weight", 1)
+    if weight.ndim != 2:
+        raise RuntimeError(f"'weight' must be 2-D: {describe(weight)}; embedding takes (input, weight)")
+    if input.array.dtype not in (np.int32, np.int64):
+        raise RuntimeError(
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; "
+            f"but got {describe(input)}; convert it with .long()"
+        )
+    rows = weight.shape[0]
+    wrong = outside(input.array, 0, rows)
+    if wrong is not None:
+        raise IndexError(
+            f"index out of range in self: the rows are 0 to {rows - 1}, and {wrong} is in {describe(input)}"
+        )
+    if padding_idx is not None:
+        if not -rows <= padding_idx < rows:
+            raise AssertionError(f"Padding_idx must be within num_embeddings: {padding_idx} of {rows}")
+        padding_idx %= rows
+    if max_norm is not None:
+        read = np.unique(input.array)
+        lengths = np.linalg.norm(weight.array[read], norm_type, axis=1, keepdims=True)
+        factors = np.where(lengths > max_norm, max_norm / (lengths + 1e-7), 1)
+        weight.array[read] *= factors.astype(weight.array.dtype)
+        mark_changed(weight)
+    return read_rows(weight, input, padding=padding_idx, by_frequency=scale_grad_by_freq)
+
+
+def embedding_bag(
+    input: Tensor,
+    weight: Tensor,
+    offsets: Tensor | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2,
+    scale_grad_by_freq: bool = False,
+    mode: str = "mean",
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> Tensor:
+    """The sum, mean or largest of the rows of ``weight`` that each bag names.
+
+    Parameters
+    ----------
+    input : Tensor
+        Row numbers: of shape (bags, length), or all bags in one dimension, with ``offsets``.
+    weight, max_norm, norm_type, scale_grad_by_freq
+        As in :func:`embedding`.
+    offsets : Tensor, optional
+        Where in ``input`` each bag begins; an empty bag gives zeros.
+    mode : str
+        ``"sum"``, ``"mean"`` or ``"max"``.
+    per_sample_weights : Tensor, optional
+        A factor for each row read, in the shape of ``input``; only for sums.
+    include_last_offset : bool
+        ``offsets`` says where the last bag ends, too.
+    padding_idx : int, optional
+        A row that counts in no bag.
+    """
+    require_tensor("embedding_bag", input)
+    if mode not in ("sum", "mean", "max") or per_sample_weights is not None and mode != "sum":
+        raise ValueError(
+            f"mode has to be one of sum, mean or max, and sum with per_sample_weights: it is {mode!r}"
+        )
+    if input.ndim not in (1, 2) or (offsets is None) != (input.ndim == 2):
+        raise ValueError(
+            "embedding_bag takes an input of 2 dimensions, or one of 1 dimension with offsets that say where "
+            f"each bag begins, but got {describe(input)} and offsets {offsets}"
+        )
+    flat = input.reshape(-1)
+    starts = np.arange(len(input)) * input.shape[1] if offsets is None else to_numpy(offsets.array)
+    ends = starts if include_last_offset else np.append(starts, len(flat))
+    bag, bags = np.repeat(np.arange(len(ends) - 1), np.diff(ends)), len(ends) - 1
+    counted = to_numpy(flat.array)[: len(bag)] != (-1 if padding_idx is None else padding_idx % len(weight))
+    kept = new_tensor(beside(np.flatnonzero(counted), flat.array))
+    index = new_tensor(beside(bag[counted], flat.array))
+    rows = embedding(flat[kept], weight, None, max_norm, norm_type, scale_grad_by_freq)
+    if mode == "max":
+        zeros, places = weight.new_zeros((bags, weight.shape[1])), index.unsqueeze(1).expand(rows.shape)
+        return zeros.scatter_reduce(0, places, rows, "amax", include_self=False)
+    if per_sample_weights is not None:
+        rows = rows * per_sample_weights.reshape(-1)[kept].unsqueeze(1)
+    total = add_rows(rows, index, rows=bags)
+    if mode == "sum":
+        return total
+    counts = np.maximum(np.bincount(bag[counted], minlength=bags), 1)[:, np.newaxis]
+    return total / new_tensor(beside(counts.astype(weight.array.dtype), weight.array))
+
+
+def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
+    """A 1 in the place that each element of ``tensor`` names, and zeros, in a new last dimension.
+
+    Without ``num_classes`` there are as many places as the largest element asks for.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> one_hot(torch.tensor([0, 2]))
+    tensor([[1, 0, 0],
+            [0, 0, 1]])
+    """
+    require_tensor("one_hot", tensor, "tensor")
+    array = tensor.array
+    if array.dtype != np.int64:
+        raise RuntimeError(
+            f"one_hot is only applicable to index tensor of type LongTensor, not {describe(tensor)}"
+        )
+    if num_classes < 1 and not array.size:
+        raise RuntimeError("Can not infer total number of classes from empty tensor: give num_classes")
+    classes = int(array.max()) + 1 if num_classes < 1 else num_classes
+    wrong = outside(array, 0, classes)
+    if wrong is not None:
+        raise RuntimeError(
+            f"Class values must be non-negative and smaller than num_classes, {classes}: {wrong} is in "
+            f"{describe(tensor)}"
+        )
+    return new_tensor((array[..., np.newaxis] == module_of(array).arange(classes)).astype(np.int64))
+
+
+NAMES = Names(functional="embedding embedding_bag one_hot")

@@ -1,0 +1,368 @@
+"""Resizing images and reading them between their pixels; channels rearranged to pixels and back.
+
+A resize along several dimensions is one along each in turn, so all that is needed is which neighbours count
+along one dimension, and how much.  A grid of points is read by weighing the pixels around each point.
+
+References
+----------
+R. G. Keys, "Cubic convolution interpolation for digital image processing", IEEE TASSP 29(6), 1981.
+M. Jaderberg, K. Simonyan, A. Zisserman and K. Kavukcuoglu, "Spatial transformer networks", NeurIPS 2015.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from autokit.base.devices import beside
+from autokit.base.errors import describe, require_floats, require_tensor
+from autokit.engine.tensor import Tensor, new_tensor
+from autokit.ops.choose import where
+from autokit.ops.names import Names
+from autokit.ops.pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
+from autokit.ops.resample import AxisMap, picking, resample
+
+_DIMENSIONS = {"linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3}
+_MODES = ("nearest", "nearest-exact", *_DIMENSIONS, "area")
+
+
+def interpolate(
+    input: Tensor,
+    size: int | Sequence[int] | None = None,
+    scale_factor: float | Sequence[float] | None = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
+) -> Tensor:
+    """``input`` resized to ``size``, or by ``scale_factor``.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of shape (N, channels, ...), with one to three further dimensions, which are resized.
+    size : int or sequence of int, optional
+        The new sizes.
+    scale_factor : float or sequence of float, optional
+        The new sizes, relative to the old; one of the two is given.
+    mode : str
+        "nearest" and "nearest-exact" repeat or drop elements; "linear", "bilinear" and "trilinear" weigh
+        neighbours by their distance; "bicubic" lays a smooth curve through four; "area" averages.
+    align_corners : bool, optional
+        Let the centres of the outermost elements stay where they are, rather than their outer edges.
+    recompute_scale_factor : bool, optional
+        Find the scale anew from the rounded sizes.
+    antialias : bool
+        For "bilinear" and "bicubic": weigh all that a new element covers when it gets smaller.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> row = torch.tensor([[[0.0, 4.0]]])
+    >>> torch.nn.functional.interpolate(row, scale_factor=2)
+    tensor([[[0., 0., 4., 4.]]])
+    >>> torch.nn.functional.interpolate(row, size=4, mode="linear")
+    tensor([[[0., 1., 3., 4.]]])
+    """
+    require_tensor("interpolate", input)
+    count = input.ndim - 2
+    if mode not in _MODES or not 1 <= count <= 3 or _DIMENSIONS.get(mode, count) != count:
+        raise NotImplementedError(
+            f"interpolate(): mode '{mode}' does not fit {describe(input)}: 3D input takes linear, 4D input "
+            "bilinear or bicubic, 5D input trilinear, and all take nearest, nearest-exact and area"
+        )
+    if align_corners is not None and mode not in _DIMENSIONS:
+        raise ValueError("align_corners option can only be set with linear, bilinear, bicubic and trilinear")
+    if antialias and mode not in ("bilinear", "bicubic"):
+        raise ValueError("Anti-alias option is restricted to bilinear and bicubic modes")
+    old = input.shape[2:]
+    sizes, scales = _new_sizes(input, old, size, scale_factor, recompute_scale_factor)
+    if min(*sizes, *input.shape[1:]) < 1:
+        raise RuntimeError(f"Input and output sizes should be greater than 0: {describe(input)} to {sizes}")
+    if input.array.dtype != np.uint8 or "nearest" not in mode:
+        require_floats("interpolate", input.array)
+    if mode == "area":
+        return (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)[count - 1](input, sizes)
+    maps = []
+    for axis, (have, wanted, scale) in enumerate(zip(old, sizes, scales), -count):
+        # Where a size stays, the elements are copied, though a given scale may round to it.
+        stays = have == wanted and (mode in ("linear", "bilinear", "trilinear") or antialias)
+        if not (stays or have == wanted and mode == "nearest" and count == 2):
+            maps.append(_along(axis, have, wanted, scale, mode, bool(align_corners), antialias))
+    return resample(input, maps=tuple(maps)) if maps else input.clone()
+
+
+def _new_sizes(
+    input: Tensor, old: Sequence[int], size: Any, scale_factor: Any, recompute: bool | None
+) -> tuple[list[int], list[float | None]]:
+    """The new sizes, and for each dimension the scale where it is not just their quotient."""
+    if (size is None) == (scale_factor is None):
+        raise ValueError("one of size and scale_factor should be defined, and only one of them")
+    given = size if scale_factor is None else scale_factor
+    numbers = list(given) if isinstance(given, list | tuple) else [given] * len(old)
+    if len(numbers) != len(old):
+        raise ValueError(
+            f"Input and output must have the same number of spatial dimensions: {describe(input)} has "
+            f"{len(old)}, and {given} names {len(numbers)}"
+        )
+    if scale_factor is None:
+        if recompute:
+            raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
+        return [int(number) for number in numbers], [None] * len(old)
+    sizes = [math.floor(have * factor) for have, factor in zip(old, numbers)]
+    return sizes, [None if recompute else float(factor) for factor in numbers]
+
+
+def _along(
+    axis: int, old: int, new: int, factor: float | None, mode: str, aligned: bool, antialias: bool
+) -> AxisMap:
+    """The map of one dimension from ``old`` elements to ``new``."""
+    places = np.arange(new)
+    if "nearest" in mode:
+        # In single precision, as PyTorch computes it: which neighbour is nearest depends on the last bit.
+        scale32 = np.float32(old) / np.float32(new) if factor is None else np.float32(1 / factor)
+        shifted = places.astype(np.float32) + np.float32(0.5 if mode == "nearest-exact" else 0)
+        return picking(axis, old, np.minimum((shifted * scale32).astype(np.int64), old - 1))
+    scale = old / new if factor is None else 1 / factor
+    if antialias:
+        return _antialiased(axis, old, places, scale, mode)
+    source = (places + 0.5) * scale - 0.5
+    if aligned:
+        source = places * ((old - 1) / max(new - 1, 1))
+    if mode != "bicubic":
+        source = np.clip(source, 0, old - 1)
+    first = np.floor(source).astype(np.int64)[:, np.newaxis]
+    part = source[:, np.newaxis] - first
+    near = np.arange(-1, 3) if mode == "bicubic" else np.arange(2)
+    distance = np.abs(part - near)
+    weights = _cubic(distance, -0.75) if mode == "bicubic" else 1 - distance
+    return AxisMap(axis, old, np.clip(first + near, 0, old - 1), weights)
+
+
+def _cubic(distance: Any, sharpness: float) -> Any:
+    """The weight of a neighbour at a ``distance``, by Keys' cubic convolution kernel; arrays or tensors."""
+    a, x = sharpness, distance
+    near = ((a + 2) * x - (a + 3)) * x * x + 1
+    far = ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
+    return np.where(x <= 1, near, np.where(x < 2, far, 0.0))
+
+
+def _antialiased(axis: int, old: int, places: np.ndarray, scale: float, mode: str) -> AxisMap:
+    """The map whose weights reach as far as a new element covers."""
+    stretch = max(scale, 1.0)
+    reach = (1 if mode == "bilinear" else 2) * stretch
+    centres = scale * (places + 0.5)
+    low = np.maximum((centres - reach + 0.5).astype(np.int64), 0)
+    high = np.minimum((centres + reach + 0.5).astype(np.int64), old)
+    columns = low[:, np.newaxis] + np.arange(max(int((high - low).max()), 1))
+    distance = np.abs((columns - centres[:, np.newaxis] + 0.5) / stretch)
+    weights = np.maximum(1 - distance, 0) if mode == "bilinear" else _cubic(distance, -0.5)
+    weights = np.where(columns < high[:, np.newaxis], weights, 0.0)
+    return AxisMap(axis, old, np.minimum(columns, old - 1), weights / weights.sum(axis=1, keepdims=True))
+
+
+# ---------------------------------------------------------------- reading at points
+
+
+def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
+    """Where each pixel of an image of ``size`` lies after the affine map ``theta``, for :func:`grid_sample`.
+
+    Parameters
+    ----------
+    theta : Tensor
+        A matrix for each image: of shape (N, 2, 3), or (N, 3, 4) for volumes.
+    size : sequence of int
+        (N, C, H, W), or (N, C, D, H, W).
+    align_corners : bool
+        Whether −1 and 1 are the centres of the outermost pixels, or their outer edges.
+
+    Returns
+    -------
+    Tensor
+        Of shape (N, H, W, 2), or (N, D, H, W, 3): x, y and z, each from −1 to 1 inside the image.
+    """
+    require_tensor("affine_grid", theta)
+    ndim = len(size) - 2
+    if ndim not in (2, 3):
+        raise NotImplementedError(f"affine_grid only supports 4D and 5D sizes. Got size {tuple(size)}")
+    if tuple(theta.shape[1:]) != (ndim, ndim + 1):
+        raise ValueError(
+            f"Expected a batch of {ndim}D affine matrices of shape Nx{ndim}x{ndim + 1} for size "
+            f"{tuple(size)}. Got {describe(theta)}"
+        )
+    axes = []
+    for length in size[2:]:
+        centres = np.linspace(-1, 1, length) if length > 1 else np.zeros(1)
+        axes.append(centres if align_corners else centres * (length - 1) / length)
+    points = np.stack([*reversed(np.meshgrid(*axes, indexing="ij")), np.ones(tuple(size[2:]))], axis=-1)
+    flat = new_tensor(beside(points.reshape(-1, ndim + 1).astype(theta.array.dtype), theta.array))
+    return (flat @ theta.transpose(1, 2)).reshape((size[0], *size[2:], ndim))
+
+
+def grid_sample(
+    input: Tensor,
+    grid: Tensor,
+    mode: str = "bilinear",
+    padding_mode: str = "zeros",
+    align_corners: bool | None = None,
+) -> Tensor:
+    """``input`` read at the points of ``grid``, between its pixels.
+
+    Parameters
+    ----------
+    input : Tensor
+        Images (N, C, H, W), or volumes (N, C, D, H, W).
+    grid : Tensor
+        Points (N, H', W', 2), or (N, D', H', W', 3): x, y and z, each from −1 to 1 inside the image.
+    mode : {"bilinear", "nearest", "bicubic"}
+        A mean of the pixels around the point, the nearest one, or a cubic curve through 4 × 4.
+    padding_mode : {"zeros", "border", "reflection"}
+        What lies outside: 0, the pixel at the border, or the image mirrored.
+    align_corners : bool
+        Whether −1 and 1 are the centres of the outermost pixels, or their outer edges.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> image = torch.tensor([[[[1.0, 2.0], [3.0, 4.0]]]])
+    >>> grid = torch.tensor([[[[0.0, 0.0], [1.0, 1.0]]]])
+    >>> torch.nn.functional.grid_sample(image, grid, align_corners=True)
+    tensor([[[[2.5000, 4.0000]]]])
+    """
+    require_tensor("grid_sample", input)
+    require_tensor("grid_sample", grid, "grid", 1)
+    for given, allowed in (
+        (mode, ("bilinear", "nearest", "bicubic")),
+        (padding_mode, ("zeros", "border", "reflection")),
+    ):
+        if given not in allowed:
+            raise ValueError(f"grid_sample(): expected one of {', '.join(allowed)}, but got: '{given}'")
+    sizes = input.shape[2:]
+    ndim, fits = len(sizes), grid.ndim == input.ndim and grid.dtype == input.dtype
+    if ndim not in (2, 3) or not fits or grid.shape[-1] != ndim or grid.shape[0] != input.shape[0]:
+        raise RuntimeError(
+            "grid_sample(): expected images (N, C, H, W) with a grid (N, H', W', 2), or volumes "
+            "(N, C, D, H, W) with a grid (N, D', H', W', 3), of one dtype, but got "
+            f"{describe(input)} and {describe(grid)}"
+        )
+    if mode == "bicubic" and ndim != 2:
+        raise RuntimeError("grid_sample(): bicubic interpolation only supports 4D input")
+    points = []
+    for dim, size in enumerate(sizes):
+        point = grid[..., -1 - dim] + 1
+        point = point / 2 * (size - 1) if align_corners else (point * size - 1) / 2
+        points.append(point if mode == "bicubic" else _inside(point, size, padding_mode, align_corners))
+    images, total = input.flatten(2), 0.0
+    for weight, corner in _neighbours(points, mode):
+        if mode == "bicubic":
+            corner = [_inside(each, size, padding_mode, align_corners) for each, size in zip(corner, sizes)]
+        total = total + _read(images, corner, sizes) * weight
+    return total
+
+
+def _inside(place: Tensor, size: int, padding_mode: str, aligned: bool | None) -> Tensor:
+    """``place``, brought into the image where the padding asks for that; at the border without a gradient."""
+    if padding_mode == "zeros":
+        return place
+    if padding_mode == "reflection":
+        low, span = (0, size - 1) if aligned else (-0.5, size)
+        distance = (place - low).abs()
+        times = (distance.detach() / max(span, 1)).floor()
+        rest = distance - times * span
+        place = where(times % 2 == 0, rest, span - rest) + low
+    values = place.detach()
+    return where((values > 0) & (values < size - 1), place, values.nan_to_num(0.0).clamp(0, size - 1))
+
+
+def _neighbours(points: list[Tensor], mode: str) -> Iterator[tuple[Any, list[Tensor]]]:
+    """The pixels that count at each point, each with its weight."""
+    if mode == "nearest":  # nothing changes as a point moves: its gradient is 0
+        yield (
+            sum([point * 0 for point in points], 1.0).unsqueeze(1),
+            [point.detach().round() for point in points],
+        )
+        return
+    lower = [point.detach().floor() for point in points]
+    near = range(-1, 3) if mode == "bicubic" else range(2)
+    for steps in product(near, repeat=len(points)):
+        weight: Any = 1.0
+        for point, low, step in zip(points, lower, steps):
+            distance = (point - (low + step)).abs()
+            weight = weight * (_cubic(distance, -0.75) if mode == "bicubic" else 1 - distance)
+        yield weight.unsqueeze(1), [low + step for low, step in zip(lower, steps)]
+
+
+def _read(images: Tensor, corner: list[Tensor], sizes: Sequence[int]) -> Tensor:
+    """The pixels at whole places, of images whose pixels are in a row; 0 outside."""
+    index: Any = 0
+    inside: Any = True
+    for place, size in zip(corner, sizes):
+        values = place.detach()
+        inside = (values >= 0) & (values <= size - 1) & inside
+        index = index * size + values.nan_to_num(0.0).clamp(0, size - 1).long()
+    batch, channels = images.shape[:2]
+    flat = index.reshape(batch, 1, -1).expand(batch, channels, math.prod(index.shape[1:]))
+    pixels = images.gather(2, flat).reshape((batch, channels, *index.shape[1:]))
+    return where(inside.unsqueeze(1), pixels, 0.0)
+
+
+# ---------------------------------------------------------------- channels and pixels
+
+
+def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
+    """(…, C·r², H, W) to (…, C, H·r, W·r): each r² channels become squares of r by r pixels.
+
+    References
+    ----------
+    W. Shi et al., "Real-time single image and video super-resolution using an efficient sub-pixel
+    convolutional neural network", CVPR 2016.
+    """
+    require_tensor("pixel_shuffle", input)
+    r = upscale_factor
+    if input.ndim < 3 or r < 1 or input.shape[-3] % r**2:
+        raise RuntimeError(
+            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of "
+            f"upscale_factor, {r}: {describe(input)}"
+        )
+    *lead, channels, height, width = input.shape
+    n = len(lead)
+    split = input.reshape((*lead, channels // r**2, r, r, height, width))
+    moved = split.permute((*range(n + 1), n + 3, n + 1, n + 4, n + 2))
+    return moved.reshape((*lead, channels // r**2, height * r, width * r))
+
+
+def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
+    """(…, C, H·r, W·r) to (…, C·r², H, W): the inverse of :func:`pixel_shuffle`."""
+    require_tensor("pixel_unshuffle", input)
+    r = downscale_factor
+    if input.ndim < 3 or r < 1 or input.shape[-2] % r or input.shape[-1] % r:
+        raise RuntimeError(
+            f"pixel_unshuffle expects height and width to be divisible by downscale_factor, {r}: "
+            f"{describe(input)}"
+        )
+    *lead, channels, height, width = input.shape
+    n = len(lead)
+    split = input.reshape((*lead, channels, height // r, r, width // r, r))
+    moved = split.permute((*range(n + 1), n + 2, n + 4, n + 1, n + 3))
+    return moved.reshape((*lead, channels * r**2, height // r, width // r))
+
+
+def channel_shuffle(input: Tensor, groups: int) -> Tensor:
+    """The channels of ``groups`` groups, dealt out in turn, so that a grouped convolution sees all groups."""
+    require_tensor("channel_shuffle", input)
+    if input.ndim < 3 or groups < 1 or input.shape[1] % groups:
+        raise RuntimeError(
+            f"channel_shuffle: channels must be divisible by groups, {groups}: {describe(input)}"
+        )
+    samples, channels, *sizes = input.shape
+    split = input.reshape((samples, groups, channels // groups, *sizes))
+    return split.transpose(1, 2).reshape(input.shape)
+
+
+_SHUFFLES = "pixel_shuffle pixel_unshuffle channel_shuffle"
+
+NAMES = Names(functions=_SHUFFLES, functional=f"interpolate affine_grid grid_sample {_SHUFFLES}")

@@ -1,0 +1,303 @@
+"""Recurrent layers: each step computes a state from its own input and the state of the step before.
+
+A whole sequence is one operation.  Forward, each step needs the one before it.  Backward, the gates of all
+times are computed again at once from the states; what remains for each step, last first, are a few products.
+
+Sequences lie in one array, (rows, width), time after time: ``sizes`` says how many rows belong to each time.
+Where sequences end early the sizes fall, as in packed sequences.
+
+References
+----------
+J. L. Elman, "Finding Structure in Time", Cognitive Science 14, 1990.
+S. Hochreiter and J. Schmidhuber, "Long Short-Term Memory", Neural Computation 9, 1997.
+K. Cho et al., "Learning Phrase Representations using RNN Encoder-Decoder", EMNLP 2014.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from autokit.base.devices import beside
+from autokit.engine.operation import derivative, operation
+from autokit.engine.tensor import Tensor, new_tensor
+from autokit.ops.index import index_select
+from autokit.ops.names import Names
+from autokit.ops.product import linear
+
+GATES = {"RNN_TANH": 1, "RNN_RELU": 1, "GRU": 3, "LSTM": 4}
+"""How many gates each kind has: its weights have so many times as many rows as the state has places."""
+
+
+def recurrence(
+    kind: str,
+    rows: Tensor,
+    h: Tensor,
+    c: Tensor | None,
+    weights: Sequence[Tensor],
+    biases: Sequence[Tensor | None] = (None, None),
+    sizes: tuple[int, ...] = (),
+    backwards: bool = False,
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """One recurrent layer in one direction: all states, the last state, and for LSTM the last cells.
+
+    Parameters
+    ----------
+    kind : str
+        One of :data:`GATES`.
+    rows : Tensor
+        The inputs of all times, one time after another, (rows, input width).
+    h, c : Tensor
+        The first state, (batch, width), and for LSTM the first cells.
+    weights, biases : pairs of Tensor
+        From the input to the gates, and from the state to the gates.
+    sizes : tuple of int
+        How many rows belong to each time; a single time, as of a cell, without it.
+    backwards : bool
+        Whether to begin with the last time.
+    """
+    sizes = sizes or (len(rows),)
+    given = linear(rows, weights[0], biases[0])
+    settings = {"sizes": sizes, "backwards": backwards}
+    if kind == "LSTM":
+        states, cells = lstm(given, h, c, weights[1], biases[1], **settings)
+        return states, _last(states, sizes, backwards), _last(cells, sizes, backwards)
+    if kind == "GRU":
+        states = gru(given, h, weights[1], biases[1], **settings)
+    else:
+        states = rnn(given, h, weights[1], biases[1], relu=kind == "RNN_RELU", **settings)
+    return states, _last(states, sizes, backwards), None
+
+
+def _last(states: Tensor, sizes: tuple[int, ...], backwards: bool) -> Tensor:
+    """The state of each sequence where it ends, or at its first time if gone through ``backwards``."""
+    if backwards or sizes[0] == sizes[-1]:
+        first = 0 if backwards else len(states) - sizes[0]
+        return states[first : first + sizes[0]]
+    starts = [end - size for end, size in zip(accumulate(sizes), sizes)]
+    ends = [sum(size > place for size in sizes) - 1 for place in range(sizes[0])]
+    index = np.array([starts[end] + place for place, end in enumerate(ends)])
+    return index_select(states, 0, new_tensor(beside(index, states.array)))
+
+
+# ---------------------------------------------------------------- going through the times
+
+
+def _times(sizes: tuple[int, ...], backwards: bool) -> list[slice]:
+    """The rows of each time, in the order in which they are gone through."""
+    times = [slice(end - size, end) for end, size in zip(accumulate(sizes), sizes)]
+    return times[::-1] if backwards else times
+
+
+def _renewed(state: Any, part: Any) -> Any:
+    """``state`` with its first rows replaced; the other sequences have ended, or not yet begun."""
+    return part if len(part) == len(state) else np.concatenate([part, state[len(part) :]])
+
+
+def _in_order(parts: list[Any], times: list[slice]) -> Any:
+    """What was computed for each of the ``times``, as rows in the order of time."""
+    return np.concatenate(parts if times[0].start == 0 else parts[::-1])
+
+
+def _before(state: Any, states: Any, times: list[slice]) -> Any:
+    """For each row the state that it came from; ``state`` is the first."""
+    found = []
+    for rows in times:
+        found.append(state[: rows.stop - rows.start])
+        state = _renewed(state, states[rows])
+    return _in_order(found, times)
+
+
+def _to_gates(before: Any, weight: Any, bias: Any) -> Any:
+    """What the states say to the gates."""
+    said = before @ weight.T
+    return said if bias is None else said + bias
+
+
+def _sigmoid(x: Any) -> Any:
+    return np.tanh(x * 0.5) * 0.5 + 0.5
+
+
+def _parts(a: Any, count: int) -> list[Any]:
+    """``a`` (rows, count · width) by gates."""
+    width = a.shape[1] // count
+    return [a[:, start : start + width] for start in range(0, a.shape[1], width)]
+
+
+def _by_parameters(by_gates: Any, before: Any, bias: Any) -> tuple[Any, Any]:
+    """The gradients of weight and bias, from those of the gates at all times."""
+    return by_gates.T @ before, None if bias is None else by_gates.sum(0)
+
+
+# ---------------------------------------------------------------- Elman's network
+
+
+def _rnn_states(given: Any, h: Any, weight: Any, bias: Any, times: list[slice], relu: bool) -> Any:
+    states = []
+    for rows in times:
+        said = given[rows] + _to_gates(h[: rows.stop - rows.start], weight, bias)
+        states.append(np.maximum(said, 0) if relu else np.tanh(said))
+        h = _renewed(h, states[-1])
+    return _in_order(states, times)
+
+
+def _rnn_gradients(
+    g: Any, given: Any, h: Any, weight: Any, bias: Any, out: Any, sizes: Any, backwards: bool, relu: bool
+) -> Any:
+    times = _times(sizes, backwards)
+    states = _rnn_states(given, h, weight, bias, times, relu) if isinstance(g, Tensor) else out
+    before, by_h, by_gates = _before(h, states, times), h * 0, []
+    slopes = None if relu else 1 - states * states
+    for rows in reversed(times):
+        arrived = by_h[: rows.stop - rows.start] + g[rows]
+        by_gates.append(np.where(states[rows] > 0, arrived, 0.0) if relu else arrived * slopes[rows])
+        by_h = _renewed(by_h, by_gates[-1] @ weight)
+    by_given = _in_order(by_gates, times[::-1])
+    return by_given, by_h, *_by_parameters(by_given, before, bias)
+
+
+@operation(
+    "rnn",
+    "hₜ = tanh({given}ₜ + {weight} · hₜ₋₁ + {bias}), from {h}",
+    joint=derivative("through all times, last first", _rnn_gradients),
+    name="rnn",
+)
+def rnn(given, h, weight, bias=None, /, sizes=(), backwards=False, relu=False):
+    """The states of Elman's network, given what the inputs say; ``relu`` in place of tanh."""
+    return _rnn_states(given, h, weight, bias, _times(sizes, backwards), relu)
+
+
+# ---------------------------------------------------------------- LSTM
+
+
+def _lstm_gates(said: Any) -> list[Any]:
+    """The gates enter, keep, new, leave: the third takes a tanh, the others a sigmoid, tanh(x/2)/2 + 1/2."""
+    array = said.array if isinstance(said, Tensor) else said
+    factor, shift = [beside(each, array) for each in _halves(said.shape[1] // 4, array.dtype)]
+    if isinstance(said, Tensor):
+        factor, shift = new_tensor(factor), new_tensor(shift)
+    return _parts(np.tanh(said * factor) * factor + shift, 4)
+
+
+@lru_cache(maxsize=16)
+def _halves(width: int, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
+    """What the gates are multiplied by, and what is added: 1/2, but 1 and 0 for the third."""
+    factor, shift = np.full((2, 4, width), 0.5, dtype)
+    factor[2], shift[2] = 1.0, 0.0
+    return factor.reshape(-1), shift.reshape(-1)
+
+
+def _lstm_states(given: Any, h: Any, c: Any, weight: Any, bias: Any, times: list[slice]) -> tuple[Any, Any]:
+    states, cells = [], []
+    given = given if bias is None else given + bias
+    for rows in times:
+        size = rows.stop - rows.start
+        enter, keep, new, leave = _lstm_gates(given[rows] + h[:size] @ weight.T)
+        cells.append(keep * c[:size] + enter * new)
+        states.append(leave * np.tanh(cells[-1]))
+        h, c = _renewed(h, states[-1]), _renewed(c, cells[-1])
+    return _in_order(states, times), _in_order(cells, times)
+
+
+def _lstm_gradients(
+    g: Any, given: Any, h: Any, c: Any, weight: Any, bias: Any, out: Any, sizes: Any, backwards: bool
+) -> Any:
+    times, (by_states, by_all_cells) = _times(sizes, backwards), g
+    on_tensors = isinstance(given, Tensor)
+    states, cells = _lstm_states(given, h, c, weight, bias, times) if on_tensors else out
+    before, cells_before = _before(h, states, times), _before(c, cells, times)
+    enter, keep, new, leave = _lstm_gates(given + _to_gates(before, weight, bias))
+    shown = np.tanh(cells)
+    to_cells = leave * (1 - shown * shown)
+    # What each gate gets for one unit at the cells, or the last of them at the state.
+    shares = np.concatenate(
+        [
+            new * enter * (1 - enter),
+            cells_before * keep * (1 - keep),
+            enter * (1 - new * new),
+            shown * leave * (1 - leave),
+        ],
+        1,
+    )
+    by_h, by_c, by_gates = h * 0, c * 0, []
+    for rows in reversed(times):
+        size = rows.stop - rows.start
+        to_h = by_h[:size] if by_states is None else by_h[:size] + by_states[rows]
+        to_c = by_c[:size] + to_h * to_cells[rows]
+        to_c = to_c if by_all_cells is None else to_c + by_all_cells[rows]
+        by_gates.append(np.concatenate([to_c, to_c, to_c, to_h], 1) * shares[rows])
+        by_h, by_c = _renewed(by_h, by_gates[-1] @ weight), _renewed(by_c, to_c * keep[rows])
+    by_given = _in_order(by_gates, times[::-1])
+    return by_given, by_h, by_c, *_by_parameters(by_given, before, bias)
+
+
+@operation(
+    "lstm",
+    "hₜ, cₜ = step({given}ₜ + {weight} · hₜ₋₁ + {bias}, cₜ₋₁), from {h} and {c}",
+    joint=derivative("through all times, last first", _lstm_gradients),
+    name="lstm",
+)
+def lstm(given, h, c, weight, bias=None, /, sizes=(), backwards=False):
+    """The states and the cells of long short-term memory, given what the inputs say to its gates."""
+    return _lstm_states(given, h, c, weight, bias, _times(sizes, backwards))
+
+
+# ---------------------------------------------------------------- GRU
+
+
+def _gru_gates(given: Any, said: Any) -> tuple[Any, Any, Any, Any]:
+    """The gates reset, keep and new, and what the state says to the last."""
+    width = given.shape[1] // 3
+    reset, keep = _parts(_sigmoid(given[:, : 2 * width] + said[:, : 2 * width]), 2)
+    to_new = said[:, 2 * width :]
+    return reset, keep, np.tanh(given[:, 2 * width :] + reset * to_new), to_new
+
+
+def _gru_states(given: Any, h: Any, weight: Any, bias: Any, times: list[slice]) -> Any:
+    states = []
+    for rows in times:
+        before = h[: rows.stop - rows.start]
+        _, keep, new, _ = _gru_gates(given[rows], _to_gates(before, weight, bias))
+        states.append(new + keep * (before - new))
+        h = _renewed(h, states[-1])
+    return _in_order(states, times)
+
+
+def _gru_gradients(
+    g: Any, given: Any, h: Any, weight: Any, bias: Any, out: Any, sizes: Any, backwards: bool
+) -> Any:
+    times = _times(sizes, backwards)
+    states = _gru_states(given, h, weight, bias, times) if isinstance(g, Tensor) else out
+    before = _before(h, states, times)
+    reset, keep, new, to_new = _gru_gates(given, _to_gates(before, weight, bias))
+    # What each gate gets for one unit at the state.
+    of_new = (1 - keep) * (1 - new * new)
+    of_reset = of_new * to_new * reset * (1 - reset)
+    of_keep = (before - new) * keep * (1 - keep)
+    shares = np.concatenate([of_reset, of_keep, of_new * reset], 1)
+    by_h, by_states, by_said = h * 0, [], []
+    for rows in reversed(times):
+        by_states.append(by_h[: rows.stop - rows.start] + g[rows])
+        by_said.append(np.concatenate([by_states[-1]] * 3, 1) * shares[rows])
+        by_h = _renewed(by_h, by_states[-1] * keep[rows] + by_said[-1] @ weight)
+    by_states, by_said = _in_order(by_states, times[::-1]), _in_order(by_said, times[::-1])
+    by_given = np.concatenate([by_said[:, : 2 * h.shape[1]], by_states * of_new], 1)
+    return by_given, by_h, *_by_parameters(by_said, before, bias)
+
+
+@operation(
+    "gru",
+    "hₜ = step({given}ₜ, {weight} · hₜ₋₁ + {bias}), from {h}",
+    joint=derivative("through all times, last first", _gru_gradients),
+    name="gru",
+)
+def gru(given, h, weight, bias=None, /, sizes=(), backwards=False):
+    """The states of gated recurrent units, given what the inputs say to the gates."""
+    return _gru_states(given, h, weight, bias, _times(sizes, backwards))
+
+
+NAMES = Names()

@@ -1,0 +1,158 @@
+"""Convolutions, transposed convolutions, and windows as columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import autokit
+from tests.oracle import compare, compare_errors, numbers
+
+CONVOLUTIONS = [  # input, weight, settings
+    ((2, 3, 8), (4, 3, 3), {}),
+    ((3, 8), (4, 3, 3), {"stride": 2, "padding": 1}),
+    ((2, 4, 9), (6, 2, 2), {"groups": 2, "dilation": 3}),
+    ((2, 3, 7), (2, 3, 4), {"padding": "same"}),
+    ((2, 3, 7), (2, 3, 2), {"padding": "same", "dilation": 3}),
+    ((2, 3, 6, 7), (4, 3, 3, 3), {"padding": 1}),
+    ((3, 6, 7), (4, 3, 3, 2), {"padding": "valid", "stride": (2, 1)}),
+    ((2, 4, 6, 7), (4, 1, 3, 3), {"groups": 4, "padding": (0, 2), "stride": (1, 2)}),
+    ((2, 3, 9, 9), (2, 3, 3, 3), {"dilation": (2, 3), "padding": 2}),
+    ((2, 3, 4, 4), (5, 3, 1, 1), {}),
+    ((1, 2, 5, 6), (3, 2, 5, 6), {}),
+    ((2, 2, 4, 5, 4), (3, 2, 2, 3, 2), {"stride": 2, "padding": 1}),
+    ((2, 4, 4, 3), (2, 2, 2, 2, 2), {"groups": 1}),
+    ((0, 3, 5, 5), (2, 3, 3, 3), {}),
+]
+
+
+@pytest.mark.parametrize(("shape", "weight", "options"), CONVOLUTIONS)
+@pytest.mark.parametrize("with_bias", [True, False])
+def test_a_convolution_and_its_gradients(shape: Any, weight: Any, options: Any, with_bias: bool):
+    name = f"conv{len(weight) - 2}d"
+    if shape == (2, 4, 4, 3):
+        shape = (2, *shape[1:])
+    arrays = [numbers(*shape), numbers(*weight, seed=1), *[numbers(weight[0], seed=2)] * with_bias]
+    compare(lambda torch, *operands: getattr(torch, name)(*operands, **options), *arrays)
+
+
+TRANSPOSED = [
+    ((2, 3, 5), (3, 4, 3), {}),
+    ((3, 5), (3, 4, 3), {"stride": 2, "padding": 1, "output_padding": 1}),
+    ((2, 3, 4, 5), (3, 2, 3, 3), {"stride": 2, "padding": 1, "output_padding": 1}),
+    ((2, 4, 4, 3), (4, 2, 2, 3), {"groups": 2, "stride": (1, 3), "output_padding": (0, 2)}),
+    ((2, 3, 3, 3), (3, 2, 2, 2), {"dilation": 2, "padding": 1}),
+    ((2, 2, 3, 2, 3), (2, 3, 2, 2, 2), {"stride": 2}),
+]
+
+
+@pytest.mark.parametrize(("shape", "weight", "options"), TRANSPOSED)
+def test_a_transposed_convolution_and_its_gradients(shape: Any, weight: Any, options: Any):
+    name = f"conv_transpose{len(weight) - 2}d"
+    bias = numbers(weight[1] * options.get("groups", 1), seed=2)
+    program = lambda torch, *operands: getattr(torch, name)(*operands, **options)  # noqa: E731
+    compare(program, numbers(*shape), numbers(*weight, seed=1), bias)
+    compare(program, numbers(*shape), numbers(*weight, seed=1))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_other_dtypes(dtype: str):
+    compare(
+        lambda torch, x, w, b: torch.conv2d(x, w, b, padding=1),
+        *[numbers(*shape).astype(dtype) for shape in ((2, 3, 5, 5), (4, 3, 3, 3), (4,))],
+        second=False,
+        tolerance=2e-2 if dtype == "float16" else 1e-4,
+    )
+    compare(
+        lambda torch, x, w: torch.conv1d(x, w),
+        np.arange(12).reshape(1, 2, 6),
+        np.arange(8).reshape(2, 2, 2) - 3,
+    )
+
+
+@st.composite
+def convolutions(draw: Any) -> Any:
+    ndim, groups = draw(st.integers(1, 3)), draw(st.integers(1, 3))
+
+    def each(least: int, most: int) -> tuple[int, ...]:
+        return tuple(draw(st.lists(st.integers(least, most), min_size=ndim, max_size=ndim)))
+
+    sizes, kernel = each(1, 7), each(1, 3)
+    options = {"stride": each(1, 3), "padding": each(0, 2), "dilation": each(1, 3), "groups": groups}
+    reached = zip(sizes, options["padding"], options["dilation"], kernel)
+    assume(all(size + 2 * pad >= apart * (width - 1) + 1 for size, pad, apart, width in reached))
+    inputs, outputs = draw(st.integers(1, 2)), draw(st.integers(1, 2))
+    shape = (draw(st.integers(1, 3)), inputs * groups, *sizes)
+    return numbers(*shape), numbers(outputs * groups, inputs, *kernel, seed=1), options
+
+
+@given(convolutions())
+@settings(max_examples=60, deadline=None)
+def test_any_shape_stride_padding_dilation_and_groups(drawn: Any):
+    x, weight, options = drawn
+    compare(lambda torch, a, b: getattr(torch, f"conv{x.ndim - 2}d")(a, b, **options), x, weight)
+
+
+def test_images_one_block_after_another(monkeypatch: pytest.MonkeyPatch):
+    from autokit.ops import convolution
+
+    monkeypatch.setattr(convolution, "TOGETHER", 100)
+    compare(
+        lambda torch, x, w: torch.conv2d(x, w, padding=1), numbers(5, 2, 4, 4), numbers(3, 2, 3, 3, seed=1)
+    )
+
+
+@pytest.mark.parametrize("special", [np.inf, np.nan])
+def test_an_infinity_or_a_nan_gets_to_no_window_that_does_not_see_it(special: float):
+    x = np.ones((2, 1, 4, 4))
+    x[0, 0, 0, 0] = special
+    out = autokit.conv2d(autokit.tensor(x), autokit.ones(1, 1, 2, 2, dtype=autokit.float64)).numpy()
+    assert np.isfinite(out).sum() == out.size - 1 and not np.isfinite(out[0, 0, 0, 0])
+
+
+ERRORS = [
+    (lambda torch, x, w: torch.conv2d(x, w[:, :1]), "channels"),
+    (lambda torch, x, w: torch.conv2d(x[0, 0], w), "3D"),
+    (lambda torch, x, w: torch.conv2d(x, w, torch.ones(3, dtype=torch.float64)), "bias"),
+    (lambda torch, x, w: torch.conv2d(x, w.float()), "should be the same"),
+    (lambda torch, x, w: torch.conv2d(x, w, dilation=9), "Kernel size"),
+    (lambda torch, x, w: torch.conv2d(x, w, stride=0), "stride"),
+    (lambda torch, x, w: torch.conv2d(x, w, stride=(1, 1, 1)), "stride"),
+    (lambda torch, x, w: torch.conv2d(x, w, padding="same", stride=2), "strided"),
+    (lambda torch, x, w: torch.conv2d(x, w, groups=3), "groups"),
+    (lambda torch, x, w: torch.conv2d(x, 3), "argument 'weight'"),
+    (lambda torch, x, w: torch.conv_transpose2d(x, w), "channels"),
+    (lambda torch, x, w: torch.conv_transpose2d(x, w.transpose(0, 1), output_padding=1), "output padding"),
+    (lambda torch, x, w: torch.nn.functional.unfold(x, 9), "unfold"),
+    (lambda torch, x, w: torch.nn.functional.fold(x[0], (4, 4), 2), "divisible"),
+]
+
+
+@pytest.mark.parametrize(("program", "said"), ERRORS)
+def test_what_errors_say(program: Any, said: str):
+    assert said in compare_errors(program, numbers(2, 3, 5, 5), numbers(4, 3, 2, 2))
+
+
+# ---------------------------------------------------------------- windows as columns
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"kernel_size": 2}, {"kernel_size": (3, 2), "dilation": 2, "padding": 1, "stride": (1, 2)}],
+)
+@pytest.mark.parametrize("shape", [(2, 3, 6, 7), (3, 6, 7)])
+def test_unfold_and_fold(options: Any, shape: Any):
+    compare(lambda torch, x: torch.nn.functional.unfold(x, **options), numbers(*shape))
+    columns = autokit.nn.functional.unfold(autokit.ones(shape), **options).shape
+    compare(lambda torch, x: torch.nn.functional.fold(x, (6, 7), **options), numbers(*columns))
+
+
+def test_a_convolution_is_a_product_of_matrices_on_columns():
+    F = autokit.nn.functional
+    x, weight = autokit.tensor(numbers(2, 3, 5, 5)), autokit.tensor(numbers(4, 3, 2, 2, seed=1))
+    product = weight.reshape(4, 12) @ F.unfold(x, 2)
+    np.testing.assert_allclose(product.reshape(2, 4, 4, 4).numpy(), F.conv2d(x, weight).numpy())

@@ -1,0 +1,105 @@
+"""Embeddings, bags of them, and one-hot vectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autokit
+from tests.oracle import compare, compare_errors, numbers
+
+WORDS = np.array([[1, 4, 1], [0, 2, 1]])
+TABLE = numbers(5, 3)
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"padding_idx": 1}, {"padding_idx": -1}, {"scale_grad_by_freq": True}, {"max_norm": 1.0}]
+)
+@pytest.mark.parametrize("words", [WORDS, WORDS.astype(np.int32), WORDS[:, :0], np.array(3)])
+def test_rows_of_a_table(options: Any, words: Any):
+    def program(torch: Any, words: Any, table: Any) -> Any:
+        if "max_norm" in options:  # it changes the table
+            table = table.detach().clone()
+        return torch.nn.functional.embedding(words, table * 1, **options), table
+
+    compare(program, words, TABLE)
+
+
+def test_the_gradient_of_a_gradient():
+    compare(
+        lambda torch, words, table: torch.nn.functional.embedding(words, table**3, padding_idx=1),
+        WORDS,
+        TABLE,
+    )
+
+
+def test_long_rows_are_shortened_in_the_table():
+    table = autokit.tensor([[3.0, 4.0], [0.3, 0.4]], requires_grad=True)
+    autokit.nn.functional.embedding(autokit.tensor([0, 1]), table, max_norm=1.0).sum().backward()
+    np.testing.assert_allclose(table.detach().numpy(), [[0.6, 0.8], [0.3, 0.4]], rtol=1e-6)
+    assert table.grad.tolist() == [[1.0, 1.0], [1.0, 1.0]]
+
+
+BAGS: list[dict[str, Any]] = [
+    {"mode": "sum"},
+    {"mode": "mean"},
+    {"mode": "mean", "padding_idx": 1},
+    {"mode": "max"},
+]
+
+
+@pytest.mark.parametrize("options", BAGS)
+def test_bags(options: Any):
+    compare(
+        lambda torch, words, table: torch.nn.functional.embedding_bag(words, table * table, **options),
+        WORDS,
+        TABLE,
+    )
+    for offsets, ends in (([0, 2, 2, 5], False), ([0, 4, 6], True)):
+        compare(
+            lambda torch, words, table: torch.nn.functional.embedding_bag(
+                words, table * table, torch.tensor(offsets), include_last_offset=ends, **options
+            ),
+            WORDS.reshape(-1),
+            TABLE,
+        )
+
+
+def test_bags_with_weights():
+    compare(
+        lambda torch, words, table, weights: torch.nn.functional.embedding_bag(
+            words, table, mode="sum", per_sample_weights=weights
+        ),
+        WORDS,
+        TABLE,
+        numbers(2, 3, seed=1),
+        second=False,
+    )
+
+
+def test_one_hot():
+    compare(lambda torch, words: torch.nn.functional.one_hot(words), WORDS)
+    compare(lambda torch, words: torch.nn.functional.one_hot(words, 7), WORDS)
+    compare(lambda torch, words: torch.nn.functional.one_hot(words, num_classes=2), WORDS[:0])
+
+
+ERRORS = [
+    (lambda torch, w, t: torch.nn.functional.embedding(w + 1, t), "out of range"),
+    (lambda torch, w, t: torch.nn.functional.embedding(w - 1, t), "out of range"),
+    (lambda torch, w, t: torch.nn.functional.embedding(t, t), ".long()"),
+    (lambda torch, w, t: torch.nn.functional.embedding(w, t[0]), "2-D"),
+    (lambda torch, w, t: torch.nn.functional.embedding(w, t, padding_idx=5), "Padding_idx"),
+    (lambda torch, w, t: torch.nn.functional.embedding_bag(w, t, mode="min"), "mode"),
+    (lambda torch, w, t: torch.nn.functional.embedding_bag(w[0], t), "offsets"),
+    (lambda torch, w, t: torch.nn.functional.one_hot(w, 3), "num_classes"),
+    (lambda torch, w, t: torch.nn.functional.one_hot(w - 1), "non-negative"),
+    (lambda torch, w, t: torch.nn.functional.one_hot(t), "LongTensor"),
+    (lambda torch, w, t: torch.nn.functional.one_hot(w[:0]), "num_classes"),
+]
+
+
+@pytest.mark.parametrize(("program", "said"), ERRORS)
+def test_what_errors_say(program: Any, said: str):
+    assert said in compare_errors(program, WORDS, TABLE)

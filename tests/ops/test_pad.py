@@ -1,0 +1,57 @@
+"""Padding with a constant, the edge, a mirror image, or the other end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.oracle import compare, compare_errors, numbers
+
+CONSTANT = [(1, 2), (0, 1, 2, 0), (-1, 1), (1, -2, -1, 3), (0, 0, 1, 1, 2, 2), (), (-2, -1)]
+
+
+@pytest.mark.parametrize("widths", CONSTANT)
+def test_a_constant_around(widths: Any):
+    compare(lambda torch, x: torch.nn.functional.pad(x, widths), numbers(2, 3, 4))
+    compare(lambda torch, x: torch.nn.functional.pad(x, widths, value=7.5), numbers(2, 3, 4))
+    compare(lambda torch, x: torch.nn.functional.pad(x, widths, value=7), np.arange(24).reshape(2, 3, 4))
+
+
+@pytest.mark.parametrize("mode", ["reflect", "replicate", "circular"])
+@pytest.mark.parametrize(
+    ("shape", "widths"),
+    [
+        ((2, 3, 5), (2, 1)),
+        ((3, 5), (0, 3)),
+        ((1, 2, 4, 5), (1, 2, 3, 0)),
+        ((2, 4, 5), (1, -1, 0, 2)),
+        ((1, 1, 3, 4, 5), (1, 1, 2, 0, 1, 2)),
+    ],
+)
+def test_elements_of_its_own_around(mode: str, shape: Any, widths: Any):
+    if mode != "circular" or min(widths) >= 0:
+        compare(lambda torch, x: torch.nn.functional.pad(x * x, widths, mode), numbers(*shape))
+
+
+def test_a_nan_is_copied_alone():
+    x = np.array([[[1.0, np.nan, np.inf, 2.0]]])
+    compare(lambda torch, x: torch.nn.functional.pad(x, (1, 2), "reflect"), x, gradients=False)
+
+
+ERRORS = [
+    (lambda torch, x: torch.nn.functional.pad(x, (1,)), "pair"),
+    (lambda torch, x: torch.nn.functional.pad(x, (1,) * 8), "pair"),
+    (lambda torch, x: torch.nn.functional.pad(x, (-3, -3)), "cuts off"),
+    (lambda torch, x: torch.nn.functional.pad(x, (5, 0), "reflect"), "less than"),
+    (lambda torch, x: torch.nn.functional.pad(x, (6, 0), "circular"), "Padding size"),
+    (lambda torch, x: torch.nn.functional.pad(x, (1, 1), "mirror"), "Unrecognised"),
+    (lambda torch, x: torch.nn.functional.pad(x, (1, 1) * 3, "reflect"), "pair"),
+    (lambda torch, x: torch.nn.functional.pad(x, (1.5, 1)), "ints"),
+]
+
+
+@pytest.mark.parametrize(("program", "said"), ERRORS)
+def test_what_errors_say(program: Any, said: str):
+    assert said in compare_errors(program, numbers(2, 3, 5))
