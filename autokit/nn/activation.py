@@ -53,6 +53,10 @@ class ReLU(FunctionLayer):
     function = staticmethod(F.relu)
     inplace: bool = False
 
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply to each element."""
+        return F.relu(input, self.inplace)
+
 
 class Tanh(FunctionLayer):
     """The hyperbolic tangent, from -1 to 1."""

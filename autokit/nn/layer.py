@@ -58,6 +58,8 @@ class FunctionLayer(Module):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
+        if not cls.__module__.startswith("autokit."):
+            return  # a learner's layer lists its settings in __init__
         arguments = dict(cls.__signature__.parameters)
         for name in get_annotations(cls):
             default = cls.__dict__.get(name, Argument.empty)

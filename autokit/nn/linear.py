@@ -71,6 +71,9 @@ class Linear(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Apply the layer to the last dimension of ``input``."""
+        parameters = self._parameters
+        if len(parameters) == 2:  # where they are found sooner than as attributes, for the rows of the MLPs
+            return F.linear(input, parameters["weight"], parameters["bias"])
         return F.linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:

@@ -187,6 +187,20 @@ def test_the_older_way_to_choose_a_reduction_is_understood():
         assert loss(x, x * 0).tolist() == expected
 
 
+def test_a_learner_may_derive_from_a_layer():
+    class Scaled(nn.LeakyReLU):
+        scale: float = 3.0
+
+        def __init__(self, slope: float) -> None:
+            super().__init__(slope)
+            self.gain = 2.0
+
+        def forward(self, input: Any) -> Any:
+            return super().forward(input) * self.gain * self.scale
+
+    assert Scaled(0.5)(ak.tensor([-1.0, 1.0])).tolist() == [-3, 6]
+
+
 def test_the_weight_of_a_loss_moves_with_it():
     loss = nn.CrossEntropyLoss(ak.tensor([1.0, 2.0]))
     assert list(loss.state_dict()) == ["weight"] and loss.double().weight.dtype == ak.float64
