@@ -114,14 +114,7 @@ def multi_head_attention_forward(
         k, v = cat([k, nothing], 2), cat([v, nothing], 2)
     if mask is not None and k.shape[2] > keys:  # the added keys count for every query
         mask = pad(mask, (0, k.shape[2] - keys))
-    dropout_p = dropout_p if training else 0.0
-    weights = None
-    if need_weights:
-        scores = (q * math.sqrt(1 / q.shape[-1])) @ k.transpose(-2, -1)
-        weights = dropout(softmax(scores if mask is None else scores + mask, -1), dropout_p)
-        found = weights @ v
-    else:
-        found = scaled_dot_product_attention(q, k, v, mask, dropout_p)
+    found, weights = _found(q, k, v, mask, dropout_p if training else 0.0, need_weights)
     rows = found.permute(2, 0, 1, 3).reshape(times * samples, width)
     out = linear(rows, out_proj_weight, out_proj_bias).reshape(times, samples, -1)
     if weights is not None and average_attn_weights:
@@ -129,6 +122,17 @@ def multi_head_attention_forward(
     if not batched:
         return out.squeeze(1), None if weights is None else weights.squeeze(0)
     return out, weights
+
+
+def _found(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, dropout_p: float, need_weights: bool
+) -> tuple[Tensor, Tensor | None]:
+    """What the heads find, (N, heads, L, E / heads), and how much each query looks at each key."""
+    if not need_weights:
+        return scaled_dot_product_attention(q, k, v, mask, dropout_p), None
+    scores = (q * math.sqrt(1 / q.shape[-1])) @ k.transpose(-2, -1)
+    weights = dropout(softmax(scores if mask is None else scores + mask, -1), dropout_p)
+    return weights @ v, weights
 
 
 def _projected(
