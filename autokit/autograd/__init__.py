@@ -19,7 +19,18 @@ from autokit.engine.observed import run_backward
 from autokit.engine.tensor import Tensor, new_tensor
 
 Tensors = Tensor | Sequence[Tensor]
-Variable = Tensor
+
+
+class _Variables(type):
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, Tensor)
+
+
+class Variable(metaclass=_Variables):
+    """What programs before PyTorch 0.4 made of a tensor: ``Variable(x, requires_grad=True)`` gives a leaf."""
+
+    def __new__(cls, data: Tensor, requires_grad: bool = False) -> Any:
+        return new_tensor(data.array).requires_grad_(requires_grad)
 
 
 def backward(

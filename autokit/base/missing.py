@@ -126,7 +126,7 @@ class _LeftOut:
 def explain_on(kind: type) -> None:
     """Let ``kind``, the class of tensors, explain each name of PyTorch's tensors that it does not have.
 
-    ``__getattr__`` would do the same, but Python reads the attributes of a class that has one much more slowly.
+    ``__getattr__`` would do the same, but Python reads a class that has one much more slowly.
     """
     for name in [name for name in pytorch_names()["torch.Tensor"] if not hasattr(kind, name)]:
         setattr(kind, name, _LeftOut(name))

@@ -89,6 +89,25 @@ def common_dtype(values: Iterable[Any]) -> np.dtype[Any]:
     return common
 
 
+_REFLECTED = {
+    "add": "__radd__",
+    "sub": "__rsub__",
+    "mul": "__rmul__",
+    "div": "__rtruediv__",
+    "pow": "__rpow__",
+}
+
+
+def answers_itself(operation: Operation, value: Any) -> bool:
+    """Whether ``value``, which is no tensor and no number, has the reflected form of the operator, as a dual has."""
+    known = isinstance(value, Tensor | int | float | np.generic | np.ndarray) or type(value) in (
+        list,
+        tuple,
+        str,
+    )
+    return not known and hasattr(type(value), _REFLECTED.get(operation.name, "no such operator"))
+
+
 def dtype_of_number(value: Any) -> np.dtype[Any]:
     """The dtype that a Python number stands for: bool, int64, or the default floating point dtype."""
     if isinstance(value, np.generic):
@@ -198,6 +217,9 @@ def explained(operation: Operation, operands: tuple[Any, ...], error: Exception)
     shapes = [each.array.shape for each in tensors]
     if isinstance(error, ValueError) and len(shapes) > 1 and "broadcast" in str(error):
         return errors.broadcast_error(shapes, ", ".join([errors.describe(each) for each in tensors]))
+    if type(error) is RuntimeError and len(tensors) > 1 and "Got" not in str(error):  # of a rule
+        described = " and ".join([errors.describe(each) for each in tensors])
+        return RuntimeError(f"{error}. Got {described}")
     if isinstance(error, TypeError) and "ufunc" in str(error) and tensors:
         return NotImplementedError(
             f'"{operation.name}" not implemented for {tensors[0].dtype.name}: convert it first'

@@ -36,7 +36,7 @@ import numpy as np
 
 from autokit.engine.detours import DETOURS, detour
 from autokit.engine.modes import thread
-from autokit.engine.operands import as_operands, bind, explained, in_float32
+from autokit.engine.operands import answers_itself, as_operands, bind, explained, in_float32
 from autokit.engine.record import OUT, record, share_storage
 from autokit.engine.tensor import Tensor, new_tensor
 
@@ -97,12 +97,10 @@ class Rules:
         self.operation, self.learns, self._wide, self._fast = operation, learns, wide, fast
         self.joint = "joint" in operation.derivatives
 
-    def __getattr__(self, name: str) -> Any:
-        # The others are found when an operation is first recorded, so that `import autokit` need not wait.
-        if name not in self.__slots__:
-            raise AttributeError(name)
+    def _find(self) -> None:
+        """Find what the derivatives need."""
         operation, learns = self.operation, self.learns
-        self.portable = Rules(operation, learns, self._wide, False) if self._fast else self
+        self.portable = UnreadRules(operation, learns, self._wide, False) if self._fast else self
         places = {name: place for place, name in enumerate(operation.operands)}
         chosen = [
             (places.get(name, 0), rule)
@@ -120,7 +118,6 @@ class Rules:
         self.each = tuple(
             [self._compiled(rule, (fast and rule.fast) or rule.vjp, place) for place, rule in chosen]
         )
-        return getattr(self, name)
 
     def _compiled(self, rule: derivative, vjp: Callable[..., Any], place: int) -> tuple[int, Any, Any]:
         """A derivative as the backward pass reads it: with places in ``saved`` for the operands' names."""
@@ -134,6 +131,17 @@ class Rules:
         asks = vjp if hasattr(unwrap(vjp), "__code__") else rule.vjp  # NumPy's functions do not say
         needs = tuple([where.get(name, name) for name in needs_of(asks)])
         return place, in_float32(vjp) if self._wide and vjp is not unchanged else vjp, _simplest(needs)
+
+
+class UnreadRules(Rules):
+    """Rules before an operation is first recorded: what they need is found then, and not by the import."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        self.__class__ = Rules  # attributes of a class without `__getattr__` are found sooner
+        self._find()
+        return getattr(self, name)
 
 
 def _simplest(needs: tuple[Any, ...]) -> Any:
@@ -201,7 +209,7 @@ class Operation:
             by_all = self.variadic or "joint" in self.derivatives
             names = range(len(learns)) if by_all else map(self.operands.index, self.derivatives)
             able = bool(self.derivatives) and any([learns[place] for place in names])
-            self._rules[learns, wide] = Rules(self, learns, wide) if able else None
+            self._rules[learns, wide] = UnreadRules(self, learns, wide) if able else None
             return self._rules[learns, wide]
 
     def local(self, operand: str) -> str:
@@ -254,8 +262,11 @@ def operation(
         OPERATIONS[rule.name] = rule
         if rule.defaults or rule.variadic or view or mixed or len(rule.operands) > 2:
             function = _general(rule)
+        elif len(rule.operands) == 1:
+            function = _unary(rule)
         else:
-            function = _unary(rule) if len(rule.operands) == 1 else _binary(rule)
+            function = _binary(rule)
+            function.operator = _binary(rule, True)  # type: ignore[attr-defined]
         wraps(forward)(function)
         del function.__wrapped__
         function.__name__ = function.__qualname__ = rule.name
@@ -285,7 +296,7 @@ def _unary(operation: Operation) -> Callable[..., Tensor]:
     return apply
 
 
-def _binary(operation: Operation) -> Callable[..., Tensor]:
+def _binary(operation: Operation, is_operator: bool = False) -> Callable[..., Tensor]:
     forward = operation.forward
     both, first, second = map(operation.rules, ((True, True), (True, False), (False, True)))
 
@@ -293,6 +304,8 @@ def _binary(operation: Operation) -> Callable[..., Tensor]:
         try:
             a, b = input.array, other.array
         except AttributeError:
+            if is_operator and answers_itself(operation, other):
+                return NotImplemented
             return run(operation, (input, other), {})
         if DETOURS or a.dtype is not FLOAT32 or b.dtype is not FLOAT32:
             return run(operation, (input, other), {})
@@ -369,7 +382,7 @@ def compute(operation: Operation, operands: tuple[Any, ...], settings: dict[str,
 
 
 def on_numpy(fast: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
-    """``fast`` where it meets arrays of NumPy, else ``plain``; NumPy's own ufuncs meet every kind of array."""
+    """``fast`` where it meets arrays of NumPy, else ``plain``; NumPy's ufuncs meet all kinds of arrays."""
     if isinstance(fast, np.ufunc):
         return fast
 

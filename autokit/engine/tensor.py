@@ -51,13 +51,13 @@ class Tensor:
             values = data[0].array if isinstance(data[0], Tensor) else data[0]
             self.array = np.array(values, dtypes.get_default_dtype().numpy)
         else:
-            self.array = np.zeros(errors.sizes_of(data, "new"), dtypes.get_default_dtype().numpy)
+            self.array = np.zeros(errors.sizes_of(data or (0,), "new"), dtypes.get_default_dtype().numpy)
         self._node = self._grad = self._storage = None
         self._requires_grad = False
 
     if TYPE_CHECKING:  # bound by autokit.ops
-        backward: Any
 
+        def __getattr__(self, name: str) -> Any: ...
         def _with(self, other: Any) -> Tensor: ...
 
         __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _with
@@ -228,9 +228,8 @@ class Tensor:
                 )
             if gradient.array.shape != self.array.shape:
                 raise RuntimeError(
-                    f"assigned grad has data of a different size: {list(gradient.shape)}, where the tensor "
-                    "has "
-                    f"{list(self.shape)}"
+                    f"attempting to assign a gradient of size '{list(gradient.shape)}' to a tensor of size "
+                    f"'{list(self.shape)}'"
                 )
             if gradient.array.dtype != self.array.dtype:
                 raise RuntimeError(
@@ -369,14 +368,22 @@ class Tensor:
             )
         return bool(self.array.item())
 
+    def _number(self) -> Any:
+        if self.array.size != 1:
+            raise ValueError(
+                "only one element tensors can be converted to Python scalars: this one is of shape "
+                f"{tuple(self.shape)}"
+            )
+        return self.array.item()
+
     def __float__(self) -> float:
-        return float(self.item())
+        return float(self._number())
 
     def __int__(self) -> int:
-        return int(self.item())
+        return int(self._number())
 
     def __complex__(self) -> complex:
-        return complex(self.item())
+        return complex(self._number())
 
     def __index__(self) -> int:
         if self.array.dtype.kind not in "bui" or self.array.size != 1:

@@ -1,179 +1,96 @@
 """Forward mode: how a result changes when the inputs move, carried from each operation to the next.
 
-The graph says what was computed from what, so tangents are carried along it
-once it stands, in the order in which it was made.  Each operation needs only
-its own rule:
-
-* where each element of the result depends on the operands' elements at its own
-  place alone, the Jacobian is diagonal, and its own transpose: what takes a
-  gradient back takes a tangent forward;
-* where an operation is linear in an operand, it does to the tangent what it
-  did to the operand;
-* everywhere else the rule that takes gradients back is linear in the gradient,
-  and its derivative by the gradient, along the tangent, is what is wanted: two
-  passes, through this one operation.
+The graph says what was computed from what, so :func:`tangents` walks over it once, the oldest node first,
+and carries the tangents of the operands to that of the result. No operation needs a rule for that. The rule
+that takes gradients back is linear in the gradient: it multiplies with the transposed Jacobian, g ↦ Jᵀg. So
+its own derivative by g, in the direction t, is (Jᵀ)ᵀt = Jt, the tangent of the result.
 
 References
 ----------
-A. Griewank and A. Walther, *Evaluating Derivatives*, 2nd edition, SIAM, 2008,
-section 3.1; J. Townsend, "A new trick for calculating Jacobian vector
-products", 2017.
+A. Griewank and A. Walther, *Evaluating Derivatives*, 2nd edition, SIAM, 2008, section 3.1; J. Townsend, "A new
+trick for calculating Jacobian vector products", 2017.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from operator import attrgetter
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from autokit import autograd
-from autokit.autograd.modes import enable_grad, set_grad_enabled
-from autokit.autograd.node import Node
-from autokit.autograd.saved import fetch_arrays, fetch_tensors, refuse_freed
-from autokit.autograd.watch import leading_to
-from autokit.current_gpu import computing_beside
-from autokit.devices import made_beside
-from autokit.dtypes import BY_NUMPY
-from autokit.ops import complex_numbers
-from autokit.ops.samples import for_each_sample_of
-from autokit.ops.unbroadcast import unbroadcast
-from autokit.tensor import Tensor, new_tensor
+from autokit.autograd import grad as gradient_of
+from autokit.engine.backward import fetch, fitted
+from autokit.engine.modes import enable_grad, set_grad_enabled
+from autokit.engine.node import SEVERAL, Gradients, Node
+from autokit.engine.observed import fetch_tensors, leading_to
+from autokit.engine.tensor import Tensor, new_tensor
+from autokit.func.level import Argnums, Entered, Level, basis, outputs_of, zeros
+from autokit.func.transforms import jacobian_by, joined
+from autokit.func.trees import flatten, unflatten
 
 
-class Tape:
-    """The part of a graph from ``inputs``, tensors or nodes, to ``outputs``, in the order of its making."""
+def tangents(
+    outputs: Sequence[Tensor], inputs: Sequence[Tensor], directions: Sequence[Tensor], record: bool = False
+) -> Iterator[tuple[Any, Any]]:
+    """For each node between ``inputs`` and ``outputs``, the oldest first, the node and its tangent.
 
-    def __init__(self, outputs: Sequence[Tensor], inputs: Iterable[Tensor | Node]) -> None:
-        self.inputs = [each if isinstance(each, Node) else each._node or each for each in inputs]  # type: ignore[union-attr]
-        self.ends = [each._node or each for each in outputs]
-        between = leading_to(set(self.inputs), self.ends).difference(self.inputs)
-        self.nodes: list[Node] = sorted(between, key=attrgetter("sequence"))
-
-    def along(self, tangents: Sequence[Tensor], record: bool) -> list[Tensor | None]:
-        """How each output changes when the inputs move along ``tangents``; None where it does not.
-
-        With ``record`` the results have a graph themselves.
-        """
-        found: dict[Any, Tensor] = dict(zip(self.inputs, tangents))
+    The inputs move along ``directions``. With ``record`` the tangents have a graph themselves. The tangent of
+    an operation with several results is a tuple.
+    """
+    found: dict[Any, Any] = {each._node or each: along for each, along in zip(inputs, directions)}
+    yield from found.items()
+    between = leading_to(set(found), [each._node or each for each in outputs]).difference(found)
+    for node in sorted(between, key=lambda node: node.order):
+        moving = {place: found[end] for place, end in enumerate(node.targets) if end in found}
         with set_grad_enabled(record):
-            for node in self.nodes:
-                if node.freed:
-                    refuse_freed(node)
-                moving = {
-                    place: found[target] for place, target in enumerate(node.targets) if target in found
-                }
-                if moving and (one := tangent_of(node, moving, record)) is not None:
-                    found[node] = one
-        return [found.get(end) for end in self.ends]
+            found[node] = tangent_of(node, moving, record)
+        yield node, found[node]
 
 
 def tangent_of(node: Node, moving: dict[int, Any], record: bool) -> Any:
-    """The tangent of the result of ``node``, from those of the operands that move, by their places.
-
-    Of a custom function with several results it is :class:`~autokit.ops.custom.Parts`.
-    """
-    operation = node.operation
-    if operation.jvp is not None:
-        return operation.jvp(moving, **(node.settings or {}))
-    with computing_beside(next(iter(moving.values()))):
-        return _by_rules(node, moving, record)
-
-
-def _by_rules(node: Node, moving: dict[int, Tensor], record: bool) -> Any:
-    """The tangent of the result of ``node``, by what is known of its operation."""
-    operation = node.operation
-    if node.shape is None:
-        raise NotImplementedError(
-            f"forward mode goes through {node.name()}, which has several results, by its own jvp alone: "
-            "define it in the autograd.Function as a staticmethod jvp(ctx, *tangents)"
-        )
-    forward = (lambda vjp: vjp) if not node.way.complex else complex_numbers.forward_rule(operation.name)
-    if operation.elementwise and forward is not None:
-        parts = [
-            forward(vjp)(_spread(moving[place], node), *_values(node, fetch, node.sources[place], record))
-            for place, vjp, fetch, *_ in node.way.plain_rules
-            if place in moving
-        ]
-    elif operation.linear:
-        parts = [_applied(node, place, tangent, record) for place, tangent in moving.items()]
+    """The tangent of the result of ``node``, from those of the operands, by their places."""
+    if node.owner is not node:  # one of several results
+        (several,) = moving.values()
+        return several[(node.settings or {})["slot"]]
+    if node.shape is SEVERAL:
+        unknown: Any = Gradients([_unknown(each.shape, each.dtype) for each in _results(node)])
     else:
-        parts = [_transposed(node, moving, record)]
-    total = parts[0]
-    for part in parts[1:]:
-        total = total + part
-    return total if total.array.dtype == node.dtype else total.to(BY_NUMPY[node.dtype])
-
-
-def _values(node: Node, fetch: Any, target: Any, record: bool) -> list[Any]:
-    """What the rule of ``node`` by ``target`` asks for, as tensors."""
-    if not fetch:
-        return []
-    if record:
-        return fetch_tensors(node, fetch, target)
-    made = fetch_arrays(node, fetch, target)
-    for place, key in enumerate(fetch):
-        if key.__class__ is int or key == "out":
-            made[place] = new_tensor(made[place])
-        elif node.operation.variadic and key in node.operation.operands:
-            made[place] = [new_tensor(each) for each in made[place]]
-    return made
-
-
-def _spread(tangent: Tensor, node: Node) -> Tensor:
-    """The tangent of an operand, broadcast as the operand was."""
-    return tangent if tangent.array.shape == node.shape else tangent.expand(node.shape)
-
-
-def _applied(node: Node, place: int, tangent: Tensor, record: bool) -> Tensor:
-    """What a linear operation makes of the tangent of one operand; the other operands stay."""
-    others = [other for other in range(len(node.sources)) if other != place]
-    values = dict(zip(others, _values(node, others, None, record)))
-    values[place] = tangent
-    settings = node.settings or {}
-    return node.operation.function(*[values[each] for each in range(len(values))], **settings)
-
-
-def _transposed(node: Node, moving: dict[int, Tensor], record: bool) -> Tensor:
-    """The transpose of what takes a gradient back, applied to the tangents."""
-    sources, way = node.sources, node.way
-    like = next(iter(moving.values())).array
-    zero = made_beside(np.zeros_like, like, shape=node.shape, dtype=node.dtype)
-    gradient = for_each_sample_of([node, *moving.values()], new_tensor(zero))
-    gradient.requires_grad = True
-    gradient.__dict__["_closed"] = True  # known here alone: nobody outside differentiates by it
+        unknown = _unknown(node.shape, node.dtype)
     with enable_grad():
-        if way.joint:
-            _, vjp, fetch, *_ = way.plain_rules[0]
-            made = dict(enumerate(vjp(gradient, *_values(node, fetch, None, record))))
-        else:
-            made = {
-                place: vjp(gradient, *_values(node, fetch, sources[place], record))
-                for place, vjp, fetch, *_ in way.plain_rules
-                if place in moving
-            }
-        sent = {
-            place: unbroadcast(each, moving[place].array.shape)
-            for place, each in made.items()
-            if place in moving and each is not None and each._requires_grad
-        }
-        sent = {place: _as_real_as(moving[place], each) for place, each in sent.items()}
+        sent = _sent_back(node, unknown, moving, record)
     if not sent:
-        return gradient.detach()
-    (found,) = autograd.grad(
+        return Gradients(map(zeros, unknown)) if node.shape is SEVERAL else zeros(unknown)
+    found = gradient_of(
         list(sent.values()),
-        gradient,
+        list(unknown) if node.shape is SEVERAL else unknown,
         [moving[place] for place in sent],
         create_graph=record,
         materialize_grads=True,
     )
-    assert found is not None
-    return found
+    return Gradients(found) if node.shape is SEVERAL else found[0]
 
 
-def _as_real_as(tangent: Tensor, gradient: Tensor) -> Tensor:
-    """``gradient`` in the dtype of ``tangent``, which may be real where it is complex."""
-    if complex_numbers.is_complex(gradient) and not complex_numbers.is_complex(tangent):
-        gradient = np.real(gradient)
-    return gradient.to(tangent.dtype)
+def _unknown(shape: tuple[int, ...], dtype: Any) -> Tensor:
+    """The gradient by which a rule is differentiated; the rule is linear, so its value does not matter."""
+    gradient = new_tensor(np.zeros(shape, dtype))
+    gradient._requires_grad = True
+    gradient.__dict__["_closed"] = True
+    return gradient
+
+
+def _sent_back(node: Node, g: Any, moving: dict[int, Any], record: bool) -> dict[int, Tensor]:
+    """What the rules of ``node`` compute from the gradient ``g``, by the places of the operands that move."""
+    rules = node.rules
+    computed: dict[int, Any] = {}
+    for place, vjp, needs in rules.plain:
+        needs = (needs,) if needs.__class__ is int else needs or ()
+        if not rules.joint and place not in moving:
+            continue
+        fetch_values = fetch_tensors if record else fetch_constants
+        one = vjp(g, *fetch_values(node, needs, node.sources[place]))
+        computed.update(enumerate(one) if rules.joint else {place: one}.items())
+    return {
+        place: fitted(one, moving[place].array)
+        for place, one in computed.items()
+        if place in moving and one is not None and one._requires_grad
+    }

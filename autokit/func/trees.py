@@ -1,11 +1,10 @@
 """Nested containers of tensors: taken apart into a flat list, and put together again.
 
-Tuples, named tuples, lists, deques and dicts are containers; everything else is a leaf.
+Tuples, named tuples, lists and dicts are containers; everything else is a leaf.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -18,28 +17,21 @@ class Structure(NamedTuple):
     children: tuple[Structure | None, ...]
 
 
-def flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], Structure | None]:
-    """The leaves of ``tree`` in order, and its structure; where ``is_leaf`` says so a container is a leaf.
+def flatten(tree: Any) -> tuple[list[Any], Structure | None]:
+    """The leaves of ``tree`` in order, and its structure.
 
     >>> flatten({"a": 1, "b": (2, [3])})[0]
     [1, 2, 3]
     """
     leaves: list[Any] = []
-    return leaves, _take_apart(tree, leaves, is_leaf)
+    return leaves, _take_apart(tree, leaves)
 
 
-def _take_apart(
-    tree: Any, leaves: list[Any], is_leaf: Callable[[Any], bool] | None = None
-) -> Structure | None:
-    kind = type(tree)
-    if is_leaf is not None and is_leaf(tree):
-        leaves.append(tree)
-        return None
-    if kind in (dict, OrderedDict, defaultdict):
-        parts = [_take_apart(each, leaves, is_leaf) for each in tree.values()]
-        return Structure(kind, tuple(tree), tuple(parts))
-    if kind in (tuple, list, deque) or (isinstance(tree, tuple) and hasattr(tree, "_fields")):
-        return Structure(kind, (), tuple([_take_apart(each, leaves, is_leaf) for each in tree]))
+def _take_apart(tree: Any, leaves: list[Any]) -> Structure | None:
+    if isinstance(tree, dict):
+        return Structure(type(tree), tuple(tree), tuple([_take_apart(e, leaves) for e in tree.values()]))
+    if type(tree) in (tuple, list) or hasattr(tree, "_fields"):
+        return Structure(type(tree), (), tuple([_take_apart(each, leaves) for each in tree]))
     leaves.append(tree)
     return None
 
@@ -58,10 +50,8 @@ def _put_together(leaves: Iterator[Any], structure: Structure | None) -> Any:
         return next(leaves)
     kind = structure.kind
     parts = [_put_together(leaves, child) for child in structure.children]
-    if kind in (dict, OrderedDict, defaultdict):
-        return (
-            dict(zip(structure.keys, parts)) if kind is not OrderedDict else kind(zip(structure.keys, parts))
-        )
+    if issubclass(kind, dict):
+        return dict(zip(structure.keys, parts))
     return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
 
 
@@ -81,7 +71,7 @@ def spread(prefix: Any, tree: Any) -> list[Any] | None:
         return [prefix] * len(flatten(tree)[0])
     if type(prefix) is not type(tree) or len(prefix) != len(tree):
         return None
-    if type(prefix) is dict:
+    if isinstance(prefix, dict):
         if prefix.keys() != tree.keys():
             return None
         pairs = [(prefix[key], tree[key]) for key in tree]

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.autograd.node import Node as EngineNode
-from autokit.batches.batch import of_all_samples
+from autokit.graphs.capture import Capture
 from autokit.graphs.model import Change, Collapse, Edge, Node, Summary
 from autokit.graphs.script import Script
 from autokit.graphs.summary import bracketed, in_reach, summarize
@@ -30,8 +29,8 @@ class Backward:
         The final gradient of each value that was ready.
     """
 
-    def __init__(self, script: Script, words: Words, ids: dict[Any, int], root: Node) -> None:
-        self.script, self.words, self.ids, self.root = script, words, ids, root
+    def __init__(self, script: Script, words: Words, taken: Capture, root: Node) -> None:
+        self.script, self.words, self.taken, self.root = script, words, taken, root
         self.nodes = words.graph.nodes
         on_the_way = _leads_to_root(words.graph.edges, root.id)
         self.pending = {n.id: 0 for n in self.nodes if n.requires_grad and n.id in on_the_way}
@@ -47,10 +46,11 @@ class Backward:
 
     def __call__(self, event: str, target: Any, *values: Any) -> None:
         """Turn an event of the engine into steps."""
-        if event == "ready":
-            self._tell_ready(self.nodes[self.ids[target]], *values)
-        elif event == "contribution":
-            self._tell_contribution(self.nodes[self.ids[target]], target, *values)
+        id = self.taken.concerned(event, target)
+        if event == "ready" and id is not None:
+            self._tell_ready(self.nodes[id], *values)
+        elif event == "contribution" and id is not None:
+            self._tell_contribution(self.nodes[id], *values)
 
     def close_node(self) -> None:
         """End the chapter of the node whose rule ran."""
@@ -118,18 +118,16 @@ class Backward:
 
     # -------------------------------------------------------- what it sends to each operand
 
-    def _tell_contribution(
-        self, node: Node, origin: EngineNode, slot: int, raw: Any, made: Any, before: Any, total: Any
-    ) -> None:
+    def _tell_contribution(self, node: Node, slot: int, raw: Any, made: Any, before: Any, total: Any) -> None:
         edge = next(edge for edge in self.words.operands[node.id] if edge.slot == slot)
-        raw, made, before, total = map(of_all_samples, (raw, made, before, total))
+        raw, made = in_reach(raw), in_reach(made)
         source = self.nodes[edge.source]
-        self.contributions.setdefault(source.id, []).append((edge, in_reach(made).copy()))
+        self.contributions.setdefault(source.id, []).append((edge, made.copy()))
         self.pending[source.id] -= 1
         if self.script.brief:
             self._tell_in_one(node, edge, source, summarize(made).text, summarize(total).text, before)
         else:
-            product = self._tell_local(node, edge, source, origin, summarize(raw).text)
+            product = self._tell_local(node, edge, source, summarize(raw).text)
             self._tell_product(node, edge, source, product, summarize(raw).text)
             if np.shape(raw) != np.shape(made):
                 self._tell_unbroadcast(edge, source, raw, made)
@@ -139,8 +137,8 @@ class Backward:
         if not self.pending[source.id] and source.kind == "leaf":
             self._tell_leaf(source, summarize(total).text)
 
-    def _tell_local(self, node: Node, edge: Edge, source: Node, origin: EngineNode, product: str) -> str:
-        local = self.words.local(node, edge, origin)
+    def _tell_local(self, node: Node, edge: Edge, source: Node, product: str) -> str:
+        local = self.words.local(node, edge)
         self._step(
             "local",
             f"How {node.name} changes with {source.name}: {local.sentence}.",
@@ -170,9 +168,7 @@ class Backward:
         axes = repeated_axes(large, small)
         over = f"dimension{'' if len(axes) == 1 else 's'} {listed([str(axis) for axis in axes])}"
         seen = np.size(raw) <= _COLLAPSE_SHOWN
-        before, after = (
-            tuple(np.ravel(in_reach(a)).astype(np.float64).tolist()) if seen else None for a in (raw, made)
-        )
+        before, after = (tuple(a.ravel().astype(np.float64).tolist()) if seen else None for a in (raw, made))
         self._step(
             "unbroadcast",
             f"{source.name} of shape {shape_text(small)} was repeated to {shape_text(large)}: each element "
@@ -186,8 +182,7 @@ class Backward:
     def _tell_travel(self, node: Node, edge: Edge, source: Node, made: Any) -> None:
         text = summarize(made).text
         signs = {1.0: "positive", -1.0: "negative", 0.0: "zero"}
-        alone = np.size(made) == 1 and made.dtype.kind != "c"  # a complex number has no sign
-        sign = signs.get(float(np.sign(in_reach(made)).item())) if alone else None
+        sign = signs.get(float(np.sign(made).item())) if made.size == 1 else None
         self._step(
             "travel",
             f"The contribution {text} travels back along the edge to {source.name}.",

@@ -1,30 +1,34 @@
 """From the engine's live objects to plain data: :func:`graph`.
 
 The values come in the order of the forward evaluation: operations as they
-were made, each leaf and constant just before the first operation that uses it.
+ran, each leaf and constant just before the first operation that uses it.
 """
 
 from __future__ import annotations
 
 import heapq
 import os
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
-from autokit import dtypes
-from autokit.autograd.node import Node as EngineNode
-from autokit.current_gpu import computing_beside
+import numpy as np
+
+from autokit.base.dtypes import BY_NUMPY
+from autokit.engine.node import SEVERAL
+from autokit.engine.node import Node as EngineNode
+from autokit.engine.record import source_line
+from autokit.engine.tensor import Tensor
 from autokit.graphs.model import Edge, Graph, Group, Node, Source, Summary, name_of
 from autokit.graphs.names import Names, namespaces_in_sight
+from autokit.graphs.run import Run
 from autokit.graphs.summary import summarize
 from autokit.graphs.view import make_view
 from autokit.graphs.way_back import way_back
-from autokit.graphs.words import fill, put_in
+from autokit.graphs.words import fill, put_in, word_for
 from autokit.nn.module import Module
-from autokit.ops.recording import OUTPUT, source_line
-from autokit.tensor import Literal, Tensor
 
 OPERATIONS_SHOWN = 1000
 """Of a larger graph, a story takes these many operations nearest to the output."""
@@ -37,13 +41,21 @@ OPERATIONS_DRAWN = 20_000
 class Capture:
     """A graph as data, and what each of its nodes was in the engine.
 
-    ``origins[i]`` is the engine's node or the tensor behind node ``i``, or
-    None where nothing of it was kept.
+    ``origins[i]`` is the run, the tensor or the number behind node ``i``, or
+    None where nothing of it was kept.  ``ids`` finds a node by the engine's.
     """
 
     graph: Graph
-    origins: list[EngineNode | Tensor | None]
+    origins: list[Any]
     ids: dict[EngineNode | Tensor, int] = field(default_factory=dict)
+
+    def concerned(self, event: str, target: Any) -> int | None:
+        """The node that an event of a backward pass is told of; None for what goes on inside of a box."""
+        id = self.ids.get(target)
+        origin = None if id is None else self.origins[id]
+        if isinstance(origin, Run) and target is not (origin.result if event == "ready" else origin.node):
+            return None
+        return id
 
 
 def graph(
@@ -120,9 +132,9 @@ class Builder:
         self.names = names
         self.nodes: list[Node] = []
         self.edges: list[Edge] = []
-        self.origins: list[EngineNode | Tensor | None] = []
+        self.origins: list[Any] = []
         self.ids: dict[EngineNode | Tensor, int] = {}
-        self.paths: dict[int, tuple[str, str]] = {}
+        self.paths: dict[int, str] = {}
         self.models: dict[int, str] = {}
         self.labels_of_paths: dict[str, str] = {}
 
@@ -130,12 +142,11 @@ class Builder:
         """The graph behind ``outputs``, of ``most`` operations at most."""
         ends = [output if output._node is None else output._node for output in outputs]
         operations, left_out = _newest_operations([end for end in ends if isinstance(end, EngineNode)], most)
-        shown = set(operations)
         models = _models(operations)
         if len(models) > 1:
             self.models = self.names.tell_apart(models)
-        for operation in reversed(operations):
-            self._add_operation(operation, shown)
+        for run in _runs(operations[::-1]):
+            self._add_operation(run)
         for end in ends:
             if isinstance(end, Tensor):
                 self._add_tensor(end, "")
@@ -150,121 +161,117 @@ class Builder:
 
     # -------------------------------------------------------- nodes
 
-    def _add_operation(self, made: EngineNode, shown: set[EngineNode]) -> None:
-        operation = made.operation
-        path, _ = self._module(made.scope)
-        sources: list[int] = []
-        for source in made.sources:
-            if isinstance(source, EngineNode):
-                sources.append(self.ids[source] if source in shown else self._add_earlier(source))
-            else:
-                sources.append(self._add_tensor(source, path, made))
-        label = self._label(self.names.of(made))
+    def _add_operation(self, run: Run) -> None:
+        made, result = run.node, run.result
+        path = self._path(made.scope)
+        sources = [self._add_source(run, place, path) for place in run.places]
+        label = self._label(self.names.of(result))
         name = label or name_of(len(self.nodes))
         called = [self.nodes[source].name for source in sources]
         # Whose a parameter is says the frame around its module.
-        words = put_in(
-            operation, [each.removeprefix(f"{path}.") for each in called] if path else called, name
-        )
+        words = put_in(run, [each.removeprefix(f"{path}.") for each in called] if path else called, name)
         id = self._append(
-            made,
-            Node(
-                id=len(self.nodes),
-                kind="operation",
-                operation=operation.name,
-                symbol=operation.symbol,
-                formula=fill(operation.formula, words),
-                backward=made.kind,
+            run,
+            self._of_operation(
+                result,
+                operation=run.name,
+                symbol=run.symbol,
+                formula=fill(run.operation.formula, words),
                 label=label,
-                shape=tuple(made.shape or ()),  # several outputs have no one shape
-                dtype=_dtype_name(made.dtype),
-                value=_value(made.output, made.storage, made.sequence),
-                gradient=self._retained(made),
-                requires_grad=True,
+                gradient=self._retained(result),
                 module=path,
-                source=_source(made),
-                saved=tuple(dict.fromkeys(_saved(made, called, name))),
-                marks=_dead_units(operation.name, made.output),
+                source=shown_source(source_line(made.code, made.instruction)),
+                saved=_saved(run, called, name),
+                marks=_dead_units(run.name, result.output),
             ),
         )
-        for slot, (source, target) in enumerate(zip(sources, made.targets)):
-            operand = operation.operands[0 if operation.variadic else slot]
+        self.ids[made] = self.ids[result] = id
+        for source, place in zip(sources, run.places):
             self.edges.append(
                 Edge(
                     id=len(self.edges),
                     source=source,
                     target=id,
-                    slot=slot,
-                    operand=operation.words[operand],
-                    local=fill(operation.local(operand), words),
-                    requires_grad=target is not None,
+                    slot=place,
+                    operand=word_for(run.operand_name(place)),
+                    local=fill(run.local(place), words),
+                    requires_grad=made.rules.learns[place],
                 )
             )
 
-    def _add_tensor(self, tensor: Tensor | None, path: str, user: EngineNode | None = None) -> int:
-        if tensor is None:
-            return self._append(None, _unknown(len(self.nodes)))
-        # Each 2 of `2 * x + 2` is a value of its own.
-        if tensor in self.ids and not isinstance(tensor, Literal):
+    def _of_operation(self, made: EngineNode, **facts: Any) -> Node:
+        several = made.shape is SEVERAL
+        return Node(
+            id=len(self.nodes),
+            kind="operation",
+            backward=made.kind,
+            shape=() if several else tuple(made.shape),  # several results have no one shape
+            dtype="" if several else BY_NUMPY[made.dtype].name,
+            value=None if several else _value(made.output, made.storage, made.order),
+            requires_grad=True,
+            **facts,
+        )
+
+    def _add_source(self, run: Run, place: int, path: str) -> int:
+        """The node of an operand, which is new where nothing used it before."""
+        source = run.node.sources[place]
+        if isinstance(source, EngineNode):
+            return self.ids[source] if source in self.ids else self._add_earlier(source)
+        if source is None:
+            source = run.operand(place)
+        if source is None:
+            return self._append(None, Node(len(self.nodes), "constant"))
+        if isinstance(source, Tensor):
+            return self._add_tensor(source, path, run.node)
+        # Each 2 of `2 * x + 2` is a value of its own, called 2 where it is computed with as 2.0.
+        value = summarize(np.asarray(source, run.node.dtype))
+        name = value.text.removesuffix(".0")
+        constant = Node(len(self.nodes), "constant", label=name, dtype=value.dtype, value=value)
+        return self._append(source, constant)
+
+    def _add_tensor(self, tensor: Tensor, path: str, user: EngineNode | None = None) -> int:
+        if tensor in self.ids:
             return self.ids[tensor]
         learns = tensor.requires_grad
         gradient = tensor._grad if learns else None
-        moment = user.sequence if user is not None else float("inf")
-        value = _value(tensor.array, tensor._storage, moment)
-        # The 2 of `2 * x` is its own name, and is called 2 where it is computed with as 2.0.
-        numeral = value.text.removesuffix(".0") if isinstance(tensor, Literal) and value is not None else ""
-        label = numeral or self._label(self.names.of(tensor))
-        return self._append(
+        id = self._append(
             tensor,
             Node(
                 id=len(self.nodes),
                 kind="leaf" if learns else "constant",
-                operation="",
-                symbol="",
-                formula="",
-                backward="",
-                label=label,
+                label=self._label(self.names.of(tensor)),
                 shape=tuple(tensor.shape),
-                dtype=_dtype_name(tensor.array.dtype),
-                value=value,
+                dtype=tensor.dtype.name,
+                value=_value(tensor.array, tensor._storage, float("inf") if user is None else user.order),
                 gradient=summarize(gradient.array) if gradient is not None else None,
                 requires_grad=learns,
                 module=path if learns and user is not None and _owns(user.scope, tensor) else "",
             ),
         )
+        self.ids[tensor] = id
+        return id
 
     def _add_earlier(self, made: EngineNode) -> int:
         """A value whose own history is left out."""
-        if made in self.ids:
-            return self.ids[made]
-        return self._append(
+        earlier = self._of_operation(
             made,
-            Node(
-                id=len(self.nodes),
-                kind="operation",
-                operation=made.operation.name,
-                symbol="…",
-                formula="from operations that are not shown",
-                backward=made.kind,
-                label=self._label(self.names.of(made)),
-                shape=tuple(made.shape or ()),  # several outputs have no one shape
-                dtype=_dtype_name(made.dtype),
-                value=_value(made.output, made.storage, made.sequence),
-                gradient=None,
-                requires_grad=True,
-            ),
+            operation=made.operation.name,
+            symbol="…",
+            formula="from operations that are not shown",
+            label=self._label(self.names.of(made)),
+            gradient=None,
         )
+        self.ids[made] = self._append(None, earlier)
+        return self.ids[made]
 
     def _label(self, found: str) -> str:
         """The name found for the next node, or none; its number, where the learner has a ``v3`` already."""
         id = len(self.nodes)
         return found or (f"#{id}" if name_of(id) in self.names.used else "")
 
-    def _append(self, origin: EngineNode | Tensor | None, node: Node) -> int:
+    def _append(self, origin: Any, node: Node) -> int:
         self.nodes.append(node)
         self.origins.append(origin)
-        if origin is not None:
-            self.ids[origin] = node.id
         return node.id
 
     def _retained(self, made: EngineNode) -> Summary | None:
@@ -274,10 +281,10 @@ class Builder:
 
     # -------------------------------------------------------- modules
 
-    def _module(self, scope: Any) -> tuple[str, str]:
-        """Path and class of the module that ``scope`` is in, as seen from the outermost module."""
+    def _path(self, scope: Any) -> str:
+        """The path of the module that ``scope`` is in, as seen from the outermost module."""
         if scope is None:
-            return "", ""
+            return ""
         if id(scope) not in self.paths:  # scopes live as long as their nodes, and so do their ids
             chain = _chain(scope)
             names = [_child_name(parent, child) for child, parent in pairwise(chain)]
@@ -287,7 +294,7 @@ class Builder:
                 path = ".".join(filter(None, (path, name)))
                 if name:
                     self.labels_of_paths.setdefault(path, type(module).__name__)
-            self.paths[id(scope)] = (path, type(chain[0]).__name__)
+            self.paths[id(scope)] = path
         return self.paths[id(scope)]
 
     def _groups(self) -> tuple[Group, ...]:
@@ -304,7 +311,7 @@ class Builder:
 
 def _newest_operations(ends: list[EngineNode], most: int) -> tuple[list[EngineNode], str]:
     """The operations behind ``ends``, newest first, and a sentence on what was left out."""
-    heap = [(-end.sequence, end) for end in dict.fromkeys(ends)]
+    heap = [(-end.order, end) for end in dict.fromkeys(ends)]
     heapq.heapify(heap)
     seen = set(ends)
     found: list[EngineNode] = []
@@ -314,8 +321,19 @@ def _newest_operations(ends: list[EngineNode], most: int) -> tuple[list[EngineNo
         for target in operation.targets:
             if isinstance(target, EngineNode) and target not in seen:
                 seen.add(target)
-                heapq.heappush(heap, (-target.sequence, target))
+                heapq.heappush(heap, (-target.order, target))
     return found, f"earlier operations than the last {most:,}" if heap else ""
+
+
+def _runs(operations: list[EngineNode]) -> list[Run]:
+    """The operations as boxes: one of several results and its only result that is used are one."""
+    results = {node: node.owner for node in operations if node.owner is not node}
+    counts = Counter(results.values())
+    alone = {
+        owner: node for node, owner in results.items() if counts[owner] == 1 and owner in set(operations)
+    }
+    shown = [node for node in operations if alone.get(node.owner) is not node]
+    return [Run(node, alone.get(node, node)) for node in shown]
 
 
 def _models(operations: list[EngineNode]) -> list[Module]:
@@ -348,16 +366,11 @@ def _owns(scope: Any, tensor: Tensor) -> bool:
     return module is not None and any(parameter is tensor for parameter in module._parameters.values())
 
 
-def _saved(made: EngineNode, operands: list[str], result: str) -> list[str]:
+def _saved(run: Run, operands: list[str], result: str) -> tuple[str, ...]:
     """The names of what is kept for the way back."""
-    if made.operation.variadic:
-        return operands if made.way.saves else []
-    names = {**dict(zip(made.operation.operands, operands)), OUTPUT: result}
-    return [names[each] for each in made.way.saves]
-
-
-def _unknown(id: int) -> Node:
-    return Node(id, "constant", "", "", "", "", "", (), "", None, None, False)
+    called, rules = dict(zip(run.places, operands)), run.node.rules
+    names = [called[place] for place in rules.saves if place in called]
+    return tuple(dict.fromkeys([*names, result] if rules.saves_output else names))
 
 
 def _value(array: Any, storage: Any, moment: float) -> Summary | None:
@@ -374,18 +387,9 @@ def _dead_units(operation: str, array: Any) -> tuple[str, ...]:
     """A rectifier's units that are 0 for every sample of the batch, in words."""
     if operation not in _RECTIFIERS or array is None or array.ndim < 2 or len(array) < 2:
         return ()
-    with computing_beside(array):
-        alive = array.any(axis=(0, *range(2, array.ndim)))
-        dead = int(alive.size - alive.sum())
+    alive = array.any(axis=(0, *range(2, array.ndim)))
+    dead = int(alive.size - alive.sum())
     return (f"{dead:,} of {alive.size:,} units dead",) if dead else ()
-
-
-def _dtype_name(dtype: Any) -> str:
-    return dtypes.BY_NUMPY[dtype].name if dtype is not None else ""
-
-
-def _source(made: EngineNode) -> Source | None:
-    return shown_source(source_line(made.code, made.instruction))
 
 
 def shown_source(line: tuple[str, int, str] | None) -> Source | None:

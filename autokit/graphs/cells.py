@@ -8,6 +8,7 @@ The engine never builds this matrix; here it is small, and worth seeing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
@@ -15,13 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from autokit.autograd.node import Node as EngineNode
-from autokit.current_gpu import beside_it
-from autokit.devices import to_numpy
+from autokit.base.devices import on_a_gpu, to_numpy
 from autokit.graphs.backward import Backward
 from autokit.graphs.capture import Capture
 from autokit.graphs.model import CellSums, Edge, Node
-from autokit.graphs.sending import array_on_a_gpu, contributions, is_of_samples, may_run
+from autokit.graphs.run import Run
 from autokit.graphs.summary import VALUES_SHOWN, bracketed, in_reach, number
 from autokit.graphs.words import listed
 
@@ -33,10 +32,7 @@ _LETTERS_A_STEP = 250
 _LARGEST_MATRIX = 1 << 18
 _TERMS = 6
 
-NOT_TOLD = (
-    "How this element came about is not told: the tensor is too large, it holds the samples of a vmap, or "
-    "its values were not kept."
-)
+NOT_TOLD = "How this element came about is not told: the tensor is too large, or its values were not kept."
 
 
 @dataclass(frozen=True)
@@ -75,15 +71,17 @@ class Cells:
             if node.id in self._arrived:
                 return self._arrived[node.id]
             parts = [sent for _, sent in self.contributions.get(node.id, ())]
-            return in_reach(_added(*parts)) if parts else None
+            return in_reach(sum(parts[1:], parts[0])) if parts else None
         origin = self.origins[node.id]
-        found = origin.output if isinstance(origin, EngineNode) else getattr(origin, "array", None)
-        return None if found is None or node.value is None else in_reach(found)
+        if node.value is None:
+            return None
+        found = origin.result.output if isinstance(origin, Run) else getattr(origin, "array", origin)
+        return in_reach(found)
 
     def part(self, node: Node, field: str, place: int, count: int) -> np.ndarray | None:
         """Up to ``count`` elements of :meth:`array` from ``place`` on, in row-major order, on the CPU."""
         array = self.array(node, field)
-        return None if array is None else to_numpy(_flat(array)[place : place + count])
+        return None if array is None else to_numpy(array.ravel()[place : place + count])
 
     # -------------------------------------------------------- one element
 
@@ -110,8 +108,6 @@ class Cells:
         return _sum(terms) if terms else "\nno element of a result depends on it"
 
     def _value(self, node: Node, place: int) -> str:
-        if is_of_samples(self.origins[node.id]):
-            return f"\n{NOT_TOLD}"
         edges = self.words.operands.get(node.id, [])
         if not edges:
             return ", given"
@@ -171,21 +167,15 @@ class Cells:
         """For each slot that learns, how each element of the result (a row) changes with each operand's."""
         if node.id in self._matrices:
             return self._matrices[node.id]
-        origin, found = self.origins[node.id], {}
-        if isinstance(origin, EngineNode) and may_run(origin):
-            size = int(np.prod(node.shape, dtype=int))
+        run, found = self.origins[node.id], {}
+        if isinstance(run, Run) and run.may_run:
             sizes = [
-                int(np.prod(self.nodes[e.source].shape, dtype=int)) for e in self.words.operands[node.id]
+                _size(each) for each in (node, *(self.nodes[e.source] for e in self.words.operands[node.id]))
             ]
-            if size * max(sizes) <= _LARGEST_MATRIX and not _is_far(origin, max(size, *sizes)):
-                rows = []
-                try:
-                    for one in np.eye(size, dtype=origin.dtype):
-                        self.runs += 1
-                        rows.append(contributions(origin, one.reshape(node.shape)))
-                except RuntimeError:  # a rule may refuse a gradient, as eig's does one that asks for phases
-                    rows = [{}]
-                found = {slot: np.array([_wide(row[slot]).ravel() for row in rows]) for slot in rows[0]}
+            if sizes[0] * max(sizes[1:]) <= _LARGEST_MATRIX and not _is_far(run, max(sizes)):
+                self.runs += sizes[0]
+                rows = [run.send(one.reshape(node.shape)) for one in np.eye(sizes[0], dtype=run.result.dtype)]
+                found = {slot: np.array([_wide(row[slot]).ravel() for row in rows]) for slot in rows[0]} if rows else {}
         self._matrices[node.id] = found
         return found
 
@@ -200,7 +190,7 @@ def told_cells(cells: Cells, steps: int) -> tuple[CellSums, ...]:
     """The sums of all elements of the story's small tensors, the smallest first, as far as there is room."""
     told, room = [], _LETTERS_A_STEP * steps
     wanted = [
-        (int(np.prod(node.shape, dtype=int)), node, field)
+        (_size(node), node, field)
         for node in cells.nodes
         for field in ("value", "gradient")
         if node.shape and (field == "value" or node.requires_grad)
@@ -236,28 +226,21 @@ def _sum(terms: list[_Term]) -> str:
     return "".join(f"\n{line}" for line in told)
 
 
-def _is_far(origin: EngineNode, size: int) -> bool:
+def _size(node: Node) -> int:
+    return math.prod(node.shape)
+
+
+def _is_far(run: Run, size: int) -> bool:
     """Whether rows of the Jacobian are computed on a GPU, and too long to be copied."""
-    return size > VALUES_SHOWN and array_on_a_gpu(origin) is not None
+    return size > VALUES_SHOWN and on_a_gpu(run.result.output)
 
 
-@beside_it
-def _added(array: Any, *more: Any) -> Any:
-    return sum(more, array)
-
-
-@beside_it
-def _flat(array: Any) -> Any:
-    return array.ravel()
-
-
-@beside_it
 def _element(array: Any, place: int) -> Any:
     return to_numpy(array.reshape(-1)[place])[()]
 
 
 def _wide(array: Any) -> np.ndarray:
-    return np.asarray(to_numpy(array)).astype(np.float64)
+    return to_numpy(array).astype(np.float64)
 
 
 def _broadcasts(small: tuple[int, ...], large: tuple[int, ...]) -> bool:

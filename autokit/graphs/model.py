@@ -19,6 +19,7 @@ from dataclasses import asdict, dataclass, field
 from os import PathLike
 from typing import Any
 
+from autokit.base import doors
 from autokit.graphs.view import View
 
 NOT_COMPUTED = "—"
@@ -110,16 +111,16 @@ class Node:
 
     id: int
     kind: str
-    operation: str
-    symbol: str
-    formula: str
-    backward: str
-    label: str
-    shape: tuple[int, ...]
-    dtype: str
-    value: Summary | None
-    gradient: Summary | None
-    requires_grad: bool
+    operation: str = ""
+    symbol: str = ""
+    formula: str = ""
+    backward: str = ""
+    label: str = ""
+    shape: tuple[int, ...] = ()
+    dtype: str = ""
+    value: Summary | None = None
+    gradient: Summary | None = None
+    requires_grad: bool = False
     module: str = ""
     source: Source | None = None
     saved: tuple[str, ...] = ()
@@ -174,8 +175,29 @@ class Group:
     nodes: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Graph:
+class Drawn:
+    """What can be drawn: it prints as a table, a notebook shows its picture, and a file holds that."""
+
+    def save(self, path: str | PathLike[str], **options: Any) -> None:
+        """Write the picture to ``path``; its ending picks the form: see :func:`autokit.draw.save`.
+
+        A story as ``.html`` plays offline, and as ``.gif`` it plays by itself.
+        """
+        doors.save(self, path, **options)
+
+    def to_json(self) -> str:
+        """All of it as JSON: the fields of these dataclasses, in their order."""
+        # Infinity and NaN are no JSON: they are written as the strings that a reader sees.
+        return json.dumps(_finite(asdict(self)), ensure_ascii=False, allow_nan=False)  # type: ignore[call-overload]
+
+    def __repr__(self) -> str:
+        return doors.text(self)
+
+    _repr_mimebundle_ = doors.shown
+
+
+@dataclass(frozen=True, repr=False)
+class Graph(Drawn):
     """How a value was computed: nodes in topological order, and the edges between them.
 
     ``groups`` are its modules, ``outputs`` the ids of the values that it was made for, ``left_out`` says
@@ -200,26 +222,9 @@ class Graph:
         """The edges from ``node`` to its consumers."""
         return [edge for edge in self.edges if edge.source == node]
 
-    def to_json(self) -> str:
-        """The graph as JSON: the fields of these dataclasses, in their order."""
-        return _json(self)
-
     def to_dot(self, **options: Any) -> str:
         """The graph in Graphviz's language, as :meth:`save` writes it to a ``.dot`` file."""
-        from autokit.draw.dot import dot
-
-        return dot(self, **options)
-
-    def save(self, path: str | PathLike[str], **options: Any) -> None:
-        """Write the picture to ``path``; its ending picks the form: see :func:`autokit.draw.save`."""
-        from autokit import draw
-
-        draw.save(self, path, **options)
-
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        from autokit import draw
-
-        return draw.mimebundle(self)
+        return doors.dot(self, **options)
 
 
 @dataclass(frozen=True)
@@ -387,8 +392,8 @@ State = dict[str, dict[str, str | int | None]]
 """What a picture shows: for each element, the value of each field."""
 
 
-@dataclass(frozen=True)
-class Timeline:
+@dataclass(frozen=True, repr=False)
+class Timeline(Drawn):
     """A graph and the story of its evaluation, forward and then backward.
 
     ``initial`` is what is shown before the first step, and ``state(k)`` what
@@ -425,29 +430,6 @@ class Timeline:
             shown.setdefault(change.element, {})[change.field] = change.value
         return shown
 
-    def to_json(self) -> str:
-        """The timeline as JSON: the fields of these dataclasses, in their order."""
-        return _json(self)
-
-    def save(self, path: str | PathLike[str], **options: Any) -> None:
-        """Write the story to ``path``: ``.html`` plays offline, ``.gif`` plays by itself; else a still.
-
-        See :func:`autokit.draw.save`.
-        """
-        if str(path).lower().endswith((".html", ".htm")):
-            from autokit import widgets
-
-            widgets.save_html(self, path, **options)
-        else:
-            from autokit import draw
-
-            draw.save(self, path, **options)
-
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        from autokit import draw
-
-        return draw.mimebundle(self)
-
 
 @dataclass(frozen=True)
 class Table:
@@ -457,11 +439,6 @@ class Table:
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...] = ()
-
-
-def _json(data: Graph | Timeline) -> str:
-    # Infinity and NaN are no JSON: they are written as the strings that a reader sees.
-    return json.dumps(_finite(asdict(data)), ensure_ascii=False, allow_nan=False)
 
 
 def _finite(value: Any) -> Any:

@@ -6,15 +6,15 @@ made it, a leaf or a constant by its tensor.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator, Mapping
+from sys import _getframe as frame_of
 from types import FrameType
 from typing import Any
 
-from autokit.autograd.node import NAMES, Node
+from autokit.engine.node import NAMES, Node
+from autokit.engine.record import OUR_FILES
+from autokit.engine.tensor import Tensor
 from autokit.nn.module import Module
-from autokit.ops.recording import OUR_FILES
-from autokit.tensor import Tensor
 
 
 class Names:
@@ -105,19 +105,21 @@ def namespaces_in_sight() -> Iterator[Mapping[str, Any]]:
 
 
 def _namespaces_of_the_caller() -> Iterator[Mapping[str, Any]]:
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and _is_ours_or_ipythons(frame):
-        frame = frame.f_back
+    frame: FrameType | None = frame_of(1)
+    while frame is not None and (_is_of(frame, "IPython") or OUR_FILES[frame.f_code.co_filename]):
+        frame = frame.f_back  # IPython asks a value to show itself: its variables are not the learner's
     if frame is not None:
         yield frame.f_locals
         yield frame.f_globals
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None  # type: ignore[no-untyped-call]
-    if shell is not None:
-        yield shell.user_ns
+    while frame is not None and not _is_of(frame, "IPython", "ipykernel"):
+        frame = frame.f_back
+    if frame is not None:
+        from IPython import get_ipython  # which is there: the program runs in it
+
+        shell = get_ipython()  # type: ignore[no-untyped-call]
+        if shell is not None:
+            yield shell.user_ns
 
 
-def _is_ours_or_ipythons(frame: FrameType) -> bool:
-    """Whether the variables of ``frame`` are not the learner's: IPython asks a value to show itself."""
-    in_ipython = frame.f_globals.get("__name__", "").startswith("IPython.")
-    return in_ipython or OUR_FILES[frame.f_code.co_filename]
+def _is_of(frame: FrameType, *packages: str) -> bool:
+    return frame.f_globals.get("__name__", "").partition(".")[0] in packages

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.current_gpu import beside_it
-from autokit.devices import to_numpy
+from autokit.base.devices import to_numpy
 from autokit.graphs.backward import Backward
 from autokit.graphs.check import STEP
 from autokit.graphs.model import Account, Edge, Node, Trouble
@@ -28,7 +27,7 @@ def accounts(
     """For each leaf that was reached where its gradient came from, and whether the check agrees."""
     made = []
     for leaf, gradient in found.items():
-        id = backward.ids[leaf]
+        id = backward.taken.ids[leaf]
         backward.gradients[id] = summarize(gradient)
         parts = backward.contributions.get(id, [])
         difference, agrees = ("", None)
@@ -48,11 +47,10 @@ def accounts(
     return made
 
 
-@beside_it
 def _compared(gradient: np.ndarray, slope: np.ndarray) -> tuple[str, bool]:
     """The central difference as text, and whether it is the gradient but for rounding."""
     noise = 1e-6 * float(np.abs(gradient).sum())
-    own = gradient.astype(np.complex128 if gradient.dtype.kind == "c" else np.float64)
+    own = gradient.astype(np.float64)
     of_sum = slope.shape != own.shape
     if of_sum:
         own = to_numpy(own.sum())
@@ -118,12 +116,8 @@ def _not_finite(backward: Backward) -> Iterator[Trouble]:
                     return
 
 
-@beside_it
 def _none_is(array: Any, kind: str) -> bool:
     return not (np.isnan(array) if kind == "nan" else np.isinf(array)).any()
-
-
-_any = beside_it(np.any)
 
 
 def _sent_by(backward: Backward, node: Node) -> Iterator[tuple[Edge, np.ndarray]]:
@@ -139,8 +133,8 @@ def _dead(backward: Backward) -> Iterator[Trouble]:
     for node in backward.nodes:
         if node.operation != "relu" or node.id not in backward.arrived:
             continue
-        if all(not _any(sent) for _, sent in _sent_by(backward, node)):
-            if _any(backward.arrived[node.id]):
+        if all(not sent.any() for _, sent in _sent_by(backward, node)):
+            if backward.arrived[node.id].any():
                 silent.append(node)
             continue
         value = node.value
@@ -198,6 +192,5 @@ def _vanishing(backward: Backward) -> Iterator[Trouble]:
         )
 
 
-@beside_it
 def _size(array: Any, *more: Any) -> float:
     return float(np.abs(sum(more, array)).sum())

@@ -8,28 +8,26 @@ does.  The words are those of the operations' rules.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from autokit.autograd.engine import run_backward
-from autokit.autograd.node import Node as EngineNode
-from autokit.devices import made_beside
+from autokit.base.errors import describe
+from autokit.engine.tensor import Tensor
 from autokit.graphs.backward import Backward
 from autokit.graphs.capture import OPERATIONS_SHOWN, Capture, capture
 from autokit.graphs.cells import Cells, told_cells
-from autokit.graphs.check import central_differences
+from autokit.graphs.check import by_assignment, central_differences
 from autokit.graphs.forward import tell_forward, tell_turn
 from autokit.graphs.model import NOT_COMPUTED, Change, Graph, Timeline
 from autokit.graphs.outcome import accounts, tell_finish, troubles
+from autokit.graphs.run import Run, rehearse
 from autokit.graphs.script import Script
-from autokit.graphs.sending import by_assignment
 from autokit.graphs.ways import told_ways
 from autokit.graphs.words import Words
-from autokit.ops.custom import looking_back
-from autokit.ops.errors import ChangedSince, describe
-from autokit.tensor import Tensor
 
 OPERATIONS_IN_FULL = 100
 """A larger graph is told in one step for each value and each contribution."""
@@ -79,20 +77,12 @@ def tell(output: Tensor, gradient: Tensor | None = None) -> tuple[Timeline, Cell
     operations = sum(node.kind == "operation" for node in taken.graph.nodes)
     script, words = Script(brief=operations > OPERATIONS_IN_FULL), Words(taken.graph, taken.origins)
     tell_forward(script, words)
-    backward = Backward(script, words, taken.ids, taken.graph.nodes[taken.ids[root]])
+    backward = Backward(script, words, taken, taken.graph.nodes[taken.ids[root]])
     tell_turn(script, words, backward.pending)
-    before = looking_back.set(True)
-    try:
-        found = run_backward([root], [seed], listener=backward, rehearsal=True, into_leaves=False)
-        assigned = by_assignment(taken.graph, taken.origins, backward.root, seed)
-        ways = () if script.brief else told_ways(taken.graph, taken.origins, backward, seed)
-    except ChangedSince as error:
-        raise RuntimeError(
-            "the story needs the values as they were when the output was computed, and one changed since. "
-            f"Call record() or animate() before optimizer.step(), or compute the output again. {error}"
-        ) from None
-    finally:
-        looking_back.reset(before)
+    with _looking_back(taken):
+        found = rehearse(root, seed, backward)
+        assigned = by_assignment(taken, backward.root, seed)
+        ways = () if script.brief else told_ways(taken, backward, seed)
     ends = accounts(backward, found, central_differences(taken, root, seed), assigned)
     wrong = troubles(backward)
     tell_finish(backward, ends, wrong)
@@ -125,7 +115,7 @@ def _seed(output: Tensor, gradient: Tensor | None) -> Any:
                 f"grad can be implicitly created only for scalar outputs: this one is {describe(output)}; "
                 "reduce it, as with .sum(), or pass gradient= of that shape"
             )
-        return made_beside(np.ones_like, output.array)
+        return np.ones_like(output.array)
     if gradient.array.shape != output.array.shape:
         raise RuntimeError(
             f"Mismatch in shape: the gradient is {describe(gradient)}, and the output {describe(output)}"
@@ -140,20 +130,39 @@ def _refuse_what_cannot_be_told(taken: Capture, output: Tensor) -> None:
             f"record(h) for a value h on the way to {describe(output)}, or use fewer repetitions"
         )
     for node, origin in zip(taken.graph.nodes, taken.origins):
-        if not isinstance(origin, EngineNode):
-            continue
-        operands, names = origin.operands, origin.operation.operands
-        if origin.operation.variadic:
-            names *= len(operands)
-        kept = {name for name, operand in zip(names, operands) if operand is not None}
-        if origin.output is not None:
-            kept.add("out")
-        if not kept.issuperset(origin.way.saves):
+        if isinstance(origin, Run) and not origin.keeps_what_it_saved():
             raise RuntimeError(
                 f"the values that {node.backward} saved were freed by backward(), and are too large to be "
                 "kept for the picture. Call record() before backward(), or compute inside "
                 "`with autokit.recording():`"
             )
+
+
+@contextmanager
+def _looking_back(taken: Capture) -> Iterator[None]:
+    """Let a learner's own operations, whose graph is freed, use the small values that stayed for the picture.
+
+    Raises
+    ------
+    RuntimeError
+        If a value was changed in place since.
+    """
+    runs = [origin.node for origin in taken.origins if isinstance(origin, Run) and "ctx" in origin.settings]
+    freed = [node for node in runs if node.saved is None]
+    for node in freed:
+        node.saved = ()
+    try:
+        yield
+    except RuntimeError as error:
+        if "modified by an inplace operation" not in str(error):
+            raise
+        raise RuntimeError(
+            "the story needs the values as they were when the output was computed, and one changed since. "
+            f"Call record() or animate() before optimizer.step(), or compute the output again. {error}"
+        ) from None
+    finally:
+        for node in freed:
+            node.saved = None
 
 
 def _start(graph: Graph) -> tuple[Change, ...]:

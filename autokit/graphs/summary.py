@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import math
-from numbers import Number
 from typing import Any
 
 import numpy as np
 
-from autokit.batches.batch import of_all_samples
-from autokit.current_gpu import beside_it
-from autokit.devices import on_a_gpu, to_numpy
-from autokit.dtypes import DIFFERENTIABLE
+from autokit.base.devices import on_a_gpu, to_numpy
+from autokit.engine.node import Gradients
 from autokit.graphs.model import Summary
-from autokit.sparse_array import Sparse
 
 VALUES_SHOWN = 1024
 """How many elements a summary holds at most; a larger tensor is shown by its range."""
@@ -32,9 +28,6 @@ def number(value: Any) -> str:
         return str(bool(value))
     if isinstance(value, int | np.integer):
         return str(int(value))
-    if isinstance(value, complex | np.complexfloating):
-        sign = "" if value.imag < 0 else "+"
-        return f"{number(value.real)}{sign}{number(value.imag)}j"
     value = float(value)
     if not math.isfinite(value):
         return str(value)
@@ -51,41 +44,35 @@ def bracketed(text: str) -> str:
 
 
 def in_reach(array: Any) -> Any:
-    """What a picture keeps of an array or scalar: a small one on the CPU, a large one where it is."""
-    array = of_all_samples(array)
-    array = array.dense() if isinstance(array, Sparse) else array  # type: ignore[attr-defined]
-    if on_a_gpu(array):
-        return to_numpy(array) if array.size <= VALUES_SHOWN else array
-    return np.asarray(array)
+    """What a picture keeps of an array or scalar: a small one on the CPU, a large one where it is.
+
+    Of the gradients of several results it keeps all elements in a row.
+    """
+    if isinstance(array, Gradients):
+        return np.concatenate([in_reach(each).ravel() for each in array if each is not None])
+    return array if on_a_gpu(array) and array.size > VALUES_SHOWN else to_numpy(array)
 
 
-@beside_it
 def summarize(array: Any, limit: int = VALUES_SHOWN) -> Summary:
     """The summary of an array or scalar, with all values where there are at most ``limit``.
 
     A larger array on a GPU is summarized there; only the numbers are copied.
     """
-    array = of_all_samples(array)
-    array = np.asarray(array) if isinstance(array, Number | np.generic) else array
-    if array.size <= limit:
-        array = to_numpy(array)
-    # bfloat16 and the like know no statistics: their float32 equals do.
-    numeric = array if array.dtype.kind in "biufc" else array.astype(np.float32)
-    finite = numeric[np.isfinite(numeric)] if numeric.dtype.kind in DIFFERENTIABLE else numeric
+    array = in_reach(array)
+    floating, large = array.dtype.kind == "f", array.size > limit
+    finite = array[np.isfinite(array)] if floating else array
     extent: dict[str, float | None] = {}
-    if finite.size and numeric.dtype.kind != "c":
+    if finite.size:
         wide = finite.astype(np.float64)
         extent = {"minimum": float(wide.min()), "maximum": float(wide.max()), "mean": float(wide.mean())}
-    inexact = numeric.dtype.kind in DIFFERENTIABLE
-    large = array.size > limit
     return Summary(
-        text=_one_line(numeric, extent),
+        text=_one_line(array, extent),
         shape=array.shape,
         dtype=str(array.dtype),
-        values=tuple(numeric.ravel().tolist()) if not large and numeric.dtype.kind != "c" else None,
+        values=None if large else tuple(array.ravel().tolist()),
         histogram=_histogram(wide) if large and extent else (),
-        nan=int(np.isnan(numeric).sum()) if inexact else 0,
-        infinite=int(np.isinf(numeric).sum()) if inexact else 0,
+        nan=int(np.isnan(array).sum()) if floating else 0,
+        infinite=int(np.isinf(array).sum()) if floating else 0,
         **extent,
     )
 
@@ -106,9 +93,6 @@ def _one_line(array: np.ndarray, extent: dict[str, float | None]) -> str:
         return "empty"
     if array.size <= _TEXT_ELEMENTS:
         return _nested(array)
-    if array.dtype.kind == "c":
-        sizes = np.abs(array[np.isfinite(array)])
-        return f"sizes [{number(sizes.min())} … {number(sizes.max())}]" if sizes.size else "no finite values"
     if not extent:
         return "no finite values"
     if extent["minimum"] == extent["maximum"] and bool(np.isfinite(array).all()):

@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from autokit.current_gpu import computing_beside
 from autokit.graphs.backward import Backward
-from autokit.graphs.model import Edge, Graph, Node, Ways
-from autokit.graphs.sending import contributions, may_run
+from autokit.graphs.capture import Capture
+from autokit.graphs.model import Edge, Node, Ways
 from autokit.graphs.summary import in_reach, number, summarize
 
 MOST = 6
@@ -26,8 +25,9 @@ _RUNS, _ELEMENTS = 400, 4_000_000
 _Path = tuple[int, ...]
 
 
-def told_ways(graph: Graph, origins: Sequence[Any], backward: Backward, seed: Any) -> tuple[Ways, ...]:
+def told_ways(taken: Capture, backward: Backward, seed: Any) -> tuple[Ways, ...]:
     """For each value with several ways what comes along each, where that is no product of numbers."""
+    graph, origins = taken.graph, taken.origins
     into: dict[int, list[Edge]] = {}
     for edge in graph.edges:
         if edge.requires_grad:
@@ -48,9 +48,9 @@ def told_ways(graph: Graph, origins: Sequence[Any], backward: Backward, seed: An
         if not edges:
             continue
         runs, elements = runs + 1, elements + np.size(gradient)
-        if runs > _RUNS or elements > _ELEMENTS or not may_run(origins[id]):
+        if runs > _RUNS or elements > _ELEMENTS or not origins[id].may_run:
             return ()
-        sent = contributions(origins[id], gradient)
+        sent = origins[id].send(gradient)
         waiting += [(e.source, sent[e.slot], (*path, e.id)) for e in reversed(edges) if e.slot in sent]
     told = (_ways(graph.nodes[id], ways, backward) for id, ways in sorted(found.items()))
     return tuple(ways for ways in told if ways is not None)
@@ -85,13 +85,12 @@ def _leading_to(edges: Iterable[Edge], asked: set[int]) -> set[int]:
 
 def _ways(node: Node, ways: list[tuple[_Path, np.ndarray]], backward: Backward) -> Ways | None:
     """The ways to ``node``; None where they do not add up, as after a hook that changed a gradient."""
-    with computing_beside(ways[0][1]):
-        arrays = [array.astype(np.float64) for _, array in ways]
-        parts = [sent.astype(np.float64) for _, sent in backward.contributions.get(node.id, ())]
-        whole: Any = sum(parts) if parts else np.zeros_like(arrays[0])
-        if not np.allclose(sum(arrays), whole, rtol=1e-3, atol=1e-6, equal_nan=True):
-            return None
-        sums, total = [float(array.sum()) for array in arrays], float(whole.sum())
+    arrays = [array.astype(np.float64) for _, array in ways]
+    parts = [sent.astype(np.float64) for _, sent in backward.contributions.get(node.id, ())]
+    whole: Any = sum(parts) if parts else np.zeros_like(arrays[0])
+    if not np.allclose(sum(arrays), whole, rtol=1e-3, atol=1e-6, equal_nan=True):
+        return None
+    sums, total = [float(array.sum()) for array in arrays], float(whole.sum())
     several = np.size(whole) > 1
     return Ways(
         node=node.id,

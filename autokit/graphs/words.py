@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from autokit.autograd.node import Node as EngineNode
-from autokit.autograd.saved import fetch_arrays
-from autokit.current_gpu import computing_beside
-from autokit.devices import beside, on_a_gpu
 from autokit.graphs.model import NOT_KEPT, Edge, Graph, Node
-from autokit.graphs.sending import is_of_samples
+from autokit.graphs.run import Run
 from autokit.graphs.summary import bracketed, number
-from autokit.ops.recording import OUTPUT
-from autokit.ops.rules import Operation
 
 _LISTED = 5
 _IN_FULL = 4
 """Values of up to this many elements are written out in a sentence; of others the shape is told."""
+
+_ELEMENTWISE = frozenset(
+    f"autokit.ops.{family}"
+    for family in (
+        "arithmetic",
+        "exponential",
+        "trigonometry",
+        "rounding",
+        "special",
+        "choose",
+        "activation",
+        "convert",
+    )
+)
+"""The families of operations that compute each element of the result from one element of each operand."""
 
 
 @dataclass(frozen=True)
@@ -83,29 +93,21 @@ class Words:
         """The same by what has this name, such as one element of a value."""
         return f"∂{self.name(top)}/∂{name}"
 
-    def local(self, node: Node, edge: Edge, origin: EngineNode) -> Local:
+    def local(self, node: Node, edge: Edge) -> Local:
         """The local derivative of ``node`` along ``edge``."""
-        symbols = self._filled(node, self._local_template(node, edge), self.name)
+        run: Run = self.origins[node.id]
+        template = run.local(edge.slot)
+        symbols = self._filled(node, template, self.name)
         source = self.graph.nodes[edge.source]
-        if is_of_samples(origin):
-            return Local(f"{symbols}, for each sample", symbols, "a Jacobian that is never built", "")
         if node.shape or source.shape:
-            if node.shape == source.shape and origin.operation.elementwise:
+            if node.shape == source.shape and run.operation.function.__module__ in _ELEMENTWISE:
                 return Local(f"{symbols}, element by element", symbols, "a Jacobian that is never built", "")
             sizes = f"{shape_text(node.shape)} by {shape_text(source.shape)}"
             return Local(f"{symbols}, {sizes}", symbols, f"a Jacobian that is never built, {sizes}", "")
-        rule = next((rule for rule in origin.operation.rules if rule.slot == edge.slot), None)
-        if rule is None:
+        if not run.may_run:
             return Local(symbols, symbols, "", "")
-        needed = fetch_arrays(origin, rule.fetch, origin.sources[edge.slot])
-        there = next(filter(on_a_gpu, needed), None)
-        seed = np.ones((), origin.dtype)
-        if there is not None:
-            seed = beside(there, seed)
-        with computing_beside(seed):
-            slope = rule.vjp(seed, *needed)
-        value = number(slope)
-        numbers = self._filled(node, self._local_template(node, edge), self.value)
+        value = number(run.send(np.ones((), run.result.dtype))[edge.slot])
+        numbers = self._filled(node, template, self.value)
         steps = [symbols] if says(symbols, numbers) else [symbols, numbers]
         if not says(steps[-1], value):
             steps.append(value)
@@ -116,14 +118,9 @@ class Words:
     def _template(self, node: Node) -> str:
         return self.origins[node.id].operation.formula
 
-    def _local_template(self, node: Node, edge: Edge) -> str:
-        operation = self.origins[node.id].operation
-        operand = operation.operands[0 if operation.variadic else edge.slot]
-        return operation.local(operand)
-
     def _filled(self, node: Node, template: str, word: Any) -> str:
         operands = [word(self.graph.nodes[edge.source]) for edge in self.operands[node.id]]
-        return fill(template, put_in(self.origins[node.id].operation, operands, word(node)))
+        return fill(template, put_in(self.origins[node.id], operands, word(node)))
 
     @staticmethod
     def _in_full(node: Node) -> bool:
@@ -145,25 +142,33 @@ def says(text: str, value: str) -> bool:
 
 
 def fill(template: str, words: dict[str, str]) -> str:
-    """A template of a rule with ``words`` put in; a number that stands alone needs no parentheses.
+    """A template of a rule with ``words`` put in, but for a term of which there is no word.
 
-    >>> fill("{a} · {b}", {"a": "x", "b": "(-3)"}), fill("{b}", {"b": "(-3)"})
-    ('x · (-3)', '-3')
+    A number that stands alone needs no parentheses.
+
+    >>> fill("{a} · {b}", {"a": "x", "b": "(-3)"}), fill("{b}", {"b": "(-3)"}), fill("{a} + {b}", {"a": "x"})
+    ('x · (-3)', '-3', 'x')
     """
     alone = template.startswith("{") and template.find("}") == len(template) - 1
+    for name in set(re.findall(r"\{(\w+)\}", template)) - words.keys():
+        template = re.sub(rf" [+·] \{{{name}\}}", "", template).replace(f"{{{name}}}", word_for(name))
     text = template.format_map(words)
     return text[1:-1] if alone and text.startswith("(-") else text
 
 
-def put_in(operation: Operation, operands: Sequence[str], result: str) -> dict[str, str]:
-    """What the templates of a rule take: words for its operands and for its result."""
+def put_in(run: Run, operands: Sequence[str], result: str) -> dict[str, str]:
+    """What the templates of a rule take: words for its operands, its settings and its result."""
     told = [bracketed(operand) for operand in operands]
-    if operation.variadic:
+    if getattr(run.operation, "variadic", False):
         told = [", ".join(told if len(told) <= _LISTED else [*told[: _LISTED - 2], "…", told[-1]])]
-    words = {} if len(told) == len(operation.operands) else operation.words
-    words.update(zip(operation.operands, told))
-    words[OUTPUT] = bracketed(result)
-    return words
+    words = {name: str(value) for name, value in run.settings.items()}
+    words.update(zip(map(run.operand_name, run.places), told))
+    return {**words, "out": bracketed(result)}
+
+
+def word_for(operand: str) -> str:
+    """PyTorch's word for an operand, such as ``input`` for the ``a`` of a rule."""
+    return {"a": "input", "b": "other"}.get(operand, operand)
 
 
 def shape_text(shape: tuple[int, ...]) -> str:

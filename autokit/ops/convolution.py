@@ -37,26 +37,18 @@ def _columns(images: Any, windows: Windows, groups: int) -> Any:
 
     The images come last: what neighbouring windows see is then one long piece of memory (LeNet's row).
     """
-    seen = windows.look(images.transpose((*range(1, images.ndim), 0)))
-    height = images.shape[1] // groups * math.prod(windows.kernel)
-    return seen.reshape((groups, height, math.prod(seen.shape[len(windows.kernel) + 1 :])))
+    seen = windows.look(np.moveaxis(images, 0, -1))
+    return seen.reshape((groups, images.shape[1] // groups * math.prod(windows.kernel), -1))
 
 
 def _rows(images: Any, groups: int) -> Any:
     """Images with one row for each channel, (groups, channels / groups, pixels · N)."""
-    turned = images.transpose((*range(1, images.ndim), 0))
-    return turned.reshape((groups, images.shape[1] // groups, len(images) * math.prod(images.shape[2:])))
-
-
-def _images(rows: Any, sizes: tuple[int, ...], count: int) -> Any:
-    """Images (N, channels, *sizes) from their rows."""
-    apart = rows.reshape((rows.shape[0] * rows.shape[1], *sizes, count))
-    return apart.transpose((apart.ndim - 1, *range(apart.ndim - 1)))
+    return np.moveaxis(images, 0, -1).reshape((groups, images.shape[1] // groups, -1))
 
 
 def _matrices(weight: Any, groups: int) -> Any:
     """A weight as one matrix for each group, (groups, outputs / groups, channels / groups · kernel)."""
-    return weight.reshape((groups, len(weight) // groups, math.prod(weight.shape[1:])))
+    return weight.reshape((groups, len(weight) // groups, -1))
 
 
 def _with_bias(out: Any, bias: Any) -> Any:
@@ -88,8 +80,8 @@ def convolution(input, weight, bias=None, /, windows=None, groups=1):
     counts, matrices = windows.counts(input.shape[2:]), _matrices(weight, groups)
     out = np.empty_like(input, shape=(len(input), len(weight), *counts), order="C")
     for block in _blocks(len(input), input.shape[1] * math.prod((*windows.kernel, *counts))):
-        images = input[block]
-        out[block] = _images(matrices @ _columns(images, windows, groups), counts, len(images))
+        rows = matrices @ _columns(input[block], windows, groups)
+        out[block] = np.moveaxis(rows.reshape((len(weight), *counts, -1)), -1, 0)
     return _with_bias(out, bias)
 
 
@@ -113,12 +105,9 @@ def transposed_convolution(input, weight, bias=None, /, size=(), windows=None, g
     out = np.empty_like(input, shape=(len(input), channels, *size), order="C")
     matrices = _matrices(weight, groups).swapaxes(1, 2)
     for block in _blocks(len(input), channels * math.prod((*windows.kernel, *counts))):
-        images = input[block]
-        columns = (matrices @ _rows(images, groups)).reshape(
-            (channels, *windows.kernel, *counts, len(images))
-        )
-        added = windows.add_up(columns, size)
-        out[block] = added.transpose((added.ndim - 1, *range(added.ndim - 1)))
+        columns = matrices @ _rows(input[block], groups)
+        added = windows.add_up(columns.reshape((channels, *windows.kernel, *counts, -1)), size)
+        out[block] = np.moveaxis(added, -1, 0)
     return _with_bias(out, bias)
 
 
@@ -146,9 +135,7 @@ def convolution_by_weight(g, input, /, windows, groups):
     return total.swapaxes(1, 2).reshape((groups * outputs, channels, *windows.kernel))
 
 
-def _convolve(
-    ndim: int, input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
-) -> Tensor:
+def _convolve(ndim, input, weight, bias, stride, padding, dilation, groups):
     name = f"conv{ndim}d"
     _check(name, ndim, input, weight, bias, groups)
     steps = numbers_of(name, "stride", stride, ndim)
@@ -168,17 +155,7 @@ def _convolve(
     return convolution(input, weight, bias, windows=windows, groups=groups)
 
 
-def _transpose(
-    ndim: int,
-    input: Any,
-    weight: Any,
-    bias: Any,
-    stride: Any,
-    padding: Any,
-    output_padding: Any,
-    groups: int,
-    dilation: Any,
-) -> Tensor:
+def _transpose(ndim, input, weight, bias, stride, padding, output_padding, groups, dilation):
     name = f"conv_transpose{ndim}d"
     _check(name, ndim, input, weight, bias, groups, transposed=True)
     steps = numbers_of(name, "stride", stride, ndim)
@@ -208,9 +185,7 @@ def _transpose(
     return transposed_convolution(input, weight, bias, **settings)
 
 
-def _check(
-    name: str, ndim: int, input: Any, weight: Any, bias: Any, groups: int, transposed: bool = False
-) -> None:
+def _check(name, ndim, input, weight, bias, groups, transposed=False):
     for place, (argument, value) in enumerate((("input", input), ("weight", weight), ("bias", bias))):
         if value is not None or argument != "bias":
             require_tensor(name, value, argument, place)
@@ -233,8 +208,8 @@ def _check(
         channels, outputs = outputs, channels
     if input.shape[-ndim - 1] != channels:
         raise RuntimeError(
-            f"Given groups={groups}, weight of size {list(weight.shape)}, expected input{list(input.shape)} to "
-            f"have {channels} channels, but got {input.shape[-ndim - 1]} channels instead: the input is "
+            f"Given groups={groups}, weight of size {list(weight.shape)}, expected input{list(input.shape)} "
+            f"to have {channels} channels, but got {input.shape[-ndim - 1]} channels instead: the input is "
             "(batch, channels, ...)"
         )
     if bias is not None and tuple(bias.shape) != (outputs,):

@@ -352,7 +352,8 @@ def require_places(name: str, index: Tensor, dim: int, size: int, least: int = 0
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index: {describe(index)}; use .long()")
     wrong = outside(index.array, least, size)
     if wrong is not None:
-        raise IndexError(f"{name}(): index {wrong} is out of bounds for dimension {dim} with size {size}")
+        kind = RuntimeError if name.startswith(("gather", "scatter")) else IndexError
+        raise kind(f"{name}(): index {wrong} is out of bounds for dimension {dim} with size {size}")
 
 
 def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:

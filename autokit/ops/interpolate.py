@@ -23,8 +23,8 @@ from autokit.base.errors import describe, require_floats, require_tensor
 from autokit.engine.tensor import Tensor, new_tensor
 from autokit.ops.choose import where
 from autokit.ops.names import Names
+from autokit.ops.pad import AxisMap, picking, resample
 from autokit.ops.pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
-from autokit.ops.resample import AxisMap, picking, resample
 
 _DIMENSIONS = {"linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3}
 _MODES = ("nearest", "nearest-exact", *_DIMENSIONS, "area")
@@ -256,7 +256,8 @@ def grid_sample(
         point = grid[..., -1 - dim] + 1
         point = point / 2 * (size - 1) if align_corners else (point * size - 1) / 2
         points.append(point if mode == "bicubic" else _inside(point, size, padding_mode, align_corners))
-    images, total = input.flatten(2), 0.0
+    images: Any = input.flatten(2)
+    total: Any = 0.0
     for weight, corner in _neighbours(points, mode):
         if mode == "bicubic":
             corner = [_inside(each, size, padding_mode, align_corners) for each, size in zip(corner, sizes)]
@@ -274,17 +275,15 @@ def _inside(place: Tensor, size: int, padding_mode: str, aligned: bool | None) -
         times = (distance.detach() / max(span, 1)).floor()
         rest = distance - times * span
         place = where(times % 2 == 0, rest, span - rest) + low
-    values = place.detach()
+    values: Any = place.detach()
     return where((values > 0) & (values < size - 1), place, values.nan_to_num(0.0).clamp(0, size - 1))
 
 
 def _neighbours(points: list[Tensor], mode: str) -> Iterator[tuple[Any, list[Tensor]]]:
     """The pixels that count at each point, each with its weight."""
     if mode == "nearest":  # nothing changes as a point moves: its gradient is 0
-        yield (
-            sum([point * 0 for point in points], 1.0).unsqueeze(1),
-            [point.detach().round() for point in points],
-        )
+        unmoved: Any = points[0] == points[0]
+        yield where(unmoved, 1.0, points[0]).unsqueeze(1), [point.detach().round() for point in points]
         return
     lower = [point.detach().floor() for point in points]
     near = range(-1, 3) if mode == "bicubic" else range(2)
@@ -301,7 +300,7 @@ def _read(images: Tensor, corner: list[Tensor], sizes: Sequence[int]) -> Tensor:
     index: Any = 0
     inside: Any = True
     for place, size in zip(corner, sizes):
-        values = place.detach()
+        values: Any = place.detach()
         inside = (values >= 0) & (values <= size - 1) & inside
         index = index * size + values.nan_to_num(0.0).clamp(0, size - 1).long()
     batch, channels = images.shape[:2]

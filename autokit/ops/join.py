@@ -64,12 +64,15 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
 
 
 def _some_tensors(tensors: Any, name: str) -> Sequence[Tensor]:
-    tensors = (tensors,) if is_tensor(tensors) else tuple(tensors)
+    if is_tensor(tensors):
+        raise TypeError(f"{name}(): argument 'tensors' must be tuple of Tensors, not Tensor: put it into a list")
+    tensors = tuple(tensors)
     for place, tensor in enumerate(tensors):
         if not isinstance(tensor, Tensor):
             raise TypeError(f"{name}(): expected Tensor as element {place}, but got {type(tensor).__name__}")
     if not tensors:
-        raise RuntimeError(f"{name} expects a non-empty list of tensors")
+        kind = ValueError if name == "cat" else RuntimeError
+        raise kind(f"{name} expects a non-empty list of tensors")
     return tensors
 
 

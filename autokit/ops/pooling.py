@@ -16,18 +16,25 @@ import numpy as np
 from autokit.base.devices import beside, module_of
 from autokit.base.errors import describe, require_floats, require_tensor
 from autokit.engine.operation import derivative, on, operation
-from autokit.engine.tensor import Tensor
-from autokit.gpu.lacking import add_at
+from autokit.engine.tensor import Tensor, new_tensor
 from autokit.ops.fold import Size, Windows, numbers_of
 from autokit.ops.names import Names
+from autokit.ops.pad import AxisMap, along, resample
+from autokit.ops.places import add_at_places
 from autokit.ops.reduce import mean
-from autokit.ops.resample import AxisMap, along, resample
 
 # ---------------------------------------------------------------- the largest
 
 
 def _to_the_maxima(g: Any, out: Any, shape: Any, tables: Any) -> Any:
-    return on(put_back, g[0], out[1], sizes=shape[len(shape) - len(tables) :])
+    """The gradient of the largest goes to their places, counted through all images."""
+    places = out[1].array if isinstance(out[1], Tensor) else out[1]
+    lead = shape[: len(shape) - len(tables)]
+    firsts = module_of(places).arange(math.prod(lead)).reshape((*lead, *(1,) * len(tables)))
+    index = (places + firsts * math.prod(shape[len(lead) :])).reshape(-1)
+    index = new_tensor(index) if isinstance(g[0], Tensor) else index
+    added = on(add_at_places, g[0].reshape(-1), index, dim=0, size=math.prod(shape))
+    return added.reshape(shape)
 
 
 @operation(
@@ -73,51 +80,7 @@ def _numbers(sizes: Sequence[int], tables: Sequence[np.ndarray]) -> np.ndarray:
     return numbers.reshape((math.prod(numbers.shape[:ndim]), -1))
 
 
-def _counted_through(places: Any, ndim: int, area: int) -> Any:
-    """Places in images of ``area`` elements, counted through all images."""
-    lead = places.shape[: places.ndim - ndim]
-    firsts = module_of(places).arange(math.prod(lead)).reshape(lead + (1,) * ndim)
-    return (places + firsts * area).reshape(-1)
-
-
-@operation(
-    "put",
-    "{a} at its places",
-    a=derivative("1 at the places", lambda g, places, sizes: on(read_places, g, places, ndim=len(sizes))),
-    mixed=True,
-)
-def put_back(a, places, /, sizes):
-    """Zeros in images of ``sizes``, to which the elements of ``a`` are added at ``places``."""
-    result = np.zeros_like(a, shape=(*a.shape[: a.ndim - len(sizes)], *sizes), order="C")
-    add_at(result.reshape(-1), _counted_through(places, len(sizes), math.prod(sizes)), a.reshape(-1))
-    return result
-
-
-@operation(
-    "read",
-    "{a} at its places",
-    a=derivative(
-        "1 at the places",
-        lambda g, places, shape, ndim: on(put_back, g, places, sizes=shape[len(shape) - ndim :]),
-    ),
-    mixed=True,
-)
-def read_places(a, places, /, ndim):
-    """The elements of images at ``places``, counted row by row in the last ``ndim`` dimensions."""
-    area = math.prod(a.shape[a.ndim - ndim :])
-    return a.reshape(-1)[_counted_through(places, ndim, area)].reshape(places.shape)
-
-
-def _max_pool(
-    ndim: int,
-    input: Any,
-    kernel_size: Size,
-    stride: Size | None,
-    padding: Size,
-    dilation: Size,
-    ceil_mode: bool,
-    return_indices: bool,
-) -> Any:
+def _max_pool(ndim, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices):
     name = f"max_pool{ndim}d"
     windows, counts = _windows_over(name, ndim, input, kernel_size, stride, padding, dilation, ceil_mode)
     tables = []
@@ -134,16 +97,7 @@ def _max_pool(
     return (values, places) if return_indices else values
 
 
-def _windows_over(
-    name: str,
-    ndim: int,
-    input: Any,
-    kernel_size: Size,
-    stride: Size | None,
-    padding: Size,
-    dilation: Size,
-    ceil_mode: bool,
-) -> tuple[Windows, tuple[int, ...]]:
+def _windows_over(name, ndim, input, kernel_size, stride, padding, dilation, ceil_mode):
     """The windows that the settings of a pooling say, and how many there are along each dimension."""
     _check_dimensions(name, ndim, input)
     kernel = numbers_of(name, "kernel_size", kernel_size, ndim)
@@ -241,18 +195,9 @@ def max_pool3d(
 # ---------------------------------------------------------------- means
 
 
-def _average_pool(
-    ndim: int,
-    input: Any,
-    kernel_size: Size,
-    stride: Size | None,
-    padding: Size,
-    ceil_mode: bool,
-    count_include_pad: bool,
-    divisor_override: int | None = None,
-) -> Tensor:
+def _average_pool(ndim, input, kernel_size, stride, padding, ceil_mode, include_pad, override=None):
     name = f"avg_pool{ndim}d"
-    if divisor_override == 0:
+    if override == 0:
         raise RuntimeError(f"{name}: divisor must be not zero")
     windows, counts = _windows_over(name, ndim, input, kernel_size, stride, padding, 1, ceil_mode)
     require_floats(name, input.array)
@@ -261,9 +206,9 @@ def _average_pool(
     for axis, (size, count, kernel, step, pad, _) in enumerate(settings, -ndim):
         places = (np.arange(count) * step - pad)[:, np.newaxis] + np.arange(kernel)
         inside = (places >= 0) & (places < size)
-        divisors = (places < size + pad if count_include_pad else inside).sum(axis=1, keepdims=True)
-        if divisor_override is not None:
-            divisors = divisor_override if axis == -1 else 1
+        divisors = (places < size + pad if include_pad else inside).sum(axis=1, keepdims=True)
+        if override is not None:
+            divisors = override if axis == -1 else 1
         maps.append(AxisMap(axis, size, np.clip(places, 0, size - 1), inside / divisors))
     return resample(input, maps=tuple(maps))
 

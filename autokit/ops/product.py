@@ -379,4 +379,12 @@ NAMES = Names(
     numpy={np.matmul: matmul, np.dot: matmul, np.outer: outer, np.cross: linalg_cross, np.trace: trace},
 )
 
+
+def _operator(input: Tensor, other: Any) -> Any:
+    """``input @ other``, where another type may answer itself."""
+    answers = hasattr(type(other), "__rmatmul__") and not isinstance(other, Tensor | np.ndarray)
+    return NotImplemented if answers else matmul(input, other)
+
+
+matmul.operator = _operator  # type: ignore[attr-defined]
 OPERATORS = binary_operator("matmul", matmul)

@@ -26,7 +26,6 @@ from autokit.base.devices import beside
 from autokit.engine.operation import derivative, operation
 from autokit.engine.tensor import Tensor, new_tensor
 from autokit.ops.index import index_select
-from autokit.ops.names import Names
 from autokit.ops.product import linear
 
 GATES = {"RNN_TANH": 1, "RNN_RELU": 1, "GRU": 3, "LSTM": 4}
@@ -151,10 +150,9 @@ def _rnn_gradients(
     times = _times(sizes, backwards)
     states = _rnn_states(given, h, weight, bias, times, relu) if isinstance(g, Tensor) else out
     before, by_h, by_gates = _before(h, states, times), h * 0, []
-    slopes = None if relu else 1 - states * states
     for rows in reversed(times):
-        arrived = by_h[: rows.stop - rows.start] + g[rows]
-        by_gates.append(np.where(states[rows] > 0, arrived, 0.0) if relu else arrived * slopes[rows])
+        arrived, new = by_h[: rows.stop - rows.start] + g[rows], states[rows]
+        by_gates.append(np.where(new > 0, arrived, 0.0) if relu else arrived * (1 - new * new))
         by_h = _renewed(by_h, by_gates[-1] @ weight)
     by_given = _in_order(by_gates, times[::-1])
     return by_given, by_h, *_by_parameters(by_given, before, bias)
@@ -298,6 +296,3 @@ def _gru_gradients(
 def gru(given, h, weight, bias=None, /, sizes=(), backwards=False):
     """The states of gated recurrent units, given what the inputs say to the gates."""
     return _gru_states(given, h, weight, bias, _times(sizes, backwards))
-
-
-NAMES = Names()

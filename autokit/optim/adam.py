@@ -1,4 +1,8 @@
-"""Adam, and AdamW: steps scaled by running averages of the gradient and of its square."""
+"""Adam and its relatives scale the steps by running averages of the gradient and of its square.
+
+AdamW decays the weights apart from the gradient, Adamax takes the largest recent gradient in place of the
+square, and NAdam looks one step of its momentum ahead, as Nesterov's method does.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from autokit.optim.elementwise import ElementwiseOptimizer, average_square, move_towards, zeros_for
-from autokit.optim.optimizer import (
-    Params,
-    check_betas,
-    check_fused,
-    check_not_negative,
-    check_one_element,
-    number_of,
-)
-from autokit.tensor import Tensor
+from autokit.engine.tensor import Tensor
+from autokit.optim.optimizer import Group, Optimizer, Params, check_betas, check_not_negative, zeros
 
 
-class Adam(ElementwiseOptimizer):
-    r"""Adaptive moment estimation: each element has its own step size, made from its own gradients.
+class Adam(Optimizer):
+    r"""Adaptive moment estimation: each element has a step size of its own, computed from its own gradients.
 
     With gradient :math:`g_t` of parameter :math:`\theta` at step :math:`t`, and :math:`m_0 = v_0 = 0`:
 
@@ -49,12 +45,6 @@ class Adam(ElementwiseOptimizer):
         Climb in place of descending.
     decoupled_weight_decay : bool
         Shrink the parameter directly, as :class:`AdamW` does.
-    foreach, fused
-        Which implementation PyTorch takes; here there is one for all.
-    capturable : bool
-        For CUDA graphs; refused by the step of a parameter on the CPU.
-    differentiable : bool
-        Only False is supported.
 
     Raises
     ------
@@ -81,31 +71,17 @@ class Adam(ElementwiseOptimizer):
         self,
         params: Params,
         lr: float | Tensor = 1e-3,
-        betas: tuple[float | Tensor, float | Tensor] = (0.9, 0.999),
+        betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 0,
         amsgrad: bool = False,
         *,
-        foreach: bool | None = None,
         maximize: bool = False,
-        capturable: bool = False,
-        differentiable: bool = False,
-        fused: bool | None = None,
         decoupled_weight_decay: bool = False,
+        **flags: Any,
     ) -> None:
-        if isinstance(lr, Tensor) and foreach and not capturable:
-            raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
-        check_one_element(lr=lr)
-        check_not_negative(lr=lr, eps=eps)
+        check_not_negative(lr=lr, eps=eps, weight_decay=weight_decay)
         check_betas(betas)
-        check_not_negative(weight_decay=weight_decay)
-        if not all(isinstance(beta, float) for beta in betas):
-            if not all(isinstance(beta, Tensor) for beta in betas):
-                raise ValueError("betas must be either both floats or both Tensors")
-            if foreach and not capturable:
-                raise ValueError(
-                    "betas[0] as a Tensor is not supported for capturable=False and foreach=True"
-                )
         settings = {
             "lr": lr,
             "betas": tuple(betas),
@@ -113,42 +89,27 @@ class Adam(ElementwiseOptimizer):
             "weight_decay": weight_decay,
             "amsgrad": amsgrad,
             "maximize": maximize,
-            "foreach": foreach,
-            "capturable": capturable,
-            "differentiable": differentiable,
-            "fused": fused,
             "decoupled_weight_decay": decoupled_weight_decay,
         }
-        super().__init__(params, settings)
-        check_fused(fused, foreach)
+        super().__init__(params, settings, **flags)
 
-    def _begin(self, param: Tensor, group: dict[str, Any]) -> dict[str, Tensor]:
+    def initial_state(self, array: Any, gradient: Any, group: Group) -> dict[str, Any]:
+        """Both averages, and with ``amsgrad`` the largest second one."""
         names = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq") if group["amsgrad"] else ("exp_avg", "exp_avg_sq")
-        return zeros_for(param, *names)
+        return zeros(array, *names)
 
-    def _numbers_of_step(self, state: dict[str, float], group: dict[str, Any]) -> dict[str, float | None]:
-        step = state["step"]
-        beta1, beta2 = map(number_of, group["betas"])
-        return {
-            **numbers_of_averages(group),
-            # The corrections of both averages are single numbers, so they are applied where it costs least.
-            "correction": math.sqrt(1 - beta2**step),
-            "eps": group["eps"],
-            "rate": number_of(group["lr"]) / (1 - beta1**step),
-        }
-
-    @staticmethod
-    def _change(array: Any, gradient: Any, state: dict[str, Any], by: dict[str, Any]) -> None:
-        mean, mean_square = state["exp_avg"], state["exp_avg_sq"]
-        take_in(array, gradient, mean, mean_square, by)
-        if "max_exp_avg_sq" in state:
+    def update(self, array: Any, gradient: Any, state: dict[str, Any], group: Group) -> None:
+        """The formula."""
+        (beta1, beta2), lr, step = group["betas"], group["lr"], float(state["step"])
+        mean, mean_square = average(array, gradient, state, group)
+        if group["amsgrad"]:
             mean_square = np.maximum(state["max_exp_avg_sq"], mean_square, out=state["max_exp_avg_sq"])
-
-        divisor = np.sqrt(mean_square)
-        divisor /= by["correction"]
-        divisor += by["eps"]
-        change = np.divide(mean, divisor, out=divisor)
-        change *= by["rate"]
+        # The corrections of both averages are single numbers, so they are applied where it costs least.
+        change = np.sqrt(mean_square)
+        change /= math.sqrt(1 - beta2**step)
+        change += group["eps"]
+        change = mean / change
+        change *= lr / (1 - beta1**step)
         array -= change
 
 
@@ -159,9 +120,8 @@ class AdamW(Adam):
         \theta_t = (1 - \text{lr} \cdot \lambda)\, \theta_{t-1}
                    - \text{lr} \cdot \hat m_t / (\sqrt{\hat v_t} + \epsilon)
 
-    with the averages of :class:`Adam`, whose parameters these are.  In Adam
-    the decay is part of the gradient, so that elements with large gradients
-    decay less.
+    with the averages of :class:`Adam`, whose parameters these are. In Adam the decay is part of the gradient,
+    so that elements with large gradients decay less.
 
     References
     ----------
@@ -182,31 +142,16 @@ class AdamW(Adam):
         self,
         params: Params,
         lr: float | Tensor = 1e-3,
-        betas: tuple[float | Tensor, float | Tensor] = (0.9, 0.999),
+        betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 1e-2,
         amsgrad: bool = False,
         *,
         maximize: bool = False,
-        foreach: bool | None = None,
-        capturable: bool = False,
-        differentiable: bool = False,
-        fused: bool | None = None,
+        **flags: Any,
     ) -> None:
-        super().__init__(
-            params,
-            lr,
-            betas,
-            eps,
-            weight_decay,
-            amsgrad,
-            foreach=foreach,
-            maximize=maximize,
-            capturable=capturable,
-            differentiable=differentiable,
-            fused=fused,
-            decoupled_weight_decay=True,
-        )
+        flags.update(maximize=maximize, decoupled_weight_decay=True)
+        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, **flags)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
@@ -214,30 +159,166 @@ class AdamW(Adam):
             group["decoupled_weight_decay"] = True  # the state may be one that Adam saved
 
 
-def numbers_of_averages(group: dict[str, Any]) -> dict[str, float | None]:
-    """The numbers that :func:`take_in` needs, from the settings of a group."""
-    lr, weight_decay = number_of(group["lr"]), group["weight_decay"]
-    decoupled = group["decoupled_weight_decay"]
-    beta1, beta2 = map(number_of, group["betas"])
-    return {
-        "shrink": 1 - lr * weight_decay if weight_decay and decoupled else None,
-        "decay": weight_decay if weight_decay and not decoupled else None,
-        "way": 1 - beta1,
-        "kept": beta2,
-        "fresh": 1 - beta2,
-    }
+class Adamax(Optimizer):
+    r"""Adam with the infinity norm: each step is divided by the largest recent gradient of the element.
 
+    .. math::
+        m_t &= \beta_1 m_{t-1} + (1 - \beta_1)\, g_t \\
+        u_t &= \max(\beta_2 u_{t-1},\; |g_t| + \epsilon) \\
+        \theta_t &= \theta_{t-1} - \frac{\text{lr}}{1 - \beta_1^t} \cdot \frac{m_t}{u_t}
 
-def take_in(array: Any, gradient: Any, mean: Any, mean_square: Any, by: dict[str, Any]) -> Any:
-    """Take ``gradient`` into both averages, in place, and decay the parameter's ``array``.
+    Parameters
+    ----------
+    params : iterable
+        What to train; see :class:`Optimizer`.
+    lr : float or Tensor
+        The learning rate: the farthest that an element moves in one step.
+    betas : (float, float)
+        How much of the average, and of the largest gradient, is kept from step to step.
+    eps : float
+        Keeps the division finite where the gradients were 0.
+    weight_decay : float
+        Adds this times the parameter to its gradient.
+    maximize : bool
+        Climb in place of descending.
 
-    This is what every step of Adam and its relatives begins with.  Returns the gradient that the averages
-    took in: with the weight decay, unless that shrank ``array`` directly.
+    Raises
+    ------
+    ValueError
+        If a setting is out of its range, or there is nothing to train.
+
+    References
+    ----------
+    D. P. Kingma and J. Ba, "Adam: a method for stochastic optimization", ICLR 2015, section 7.1.
     """
-    if by["shrink"] is not None:
-        array *= by["shrink"]
-    elif by["decay"] is not None:
-        gradient = gradient + by["decay"] * array
-    move_towards(mean, gradient, by["way"])
-    average_square(mean_square, gradient, by["kept"], by["fresh"])
-    return gradient
+
+    def __init__(
+        self,
+        params: Params,
+        lr: float | Tensor = 2e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        *,
+        maximize: bool = False,
+        **flags: Any,
+    ) -> None:
+        check_not_negative(lr=lr, eps=eps, weight_decay=weight_decay)
+        check_betas(betas)
+        settings = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "maximize": maximize}
+        super().__init__(params, settings, **flags)
+
+    def initial_state(self, array: Any, gradient: Any, group: Group) -> dict[str, Any]:
+        """The average, and the largest recent gradient."""
+        return zeros(array, "exp_avg", "exp_inf")
+
+    def update(self, array: Any, gradient: Any, state: dict[str, Any], group: Group) -> None:
+        """The formula."""
+        (beta1, beta2), mean, largest = group["betas"], state["exp_avg"], state["exp_inf"]
+        mean *= beta1
+        mean += (1 - beta1) * gradient
+        largest *= beta2
+        np.maximum(largest, np.abs(gradient) + group["eps"], out=largest)
+        array -= group["lr"] / (1 - beta1 ** float(state["step"])) * mean / largest
+
+
+class NAdam(Optimizer):
+    r"""Adam with Nesterov momentum: the step takes the momentum as it will be after this gradient.
+
+    .. math::
+        \mu_t &= \beta_1 \left(1 - \tfrac{1}{2}\, 0.96^{t \psi}\right), \quad
+        M_t = \mu_1 \mu_2 \cdots \mu_t \\
+        m_t &= \beta_1 m_{t-1} + (1 - \beta_1)\, g_t, \quad
+        v_t = \beta_2 v_{t-1} + (1 - \beta_2)\, g_t^2, \quad
+        \hat v_t = v_t / (1 - \beta_2^t) \\
+        \hat m_t &= \frac{\mu_{t+1}}{1 - M_{t+1}}\, m_t + \frac{1 - \mu_t}{1 - M_t}\, g_t \\
+        \theta_t &= \theta_{t-1} - \text{lr} \cdot \hat m_t / (\sqrt{\hat v_t} + \epsilon)
+
+    Parameters
+    ----------
+    params : iterable
+        What to train; see :class:`Optimizer`.
+    lr : float or Tensor
+        The learning rate.
+    betas : (float, float)
+        How much of the two averages is kept from step to step.
+    eps : float
+        Keeps the division finite where the gradients were 0.
+    weight_decay : float
+        Adds this times the parameter to its gradient; or see ``decoupled_weight_decay``.
+    momentum_decay : float
+        :math:`\psi`: how fast the momentum grows to :math:`\beta_1` over the steps.
+    decoupled_weight_decay : bool
+        Shrink the parameter directly, as :class:`AdamW` does.
+    maximize : bool
+        Climb in place of descending.
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of its range, or there is nothing to train.
+
+    References
+    ----------
+    T. Dozat, "Incorporating Nesterov momentum into Adam", ICLR 2016 workshop.
+    """
+
+    def __init__(
+        self,
+        params: Params,
+        lr: float | Tensor = 2e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        momentum_decay: float = 4e-3,
+        decoupled_weight_decay: bool = False,
+        *,
+        maximize: bool = False,
+        **flags: Any,
+    ) -> None:
+        check_not_negative(lr=lr, eps=eps, weight_decay=weight_decay, momentum_decay=momentum_decay)
+        check_betas(betas)
+        settings = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "momentum_decay": momentum_decay,
+            "decoupled_weight_decay": decoupled_weight_decay,
+            "maximize": maximize,
+        }
+        super().__init__(params, settings, **flags)
+
+    def initial_state(self, array: Any, gradient: Any, group: Group) -> dict[str, Any]:
+        """The product of the momenta, and both averages."""
+        return {**zeros(array, "exp_avg", "exp_avg_sq"), "mu_product": np.ones((), np.float32)}
+
+    def update(self, array: Any, gradient: Any, state: dict[str, Any], group: Group) -> None:
+        """The formula."""
+        lr, step = group["lr"], float(state["step"])
+        momentum, ahead = _momentum(step, group), _momentum(step + 1, group)
+        state["mu_product"] *= momentum
+        product = float(state["mu_product"])
+        mean, mean_square = average(array, gradient, state, group)
+        divisor = np.sqrt(mean_square / (1 - group["betas"][1] ** step)) + group["eps"]
+        array -= lr * (1 - momentum) / (1 - product) * gradient / divisor
+        array -= lr * ahead / (1 - product * ahead) * mean / divisor
+
+
+def _momentum(step: float, group: Group) -> float:
+    return group["betas"][0] * (1 - 0.5 * 0.96 ** (step * group["momentum_decay"]))
+
+
+def average(array: Any, gradient: Any, state: dict[str, Any], group: Group) -> tuple[Any, Any]:
+    """The running averages with ``gradient`` in them: what every step of Adam and its relatives begins with.
+
+    Decoupled weight decay shrinks ``array`` here.
+    """
+    (beta1, beta2), mean, mean_square = group["betas"], state["exp_avg"], state["exp_avg_sq"]
+    if group["decoupled_weight_decay"]:
+        array *= 1 - group["lr"] * group["weight_decay"]
+    mean *= beta1
+    mean += (1 - beta1) * gradient
+    mean_square *= beta2
+    mean_square += (1 - beta2) * gradient * gradient
+    return mean, mean_square

@@ -1,53 +1,70 @@
-"""What all optimizers share: groups of parameters with their settings, and a state for each parameter."""
+"""The base of the optimizers takes the step: for each parameter it calls the formula of the method.
+
+A method is one formula, :meth:`Optimizer.update`, on arrays. Everything around it is here: groups of
+parameters with settings of their own, which parameters have a gradient, what is remembered of each from step
+to step, and how that is saved and loaded.
+"""
 
 from __future__ import annotations
 
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import nullcontext
 from copy import deepcopy
+from functools import wraps
 from typing import Any
 
-from autokit.autograd.modes import enable_grad, no_grad
-from autokit.current_gpu import SEVERAL, OnGPU, gpu_of
-from autokit.ops.errors import broadcast_message, full
-from autokit.ops.inplace import refuse_change
-from autokit.ops.recording import calling_line
-from autokit.optim.hooks import Hookable, with_hooks
-from autokit.optim.hooks import register_optimizer_step_post_hook as register_optimizer_step_post_hook
-from autokit.optim.hooks import register_optimizer_step_pre_hook as register_optimizer_step_pre_hook
-from autokit.tensor import Tensor
-from autokit.thread_state import UNUSUAL
+import numpy as np
+
+from autokit.base.handles import RemovableHandle
+from autokit.engine.inplace import mark_changed
+from autokit.engine.modes import enable_grad
+from autokit.engine.tensor import Tensor, new_tensor
 
 Params = Iterable[Any]
-Line = tuple[Any, int]
-"""Where a change was made: a code object, and an instruction in it."""
+Group = dict[str, Any]
+
+FLAGS = {"foreach", "fused", "capturable", "differentiable"}
+"""Arguments by which PyTorch chooses among implementations of one formula."""
 
 
-class _Required:
-    def __repr__(self) -> str:
-        return "<required parameter>"
-
-
-required = _Required()
+required = "<required parameter>"
 """The default of a setting that each group must give."""
 
 
-class Optimizer(Hookable):
+def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
+    """``step`` with the optimizer's hooks called around it; schedulers see that a step was taken."""
+
+    @wraps(step)
+    def hooked(self: Optimizer, *args: Any, **settings: Any) -> Any:
+        facts = self.__dict__
+        facts["_stepped"] = True
+        for hook in tuple(facts.get("_pre_hooks", {}).values()):
+            changed = hook(self, (self, *args), settings)
+            if changed is not None:
+                (_, *args), settings = changed  # type: ignore[assignment]
+        result = step(self, *args, **settings)
+        for hook in tuple(facts.get("_post_hooks", {}).values()):
+            hook(self, (self, *args), settings)
+        return result
+
+    hooked.has_hooks = True  # type: ignore[attr-defined]
+    return hooked
+
+
+class Optimizer:
     """Base of the optimizers.
 
-    A method of one's own is a subclass that defines ``step()``: for each
-    group of ``self.param_groups`` it changes the tensors of
-    ``group["params"]`` by their ``.grad`` and the group's settings, inside
-    ``torch.no_grad()``; ``self.state[parameter]`` is a dict for what it
+    A method of one's own is a subclass that defines :meth:`update`, the formula for one array; or ``step()``,
+    which changes the tensors of ``group["params"]`` by their ``.grad`` for each group of
+    ``self.param_groups``, inside ``torch.no_grad()``. ``self.state[parameter]`` is a dict for what it
     remembers.
 
     Parameters
     ----------
     params : iterable
-        Of tensors; or of dicts, each with tensors under ``"params"`` and
-        settings of their own; or of pairs (name, tensor).
+        Of tensors; or of dicts, each with tensors under ``"params"`` and settings of that group; or of pairs
+        (name, tensor).
     defaults : dict
         The settings of groups that do not say otherwise.
 
@@ -85,92 +102,72 @@ class Optimizer(Hookable):
     """
 
     _stepped = False
-    _scheduled = False
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         if "step" in cls.__dict__ and not hasattr(cls.step, "has_hooks"):
-            cls.step = with_hooks(cls.step)  # type: ignore[method-assign]
+            cls.step = _with_hooks(cls.step)  # type: ignore[method-assign]
 
-    def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
+    def __init__(self, params: Params, defaults: dict[str, Any], **flags: Any) -> None:
+        _refuse(type(self).__name__, flags, defaults)
         if isinstance(params, Tensor):
             raise TypeError(
                 "params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
-                f"{params.type()}: put it into a list"
+                "one Tensor: put it into a list"
             )
         if not isinstance(params, Iterable):
             hint = ": give its model.parameters()" if hasattr(params, "parameters") else ""
             raise TypeError(f"'{type(params).__name__}' object is not iterable{hint}")
-        if defaults.get("differentiable"):
-            raise NotImplementedError(
-                "differentiable=True is not supported: optimizers here change arrays, outside of the graph. "
-                "To differentiate through a step, take the gradient with "
-                "torch.autograd.grad(loss, params, create_graph=True) and compute the new parameters with "
-                "operations, as in new = param - lr * gradient."
-            )
         self.defaults = defaults
-        self._make_room_for_hooks()
         self.state: defaultdict[Any, Any] = defaultdict(dict)
-        self.param_groups: list[dict[str, Any]] = []
+        self.param_groups: list[Group] = []
         groups = list(params)
         if not groups:
             raise ValueError(
                 "optimizer got an empty parameter list: model.parameters() is used up after one pass, and "
                 "layers in a plain list are not found; use nn.ModuleList"
             )
-        if not isinstance(groups[0], dict):
-            groups = [{"params": groups}]
-        for group in groups:
+        for group in groups if isinstance(groups[0], dict) else [{"params": groups}]:
             self.add_param_group(group)
 
-    def add_param_group(self, param_group: dict[str, Any]) -> None:
+    # ------------------------------------------------------------ groups
+
+    def add_param_group(self, param_group: Group) -> None:
         """Train more parameters, under settings of their own where ``param_group`` has them."""
         if not isinstance(param_group, dict):
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
-        if "params" not in param_group:
-            raise KeyError("params")
-        params = _listed(param_group["params"])
-        names = [param[0] for param in params if isinstance(param, tuple)]
-        if names:
-            if len(names) < len(params):
-                raise ValueError(
-                    "all optimizer params should be with/without names. Some param names are missing"
-                )
-            param_group["param_names"] = names
-            params = [param[1] for param in params]
+        params = param_group["params"]
+        if isinstance(params, set):
+            raise TypeError("optimizer parameters need to be in an order, but a set has none: use a list")
+        params = [params] if isinstance(params, Tensor) else list(params)
+        if params and all(isinstance(each, tuple) for each in params):  # as named_parameters() gives them
+            param_group["param_names"] = [name for name, _ in params]
+            params = [param for _, param in params]
+        self._check(params)
         param_group["params"] = params
+        for name, default in self.defaults.items():
+            if default is required and name not in param_group:
+                raise ValueError(f"parameter group didn't specify a value of required parameter {name}")
+            param_group.setdefault(name, default)
+        self.param_groups.append(param_group)
+
+    def _check(self, params: list[Any]) -> None:
         for param in params:
             if not isinstance(param, Tensor):
                 raise TypeError(
-                    f"optimizer can only optimize Tensors, but one of the params is {_type_name(param)}"
+                    f"optimizer can only optimize Tensors, but one of the params is {type(param).__name__}"
                 )
             if param.grad_fn is not None and not param.retains_grad:
                 raise ValueError(
                     "can't optimize a non-leaf Tensor: it is the result of an operation, and training would "
-                    "not change what it was made from"
+                    "not change what it was computed from"
                 )
-        for name, default in self.defaults.items():
-            if default is required and name not in param_group:
-                raise ValueError(
-                    f"parameter group didn't specify a value of required optimization parameter {name}"
-                )
-            param_group.setdefault(name, default)
         if len(set(params)) < len(params):
             warnings.warn(
-                "optimizer contains a parameter group with duplicate parameters; in future, this will cause "
-                "an error; see github.com/pytorch/pytorch/issues/40967 for more information",
-                stacklevel=3,
+                "a parameter group has duplicate parameters: a step changes them twice", stacklevel=4
             )
-        for group in self.param_groups:
-            if ("param_names" in param_group) != ("param_names" in group):
-                with_names = "with names" if "param_names" in param_group else "without names"
-                raise ValueError(
-                    "all optimizer param groups should be with/without names. "
-                    f"cannot add param group {with_names} to the optimizer"
-                )
         if not {param for group in self.param_groups for param in group["params"]}.isdisjoint(params):
             raise ValueError("some parameters appear in more than one parameter group")
-        self.param_groups.append(param_group)
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget the gradients of all parameters; or, unless ``set_to_none``, set them to zero."""
@@ -181,7 +178,9 @@ class Optimizer(Hookable):
                 elif param._grad is not None:
                     param._grad.detach_().zero_()
 
-    @with_hooks
+    # ------------------------------------------------------------ the step
+
+    @_with_hooks
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change all parameters once, by their gradients.
 
@@ -194,58 +193,80 @@ class Optimizer(Hookable):
         if closure is not None:
             with enable_grad():
                 loss = closure()
-        line = calling_line()
-        for group in self.param_groups:
-            _refuse_expanded(group["params"])
-            try:
-                if SEVERAL in UNUSUAL:
-                    self._update_on_each_gpu(group, line)
-                else:
-                    self._update(group, line)
-            except MemoryError as error:
-                raise full(group["params"], error) from None
+        with np.errstate(all="ignore"):  # infinities and NaN go their way, as in every operation
+            for group in self.param_groups:
+                if isinstance(group.get("lr"), Tensor):
+                    group = {**group, "lr": group["lr"].item()}
+                for param in group["params"]:
+                    if param._grad is not None:
+                        self._change(param, group)
         return loss
 
-    def _update_on_each_gpu(self, group: dict[str, Any], line: Line) -> None:
-        """Change the parameters of one group, each on the GPU that holds it."""
-        places: dict[int | None, list[Tensor]] = {}
-        for param in group["params"]:
-            places.setdefault(gpu_of(param), []).append(param)
-        for gpu, params in places.items():
-            with nullcontext() if gpu is None else OnGPU(gpu):
-                self._update({**group, "params": params}, line)
+    def _change(self, param: Tensor, group: Group) -> None:
+        """One step of one parameter."""
+        array, gradient = param.array, param._grad.array  # type: ignore[union-attr]
+        if group.get("maximize"):
+            gradient = -gradient
+        decay = group.get("weight_decay")
+        if decay and not group.get("decoupled_weight_decay"):  # the gradient of loss + decay/2 · ‖param‖²
+            gradient = gradient + decay * array
+        state = self.state.get(param, {})
+        if not state and (begun := self.initial_state(array, gradient, group)):
+            state = self.state[param] = {name: new_tensor(value) for name, value in begun.items()}
+        memory = {name: value.array for name, value in state.items()}
+        if "step" in memory:
+            memory["step"] += 1
+        try:
+            self.update(array, gradient, memory, group)
+        except ValueError as error:
+            raise _explained(error, param, state) from None
+        mark_changed(param)
 
-    def _update(self, group: dict[str, Any], line: Line) -> None:
-        """Change the parameters of one group in place, and note in their storages the line that did it."""
-        raise NotImplementedError(f"{type(self).__name__} defines no step")
+    def initial_state(self, array: Any, gradient: Any, group: Group) -> dict[str, Any]:
+        """What is remembered of a parameter before its first step: arrays by name; nothing by default."""
+        return {}
+
+    def update(self, array: Any, gradient: Any, state: dict[str, Any], group: Group) -> None:
+        """The formula: change ``array`` and the arrays of ``state`` in place.
+
+        Parameters
+        ----------
+        array : ndarray
+            The parameter.
+        gradient : ndarray
+            What to descend along: ``maximize`` and ``weight_decay`` are in it already.
+        state : dict
+            The arrays of :meth:`initial_state`; ``step`` counts this step already.
+        group : dict
+            The settings; ``group["lr"]`` is a number.
+        """
+        raise NotImplementedError(f"{type(self).__name__} defines neither update() nor step()")
+
+    def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call ``hook(optimizer, args, kwargs)`` before each step; it may return other ``(args, kwargs)``."""
+        return RemovableHandle(self.__dict__.setdefault("_pre_hooks", {}), hook)
+
+    def register_step_post_hook(self, hook: Callable[..., None]) -> RemovableHandle:
+        """Call ``hook(optimizer, args, kwargs)`` after each step."""
+        return RemovableHandle(self.__dict__.setdefault("_post_hooks", {}), hook)
 
     # ------------------------------------------------------------ saving and loading
 
     def state_dict(self) -> dict[str, Any]:
         """The settings and the state, with numbers in place of the parameters.
 
-        The tensors in it are the optimizer's own, which the next step changes: save it, or copy it
+        The tensors in it are the optimizer's, which the next step changes: save it, or copy it
         (``copy.deepcopy``).
         """
-        for hook in self._optimizer_state_dict_pre_hooks.values():
-            hook(self)
         numbers: dict[Any, int] = {}
-        groups, start = [], 0
+        groups = []
         for group in self.param_groups:
-            for place, param in enumerate(group["params"], start):
-                numbers.setdefault(param, place)
-            start += len(group["params"])
+            for param in group["params"]:
+                numbers.setdefault(param, len(numbers))
             settings = {name: value for name, value in group.items() if name != "params"}
             groups.append({**settings, "params": [numbers[param] for param in group["params"]]})
-        state = {
-            numbers[key] if isinstance(key, Tensor) else key: remembered
-            for key, remembered in self.state.items()
-        }
-        result: dict[str, Any] = {"state": state, "param_groups": groups}
-        for hook in self._optimizer_state_dict_post_hooks.values():
-            changed = hook(self, result)
-            result = result if changed is None else changed
-        return result
+        state = {numbers.get(key, key): remembered for key, remembered in self.state.items()}
+        return {"state": state, "param_groups": groups}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Take over what :meth:`state_dict` gave; the parameters themselves stay.
@@ -255,57 +276,27 @@ class Optimizer(Hookable):
         ValueError
             If the groups do not fit this optimizer's.
         """
-        state_dict = dict(state_dict)
-        for hook in self._optimizer_load_state_dict_pre_hooks.values():
-            changed = hook(self, state_dict)
-            state_dict = state_dict if changed is None else changed
         given = deepcopy(state_dict["param_groups"])
-        if len(given) != len(self.param_groups):
+        sizes = [[len(group["params"]) for group in groups] for groups in (given, self.param_groups)]
+        if sizes[0] != sizes[1]:
             raise ValueError(
-                "loaded state dict has a different number of parameter groups: "
-                f"{len(given)} in place of {len(self.param_groups)}"
+                f"the loaded state dict has groups of {sizes[0]} parameters, and the optimizer of {sizes[1]}: a "
+                "state is for the same groups"
             )
-        for own, other in zip(self.param_groups, given, strict=True):
-            if len(own["params"]) != len(other["params"]):
-                raise ValueError(
-                    "loaded state dict contains a parameter group that doesn't match the size of optimizer's "
-                    f"group: {len(other['params'])} parameters in place of {len(own['params'])}"
-                )
         params: dict[Any, Tensor] = {}
-        for own, other in zip(self.param_groups, given, strict=True):
-            params.update(zip(other["params"], own["params"], strict=True))
-            other["params"] = own["params"]
-            if "param_names" in own:
-                other.setdefault("param_names", own["param_names"])
+        for ours, other in zip(self.param_groups, given, strict=True):
+            params.update(zip(other["params"], ours["params"], strict=True))
+            other["params"] = ours["params"]
         state: defaultdict[Any, Any] = defaultdict(dict)
         for key, remembered in state_dict["state"].items():
-            if key in params:
-                state[params[key]] = _fitting(remembered, params[key])
-            else:
-                state[key] = remembered
+            state[params.get(key, key)] = _fitting(remembered, params[key]) if key in params else remembered
         self.__setstate__({"state": state, "param_groups": given})
-        for hook in self._optimizer_load_state_dict_post_hooks.values():
-            hook(self)
-
-    def _state_of_another_model(self) -> str:
-        """What to say where the state of a parameter has another shape than the parameter; else empty."""
-        for group in self.param_groups:
-            for param in group["params"]:
-                for name, value in self.state.get(param, {}).items():
-                    if isinstance(value, Tensor) and value.dim() and value.shape != param.shape:
-                        return (
-                            f"{broadcast_message(value.shape, param.shape)}: the state's {name!r} is of "
-                            f"shape {tuple(value.shape)}, and its parameter of shape {tuple(param.shape)}. "
-                            "A state is for a model of the same shapes, its parameters in the same order"
-                        )
-        return ""
 
     def __getstate__(self) -> dict[str, Any]:
         return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._make_room_for_hooks()
         for group in self.param_groups:
             for name, default in self.defaults.items():
                 group.setdefault(name, default)
@@ -317,64 +308,56 @@ class Optimizer(Hookable):
             lines += [f"    {name}: {group[name]}" for name in sorted(group) if name != "params"]
         return "\n".join([*lines, ")"])
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        from autokit.draw.table import table_bundle
-        from autokit.graphs.tables import optimizer_table
 
-        return table_bundle(optimizer_table(self), repr(self))
+# ---------------------------------------------------------------- what the methods share
 
 
-def number_of(value: Any) -> Any:
-    """A setting as a Python number: learning rates and decay rates may also be tensors of one element."""
-    if value.__class__ is float or value.__class__ is int:
-        return value
-    return value.array.item() if isinstance(value, Tensor) else float(value)
-
-
-def check_one_element(**settings: Any) -> None:
-    """Raise PyTorch's error for the first of ``settings`` that is a tensor of several elements."""
-    for name, value in settings.items():
-        if isinstance(value, Tensor) and value.array.size != 1:
-            raise ValueError(f"Tensor {name} must be 1-element")
+def zeros(array: Any, *names: str) -> dict[str, Any]:
+    """A state that counts the steps, and has zeros in the shape of ``array`` under each of ``names``."""
+    return {"step": np.zeros((), np.float32), **{name: np.zeros_like(array) for name in names}}
 
 
 def check_not_negative(**settings: Any) -> None:
-    """Raise PyTorch's error for the first of ``settings`` that is below 0 or NaN."""
+    """Raise for the first of ``settings`` that is below 0 or NaN."""
+    words = {"lr": "learning rate", "eps": "epsilon value"}
     for name, value in settings.items():
         if not value >= 0.0:
-            raise ValueError(f"Invalid {_WORDS.get(name, f'{name} value')}: {value}")
+            raise ValueError(f"Invalid {words.get(name, f'{name} value')}: {value}")
 
 
-_WORDS = {"lr": "learning rate", "eps": "epsilon value"}
-
-
-def check_betas(betas: tuple[Any, Any]) -> None:
-    """Raise PyTorch's error where one of the two decay rates is not from 0 to below 1."""
+def check_betas(betas: tuple[float, float]) -> None:
+    """Raise where one of the two decay rates is not from 0 to below 1."""
     for place in (0, 1):
         if not 0.0 <= betas[place] < 1.0:
             raise ValueError(f"Invalid beta parameter at index {place}: {betas[place]}")
 
 
-def check_fused(fused: bool | None, foreach: bool | None) -> None:
-    """Raise PyTorch's error where both implementations are asked for at once."""
-    if fused and foreach:
-        raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+def _refuse(method: str, flags: dict[str, Any], defaults: dict[str, Any]) -> None:
+    """Raise where an argument is none of the settings; a flag of PyTorch's that is off is let through."""
+    for name, value in flags.items():
+        if name not in FLAGS:
+            raise TypeError(f"{method}() has no setting '{name}'; it has {', '.join(defaults)}")
+        if value:
+            raise TypeError(
+                f"{method}({name}={value}): PyTorch has several ways to compute this step, and autokit one; "
+                f"leave {name} out"
+            )
 
 
-def _listed(params: Any) -> list[Any]:
-    if isinstance(params, Tensor):
-        return [params]
-    if isinstance(params, set):
-        raise TypeError(
-            "optimizer parameters need to be organized in ordered collections, but the ordering of tensors "
-            "in sets will change between runs. Please use a list instead."
+def _explained(error: ValueError, param: Tensor, state: dict[str, Any]) -> Exception:
+    """What to raise where NumPy could not write a step into ``param``."""
+    if not param.array.flags.writeable:
+        return RuntimeError(
+            "more than one element of the written-to tensor refers to a single memory location, as after "
+            "expand(): train the tensor that was expanded"
         )
-    return list(params)
-
-
-def _type_name(value: Any) -> str:
-    kind = type(value)
-    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+    for name, value in state.items():
+        if isinstance(value, Tensor) and value.dim() and value.shape != param.shape:
+            return RuntimeError(
+                f"the state's {name!r} has shape {list(value.shape)}, and its parameter shape "
+                f"{list(param.shape)}: a state is for the same parameters in the same order"
+            )
+    return error
 
 
 def _fitting(value: Any, param: Tensor, name: Any = None) -> Any:
@@ -382,19 +365,10 @@ def _fitting(value: Any, param: Tensor, name: Any = None) -> Any:
     if isinstance(value, Tensor):
         if name == "step":
             return value.detach().clone()
-        dtype = param.dtype if param.is_floating_point() else value.dtype
+        dtype = param.dtype if value.is_floating_point() else value.dtype
         return value.detach().to(device=param.device, dtype=dtype, copy=True)
     if isinstance(value, dict):
-        return {key: _fitting(each, param, key) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return type(value)(_fitting(each, param) for each in value)
+        return {key: _fitting(each, param, key) for key, each in value.items() if each is not None}
+    if isinstance(value, list):
+        return [_fitting(each, param) for each in value]
     return deepcopy(value)
-
-
-def _refuse_expanded(params: Iterable[Tensor]) -> None:
-    """Raise for a parameter to be changed whose elements share one place, as ``expand`` makes them."""
-    for param in params:
-        array = param.array
-        if array.base is not None and param._grad is not None and 0 in array.strides:
-            with no_grad():
-                refuse_change(param)

@@ -8,7 +8,7 @@ It is a plain zip archive whose records are stored without compression, so
 ``data.pkl``
     The object without the elements of its tensors: a pickle, which is a little
     program for a machine with a stack.  ``python -m pickletools data.pkl``
-    prints it.  :mod:`autokit.serialization.writing` makes that program,
+    prints it.  :mod:`autokit.serialization.writing` writes that program,
     :mod:`autokit.serialization.reading` runs it.
 ``data/0``, ``data/1``, …
     The storages: the bare elements of the tensors.  A tensor in ``data.pkl``
@@ -24,7 +24,7 @@ Why loading is safe
 -------------------
 A pickle may name any function of any package and have it called; Python's
 ``pickle.load`` does so, and a file from a stranger can therefore do anything.
-Here, as with PyTorch's ``weights_only=True``, the machine knows tensors,
+Here, as with PyTorch's ``weights_only=True``, the machine has tensors,
 numbers, text and containers, and refuses every other name.
 """
 
@@ -36,17 +36,21 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
-from autokit.devices import device
-from autokit.missing import names_of
+from autokit.base.devices import device
+from autokit.base.files import replacing
+from autokit.base.missing import absent
 from autokit.serialization import safetensors_files
-from autokit.serialization.archive import Archive, replacing, write_archive
-from autokit.serialization.memory import Storages, UntypedStorage
+from autokit.serialization.archive import Archive, write_archive
 from autokit.serialization.reading import run
-from autokit.serialization.writing import PROTOCOLS, Program
+from autokit.serialization.storages import Storages, UntypedStorage
+from autokit.serialization.writing import Program
 
 File = str | os.PathLike[str] | IO[bytes]
 MapLocation = str | device | dict[str, str] | Callable[[UntypedStorage, str], UntypedStorage | None] | None
-MAP_LOCATION = MapLocation  # PyTorch's name of it
+
+__all__ = ["UntypedStorage", "load", "save"]
+
+__getattr__ = absent("torch.serialization")
 
 
 def save(
@@ -70,10 +74,8 @@ def save(
     f : str, path or binary file
         Where to; a path that ends in ``.safetensors`` makes a file of that
         format, which holds a dict of tensors and nothing else.
-    pickle_module : None
-        Only there for PyTorch's sake.
-    pickle_protocol : int
-        The protocol that ``data.pkl`` declares; PyTorch reads 2 without a warning.
+    pickle_module, pickle_protocol, _use_new_zipfile_serialization
+        Without effect: autokit writes its pickles itself, in protocol 2, into a zip file.
 
     Raises
     ------
@@ -97,30 +99,17 @@ def save(
     >>> torch.load(file)
     {'weight': tensor([1., 1.]), 'epoch': 3}
     """
-    if pickle_module is not None and getattr(pickle_module, "__name__", "") != "pickle":
-        raise RuntimeError("autokit writes its pickles itself: leave pickle_module out")
-    if not _use_new_zipfile_serialization:
-        raise ValueError(
-            "autokit writes PyTorch's zip files only, which PyTorch reads since version 1.6: "
-            "leave _use_new_zipfile_serialization out"
-        )
-    if type(pickle_protocol) is not int or pickle_protocol not in PROTOCOLS:
-        raise ValueError(f"pickle_protocol must be one of 2, 3, 4, 5, and not {pickle_protocol!r}")
-    if isinstance(f, str | os.PathLike) and safetensors_files.is_name(f):
+    if safetensors_files.is_name(f):
         contents = safetensors_files.contents(obj)
         with replacing(f) as file:
             file.write(contents)
         return
-    program = Program(obj, pickle_protocol)  # all of it before a byte is written
+    program = Program(obj)  # all of it before a byte is written
     if isinstance(f, str | os.PathLike):
         with replacing(f) as file:
             write_archive(file, Path(f).stem, program.code, program.storages)
-    elif hasattr(f, "write"):
-        write_archive(f, "archive", program.code, program.storages)
     else:
-        raise AttributeError(
-            "expected 'f' to be string, path, or a file-like object with a 'write' attribute"
-        )
+        write_archive(f, "archive", program.code, program.storages)
 
 
 def load(
@@ -130,7 +119,7 @@ def load(
     *,
     weights_only: bool | None = None,
     mmap: bool | None = None,
-    **pickle_load_args: Any,
+    encoding: str = "utf-8",
 ) -> Any:
     """Read what :func:`save`, or ``torch.save`` of PyTorch 1.6 and later, has written.
 
@@ -146,13 +135,11 @@ def load(
         On which device the tensors are to be; the one that they were saved from by
         default.  A dict gives the new device for each old one, and a callable gets
         a storage and its device, and returns the storage where it is to be, or None.
-    pickle_module : None
-        Only there for PyTorch's sake.
     weights_only : bool, optional
         Always True in effect.  PyTorch's ``weights_only=False`` runs whatever code the file
         names; autokit reads such a file the safe way, or refuses it.
-    mmap : bool, optional
-        Read the elements of tensors when they are first used; changes stay in memory.
+    pickle_module, mmap, encoding
+        Without effect: autokit reads pickles itself, and a file as a whole.
 
     Raises
     ------
@@ -161,6 +148,10 @@ def load(
     RuntimeError
         If the file is damaged or cut off, holds tensors that do not fit their memory, comes from
         PyTorch before 1.6, or has tensors of a device that is not there.
+
+    Notes
+    -----
+    Tensors of ``bfloat16`` become ``float32``, which holds the same numbers, and a warning says so.
 
     Examples
     --------
@@ -175,37 +166,24 @@ def load(
     tensor([[7, 7],
             [7, 7]])
     """
-    if pickle_module is not None:
-        raise RuntimeError(
-            "Can not safely load weights when explicit pickle_module is specified: autokit reads pickles "
-            "itself, and runs no code from a file"
-        )
-    if unknown := set(pickle_load_args) - {"encoding", "errors", "fix_imports", "buffers"}:
-        raise TypeError(f"load() got an unexpected keyword argument '{min(unknown)}'")
-    if pickle_load_args:
-        warnings.warn("pickle_load_args only works if `weights_only=False`.", stacklevel=2)
-    if isinstance(f, str | os.PathLike):
-        if safetensors_files.is_name(f):
-            return safetensors_files.load(f, map_location)
+    if safetensors_files.is_name(f):
+        loaded, has_bfloat16 = safetensors_files.load(f, map_location)
+    elif isinstance(f, str | os.PathLike):
         with open(f, "rb") as file:
-            return _load(file, map_location, bool(mmap))
-    if mmap:
-        raise ValueError("f must be a file path in order to use the mmap argument")
-    if not all(hasattr(f, needed) for needed in ("read", "seek", "tell")):
-        raise AttributeError(
-            f"'{type(f).__name__}' object has no attribute 'seek'. You can only torch.load from a file that "
-            "is seekable. Please pre-load the data into a buffer like io.BytesIO and try to load from it "
-            "instead."
+            loaded, has_bfloat16 = _load(file, map_location)
+    else:
+        loaded, has_bfloat16 = _load(f, map_location)
+    if has_bfloat16:
+        warnings.warn(
+            "the file holds tensors of bfloat16, in which autokit does not compute: they are float32 now, "
+            "with the same numbers",
+            stacklevel=2,
         )
-    return _load(f, map_location, mapped=False)
+    return loaded
 
 
-def _load(file: IO[bytes], map_location: MapLocation, mapped: bool) -> Any:
+def _load(file: IO[bytes], map_location: MapLocation) -> tuple[Any, bool]:
+    """The object in ``file``, and whether tensors of bfloat16 were in it."""
     archive = Archive(file)
-    return run(archive.read("data.pkl"), Storages(archive, map_location, mapped))
-
-
-__all__ = ["UntypedStorage", "load", "save"]
-
-
-__getattr__ = names_of("torch.serialization")
+    storages = Storages(archive, map_location)
+    return run(archive.read("data.pkl"), storages), storages.has_bfloat16

@@ -7,40 +7,33 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from autokit import dtypes
-from autokit.devices import device, module_of, to_numpy
+from autokit.base.devices import device, to_numpy
+from autokit.engine.tensor import Tensor, new_tensor
 from autokit.serialization.archive import damaged
-from autokit.serialization.memory import memory_of, on_device
-from autokit.tensor import Tensor, new_tensor
+from autokit.serialization.storages import from_bfloat16, on_device
 
-if TYPE_CHECKING:
-    from autokit.serialization import MapLocation
-
-_CODES = {
-    "bool": "BOOL",
-    "uint8": "U8",
-    "int8": "I8",
-    "int16": "I16",
-    "int32": "I32",
-    "int64": "I64",
-    "float16": "F16",
-    "bfloat16": "BF16",
-    "float32": "F32",
-    "float64": "F64",
-    "complex64": "C64",
+_DTYPES = {
+    "BOOL": "bool",
+    "U8": "uint8",
+    "I8": "int8",
+    "I16": "int16",
+    "I32": "int32",
+    "I64": "int64",
+    "F16": "float16",
+    "BF16": "uint16",
+    "F32": "float32",
+    "F64": "float64",
 }
-"""How the format names each dtype; it has no complex128."""
-
-_NAMES = {code: name for name, code in _CODES.items()}
+"""NumPy's dtype for each of the format's; bfloat16 is read as bits."""
 
 
 def is_name(f: Any) -> bool:
     """Whether ``f`` is a path that says it is of this format."""
-    return isinstance(f, str | os.PathLike) and os.fspath(f).endswith(".safetensors")
+    return isinstance(f, str | os.PathLike) and str(os.fspath(f)).endswith(".safetensors")
 
 
 def _package() -> Any:
@@ -66,11 +59,9 @@ def contents(state: Any) -> bytes:
     if not isinstance(state, Mapping):
         raise ValueError(
             f"Expected a dict of [str, torch.Tensor] but received {type(state).__name__}: a .safetensors "
-            "file "
-            "holds named tensors; a .pt file holds everything else"
+            "file holds named tensors; a .pt file holds everything else"
         )
-    arrays = dict[str, np.ndarray]()
-    sharing = dict[int, tuple[Any, list[str]]]()  # the names of tensors in the memory of one owner
+    arrays: dict[str, np.ndarray] = {}
     for name, tensor in state.items():
         if not isinstance(name, str):
             raise TypeError(f"a .safetensors file names its tensors, and {name!r:.60} is no string")
@@ -79,54 +70,36 @@ def contents(state: Any) -> bytes:
                 f"Key `{name:.60}` is invalid, expected torch.Tensor but received {type(tensor).__name__}: a "
                 ".safetensors file holds nothing but tensors; save the rest in a .pt file"
             )
-        if tensor.dtype.name not in _CODES:
-            raise ValueError(
-                f"a .safetensors file holds no {tensor.dtype}, which `{name:.60}` is: use a .pt file"
-            )
-        if not tensor.is_contiguous():
-            raise ValueError(
-                f"You are trying to save a non contiguous tensor: `{name:.60}` which is not allowed, since a "
-                ".safetensors file has no strides. Save its .contiguous()"
-            )
-        array = tensor.array
-        owner = memory_of(tensor)[0]
-        _, others = sharing.setdefault(id(owner), (owner, []))
-        other = next((o for o in others if module_of(array).may_share_memory(array, state[o].array)), None)
+        array = to_numpy(tensor.array)
+        other = next((other for other in arrays if np.may_share_memory(array, arrays[other])), None)
         if other is not None:
             raise RuntimeError(
-                f"Some tensors share memory, this will lead to duplicate memory on disk and potential "
+                "Some tensors share memory, this will lead to duplicate memory on disk and potential "
                 f"differences when loading them again: `{other:.60}` and `{name:.60}`. Leave one out, or "
-                "save its "
-                ".clone(); a .pt file keeps what is shared"
+                "save its .clone(); a .pt file keeps what is shared"
             )
-        others.append(name)
-        arrays[name] = to_numpy(array)
-    return package.numpy.save(arrays)
+        arrays[name] = array
+    return package.numpy.save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
 
 
-def load(path: Any, map_location: MapLocation) -> dict[str, Tensor]:
-    """The tensors in the file at ``path``."""
+def load(path: Any, where: Any) -> tuple[dict[str, Tensor], bool]:
+    """The tensors in the file at ``path`` on the device ``where``, and whether some were of bfloat16."""
     package = _package()
-    if isinstance(map_location, dict) or callable(map_location):
-        kind = "dict" if isinstance(map_location, dict) else "callable"
-        raise RuntimeError(
-            f"Loading safetensors file with {kind} map_location is not supported. Use a device string or "
-            "torch.device instead."
-        )
+    if not isinstance(where, str | device | None):
+        raise RuntimeError(f"the map_location of a .safetensors file is a device, not {type(where).__name__}")
     with open(path, "rb") as file:
         data = file.read()
     try:
         found = package.deserialize(data)
     except package.SafetensorError as error:
         raise damaged(f"reading safetensors file: {error}") from error
-    return {name: _tensor(name, entry, device(map_location or "cpu")) for name, entry in found}
+    tensors = {name: new_tensor(on_device(_array(name, entry), where)) for name, entry in found}
+    return tensors, any(entry["dtype"] == "BF16" for _, entry in found)
 
 
-def _tensor(name: str, entry: Mapping[str, Any], where: device) -> Tensor:
-    if entry["dtype"] not in _NAMES:
+def _array(name: str, entry: Mapping[str, Any]) -> np.ndarray:
+    if entry["dtype"] not in _DTYPES:
         raise RuntimeError(f"`{name:.60}` is {entry['dtype']}, and autokit has no such dtype")
-    kind = dtypes.BY_NAME[_NAMES[entry["dtype"]]].numpy
-    array = np.empty(entry["shape"], kind)
-    little = np.frombuffer(entry["data"], kind.newbyteorder("<") if kind.kind != "V" else kind)
-    array.reshape(-1)[:] = little
-    return new_tensor(on_device(array, where))
+    little = np.frombuffer(entry["data"], np.dtype(_DTYPES[entry["dtype"]]).newbyteorder("<"))
+    array = little.astype(little.dtype.newbyteorder("=")).reshape(entry["shape"])
+    return from_bfloat16(array) if entry["dtype"] == "BF16" else array

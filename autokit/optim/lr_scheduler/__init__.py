@@ -1,25 +1,24 @@
 """Learning rate schedulers: they change an optimizer's learning rate from epoch to epoch."""
 
-from autokit.missing import names_of
-from autokit.optim.lr_scheduler.combined import ChainedScheduler, SequentialLR
+from autokit.base.missing import absent
 from autokit.optim.lr_scheduler.cosine import CosineAnnealingLR, CosineAnnealingWarmRestarts
 from autokit.optim.lr_scheduler.cycles import CyclicLR, OneCycleLR
 from autokit.optim.lr_scheduler.decay import (
     ConstantLR,
     ExponentialLR,
+    LambdaLR,
     LinearLR,
     MultiStepLR,
     PolynomialLR,
     StepLR,
 )
-from autokit.optim.lr_scheduler.functions import LambdaLR, MultiplicativeLR
 from autokit.optim.lr_scheduler.plateau import ReduceLROnPlateau
 from autokit.optim.lr_scheduler.scheduler import LRScheduler, _LRScheduler
+from autokit.optim.lr_scheduler.sequential import SequentialLR
 
-__getattr__ = names_of("torch.optim.lr_scheduler")
+__getattr__ = absent("torch.optim.lr_scheduler")
 
 __all__ = [
-    "ChainedScheduler",
     "ConstantLR",
     "CosineAnnealingLR",
     "CosineAnnealingWarmRestarts",
@@ -29,7 +28,6 @@ __all__ = [
     "LambdaLR",
     "LinearLR",
     "MultiStepLR",
-    "MultiplicativeLR",
     "OneCycleLR",
     "PolynomialLR",
     "ReduceLROnPlateau",

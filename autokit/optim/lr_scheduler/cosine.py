@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from autokit.optim.lr_scheduler.scheduler import LRScheduler, rates
+from autokit.optim.lr_scheduler.scheduler import LRScheduler
 from autokit.optim.optimizer import Optimizer
 
 
@@ -38,28 +38,16 @@ class CosineAnnealingLR(LRScheduler):
 
     def get_lr(self) -> list[Any]:
         """The present learning rates, carried on along the cosine."""
-        self._warn_outside_of_step()
+        present = self._rates()
         if self._is_initial:
-            return rates(self.optimizer, "lr")
-        if self._step_count == 1 and self.last_epoch > 0:
-            return self._get_closed_form_lr()
-        present = rates(self.optimizer, "lr")
-        if (self.last_epoch - 1 - self.T_max) % (
-            2 * self.T_max
-        ) == 0:  # up from the lowest, which is no factor
-            first = (1 - math.cos(math.pi / self.T_max)) / 2
+            return present
+        before, height = [1 + math.cos(math.pi * (self.last_epoch - back) / self.T_max) for back in (1, 0)]
+        if (self.last_epoch - 1 - self.T_max) % (2 * self.T_max) == 0:  # from the lowest, no factor leads up
             return [
-                lr + (base - self.eta_min) * first for lr, base in zip(present, self.base_lrs, strict=True)
+                lr + (base - self.eta_min) * height / 2
+                for lr, base in zip(present, self.base_lrs, strict=True)
             ]
-        height, before = self._height(self.last_epoch), self._height(self.last_epoch - 1)
         return [height / before * (lr - self.eta_min) + self.eta_min for lr in present]
-
-    def _height(self, epoch: float) -> float:
-        return 1 + math.cos(math.pi * epoch / self.T_max)
-
-    def _get_closed_form_lr(self) -> list[Any]:
-        height = self._height(self.last_epoch)
-        return [self.eta_min + (base - self.eta_min) * height / 2 for base in self.base_lrs]
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
@@ -87,21 +75,13 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     """
 
     def __init__(
-        self,
-        optimizer: Optimizer,
-        T_0: int,
-        T_mult: int = 1,
-        eta_min: float = 0.0,
-        last_epoch: int = -1,
+        self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1
     ) -> None:
         if T_0 <= 0 or not isinstance(T_0, int):
             raise ValueError(f"Expected positive integer T_0, but got {T_0}")
         if T_mult < 1 or not isinstance(T_mult, int):
             raise ValueError(f"Expected integer T_mult >= 1, but got {T_mult}")
-        if not isinstance(eta_min, float | int):
-            raise ValueError(f"Expected float or int eta_min, but got {eta_min} of type {type(eta_min)}")
-        self.T_0 = T_0
-        self.T_i = T_0
+        self.T_0 = self.T_i = T_0
         self.T_mult = T_mult
         self.eta_min = eta_min
         self.T_cur: float = last_epoch
@@ -109,7 +89,6 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
     def get_lr(self) -> list[Any]:
         """The learning rates for the place in the present fall."""
-        self._warn_outside_of_step()
         height = 1 + math.cos(math.pi * self.T_cur / self.T_i)
         return [self.eta_min + (base - self.eta_min) * height / 2 for base in self.base_lrs]
 
@@ -123,25 +102,16 @@ class CosineAnnealingWarmRestarts(LRScheduler):
             if self.T_cur >= self.T_i:
                 self.T_cur %= self.T_i
                 self.T_i *= self.T_mult
+        elif epoch < 0:
+            raise ValueError(f"Expected non-negative epoch, but got {epoch}")
         else:
-            if epoch < 0:
-                raise ValueError(f"Expected non-negative epoch, but got {epoch}")
             self._find(epoch)
         self.last_epoch = math.floor(epoch)
-        self._get_lr_called_within_step = True
-        try:
-            values = self.get_lr()
-        finally:
-            self._get_lr_called_within_step = False
-        self._set(values)
+        self._set(self.get_lr())
 
     def _find(self, epoch: float) -> None:
         """Find the fall that ``epoch`` is in, and the place in it."""
-        if epoch < self.T_0:
-            self.T_i, self.T_cur = self.T_0, epoch
-        elif self.T_mult == 1:
-            self.T_cur = epoch % self.T_0
-        else:
-            falls = int(math.log(epoch / self.T_0 * (self.T_mult - 1) + 1, self.T_mult))
-            self.T_cur = epoch - self.T_0 * (self.T_mult**falls - 1) / (self.T_mult - 1)
-            self.T_i = self.T_0 * self.T_mult**falls
+        self.T_i, self.T_cur = self.T_0, epoch
+        while self.T_cur >= self.T_i:
+            self.T_cur -= self.T_i
+            self.T_i *= self.T_mult

@@ -1,13 +1,12 @@
-"""Learning rates that fall, or warm up, by a factor from epoch to epoch."""
+"""Learning rates that fall, or warm up, from epoch to epoch: by a factor, or by any function of the epoch."""
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from autokit.optim.lr_scheduler.scheduler import FactorScheduler
+from autokit.optim.lr_scheduler.scheduler import FactorScheduler, LRScheduler, for_each_group
 from autokit.optim.optimizer import Optimizer
 
 
@@ -36,9 +35,6 @@ class StepLR(FactorScheduler):
     def _factor(self) -> float:
         return 1 if self.last_epoch == 0 or self.last_epoch % self.step_size else self.gamma
 
-    def _get_closed_form_lr(self) -> list[Any]:
-        return [base * self.gamma ** (self.last_epoch // self.step_size) for base in self.base_lrs]
-
 
 class MultiStepLR(FactorScheduler):
     """At each of some epochs, the learning rate times ``gamma``.
@@ -66,10 +62,6 @@ class MultiStepLR(FactorScheduler):
         times = self.milestones.get(self.last_epoch, 0)
         return self.gamma**times if times else 1
 
-    def _get_closed_form_lr(self) -> list[Any]:
-        passed = bisect_right(sorted(self.milestones.elements()), self.last_epoch)
-        return [base * self.gamma**passed for base in self.base_lrs]
-
 
 class ConstantLR(FactorScheduler):
     """The learning rate times ``factor`` for the first ``total_iters`` epochs, then as it was.
@@ -90,7 +82,7 @@ class ConstantLR(FactorScheduler):
         self, optimizer: Optimizer, factor: float = 1 / 3, total_iters: int = 5, last_epoch: int = -1
     ) -> None:
         if not 0 <= factor <= 1:
-            raise ValueError("Constant multiplicative factor expected to be between 0 and 1.")
+            raise ValueError(f"factor must be in [0, 1], got {factor}")
         self.factor = factor
         self.total_iters = total_iters
         super().__init__(optimizer, last_epoch)
@@ -99,10 +91,6 @@ class ConstantLR(FactorScheduler):
         if self.last_epoch == 0:
             return self.factor
         return 1.0 / self.factor if self.last_epoch == self.total_iters else 1
-
-    def _get_closed_form_lr(self) -> list[Any]:
-        factor = self.factor + (self.last_epoch >= self.total_iters) * (1 - self.factor)
-        return [base * factor for base in self.base_lrs]
 
 
 class LinearLR(FactorScheduler):
@@ -130,12 +118,10 @@ class LinearLR(FactorScheduler):
         total_iters: int = 5,
         last_epoch: int = -1,
     ) -> None:
-        if start_factor > 1 or start_factor <= 0:
+        if not (0 < start_factor <= 1 and 0 <= end_factor <= 1):
             raise ValueError(
-                "Starting multiplicative factor expected to be greater than 0 and less or equal to 1."
+                f"start_factor must be in (0, 1], got {start_factor}; end_factor in [0, 1], got {end_factor}"
             )
-        if end_factor > 1 or end_factor < 0:
-            raise ValueError("Ending multiplicative factor expected to be between 0 and 1.")
         self.start_factor = start_factor
         self.end_factor = end_factor
         self.total_iters = total_iters
@@ -148,11 +134,6 @@ class LinearLR(FactorScheduler):
             return 1
         rise = self.end_factor - self.start_factor
         return 1.0 + rise / (self.total_iters * self.start_factor + (self.last_epoch - 1) * rise)
-
-    def _get_closed_form_lr(self) -> list[Any]:
-        rise = self.end_factor - self.start_factor
-        done = min(self.total_iters, self.last_epoch)
-        return [base * (self.start_factor + rise * done / self.total_iters) for base in self.base_lrs]
 
 
 class ExponentialLR(FactorScheduler):
@@ -174,9 +155,6 @@ class ExponentialLR(FactorScheduler):
 
     def _factor(self) -> float:
         return 1 if self._is_initial else self.gamma
-
-    def _get_closed_form_lr(self) -> list[Any]:
-        return [base * self.gamma**self.last_epoch for base in self.base_lrs]
 
 
 class PolynomialLR(FactorScheduler):
@@ -208,6 +186,40 @@ class PolynomialLR(FactorScheduler):
         before = 1.0 - (self.last_epoch - 1) / self.total_iters
         return (left / before) ** self.power
 
-    def _get_closed_form_lr(self) -> list[Any]:
-        left = 1.0 - min(self.total_iters, self.last_epoch) / self.total_iters
-        return [base * left**self.power for base in self.base_lrs]
+
+class LambdaLR(LRScheduler):
+    """The first learning rate times a function of the epoch.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+        Whose learning rates to set.
+    lr_lambda : callable, or list of callables
+        The factor of an epoch; or one function for each group.
+    last_epoch : int
+        See :class:`LRScheduler`.
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        lr_lambda: Callable[[int], float] | list[Callable[[int], float]],
+        last_epoch: int = -1,
+    ) -> None:
+        self.lr_lambdas = for_each_group("lr_lambda", optimizer, lr_lambda)
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[Any]:
+        """The first learning rates, each times its function of the epoch."""
+        return [
+            base * function(self.last_epoch)
+            for function, base in zip(self.lr_lambdas, self.base_lrs, strict=True)
+        ]
+
+    def state_dict(self) -> dict[str, Any]:
+        """All that the scheduler remembers, except for the optimizer and the functions."""
+        return {**super().state_dict(), "lr_lambdas": [None] * len(self.lr_lambdas)}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over what :meth:`state_dict` gave; the functions stay."""
+        super().load_state_dict({**state_dict, "lr_lambdas": None})

@@ -3,17 +3,10 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
-from autokit.optim.lr_scheduler.scheduler import (
-    EPOCH_IS_DEPRECATED,
-    LRScheduler,
-    check_optimizer,
-    rates,
-    set_rate,
-)
-from autokit.optim.optimizer import Optimizer, number_of
+from autokit.optim.lr_scheduler.scheduler import LRScheduler, for_each_group
+from autokit.optim.optimizer import Optimizer
 
 
 class ReduceLROnPlateau(LRScheduler):
@@ -68,51 +61,35 @@ class ReduceLROnPlateau(LRScheduler):
     ) -> None:
         if factor >= 1.0:
             raise ValueError("Factor should be < 1.0.")
-        self.factor = factor
-        check_optimizer(optimizer)
-        self.optimizer = optimizer
-        groups = len(optimizer.param_groups)
-        if isinstance(min_lr, list | tuple):
-            if len(min_lr) != groups:
-                raise ValueError(f"expected {groups} min_lrs, got {len(min_lr)}")
-            self.default_min_lr = None
-            self.min_lrs = list(min_lr)
-        else:
-            self.default_min_lr = min_lr
-            self.min_lrs = [min_lr] * groups
-        self.patience = patience
-        self.cooldown = cooldown
-        self.eps = eps
-        self.last_epoch = 0
-        self._last_lr = rates(optimizer, "lr")
         if mode not in ("min", "max"):
             raise ValueError(f"mode {mode} is unknown!")
         if threshold_mode not in ("rel", "abs"):
             raise ValueError(f"threshold mode {threshold_mode} is unknown!")
-        self.mode_worse = math.inf if mode == "min" else -math.inf
+        self.min_lrs = for_each_group("min_lr", optimizer, min_lr)
+        self.optimizer = optimizer
         self.mode = mode
+        self.factor = factor
+        self.patience = patience
         self.threshold = threshold
         self.threshold_mode = threshold_mode
-        self._reset()
-
-    def _reset(self) -> None:
-        """Forget the best measure and what was counted."""
-        self.best = self.mode_worse
+        self.cooldown = cooldown
+        self.eps = eps
+        self.best = math.inf if mode == "min" else -math.inf
         self.cooldown_counter = 0
         self.num_bad_epochs = 0
+        self.last_epoch = 0
+        self._last_lr = self._rates()
 
     @property
     def in_cooldown(self) -> bool:
         """Whether the last fall was so shortly ago that nothing is counted."""
         return self.cooldown_counter > 0
 
-    def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
+    def step(self, metrics: Any) -> None:  # type: ignore[override]
         """Note the measure of one more epoch, and let the rates fall where there was no progress too long."""
-        measure = float(number_of(metrics))
-        if epoch is not None:
-            warnings.warn(EPOCH_IS_DEPRECATED, UserWarning, stacklevel=2)
-        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
-        if self._is_better(measure, self.best):
+        measure = float(metrics)
+        self.last_epoch += 1
+        if self._is_better(measure):
             self.best = measure
             self.num_bad_epochs = 0
         else:
@@ -121,32 +98,17 @@ class ReduceLROnPlateau(LRScheduler):
             self.cooldown_counter -= 1
             self.num_bad_epochs = 0
         if self.num_bad_epochs > self.patience:
-            self._reduce()
+            self._set([self._lowered(rate, lowest) for rate, lowest in zip(self._rates(), self.min_lrs)])
             self.cooldown_counter = self.cooldown
             self.num_bad_epochs = 0
-        self._last_lr = rates(self.optimizer, "lr")
+        self._last_lr = self._rates()
 
-    def _is_better(self, measure: float, best: float) -> bool:
-        lower = self.mode == "min"
-        if self.threshold_mode == "rel":
-            bound = best * (1.0 - self.threshold if lower else 1.0 + self.threshold)
-        else:
-            bound = best - self.threshold if lower else best + self.threshold
-        return measure < bound if lower else measure > bound
+    def _is_better(self, measure: float) -> bool:
+        sign = -1 if self.mode == "min" else 1
+        margin = self.threshold * (self.best if self.threshold_mode == "rel" else 1)
+        bound = self.best + sign * margin
+        return measure < bound if self.mode == "min" else measure > bound
 
-    def _reduce(self) -> None:
-        groups = self.optimizer.param_groups
-        if len(groups) != len(self.min_lrs):
-            if self.default_min_lr is None:
-                raise RuntimeError(
-                    f"The number of param groups in the `optimizer` ({len(groups)}) differs from when "
-                    f"`ReduceLROnPlateau` was initialized ({len(self.min_lrs)}), usually due to a new param "
-                    "group being added to the optimizer. Please modify the `min_lrs` field to match the "
-                    "length of the `optimizer` param groups."
-                )
-            self.min_lrs = [self.default_min_lr] * len(groups)
-        for group, lowest in zip(groups, self.min_lrs, strict=True):
-            before = float(number_of(group["lr"]))
-            after = max(before * self.factor, lowest)
-            if before - after > self.eps:
-                set_rate(group, "lr", after)
+    def _lowered(self, rate: Any, lowest: float) -> Any:
+        lower = max(float(rate) * self.factor, lowest)
+        return lower if float(rate) - lower > self.eps else rate

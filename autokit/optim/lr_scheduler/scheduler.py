@@ -1,4 +1,4 @@
-"""What all learning rate schedulers share: they count epochs, and set the rates of an optimizer's groups."""
+"""The base of the learning rate schedulers: they count epochs, and set the rates of an optimizer's groups."""
 
 from __future__ import annotations
 
@@ -6,28 +6,15 @@ import types
 import warnings
 from typing import Any
 
-from autokit.autograd.modes import no_grad
-from autokit.optim.optimizer import Optimizer, number_of
-from autokit.shown import by_type
-from autokit.tensor import Tensor
-
-Rate = float | Tensor
-"""A learning rate: a number, or a tensor that the optimizer reads at each step."""
-
-EPOCH_IS_DEPRECATED = (
-    "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible. "
-    "Please use `scheduler.step()` to step the scheduler. During the deprecation, if epoch is different from "
-    "None, the closed form is used instead of the new chainable form, where available."
-)
-_SEE = "See more details at https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate"
+from autokit.optim.optimizer import Optimizer
 
 
 class LRScheduler:
     """Base of the learning rate schedulers; a subclass defines :meth:`get_lr`.
 
-    A scheduler sets the learning rates when it is made, and anew at each
-    :meth:`step`, which is called after the optimizer's.  Most change the rate
-    that they find, so that several of them may work on one optimizer.
+    A scheduler sets the learning rates when it is created, and anew at each :meth:`step`, which is called
+    after the optimizer's. Most change the rate that they find, so that several of them may work on one
+    optimizer.
 
     Parameters
     ----------
@@ -41,14 +28,14 @@ class LRScheduler:
     base_lrs : list
         The learning rate that each group started with.
     last_epoch : int
-        How many steps were made.
+        How many steps were taken.
 
     Raises
     ------
     TypeError
         If what is given is no optimizer.
     KeyError
-        If a training is resumed whose groups do not know their first learning rate.
+        If a training is resumed and a group lacks its first learning rate.
 
     Examples
     --------
@@ -67,39 +54,30 @@ class LRScheduler:
     [3.0]
     """
 
-    __repr__ = by_type
-
-    _get_lr_called_within_step = False
     _is_initial = False
+    _last_lr: list[Any]
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         check_optimizer(optimizer)
         self.optimizer = optimizer
         for place, group in enumerate(optimizer.param_groups):
             if last_epoch == -1:
-                group.setdefault("initial_lr", own(group["lr"]))
+                group.setdefault("initial_lr", group["lr"])
             elif "initial_lr" not in group:
                 raise KeyError(
                     f"param 'initial_lr' is not specified in param_groups[{place}] when resuming scheduler "
-                    "with last_epoch >= 0.\nThis typically happens when:\n"
-                    "1. You're trying to resume training from a checkpoint but haven't properly loaded the "
-                    "optimizer state\n"
-                    "2. You're using last_epoch >= 0 for a fresh training run (not recommended)"
+                    "with last_epoch >= 0: load the optimizer's state first, or leave last_epoch out"
                 )
-        self.base_lrs: list[Any] = rates(optimizer, "initial_lr")
+        self.base_lrs = self._rates("initial_lr")
         self.last_epoch = last_epoch
-        if not optimizer._scheduled:
-            optimizer._scheduled, optimizer._stepped = True, False
-        self._initial_step()
-
-    def _initial_step(self) -> None:
-        """Set the first learning rates."""
         self._step_count = 0
         self._is_initial = True
-        try:
-            self.step()
-        finally:
-            self._is_initial = False
+        self.step()
+        self._is_initial = False
+
+    def __repr__(self) -> str:
+        # Without an address, so that a notebook's stored output stays the same.
+        return f"<{type(self).__module__}.{type(self).__qualname__}>"
 
     def get_last_lr(self) -> list[Any]:
         """The learning rates that were set last, one for each group."""
@@ -111,67 +89,45 @@ class LRScheduler:
             f"{type(self).__name__} does not say its learning rates: define get_lr(self)"
         )
 
-    def step(self, epoch: int | None = None) -> None:
-        """Go on to the next epoch; or to ``epoch``, which is deprecated. Comes after the optimizer's step."""
-        if self._step_count == 1:
-            self._warn_of_order()
+    def step(self) -> None:
+        """Go on to the next epoch. Comes after the optimizer's step."""
+        if self._step_count == 1 and not self.optimizer._stepped:
+            warnings.warn(
+                "Detected call of `lr_scheduler.step()` before `optimizer.step()`: call them in the opposite "
+                "order, or the first value of the learning rate schedule is skipped",
+                UserWarning,
+                stacklevel=2,
+            )
         self._step_count += 1
-        if epoch is not None:
-            warnings.warn(EPOCH_IS_DEPRECATED, UserWarning, stacklevel=2)
-        self._update_lr(epoch)
+        self.last_epoch += 1
+        self._set(self.get_lr())
 
-    def _warn_of_order(self) -> None:
-        if "step" in vars(self.optimizer):
-            warnings.warn(
-                "Seems like `optimizer.step()` has been overridden after learning rate scheduler "
-                "initialization. Please, make sure to call `optimizer.step()` before "
-                f"`lr_scheduler.step()`. {_SEE}",
-                UserWarning,
-                stacklevel=3,
-            )
-        elif not self.optimizer._stepped:
-            warnings.warn(
-                "Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and "
-                "later, you should call them in the opposite order: `optimizer.step()` before "
-                "`lr_scheduler.step()`.  Failure to do this will result in PyTorch skipping the "
-                f"first value of the learning rate schedule. {_SEE}",
-                UserWarning,
-                stacklevel=3,
-            )
-
-    def _update_lr(self, epoch: int | None = None) -> None:
-        """Set the learning rates of the next epoch; those of ``epoch`` directly, where a formula is known."""
-        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
-        self._get_lr_called_within_step = True
-        try:
-            if epoch is not None and hasattr(self, "_get_closed_form_lr"):
-                values = self._get_closed_form_lr()
-            else:
-                values = self.get_lr()
-        finally:
-            self._get_lr_called_within_step = False
-        self._set(values)
+    def _start(self) -> None:
+        """Set the learning rates of epoch 0, where another scheduler hands over to this one."""
+        self.last_epoch = 0
+        self._is_initial = True
+        self._set(self.get_lr())
+        self._is_initial = False
 
     def _set(self, values: list[Any]) -> None:
         for group, value in zip(self.optimizer.param_groups, values, strict=True):
-            set_rate(group, "lr", value)
-        self._last_lr: list[Any] = rates(self.optimizer, "lr")
+            group["lr"] = value
+        self._last_lr = values
 
-    def _warn_outside_of_step(self) -> None:
-        if not self._get_lr_called_within_step:
-            warnings.warn(
-                "To get the last learning rate computed by the scheduler, please use `get_last_lr()`.",
-                UserWarning,
-                stacklevel=3,
-            )
+    def _rates(self, name: str = "lr") -> list[Any]:
+        return [group[name] for group in self.optimizer.param_groups]
 
     def state_dict(self) -> dict[str, Any]:
-        """All that the scheduler knows, except for the optimizer."""
-        return {name: value for name, value in vars(self).items() if name != "optimizer"}
+        """All that the scheduler remembers, except for the optimizer; a plain function is left out too."""
+        return {
+            name: None if isinstance(value, types.FunctionType) else value
+            for name, value in vars(self).items()
+            if name != "optimizer"
+        }
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over what :meth:`state_dict` gave."""
-        vars(self).update(state_dict)
+        vars(self).update({name: value for name, value in state_dict.items() if value is not None})
 
 
 _LRScheduler = LRScheduler
@@ -187,49 +143,25 @@ class FactorScheduler(LRScheduler):
 
     def get_lr(self) -> list[Any]:
         """The present learning rates, times the factor of this epoch."""
-        self._warn_outside_of_step()
         factor = self._factor()
-        return [own(group["lr"]) * factor for group in self.optimizer.param_groups]
+        return [rate * factor for rate in self._rates()]
 
 
 def check_optimizer(optimizer: Any) -> None:
-    """Raise PyTorch's error where ``optimizer`` is none."""
+    """Raise where ``optimizer`` is none."""
     if not isinstance(optimizer, Optimizer):
         raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
 
 
-def own(value: Any) -> Any:
-    """A copy of a learning rate that is a tensor; a number as it is."""
-    return value.detach().clone() if isinstance(value, Tensor) else value
-
-
-def rates(optimizer: Optimizer, name: str) -> list[Any]:
-    """The setting ``name`` of each group."""
-    return [own(group[name]) for group in optimizer.param_groups]
-
-
-def set_rate(group: dict[str, Any], name: str, value: Any) -> None:
-    """Change a setting of a group: in place where it is a tensor."""
-    if isinstance(group[name], Tensor):
-        with no_grad():
-            group[name].fill_(number_of(value))
-    else:
-        group[name] = value
-
-
 def for_each_group(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
     """``value``, one for all groups or a list, as a list with one for each group."""
+    check_optimizer(optimizer)
     groups = len(optimizer.param_groups)
     if not isinstance(value, list | tuple):
-        return [own(value) for _ in range(groups)]
+        return [value] * groups
     if len(value) != groups:
         raise ValueError(
             f"{name} must have the same length as optimizer.param_groups. {name} has {len(value)} values, "
             f"param_groups has {groups}."
         )
-    return [own(each) for each in value]
-
-
-def state_of_function(function: Any) -> dict[str, Any] | None:
-    """What to save of a function: the attributes of a callable object, nothing of a plain function."""
-    return None if isinstance(function, types.FunctionType) else vars(function).copy()
+    return list(value)

@@ -1,0 +1,27 @@
+"""The doors to the rooms above: how values of the lower rooms show themselves, which these do not know.
+
+A class says ``_repr_mimebundle_ = shown``, and a notebook shows its objects as ``autokit.draw`` draws them.
+``autokit/__init__`` brings the functions here when it puts the package together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+mimebundle: Callable[..., dict[str, Any]]
+"""What a notebook shows of a value."""
+
+text: Callable[..., str]
+"""A graph, or that of a story, as a table in plain text."""
+
+dot: Callable[..., str]
+"""A graph in Graphviz's language."""
+
+save: Callable[..., None]
+"""Write a graph or a story to a file, in the form that its ending names."""
+
+
+def shown(value: Any, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+    """What a notebook shows of ``value``, by the kinds of its forms."""
+    return mimebundle(value)
