@@ -166,7 +166,8 @@ def _check_parameters(name: str, input: Tensor, sizes: tuple[int, ...], **parame
                 f"{name}(): Expected {role} to be of shape {list(sizes)}, but got {describe(value)} for "
                 f"{describe(input)}"
             )
-        if value.dtype != input.dtype and value.array.dtype != np.float32:
+        half = input.array.dtype == np.float16 and value.array.dtype == np.float32
+        if value.dtype != input.dtype and not half:
             raise RuntimeError(
                 f"{name}(): mixed dtype: {describe(value)} is to go with {describe(input)}; convert one with "
                 ".to(...)"

@@ -119,7 +119,7 @@ def resample(a, /, maps):
 )
 def constant_pad(a, /, widths, value=0):
     """``value`` around ``a``: for each dimension how often before and after it; negative numbers cut off."""
-    result = np.full_like(a, value, shape=[size + sum(both) for size, both in zip(a.shape, widths)])
+    result = np.full_like(a, value, shape=tuple([size + sum(both) for size, both in zip(a.shape, widths)]))
     inside = [
         slice(max(before, 0), size + before + min(after, 0)) for size, (before, after) in zip(a.shape, widths)
     ]

@@ -112,6 +112,7 @@ ERRORS = [
     (lambda torch, x: torch.nn.functional.layer_norm(x, ()), "normalized_shape"),
     (lambda torch, x: torch.nn.functional.layer_norm(x, (5,), torch.ones(4)), "weight"),
     (lambda torch, x: torch.nn.functional.layer_norm(x, (5,), torch.ones(5).int()), "mixed dtype"),
+    (lambda torch, x: torch.nn.functional.layer_norm(x, (5,), torch.ones(5)), "mixed dtype"),
     (lambda torch, x: torch.nn.functional.group_norm(x, 2), "divisible"),
     (lambda torch, x: torch.nn.functional.instance_norm(x[:, :, :1]), "more than 1"),
     (lambda torch, x: torch.nn.functional.local_response_norm(x[0], 2), "3D"),
