@@ -24,19 +24,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason="needs a GPU that CuPy can use: pip install -e '.[gpu]'"))
 
 
-@pytest.fixture(params=["numpy", "compiled"])
-def loops(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """Arrays go through NumPy alone; and, as large ones, through compiled loops."""
-    from autokit.backends import numba
-    from autokit.ops import native
-
-    if request.param == "compiled":
-        require("numba")
-        monkeypatch.setattr(native, "LARGE", 1)
-    with numba.flags(enabled=request.param == "compiled"):
-        yield request.param
-
-
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Any]:
     """The system's Chromium, one for the session: Playwright runs but once in a process."""

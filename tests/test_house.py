@@ -34,15 +34,14 @@ BUDGETS = {  # lines of code, without blanks, comments and docstrings
     "draw": 2600,
     "widgets plot debug": 2100,
     "classroom cli": 1000,
-    "native": 1650,
     "": 450,
 }
-"""By the room's folders and files; ``native`` are compiled loops, and "" is the top of the package."""
+"""By the room's folders and files; "" is the top of the package."""
 
 LEVELS = (
     "base random gpu",
     "engine",
-    "ops native",
+    "ops",
     "",
     "distributed",
     "graphs debug",
@@ -88,10 +87,8 @@ def files(folder: Path) -> list[File]:
 
 
 def place_of(module: str) -> str:
-    """The folder or file of the package's top where ``module`` lives; compiled loops are ``native``."""
+    """The folder or file of the package's top where ``module`` lives."""
     parts = module.split(".")
-    if parts[1:2] == ["ops"] and parts[-1].startswith("native"):
-        return "native"
     return parts[1] if len(parts) > 1 else ""
 
 
@@ -159,7 +156,6 @@ def test_the_package_and_its_tests_are_small() -> None:
     counts = Counter()
     for file in files(PACKAGE):
         counts[room_of(file.module)] += len(file.lines)
-    counts.pop("native", None)
     assert sum(counts.values()) <= 28_500
     assert sum(len(file.lines) for file in files(ROOT / "tests")) <= 20_000
 

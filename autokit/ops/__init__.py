@@ -25,7 +25,6 @@ from autokit.ops import (
     einsum,
     exponential,
     extremes,
-    fill,
     gather,
     index,
     join,
@@ -57,7 +56,7 @@ warnings.filterwarnings(
 
 FAMILIES = (
     *(activation, arithmetic, choose, compare, convert, create, decomposition, draw, einsum, exponential),
-    *(extremes, fill, gather, index, join, norm, product, reduce, repeat, rounding, scan, scatter, shape),
+    *(extremes, gather, index, join, norm, product, reduce, repeat, rounding, scan, scatter, shape),
     *(softmax, solve, sort, special, statistics, triangle, trigonometry, variance),
 )
 """The families that ``import autokit`` loads; ``autokit.nn.functional`` loads those of neural networks."""

@@ -20,7 +20,7 @@ from autokit.engine.operation import derivative, on, operation
 from autokit.engine.tensor import Tensor
 from autokit.gpu.lacking import raising
 from autokit.ops.names import Names
-from autokit.ops.return_types import return_type
+from autokit.ops.places import return_type
 from autokit.ops.solve import LinAlgError, inv, require_square, transposed, triangular_solution
 
 QR = return_type("linalg_qr", "Q", "R")

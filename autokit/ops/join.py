@@ -65,7 +65,9 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
 
 def _some_tensors(tensors: Any, name: str) -> Sequence[Tensor]:
     if is_tensor(tensors):
-        raise TypeError(f"{name}(): argument 'tensors' must be tuple of Tensors, not Tensor: put it into a list")
+        raise TypeError(
+            f"{name}(): argument 'tensors' must be tuple of Tensors, not Tensor: put it into a list"
+        )
     tensors = tuple(tensors)
     for place, tensor in enumerate(tensors):
         if not isinstance(tensor, Tensor):

@@ -102,7 +102,6 @@ def unknown_keyword(function: str, name: str, parameters: Iterable[str]) -> Type
 
 def binary_operator(name: str, function: Function) -> dict[str, Function]:
     """The special methods of one of Python's operators: ``x + y``, ``2 + x`` and ``x += y``."""
-
     function = getattr(function, "operator", function)  # which lets other types answer themselves
 
     def reflected(self: Any, other: Any) -> Any:

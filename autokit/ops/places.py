@@ -1,12 +1,13 @@
 """Reading along a dimension at places that an operation found, and putting gradients back there.
 
 Sorting, an extreme or a median along a dimension first finds places, which have no derivative; the elements
-that stand there are the values. Such a rule has two results, values and indices, and one derivative,
-:func:`put_back`.
+that stand there are the values. Such a rule has two results, values and indices, which a named tuple holds
+(:func:`return_type`), and one derivative, :func:`put_back`.
 """
 
 from __future__ import annotations
 
+from collections import namedtuple
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,28 @@ from autokit.base.errors import one_dim, require_tensor
 from autokit.engine.operation import derivative, on, operation
 from autokit.engine.tensor import Tensor
 from autokit.gpu.lacking import add_at
+
+
+def return_type(name: str, *fields: str) -> Any:
+    """A named tuple for the results of the function ``name``, which prints as PyTorch's does.
+
+    Examples
+    --------
+    >>> return_type("max", "values", "indices")(1, 2)
+    torch.return_types.max(
+    values=1,
+    indices=2)
+    """
+
+    def show(self: Any) -> str:
+        inside = ",\n".join([f"{field}={value!r}" for field, value in zip(fields, self)])
+        return f"torch.return_types.{name}(\n{inside})"
+
+    text = f"What ``{name}`` returns: {', '.join(fields)}."
+    members = {"__slots__": (), "__doc__": text, "__module__": __name__, "__repr__": show}
+    kind = type(name, (namedtuple(name, fields),), members)
+    globals()[name] = kind  # pickle looks for the class here
+    return kind
 
 
 def along(name: str, rule: Any, input: Tensor, dim: int, **settings: Any) -> Any:

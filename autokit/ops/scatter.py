@@ -1,6 +1,7 @@
-"""Writing by a tensor of indices or a mask: ``scatter``, ``index_add``, ``masked_fill`` and their kin.
+"""Writing into a tensor: everywhere, at the places that indices name, or where a mask is true.
 
-All of them return a changed copy, and have a form with a trailing underscore that changes the tensor itself.
+``scatter``, ``index_add``, ``masked_fill`` and their kin return a changed copy, and have a form with a
+trailing underscore that changes the tensor itself; ``fill_``, ``zero_`` and ``copy_`` overwrite all of it.
 """
 
 from __future__ import annotations
@@ -16,9 +17,51 @@ from autokit.engine.operation import derivative, on, operation
 from autokit.engine.tensor import Tensor, new_tensor
 from autokit.gpu.lacking import combine_at
 from autokit.ops.gather import checked_index, corner, plain_gather
-from autokit.ops.index import along, as_element, checked_vector, in_two_steps, require_places, spread
+from autokit.ops.index import (
+    along,
+    as_element,
+    checked_vector,
+    in_two_steps,
+    require_places,
+    setitem,
+    spread,
+)
 from autokit.ops.names import Names
 from autokit.ops.places import add_at_places
+from autokit.ops.triangle import diagonal
+
+# ---------------------------------------------------------------- everywhere
+
+
+def fill_(self: Tensor, value: Any) -> Tensor:
+    """Set each element to ``value``, a number or a tensor without dimensions."""
+    if not isinstance(value, Tensor):
+        return write(self, ..., as_element(value, self))
+    if value.array.ndim:
+        raise RuntimeError(
+            "fill_ only supports 0-dimension value tensor but got tensor with "
+            f"{value.array.ndim} dimensions: copy_() copies many elements"
+        )
+    return write(self, ..., value)
+
+
+def zero_(self: Tensor) -> Tensor:
+    """Set each element to 0."""
+    return write(self, ..., self.array.dtype.type(0))
+
+
+def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
+    """Copy the elements of ``src``, which may broadcast, have another dtype, or be on another device."""
+    require_tensor("copy_", src, "other", 0)
+    setitem(self, ..., src)
+    return self
+
+
+def fill_diagonal_(self: Tensor, fill_value: float) -> Tensor:
+    """Set the diagonal of a matrix to a number."""
+    fill_(diagonal(self), fill_value)
+    return self
+
 
 # ---------------------------------------------------------------- an index for each element
 
@@ -316,4 +359,4 @@ _NAMES = (
     "index_add index_copy index_fill index_put masked_fill masked_scatter put scatter "
     "scatter_add scatter_reduce"
 )
-NAMES = Names(both=_NAMES, in_place=_NAMES)
+NAMES = Names(both=_NAMES, in_place=_NAMES, methods="copy_ fill_ fill_diagonal_ zero_")
