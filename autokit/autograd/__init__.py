@@ -1,5 +1,4 @@
-"""Automatic differentiation as a program calls it: :func:`backward`, :func:`grad`, and the modes of
-recording.
+"""Automatic differentiation as a program calls it: :func:`backward`, :func:`grad`, the modes of recording.
 
 The method is in ``autokit.engine``: ``backward`` is the pass, ``observed`` a pass that someone watches.
 """
@@ -17,8 +16,27 @@ from autokit.engine.function import Function
 from autokit.engine.modes import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 from autokit.engine.observed import run_backward
 from autokit.engine.tensor import Tensor, new_tensor
+from autokit.ops.join import stack
 
 Tensors = Tensor | Sequence[Tensor]
+
+__all__ = [
+    "Function",
+    "Variable",
+    "backward",
+    "enable_grad",
+    "function",
+    "grad",
+    "grad_mode",
+    "gradcheck",
+    "gradgradcheck",
+    "graph",
+    "inference_mode",
+    "is_grad_enabled",
+    "no_grad",
+    "set_grad_enabled",
+    "variable",
+]
 
 
 class _Variables(type):
@@ -196,7 +214,7 @@ def _many_grads(ends: list[Tensor], sources: list[Tensor], given: Any, create_gr
         grad(ends, sources, [one[place] for one in given], True, create_graph, materialize_grads=True)
         for place in range(len(given[0]))
     ]
-    return tuple([one[0].new_stack(one) for one in zip(*each)])
+    return tuple([stack(one) for one in zip(*each)])
 
 
 def _several(tensors: Any) -> list[Any]:
@@ -232,10 +250,21 @@ def _seed(place: int, output: Tensor, seed: Any, as_tensor: bool) -> Any:
     if seed.array.shape != array.shape:
         raise RuntimeError(
             f"Mismatch in shape: grad_output[{place}] has a shape of {seed.shape} and output[{place}] has a "
-            "shape of "
-            f"{output.shape}."
+            f"shape of {output.shape}."
         )
     return seed if as_tensor else seed.array.astype(array.dtype, copy=False)
 
 
-__getattr__ = absent("torch.autograd")
+_absent = absent("torch.autograd")
+
+
+def __getattr__(name: str) -> Any:
+    if name == "functional":  # it loads more, and is loaded when it is first used
+        from autokit.autograd.functional import jacobian  # noqa: F401 - importing it binds the file's name
+
+        return globals()[name]
+    return _absent(name)
+
+
+from autokit.autograd import function, grad_mode, graph, variable  # noqa: E402 - they need the functions above
+from autokit.autograd.gradcheck import gradcheck, gradgradcheck  # noqa: E402

@@ -1,30 +1,25 @@
 """Functions made from functions, as in ``torch.func``: ``grad``, ``vjp``, ``jacrev``, ``vmap`` and others.
 
-``transforms`` differentiates, ``batching`` runs over a batch, ``modules``
-makes functions of modules, and ``trees`` takes nested containers apart.
+``transforms`` differentiates in reverse mode, ``forward`` in forward mode, ``batching`` runs over a batch,
+``modules`` makes functions of modules, and ``trees`` takes nested containers apart.
 """
 
+from autokit.base.missing import absent
 from autokit.func.batching import vmap
-from autokit.func.functionalization import debug_unwrap, functionalize
-from autokit.func.linearization import linearize
-from autokit.func.modules import functional_call, replace_all_batch_norm_modules_, stack_module_state
-from autokit.func.transforms import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, vjp
-from autokit.missing import names_of
+from autokit.func.forward import jacfwd, jvp
+from autokit.func.modules import functional_call, stack_module_state
+from autokit.func.transforms import grad, grad_and_value, hessian, jacrev, vjp
 
-__getattr__ = names_of("torch.func")
+__getattr__ = absent("torch.func")
 
 __all__ = [
-    "debug_unwrap",
     "functional_call",
-    "functionalize",
     "grad",
     "grad_and_value",
     "hessian",
     "jacfwd",
     "jacrev",
     "jvp",
-    "linearize",
-    "replace_all_batch_norm_modules_",
     "stack_module_state",
     "vjp",
     "vmap",

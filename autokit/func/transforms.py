@@ -130,9 +130,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     return (output, pull, level.leave(aux)) if has_aux else (output, pull)
 
 
-def jacrev(
-    func: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False
-) -> Callable[..., Any]:
+def jacrev(func: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False) -> Callable[..., Any]:
     """The function that gives the Jacobian of ``func``, row by row: a backward pass for each output element.
 
     Parameters
@@ -193,7 +191,7 @@ def jacobian_by(
     argnums: Argnums,
     has_aux: bool,
 ) -> Callable[..., Any]:
-    """The function that gives the Jacobian of ``func``; ``parts`` computes that of one output by all inputs."""
+    """The function that gives the Jacobian of ``func``; ``parts`` computes it for one output."""
 
     @wraps(func)
     def differentiated(*args: Any, **kwargs: Any) -> Any:

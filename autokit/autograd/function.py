@@ -1,0 +1,8 @@
+"""Operations with a derivative of one's own, as ``torch.autograd.function``; see ``engine.function``."""
+
+from autokit.base.missing import absent
+from autokit.engine.function import Function, FunctionCtx, once_differentiable
+
+__getattr__ = absent("torch.autograd.function")
+
+__all__ = ["Function", "FunctionCtx", "once_differentiable"]
