@@ -1,4 +1,4 @@
-"""The house stays small: lines of code by room, the direction of imports, and the rules on how lines are counted."""
+"""The house stays small: lines of code by room, the direction of imports, and how lines are counted."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def level_of(module: str) -> int:
 
 @cache
 def imports() -> dict[str, set[str]]:
-    """For each module of the package those that it imports, also inside functions; not for the type checker alone."""
+    """For each module those that it imports, also inside functions, but not for the type checker alone."""
     modules = {file.module for file in files(PACKAGE)}
     found: dict[str, set[str]] = {module: set() for module in modules}
     for file in files(PACKAGE):

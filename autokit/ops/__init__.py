@@ -1,4 +1,4 @@
-"""All operations: each family is a file, each operation one rule, and here programs get them under their names.
+"""All operations: a file for each family, a rule for each operation, the names by which programs find them.
 
 A family ends with its :class:`~autokit.ops.names.Names`, which say where a program finds each function:
 ``torch.exp(x)``, ``x.exp()``, ``x.exp_()``, ``torch.nn.functional.relu`` or ``np.exp(x)``. Its
