@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from autokit import autograd, ops, random
 from autokit.autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
-from autokit.base import dtypes
+from autokit.base import doors, dtypes
 from autokit.base.devices import OutOfMemoryError, device, get_default_device, set_default_device
 from autokit.base.dtypes import (
     can_cast,
@@ -65,11 +65,13 @@ _LAZY = {
     "GradScaler": "amp",
     "animate": "widgets",
     "autocast": "amp",
-    "compile": "func",
+    "compile": "jit",
     "descent": "widgets.descent",
     "explore": "widgets.explorer",
     "graph": "graphs.capture",
     "graph_of_error": "graphs.failure",
+    "is_anomaly_check_nan_enabled": "debug.anomaly",
+    "is_anomaly_enabled": "debug.anomaly",
     "is_autocast_enabled": "amp",
     "load": "serialization",
     "monitor": "widgets.monitor",
@@ -130,12 +132,20 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_LAZY, *_ROOMS})
 
 
-def _picture(self: Tensor, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-    """What a notebook shows of a tensor: its graph, or its cells where it has none."""
-    return import_module("autokit.draw").mimebundle_of_tensor(self)
+def _door(room: str, name: str) -> Any:
+    """A function of a higher room, which is loaded when it is first called."""
+
+    def called(*args: Any, **options: Any) -> Any:
+        return getattr(import_module(f"autokit.{room}"), name)(*args, **options)
+
+    return called
 
 
-setattr(Tensor, "_repr_mimebundle_", _picture)  # noqa: B010 - the door upward, for the type checker too
+doors.mimebundle, doors.text = _door("draw", "mimebundle"), _door("draw.text", "text")
+doors.dot, doors.save = _door("draw.dot", "dot"), _door("widgets.export", "save")
+for _name in ("detect_anomaly", "set_detect_anomaly"):
+    setattr(autograd, _name, _door("debug.anomaly", _name))
+setattr(Tensor, "_repr_mimebundle_", doors.shown)  # noqa: B010 - for the type checker too
 
 explain_on(Tensor)
 globals().update(ops.FUNCTIONS)

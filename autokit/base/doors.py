@@ -9,16 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-mimebundle: Callable[..., dict[str, Any]]
+
+def _closed(*args: Any, **options: Any) -> Any:
+    raise RuntimeError("the rooms above are not there yet: import autokit first")
+
+
+mimebundle: Callable[..., dict[str, Any]] = _closed
 """What a notebook shows of a value."""
 
-text: Callable[..., str]
+text: Callable[..., str] = _closed
 """A graph, or that of a story, as a table in plain text."""
 
-dot: Callable[..., str]
+dot: Callable[..., str] = _closed
 """A graph in Graphviz's language."""
 
-save: Callable[..., None]
+save: Callable[..., None] = _closed
 """Write a graph or a story to a file, in the form that its ending names."""
 
 

@@ -1,38 +1,49 @@
-"""Finding where NaN comes from: the first derivative that makes one stops the backward pass.
+"""Finding where NaN comes from: the first derivative that computes one stops the backward pass.
 
-While the mode is on, each node remembers the lines of the program that made
-it, and each gradient is looked at as soon as it is made.
+While the mode is on, each node remembers the lines of the program that recorded
+it, and each gradient is looked at as soon as it is computed.
 """
 
 from __future__ import annotations
 
 import traceback
 import warnings
+from collections.abc import Callable
+from threading import get_ident
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from autokit.autograd.node import Node
-from autokit.batches.batch import of_all_samples
-from autokit.devices import to_numpy
-from autokit.dtypes import DIFFERENTIABLE
-from autokit.ops.custom import Parts
-from autokit.ops.errors import describe
-from autokit.ops.gpu.arrays import any_of
-from autokit.ops.recording import OUR_FILES, source_line
-from autokit.ops.sparse_array import SparseArray
-from autokit.shown import by_type
-from autokit.tensor import Tensor
-from autokit.thread_state import thread
+from autokit.base.devices import to_numpy
+from autokit.base.errors import describe
+from autokit.engine.detours import DETOURS, Detour
+from autokit.engine.modes import thread
+from autokit.engine.node import NAMES, Gradients, Node
+from autokit.engine.observed import kept
+from autokit.engine.record import OUR_FILES, source_line
+from autokit.engine.tensor import Tensor
+from autokit.graphs.run import operand_of
 
 _STACKS: WeakKeyDictionary[Node, traceback.StackSummary] = WeakKeyDictionary()
-"""The program's lines, outermost first, that made each node."""
+"""The program's lines, outermost first, that recorded each node."""
 
 _VALUES_SHOWN = 8
 
 _CHECK = [True]
 """Whether gradients were last asked to be looked at."""
+
+
+class _Remembering(Detour):
+    """Keeps for each new node the lines of the program that are running."""
+
+    def apply(self, operation: Any, operands: Any, settings: Any, proceed: Callable[..., Any]) -> Any:
+        results = proceed(operands, settings)
+        for each in results if isinstance(results, tuple) else (results,):
+            if each._node is not None and each._node.owner not in _STACKS:
+                stack = [frame for frame in traceback.extract_stack() if not OUR_FILES[frame.filename]]
+                _STACKS[each._node.owner] = traceback.StackSummary.from_list(stack)
+        return results
 
 
 class set_detect_anomaly:
@@ -48,7 +59,7 @@ class set_detect_anomaly:
     Raises
     ------
     RuntimeError
-        From ``backward()``, at the first derivative that makes a NaN: with the
+        From ``backward()``, at the first derivative that computes a NaN: with the
         operation, its values, and the lines of the forward pass that ran it.
 
     Examples
@@ -62,25 +73,19 @@ class set_detect_anomaly:
     RuntimeError: Function 'SqrtBackward0' returned nan values in its 0th output. ...
     """
 
-    __repr__ = by_type
-
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
-        state = thread.state
-        self._before = state.listener, state.watchers, _CHECK[0]
-        _switch(mode, check_nan)
+        self._before = is_anomaly_enabled(), _CHECK[0]
+        set_anomaly_enabled(mode, check_nan)
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, *error: object) -> None:
-        state = thread.state
-        state.listener, state.watchers, _CHECK[0] = self._before
+        set_anomaly_enabled(*self._before)
 
 
 class detect_anomaly:
     """As :class:`set_detect_anomaly`, for a ``with`` block; says that it costs time."""
-
-    __repr__ = by_type
 
     def __init__(self, check_nan: bool = True) -> None:
         self.check_nan = check_nan
@@ -99,14 +104,21 @@ class detect_anomaly:
 
 
 def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:
-    """Switch :class:`set_detect_anomaly` on or off for all that follows."""
-    _switch(mode, check_nan)
+    """Switch :class:`set_detect_anomaly` on or off for all that follows in this thread."""
+    for name, value in (("mode", mode), ("check_nan", check_nan)):
+        if value.__class__ is not bool:
+            raise TypeError(f"set_anomaly_enabled(): {name} must be bool, not {type(value).__name__}")
+    for each in _remembering():
+        each.__exit__()
+    if mode:
+        _Remembering().__enter__()
+    thread.state.listener = _look if mode and check_nan else None
     _CHECK[0] = check_nan
 
 
 def is_anomaly_enabled() -> bool:
     """Whether the lines of the forward pass are remembered."""
-    return _remember in thread.state.watchers
+    return bool(_remembering())
 
 
 def is_anomaly_check_nan_enabled() -> bool:
@@ -114,79 +126,49 @@ def is_anomaly_check_nan_enabled() -> bool:
     return _CHECK[0]
 
 
-def _switch(mode: Any, check_nan: Any) -> None:
-    for place, (name, value) in enumerate((("enabled", mode), ("check_nan", check_nan)), 1):
-        if value.__class__ is not bool:
-            kind = type(value).__name__
-            raise TypeError(
-                f"set_anomaly_enabled(): argument '{name}' (position {place}) must be bool, not {kind}"
-            )
-    state = thread.state
-    others = tuple([watch for watch in state.watchers if watch is not _remember])
-    state.watchers = (*others, _remember) if mode else others
-    state.listener = _look if mode and check_nan else None
-    _CHECK[0] = check_nan
-
-
-def _remember(node: Node) -> None:
-    """Keep the lines of the program that are making ``node``."""
-    stack = traceback.extract_stack()
-    _STACKS[node] = traceback.StackSummary.from_list([f for f in stack if not OUR_FILES[f.filename]])
+def _remembering() -> list[Detour]:
+    return [each for each in DETOURS if isinstance(each, _Remembering) and each.thread == get_ident()]
 
 
 def _look(event: str, node: Any, *rest: Any) -> None:
-    """Listen to the engine, and stop it at a gradient with a NaN."""
-    if event != "contribution":
-        return
-    place, raw = rest[0], rest[1]
-    for part in (raw.slots if isinstance(raw, Parts) else {0: raw}).values():
-        array = _numbers(getattr(part, "array", part))
-        if array.dtype.kind in DIFFERENTIABLE and any_of(array != array):
-            raise RuntimeError(_message(node, place))
-
-
-def _numbers(array: Any) -> Any:
-    """All numbers of ``array``: of a sparse one those that it holds, of a batch those of all samples."""
-    if array.__class__ is SparseArray:
-        return array.values
-    return of_all_samples(array)
+    """Listen to the backward pass, and stop it at a gradient with a NaN."""
+    if event == "contribution" and not isinstance(rest[1], Gradients):
+        array = getattr(rest[1], "array", rest[1])
+        if array.dtype.kind == "f" and bool((array != array).any()):
+            raise RuntimeError(_message(node, rest[0]))
 
 
 def _message(node: Node, place: int) -> str:
     parts = [f"Function '{node.kind}' returned nan values in its {place}th output. It is the gradient of"]
     operands = [
-        f"{_named(source, operand)}, whose values are {_summary(operand)}"
-        for source, operand in zip(node.sources, node.operands)
+        f"{_named(source, operand_of(node, at))}, whose values are {_summary(operand_of(node, at))}"
+        for at, source in enumerate(node.sources)
     ]
     parts.append(operands[place] + ".")
     others = operands[:place] + operands[place + 1 :]
     if others:
         parts.append(f"Beside it stood {'; '.join(others)}.")
-    result = node.result()
-    parts.append(f"The forward pass had made {_summary(result)} of it.")
+    parts.append(f"The forward pass had computed {_summary(kept(node))} from it.")
     return " ".join(parts) + "\n" + _where(node)
 
 
-def _named(source: Any, operand: Tensor | None) -> str:
-    if operand is None:
-        return "a value"
-    return describe(source if isinstance(source, Tensor) else operand)
+def _named(source: Any, operand: Any) -> str:
+    if not isinstance(operand, Tensor):
+        return "a value" if operand is None else "a number"
+    if isinstance(source, Node) and source in NAMES:
+        operand.name = NAMES[source]
+    return describe(operand)
 
 
-def _summary(tensor: Tensor | None) -> str:
+def _summary(value: Any) -> str:
     """The values themselves where they are few, else what there is to know of them."""
-    if tensor is None:
+    if value is None:
         return "not kept"
-    array = to_numpy(_numbers(tensor.array))
-    is_complex = array.dtype.kind == "c"
-    array = array.astype(complex if is_complex else float)
+    array = to_numpy(getattr(value, "array", value)).astype(float)
     if array.size <= _VALUES_SHOWN:
         return np.array2string(array, separator=", ")
     finite = array[np.isfinite(array)]
-    ends = "none finite"
-    if finite.size:
-        finite = np.abs(finite) if is_complex else finite
-        ends = f"{'of sizes ' * is_complex}between {finite.min():.4g} and {finite.max():.4g}"
+    ends = f"between {finite.min():.4g} and {finite.max():.4g}" if finite.size else "none finite"
     odd = [(np.isnan(array), "nan"), (np.isinf(array), "infinite"), (array == 0, "zero")]
     counts = "".join(f", {count} of them {word}" for found, word in odd if (count := int(found.sum())))
     return f"{array.size} numbers {ends}{counts}"
@@ -195,6 +177,6 @@ def _summary(tensor: Tensor | None) -> str:
 def _where(node: Node) -> str:
     stack = _STACKS.get(node)
     if stack:
-        return "Traceback of the forward call that made it:\n" + "".join(stack.format())
+        return "Traceback of the forward call that recorded it:\n" + "".join(stack.format())
     line = source_line(node.code, node.instruction)
-    return f"It was made before anomaly detection was on, in line {line[1]}: {line[2]}" if line else ""
+    return f"It was recorded by line {line[1]}: {line[2]}" if line else ""

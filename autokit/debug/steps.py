@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from autokit.autograd import seeds
-from autokit.autograd.engine import flow
-from autokit.autograd.node import Node
-from autokit.autograd.watch import Watch
-from autokit.batches.batch import of_all_samples
-from autokit.devices import to_numpy
-from autokit.ops.recording import free, source_line
-from autokit.tensor import Tensor, new_tensor
-from autokit.thread_state import thread
+from autokit.autograd import _seeds
+from autokit.base.devices import to_numpy
+from autokit.engine.modes import thread
+from autokit.engine.node import Gradients, Node
+from autokit.engine.observed import Watch, as_tensors, kept, observed
+from autokit.engine.record import source_line
+from autokit.engine.tensor import Tensor, new_tensor
+from autokit.graphs.run import operand_of
 
 
 class Step:
@@ -27,40 +26,32 @@ class Step:
         The operation, as ``grad_fn`` shows it.
     name : str
         PyTorch's name of it, such as ``MulBackward0``.
-    inputs : tuple of (Tensor or None)
+    inputs : tuple of (Tensor or number or None)
         What the operation was given; None for a large value that was not kept.
     output : Tensor or None
-        What it made.
+        What it computed.
     gradient : Tensor
         The gradient of the output, complete; set it to send another one on.
         For a node of several outputs a tuple, None for what nothing came back to.
     """
 
     def __init__(self, number: int, node: Node, gradient: Any) -> None:
-        self.number = number
-        self.node = node.shown()
-        self.name = node.kind
-        self.inputs = node.operands
-        self.output = node.result()
+        self.number, self.node, self.name = number, node.owner, node.kind
+        self.inputs = tuple([operand_of(node, place) for place in range(len(node.sources))])
+        self.output = kept(node)
         self._arrived = gradient
         self._sent: Any = None
 
     @property
     def gradient(self) -> Any:
         """The gradient that arrived, or the one that was put in its place."""
-        shown = self._arrived if self._sent is None else self._sent
-        if hasattr(shown, "slots"):
-            return tuple(
-                [
-                    new_tensor(shown.slots[k]) if k in shown.slots else None
-                    for k in range(max(shown.slots) + 1)
-                ]
-            )
-        return new_tensor(shown)
+        if isinstance(self._arrived, Gradients):
+            return as_tensors(self._arrived)
+        return new_tensor(self._arrived if self._sent is None else self._sent)
 
     @gradient.setter
     def gradient(self, value: Tensor) -> None:
-        if hasattr(self._arrived, "slots"):
+        if isinstance(self._arrived, Gradients):
             raise TypeError(
                 f"{self.name} has several outputs: change the gradient at the step of one of them"
             )
@@ -81,7 +72,7 @@ class Step:
     def __repr__(self) -> str:
         line = self.line
         where = f" (line {line[1]}: {line[2]})" if line is not None and line[2] else ""
-        array = of_all_samples(getattr(self.gradient, "array", None))
+        array = getattr(self.gradient, "array", None)
         values = "large" if array is None or array.size > 8 else to_numpy(array).tolist()
         return f"step {self.number}: {self.name}{where}, gradient {values}"
 
@@ -120,10 +111,11 @@ def steps(output: Tensor, gradient: Tensor | None = None, *, retain_graph: bool 
     >>> x.grad
     tensor([2., 4.])
     """
-    begin = seeds([output], gradient, False)
+    seeds = _seeds([output], gradient, False)
     root = output._node or output
-    watch = Watch([root], listener=thread.state.listener, stepping=True)
-    return _walk(flow([root], begin, watch), retain_graph)
+    watch = Watch([root], listener=thread.state.listener, retain_graph=True)
+    watch.awaited = {}  # so that every leaf is completed at the end
+    return _walk(observed([root], seeds, watch), retain_graph)
 
 
 def _walk(passing: Any, retain_graph: bool) -> Iterator[Step]:
@@ -139,8 +131,4 @@ def _walk(passing: Any, retain_graph: bool) -> Iterator[Step]:
     except StopIteration:
         if not retain_graph:
             for node in walked:
-                free(node)
-    finally:
-        recorded = thread.state.grad_enabled
-        passing.close()
-        thread.state.grad_enabled = recorded  # as it is where the loop is left, not where it began
+                node.saved = None

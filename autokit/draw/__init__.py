@@ -10,7 +10,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from autokit.draw.html import html, mimebundle, page, tensor_html, tensor_text
+from autokit.draw.files import write
+from autokit.draw.html import html, mimebundle, mimebundle_of_tensor, page, tensor_html, tensor_text
 from autokit.draw.scene import scene
 from autokit.draw.shapes import Scene
 from autokit.draw.svg import svg
@@ -18,7 +19,8 @@ from autokit.draw.text import text
 from autokit.draw.themes import recolour
 from autokit.graphs.model import Graph, Timeline
 
-__all__ = ["Scene", "html", "mimebundle", "save", "scene", "svg", "tensor_html", "tensor_text", "text"]
+__all__ = ["Scene", "html", "mimebundle", "mimebundle_of_tensor", "save", "scene", "svg"]
+__all__ += ["tensor_html", "tensor_text", "text"]
 
 
 def save(data: Graph | Timeline, path: str | PathLike[str], **options: Any) -> None:
@@ -57,10 +59,7 @@ def save(data: Graph | Timeline, path: str | PathLike[str], **options: Any) -> N
         raise ValueError(f"{str(path)!r} should end in one of {', '.join(_FORMS)}")
     if ending == ".gif" and not isinstance(data, Timeline):
         raise ValueError("a .gif plays a story: save ak.record(tensor), or this as a .png")
-    content = _FORMS[ending](data, **options)
-    # Half a surrogate pair, which UTF-8 cannot hold, reads in JSON as \\ud800: just what this writes.
-    raw = content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace")
-    Path(path).write_bytes(raw)
+    write(path, _FORMS[ending](data, **options))
 
 
 def _svg_file(data: Graph | Timeline, *, theme: str = "light", **options: Any) -> str:

@@ -9,13 +9,18 @@ from autokit.draw.escape import isolate, markup, visible
 from autokit.draw.heatmap import Heatmap
 from autokit.draw.histogram import Histogram
 from autokit.draw.image import image
+from autokit.draw.layers import html as layers_html
 from autokit.draw.scene import scene
 from autokit.draw.svg import svg
+from autokit.draw.table import table_html, table_text
 from autokit.draw.text import text
 from autokit.draw.themes import recolour
 from autokit.draw.thumbnail import picture as thumbnail_picture
 from autokit.draw.thumbnail import thumbnail
-from autokit.graphs.model import Graph, Summary, Timeline
+from autokit.engine.tensor import Tensor
+from autokit.graphs.capture import graph
+from autokit.graphs.layers import LayerTable
+from autokit.graphs.model import NOT_COMPUTED, Graph, Summary, Timeline
 
 
 def html(data: Graph | Timeline, *, theme: str = "light", **options: Any) -> str:
@@ -37,9 +42,36 @@ def page(data: Graph | Timeline, **options: Any) -> str:
     )
 
 
-def mimebundle(data: Graph | Timeline, **options: Any) -> dict[str, Any]:
-    """The forms that a notebook asks for: ``text/plain``, the table, and ``text/html``, the still."""
-    return {"text/plain": text(data, **_for_text(options)), "text/html": html(data, **options)}
+def mimebundle(value: Any, **options: Any) -> dict[str, Any]:
+    """The forms that a notebook asks for: ``text/plain``, and ``text/html`` with a picture or a table.
+
+    ``value`` is a graph, a story, a tensor, a table of layers, a module, an optimizer or a loader of data;
+    the options are those of :func:`autokit.draw.scene`.
+    """
+    if isinstance(value, Graph | Timeline):
+        return {"text/plain": text(value, **_for_text(options)), "text/html": html(value, **options)}
+    if isinstance(value, Tensor):
+        return mimebundle_of_tensor(value)
+    if isinstance(value, LayerTable):
+        return {"text/plain": repr(value), "text/html": layers_html(value)}
+    from autokit.graphs.tables import table_of
+
+    table = table_of(value)
+    plain = table_text(table) if table.title == "DataLoader" else repr(value)
+    return {"text/plain": plain, "text/html": table_html(table)}
+
+
+def mimebundle_of_tensor(tensor: Tensor) -> dict[str, Any]:
+    """What a notebook shows of a tensor: its graph, or its elements where it has none."""
+    if hasattr(tensor, "materialize"):  # that of a lazy layer has no elements yet
+        return {"text/plain": repr(tensor)}
+    pictured = graph(tensor)
+    if tensor.grad_fn is not None:
+        return {"text/plain": repr(tensor), "text/html": html(pictured)}
+    (alone,) = pictured.nodes
+    assert alone.value is not None
+    gradient = alone.gradient.text if alone.gradient else NOT_COMPUTED if tensor.requires_grad else ""
+    return {"text/plain": repr(tensor), "text/html": tensor_html(alone.value, alone.label, gradient)}
 
 
 def _for_text(options: dict[str, Any]) -> dict[str, Any]:

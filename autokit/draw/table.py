@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from autokit.draw.escape import in_a_line, isolate, markup
 from autokit.draw.metrics import columns
 from autokit.graphs.model import Table
@@ -32,11 +30,6 @@ def table_text(table: Table) -> str:
     widths = [max(map(columns, column)) for column in zip(*cells, strict=True)]
     lines = ["  ".join(c + " " * (w - columns(c)) for c, w in zip(row, widths)).rstrip() for row in cells]
     return "\n".join([isolate(table.title), *lines, *map(isolate, table.notes)])
-
-
-def table_bundle(table: Table, plain: str | None = None) -> dict[str, Any]:
-    """The forms that a notebook asks for; ``plain`` where the text is to be another."""
-    return {"text/plain": table_text(table) if plain is None else plain, "text/html": table_html(table)}
 
 
 def _shown(words: str) -> str:

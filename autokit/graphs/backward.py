@@ -121,6 +121,7 @@ class Backward:
     def _tell_contribution(self, node: Node, slot: int, raw: Any, made: Any, before: Any, total: Any) -> None:
         edge = next(edge for edge in self.words.operands[node.id] if edge.slot == slot)
         raw, made = in_reach(raw), in_reach(made)
+        raw = made if raw.size < made.size else raw  # it may be one number for all elements
         source = self.nodes[edge.source]
         self.contributions.setdefault(source.id, []).append((edge, made.copy()))
         self.pending[source.id] -= 1
@@ -129,7 +130,7 @@ class Backward:
         else:
             product = self._tell_local(node, edge, source, summarize(raw).text)
             self._tell_product(node, edge, source, product, summarize(raw).text)
-            if np.shape(raw) != np.shape(made):
+            if raw.shape != made.shape:
                 self._tell_unbroadcast(edge, source, raw, made)
             self._tell_travel(node, edge, source, made)
             self._tell_accumulate(edge, source, made, before, total)
@@ -164,10 +165,10 @@ class Backward:
         )
 
     def _tell_unbroadcast(self, edge: Edge, source: Node, raw: Any, made: Any) -> None:
-        large, small = np.shape(raw), np.shape(made)
+        large, small = raw.shape, made.shape
         axes = repeated_axes(large, small)
         over = f"dimension{'' if len(axes) == 1 else 's'} {listed([str(axis) for axis in axes])}"
-        seen = np.size(raw) <= _COLLAPSE_SHOWN
+        seen = raw.size <= _COLLAPSE_SHOWN
         before, after = (tuple(a.ravel().astype(np.float64).tolist()) if seen else None for a in (raw, made))
         self._step(
             "unbroadcast",

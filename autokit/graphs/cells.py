@@ -175,7 +175,11 @@ class Cells:
             if sizes[0] * max(sizes[1:]) <= _LARGEST_MATRIX and not _is_far(run, max(sizes)):
                 self.runs += sizes[0]
                 rows = [run.send(one.reshape(node.shape)) for one in np.eye(sizes[0], dtype=run.result.dtype)]
-                found = {slot: np.array([_wide(row[slot]).ravel() for row in rows]) for slot in rows[0]} if rows else {}
+                found = (
+                    {slot: np.array([_wide(row[slot]).ravel() for row in rows]) for slot in rows[0]}
+                    if rows
+                    else {}
+                )
         self._matrices[node.id] = found
         return found
 

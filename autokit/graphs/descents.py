@@ -9,14 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from autokit.autograd.modes import enable_grad
+from autokit.engine.modes import enable_grad
+from autokit.engine.tensor import Tensor
 from autokit.graphs.evaluation import Evaluation
 from autokit.graphs.summary import number
 from autokit.ops.create import tensor
-from autokit.optim.adam import Adam
-from autokit.optim.optimizer import Optimizer
-from autokit.optim.sgd import SGD
-from autokit.tensor import Tensor
+from autokit.optim import SGD, Adam, Optimizer
 
 USUAL: Mapping[str, Any] = {
     "SGD": (SGD, {"lr": 0.01}),

@@ -15,19 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from autokit.autograd.engine import run_backward
-from autokit.autograd.modes import enable_grad, no_grad, recording
-from autokit.autograd.node import Node as EngineNode
-from autokit.devices import made_beside, to_numpy
-from autokit.dtypes import get_default_dtype
-from autokit.func import vmap
+from autokit.base.devices import to_numpy
+from autokit.base.dtypes import get_default_dtype
+from autokit.base.errors import describe
+from autokit.engine.modes import enable_grad, no_grad, recording
+from autokit.engine.tensor import Tensor
 from autokit.graphs.capture import OPERATIONS_SHOWN, Builder, Capture
 from autokit.graphs.model import Graph, Summary
 from autokit.graphs.names import Names, namespaces_in_sight
+from autokit.graphs.run import rehearse
 from autokit.graphs.summary import summarize
 from autokit.ops.create import tensor
-from autokit.ops.errors import describe
-from autokit.tensor import Tensor
 
 
 @dataclass(frozen=True)
@@ -91,21 +89,14 @@ class Evaluation:
                 [output], OPERATIONS_SHOWN
             )
             seen = Gradients(taken)
-            root = output._node or output
-            found = run_backward(
-                [root],
-                [made_beside(np.ones_like, output.array)],
-                listener=seen,
-                rehearsal=True,
-                into_leaves=False,
-            )
+            found = rehearse(output._node or output, np.ones_like(output.array), seen)
         nodes = tuple(
             replace(node, gradient=summarize(seen.gradients[node.id])) if node.id in seen.gradients else node
             for node in taken.graph.nodes
         )
         return Moment(
             graph=replace(taken.graph, nodes=nodes),
-            flows={edge: summarize(made) for edge, made in seen.flows.items()},
+            flows={edge: summarize(sent) for edge, sent in seen.flows.items()},
             value=float(to_numpy(output.array).reshape(())),
             gradients={name: float(found[leaf]) if leaf in found else 0.0 for name, leaf in leaves.items()},
         )
@@ -154,41 +145,53 @@ class Evaluation:
 
     def _values(self, columns: Mapping[str, np.ndarray]) -> np.ndarray:
         """All points in one call where the function allows that, else one by one."""
-        dtype = get_default_dtype()
         with no_grad():
-            whole = {name: tensor(column, dtype=dtype) for name, column in columns.items()}
             try:
-                together = vmap(lambda *each: self._call(dict(zip(whole, each))))(*whole.values())
-                return np.asarray(to_numpy(together.array), float).reshape(-1)
+                together = self._of_columns(columns)
+                some = range(0, len(together), max(1, len(together) // _COMPARED))
+                one_by_one = [self._of_point([column[k] for column in columns.values()]) for k in some]
+                if np.allclose(together[some], one_by_one, rtol=1e-3, atol=1e-5, equal_nan=True):
+                    return together
             except Exception:  # it asks for single values, as an `if` does
                 pass
-            values = []
-            for point in zip(*columns.values()):
-                try:
-                    output = self._call({n: tensor(float(p), dtype=dtype) for n, p in zip(columns, point)})
-                    values.append(float(output))
-                except ArithmeticError:  # a point where the function is not defined
-                    values.append(float("nan"))
-            return np.asarray(values)
+            return np.array([self._of_point(point) for point in zip(*columns.values())])
+
+    def _of_columns(self, columns: Mapping[str, np.ndarray]) -> np.ndarray:
+        """The values at all points, for a function that computes element by element."""
+        (length,) = {len(column) for column in columns.values()}
+        whole = {name: tensor(column, dtype=get_default_dtype()) for name, column in columns.items()}
+        return np.broadcast_to(to_numpy(self._call(whole).array), length).astype(float)
+
+    def _of_point(self, point: Sequence[float]) -> float:
+        """The value at one point; NaN where the function is not defined."""
+        values = [tensor(float(each), dtype=get_default_dtype()) for each in point]
+        try:
+            return float(self._call(dict(zip(self.names, values))))
+        except ArithmeticError:
+            return float("nan")
+
+
+_COMPARED = 12
+"""Of many points computed at once about so many are computed alone too: there a sum over all would differ."""
 
 
 class Gradients:
     """A listener of the engine: collects what arrives at each node, and what goes along each edge."""
 
     def __init__(self, taken: Capture) -> None:
-        self.ids = taken.ids
-        self.edges = {(edge.target, edge.slot): edge.id for edge in taken.graph.edges}
+        self.taken = taken
+        self.edges: dict[Any, int] = {(edge.target, edge.slot): edge.id for edge in taken.graph.edges}
         self.gradients: dict[int, Any] = {}
         self.flows: dict[int, Any] = {}
 
-    def __call__(self, event: str, node: EngineNode | Tensor, *details: Any) -> None:
+    def __call__(self, event: str, node: Any, *details: Any) -> None:
+        id = self.taken.concerned(event, node)
         if event == "contribution":
-            place, _, made, _, _ = details
-            edge = self.edges.get((self.ids.get(node, -1), place))  # not of what is left out
+            edge = self.edges.get((id, details[0]))  # not of what is left out
             if edge is not None:
-                self.flows[edge] = made
-        elif node in self.ids:
-            self.gradients[self.ids[node]] = details[0]
+                self.flows[edge] = details[2]
+        elif id is not None:
+            self.gradients[id] = details[0]
 
 
 def _takes(function: Callable[..., Any], names: Sequence[str]) -> bool:

@@ -5,30 +5,27 @@ The model runs once, in evaluation, and a rehearsal of the way back tells the gr
 
 from __future__ import annotations
 
-import copy
 import inspect
 import math
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from autokit import random
-from autokit.autograd.engine import run_backward
-from autokit.autograd.modes import enable_grad, recording
-from autokit.batches.batch import of_all_samples
-from autokit.devices import copied, made_beside, to_numpy
+from autokit.base.devices import to_numpy
+from autokit.base.errors import describe
+from autokit.engine.modes import enable_grad, recording
+from autokit.engine.tensor import Tensor
 from autokit.graphs.capture import OPERATIONS_DRAWN, Builder
 from autokit.graphs.evaluation import Gradients
-from autokit.graphs.layers import Layer, summary
+from autokit.graphs.layers import Layer, as_found, called, summary, tensors_in, with_shapes_to_come
 from autokit.graphs.model import Graph
 from autokit.graphs.names import Names, namespaces_in_sight
+from autokit.graphs.run import rehearse
 from autokit.graphs.summary import summarize
 from autokit.nn.module import Module
-from autokit.ops.errors import describe
-from autokit.tensor import Tensor
 
 BINS = 24
 
@@ -95,18 +92,17 @@ def explore_layers(
     """
     if not isinstance(model, Module):
         raise TypeError(f"explore(): argument 'model' must be a Module, not {type(model).__name__}")
-    if any(getattr(each, "has_uninitialized_params", bool)() for each in model.modules()):
-        model = copy.deepcopy(model)  # running it would give the lazy layers their shapes
+    model = with_shapes_to_come(model)
     table = summary(model, *inputs)
     outputs: dict[int, Tensor] = {}
+
+    def note(module: Module, _: Any, output: Any) -> None:
+        for first in tensors_in(output):
+            outputs.setdefault(id(module), first)
+            break
+
     with ExitStack() as stack:
-        for around in (
-            _evaluating(model),
-            _noting(model, outputs),
-            random.fork_rng(),
-            enable_grad(),
-            recording(),
-        ):
+        for around in (as_found(model), called(model, None, note), enable_grad(), recording()):
             stack.enter_context(around)
         output = model(*inputs)
         end = _end(output, loss)
@@ -115,13 +111,7 @@ def explore_layers(
         )
         seen, found = Gradients(taken), {}
         if end._node is not None:
-            found = run_backward(
-                [end._node],
-                [made_beside(np.ones_like, end.array)],
-                listener=seen,
-                rehearsal=True,
-                into_leaves=False,
-            )
+            found = rehearse(end._node, np.ones_like(end.array), seen)
     modules = dict(model.named_modules(remove_duplicate=False))
     layers = []
     for layer in table.layers:
@@ -133,8 +123,8 @@ def explore_layers(
         layers.append(
             Explored(
                 layer,
-                None if made is None else spread(to_numpy(of_all_samples(made.array))),
-                None if arrived is None else spread(to_numpy(of_all_samples(arrived))),
+                None if made is None else spread(to_numpy(made.array)),
+                None if arrived is None else spread(to_numpy(arrived)),
                 tuple(_weights(name, each, found) for name, each in own if each is not None),
             )
         )
@@ -148,12 +138,12 @@ def explore_layers(
 
 
 def spread(values: np.ndarray) -> Spread | None:
-    """How ``values`` are spread; None for complex numbers and for none at all.
+    """How ``values`` are spread; None for none at all.
 
     >>> spread(np.array([0.0, 1.0, 3.0, 0.0])).zeros
     0.5
     """
-    if values.dtype.kind == "c" or not values.size:
+    if not values.size:
         return None
     wide = values.astype(np.float64)
     finite = wide[np.isfinite(wide)]
@@ -207,40 +197,3 @@ def _arguments(model: Module, inputs: tuple[Any, ...]) -> dict[str, Any]:
         return dict(inspect.signature(model.forward).bind(*inputs).arguments)
     except (TypeError, ValueError):
         return {"input": inputs[0]} if inputs else {}
-
-
-@contextmanager
-def _evaluating(model: Module) -> Iterator[None]:
-    """Evaluate ``model``, and leave modes and buffers as they were found."""
-    modes = [(module, module.training) for module in model.modules()]
-    before = [(each, copied(each.array)) for each in model.buffers()]
-    model.eval()
-    try:
-        yield
-    finally:
-        for buffer, array in before:
-            buffer.array[...] = array
-        for module, training in modes:
-            module.training = training
-
-
-@contextmanager
-def _noting(model: Module, outputs: dict[int, Tensor]) -> Iterator[None]:
-    """Note the first tensor that each module gives."""
-
-    def note(module: Module, _: Any, output: Any) -> None:
-        while isinstance(output, tuple | list) and output:
-            output = output[0]
-        if isinstance(output, Tensor):
-            outputs.setdefault(id(module), output)
-
-    modules = [*model.modules()]
-    before = [module.__dict__["_hooks"] for module in modules]
-    handles = [module.register_forward_hook(note) for module in modules]
-    try:
-        yield
-    finally:
-        for handle in handles:
-            handle.remove()
-        for module, hooks in zip(modules, before):
-            module.__dict__["_hooks"] = hooks

@@ -15,18 +15,17 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
 
-from autokit.autograd.node import Node as EngineNode
+from autokit.engine.node import Node as EngineNode
+from autokit.engine.operation import Operation
+from autokit.engine.record import OUR_FILES, source_line
+from autokit.engine.tensor import Tensor
 from autokit.graphs.capture import OPERATIONS_DRAWN, Builder, shown_source
 from autokit.graphs.model import Edge, Graph, Node, Source
 from autokit.graphs.names import Names, namespaces_in_sight, not_hidden
 from autokit.graphs.view import make_view
-from autokit.ops.names import OPERANDS
-from autokit.ops.recording import OUR_FILES, source_line
-from autokit.ops.rules import Operation
-from autokit.tensor import Tensor
 
 _WIDTH, _LINES = 44, 6
-_PASSED_ON = {"apply", "recovered", "wrapper", "__call__", "forward"}
+_PASSED_ON = {"apply", "run", "compute", "operator", "__call__", "forward"}
 """Functions that only hand on what the learner wrote."""
 _OUR_LAYERS = str(Path(__file__).parent.parent / "nn") + os.sep
 _OUR_FUNCTIONS = str(Path(__file__).parent.parent / "nn" / "functional")
@@ -103,14 +102,7 @@ def _explained(error: BaseException) -> Graph | None:
         kind="failed",
         operation=_name(ours),
         symbol="!",
-        formula="",
-        backward="",
         label=_name(ours),
-        shape=(),
-        dtype="",
-        value=None,
-        gradient=None,
-        requires_grad=False,
         source=_source(passed[theirs[-1]]),
         marks=_words(error),
     )
@@ -151,10 +143,10 @@ def _first_operands(frames: list[FrameType]) -> list[tuple[str, Tensor]] | None:
     _, first = found[0]
     for name, operands in found:
         same = [id(tensor) for _, tensor in operands] == [id(tensor) for _, tensor in first]
-        if same and name not in ("apply", "recovered"):
+        if same and name not in ("apply", "run", "compute"):
             return [("input" if word == "self" else word, tensor) for word, tensor in operands]
-    # What stands in the arguments of those two has no names of its own.
-    words = OPERANDS if len(first) == 2 else [name for name, _ in first]
+    # What stands in the arguments of these has no names of its own.
+    words = ("input", "other") if len(first) == 2 else [name for name, _ in first]
     return [(word, tensor) for word, (_, tensor) in zip(words, first)]
 
 

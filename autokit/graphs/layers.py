@@ -1,7 +1,7 @@
 """A model's layers as a table: :func:`summary` runs the model once and says what goes in and out of each.
 
 Multiply-adds are counted where they happen, in the products of matrices and the convolutions that the run
-records, and not by the kinds of layers; so those of a learner's own layers count too.
+computes, and not by the kinds of layers; so those of a learner's own layers count too.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from autokit import random
-from autokit.autograd.modes import enable_grad
-from autokit.devices import copied
+from autokit.base import doors
+from autokit.base.generator import fork_rng
+from autokit.engine.detours import Detour
+from autokit.engine.modes import enable_grad, thread
+from autokit.engine.tensor import Tensor
 from autokit.nn.module import Module
-from autokit.ops.filled import zeros
-from autokit.tensor import Tensor
-from autokit.thread_state import thread
+from autokit.ops.create import zeros
 
 Shapes = tuple[tuple[int, ...], ...]
 
@@ -89,10 +89,7 @@ class LayerTable:
     def __repr__(self) -> str:
         return text(self)
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        from autokit.draw.layers import html
-
-        return {"text/plain": text(self), "text/html": html(self)}
+    _repr_mimebundle_ = doors.shown
 
 
 def summary(model: Module, *inputs: Any, depth: int | None = None, **keywords: Any) -> LayerTable:
@@ -135,20 +132,25 @@ def summary(model: Module, *inputs: Any, depth: int | None = None, **keywords: A
     """
     if not isinstance(model, Module):
         raise TypeError(f"summary(): argument 'model' must be a Module, not {type(model).__name__}")
-    if any(getattr(each, "has_uninitialized_params", bool)() for each in model.modules()):
-        model = copy.deepcopy(model)  # running it would give the lazy layers their shapes
+    model = with_shapes_to_come(model)
     dtype, device = _kind_of(model)
     made = [_as_input(each, dtype, device) for each in inputs]
     named = {name: _as_input(each, dtype, device) for name, each in keywords.items()}
     run = _Run(model)
     with ExitStack() as stack:
-        for around in (_as_found(model), run.watching(), random.fork_rng(), enable_grad()):
+        for around in (as_found(model), called(model, run.begins, run.ends), run.counting, enable_grad()):
             stack.enter_context(around)
         try:
             model(*made, **named)
         except Exception as error:
             raise run.failed(error) from error
     return _table(model, run, (made, named), depth)
+
+
+def with_shapes_to_come(model: Module) -> Module:
+    """``model``, or a copy where running it would give its lazy layers their shapes."""
+    lazy = any(getattr(each, "has_uninitialized_params", bool)() for each in model.modules())
+    return copy.deepcopy(model) if lazy else model
 
 
 def _kind_of(model: Module) -> tuple[Any, Any]:
@@ -171,23 +173,37 @@ def _as_input(value: Any, dtype: Any, device: Any) -> Any:
 
 
 @contextmanager
-def _as_found(model: Module) -> Iterator[None]:
-    """Evaluate ``model`` with all parameters learning, and leave modes and buffers as they were found."""
+def as_found(model: Module) -> Iterator[None]:
+    """Evaluate ``model``, and leave modes, buffers and the random generator as they were found."""
     modes = [(module, module.training) for module in model.modules()]
-    frozen = [each for each in model.parameters() if not each.requires_grad and each.is_floating_point()]
-    before = [(each, copied(each.array)) for each in model.buffers()]
+    before = [(each, each.array.copy()) for each in model.buffers()]
     model.eval()
-    for each in frozen:
-        each.requires_grad_(True)  # so that their products are recorded, and count
     try:
-        yield
+        with fork_rng():
+            yield
     finally:
-        for each in frozen:
-            each.requires_grad_(False)
         for buffer, array in before:
             buffer.array[...] = array
         for module, training in modes:
             module.training = training
+
+
+@contextmanager
+def called(model: Module, begins: Callable[..., None] | None, ends: Callable[..., None]) -> Iterator[None]:
+    """Tell of each call of a module when it ``begins``, after the learner's own hooks, and when it ends."""
+    modules = [*model.modules()]
+    before = [module.__dict__.get("_hooks") for module in modules]
+    handles = [module.register_forward_hook(ends) for module in modules]
+    if begins is not None:
+        handles += [module.register_forward_pre_hook(begins, with_kwargs=True) for module in modules]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+        for module, hooks in zip(modules, before):
+            if hooks is None:
+                module.__dict__.pop("_hooks", None)
 
 
 # ---------------------------------------------------------------- the run
@@ -202,48 +218,21 @@ class _Run:
         self.running: list[tuple[Module, Shapes]] = []
         self.calls: dict[int, list[tuple[Shapes, Shapes]]] = {}
         self.output_bytes = 0
-        self.multiply_adds: dict[int, int] = {}
+        self.counting = _Counting()
 
-    @contextmanager
-    def watching(self) -> Iterator[None]:
-        state = thread.state
-        modules = [*self.model.modules()]
-        before = [module.__dict__["_hooks"] for module in modules]
-        watchers = state.watchers
-        handles = []
-        try:
-            for module in modules:
-                handles.append(
-                    module.register_forward_pre_hook(self._begins, with_kwargs=True)  # after the others
-                )
-                handles.append(module.register_forward_hook(self._ends))
-            state.watchers = (*watchers, self._count)
-            yield
-        finally:
-            state.watchers = watchers
-            for handle in handles:
-                handle.remove()
-            for module, hooks in zip(modules, before):
-                module.__dict__["_hooks"] = hooks
-
-    def _begins(self, module: Module, args: Any, kwargs: Any) -> None:
+    def begins(self, module: Module, args: Any, kwargs: Any) -> None:
+        """Note what a module is given."""
         self.running.append((module, _shapes((args, kwargs))))
 
-    def _ends(self, module: Module, args: Any, output: Any) -> None:
+    def ends(self, module: Module, args: Any, output: Any) -> None:
+        """Note what it gave."""
         while self.running:
             running, inputs = self.running.pop()
             if running is module:
                 break
         self.calls.setdefault(id(module), []).append((inputs, _shapes(output)))
         if not module._modules:
-            self.output_bytes += sum(each.array.nbytes for each in _tensors(output))
-
-    def _count(self, node: Any) -> None:
-        count = _PRODUCTS.get(node.operation.name)
-        if count is not None:
-            module = node.scope[1]() if node.scope is not None else None
-            key = id(module) if module is not None else 0
-            self.multiply_adds[key] = self.multiply_adds.get(key, 0) + count(node)
+            self.output_bytes += sum(each.array.nbytes for each in tensors_in(output))
 
     def failed(self, error: Exception) -> RuntimeError:
         """What to say where the model fails: in which layer, and what that was given."""
@@ -257,66 +246,62 @@ class _Run:
         )
 
 
-def _tensors(value: Any) -> Iterator[Tensor]:
+def tensors_in(value: Any) -> Iterator[Tensor]:
+    """The tensors that ``value`` is or holds."""
     if isinstance(value, Tensor):
         yield value
     elif isinstance(value, dict):
-        yield from _tensors([*value.values()])
+        yield from tensors_in([*value.values()])
     elif isinstance(value, tuple | list):
         for each in value:
-            yield from _tensors(each)
+            yield from tensors_in(each)
 
 
 def _shapes(value: Any) -> Shapes:
-    return tuple(tuple(each.array.shape) for each in _tensors(value))
+    return tuple(tuple(each.array.shape) for each in tensors_in(value))
 
 
 # ---------------------------------------------------------------- multiply-adds
 
 
-def _of_product(first: int) -> Callable[[Any], int]:
-    """Of a product of matrices, the first of which is the operand at this place."""
-    return lambda node: math.prod(node.shape) * _shape(node, first)[-1]
+class _Counting(Detour):
+    """Counts, for each module by its ``id``, how often its operations multiply and add."""
+
+    def __init__(self) -> None:
+        self.counts: dict[int, int] = {}
+
+    def apply(self, operation: Any, operands: Any, settings: Any, proceed: Callable[..., Any]) -> Any:
+        result = proceed(operands, settings)
+        count = _PRODUCTS.get(operation.name)
+        if count is not None:
+            scope = thread.state.scope
+            module = None if scope is None else id(scope[1]())
+            shapes = [each.array.shape for each in operands if isinstance(each, Tensor)]
+            shape = (result[0] if isinstance(result, tuple) else result).array.shape
+            self.counts[module or 0] = self.counts.get(module or 0, 0) + count(shapes, shape, settings)
+        return result
 
 
-def _of_convolution(node: Any) -> int:
-    weight = _shape(node, 1)
-    return math.prod(node.shape) * math.prod(weight[1:])
+def _of_sum_of_products(shapes: Any, _: Any, settings: Any) -> int:
+    sizes: dict[str, int] = {}
+    for letters, shape in zip(settings["equation"].split("->")[0].split(","), shapes):
+        sizes.update(zip(letters, shape))
+    return math.prod(sizes.values()) * (len(shapes) - 1)
 
 
-def _of_transposed_convolution(node: Any) -> int:
-    weight = _shape(node, 1)
-    return math.prod(_shape(node, 0)) * math.prod(weight[1:])
-
-
-def _of_sum_of_products(node: Any) -> int:
-    sizes: dict[Any, int] = {}
-    for place, labels in enumerate((node.settings["left"], node.settings["right"])):
-        sizes.update(zip(labels, _shape(node, place)))
-    return math.prod(sizes.values())
-
-
-def _of_recurrence(node: Any) -> int:
-    return _shape(node, 0)[0] * math.prod(_shape(node, 3))
-
-
-def _shape(node: Any, place: int) -> tuple[int, ...]:
-    source = node.sources[place]
-    return tuple(source.shape if source is not None else node.operand(place).shape)
-
-
-_PRODUCTS: dict[str, Callable[[Any], int]] = {
-    **dict.fromkeys(("mm", "mv", "dot", "bmm", "matmul", "folded_mm", "affine"), _of_product(0)),
-    **dict.fromkeys(("addmm", "addmv", "baddbmm"), _of_product(1)),
-    "addbmm": lambda node: _of_product(1)(node) * _shape(node, 1)[0],
-    **dict.fromkeys(("convolution", "convolution_with_bias"), _of_convolution),
+_PRODUCTS: dict[str, Callable[[Any, Any, Any], int]] = {
     **dict.fromkeys(
-        ("transposed_convolution", "transposed_convolution_with_bias"), _of_transposed_convolution
+        ("mm", "mv", "dot", "bmm", "matmul", "affine"),
+        lambda shapes, result, _: math.prod(result) * shapes[0][-1],
     ),
+    "convolution": lambda shapes, result, _: math.prod(result) * math.prod(shapes[1][1:]),
+    "transposed_convolution": lambda shapes, *_: math.prod(shapes[0]) * math.prod(shapes[1][1:]),
     "einsum": _of_sum_of_products,
-    "recurrence": _of_recurrence,
+    "rnn": lambda shapes, *_: shapes[0][0] * math.prod(shapes[2]),
+    "lstm": lambda shapes, *_: shapes[0][0] * math.prod(shapes[3]),
+    "gru": lambda shapes, *_: shapes[0][0] * math.prod(shapes[2]),
 }
-"""For each operation that multiplies and adds, how often it does so for one node."""
+"""How often an operation multiplies and adds, by its operands' shapes, its result's, and its settings."""
 
 
 # ---------------------------------------------------------------- the table
@@ -324,7 +309,7 @@ _PRODUCTS: dict[str, Callable[[Any], int]] = {
 
 def _table(model: Module, run: _Run, given: Any, depth: int | None) -> LayerTable:
     layers: list[Layer] = []
-    counted: set[int] = set()
+    counts, counted = run.counting.counts, set[int]()
     seen: dict[int, str] = {}
     for path, module in model.named_modules(remove_duplicate=False):
         own = [each for each in module._parameters.values() if each is not None and id(each) not in counted]
@@ -344,7 +329,7 @@ def _table(model: Module, run: _Run, given: Any, depth: int | None) -> LayerTabl
                 len(calls),
                 sum(each.numel() for each in own),
                 sum(each.numel() for each in own if each.requires_grad),
-                0 if shared else run.multiply_adds.get(id(module), 0),
+                0 if shared else counts.get(id(module), 0),
                 shared,
             )
         )
@@ -353,10 +338,10 @@ def _table(model: Module, run: _Run, given: Any, depth: int | None) -> LayerTabl
         tuple(layers),
         sum(each.numel() for each in parameters),
         sum(each.numel() for each in parameters if each.requires_grad),
-        sum(run.multiply_adds.values()),
+        sum(counts.values()),
         sum(each.array.nbytes for each in parameters),
         sum(each.array.nbytes for each in model.buffers()),
-        sum(each.array.nbytes for each in _tensors(given)),
+        sum(each.array.nbytes for each in tensors_in(given)),
         run.output_bytes,
         depth,
     )

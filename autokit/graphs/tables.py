@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from autokit.devices import to_numpy
+from autokit.base.devices import to_numpy
+from autokit.engine.tensor import Tensor
 from autokit.graphs.model import Table
 from autokit.graphs.summary import number
 from autokit.nn.module import Module
-from autokit.optim.optimizer import Optimizer
-from autokit.tensor import Tensor
+from autokit.optim import Optimizer
 from autokit.utils.data import DataLoader
 
 ROWS = 200
 """A longer table is cut, and says so."""
+
+
+def table_of(value: Any) -> Table:
+    """The table of a module, an optimizer or a loader of data."""
+    if isinstance(value, Module):
+        return module_table(value)
+    return optimizer_table(value) if isinstance(value, Optimizer) else loader_table(value)
 
 
 def module_table(module: Module) -> Table:

@@ -9,23 +9,21 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 from weakref import finalize, ref
 
 import numpy as np
 
-from autokit.autograd.modes import thread
-from autokit.autograd.node import Node
-from autokit.current_gpu import beside_it, computing_beside
-from autokit.devices import copied, to_numpy
+from autokit.base.devices import to_numpy
+from autokit.engine.detours import DETOURS, Detour
+from autokit.engine.modes import thread
+from autokit.engine.observed import behind
+from autokit.engine.tensor import Tensor
 from autokit.graphs.summary import number
 from autokit.nn.module import Module
-from autokit.ops.sparse_array import SparseArray
-from autokit.optim.optimizer import Optimizer
-from autokit.tensor import Tensor
+from autokit.optim import Optimizer
 
 RECTIFIERS = frozenset({"relu", "relu6", "threshold"})
 """Operations whose units are dead when they give 0 for every sample of a batch."""
@@ -107,9 +105,9 @@ class Watch:
             optimizer.register_step_post_hook(self._step_ends),
         ]
         self._due = True
-        self._looker = _looker(self)
-        finalize(self, _forget, self._looker)  # nobody need close what nobody holds any more
-        self._look_at_units(True)
+        self._units = _Units(self)
+        finalize(self, self._units.look, False)  # nobody need close what nobody holds any more
+        self._units.look(True)
 
     def step(self, loss: Tensor | float) -> None:
         """Note what happened since the step before."""
@@ -119,7 +117,7 @@ class Watch:
         history.rates.append(float(self.optimizer.param_groups[0]["lr"]))
         count = len(history.losses)
         if self._due:
-            self._look_at_units(False)
+            self._units.look(False)
             history.sampled.append(count)
             nothing = (_NOTHING,) * len(self._layers)
             history.norms.append(self._norms or nothing)
@@ -132,13 +130,13 @@ class Watch:
             self._due = count % self.every == 0
             if self._due:
                 self._dead = {}
-                self._look_at_units(True)
+                self._units.look(True)
 
     def close(self) -> None:
         """Look no more: the model and the optimizer are as if nobody had watched."""
         for handle in self._handles:
             handle.remove()
-        self._look_at_units(False)
+        self._units.look(False)
         self._due = False
 
     # ------------------------------------------------------------ around an optimizer's step
@@ -147,7 +145,7 @@ class Watch:
         if not self._due:
             return
         self._norms = tuple(_norm(each._grad for each in own) for _, own in self._layers)
-        self._before = [[copied(each.array) for each in own] for _, own in self._layers]
+        self._before = [[each.array.copy() for each in own] for _, own in self._layers]
 
     def _step_ends(self, *arguments: Any) -> None:
         if not self._before:
@@ -156,46 +154,31 @@ class Watch:
         for (_, own), before in zip(self._layers, self._before):
             size = math.sqrt(sum(map(_squares, before)))
             for each, old in zip(own, before):
-                with computing_beside(old):
-                    old -= each.array  # in the copy's own memory
+                old -= each.array
             moved = math.sqrt(sum(map(_squares, before)))
             ratios.append(moved / size if size else _NOTHING)
         self._ratios, self._before = tuple(ratios), []
 
-    # ------------------------------------------------------------ units
-
-    def _look_at_units(self, look: bool) -> None:
-        state = thread.state
-        others = tuple(watch for watch in state.watchers if watch is not self._looker)
-        if look or len(others) < len(state.watchers):
-            state.watchers = (*others, self._looker) if look else others
-
-    def _count_dead(self, node: Node) -> None:
-        if node.operation.name not in RECTIFIERS or len(node.shape) < 2 or node.shape[0] < 2:
+    def count_dead(self, operation: str, values: Any) -> None:
+        """Count the units of a rectifier that are 0 for every sample."""
+        if values.ndim < 2 or len(values) < 2:
             return
-        values = node.output
-        if values is None:  # a large one, of which the way back needs the input alone
-            operand = node.operand(0)
-            if operand is None:
-                return
-            values = operand.array
-        with computing_beside(values):
-            alive = (values > 0 if node.output is None else values).any(axis=(0, *range(2, values.ndim)))
-            dead = int(alive.size - alive.sum())
-        module = node.scope[1]() if node.scope is not None else None
-        name = self._names.get(id(module), node.operation.name)
-        self._dead[name] = dead, int(alive.size)
+        alive = values.any(axis=(0, *range(2, values.ndim)))
+        self._dead[self._name_of(thread.state.scope, operation)] = int(alive.size - alive.sum()), alive.size
+
+    def _name_of(self, scope: Any, otherwise: str = "") -> str:
+        return self._names.get(id(scope[1]()) if scope is not None else 0, otherwise)
 
     # ------------------------------------------------------------ the alarm
 
     def _alarm(self, step: int, value: float, loss: Tensor | float) -> str:
         told = f"Step {step:,}: the loss is {number(value)}."
         if isinstance(loss, Tensor) and loss._node is not None:
-            for node in sorted(_behind(loss._node), key=lambda each: each.sequence):
-                if node.output is not None and not _finite(node.output):
-                    module = node.scope[1]() if node.scope is not None else None
-                    place = self._names.get(id(module), "")
-                    where = f"in {place}, " if place and module is not self.model else ""
+            for node in sorted(behind([loss._node]), key=lambda each: each.order):
+                results = node.output if isinstance(node.output, tuple) else (node.output,)
+                if not all(each is None or _finite(each) for each in results):
+                    place = self._name_of(node.scope)
+                    where = f"in {place}, " if place and node.scope[1]() is not self.model else ""
                     return (
                         f"{told} The first value that is not finite came {where}from {node.operation.name}."
                     )
@@ -208,22 +191,25 @@ class Watch:
         return told
 
 
-def _looker(watch: Watch) -> Callable[[Node], None]:
-    """What the engine calls with each new node; it does not keep the watch alive."""
-    known = ref(watch)
+class _Units(Detour):
+    """Sees each recorded operation while it is to look; it does not keep the watch alive."""
 
-    def look(node: Node) -> None:
-        alive = known()
-        if alive is not None:
-            alive._count_dead(node)
+    def __init__(self, watch: Watch) -> None:
+        self.watch = ref(watch)
 
-    return look
+    def look(self, wanted: bool) -> None:
+        """Look from here on, or no more."""
+        if wanted and self not in DETOURS:
+            self.__enter__()
+        elif not wanted and self in DETOURS:
+            self.__exit__()
 
-
-def _forget(looker: Callable[[Node], None]) -> None:
-    state = thread.state
-    if looker in state.watchers:
-        state.watchers = tuple(watch for watch in state.watchers if watch is not looker)
+    def apply(self, operation: Any, operands: Any, settings: Any, proceed: Callable[..., Any]) -> Any:
+        result = proceed(operands, settings)
+        watch = self.watch()
+        if watch is not None and operation.name in RECTIFIERS and result._node is not None:
+            watch.count_dead(operation.name, result.array)
+        return result
 
 
 def _name(path: str, module: Module) -> str:
@@ -231,35 +217,15 @@ def _name(path: str, module: Module) -> str:
     return f"{path} · {kind}" if path else kind
 
 
-def _numbers(values: Any) -> Any:
-    """The elements of ``values``: of a sparse gradient those that are not 0."""
-    return values.coalesce().values if values.__class__ is SparseArray else values
-
-
-@beside_it
 def _squares(values: Any) -> float:
-    flat = _numbers(values).ravel()
-    return float(np.vdot(flat, flat).real)
+    flat = values.ravel()
+    return float(np.vdot(flat, flat))
 
 
-def _norm(gradients: Iterator[Tensor | None]) -> float:
+def _norm(gradients: Iterable[Tensor | None]) -> float:
     squares = [_squares(each.array) for each in gradients if each is not None]
     return math.sqrt(sum(squares)) if squares else 0.0
 
 
-@beside_it
 def _finite(values: Any) -> bool:
-    with suppress(TypeError):  # of whole numbers all are
-        return bool(np.isfinite(_numbers(values)).all())
-    return True
-
-
-def _behind(end: Node) -> list[Node]:
-    """The nodes behind ``end``, itself among them."""
-    found, waiting = {end}, [end]
-    while waiting:
-        for source in waiting.pop().sources:
-            if isinstance(source, Node) and source not in found:
-                found.add(source)
-                waiting.append(source)
-    return list(found)
+    return values.dtype.kind != "f" or bool(np.isfinite(values).all())

@@ -201,7 +201,23 @@ def _dot(a: Any, b: Any) -> Any:
     mixed=True,
     backward="AddmmBackward0",
 )
-def linear(input, weight, bias=None, /):
+def affine(input, weight, bias=None, /):
+    """The products of the rows of ``input`` and of ``weight``, and ``bias`` added to each row of them."""
+    if input.dtype != weight.dtype or weight.ndim != 2 or input.shape[-1:] != weight.shape[1:]:
+        raise _linear_error(input, weight)
+    out = _dot(input, weight.T)
+    if bias is None:
+        return out
+    if bias.dtype != weight.dtype or bias.shape != weight.shape[:1]:
+        raise RuntimeError(
+            "the bias of a linear layer has the weight's dtype and one element for each of its rows, but it "
+            f"is {bias.dtype}, shape {list(bias.shape)}, beside {weight.dtype}, shape {list(weight.shape)}"
+        )
+    out += bias
+    return out
+
+
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """``input @ weight.T + bias``.
 
     Parameters
@@ -224,18 +240,7 @@ def linear(input, weight, bias=None, /):
     >>> torch.nn.functional.linear(torch.ones(1, 2), torch.tensor([[1.0, 2.0]]), torch.tensor([0.5]))
     tensor([[3.5000]])
     """
-    if input.dtype != weight.dtype or weight.ndim != 2 or input.shape[-1:] != weight.shape[1:]:
-        raise _linear_error(input, weight)
-    out = _dot(input, weight.T)
-    if bias is None:
-        return out
-    if bias.dtype != weight.dtype or bias.shape != weight.shape[:1]:
-        raise RuntimeError(
-            "the bias of a linear layer has the weight's dtype and one element for each of its rows, but it "
-            f"is {bias.dtype}, shape {list(bias.shape)}, beside {weight.dtype}, shape {list(weight.shape)}"
-        )
-    out += bias
-    return out
+    return affine(input, weight, bias)
 
 
 def _linear_error(input: Any, weight: Any) -> RuntimeError:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autokit.devices import to_numpy
+from autokit.base.devices import to_numpy
+from autokit.base.errors import describe
+from autokit.engine.tensor import Tensor
 from autokit.graphs.summary import number
-from autokit.ops.errors import describe
 from autokit.plot.figures import ALARM, axes_for, style
-from autokit.tensor import Tensor
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,7 +40,7 @@ def heatmap(values: Any, ax: Axes | None = None, title: str = "") -> Axes:
     Raises
     ------
     ValueError
-        If ``values`` has no or more than two dimensions, no elements, or complex ones.
+        If ``values`` has no or more than two dimensions, or no elements.
 
     Examples
     --------
@@ -49,10 +49,9 @@ def heatmap(values: Any, ax: Axes | None = None, title: str = "") -> Axes:
     (3, 3)
     """
     array = to_numpy(values.array) if isinstance(values, Tensor) else np.asarray(values)
-    if array.ndim not in (1, 2) or not array.size or array.dtype.kind == "c":
+    if array.ndim not in (1, 2) or not array.size:
         what = describe(values) if isinstance(values, Tensor) else f"an array of shape {array.shape}"
-        hint = ": draw x.abs() or x.angle() of complex ones" if array.dtype.kind == "c" else ""
-        raise ValueError(f"heatmap() draws real numbers in one or two dimensions, and got {what}{hint}")
+        raise ValueError(f"heatmap() draws numbers in one or two dimensions, and got {what}")
     table = np.atleast_2d(array).astype(np.float64)
     finite = np.abs(table[np.isfinite(table)])
     most = float(finite.max()) if finite.size and finite.max() > 0 else 1.0

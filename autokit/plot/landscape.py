@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autokit.autograd.modes import no_grad
-from autokit.devices import beside, copied, to_numpy
+from autokit.base.devices import beside, to_numpy
+from autokit.engine.modes import no_grad
+from autokit.engine.tensor import Tensor
 from autokit.nn.module import Module
 from autokit.plot.figures import BLUE, INK, axes_for, style
 from autokit.plot.functions import contour
-from autokit.tensor import Tensor
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -128,7 +128,7 @@ def _around(
 ) -> np.ndarray:
     """The loss at each point; the weights, and the buffers that a run changes, are as before."""
     parameters: list[Any] = list(model.parameters())
-    kept = [(each, copied(each.array)) for each in (*parameters, *model.buffers())]
+    kept = [(each, each.array.copy()) for each in (*parameters, *model.buffers())]
     values = []
     try:
         with no_grad():
@@ -137,7 +137,7 @@ def _around(
                 amounts = [steps[k] for k in reversed(place)]
                 for (each, old), *along in zip(kept, *moves):
                     moved = sum(amount * way for amount, way in zip(amounts, along))
-                    each.array[...] = old + beside(old, moved)
+                    each.array[...] = old + beside(moved, old)
                 values.append(float(to_numpy(loss().array).reshape(())))
                 for buffer, old in kept[len(parameters) :]:
                     buffer.array[...] = old

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autokit.devices import to_numpy
+from autokit.base.devices import to_numpy
 from autokit.draw.required import require_matplotlib
+from autokit.engine.tensor import Tensor
 from autokit.graphs.exploration import Spread, explore_layers
 from autokit.nn.module import Module
 from autokit.plot.figures import (
@@ -20,7 +21,6 @@ from autokit.plot.figures import (
     scale_by_powers,
     style,
 )
-from autokit.tensor import Tensor
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

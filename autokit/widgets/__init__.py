@@ -8,7 +8,6 @@ writing a file needs none of them.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from autokit.widgets.export import save_html
@@ -21,5 +20,7 @@ __all__ = ["Player", "animate", "save_html"]
 
 def __getattr__(name: str) -> Any:
     if name in ("Player", "animate"):
-        return getattr(import_module("autokit.widgets.player"), name)
+        from autokit.widgets import player
+
+        return getattr(player, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -20,8 +20,8 @@ from autokit.widgets.live import Live, live_css, still_bundle
 from autokit.widgets.script import bundle
 
 if TYPE_CHECKING:
+    from autokit.engine.tensor import Tensor
     from autokit.nn.module import Module
-    from autokit.tensor import Tensor
     from autokit.widgets.saving import Picture
 
 

@@ -6,11 +6,11 @@ The pictures with a fold open are drawn beforehand, and packed.
 from __future__ import annotations
 
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 from autokit import draw
-from autokit.graphs.model import Timeline
+from autokit.draw.files import write
+from autokit.graphs.model import Graph, Timeline
 from autokit.widgets.folds import packed_folds
 from autokit.widgets.page import page
 from autokit.widgets.payload import payload
@@ -58,5 +58,10 @@ def save_html(
     """
     traits = {**_START, **payload(timeline, **picture), "_folds": packed_folds(timeline, **picture)}
     still = draw.html(timeline, **picture)
-    written = page(title, player_css(), player_js(), traits, still, _FOLDS_JS)
-    Path(path).write_text(written, encoding="utf-8", errors="backslashreplace", newline="\n")
+    write(path, page(title, player_css(), player_js(), traits, still, _FOLDS_JS))
+
+
+def save(data: Graph | Timeline, path: str | PathLike[str], **options: Any) -> None:
+    """Write a graph or a story in the form that the ending of ``path`` names; a story's page plays."""
+    plays = isinstance(data, Timeline) and str(path).lower().endswith((".html", ".htm"))
+    (save_html if plays else draw.save)(data, path, **options)  # type: ignore[arg-type]

@@ -22,9 +22,9 @@ from autokit.widgets.script import bundle
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from autokit.engine.tensor import Tensor
     from autokit.nn.module import Module
     from autokit.optim.optimizer import Optimizer
-    from autokit.tensor import Tensor
     from autokit.widgets.saving import Picture
 
 POINTS = 300

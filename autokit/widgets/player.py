@@ -13,15 +13,16 @@ import traitlets
 from autokit import draw
 from autokit.graphs.cells import NOT_TOLD, Cells
 from autokit.graphs.model import Timeline
+from autokit.graphs.story import tell
 from autokit.graphs.summary import number
 from autokit.graphs.words import counted
-from autokit.widgets.export import save_html
+from autokit.widgets.export import save
 from autokit.widgets.payload import payload, pictured
 from autokit.widgets.script import player_css, player_js
 from autokit.widgets.still import in_its_place
 
 if TYPE_CHECKING:
-    from autokit.tensor import Tensor
+    from autokit.engine.tensor import Tensor
 
 
 PICTURE = ("depth", "direction", "limit", "show")
@@ -121,10 +122,8 @@ class Player(anywidget.AnyWidget):
 
     def save(self, path: str | PathLike[str], **options: Any) -> None:
         """Write what is played to ``path``: ``.html`` plays offline; else as ``Graph.save``."""
-        if str(path).lower().endswith((".html", ".htm")):
-            save_html(self.timeline, path, **{**self._picture, **options})
-        else:
-            draw.save(self.timeline, path, **options)
+        plays = str(path).lower().endswith((".html", ".htm"))
+        save(self.timeline, path, **{**self._picture, **options} if plays else options)
 
     def __repr__(self) -> str:
         return f"Player({counted(len(self.timeline.graph), 'node')}, {counted(len(self.timeline), 'step')})"
@@ -218,6 +217,4 @@ def animate(tensor: Tensor | Timeline, **traits: Any) -> Player:
     """
     if isinstance(tensor, Timeline):
         return Player(tensor, **traits)
-    from autokit.graphs.story import tell
-
     return Player(*tell(tensor), **traits)

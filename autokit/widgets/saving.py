@@ -9,6 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from autokit.draw.files import write
 from autokit.draw.themes import recolour
 from autokit.widgets.page import page
 
@@ -29,9 +30,7 @@ def save(widget: Live, path: str | PathLike[str], **options: Any) -> None:
     forms = _forms(widget)
     if ending not in forms:
         raise ValueError(f"{str(path)!r} should end in one of {', '.join(forms)}")
-    content = forms[ending](**options)
-    raw = content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace")
-    Path(path).write_bytes(raw)
+    write(path, forms[ending](**options))
 
 
 def _forms(widget: Live) -> dict[str, Callable[..., str | bytes]]:
