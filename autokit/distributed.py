@@ -1,17 +1,13 @@
-"""``torch.distributed``, where there is one process: programs that ask first run, as they do on one machine.
-
-Scripts written for many GPUs import it at their head, and begin a group of
-processes only when they were started in one.
-"""
+"""``torch.distributed`` with one process: scripts for many GPUs that ask first run as on one machine."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from autokit.missing import names_of
+from autokit.base.missing import absent
 
-__getattr__ = names_of("torch.distributed")
+__getattr__ = absent("torch.distributed")
 
 __all__ = [
     "all_gather",
@@ -24,7 +20,6 @@ __all__ = [
     "init_process_group",
     "is_available",
     "is_initialized",
-    "reduce",
 ]
 
 
@@ -38,7 +33,7 @@ def is_initialized() -> bool:
     return False
 
 
-def init_process_group(backend: Any = None, *settings: Any, **more: Any) -> NoReturn:
+def init_process_group(backend: Any = None, **settings: Any) -> NoReturn:
     """Raise: there is one process."""
     raise RuntimeError(
         "torch.distributed.init_process_group(): autokit computes in one process. Run the script as it is "
@@ -49,9 +44,8 @@ def init_process_group(backend: Any = None, *settings: Any, **more: Any) -> NoRe
 def _of_a_group(name: str) -> Callable[..., NoReturn]:
     def refuse(*args: Any, **settings: Any) -> NoReturn:
         raise ValueError(
-            f"torch.distributed.{name}(): Default process group has not been initialized, please make sure "
-            "to call init_process_group. In autokit, which computes in one process, leave the call out: ask "
-            "torch.distributed.is_initialized() first."
+            f"torch.distributed.{name}(): Default process group has not been initialized. autokit computes "
+            "in one process: leave the call out, or ask torch.distributed.is_initialized() first."
         )
 
     refuse.__name__ = refuse.__qualname__ = name
@@ -59,11 +53,9 @@ def _of_a_group(name: str) -> Callable[..., NoReturn]:
     return refuse
 
 
-all_gather = _of_a_group("all_gather")
-all_reduce = _of_a_group("all_reduce")
-barrier = _of_a_group("barrier")
-broadcast = _of_a_group("broadcast")
-destroy_process_group = _of_a_group("destroy_process_group")
-get_rank = _of_a_group("get_rank")
-get_world_size = _of_a_group("get_world_size")
-reduce = _of_a_group("reduce")
+all_gather, all_reduce, barrier, broadcast = map(
+    _of_a_group, ("all_gather", "all_reduce", "barrier", "broadcast")
+)
+destroy_process_group, get_rank, get_world_size = map(
+    _of_a_group, ("destroy_process_group", "get_rank", "get_world_size")
+)
