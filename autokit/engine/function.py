@@ -19,7 +19,7 @@ from autokit.engine.backward import refuse_freed
 from autokit.engine.inplace import mark_changed
 from autokit.engine.modes import no_grad, thread
 from autokit.engine.node import SEVERAL, Gradients, Node
-from autokit.engine.operation import Operation, Rules, derivative, source_of
+from autokit.engine.operation import Operation, UnreadRules, derivative, source_of
 from autokit.engine.record import record, storage_of
 from autokit.engine.tensor import Tensor, new_tensor
 
@@ -218,7 +218,7 @@ class Function:
         ]
         arrays = tuple([each.array if yes else np.zeros(0, bool) for each, yes in zip(results, learns)])
         sources = tuple([source_of(each) if isinstance(each, Tensor) else None for each in args])
-        rules = Rules(cls._operation, ctx.needs_input_grad)
+        rules = UnreadRules(cls._operation, ctx.needs_input_grad)
         recorded = record(
             thread.state, arrays if len(arrays) > 1 else arrays[0], args, sources, {"ctx": ctx}, rules
         )

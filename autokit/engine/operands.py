@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _NUMBERS = {bool: np.dtype(bool), int: np.dtype(np.int64)}
 _FLOAT16, _FLOAT32 = np.dtype(np.float16), np.dtype(np.float32)
+_PLAIN = {float, int, bool}
+_ndarray = np.ndarray
 KEYWORDS = {"axis": "dim", "keepdims": "keepdim"}
 """NumPy's keywords, and PyTorch's for the same."""
 
@@ -37,6 +39,8 @@ def as_operands(operation: Operation, values: Sequence[Any], cast: Callable[...,
     RuntimeError
         If the tensors are on two devices.
     """
+    if _are_usual(operation, values):
+        return tuple([_scalar(value, _FLOAT32) if value.__class__ in _PLAIN else value for value in values])
     values = [new_tensor(value) if isinstance(value, np.ndarray) else value for value in values]
     tensors = [value for value in values if isinstance(value, Tensor)]
     if len(tensors) == len(values) and not operation.floating:
@@ -70,6 +74,24 @@ def as_operands(operation: Operation, values: Sequence[Any], cast: Callable[...,
             for value in values
         ]
     )
+
+
+def _are_usual(operation: Operation, values: Sequence[Any]) -> bool:
+    """Whether ``values`` are tensors of float32 and Python's numbers, with which nothing else is to be done."""
+    tensors = False
+    for value in values:
+        if value is None and operation.optional:
+            continue
+        if value.__class__ in _PLAIN and not operation.mixed:
+            continue
+        try:
+            array = value.array
+        except AttributeError:
+            return False
+        if array.__class__ is not _ndarray or array.dtype is not _FLOAT32 and not operation.mixed:
+            return False
+        tensors = True
+    return tensors
 
 
 def common_dtype(values: Iterable[Any]) -> np.dtype[Any]:

@@ -354,30 +354,38 @@ def run(operation: Operation, operands: tuple[Any, ...], settings: dict[str, Any
 
 def compute(operation: Operation, operands: tuple[Any, ...], settings: dict[str, Any]) -> Any:
     """The general form of what ``_unary`` and ``_binary`` do for tensors of float32."""
-    try:
-        arrays = [None if each is None else each.array for each in operands]
-        alike = all([array is None or array.dtype is FLOAT32 for array in arrays])
-    except AttributeError:  # a number
-        alike = False
-    forward, half = operation.forward, False
-    if not alike or arrays[0].__class__ is not _ndarray:
-        operands = as_operands(operation, operands, cast)
-        arrays = [each.array if isinstance(each, Tensor) else each for each in operands]
-        moves = operation.view or operation is cast.operation
-        if not moves and any([array is not None and array.dtype is FLOAT16 for array in arrays]):
-            forward, half = in_float32(operation.plain), True
+    state, forward = thread.state, operation.forward
+    operands = as_operands(operation, operands, cast)
+    arrays: list[Any] = []
+    learns: list[bool] = []
+    sources: list[Any] = []  # as `source_of` finds them
+    half = False
+    for each in operands:
+        if isinstance(each, Tensor):
+            array = each.array
+            half |= array.dtype is FLOAT16
+            arrays.append(array)
+            learns.append(each._requires_grad)
+            if each._requires_grad:
+                sources.append(each._node or each)
+            else:
+                sources.append(each if array.size <= state.keep else None)
+        else:
+            arrays.append(each)
+            learns.append(False)
+            sources.append(None if each is None else each.item())
+    if half:
+        half = not (operation.view or operation is cast.operation)
+        forward = in_float32(operation.plain) if half else forward
     try:
         result = forward(*arrays, **settings)
     except Exception as error:
         raise explained(operation, operands, error) from None
-    state = thread.state
-    learns = tuple([isinstance(each, Tensor) and each._requires_grad for each in operands])
-    rules = operation.rules(learns, half) if True in learns and state.recording else None
+    rules = operation.rules(tuple(learns), half) if True in learns and state.recording else None
     if rules is None or not (result.__class__ is tuple or result.dtype.kind == "f"):
         results = tuple(map(new_tensor, result)) if result.__class__ is tuple else new_tensor(result)
     else:
-        sources = tuple([source_of(each) for each in operands])
-        results = record(state, result, operands, sources, settings or None, rules)
+        results = record(state, result, operands, tuple(sources), settings or None, rules)
     return share_storage(operation, operands[0], results, settings) if operation.view else results
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -286,42 +287,47 @@ def _cross_entropy_slope(g: Any, input: Any, target: Any, ignore_index: int, red
     return on(shares, input, dim=_class_axis(len(input.shape))) * share - np.where(hot, share, 0.0)
 
 
-def _exponentials(rows: Any) -> tuple[Any, Any, Any]:
-    """The exponentials of ``rows`` less the largest element, their sums, and that element."""
-    ones = np.ones(rows.shape[1], rows.dtype)
-    largest = rows.max()
-    exponentials = rows - largest
-    totals = np.exp(exponentials, out=exponentials) @ ones
-    if not totals.min() > 1e-20:  # beside the largest element of all a row vanishes: each has its own
-        largest = rows.max(axis=1)
-        exponentials = rows - largest[:, None]
-        totals = np.exp(exponentials, out=exponentials) @ ones
-    return exponentials, totals, largest
+@lru_cache(maxsize=64)
+def _ones(count: int, dtype: Any) -> Any:
+    return np.ones(count, dtype)
 
 
-def _places(rows: Any, target: Any) -> Any:
-    """Where the targets are in ``rows``, read as one line."""
-    return np.arange(0, rows.size, rows.shape[1]) + target
+def _beside_the_right(rows: Any, target: Any) -> tuple[Any, Any, Any]:
+    """exp(x − x[target]) of each row, its sum, and where the targets are in ``rows``, read as one line.
+
+    The sums are 1 / softmax(x)[target]. One that overflows is infinite.
+    """
+    places = np.arange(0, rows.size, rows.shape[1]) + target
+    exponentials = rows - rows.take(places)[:, None]
+    totals = np.exp(exponentials, out=exponentials).dot(_ones(rows.shape[1], rows.dtype))
+    return exponentials, totals, places
 
 
-def _mean_slope_of_rows(g: Any, input: Any, target: Any, ignore_index: Any, reduction: str) -> Any:
-    # For the benchmark's rows of training: a mean over rows of which all count.
-    if input.ndim != 2 or reduction != "mean" or ignore_index is not None or not target.size:
-        return _cross_entropy_slope(g, input, target, ignore_index, reduction)
-    slope, totals, _ = _exponentials(input)
-    share = g / len(target)
-    slope *= (share / totals)[:, None]
-    places = _places(input, target)
-    slope.put(places, slope.take(places) - share)
-    return slope
+def _is_mean_of_rows(input: Any, target: Any, ignore_index: int | None, reduction: str) -> bool:
+    return input.ndim == 2 and reduction == "mean" and ignore_index is None and target.size > 0
 
 
-def _mean_of_rows(input: Any, target: Any, ignore_index: Any = None, reduction: str = "mean") -> Any:
-    if input.ndim != 2 or reduction != "mean" or ignore_index is not None or not target.size:
-        return _cross_entropy.operation.plain(input, target, ignore_index, reduction)
-    _, totals, largest = _exponentials(input)
-    losses = np.log(totals) + (largest - input.take(_places(input, target)))
-    return losses.sum() / len(target)
+def _mean_of_rows(input: Any, target: Any, ignore_index: int | None = None, reduction: str = "mean") -> Any:
+    """For the rows of training: the mean over rows of which all count."""
+    if _is_mean_of_rows(input, target, ignore_index, reduction):
+        _, totals, _ = _beside_the_right(input, target)
+        loss = np.log(totals).dot(_ones(len(totals), totals.dtype)) / len(totals)
+        if loss < np.inf:
+            return loss
+    return _cross_entropy.operation.plain(input, target, ignore_index, reduction)
+
+
+def _mean_slope_of_rows(
+    g: Any, input: Any, target: Any, ignore_index: int | None = None, reduction: str = "mean"
+) -> Any:
+    if _is_mean_of_rows(input, target, ignore_index, reduction):
+        slope, totals, places = _beside_the_right(input, target)
+        shares = g / len(totals) / totals
+        if totals.dot(_ones(len(totals), totals.dtype)) < np.inf:
+            slope *= shares[:, None]
+            slope.put(places, shares - g / len(totals))
+            return slope
+    return _cross_entropy_slope(g, input, target, ignore_index, reduction)
 
 
 @operation(
