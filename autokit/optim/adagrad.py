@@ -62,7 +62,6 @@ class Adagrad(Optimizer):
         eps: float = 1e-10,
         *,
         maximize: bool = False,
-        **flags: Any,
     ) -> None:
         settings = {
             "lr": lr,
@@ -72,7 +71,7 @@ class Adagrad(Optimizer):
             "initial_accumulator_value": initial_accumulator_value,
         }
         check_not_negative(**settings)
-        super().__init__(params, {**settings, "maximize": maximize}, **flags)
+        super().__init__(params, {**settings, "maximize": maximize})
 
     def initial_state(self, array: Any, gradient: Any, group: Group) -> dict[str, Any]:
         """The sum before the first gradient."""
@@ -141,11 +140,10 @@ class RMSprop(Optimizer):
         centered: bool = False,
         *,
         maximize: bool = False,
-        **flags: Any,
     ) -> None:
         check_not_negative(lr=lr, eps=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha)
         settings = {"lr": lr, "alpha": alpha, "eps": eps, "weight_decay": weight_decay, "momentum": momentum}
-        super().__init__(params, {**settings, "centered": centered, "maximize": maximize}, **flags)
+        super().__init__(params, {**settings, "centered": centered, "maximize": maximize})
 
     def initial_state(self, array: Any, gradient: Any, group: Group) -> dict[str, Any]:
         """The average of the squares, and where they are asked for the running sum and the average."""
@@ -217,13 +215,12 @@ class Adadelta(Optimizer):
         weight_decay: float = 0,
         *,
         maximize: bool = False,
-        **flags: Any,
     ) -> None:
         if not 0.0 <= rho <= 1.0:
             raise ValueError(f"Invalid rho value: {rho}")
         check_not_negative(lr=lr, eps=eps, weight_decay=weight_decay)
         settings = {"lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay, "maximize": maximize}
-        super().__init__(params, settings, **flags)
+        super().__init__(params, settings)
 
     def initial_state(self, array: Any, gradient: Any, group: Group) -> dict[str, Any]:
         """The averages of the squares: of the gradients, and of the changes."""

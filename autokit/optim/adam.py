@@ -78,7 +78,6 @@ class Adam(Optimizer):
         *,
         maximize: bool = False,
         decoupled_weight_decay: bool = False,
-        **flags: Any,
     ) -> None:
         check_not_negative(lr=lr, eps=eps, weight_decay=weight_decay)
         check_betas(betas)
@@ -91,7 +90,7 @@ class Adam(Optimizer):
             "maximize": maximize,
             "decoupled_weight_decay": decoupled_weight_decay,
         }
-        super().__init__(params, settings, **flags)
+        super().__init__(params, settings)
 
     def initial_state(self, array: Any, gradient: Any, group: Group) -> dict[str, Any]:
         """Both averages, and with ``amsgrad`` the largest second one."""
@@ -148,10 +147,9 @@ class AdamW(Adam):
         amsgrad: bool = False,
         *,
         maximize: bool = False,
-        **flags: Any,
     ) -> None:
-        flags.update(maximize=maximize, decoupled_weight_decay=True)
-        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, **flags)
+        settings: dict[str, Any] = {"maximize": maximize, "decoupled_weight_decay": True}
+        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, **settings)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
@@ -201,12 +199,11 @@ class Adamax(Optimizer):
         weight_decay: float = 0,
         *,
         maximize: bool = False,
-        **flags: Any,
     ) -> None:
         check_not_negative(lr=lr, eps=eps, weight_decay=weight_decay)
         check_betas(betas)
         settings = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "maximize": maximize}
-        super().__init__(params, settings, **flags)
+        super().__init__(params, settings)
 
     def initial_state(self, array: Any, gradient: Any, group: Group) -> dict[str, Any]:
         """The average, and the largest recent gradient."""
@@ -274,7 +271,6 @@ class NAdam(Optimizer):
         decoupled_weight_decay: bool = False,
         *,
         maximize: bool = False,
-        **flags: Any,
     ) -> None:
         check_not_negative(lr=lr, eps=eps, weight_decay=weight_decay, momentum_decay=momentum_decay)
         check_betas(betas)
@@ -287,7 +283,7 @@ class NAdam(Optimizer):
             "decoupled_weight_decay": decoupled_weight_decay,
             "maximize": maximize,
         }
-        super().__init__(params, settings, **flags)
+        super().__init__(params, settings)
 
     def initial_state(self, array: Any, gradient: Any, group: Group) -> dict[str, Any]:
         """The product of the momenta, and both averages."""

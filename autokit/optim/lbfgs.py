@@ -154,7 +154,7 @@ class LBFGS(Optimizer):
     def _go(
         self, closure: Any, direction: Any, here: Place, t: float, most: int, last: bool
     ) -> tuple[Place, int]:
-        """Go in a direction as far as ``t`` or a line search says: where that is, and how many losses it took."""
+        """Go in a direction as far as ``t`` or a line search says: the place, and how many losses it took."""
         origin = np.concatenate([param.array.reshape(-1) for param in self._params])
 
         def evaluate(t: float) -> Place:

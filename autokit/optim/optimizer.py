@@ -24,10 +24,6 @@ from autokit.engine.tensor import Tensor, new_tensor
 Params = Iterable[Any]
 Group = dict[str, Any]
 
-FLAGS = {"foreach", "fused", "capturable", "differentiable"}
-"""Arguments by which PyTorch chooses among implementations of one formula."""
-
-
 required = "<required parameter>"
 """The default of a setting that each group must give."""
 
@@ -108,8 +104,7 @@ class Optimizer:
         if "step" in cls.__dict__ and not hasattr(cls.step, "has_hooks"):
             cls.step = _with_hooks(cls.step)  # type: ignore[method-assign]
 
-    def __init__(self, params: Params, defaults: dict[str, Any], **flags: Any) -> None:
-        _refuse(type(self).__name__, flags, defaults)
+    def __init__(self, params: Params, defaults: dict[str, Any]) -> None:
         if isinstance(params, Tensor):
             raise TypeError(
                 "params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
@@ -164,7 +159,7 @@ class Optimizer:
                 )
         if len(set(params)) < len(params):
             warnings.warn(
-                "a parameter group has duplicate parameters: a step changes them twice", stacklevel=4
+                "a parameter group has duplicate parameters: a step changes them twice", stacklevel=5
             )
         if not {param for group in self.param_groups for param in group["params"]}.isdisjoint(params):
             raise ValueError("some parameters appear in more than one parameter group")
@@ -280,8 +275,7 @@ class Optimizer:
         sizes = [[len(group["params"]) for group in groups] for groups in (given, self.param_groups)]
         if sizes[0] != sizes[1]:
             raise ValueError(
-                f"the loaded state dict has groups of {sizes[0]} parameters, and the optimizer of {sizes[1]}: a "
-                "state is for the same groups"
+                f"the loaded state dict has groups of {sizes[0]} parameters, and the optimizer of {sizes[1]}"
             )
         params: dict[Any, Tensor] = {}
         for ours, other in zip(self.param_groups, given, strict=True):
@@ -330,18 +324,6 @@ def check_betas(betas: tuple[float, float]) -> None:
     for place in (0, 1):
         if not 0.0 <= betas[place] < 1.0:
             raise ValueError(f"Invalid beta parameter at index {place}: {betas[place]}")
-
-
-def _refuse(method: str, flags: dict[str, Any], defaults: dict[str, Any]) -> None:
-    """Raise where an argument is none of the settings; a flag of PyTorch's that is off is let through."""
-    for name, value in flags.items():
-        if name not in FLAGS:
-            raise TypeError(f"{method}() has no setting '{name}'; it has {', '.join(defaults)}")
-        if value:
-            raise TypeError(
-                f"{method}({name}={value}): PyTorch has several ways to compute this step, and autokit one; "
-                f"leave {name} out"
-            )
 
 
 def _explained(error: ValueError, param: Tensor, state: dict[str, Any]) -> Exception:

@@ -71,13 +71,12 @@ class SGD(Optimizer):
         nesterov: bool = False,
         *,
         maximize: bool = False,
-        **flags: Any,
     ) -> None:
         check_not_negative(lr=lr, momentum=momentum, weight_decay=weight_decay)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         settings = {"lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay}
-        super().__init__(params, {**settings, "nesterov": nesterov, "maximize": maximize}, **flags)
+        super().__init__(params, {**settings, "nesterov": nesterov, "maximize": maximize})
 
     def initial_state(self, array: Any, gradient: Any, group: Group) -> dict[str, Any]:
         """The velocity from which the first step gets to the gradient itself."""

@@ -77,14 +77,11 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     def __init__(
         self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1
     ) -> None:
-        if T_0 <= 0 or not isinstance(T_0, int):
-            raise ValueError(f"Expected positive integer T_0, but got {T_0}")
-        if T_mult < 1 or not isinstance(T_mult, int):
-            raise ValueError(f"Expected integer T_mult >= 1, but got {T_mult}")
-        self.T_0 = self.T_i = T_0
-        self.T_mult = T_mult
-        self.eta_min = eta_min
-        self.T_cur: float = last_epoch
+        for name, value in (("T_0", T_0), ("T_mult", T_mult)):
+            if value < 1 or not isinstance(value, int):
+                raise ValueError(f"Expected positive integer {name}, but got {value}")
+        self.T_0, self.T_mult, self.eta_min = T_0, T_mult, eta_min
+        self._find(last_epoch + 1)
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
@@ -94,18 +91,11 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
     def step(self, epoch: float | None = None) -> None:
         """Go on to the next epoch; or to ``epoch``, which may be a fraction: once for each batch."""
-        if epoch is None and self.last_epoch < 0:
-            epoch = 0
         if epoch is None:
             epoch = self.last_epoch + 1
-            self.T_cur += 1
-            if self.T_cur >= self.T_i:
-                self.T_cur %= self.T_i
-                self.T_i *= self.T_mult
-        elif epoch < 0:
+        if epoch < 0:
             raise ValueError(f"Expected non-negative epoch, but got {epoch}")
-        else:
-            self._find(epoch)
+        self._find(epoch)
         self.last_epoch = math.floor(epoch)
         self._set(self.get_lr())
 

@@ -215,11 +215,3 @@ class LambdaLR(LRScheduler):
             base * function(self.last_epoch)
             for function, base in zip(self.lr_lambdas, self.base_lrs, strict=True)
         ]
-
-    def state_dict(self) -> dict[str, Any]:
-        """All that the scheduler remembers, except for the optimizer and the functions."""
-        return {**super().state_dict(), "lr_lambdas": [None] * len(self.lr_lambdas)}
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what :meth:`state_dict` gave; the functions stay."""
-        super().load_state_dict({**state_dict, "lr_lambdas": None})

@@ -104,9 +104,8 @@ class ReduceLROnPlateau(LRScheduler):
         self._last_lr = self._rates()
 
     def _is_better(self, measure: float) -> bool:
-        sign = -1 if self.mode == "min" else 1
-        margin = self.threshold * (self.best if self.threshold_mode == "rel" else 1)
-        bound = self.best + sign * margin
+        margin = -self.threshold if self.mode == "min" else self.threshold
+        bound = self.best * (1 + margin) if self.threshold_mode == "rel" else self.best + margin
         return measure < bound if self.mode == "min" else measure > bound
 
     def _lowered(self, rate: Any, lowest: float) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import types
 import warnings
 from typing import Any
 
@@ -54,7 +53,7 @@ class LRScheduler:
     [3.0]
     """
 
-    _is_initial = False
+    _unsaved = ("optimizer", "lr_lambdas", "_schedulers")
     _last_lr: list[Any]
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
@@ -69,11 +68,8 @@ class LRScheduler:
                     "with last_epoch >= 0: load the optimizer's state first, or leave last_epoch out"
                 )
         self.base_lrs = self._rates("initial_lr")
-        self.last_epoch = last_epoch
-        self._step_count = 0
-        self._is_initial = True
-        self.step()
-        self._is_initial = False
+        self._step_count = 1
+        self._start(last_epoch + 1)
 
     def __repr__(self) -> str:
         # Without an address, so that a notebook's stored output stays the same.
@@ -102,9 +98,9 @@ class LRScheduler:
         self.last_epoch += 1
         self._set(self.get_lr())
 
-    def _start(self) -> None:
-        """Set the learning rates of epoch 0, where another scheduler hands over to this one."""
-        self.last_epoch = 0
+    def _start(self, epoch: int = 0) -> None:
+        """Set the first learning rates: at first, or where another scheduler hands over to this one."""
+        self.last_epoch = epoch
         self._is_initial = True
         self._set(self.get_lr())
         self._is_initial = False
@@ -118,16 +114,12 @@ class LRScheduler:
         return [group[name] for group in self.optimizer.param_groups]
 
     def state_dict(self) -> dict[str, Any]:
-        """All that the scheduler remembers, except for the optimizer; a plain function is left out too."""
-        return {
-            name: None if isinstance(value, types.FunctionType) else value
-            for name, value in vars(self).items()
-            if name != "optimizer"
-        }
+        """All that the scheduler remembers, except for the optimizer and functions."""
+        return {name: value for name, value in vars(self).items() if name not in self._unsaved}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over what :meth:`state_dict` gave."""
-        vars(self).update({name: value for name, value in state_dict.items() if value is not None})
+        vars(self).update({name: value for name, value in state_dict.items() if name not in self._unsaved})
 
 
 _LRScheduler = LRScheduler

@@ -1,0 +1,235 @@
+"""The methods of autokit.optim beside PyTorch's: values, states, and what they refuse."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from inspect import signature
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import autokit
+from autokit import optim
+from tests.oracle import pytorch
+
+LR = st.sampled_from([1e-3, 0.01, 0.1])
+DECAY = st.sampled_from([0.0, 0.01, 0.3])
+MOMENTUM = st.sampled_from([0.0, 0.5, 0.9])
+BOOL = st.booleans()
+COMMON = {"lr": LR, "weight_decay": DECAY, "maximize": BOOL}
+BETAS = st.sampled_from([(0.9, 0.999), (0.0, 0.5), (0.5, 0.9), (0.9, 0.99)])
+ADAM = {**COMMON, "betas": BETAS, "eps": st.sampled_from([1e-8, 1e-3])}
+OPTIONS: dict[str, dict[str, Any]] = {
+    "SGD": {**COMMON, "momentum": MOMENTUM, "dampening": st.sampled_from([0.0, 0.3]), "nesterov": BOOL},
+    "Adam": {**ADAM, "amsgrad": BOOL, "decoupled_weight_decay": BOOL},
+    "AdamW": {**ADAM, "amsgrad": BOOL},
+    "Adamax": ADAM,
+    "NAdam": {**ADAM, "momentum_decay": st.sampled_from([0.0, 4e-3, 0.1]), "decoupled_weight_decay": BOOL},
+    "RMSprop": {**COMMON, "alpha": st.sampled_from([0.5, 0.99]), "momentum": MOMENTUM, "centered": BOOL},
+    "Adagrad": {
+        **COMMON,
+        "lr_decay": st.sampled_from([0.0, 0.1]),
+        "initial_accumulator_value": st.sampled_from([0.0, 0.5]),
+    },
+    "Adadelta": {**COMMON, "rho": st.sampled_from([0.0, 0.5, 0.9]), "eps": st.sampled_from([1e-6, 1e-3])},
+}
+"""For each method, the settings it is tried with."""
+
+METHODS = sorted(OPTIONS)
+SHAPES = [(3, 4), (4,), (), (0, 2)]
+TOLERANCE = {"float32": 1e-6, "float64": 1e-12}
+
+
+def parameters(seed: int, dtype: str = "float64") -> list[list[Any]]:
+    """The same parameters for autokit and for PyTorch."""
+    rng = np.random.RandomState(seed)
+    arrays = [np.asarray(rng.randn(*shape)).astype(dtype) for shape in SHAPES]
+    return [[torch.tensor(array, requires_grad=True) for array in arrays] for torch in (autokit, pytorch)]
+
+
+def give_gradients(ours: list[Any], theirs: list[Any], rng: np.random.RandomState) -> None:
+    """The same random gradients to both; now and then none, and now and then zero."""
+    for our, their in zip(ours, theirs, strict=True):
+        chance = rng.rand()
+        gradient = np.asarray(rng.randn(*our.shape) * 10 ** rng.uniform(-2, 1) * (chance > 0.1))
+        gradient = gradient.astype(our.array.dtype)
+        our.grad = autokit.tensor(gradient) if chance > 0.05 else None
+        their.grad = pytorch.tensor(gradient) if chance > 0.05 else None
+
+
+def assert_close(our: Any, their: Any, tolerance: float) -> None:
+    """Equal types and shapes, and values within ``tolerance``, relative to those above 1."""
+    if isinstance(their, pytorch.Tensor):
+        our, their = our.detach().numpy(), their.detach().numpy()
+        assert our.shape == their.shape
+        scale = max(1.0, np.abs(their).max(initial=0))
+        np.testing.assert_allclose(our, their, rtol=tolerance, atol=tolerance * scale)
+    elif isinstance(their, dict):
+        assert set(our) == set(their)
+        for key in their:
+            assert_close(our[key], their[key], tolerance)
+    else:
+        assert our == their
+
+
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@settings(max_examples=15, deadline=None)
+@given(data=st.data())
+def test_ten_steps_are_pytorchs(name: str, dtype: str, data: Any):
+    options = data.draw(st.fixed_dictionaries({}, optional=OPTIONS[name]))
+    if options.get("nesterov") and (not options.get("momentum") or options.get("dampening")):
+        del options["nesterov"]
+    seed = data.draw(st.integers(0, 1000))
+    ours, theirs = parameters(seed, dtype)
+    rng = np.random.RandomState(seed)
+    our, their = getattr(optim, name)(ours, **options), getattr(pytorch.optim, name)(theirs, **options)
+    for _ in range(10):
+        give_gradients(ours, theirs, rng)
+        our.step()
+        their.step()
+    # Averages of squares near 0 magnify the rounding of their differences.
+    tolerance = TOLERANCE[dtype] * (30 if name in ("RMSprop", "NAdam", "Adadelta") else 10)
+    for mine, other in zip(ours, theirs, strict=True):
+        assert_close(mine, other, tolerance)
+    if name != "Adagrad" or all(param.grad is not None for param in ours):  # PyTorch's has a state at once
+        assert_close(our.state_dict()["state"], their.state_dict()["state"], tolerance)
+
+
+def converted(value: Any, to: Any) -> Any:
+    """A state with the tensors of the one library as tensors of the other."""
+    if isinstance(value, autokit.Tensor | pytorch.Tensor):
+        return to(value.detach().numpy())
+    if isinstance(value, dict):
+        return {key: converted(each, to) for key, each in value.items()}
+    return [converted(each, to) for each in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_state_of_pytorch_goes_on_here_and_one_of_ours_there(name: str):
+    options = {"momentum": 0.9} if name in ("SGD", "RMSprop") else {}
+    ours, theirs = parameters(0)
+    rng = np.random.RandomState(1)
+    our, their = getattr(optim, name)(ours, **options), getattr(pytorch.optim, name)(theirs, **options)
+    from_torch, from_here = getattr(optim, name)(ours), getattr(pytorch.optim, name)(theirs)
+    for step in range(6):
+        give_gradients(ours, theirs, rng)
+        our.step()
+        their.step()
+        if step == 2:
+            from_torch.load_state_dict(converted(their.state_dict(), autokit.tensor))
+            from_here.load_state_dict(converted(our.state_dict(), pytorch.tensor))
+            our, their = from_torch, from_here
+    for mine, other in zip(ours, theirs, strict=True):
+        assert_close(mine, other, 1e-11)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_copy_of_the_optimizer_goes_on_by_itself(name: str):
+    x = autokit.ones(3, requires_grad=True)
+    optimizer = getattr(optim, name)([x], lr=0.1)
+    x.grad = autokit.ones(3)
+    optimizer.step()
+    before = x.tolist()
+    other = copy.deepcopy(optimizer)
+    (same,) = other.param_groups[0]["params"]
+    same.grad = autokit.ones(3)
+    other.step()
+    assert x.tolist() == before != same.tolist()
+    optimizer.step()
+    assert x.tolist() == same.tolist() and repr(other) == repr(optimizer)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_half_precision_steps_within_its_rounding(name: str):
+    values = np.linspace(-2, 2, 12).astype(np.float16)
+    params = [torch.tensor(values, requires_grad=True) for torch in (autokit, pytorch)]
+    options = {"momentum": 0.9, "weight_decay": 0.1, "nesterov": True} if name == "SGD" else {}
+    for torch, param in zip((autokit, pytorch), params):
+        optimizer = getattr(torch.optim, name)([param], lr=0.1, **options)
+        for step in range(5):
+            param.grad = torch.tensor(np.cos(np.arange(12) + step).astype(np.float16))
+            optimizer.step()
+    ours, theirs = [param.detach().float().numpy() for param in params]
+    np.testing.assert_allclose(ours, theirs, rtol=0, atol=8 * 2**-10)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_infinities_and_nan_pass_without_a_warning(name: str):
+    x = autokit.ones(4, requires_grad=True)
+    optimizer = getattr(optim, name)([x], lr=0.1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(2):
+            x.grad = autokit.tensor([float("inf"), float("nan"), 1e38, 0.0])
+            optimizer.step()
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_turned_parameter_steps_as_others_do(name: str):
+    values, gradient = np.random.RandomState(0).randn(2, 30, 40)
+    params = [autokit.from_numpy(order(values)).requires_grad_() for order in (np.array, np.asfortranarray)]
+    for param in params:
+        optimizer = getattr(optim, name)([param], lr=0.1)
+        for _ in range(3):
+            param.grad = autokit.tensor(gradient)
+            optimizer.step()
+        assert (param.grad.numpy() == gradient).all()
+    np.testing.assert_array_equal(*[param.detach().numpy() for param in params])
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_learning_rate_may_be_a_tensor(name: str):
+    params = [autokit.ones(3, requires_grad=True) for _ in range(2)]
+    for param, lr in zip(params, (0.125, autokit.tensor(0.125))):
+        param.grad = autokit.tensor([1.0, -2.0, 0.5])
+        getattr(optim, name)([param], lr=lr).step()
+    assert params[0].tolist() == params[1].tolist()
+
+
+WRONG: list[tuple[str, dict[str, Any]]] = [
+    *((name, {setting: -1}) for name in METHODS for setting in ("lr", "weight_decay")),
+    *((name, {"eps": -1}) for name in METHODS if name != "SGD"),
+    *((name, {"betas": (1.0, 0.9)}) for name in ("Adam", "AdamW", "Adamax", "NAdam")),
+    ("Adam", {"betas": (0.9, -0.1)}),
+    ("NAdam", {"momentum_decay": -1}),
+    ("SGD", {"momentum": -1}),
+    ("SGD", {"nesterov": True}),
+    ("Adagrad", {"lr_decay": -1}),
+    ("Adagrad", {"initial_accumulator_value": -1}),
+    ("Adadelta", {"rho": 1.5}),
+    ("RMSprop", {"momentum": -1}),
+    ("RMSprop", {"alpha": -1}),
+    ("LBFGS", {"lr": -1}),
+]
+
+
+@pytest.mark.parametrize(("name", "options"), WRONG)
+def test_wrong_settings_are_refused_in_pytorchs_words(name: str, options: dict[str, Any]):
+    with pytest.raises(ValueError) as theirs:
+        getattr(pytorch.optim, name)([pytorch.ones(1, requires_grad=True)], **options)
+    with pytest.raises(ValueError) as ours:
+        getattr(optim, name)([autokit.ones(1, requires_grad=True)], **options)
+    assert str(ours.value) == str(theirs.value)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_the_signature_is_pytorchs_but_for_the_choice_of_an_implementation(name: str):
+    left_out = {"foreach", "fused", "capturable", "differentiable"}
+    ours, theirs = (signature(getattr(torch.optim, name)).parameters for torch in (autokit, pytorch))
+    assert {name: one.default for name, one in ours.items()} == {
+        name: one.default for name, one in theirs.items() if name not in left_out
+    }
+    with pytest.raises(TypeError, match="unexpected keyword argument 'capturable'"):
+        getattr(optim, name)([autokit.ones(1, requires_grad=True)], capturable=True)
+
+
+def test_adamw_stays_adamw_with_the_state_of_an_adam():
+    x = autokit.ones(1, requires_grad=True)
+    optimizer = optim.AdamW([x])
+    optimizer.load_state_dict(optim.Adam([x]).state_dict())
+    assert optimizer.param_groups[0]["decoupled_weight_decay"] is True
