@@ -176,7 +176,7 @@ class Builder:
                 result,
                 operation=run.name,
                 symbol=run.symbol,
-                formula=fill(run.operation.formula, words),
+                formula=fill(run.formula, words),
                 label=label,
                 gradient=self._retained(result),
                 module=path,

@@ -56,7 +56,7 @@ def _compared(gradient: np.ndarray, slope: np.ndarray) -> tuple[str, bool]:
         own = to_numpy(own.sum())
     # What rounding leaves of a sum that is 0 is shown as 0.
     own, slope = (np.where(np.abs(each) <= noise, 0.0, each) for each in (own, slope))
-    near = np.isclose(slope, own, rtol=1e-3, atol=max(noise, 1e-6), equal_nan=True)
+    near = np.isclose(slope, own, rtol=1e-3, atol=max(noise, 1e-5), equal_nan=True)
     text = f"{number(slope)} for the sum, {number(own)}" if of_sum else summarize(slope).text
     return text, bool(near.all())
 

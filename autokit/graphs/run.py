@@ -59,6 +59,11 @@ class Run:
         """Its symbol."""
         return self.name if self.is_output else self.operation.symbol
 
+    @property
+    def formula(self) -> str:
+        """The template of its formula."""
+        return f"{self.name}({{results}})" if self.is_output else self.operation.formula
+
     def operand_name(self, place: int) -> str:
         """What the rule calls the operand at ``place``."""
         return self.operation.operands[self._name(place)]

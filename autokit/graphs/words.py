@@ -116,7 +116,7 @@ class Words:
     # -------------------------------------------------------- templates
 
     def _template(self, node: Node) -> str:
-        return self.origins[node.id].operation.formula
+        return self.origins[node.id].formula
 
     def _filled(self, node: Node, template: str, word: Any) -> str:
         operands = [word(self.graph.nodes[edge.source]) for edge in self.operands[node.id]]

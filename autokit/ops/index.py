@@ -34,8 +34,8 @@ ALL = slice(None)
 
 @operation(
     "[ ]",
-    "a part of {a}",
-    a=derivative("1 inside of the part", lambda g, shape, index: on(spread, g, shape=shape, index=index)),
+    "{a}[…]",
+    a=derivative("1 at the places read", lambda g, shape, index: on(spread, g, shape=shape, index=index)),
     view=True,
     name="select",
 )

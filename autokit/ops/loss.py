@@ -330,6 +330,10 @@ def _mean_slope_of_rows(
     return _cross_entropy_slope(g, input, target, ignore_index, reduction)
 
 
+_FEW = 100
+"""So few logits are compared in two steps, ``log_softmax`` and ``nll_loss``, which a picture then shows."""
+
+
 @operation(
     "cross-entropy",
     "−log softmax({input})[{target}]",
@@ -390,6 +394,9 @@ def cross_entropy(
         return _against_probabilities(input, target, weight, reduction, label_smoothing)
     target, ignored = _checked_classes("cross_entropy", input, target, weight, ignore_index)
     if weight is None and not label_smoothing:
+        if input.array.size <= _FEW:
+            logarithms = log_shares(input, dim=_class_axis(input.array.ndim))
+            return _nll_loss(logarithms, target, ignore_index=ignored, reduction=reduction)
         return _cross_entropy(input, target, ignore_index=ignored, reduction=reduction)
     factors = _factors(input, target, weight, ignored)
     losses = _cross_entropy(input, target, ignore_index=ignored, reduction="none") * factors
