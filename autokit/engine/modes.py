@@ -31,11 +31,13 @@ class State:
         The modules whose ``forward`` is running, for the picture.
     code : code object or None
         The part of the learner's program that recorded the last node.
+    shape : tuple of int
+        The shape of the last node.
     listener : callable or None
         Told what happens in each backward pass; see ``observed``.
     """
 
-    __slots__ = ("code", "keep", "listener", "recording", "scope")
+    __slots__ = ("code", "keep", "listener", "recording", "scope", "shape")
     recording: bool
     keep: float
 
@@ -43,6 +45,7 @@ class State:
         self.recording, self.keep = True, SMALL
         self.scope: Any = None
         self.code: Any = None
+        self.shape: tuple[int, ...] = ()
         self.listener: Any = None
 
 

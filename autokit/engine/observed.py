@@ -42,20 +42,19 @@ def run_backward(
 
     ``seeds`` are arrays, or tensors under ``create_graph``.
     """
-    if inputs is None and not (create_graph or HOOKED or thread.state.listener):
-        before, thread.state.recording = thread.state.recording, False
-        try:
+    state = thread.state
+    before, state.recording = state.recording, create_graph
+    try:
+        if inputs is None and not (create_graph or HOOKED or state.listener):
             backward(roots, seeds, retain_graph)
-        finally:
-            thread.state.recording = before
-        return {}
-    wanted = None if inputs is None else set(inputs)
-    watch = Watch(
-        roots, wanted, thread.state.listener, create_graph, retain_graph or create_graph, into_leaves
-    )
-    for _ in observed(roots, seeds, watch):
-        pass
-    return watch.found
+            return {}
+        wanted = None if inputs is None else set(inputs)
+        watch = Watch(roots, wanted, state.listener, create_graph, retain_graph or create_graph, into_leaves)
+        for _ in observed(roots, seeds, watch):
+            pass
+        return watch.found
+    finally:
+        state.recording = before
 
 
 class Watch:
