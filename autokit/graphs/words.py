@@ -141,6 +141,10 @@ def says(text: str, value: str) -> bool:
         return False
 
 
+_LEFT_OUT = {"min": "−∞", "max": "∞"}
+"""What an operand means that is left out, as a bound of ``clamp``."""
+
+
 def fill(template: str, words: dict[str, str]) -> str:
     """A template of a rule with ``words`` put in, but for a term of which there is no word.
 
@@ -151,7 +155,7 @@ def fill(template: str, words: dict[str, str]) -> str:
     """
     alone = template.startswith("{") and template.find("}") == len(template) - 1
     for name in set(re.findall(r"\{(\w+)\}", template)) - words.keys():
-        template = re.sub(rf" [+·] \{{{name}\}}", "", template).replace(f"{{{name}}}", word_for(name))
+        template = re.sub(rf" [+·] \{{{name}\}}", "", template).replace(f"{{{name}}}", _LEFT_OUT.get(name, name))
     text = template.format_map(words)
     return text[1:-1] if alone and text.startswith("(-") else text
 

@@ -71,6 +71,12 @@ def converted(input: Tensor, dtype: Dtype | None) -> Tensor:
 # ---------------------------------------------------------------- sums and means
 
 
+@operation("Σ", "Σ {a}", a=derivative("1", restored), name="sum", backward="SumBackward1")
+def total_along(a, /, dim, keepdim=False):
+    """See :func:`sum`: along ``dim``, which its node's printed name tells."""
+    return total.operation.forward(a, dim, keepdim)
+
+
 @operation("Σ", "Σ {a}", a=derivative("1", restored), name="sum")
 def total(a, /, dim=None, keepdim=False):
     """See :func:`sum`."""
@@ -97,7 +103,8 @@ def sum(input: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: Dtype |
     tensor([4., 6.])
     """
     dim = checked("sum", input, dim)
-    return converted(total(converted(input, dtype), dim=dim, keepdim=keepdim), dtype)
+    function = total if dim is None else total_along
+    return converted(function(converted(input, dtype), dim=dim, keepdim=keepdim), dtype)
 
 
 @operation(
