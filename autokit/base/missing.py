@@ -128,7 +128,9 @@ def explain_on(kind: type) -> None:
 
     ``__getattr__`` would do the same, but Python reads a class that has one much more slowly.
     """
-    for name in [name for name in pytorch_names()["torch.Tensor"] if not hasattr(kind, name)]:
+    slips = [pattern.split("(")[1].strip(")").split("|") for pattern in _SLIPS if "Tensor" in pattern]
+    names = pytorch_names()["torch.Tensor"].union(*slips)
+    for name in [name for name in names if not hasattr(kind, name)]:
         setattr(kind, name, _LeftOut(name))
 
     def names_that_are_there(self: Any) -> list[str]:

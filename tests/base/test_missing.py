@@ -51,7 +51,6 @@ def test_the_file_holds_names_of_the_pytorch_that_we_compare_with():
         ("x.astype", "'Tensor' object has no attribute 'astype': use x.to(dtype)"),
         ("x.hash_tensor", "autokit leaves out torch.Tensor.hash_tensor"),
         ("x.backwards", "x.backward()"),
-        ("x.softmx", "'Tensor' object has no attribute 'softmx'; did you mean 'softmax'?"),
         ("x.to_sparse()", "autokit leaves out torch.Tensor.to_sparse: use dense tensors"),
     ],
 )
