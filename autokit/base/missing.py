@@ -120,6 +120,7 @@ class _LeftOut:
 
     def __get__(self, instance: Any, owner: type) -> Any:
         said = explanation("torch.Tensor", self.name, pytorch_names()["torch.Tensor"])
+        said = said.replace("torch.Tensor has no", "'Tensor' object has no attribute")
         raise AttributeError(said, name=self.name)
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from autokit.base.errors import one_dim, require_tensor
 from autokit.engine.operation import derivative, on, operation, unchanged
-from autokit.engine.tensor import Tensor, new_tensor
+from autokit.engine.tensor import Tensor
 from autokit.ops.arithmetic import mul
 from autokit.ops.einsum import einsum
 from autokit.ops.names import Names, binary_operator
@@ -388,7 +388,7 @@ NAMES = Names(
 def _operator(input: Tensor, other: Any) -> Any:
     """``input @ other``, where another type may answer itself."""
     if isinstance(other, np.ndarray):
-        other = new_tensor(other)
+        return np.matmul(input, other)  # which promotes dtypes, and comes back here
     answers = hasattr(type(other), "__rmatmul__") and not isinstance(other, Tensor)
     return NotImplemented if answers else matmul(input, other)
 
