@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import struct
 import sys
-import zlib
 from collections.abc import Sequence
 from pickle import UnpicklingError
 from types import SimpleNamespace
@@ -107,7 +106,7 @@ class Archive:
             )
         version = self.read("version")
         if version not in _VERSIONS:
-            raise RuntimeError(f"Attempted to read a PyTorch file with version {version[:20]!r}, not 1 to 10")
+            raise RuntimeError(f"Attempted to read a PyTorch file with version {bytes(version[:20])!r}, not 1 to 10")
         self.byteorder = str(self.read("byteorder"), "latin-1") if "byteorder" in self else "little"
         if self.byteorder not in ("little", "big"):
             raise ValueError(f"Unknown endianness type: {self.byteorder[:40]}")
@@ -122,8 +121,8 @@ class Archive:
             raise damaged(f"locating file {record[:80]}: file not found")
         if entry.compress_type != ZIP_STORED or entry.compress_size != entry.file_size:
             raise RuntimeError(
-                f"The record {entry.filename[:80]!r} is compressed, which torch.save never does: autokit reads "
-                "no such records, since a small file could then fill all memory."
+                f"The record {entry.filename[:80]!r} is compressed, which torch.save never does: autokit "
+                "reads no such records, since a small file could then fill all memory."
             )
         contents = bytearray(entry.file_size)
         memory, filled = memoryview(contents), 0

@@ -166,7 +166,7 @@ class _Machine:
                 state, target = self.stack.pop(), self.stack[-1]
                 if type(target) is not OrderedDict or type(state) is not dict or set(state) - {"_metadata"}:
                     raise refused(f"The file sets attributes of {type(target).__name__}")
-                vars(target).update(state)  # the one attribute of a state_dict
+                vars(target).update(state)  # the one attribute that PyTorch gives a state_dict
             case "BINPERSID":
                 self.stack.append(self.storage(self.stack.pop()))
             case _:
@@ -176,8 +176,13 @@ class _Machine:
     def result(self, function: Any, arguments: Any) -> Any:
         if type(function) is not _Function or type(arguments) is not tuple:
             raise refused(f"Trying to call reduce for unrecognized function {type(function).__name__}")
+        self.copies_left -= sum(
+            len(each) for each in arguments if isinstance(each, str | list | tuple | dict)
+        )
+        if self.copies_left < 0:
+            raise refused("The program copies the same elements again and again, to fill all memory")
         try:
-            return function.build(self, *arguments)
+            return function.build(*arguments)
         except (TypeError, ValueError, RecursionError) as error:
             raise refused(f"{function.name} is called with wrong arguments: {str(error)[:200]}") from error
 
@@ -187,86 +192,49 @@ class _Machine:
         _, kind, key, location, count = name
         return self.storages.get(kind.dtype, key, location, _whole(count))
 
-    def copied(self, count: int) -> None:
-        """Count what is copied, lest a short program multiply it."""
-        self.copies_left -= count
-        if self.copies_left < 0:
-            raise refused("The program copies the same elements again and again, to fill all memory")
-
 
 # ---------------------------------------------------------------- what a program may call
 
 
-def _ordered_dict(machine: _Machine, pairs: Any = None) -> OrderedDict[Any, Any]:
-    pairs = [] if pairs is None else _of(list, pairs)
-    machine.copied(len(pairs))
-    return OrderedDict((_key(key), value) for key, value in pairs)
-
-
-def _counter(machine: _Machine, counts: Any = None) -> Counter[Any]:
-    machine.copied(len(_of(dict, counts)) if counts is not None else 0)
-    return Counter(counts)
-
-
-def _set(machine: _Machine, values: Any) -> set[Any]:
-    machine.copied(len(_of(list, values)))
-    return set(map(_key, values))
-
-
-def _encode(machine: _Machine, text: Any, encoding: Any = "latin1") -> bytes:
+def _encode(text: Any, encoding: Any = "latin1") -> bytes:
     if encoding not in ("latin1", "latin-1"):
         raise ValueError(f"bytes are written as latin1, not {encoding!r:.40}")
-    machine.copied(len(_of(str, text)))
-    return text.encode("latin-1")
+    return _of(str, text).encode("latin-1")
 
 
-def _no_bytes(machine: _Machine) -> bytes:
-    return b""
-
-
-def _size(machine: _Machine, sizes: Any) -> Size:
-    machine.copied(len(_of(tuple, sizes)))
-    return Size(map(_whole, sizes))
-
-
-def _device(machine: _Machine, name: Any, index: Any = None) -> device:
+def _device(name: Any, index: Any = None) -> device:
     return device(_of(str, name)[:40], None if index is None else _whole(index))
 
 
-def _tensor(machine: _Machine, storage: Any, offset: Any, size: Any, stride: Any, *rest: Any) -> Tensor:
-    requires_grad, _, metadata = (*rest, False, None, None)[:3] if not rest else (*rest, None, None)[:3]
+def _tensor(
+    storage: Any, offset: Any, size: Any, stride: Any, requires_grad: Any, hooks: Any, metadata: Any = None
+) -> Tensor:
     if metadata:
         raise refused("It holds a conjugated or negated view: in PyTorch, save tensor.resolve_neg()")
-    size, stride = (tuple(map(_whole, _of((tuple, Size, list), lengths))) for lengths in (size, stride))
+    size, stride = (tuple(map(_whole, _of(tuple | list, lengths))) for lengths in (size, stride))
     tensor = tensor_on(_of(UntypedStorage, storage), _whole(offset), size, stride)
     if _of(bool, requires_grad):
         tensor.requires_grad = True
     return tensor
 
 
-def _parameter(machine: _Machine, data: Any, requires_grad: Any, hooks: Any, state: Any = None) -> Parameter:
+def _parameter(data: Any, requires_grad: Any, hooks: Any, attributes: Any = None) -> Parameter:
     return Parameter(_of(Tensor, data), requires_grad=_of(bool, requires_grad))
 
 
-def _tensor_of_type(machine: _Machine, function: Any, kind: Any, arguments: Any, state: Any) -> Tensor:
+def _tensor_of_type(function: Any, kind: Any, arguments: Any, attributes: Any) -> Tensor:
     """A tensor with attributes, or a buffer: both are plain tensors here."""
     if _of(_Function, function).build is not _tensor or kind is not _NAMES["torch.Tensor"]:
         raise TypeError("it is no plain tensor")
-    return _tensor(machine, *_of(tuple, arguments))
-
-
-def _not_called(machine: _Machine, *arguments: Any) -> Any:
-    raise TypeError("it is no function here")
+    return _tensor(*_of(tuple, arguments))
 
 
 # ---------------------------------------------------------------- checks
 
 
 def _of(kind: Any, value: Any) -> Any:
-    if type(value) not in (kind if isinstance(kind, tuple) else (kind,)) and not (
-        kind is Tensor and isinstance(value, Tensor)
-    ):
-        raise TypeError(f"{type(value).__name__} where it needs {getattr(kind, '__name__', 'tuple')}")
+    if not isinstance(value, kind):
+        raise TypeError(f"{type(value).__name__} where it needs {getattr(kind, '__name__', kind)}")
     return value
 
 
@@ -285,16 +253,15 @@ def _key(key: Any) -> Any:
 # ---------------------------------------------------------------- the names and the instructions
 
 _CALLS: dict[str, Callable[..., Any]] = {
-    "collections.OrderedDict": _ordered_dict,
-    "collections.Counter": _counter,
-    "builtins.set": _set,
-    "__builtin__.set": _set,  # protocol 2 has Python 2's name of builtins
-    "__builtin__.bytes": _no_bytes,  # as protocol 2 writes b""
+    "collections.OrderedDict": lambda: OrderedDict(),
+    "collections.Counter": lambda counts: Counter(_of(dict, counts)),
+    "builtins.set": lambda values: set(map(_key, _of(list, values))),
+    "__builtin__.set": lambda values: set(map(_key, _of(list, values))),  # in Python 2's words
+    "__builtin__.bytes": lambda: b"",
     "_codecs.encode": _encode,
-    "torch.Size": _size,
+    "torch.Size": lambda sizes: Size(map(_whole, _of(tuple, sizes))),
     "torch.device": _device,
-    "torch.Tensor": _not_called,
-    "torch._utils._rebuild_tensor": _tensor,
+    "torch.Tensor": lambda: None,
     "torch._utils._rebuild_tensor_v2": _tensor,
     "torch._utils._rebuild_parameter": _parameter,
     "torch._utils._rebuild_parameter_with_state": _parameter,

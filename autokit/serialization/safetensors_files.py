@@ -79,7 +79,7 @@ def contents(state: Any) -> bytes:
                 "save its .clone(); a .pt file keeps what is shared"
             )
         arrays[name] = array
-    return package.numpy.save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
+    return package.numpy.save({name: np.asarray(array, order="C") for name, array in arrays.items()})
 
 
 def load(path: Any, where: Any) -> tuple[dict[str, Tensor], bool]:

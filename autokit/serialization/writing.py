@@ -193,9 +193,6 @@ class Program:
             self._build(key)
             self._within(f"[{key!r:.60}]", item)
         self._code += op.SETITEMS
-        if hasattr(value, "_metadata"):  # of a state_dict
-            self._build({"_metadata": value._metadata})
-            self._code += op.BUILD
 
     def _set(self, value: set[Any]) -> None:
         for item in value:

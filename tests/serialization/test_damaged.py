@@ -37,18 +37,17 @@ def test_a_file_that_was_cut_off(length: int):
 STATE = saved(nn.Linear(2, 1).state_dict()).getvalue()
 
 
-@pytest.mark.parametrize("mapped", [False, True])
-def test_a_small_file_cut_off_at_every_byte_leaves_the_model_as_it_was(mapped: bool, tmp_path: Path):
+def test_a_small_file_cut_off_at_every_byte_leaves_the_model_as_it_was(tmp_path: Path):
     model = nn.Linear(2, 1)
     before = [each.tolist() for each in model.parameters()]
     path = tmp_path / "state.pt"
     for length in range(len(STATE)):
         path.write_bytes(STATE[:length])
         with pytest.raises((RuntimeError, pickle.UnpicklingError, EOFError)):
-            model.load_state_dict(ak.load(path, mmap=mapped))
+            model.load_state_dict(ak.load(path))
     assert [each.tolist() for each in model.parameters()] == before
     path.write_bytes(STATE)
-    model.load_state_dict(ak.load(path, mmap=mapped))
+    model.load_state_dict(ak.load(path))
     assert [each.tolist() for each in model.parameters()] != before
 
 
@@ -74,7 +73,7 @@ def test_flipped_bits_give_an_error_or_the_very_state(bits: list[int]):
         ({"data/0": None}, RuntimeError, "failed locating file data/0"),
         ({"data.pkl": None}, RuntimeError, r"failed locating file data\.pkl"),
         ({"version": None}, RuntimeError, "version"),
-        ({"version": b"99\n"}, RuntimeError, "version 99, but the maximum supported version"),
+        ({"version": b"99\n"}, RuntimeError, "with version b.99"),
         ({"version": b"new"}, RuntimeError, "version"),
         ({"byteorder": b"what"}, ValueError, "Unknown endianness type: what"),
         ({"data/0": b"1234"}, RuntimeError, r"record size \(4 bytes\) does not match expected size"),
@@ -89,7 +88,7 @@ def test_records_that_are_missing_or_wrong(changes: Any, error: type[Exception],
 def test_a_changed_byte_is_found_by_the_checksum():
     place = WHOLE.index(CONTENTS["archive/data/0"]) + 200
     changed = WHOLE[:place] + bytes([WHOLE[place] ^ 1]) + WHOLE[place + 1 :]
-    with pytest.raises(RuntimeError, match="checksum"):
+    with pytest.raises(RuntimeError, match="CRC-32"):
         ak.load(io.BytesIO(changed))
 
 

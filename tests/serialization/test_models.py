@@ -19,10 +19,9 @@ require("torch")
 import torch  # noqa: E402
 
 
-def test_a_models_state_goes_both_ways_with_its_versions():
+def test_a_models_state_goes_both_ways():
     a, b = network(ak), network(torch)
-    assert a.state_dict()._metadata == b.state_dict()._metadata
-    assert there(a.state_dict())._metadata == here(b.state_dict())._metadata == b.state_dict()._metadata
+    assert here(b.state_dict())._metadata == b.state_dict()._metadata
     assert type(here(b.state_dict())) is OrderedDict
     a.load_state_dict(here(b.state_dict()))
     assert a(ak.ones(1, 2)).item() == pytest.approx(b(torch.ones(1, 2)).item())
@@ -47,17 +46,11 @@ LAYERS: dict[str, Callable[[Any], Any]] = {
 def test_the_state_of_every_kind_of_layer_goes_both_ways(name: str):
     mine, theirs = LAYERS[name](nn), LAYERS[name](torch.nn)
     read = here(theirs.state_dict())
-    assert mine.state_dict()._metadata == read._metadata == theirs.state_dict()._metadata
     mine.load_state_dict(read)
     other = LAYERS[name](torch.nn)
     other.load_state_dict(there(mine.state_dict()))
     assert repr(other.state_dict()) == repr(theirs.state_dict())
     assert mine.load_state_dict(ours(mine.state_dict())).missing_keys == []
-
-
-def test_versions_under_a_prefix_as_in_pytorch():
-    found = [network(t).state_dict(prefix="net.")._metadata for t in (ak, torch)]
-    assert found[0] == found[1]
 
 
 def test_a_checkpoint_goes_both_ways():

@@ -16,11 +16,10 @@ from hypothesis import strategies as st
 
 import autokit as ak
 from autokit import nn
+from tests.serialization.archives import DTYPES
 from tests.support import require
 
 require("safetensors")
-
-DTYPES = ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64"]
 
 
 @pytest.fixture
@@ -47,14 +46,12 @@ def test_a_state_goes_both_ways(path: Path):
     assert ak.load(path)["weight"].tolist() == theirs.weight.tolist()
 
 
-@pytest.mark.parametrize("name", [*DTYPES, "bfloat16"])
+@pytest.mark.parametrize("name", DTYPES)
 def test_every_dtype_goes_both_ways(path: Path, name: str):
     require("torch")
     import safetensors.torch
     import torch
 
-    if name == "bfloat16":
-        require("ml_dtypes")
     both = [
         {
             "a": t.tensor([[0, 1], [2, 100]]).to(getattr(t, name)),
@@ -71,6 +68,18 @@ def test_every_dtype_goes_both_ways(path: Path, name: str):
     assert {key: repr(found[key]) for key in both[0]} == {key: repr(value) for key, value in both[0].items()}
 
 
+def test_bfloat16_is_read_as_float32(path: Path):
+    require("torch")
+    import safetensors.torch
+    import torch
+
+    safetensors.torch.save_file({"a": torch.tensor([1.5, -3e38]).bfloat16(), "b": torch.ones(1)}, path)
+    with pytest.warns(UserWarning, match="bfloat16") as warned:
+        found = ak.load(path)
+    assert len(warned) == 1 and found["a"].dtype is ak.float32
+    assert found["a"].tolist() == torch.tensor([1.5, -3e38]).bfloat16().tolist()
+
+
 BASE = ak.arange(6.0)
 
 
@@ -80,8 +89,6 @@ BASE = ak.arange(6.0)
         ([ak.ones(1)], ValueError, "Expected a dict"),
         ({"a": 3}, ValueError, "Key `a` is invalid, expected torch.Tensor but received int"),
         ({1: ak.ones(1)}, TypeError, "no string"),
-        ({"a": ak.ones(1).to(ak.complex128)}, ValueError, "complex128"),
-        ({"a": ak.ones(2, 3).t()}, ValueError, "non contiguous tensor: `a`"),
         ({"a": BASE, "b": BASE.view(2, 3)}, RuntimeError, "share memory.*`a` and `b`"),
         ({"a": BASE[:3], "b": BASE[3:], "c": BASE[4:]}, RuntimeError, "share memory.*`b` and `c`"),
     ],
@@ -93,8 +100,9 @@ def test_what_the_format_cannot_hold_is_refused(path: Path, state: Any, error: t
 
 
 def test_parts_of_one_memory_that_do_not_overlap_are_saved(path: Path):
-    ak.save({"a": BASE[:3], "b": BASE[3:], "frozen": nn.Parameter(ak.ones(1))}, path)
+    ak.save({"a": BASE[:3], "b": BASE[3:], "frozen": nn.Parameter(ak.ones(1)), "t": ak.ones(2, 3).t()}, path)
     loaded = ak.load(path)
+    assert loaded["t"].shape == (3, 2)
     assert loaded["a"].tolist() == [0, 1, 2] and loaded["b"].tolist() == [3, 4, 5]
     assert type(loaded["frozen"]) is ak.Tensor and not loaded["frozen"].requires_grad
 
@@ -102,7 +110,7 @@ def test_parts_of_one_memory_that_do_not_overlap_are_saved(path: Path):
 @pytest.mark.parametrize("where", [{"cpu": "cpu"}, lambda storage, location: storage])
 def test_map_location_is_a_device(path: Path, where: Any):
     ak.save({"a": ak.ones(1)}, path)
-    with pytest.raises(RuntimeError, match="map_location is not supported"):
+    with pytest.raises(RuntimeError, match=r"map_location of a \.safetensors file is a device"):
         ak.load(path, map_location=where)
 
 

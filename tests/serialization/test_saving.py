@@ -1,11 +1,10 @@
-"""What is not saved and why; and a save that fails leaves the old file as it was."""
+"""What is not saved and why; and a save that is killed leaves a whole file."""
 
 from __future__ import annotations
 
 import io
 import os
 import pickle
-import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +15,6 @@ import pytest
 
 import autokit as ak
 from autokit import nn
-from autokit.serialization import archive as archive_module
 from tests.support import require
 
 require("torch")
@@ -36,9 +34,11 @@ class Unknown:
         (Unknown(), "Unknown"),
         (lambda: 0, "function"),
         (len, "builtin_function"),
-        (frozenset({1}), "plain tuple, list or set"),
+        (frozenset({1}), "plain dict, tuple, list or set"),
         ({(1, (2, frozenset())): 1}, "a key or an element"),
-        ({1j}, "a key or an element"),
+        ({frozenset()}, "a key or an element"),
+        (1j, "numbers, strings"),
+        (2**5000, "more than 2,000 bits"),
     ],
 )
 def test_what_cannot_be_loaded_is_not_saved(value: Any, words: str):
@@ -61,35 +61,12 @@ def test_what_is_nested_without_end_is_not_saved():
         ak.save(deep, io.BytesIO())
 
 
-def test_a_failing_save_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_what_cannot_be_saved_leaves_the_old_file(tmp_path: Path):
     path = tmp_path / "a.pt"
     ak.save([1], path)
     with pytest.raises(pickle.PicklingError):
         ak.save([ak.ones(3), Unknown()], path)
     assert ak.load(path) == [1] and os.listdir(tmp_path) == ["a.pt"]
-
-    def full(descriptor: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(archive_module.os, "fsync", full)
-    with pytest.raises(OSError, match="No space left"):
-        ak.save([2], path)
-    assert ak.load(path) == [1] and os.listdir(tmp_path) == ["a.pt"]
-
-
-def test_a_killed_save_leaves_the_old_file(tmp_path: Path):
-    path = tmp_path / "a.pt"
-    ak.save([1], path)
-    program = (
-        "import os, sys, autokit as ak\n"
-        "from autokit.serialization import archive\n"
-        "archive.os.fsync = lambda descriptor: os._exit(9)\n"
-        "ak.save([ak.ones(1000)], sys.argv[1])\n"
-    )
-    done = subprocess.run([sys.executable, "-c", program, path], cwd=Path(__file__).parent.parent, timeout=60)
-    assert done.returncode == 9
-    assert len(os.listdir(tmp_path)) == 2  # the one beside was being written
-    assert ak.load(path) == [1]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
@@ -117,20 +94,3 @@ def test_a_program_killed_while_it_saves_again_and_again_leaves_a_whole_file(tmp
         running.communicate()
     found = ak.load(path)
     assert found["number"] >= 2 and (found["rows"] == found["number"]).all()
-
-
-@pytest.mark.skipif(os.name != "posix", reason="permissions and links of POSIX")
-def test_permissions_links_and_pipes(tmp_path: Path):
-    path, link = tmp_path / "a.pt", tmp_path / "link.pt"
-    ak.save([1], path)
-    plain = tmp_path / "plain"
-    plain.touch()
-    assert stat.S_IMODE(path.stat().st_mode) == stat.S_IMODE(plain.stat().st_mode)
-    path.chmod(0o640)
-    link.symlink_to(path)
-    ak.save([2], link)
-    assert link.is_symlink() and ak.load(path) == [2] and stat.S_IMODE(path.stat().st_mode) == 0o640
-    ak.save([3], os.devnull)
-    assert not os.path.isfile(os.devnull)
-    with pytest.raises(IsADirectoryError):
-        ak.save([4], tmp_path)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import autokit as ak
 from autokit import nn
-from autokit.tensor import new_tensor
+from autokit.engine.tensor import new_tensor
 from tests.serialization.archives import DTYPES, FEW, equal, here, ours, records, saved, there
 from tests.support import require
 
@@ -25,16 +25,14 @@ VALUES: dict[str, Callable[[Any], Any]] = {
     "none, bools": lambda t: [None, True, False],
     "ints": lambda t: [0, 255, 256, 65535, 65536, -1, 2**31, -(2**31) - 1, 2**63, -(2**200)],
     "floats": lambda t: [0.0, -0.0, 1.5, float("inf"), -float("inf"), 1e-320],
-    "complex": lambda t: [1j, complex(-0.0, 2.5)],
     "str": lambda t: ["", "a", "é€𝄞", "a" * 300, "\ud800", "line\nline\0"],
-    "bytes": lambda t: [b"a", bytes(range(256)), bytearray(b"xyz")],
+    "bytes": lambda t: [b"a", bytes(range(256))],
     "containers": lambda t: {"a": [1, (2, (3,), ()), {"b": {}}], 3: [], (1, "x"): None, 2.5: {4, "five"}},
     "OrderedDict": lambda t: OrderedDict(b=1, a=2),
     "Counter": lambda t: Counter("abca"),
     "Size": lambda t: [t.ones(2, 3).shape, t.ones(()).shape],
     "device": lambda t: [t.device("cpu"), t.device("cuda", 1), t.device("cuda")],
     "dtype": lambda t: [getattr(t, name) for name in DTYPES],
-    "layout": lambda t: t.strided,
     "0-d": lambda t: t.tensor(3.5),
     "empty": lambda t: [t.empty(0), t.empty(0, 3), t.empty(2, 0, 4)],
     "transposed": lambda t: t.arange(6.0).view(2, 3).t(),
@@ -67,8 +65,6 @@ def test_every_dtype_goes_both_ways(name: str):
     def make(t: Any) -> Any:
         return t.tensor([0, 1, 100]).to(getattr(t, name))
 
-    if name == "bfloat16":
-        pytest.importorskip("ml_dtypes")
     assert equal(there(make(ak)), make(torch))
     assert equal(here(make(torch)), make(ak))
 
@@ -77,7 +73,6 @@ def test_every_dtype_goes_both_ways(name: str):
 def test_strides_and_offsets_are_kept(make: Callable[[Any], Any]):
     for loaded in (here(make(torch)), there(make(ak)), ours(make(ak))):
         assert loaded.stride() == make(torch).stride()
-        assert loaded.storage_offset() == make(torch).storage_offset()
 
 
 def test_a_tensor_is_saved_with_all_of_its_storage_as_in_pytorch():
@@ -125,14 +120,22 @@ def test_tied_weights_stay_tied():
         assert state["a.weight"].data_ptr() == state["b.weight"].data_ptr()
 
 
-def test_attributes_of_tensors_go_both_ways():
-    for t, load in ((torch, here), (ak, there), (ak, ours)):
-        tensor, parameter = t.ones(1), t.nn.Parameter(t.ones(1))
-        tensor.note, parameter.note = "n", [1]
-        buffer = t.nn.Buffer(t.ones(1), persistent=False)
-        tensor, parameter, buffer = load([tensor, parameter, buffer])
-        assert tensor.note == "n" and parameter.note == [1] and buffer.persistent is False
-        assert type(buffer).__name__ in ("Buffer", "Tensor") and isinstance(buffer, type(tensor))
+def test_tensors_with_attributes_are_read_without_them():
+    tensor, parameter = torch.ones(1), torch.nn.Parameter(torch.ones(1))
+    tensor.note, parameter.note = "n", [1]
+    tensor, parameter, buffer = here([tensor, parameter, torch.nn.Buffer(torch.zeros(1))])
+    assert tensor.tolist() == parameter.tolist() == [1] and buffer.tolist() == [0]
+    assert isinstance(parameter, nn.Parameter) and not hasattr(tensor, "note")
+
+
+def test_bfloat16_is_read_as_float32_with_one_warning():
+    x = torch.tensor([[1.5, -0.1], [float("inf"), 3e38]]).bfloat16()
+    with pytest.warns(UserWarning, match="bfloat16, in which autokit does not compute") as warned:
+        loaded, column = here([x, x[:, 1]])
+    assert len(warned) == 1 and loaded.dtype is ak.float32
+    assert loaded.tolist() == x.tolist() and column.tolist() == x[:, 1].tolist()
+    column.fill_(0)
+    assert loaded[1].tolist() == [float("inf"), 0]
 
 
 def test_the_names_that_pictures_use_are_no_part_of_a_file():
@@ -141,18 +144,12 @@ def test_the_names_that_pictures_use_are_no_part_of_a_file():
     assert equal(there(tensor), torch.ones(2))
 
 
-def test_conjugates_that_pytorch_takes_late():
-    x = torch.tensor([1 + 2j, 3j])
-    assert here([x.conj(), x])[0].tolist() == [1 - 2j, -3j]
-    assert here(x.conj().imag).tolist() == [-2, -3]
-
-
 def test_views_of_one_memory_as_two_dtypes_are_refused_as_in_pytorch():
-    for t in (ak, torch):
-        x = t.ones(2)
+    mine, theirs = ak.ones(2), torch.ones(2)
+    pairs = [(ak, [mine, new_tensor(mine.array.view(np.int32))]), (torch, [theirs, theirs.view(torch.int32)])]
+    for t, both in pairs:
         with pytest.raises(RuntimeError, match="view the same data as different types"):
-            t.save([x, x.view(t.int32)], io.BytesIO())
-    assert there(ak.tensor([1j, 2]).view(ak.float32)).tolist() == [0, 1, 2, 0]
+            t.save(both, io.BytesIO())
 
 
 @pytest.mark.parametrize(
