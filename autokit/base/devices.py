@@ -173,3 +173,17 @@ def to_numpy(array: Any) -> Any:
 def address_of(array: Any) -> int:
     """Where in memory the first element of ``array`` lies."""
     return array.ctypes.data if isinstance(array, np.ndarray) else array.data.ptr
+
+
+def keep_freed_memory(size: int = 1 << 24) -> None:
+    """Let the C library keep what arrays of up to ``size`` bytes free, for those that come next.
+
+    It gives what is free at the end of the heap back to the system, once that is more than a threshold; in
+    the next step of a training each page is then cleared and brought in anew, which took a third of the
+    benchmark's row of LeNet. glibc sets the threshold to twice the largest piece that was freed so far
+    (mallopt(3), M_TRIM_THRESHOLD); so one is allocated and freed, and no page of it touched.
+    """
+    np.empty(size, np.uint8)
+
+
+keep_freed_memory()
