@@ -1,27 +1,97 @@
-"""One of several categories."""
+"""Distributions of choices: Bernoulli, yes or no, and Categorical, one of several."""
 
 from __future__ import annotations
 
+import math
+from functools import cached_property
 from typing import Any, ClassVar
 
-import autokit
+from autokit.base.dtypes import finfo
+from autokit.base.size import Size
 from autokit.distributions import constraints
 from autokit.distributions.constraints import Constraint
-from autokit.distributions.distribution import (
-    Distribution,
-    beside_batches,
-    lazy_property,
-    one_of,
-    probs_to_logits,
-)
-from autokit.nn import functional as F
-from autokit.tensor import Size, Tensor
+from autokit.distributions.distribution import Distribution, broadcast_all
+from autokit.engine.modes import enable_grad, no_grad
+from autokit.engine.tensor import Tensor
+from autokit.ops.loss import binary_cross_entropy_with_logits
+from autokit.ops.shape import broadcast_tensors
 
 
-class Categorical(Distribution):
-    """A whole number from 0, each with its chance in the last dimension of ``probs``.
+class _Choice(Distribution):
+    """A choice by ``probs`` or by ``logits``: either is computed from the other at the first look."""
 
-    ``probs`` need not sum to 1; in their place ``logits`` may be given, as a network makes them: their
+    def _keep(self, probs: Any, logits: Any) -> Tensor:
+        if (probs is None) == (logits is None):
+            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
+        (value,) = broadcast_all(probs if logits is None else logits)
+        vars(self)["probs" if logits is None else "logits"] = value
+        return value
+
+
+class Bernoulli(_Choice):
+    """1 with probability ``probs``, else 0; in place of ``probs`` its log-odds ``logits`` may be given.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> from autokit.distributions import Bernoulli
+    >>> Bernoulli(torch.tensor([0.5, 0.25])).log_prob(torch.tensor([1.0, 1.0])).exp()
+    tensor([0.5000, 0.2500])
+    """
+
+    arg_constraints: ClassVar = {"probs": constraints.unit_interval, "logits": constraints.real}
+    support = constraints.boolean
+
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+        super().__init__(self._keep(probs, logits).shape, validate_args=validate_args)
+
+    @cached_property
+    def logits(self) -> Tensor:
+        """The log-odds."""
+        with enable_grad():
+            chance = _inside(self.probs)
+            return chance.log() - (-chance).log1p()
+
+    @cached_property
+    def probs(self) -> Tensor:
+        """The chances of a 1."""
+        with enable_grad():
+            return self.logits.sigmoid()
+
+    @property
+    def mean(self) -> Tensor:
+        """The chance."""
+        return self.probs
+
+    @property
+    def mode(self) -> Tensor:
+        """The likelier one; NaN where both are equally likely."""
+        return (self.probs >= 0.5).to(self.probs.dtype).masked_fill(self.probs == 0.5, math.nan)
+
+    @property
+    def variance(self) -> Tensor:
+        """p (1 - p)."""
+        return self.probs * (1 - self.probs)
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        """Ones and zeros."""
+        with no_grad():
+            return self.probs.expand(self._extended_shape(sample_shape)).bernoulli()
+
+    def _log_prob(self, value: Tensor) -> Tensor:
+        """The logarithm of the chance of ``value``."""
+        logits, value = broadcast_all(self.logits, value)
+        return -binary_cross_entropy_with_logits(logits, value, reduction="none")
+
+    def entropy(self) -> Tensor:
+        """-p log p - (1 - p) log (1 - p)."""
+        return binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
+
+
+class Categorical(_Choice):
+    """A whole number from 0, by its chance in the last dimension of ``probs``.
+
+    ``probs`` need not sum to 1; in their place ``logits`` may be given, as a network computes them: their
     softmax is taken.
 
     Examples
@@ -36,64 +106,66 @@ class Categorical(Distribution):
     tensor([0.0900, 0.2447, 0.6652], grad_fn=<SoftmaxBackward0>)
     """
 
-    arg_constraints: ClassVar = {"probs": constraints.simplex, "logits": constraints.real_vector}
-    has_enumerate_support = True
+    arg_constraints: ClassVar = {"probs": constraints.simplex, "logits": constraints.real}
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
-        self._given = one_of(probs=probs, logits=logits)
-        value = probs if logits is None else logits
+        value = self._keep(probs, logits)
         if value.dim() < 1:
-            raise ValueError(f"`{self._given}` parameter must be at least one-dimensional.")
+            raise ValueError("the parameter of a Categorical must be at least one-dimensional")
         if logits is None:
             self.probs = value / value.sum(-1, keepdim=True)
         else:
             self.logits = value - value.logsumexp(dim=-1, keepdim=True)
-        self._num_events = value.size(-1)
         super().__init__(value.shape[:-1], validate_args=validate_args)
 
-    @lazy_property
+    @cached_property
     def logits(self) -> Tensor:
-        return probs_to_logits(self.probs)
+        """The logarithms of the chances."""
+        with enable_grad():
+            return _inside(self.probs).log()
 
-    @lazy_property
+    @cached_property
     def probs(self) -> Tensor:
-        return F.softmax(self.logits, dim=-1)
+        """The chances."""
+        with enable_grad():
+            return self.logits.softmax(-1)
 
     @property
     def support(self) -> Constraint:
-        return constraints.integer_interval(0, self._num_events - 1)
-
-    @property
-    def param_shape(self) -> Size:
-        return getattr(self, self._given).size()
+        """The whole numbers from 0."""
+        count = self.probs.shape[-1]
+        words = f"a whole number from 0 to {count - 1}"
+        return Constraint(words, lambda a: (a % 1 == 0) & (a >= 0) & (a < count))
 
     @property
     def mean(self) -> Tensor:
-        return self.probs.new_full(self._batch_shape, autokit.nan)
+        """NaN: categories have no middle."""
+        return self.probs.new_full(self.batch_shape, math.nan)
+
+    variance = mean
 
     @property
     def mode(self) -> Tensor:
+        """The likeliest."""
         return self.probs.argmax(dim=-1)
 
-    @property
-    def variance(self) -> Tensor:
-        return self.mean
-
     def sample(self, sample_shape: Any = ()) -> Tensor:
-        shape = self._extended_shape(sample_shape)
-        rows = self.probs.detach().reshape(-1, self._num_events)
-        drawn = autokit.multinomial(rows, Size(sample_shape).numel(), True).T
-        return drawn.reshape(shape)
+        """Categories."""
+        rows = self.probs.detach().reshape(-1, self.probs.shape[-1])
+        drawn = rows.multinomial(Size(sample_shape).numel(), True)
+        return drawn.T.reshape(self._extended_shape(sample_shape))
 
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._validate_sample(value)
-        value, logits = autokit.broadcast_tensors(value.long().unsqueeze(-1), self.logits)
+    def _log_prob(self, value: Tensor) -> Tensor:
+        """The logarithm of the chance of ``value``."""
+        value, logits = broadcast_tensors(value.long().unsqueeze(-1), self.logits)
         return logits.gather(-1, value[..., :1]).squeeze(-1)
 
     def entropy(self) -> Tensor:
-        logits = self.logits.clamp(min=autokit.finfo(self.logits.dtype).min)
-        return -(logits * self.probs).sum(-1)
+        """-Σ p log p."""
+        return -(self.logits.clamp(min=finfo(self.logits.dtype).min) * self.probs).sum(-1)
 
-    def enumerate_support(self, expand: bool = True) -> Tensor:
-        values = autokit.arange(self._num_events, device=getattr(self, self._given).device)
-        return beside_batches(values, self._batch_shape, expand)
+
+def _inside(probs: Tensor) -> Tensor:
+    """Chances a little away from 0 and 1, so that they have logarithms."""
+    eps = finfo(probs.dtype).eps
+    return probs.clamp(min=eps, max=1 - eps)

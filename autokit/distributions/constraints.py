@@ -1,324 +1,45 @@
-"""Where the parameters and the values of a distribution may lie."""
+"""A constraint is a set of numbers, vectors or matrices in which parameters or values lie."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
-import autokit
-from autokit.batches.batch import of_all_samples
-from autokit.ops.gpu.arrays import any_of
+import numpy as np
 
 
-def holds(condition: Any) -> bool:
-    """Whether a tensor of bools is True everywhere: in a ``vmap`` for each of the samples."""
-    return not any_of(~of_all_samples(condition.array))
+class Constraint(NamedTuple):
+    """A set: in words, and as a test of the elements of an array, or of its last ``event_dim`` dimensions."""
 
-
-@dataclass(frozen=True)
-class Constraint:
-    """A set of numbers; ``check`` says of each number, or vector, of a tensor whether it is in it."""
-
-    def check(self, value: Any) -> Any:
-        raise NotImplementedError
-
-    @property
-    def event_dim(self) -> int:
-        """How many of the last dimensions are looked at together."""
-        return 0
-
-    @property
-    def is_discrete(self) -> bool:
-        """Whether the numbers lie apart."""
-        return False
-
-
-class Discrete(Constraint):
-    """A set of numbers that lie apart."""
-
-    @property
-    def is_discrete(self) -> bool:
-        return True
-
-
-class Real(Constraint):
-    """All numbers but NaN."""
-
-    def check(self, value: Any) -> Any:
-        return value == value
-
-
-class Boolean(Discrete):
-    """The numbers 0 and 1."""
-
-    def check(self, value: Any) -> Any:
-        return (value == 0) | (value == 1)
-
-
-@dataclass(frozen=True)
-class GreaterThan(Constraint):
-    """The numbers above a bound."""
-
-    lower_bound: Any
-
-    def check(self, value: Any) -> Any:
-        return self.lower_bound < value
-
-
-@dataclass(frozen=True)
-class GreaterThanEq(Constraint):
-    """The numbers from a bound upwards."""
-
-    lower_bound: Any
-
-    def check(self, value: Any) -> Any:
-        return self.lower_bound <= value
-
-
-@dataclass(frozen=True)
-class LessThan(Constraint):
-    """The numbers below a bound."""
-
-    upper_bound: Any
-
-    def check(self, value: Any) -> Any:
-        return value < self.upper_bound
-
-
-@dataclass(frozen=True)
-class Interval(Constraint):
-    """The numbers from one bound to another."""
-
-    lower_bound: Any
-    upper_bound: Any
-
-    def check(self, value: Any) -> Any:
-        return (self.lower_bound <= value) & (value <= self.upper_bound)
-
-
-@dataclass(frozen=True)
-class HalfOpenInterval(Constraint):
-    """The numbers from one bound to below another."""
-
-    lower_bound: Any
-    upper_bound: Any
-
-    def check(self, value: Any) -> Any:
-        return (self.lower_bound <= value) & (value < self.upper_bound)
-
-
-@dataclass(frozen=True)
-class IntegerInterval(Discrete):
-    """The whole numbers from one bound to another."""
-
-    lower_bound: Any
-    upper_bound: Any
-
-    def check(self, value: Any) -> Any:
-        return (value % 1 == 0) & (self.lower_bound <= value) & (value <= self.upper_bound)
-
-
-@dataclass(frozen=True)
-class IntegerGreaterThan(Discrete):
-    """The whole numbers from a bound upwards."""
-
-    lower_bound: Any
-
-    def check(self, value: Any) -> Any:
-        return (value % 1 == 0) & (value >= self.lower_bound)
-
-
-class Vectors(Constraint):
-    """A set of vectors."""
-
-    @property
-    def event_dim(self) -> int:
-        return 1
-
-
-class Simplex(Vectors):
-    """Vectors of chances, which sum to 1."""
-
-    def check(self, value: Any) -> Any:
-        return (value >= 0).all(-1) & ((value.sum(-1) - 1).abs() < 1e-6)
-
-
-class OneHot(Vectors, Discrete):
-    """Vectors of one 1 among zeros."""
-
-    def check(self, value: Any) -> Any:
-        return ((value == 0) | (value == 1)).all(-1) & value.sum(-1).eq(1)
-
-
-@dataclass(frozen=True)
-class Multinomial(Vectors, Discrete):
-    """Vectors of counts, which sum to at most a bound."""
-
-    upper_bound: Any
-
-    def check(self, value: Any) -> Any:
-        return (value >= 0).all(-1) & (value.sum(-1) <= self.upper_bound)
-
-
-@dataclass(frozen=True)
-class IndependentConstraint(Constraint):
-    """A constraint that all numbers of the last dimensions have to fulfil."""
-
-    base: Constraint
-    count: int
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.base, Constraint):
-            raise AssertionError(f"base_constraint must be a Constraint, got {type(self.base).__name__}")
-        if not isinstance(self.count, int) or self.count < 0:
-            raise AssertionError(f"reinterpreted_batch_ndims must be >= 0, got {self.count}")
-
-    @property
-    def event_dim(self) -> int:
-        return self.base.event_dim + self.count
-
-    @property
-    def is_discrete(self) -> bool:
-        return self.base.is_discrete
-
-    def check(self, value: Any) -> Any:
-        found = self.base.check(value)
-        if found.dim() < self.count:
-            raise ValueError(f"Expected value.dim() >= {self.event_dim} but got {value.dim()}")
-        return found.flatten(-self.count).all(-1) if self.count else found
+    words: str
+    check: Callable[[Any], Any]
+    event_dim: int = 0
 
     def __repr__(self) -> str:
-        return f"IndependentConstraint({self.base!r}, {self.count})"
+        return self.words
 
 
-class Matrices(Constraint):
-    """A set of matrices."""
-
-    @property
-    def event_dim(self) -> int:
-        return 2
+def _is_positive_definite(a: Any) -> Any:
+    symmetric = np.isclose(a, np.swapaxes(a, -1, -2), atol=1e-6).all((-1, -2))
+    return symmetric & (np.linalg.eigvalsh(a) > 0).all(-1)
 
 
-class Square(Matrices):
-    """Matrices with as many rows as columns."""
-
-    def check(self, value: Any) -> Any:
-        return autokit.full(value.shape[:-2], value.shape[-2] == value.shape[-1], device=value.device)
+def _is_cholesky_factor(a: Any) -> Any:
+    return (np.tril(a) == a).all((-1, -2)) & (np.diagonal(a, 0, -2, -1) > 0).all(-1)
 
 
-class Symmetric(Square):
-    """Matrices that are their own transposes."""
-
-    def check(self, value: Any) -> Any:
-        square = super().check(value)
-        return autokit.isclose(value, value.mT, atol=1e-6).all(-2).all(-1) if holds(square) else square
+def interval(low: Any, high: Any) -> Constraint:
+    """The numbers from ``low`` to ``high``."""
+    return Constraint(f"from {low} to {high}", lambda a: (low <= a) & (a <= high))
 
 
-class PositiveSemidefinite(Symmetric):
-    """Symmetric matrices without negative eigenvalues."""
-
-    def check(self, value: Any) -> Any:
-        symmetric = super().check(value)
-        return autokit.linalg.eigvalsh(value).ge(0).all(-1) if holds(symmetric) else symmetric
-
-
-class PositiveDefinite(Symmetric):
-    """Symmetric matrices with positive eigenvalues."""
-
-    def check(self, value: Any) -> Any:
-        symmetric = super().check(value)
-        return autokit.linalg.cholesky_ex(value).info.eq(0) if holds(symmetric) else symmetric
-
-
-class LowerTriangular(Matrices):
-    """Matrices with zeros above the diagonal."""
-
-    def check(self, value: Any) -> Any:
-        return (value.tril() == value).flatten(-2).all(-1)
-
-
-class LowerCholesky(LowerTriangular):
-    """Lower triangular matrices with a positive diagonal."""
-
-    def check(self, value: Any) -> Any:
-        return super().check(value) & (value.diagonal(0, -2, -1) > 0).all(-1)
-
-
-class CorrCholesky(LowerCholesky):
-    """Lower triangular matrices with a positive diagonal and rows of length 1."""
-
-    def check(self, value: Any) -> Any:
-        away = (value.detach().norm(dim=-1) - 1).abs()
-        most = autokit.finfo(value.dtype).eps * value.shape[-1] * 10
-        return super().check(value) & (away <= most).all(-1)
-
-
-@dataclass(frozen=True)
-class Stack(Constraint):
-    """For each slice along a dimension a constraint of its own."""
-
-    parts: Any
-    dim: int = 0
-
-    @property
-    def event_dim(self) -> int:
-        dims = max(part.event_dim for part in self.parts)
-        return dims + (self.dim + dims < 0)
-
-    def check(self, value: Any) -> Any:
-        slices = zip(self.parts, value.unbind(self.dim))
-        return autokit.stack([part.check(each) for part, each in slices], self.dim)
-
-
-@dataclass(frozen=True)
-class Cat(Constraint):
-    """For each part along a dimension, of the length that ``lengths`` says, a constraint of its own."""
-
-    parts: Any
-    dim: int = 0
-    lengths: Any = None
-
-    @property
-    def event_dim(self) -> int:
-        return max(part.event_dim for part in self.parts)
-
-    def check(self, value: Any) -> Any:
-        slices = zip(self.parts, value.split(self.lengths or [1] * len(self.parts), self.dim))
-        return autokit.cat([part.check(each) for part, each in slices], self.dim)
-
-
-class Dependent(Constraint):
-    """A set that depends on other parameters."""
-
-    def check(self, value: Any) -> Any:
-        raise ValueError("Cannot determine validity of dependent constraint")
-
-
-boolean = Boolean()
-real = Real()
-dependent = Dependent()
-positive = GreaterThan(lower_bound=0.0)
-positive_integer = IntegerGreaterThan(lower_bound=1)
-nonnegative = GreaterThanEq(lower_bound=0.0)
-nonnegative_integer = IntegerGreaterThan(lower_bound=0)
-unit_interval = Interval(lower_bound=0.0, upper_bound=1.0)
-real_vector = IndependentConstraint(real, 1)
-simplex = Simplex()
-one_hot = OneHot()
-square = Square()
-symmetric = Symmetric()
-positive_semidefinite = PositiveSemidefinite()
-lower_triangular = LowerTriangular()
-lower_cholesky = LowerCholesky()
-corr_cholesky = CorrCholesky()
-positive_definite = PositiveDefinite()
-greater_than = GreaterThan
-greater_than_eq = GreaterThanEq
-less_than = LessThan
-interval = Interval
-half_open_interval = HalfOpenInterval
-integer_interval = IntegerInterval
-multinomial = Multinomial
-independent = IndependentConstraint
-cat = Cat
-stack = Stack
+real = Constraint("a real number", lambda a: a == a)
+positive = Constraint("above 0", lambda a: a > 0)
+nonnegative = Constraint("0 or more", lambda a: a >= 0)
+unit_interval = interval(0, 1)
+boolean = Constraint("0 or 1", lambda a: (a == 0) | (a == 1))
+simplex = Constraint(
+    "a vector of chances that sum to 1", lambda a: (a >= 0).all(-1) & (abs(a.sum(-1) - 1) < 1e-6), 1
+)
+positive_definite = Constraint("a symmetric positive definite matrix", _is_positive_definite, 2)
+lower_cholesky = Constraint("lower triangular with a positive diagonal", _is_cholesky_factor, 2)

@@ -5,53 +5,15 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
-import autokit
 from autokit.distributions import constraints
-from autokit.distributions.distribution import Distribution, lazy_property, standard_normal
-from autokit.tensor import Tensor
+from autokit.distributions.distribution import Distribution
+from autokit.engine.tensor import Tensor
+from autokit.ops.decomposition import cholesky
+from autokit.ops.shape import broadcast_shapes
+from autokit.ops.solve import cholesky_inverse, solve_triangular
 
 
-class OfFactor(Distribution):
-    """A distribution that keeps the lower triangular factor of a covariance; its other forms come from it."""
-
-    _factor: Tensor
-
-    @lazy_property
-    def scale_tril(self) -> Tensor:
-        return self._factor
-
-    @lazy_property
-    def covariance_matrix(self) -> Tensor:
-        return self._factor @ self._factor.mT
-
-    @lazy_property
-    def precision_matrix(self) -> Tensor:
-        return autokit.cholesky_inverse(self._factor)
-
-
-def given_matrix(error: type[Exception], **matrices: Tensor | None) -> tuple[str, Tensor]:
-    """The name and the matrix of the one that is given, and ``error`` where it is not one."""
-    given = [(name, matrix) for name, matrix in matrices.items() if matrix is not None]
-    if len(given) != 1:
-        raise error(f"Exactly one of {' or '.join(matrices)} may be specified.")
-    name, matrix = given[0]
-    if matrix.dim() < 2:
-        raise ValueError(f"{name} must be at least two-dimensional, with optional leading batch dimensions")
-    return name, matrix
-
-
-def factor_of(name: str, matrix: Tensor) -> Tensor:
-    """The lower triangular factor of the covariance that ``matrix`` says, which is what ``name`` says."""
-    if name == "covariance_matrix":
-        return autokit.linalg.cholesky(matrix)
-    if name == "precision_matrix":  # P = UUᵀ, so that Σ = LLᵀ with L = U⁻ᵀ
-        upper = autokit.linalg.cholesky(matrix.flip((-2, -1))).flip((-2, -1))
-        identity = autokit.eye(matrix.shape[-1], dtype=matrix.dtype, device=matrix.device)
-        return autokit.linalg.solve_triangular(upper.mT, identity, upper=False)
-    return matrix
-
-
-class MultivariateNormal(OfFactor):
+class MultivariateNormal(Distribution):
     """The normal distribution of vectors of mean ``loc``.
 
     How they spread is said by one of the covariance matrix, its inverse ``precision_matrix``, and its
@@ -66,12 +28,11 @@ class MultivariateNormal(OfFactor):
     """
 
     arg_constraints: ClassVar = {
-        "loc": constraints.real_vector,
+        "loc": constraints.real,
         "covariance_matrix": constraints.positive_definite,
         "precision_matrix": constraints.positive_definite,
         "scale_tril": constraints.lower_cholesky,
     }
-    support = constraints.real_vector
     has_rsample = True
 
     def __init__(
@@ -82,49 +43,76 @@ class MultivariateNormal(OfFactor):
         scale_tril: Tensor | None = None,
         validate_args: bool | None = None,
     ) -> None:
-        if loc.dim() < 1:
-            raise ValueError("loc must be at least one-dimensional.")
-        name, matrix = given_matrix(
-            ValueError,
-            covariance_matrix=covariance_matrix,
-            precision_matrix=precision_matrix,
-            scale_tril=scale_tril,
-        )
-        batch = autokit.broadcast_shapes(matrix.shape[:-2], loc.shape[:-1])
+        names = ("covariance_matrix", "precision_matrix", "scale_tril")
+        matrices = (covariance_matrix, precision_matrix, scale_tril)
+        given = [(name, matrix) for name, matrix in zip(names, matrices) if matrix is not None]
+        if len(given) != 1:
+            raise ValueError(f"Exactly one of {' or '.join(names)} may be specified.")
+        ((name, matrix),) = given
+        if loc.dim() < 1 or matrix.dim() < 2:
+            raise ValueError(f"loc must be a vector, and {name} a matrix, or a batch of them")
+        batch = broadcast_shapes(matrix.shape[:-2], loc.shape[:-1])
         self.loc = loc.expand((*batch, -1))
-        setattr(self, name, matrix.expand((*batch, -1, -1)))
         super().__init__(batch, self.loc.shape[-1:], validate_args)
-        self._factor = factor_of(name, matrix).expand((*batch, -1, -1))
+        self._require(name, matrix, self.arg_constraints[name])
+        self.scale_tril = _factor_of(name, matrix).expand((*batch, -1, -1))
+
+    @property
+    def covariance_matrix(self) -> Tensor:
+        """The factor times its transpose."""
+        return self.scale_tril @ self.scale_tril.mT
+
+    @property
+    def precision_matrix(self) -> Tensor:
+        """The inverse of the covariance."""
+        return cholesky_inverse(self.scale_tril)
 
     @property
     def mean(self) -> Tensor:
+        """The middle."""
         return self.loc
 
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
+    mode = mean
 
     @property
     def variance(self) -> Tensor:
-        return self._factor.pow(2).sum(-1)
+        """The diagonal of the covariance."""
+        return self.scale_tril.pow(2).sum(-1)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        drawn = standard_normal(self._extended_shape(sample_shape), self.loc)
-        return self.loc + (self._factor @ drawn.unsqueeze(-1)).squeeze(-1)
+        """The mean plus the factor times standard normal numbers."""
+        drawn = self.loc.new_empty(self._extended_shape(sample_shape)).normal_()
+        return self.loc + (self.scale_tril @ drawn.unsqueeze(-1)).squeeze(-1)
 
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._validate_sample(value)
-        factor = self._factor
-        away = (value - self.loc).unsqueeze(-1)
-        shape = autokit.broadcast_shapes(factor.shape[:-2], away.shape[:-2])
-        # the Mahalanobis distance: the length of L⁻¹(x - loc), squared
-        whitened = autokit.linalg.solve_triangular(
-            factor.expand((*shape, *factor.shape[-2:])), away.expand((*shape, *away.shape[-2:])), upper=False
-        )
-        distance = whitened.pow(2).sum((-2, -1))
-        half_log_det = factor.diagonal(0, -2, -1).log().sum(-1)
-        return -0.5 * (self._event_shape[0] * math.log(2 * math.pi) + distance) - half_log_det
+    def _log_prob(self, value: Tensor) -> Tensor:
+        """The logarithm of the density, by the squared length of L⁻¹ (value - loc)."""
+        distance = squared_length(self.scale_tril, (value - self.loc).unsqueeze(-1))
+        constant = self.event_shape[0] * math.log(2 * math.pi)
+        return -0.5 * (constant + distance) - half_log_det(self.scale_tril)
 
     def entropy(self) -> Tensor:
-        half_log_det = self._factor.diagonal(0, -2, -1).log().sum(-1)
-        return 0.5 * self._event_shape[0] * (1 + math.log(2 * math.pi)) + half_log_det
+        """½ log det(2πe Σ)."""
+        return 0.5 * self.event_shape[0] * (1 + math.log(2 * math.pi)) + half_log_det(self.scale_tril)
+
+
+def _factor_of(name: str, matrix: Tensor) -> Tensor:
+    """The lower triangular factor L of the covariance L Lᵀ; ``name`` says what ``matrix`` is."""
+    if name == "covariance_matrix":
+        return cholesky(matrix)
+    if name == "scale_tril":
+        return matrix
+    upper = cholesky(matrix.flip((-2, -1))).flip((-2, -1))  # P = U Uᵀ, so that L = U⁻ᵀ
+    identity = upper.new_ones(upper.shape[-1]).diag().expand(upper.shape)
+    return solve_triangular(upper.mT, identity, upper=False)
+
+
+def half_log_det(factor: Tensor) -> Tensor:
+    """The logarithm of the determinant of a triangular matrix: half of that of L Lᵀ."""
+    return factor.diagonal(0, -2, -1).log().sum(-1)
+
+
+def squared_length(factor: Tensor, columns: Tensor) -> Tensor:
+    """The sum of the squares of L⁻¹ ``columns``."""
+    shape = broadcast_shapes(factor.shape[:-2], columns.shape[:-2])
+    factor, columns = (each.expand((*shape, *each.shape[-2:])) for each in (factor, columns))
+    return solve_triangular(factor, columns, upper=False).pow(2).sum((-2, -1))
