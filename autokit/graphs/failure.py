@@ -25,7 +25,7 @@ from autokit.graphs.names import Names, namespaces_in_sight, not_hidden
 from autokit.graphs.view import make_view
 
 _WIDTH, _LINES = 44, 6
-_PASSED_ON = {"apply", "run", "compute", "operator", "__call__", "forward"}
+_PASSED_ON = {"apply", "run", "compute", "operator", "call", "forward"}
 """Functions that only hand on what the learner wrote."""
 _OUR_LAYERS = str(Path(__file__).parent.parent / "nn") + os.sep
 _OUR_FUNCTIONS = str(Path(__file__).parent.parent / "nn" / "functional")
@@ -165,9 +165,9 @@ def _name(ours: list[FrameType]) -> str:
         operation = frame.f_locals.get("operation")
         if isinstance(operation, Operation):
             return operation.name
-        name = frame.f_code.co_name
+        name = frame.f_code.co_name.strip("_")
         if name not in _PASSED_ON and not _is_layer(frame):
-            return name.strip("_")
+            return name
     return "operation"
 
 

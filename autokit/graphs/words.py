@@ -100,7 +100,7 @@ class Words:
         symbols = self._filled(node, template, self.name)
         source = self.graph.nodes[edge.source]
         if node.shape or source.shape:
-            if node.shape == source.shape and run.operation.function.__module__ in _ELEMENTWISE:
+            if node.shape == source.shape and run.may_run and _is_elementwise(run):
                 return Local(f"{symbols}, element by element", symbols, "a Jacobian that is never built", "")
             sizes = f"{shape_text(node.shape)} by {shape_text(source.shape)}"
             return Local(f"{symbols}, {sizes}", symbols, f"a Jacobian that is never built, {sizes}", "")
@@ -125,6 +125,10 @@ class Words:
     @staticmethod
     def _in_full(node: Node) -> bool:
         return node.value is not None and node.value.values is not None and len(node.value.values) <= _IN_FULL
+
+
+def _is_elementwise(run: Run) -> bool:
+    return run.operation.function.__module__ in _ELEMENTWISE
 
 
 def says(text: str, value: str) -> bool:

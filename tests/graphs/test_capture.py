@@ -9,8 +9,6 @@ import pytest
 from hypothesis import given, settings
 
 import autokit as ak
-from autokit.graphs.words import put_in
-from autokit.ops.operation import OPERATIONS
 from tests.graphs.programs import programs
 from tests.support import printed_by
 
@@ -65,14 +63,6 @@ def test_a_formula_speaks_the_learners_names_and_numbers_what_has_none():
     assert by_base.local == "2 · v3 ^ (2 − 1)" and power.saved == ("v3", "2")
     both = ak.cat([a.view(1), b.view(1)])
     assert ak.graph(both).nodes[-1].formula == "v1, v3, joined"
-
-
-def test_no_formula_is_left_with_a_place_for_an_operand():
-    for rule in OPERATIONS.values():
-        names = [f"x{place}" for place in range(len(rule.operands))]
-        for template in (rule.formula, *map(rule.local, rule.operands)):
-            told = template.format_map(put_in(rule, names, "y"))
-            assert not re.search(r"[{}]", told)
 
 
 def test_two_models_of_equal_layers_are_told_apart():

@@ -403,11 +403,3 @@ def test_a_local_derivative_that_is_a_constant_is_told_once_and_bare():
     assert locals_ == ["How b changes with v2: 2.", "How v2 changes with a: -3."]
     assert [edge.local for edge in ak.graph(b).edges if edge.requires_grad] == ["-3", "2"]
     assert ak.graph(b).nodes[2].formula == "a · (-3)"
-
-
-def test_complex_numbers_are_told_whole_and_checked_along_both_axes():
-    z = ak.tensor([[1 + 2j, 3 - 1j], [0.5j, -2 + 0.25j]], requires_grad=True)
-    z.name = "z"
-    (account,) = ak.record(ak.fft.fft(z * z).abs().sum()).accounts
-    assert account.agrees and "j" in account.difference
-    assert summarize(np.array([3 + 4j, 0, 1j, 1, 2])).text == "sizes [0.0 … 5.0]"
