@@ -93,7 +93,7 @@ class detect_anomaly:
             "Anomaly Detection has been enabled. This mode will increase the runtime and should only be "
             "enabled for debugging.",
             UserWarning,
-            stacklevel=2,
+            stacklevel=3,  # the line of the program, behind the door
         )
 
     def __enter__(self) -> None:

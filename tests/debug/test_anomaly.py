@@ -25,7 +25,7 @@ def test_the_first_nan_is_named_with_its_values_and_the_forward_line():
             y.sum().backward()
     text = str(caught.value)
     assert text.startswith("Function 'SqrtBackward0' returned nan values in its 0th output.")
-    assert "x (3, float32)" in text and "[ 1.,  0., -1.]" in text
+    assert "x (float32, shape [3])" in text and "[ 1.,  0., -1.]" in text
     assert "hidden = x.sqrt()  # the line that makes the NaN" in text
     assert "y = model(x)" in text  # the whole stack, and nothing of autokit's own
     assert "autokit/" not in text.split("Traceback of the forward call")[1].replace("tests/", "")
@@ -122,47 +122,14 @@ def test_a_node_from_before_the_mode_is_named_by_its_line():
         y.sum().backward()
 
 
-def _of_samples(T: Any) -> None:
-    slopes = T.vmap(T.func.grad(lambda row: (row.sqrt() * 0).sum()))
-    slopes(T.tensor([[0.0, 1.0], [1.0, 1.0]]))
+def test_a_nan_is_found_among_several_results():
+    x = torch.tensor([[0.0, 1.0], [1.0, 2.0]], requires_grad=True)
+    with torch.autograd.set_detect_anomaly(True), pytest.raises(RuntimeError, match="'SqrtBackward0'"):
+        ((x.sqrt() * 0).max(0).values + x.sort(0).values[0]).sum().backward()
 
 
-def _complex(T: Any) -> None:
-    (T.zeros(20, dtype=T.complex64, requires_grad=True).sqrt() * 0).abs().sum().backward()
-
-
-def _in_half_precision(T: Any) -> None:
-    (T.zeros(2, dtype=T.bfloat16, requires_grad=True).sqrt() * 0).sum().backward()
-
-
-def _beside_sparse_gradients(T: Any) -> None:
-    rows = T.nn.Embedding(3, 2, sparse=True)(T.tensor([1, 2]))
-    (rows.detach().zero_().requires_grad_().sqrt() * rows * 0).sum().backward()
-
-
-@pytest.mark.parametrize("program", [_of_samples, _complex, _in_half_precision, _beside_sparse_gradients])
-def test_a_nan_is_found_in_all_kinds_of_numbers(program: Any):
-    require("torch")
-    import torch as oracle
-
-    for T in (torch, oracle):
-        with warnings.catch_warnings(), pytest.raises(RuntimeError, match="SqrtBackward0"):
-            warnings.simplefilter("ignore")
-            with T.autograd.detect_anomaly():
-                program(T)
-
-
-def test_sparse_gradients_are_looked_at():
-    table = torch.nn.Embedding(3, 2, sparse=True)
-    with torch.autograd.set_detect_anomaly(True):
-        table(torch.tensor([1, 2])).sum().backward()
-    assert table.weight.grad.is_sparse
-
-
-@pytest.mark.parametrize(
-    "call", ["set_detect_anomaly('a')", "set_detect_anomaly(1)", "set_detect_anomaly(True, 1)"]
-)
-def test_what_is_no_bool_switches_nothing(call: str):
+@pytest.mark.parametrize("arguments", [("a",), (1,), (True, 1)])
+def test_what_is_no_bool_switches_nothing(arguments: tuple[Any, ...]):
     with pytest.raises(TypeError, match="must be bool, not"):
-        eval(f"torch.autograd.{call}", {"torch": torch})
+        torch.autograd.set_detect_anomaly(*arguments)
     assert not torch.is_anomaly_enabled()

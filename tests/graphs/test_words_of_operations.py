@@ -30,7 +30,7 @@ PROGRAMS: dict[str, Callable[[ak.Tensor], ak.Tensor]] = {
     "masks": lambda x: x.masked_fill(x > 1, 0.0) + x.tril() + F.pad(x, (1, 1)).sum(),
     "products": lambda x: x @ x.T + (x[0] @ x[1]) + ak.outer(x[0, :2], x[1, :2]),
     "einsum": lambda x: ak.einsum("ij,kj->ik", x, x) + ak.bmm(x[None], x.T[None])[0],
-    "linear algebra": lambda x: (a := x @ x.T).inverse() + ak.linalg.det(a) + ak.linalg.solve(a, x),
+    "linear algebra": lambda x: (a := x @ x.T).inverse() + ak.linalg.det(a) + ak.linalg.solve(a, x).sum(),
     "several results": lambda x: ak.linalg.svd(x).S.sum() + sum(map(ak.sum, ak.linalg.qr(x @ x.T))),
     "losses": lambda x: F.mse_loss(x, x.flip(0)) + F.smooth_l1_loss(x, x * 2) + F.huber_loss(x, x * 3),
     "classes": lambda x: F.cross_entropy(x, ak.tensor([0, 2])) + F.binary_cross_entropy(x.sigmoid(), ak.ones(2, 3)),
