@@ -63,7 +63,7 @@ def recurrence(
     given = linear(rows, weights[0], biases[0])
     settings = {"sizes": sizes, "backwards": backwards}
     if kind == "LSTM":
-        states, cells = lstm(given, h, c, weights[1], biases[1], **settings)
+        states, cells, _ = lstm(given, h, c, weights[1], biases[1], **settings)
         return states, _last(states, sizes, backwards), _last(cells, sizes, backwards)
     if kind == "GRU":
         states = gru(given, h, weights[1], biases[1], **settings)
@@ -172,15 +172,6 @@ def rnn(given, h, weight, bias=None, /, sizes=(), backwards=False, relu=False):
 # ---------------------------------------------------------------- LSTM
 
 
-def _lstm_gates(said: Any) -> list[Any]:
-    """The gates enter, keep, new, leave: the third takes a tanh, the others a sigmoid, tanh(x/2)/2 + 1/2."""
-    array = said.array if isinstance(said, Tensor) else said
-    factor, shift = [beside(each, array) for each in _halves(said.shape[1] // 4, array.dtype)]
-    if isinstance(said, Tensor):
-        factor, shift = new_tensor(factor), new_tensor(shift)
-    return _parts(np.tanh(said * factor) * factor + shift, 4)
-
-
 @lru_cache(maxsize=16)
 def _halves(width: int, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
     """What the gates are multiplied by, and what is added: 1/2, but 1 and 0 for the third."""
@@ -189,38 +180,49 @@ def _halves(width: int, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
     return factor.reshape(-1), shift.reshape(-1)
 
 
-def _lstm_states(given: Any, h: Any, c: Any, weight: Any, bias: Any, times: list[slice]) -> tuple[Any, Any]:
-    states, cells = [], []
-    given = given if bias is None else given + bias
+def _halves_for(given: Any) -> list[Any]:
+    array = given.array if isinstance(given, Tensor) else given
+    found = [beside(each, array) for each in _halves(array.shape[1] // 4, array.dtype)]
+    return list(map(new_tensor, found)) if isinstance(given, Tensor) else found
+
+
+def _lstm_states(
+    given: Any, h: Any, c: Any, weight: Any, bias: Any, times: list[slice]
+) -> tuple[Any, Any, Any]:
+    """States, cells and gates: the third gate takes a tanh, the others a sigmoid, tanh(x/2)/2 + 1/2."""
+    factor, shift = _halves_for(given)
+    states, cells, gates = [], [], []
+    given = (given if bias is None else given + bias) * factor
+    turned = _by_rows(weight.T * factor)
     for rows in times:
         size = rows.stop - rows.start
-        enter, keep, new, leave = _lstm_gates(given[rows] + h[:size] @ weight.T)
+        gates.append(np.tanh(given[rows] + h[:size] @ turned) * factor + shift)
+        enter, keep, new, leave = _parts(gates[-1], 4)
         cells.append(keep * c[:size] + enter * new)
         states.append(leave * np.tanh(cells[-1]))
         h, c = _renewed(h, states[-1]), _renewed(c, cells[-1])
-    return _in_order(states, times), _in_order(cells, times)
+    return _in_order(states, times), _in_order(cells, times), _in_order(gates, times)
+
+
+def _by_rows(a: Any) -> Any:
+    """``a`` with its rows in one piece each, which halves the time of products with it (the LSTM's row)."""
+    return a if isinstance(a, Tensor) else a.copy(order="C")
 
 
 def _lstm_gradients(
     g: Any, given: Any, h: Any, c: Any, weight: Any, bias: Any, out: Any, sizes: Any, backwards: bool
 ) -> Any:
-    times, (by_states, by_all_cells) = _times(sizes, backwards), g
+    times, (by_states, by_all_cells, _) = _times(sizes, backwards), g
     on_tensors = isinstance(given, Tensor)
-    states, cells = _lstm_states(given, h, c, weight, bias, times) if on_tensors else out
+    states, cells, gates = _lstm_states(given, h, c, weight, bias, times) if on_tensors else out
     before, cells_before = _before(h, states, times), _before(c, cells, times)
-    enter, keep, new, leave = _lstm_gates(given + _to_gates(before, weight, bias))
+    enter, keep, new, leave = _parts(gates, 4)
     shown = np.tanh(cells)
     to_cells = leave * (1 - shown * shown)
+    factor, shift = _halves_for(given)
+    slopes = factor * factor - np.square(gates - shift)  # f² (1 − t²) of a gate t · f + s, where t is a tanh
     # What each gate gets for one unit at the cells, or the last of them at the state.
-    shares = np.concatenate(
-        [
-            new * enter * (1 - enter),
-            cells_before * keep * (1 - keep),
-            enter * (1 - new * new),
-            shown * leave * (1 - leave),
-        ],
-        1,
-    )
+    shares = np.concatenate([new, cells_before, enter, shown], 1) * slopes
     by_h, by_c, by_gates = h * 0, c * 0, []
     for rows in reversed(times):
         size = rows.stop - rows.start
@@ -240,7 +242,7 @@ def _lstm_gradients(
     name="lstm",
 )
 def lstm(given, h, c, weight, bias=None, /, sizes=(), backwards=False):
-    """The states and the cells of long short-term memory, given what the inputs say to its gates."""
+    """The states, cells and gates of long short-term memory, given what the inputs say to the gates."""
     return _lstm_states(given, h, c, weight, bias, _times(sizes, backwards))
 
 
