@@ -20,7 +20,8 @@ def describe(tensor: Any) -> str:
     >>> describe(torch.zeros(2, 3))
     'a tensor (float32, shape [2, 3])'
     """
-    return f"{name_in_program(tensor) or 'a tensor'} ({tensor.dtype.name}, shape {list(tensor.shape)})"
+    name = getattr(tensor, "name", "") or name_in_program(tensor) or "a tensor"
+    return f"{name} ({tensor.dtype.name}, shape {list(tensor.shape)})"
 
 
 def name_in_program(tensor: Any) -> str:

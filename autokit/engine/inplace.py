@@ -137,12 +137,21 @@ def _rebase(tensor: Tensor, index: Any, value: Any) -> None:
         node = value._node  # nothing of the old value is left: the result's own node serves
     else:
         node = _node_of_writing(base, steps, index, value)
-    base._node, base._requires_grad = node, node is not None
+    _give_node(base, node)
     for view in [view for reference in storage_of(base).views if (view := reference()) is not None]:
         followed = base
         for step, settings in view.__dict__["_steps"]:
             followed = step.function(followed, **settings)
-        view._node, view._requires_grad = followed._node, followed._requires_grad
+        _give_node(view, followed._node)
+
+
+def _give_node(tensor: Tensor, node: Node | None) -> None:
+    """Let ``node`` be the one that computed ``tensor``; what is to be retained is its gradient."""
+    tensor._node, tensor._requires_grad = node, node is not None
+    retaining = tensor.__dict__.pop("_retains", None)
+    if retaining is not None:
+        retaining.remove()
+        tensor.retain_grad()
 
 
 def _node_of_writing(base: Tensor, steps: Any, index: Any, value: Any) -> Node | None:

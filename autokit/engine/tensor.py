@@ -273,9 +273,14 @@ class Tensor:
         """
         if not self._requires_grad:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-        if self._node is not None:
-            return RemovableHandle(self._node.own_hooks.result, hook)
-        return self._hook_of_leaf("_hooks", hook)
+        if self._node is None:
+            return self._hook_of_leaf("_hooks", hook)
+        hooks = self._node.own_hooks.result
+        handle = RemovableHandle(hooks, hook)
+        if "_retains" in self.__dict__:  # it stays the last, to retain what the others leave
+            retaining = self.__dict__["_retains"].id
+            hooks[retaining] = hooks.pop(retaining)
+        return handle
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
         """Call ``hook`` with this leaf each time that a gradient was added to its ``.grad``."""

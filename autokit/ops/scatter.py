@@ -53,6 +53,10 @@ def zero_(self: Tensor) -> Tensor:
 def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     """Copy the elements of ``src``, which may broadcast, have another dtype, or be on another device."""
     require_tensor("copy_", src, "other", 0)
+    if src.array.ndim > self.array.ndim:
+        raise RuntimeError(
+            f"output with shape {list(self.shape)} doesn't match the broadcast shape {list(src.shape)}"
+        )
     setitem(self, ..., src)
     return self
 

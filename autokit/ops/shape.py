@@ -152,7 +152,12 @@ def unsqueeze(a, /, dim):
 # ---------------------------------------------------------------- another order of dimensions
 
 
-@operation("ᵀ", "{a}ᵀ", a=derivative("ᵀ", lambda g, dim0, dim1: np.swapaxes(g, dim0, dim1)), view=True)
+@operation(
+    "ᵀ",
+    "{a}ᵀ",
+    a=derivative("ᵀ", lambda g, dim0, dim1: np.swapaxes(g, dim0, dim1) if g.ndim else g),
+    view=True,
+)
 def transpose(a, /, dim0, dim1):
     """Exchange the dimensions ``dim0`` and ``dim1``."""
     return np.swapaxes(a, one_dim(dim0, a.ndim), one_dim(dim1, a.ndim)) if a.ndim else a[...]
