@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from autokit import autograd, ops, random
 from autokit.autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
-from autokit.base import doors, dtypes
+from autokit.base import doors, dtypes, version
 from autokit.base.devices import OutOfMemoryError, device, get_default_device, set_default_device
 from autokit.base.dtypes import (
     can_cast,
@@ -43,7 +43,7 @@ from autokit.base.size import Size
 from autokit.engine.modes import recording
 from autokit.engine.tensor import Tensor
 from autokit.ops.create import TYPES
-from autokit.version import TORCH as __version__
+from autokit.base.version import TORCH as __version__
 
 if TYPE_CHECKING:
     from autokit.func import vmap
@@ -84,32 +84,9 @@ _LAZY = {
 }
 """Names that load more than the engine, and where they are."""
 
-_ROOMS = (
-    *(
-        "amp",
-        "backends",
-        "classroom",
-        "cuda",
-        "datasets",
-        "debug",
-        "distributed",
-        "distributions",
-        "draw",
-        "func",
-    ),
-    *(
-        "graphs",
-        "jit",
-        "linalg",
-        "nn",
-        "optim",
-        "plot",
-        "serialization",
-        "special",
-        "transforms",
-        "utils",
-        "widgets",
-    ),
+_ROOMS = frozenset(
+    "amp backends classroom cuda datasets debug distributed distributions draw func graphs jit linalg nn optim "
+    "plot serialization special transforms utils widgets".split()
 )
 """Packages and modules that are loaded when they are first used."""
 

@@ -10,7 +10,7 @@ import pytest
 from packaging.version import Version
 
 import autokit
-from autokit.version import PYTORCH, TorchVersion
+from autokit.base.version import PYTORCH, TorchVersion
 from tests.support import require
 
 OTHERS = ["1.12", "2.0.0", "2.8", "2.13", "2.13.0", "2.13.1", "3"]
