@@ -66,7 +66,7 @@ class Bernoulli(_Choice):
     @property
     def mode(self) -> Tensor:
         """The likelier one; NaN where both are equally likely."""
-        return (self.probs >= 0.5).to(self.probs.dtype).masked_fill(self.probs == 0.5, math.nan)
+        return self.probs.ge(0.5).to(self.probs.dtype).masked_fill(self.probs.eq(0.5), math.nan)
 
     @property
     def variance(self) -> Tensor:

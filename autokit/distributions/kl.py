@@ -73,16 +73,16 @@ for _kind in (Beta, Exponential, Gamma, Laplace, Uniform):
 @register_kl(Bernoulli, Bernoulli)
 def _bernoulli(p: Bernoulli, q: Bernoulli) -> Tensor:
     yes = p.probs * (softplus(-q.logits) - softplus(-p.logits))
-    yes = yes.masked_fill(q.probs == 0, math.inf).masked_fill(p.probs == 0, 0)
+    yes = yes.masked_fill(q.probs.eq(0), math.inf).masked_fill(p.probs.eq(0), 0)
     no = (1 - p.probs) * (softplus(q.logits) - softplus(p.logits))
-    no = no.masked_fill(q.probs == 1, math.inf).masked_fill(p.probs == 1, 0)
+    no = no.masked_fill(q.probs.eq(1), math.inf).masked_fill(p.probs.eq(1), 0)
     return yes + no
 
 
 @register_kl(Categorical, Categorical)
 def _categorical(p: Categorical, q: Categorical) -> Tensor:
     parts = p.probs * (p.logits - q.logits)
-    return parts.masked_fill(q.probs == 0, math.inf).masked_fill(p.probs == 0, 0).sum(-1)
+    return parts.masked_fill(q.probs.eq(0), math.inf).masked_fill(p.probs.eq(0), 0).sum(-1)
 
 
 @register_kl(MultivariateNormal, MultivariateNormal)
@@ -98,7 +98,7 @@ def _multivariate_normal(p: MultivariateNormal, q: MultivariateNormal) -> Tensor
 @register_kl(Uniform, Uniform)
 def _uniform(p: Uniform, q: Uniform) -> Tensor:
     found = ((q.high - q.low) / (p.high - p.low)).log()
-    return found.masked_fill((q.low > p.low) | (q.high < p.high), math.inf)
+    return found.masked_fill(q.low.gt(p.low) | q.high.lt(p.high), math.inf)
 
 
 @register_kl(Exponential, Exponential)

@@ -150,7 +150,7 @@ class Uniform(Distribution):
 
     def _log_prob(self, value: Tensor) -> Tensor:
         """The logarithm of one over the length, inside."""
-        inside = (self.low <= value) & (self.high > value)
+        inside = value.ge(self.low) & value.lt(self.high)
         return inside.to(self.low.dtype).log() - (self.high - self.low).log()
 
     def _cdf(self, value: Tensor) -> Tensor:

@@ -63,13 +63,8 @@ class Adagrad(Optimizer):
         *,
         maximize: bool = False,
     ) -> None:
-        settings = {
-            "lr": lr,
-            "lr_decay": lr_decay,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "initial_accumulator_value": initial_accumulator_value,
-        }
+        settings = {"lr": lr, "lr_decay": lr_decay, "eps": eps, "weight_decay": weight_decay}
+        settings["initial_accumulator_value"] = initial_accumulator_value
         check_not_negative(**settings)
         super().__init__(params, {**settings, "maximize": maximize})
 

@@ -81,15 +81,8 @@ class Adam(Optimizer):
     ) -> None:
         check_not_negative(lr=lr, eps=eps, weight_decay=weight_decay)
         check_betas(betas)
-        settings = {
-            "lr": lr,
-            "betas": tuple(betas),
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "amsgrad": amsgrad,
-            "maximize": maximize,
-            "decoupled_weight_decay": decoupled_weight_decay,
-        }
+        settings = {"lr": lr, "betas": tuple(betas), "eps": eps, "weight_decay": weight_decay}
+        settings.update(amsgrad=amsgrad, maximize=maximize, decoupled_weight_decay=decoupled_weight_decay)
         super().__init__(params, settings)
 
     def initial_state(self, array: Any, gradient: Any, group: Group) -> dict[str, Any]:
@@ -274,15 +267,8 @@ class NAdam(Optimizer):
     ) -> None:
         check_not_negative(lr=lr, eps=eps, weight_decay=weight_decay, momentum_decay=momentum_decay)
         check_betas(betas)
-        settings = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "momentum_decay": momentum_decay,
-            "decoupled_weight_decay": decoupled_weight_decay,
-            "maximize": maximize,
-        }
+        settings = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "maximize": maximize}
+        settings.update(momentum_decay=momentum_decay, decoupled_weight_decay=decoupled_weight_decay)
         super().__init__(params, settings)
 
     def initial_state(self, array: Any, gradient: Any, group: Group) -> dict[str, Any]:

@@ -86,16 +86,10 @@ class LBFGS(Optimizer):
         line_search_fn: str | None = None,
     ) -> None:
         check_not_negative(lr=lr)
-        settings = {
-            "lr": lr,
-            "max_iter": max_iter,
-            "max_eval": max_iter * 5 // 4 if max_eval is None else max_eval,
-            "tolerance_grad": tolerance_grad,
-            "tolerance_change": tolerance_change,
-            "history_size": history_size,
-            "line_search_fn": line_search_fn,
-        }
-        super().__init__(params, settings)
+        max_eval = max_iter * 5 // 4 if max_eval is None else max_eval
+        limits = {"max_iter": max_iter, "max_eval": max_eval, "history_size": history_size}
+        tolerances = {"tolerance_grad": tolerance_grad, "tolerance_change": tolerance_change}
+        super().__init__(params, {"lr": lr, **limits, **tolerances, "line_search_fn": line_search_fn})
         if len(self.param_groups) != 1:
             raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")
 

@@ -33,14 +33,16 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(step)
     def hooked(self: Optimizer, *args: Any, **settings: Any) -> Any:
-        facts = self.__dict__
-        facts["_stepped"] = True
-        for hook in tuple(facts.get("_pre_hooks", {}).values()):
+        self._stepped = True
+        if self._hooks is None:
+            return step(self, *args, **settings)
+        before, after = self._hooks
+        for hook in tuple(before.values()):
             changed = hook(self, (self, *args), settings)
             if changed is not None:
                 (_, *args), settings = changed  # type: ignore[assignment]
         result = step(self, *args, **settings)
-        for hook in tuple(facts.get("_post_hooks", {}).values()):
+        for hook in tuple(after.values()):
             hook(self, (self, *args), settings)
         return result
 
@@ -98,13 +100,14 @@ class Optimizer:
     """
 
     _stepped = False
+    _hooks: tuple[dict[int, Any], dict[int, Any]] | None = None
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         if "step" in cls.__dict__ and not hasattr(cls.step, "has_hooks"):
             cls.step = _with_hooks(cls.step)  # type: ignore[method-assign]
 
-    def __init__(self, params: Params, defaults: dict[str, Any]) -> None:
+    def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
         if isinstance(params, Tensor):
             raise TypeError(
                 "params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
@@ -190,32 +193,39 @@ class Optimizer:
                 loss = closure()
         with np.errstate(all="ignore"):  # infinities and NaN go their way, as in every operation
             for group in self.param_groups:
-                if isinstance(group.get("lr"), Tensor):
-                    group = {**group, "lr": group["lr"].item()}
-                for param in group["params"]:
-                    if param._grad is not None:
-                        self._change(param, group)
+                self._change(group)
         return loss
 
-    def _change(self, param: Tensor, group: Group) -> None:
-        """One step of one parameter."""
-        array, gradient = param.array, param._grad.array  # type: ignore[union-attr]
-        if group.get("maximize"):
-            gradient = -gradient
-        decay = group.get("weight_decay")
-        if decay and not group.get("decoupled_weight_decay"):  # the gradient of loss + decay/2 · ‖param‖²
-            gradient = gradient + decay * array
-        state = self.state.get(param, {})
-        if not state and (begun := self.initial_state(array, gradient, group)):
-            state = self.state[param] = {name: new_tensor(value) for name, value in begun.items()}
-        memory = {name: value.array for name, value in state.items()}
-        if "step" in memory:
-            memory["step"] += 1
-        try:
-            self.update(array, gradient, memory, group)
-        except ValueError as error:
-            raise _explained(error, param, state) from None
-        mark_changed(param)
+    def _change(self, group: Group) -> None:
+        """One step of the parameters of a group."""
+        if isinstance(group.get("lr"), Tensor):
+            group = {**group, "lr": group["lr"].item()}
+        maximize = group.get("maximize")
+        decay = 0 if group.get("decoupled_weight_decay") else group.get("weight_decay")
+        for param in group["params"]:
+            if param._grad is None:
+                continue
+            array, gradient = param.array, param._grad.array
+            if maximize:
+                gradient = -gradient
+            if decay:  # the gradient of loss + decay/2 · ‖param‖²
+                gradient = gradient + decay * array
+            state = self.state.get(param) or self._begin(param, gradient, group)
+            memory = {name: value.array for name, value in state.items()} if state else state
+            if "step" in memory:
+                memory["step"] += 1
+            try:
+                self.update(array, gradient, memory, group)
+            except ValueError as error:
+                raise _explained(error, param, state) from None
+            mark_changed(param)
+
+    def _begin(self, param: Tensor, gradient: Any, group: Group) -> dict[str, Any]:
+        """The state of ``param``, remembered from now on unless it is empty."""
+        begun = self.initial_state(param.array, gradient, group)
+        if begun:
+            self.state[param] = {name: new_tensor(value) for name, value in begun.items()}
+        return self.state[param] if begun else begun
 
     def initial_state(self, array: Any, gradient: Any, group: Group) -> dict[str, Any]:
         """What is remembered of a parameter before its first step: arrays by name; nothing by default."""
@@ -239,11 +249,13 @@ class Optimizer:
 
     def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call ``hook(optimizer, args, kwargs)`` before each step; it may return other ``(args, kwargs)``."""
-        return RemovableHandle(self.__dict__.setdefault("_pre_hooks", {}), hook)
+        self._hooks = self._hooks or ({}, {})
+        return RemovableHandle(self._hooks[0], hook)
 
     def register_step_post_hook(self, hook: Callable[..., None]) -> RemovableHandle:
         """Call ``hook(optimizer, args, kwargs)`` after each step."""
-        return RemovableHandle(self.__dict__.setdefault("_post_hooks", {}), hook)
+        self._hooks = self._hooks or ({}, {})
+        return RemovableHandle(self._hooks[1], hook)
 
     # ------------------------------------------------------------ saving and loading
 

@@ -1,10 +1,11 @@
 """Learning rate schedulers: they change an optimizer's learning rate from epoch to epoch."""
 
 from autokit.base.missing import absent
-from autokit.optim.lr_scheduler.cosine import CosineAnnealingLR, CosineAnnealingWarmRestarts
 from autokit.optim.lr_scheduler.cycles import CyclicLR, OneCycleLR
 from autokit.optim.lr_scheduler.decay import (
     ConstantLR,
+    CosineAnnealingLR,
+    CosineAnnealingWarmRestarts,
     ExponentialLR,
     LambdaLR,
     LinearLR,

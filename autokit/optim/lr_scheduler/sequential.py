@@ -42,11 +42,8 @@ class SequentialLR(LRScheduler):
 
     def __init__(self, optimizer: Optimizer, schedulers: list[LRScheduler], milestones: list[int]) -> None:
         if len(milestones) != len(schedulers) - 1:
-            raise ValueError(
-                "Sequential Schedulers expects number of schedulers provided to be one more than the number "
-                f"of milestone points, but got number of schedulers {len(schedulers)} and the number of "
-                f"milestones to be equal to {len(milestones)}"
-            )
+            counts = f"{len(schedulers)} schedulers and {len(milestones)} milestones"
+            raise ValueError(f"SequentialLR takes one milestone less than schedulers, but got {counts}")
         for place, scheduler in enumerate(schedulers):
             if isinstance(scheduler, ReduceLROnPlateau):
                 raise ValueError(
