@@ -1,16 +1,8 @@
-"""Helpers around training: :mod:`autokit.utils.data`, ``checkpoint`` and ``dlpack``."""
+"""Helpers around training: :mod:`autokit.utils.data` and :mod:`autokit.utils.checkpoint`."""
 
-from importlib import import_module
-from typing import Any
+from autokit.base.missing import absent
+from autokit.utils import checkpoint, data
 
-from autokit.missing import names_of
-from autokit.utils import checkpoint, data, dlpack, hooks
+__all__ = ["checkpoint", "data"]
 
-_missing = names_of("torch.utils")
-
-
-def __getattr__(name: str) -> Any:
-    return import_module("autokit.utils._pytree") if name == "_pytree" else _missing(name)
-
-
-__all__ = ["checkpoint", "data", "dlpack", "hooks"]
+__getattr__ = absent("torch.utils")

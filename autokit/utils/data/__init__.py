@@ -9,20 +9,17 @@ tensor([0., 1.]) tensor([0, 1])
 tensor([2., 3.]) tensor([2, 3])
 """
 
-from autokit.missing import names_of
+from autokit.base.missing import absent
 from autokit.utils.data.collate import default_collate, default_convert
 from autokit.utils.data.dataloader import DataLoader
 from autokit.utils.data.dataset import (
-    ChainDataset,
     ConcatDataset,
     Dataset,
     IterableDataset,
-    StackDataset,
     Subset,
     TensorDataset,
     random_split,
 )
-from autokit.utils.data.distributed import DistributedSampler
 from autokit.utils.data.sampler import (
     BatchSampler,
     RandomSampler,
@@ -31,22 +28,19 @@ from autokit.utils.data.sampler import (
     SubsetRandomSampler,
     WeightedRandomSampler,
 )
-from autokit.utils.data.worker_info import get_worker_info
+from autokit.utils.data.worker import get_worker_info
 
-__getattr__ = names_of("torch.utils.data")
+__getattr__ = absent("torch.utils.data")
 
 __all__ = [
     "BatchSampler",
-    "ChainDataset",
     "ConcatDataset",
     "DataLoader",
     "Dataset",
-    "DistributedSampler",
     "IterableDataset",
     "RandomSampler",
     "Sampler",
     "SequentialSampler",
-    "StackDataset",
     "Subset",
     "SubsetRandomSampler",
     "TensorDataset",

@@ -1,24 +1,22 @@
-"""From a list of samples to one batch: numbers and tensors are stacked, containers are gone into."""
+"""From the samples of a dataset to one batch: numbers and tensors are stacked, containers are gone into."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping, MutableSequence, Sequence
-from copy import copy
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from autokit import dtypes
+from autokit.base.dtypes import BY_NAME
+from autokit.engine.tensor import Tensor
 from autokit.ops.create import as_tensor, tensor
 from autokit.ops.join import stack
-from autokit.tensor import Tensor, new_tensor
-
-TEXTS_AND_OBJECTS = "SUO"
-"""Kinds of array that are no numbers; of any other one becomes a tensor, or is refused for what it is."""
+from autokit.utils.data.dataset import IterableDataset, gatherer
 
 
 def default_collate(batch: Sequence[Any]) -> Any:
-    """One batch from samples of the same make.
+    """One batch from samples that are alike.
 
     Tensors, NumPy arrays and numbers become one tensor with a new first
     dimension; containers of samples become a container of batches of the
@@ -38,21 +36,10 @@ def default_collate(batch: Sequence[Any]) -> Any:
     [tensor([1, 2]), ('a', 'b')]
     """
     first = batch[0]
-    if isinstance(first, Tensor):
-        if not isinstance(batch, list | tuple):
-            raise TypeError(
-                "stack(): argument 'tensors' (position 1) must be tuple of Tensors, not "
-                f"{type(batch).__name__}: a batch is a list of samples"
-            )
-        return _stack(batch, "tensor")
-    if isinstance(first, np.ndarray | np.generic) and first.dtype.kind not in TEXTS_AND_OBJECTS:
-        return _stack([_of_array(sample) for sample in batch], "array")
-    if isinstance(first, float):
-        return _numbers(batch, dtypes.BY_NAME["float64"])
-    if isinstance(first, int):
-        return _numbers(batch)
     if isinstance(first, str | bytes):
         return batch
+    if isinstance(first, Tensor | int | float) or _holds_numbers(first):
+        return _stacked(batch)
     if isinstance(first, Mapping):
         return _of_its_kind(first, {key: default_collate([sample[key] for sample in batch]) for key in first})
     if isinstance(first, Sequence):
@@ -63,22 +50,22 @@ def default_collate(batch: Sequence[Any]) -> Any:
                 "each element in list of batch should be of equal size: "
                 f"sample 0 of the batch has {lengths[0]} items and sample {odd} has {lengths[odd]}"
             )
-        columns = [default_collate(column) for column in zip(*batch, strict=True)]
-        return _of_its_kind(first, columns)
+        return _of_its_kind(first, [default_collate(column) for column in zip(*batch)])
+    is_picture = type(first).__module__.startswith("PIL.")
     raise TypeError(
         "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; "
         f"found {type(first)}. "
         + (
             "Give the dataset transform=transforms.ToTensor(), which makes tensors of pictures."
-            if type(first).__module__.startswith("PIL.")
-            else "Give the DataLoader a collate_fn that knows what to do with it."
+            if is_picture
+            else "Give the DataLoader a collate_fn that puts such samples together."
         )
     )
 
 
 def default_convert(data: Any) -> Any:
     """A sample alone, without batching: NumPy arrays become tensors, containers are gone into."""
-    if isinstance(data, np.ndarray | np.generic) and data.dtype.kind not in TEXTS_AND_OBJECTS:
+    if _holds_numbers(data):
         return as_tensor(data)
     if isinstance(data, Mapping):
         return _of_its_kind(data, {key: default_convert(value) for key, value in data.items()})
@@ -87,63 +74,72 @@ def default_convert(data: Any) -> Any:
     return data
 
 
+def _holds_numbers(value: Any) -> bool:
+    return isinstance(value, np.ndarray | np.generic) and value.dtype.kind not in "SUO"
+
+
 def _of_its_kind(sample: Any, content: Any) -> Any:
     """``content`` in the container type of ``sample``; but of a plain tuple comes a list, as in PyTorch."""
     if hasattr(sample, "_fields"):
         return type(sample)(*content)
-    if isinstance(sample, tuple) or type(sample) in (dict, list):
+    if isinstance(sample, tuple):
         return content
     try:
-        if isinstance(sample, MutableMapping | MutableSequence):  # with what else it holds
-            clone = copy(sample)
-            for key, value in content.items() if isinstance(content, dict) else enumerate(content):
-                clone[key] = value
-            return clone
-        return type(sample)(content)  # type: ignore[call-arg]
-    except TypeError:  # a type that is not made from its content
+        return type(sample)(content)
+    except TypeError:  # a type that cannot be called with its content
         return content
 
 
-def _numbers(batch: Sequence[Any], dtype: dtypes.dtype | None = None) -> Tensor:
-    """One tensor of numbers; what is none, as a missing value's None, is refused with its place."""
-    if set(map(type, batch)) <= {int, float, bool}:
-        array = np.array(batch)
-        if array.dtype.kind in "ib" and dtype is None:
-            return new_tensor(array)
-        if array.dtype.kind == "f" and dtype is not None:
-            return new_tensor(array)
-    try:
-        return tensor(list(batch), dtype=dtype)
-    except (TypeError, ValueError, RuntimeError) as error:
-        odd = next((place for place, sample in enumerate(batch) if not isinstance(sample, int | float)), 0)
-        where = f"sample {odd} of the batch is {batch[odd]!r:.60}, where sample 0 is {batch[0]!r}"
-        raise type(error)(f"{error} [{where}]" if odd else str(error)) from error
-
-
-def _of_array(sample: Any) -> Tensor:
-    known = isinstance(sample, np.ndarray | np.generic) and sample.dtype in dtypes.BY_NUMPY
-    return new_tensor(np.asarray(sample)) if known else as_tensor(sample)
-
-
-def _stack(tensors: Sequence[Tensor], kind: str) -> Tensor:
-    for place, sample in enumerate(tensors):
-        if not isinstance(sample, Tensor):
+def _stacked(batch: Sequence[Any]) -> Tensor:
+    """One tensor of numbers, arrays or tensors; one that is of another kind is refused with its place."""
+    first = batch[0]
+    plain = isinstance(first, int | float) and not _holds_numbers(first)
+    kind: Any = int | float if plain else Tensor | np.ndarray | np.generic | int | float
+    for place, sample in enumerate(batch):
+        if not isinstance(sample, kind):
             raise TypeError(
-                f"expected Tensor as element {place} in argument 0, but got {type(sample).__name__}: "
-                f"sample {place} of the batch is {sample!r:.60}, where sample 0 is a tensor"
+                f"default_collate: sample {place} of the batch is {sample!r:.60}, where sample 0 is "
+                f"{'a tensor' if isinstance(first, Tensor) else repr(first)[:60]}"
             )
-    arrays = [tensor.array for tensor in tensors]
-    expected, dtype = arrays[0].shape, arrays[0].dtype
-    alike = bool(expected)
-    for place, array in enumerate(arrays):
-        if array.shape != expected:
-            raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {list(expected)} at entry 0 and "
-                f"{list(array.shape)} at entry {place}. A batch is one {kind} of all its samples: "
-                "give them one shape, as by padding or cropping, or give the DataLoader a collate_fn."
-            )
-        if array.dtype is not dtype:
-            alike = False
-    if alike and not any([tensor._requires_grad for tensor in tensors]):
-        return new_tensor(np.concatenate(arrays).reshape(len(arrays), *expected))
-    return stack(list(tensors))
+    if plain:
+        return tensor(list(batch), dtype=BY_NAME["float64"] if isinstance(first, float) else None)
+    try:
+        return stack([as_tensor(sample) for sample in batch])
+    except RuntimeError as error:
+        raise RuntimeError(
+            f"{error}. A batch is one tensor of all its samples: give them one shape, as by padding or "
+            "cropping, or give the DataLoader a collate_fn"
+        ) from None
+
+
+def fetcher(
+    dataset: Any, collate: Callable[[Any], Any], batched: bool, drop_last: bool
+) -> Callable[[Any], Any]:
+    """A function from what the sampler gives to a batch; it raises StopIteration where a stream ends.
+
+    ``batched`` says that the sampler gives lists of indices; from a stream, only how many there are counts.
+    """
+    if isinstance(dataset, IterableDataset):
+        stream: Iterator[Any] = iter(dataset)
+        return lambda indices: collate(_next(stream, indices, batched, drop_last))
+    if not batched:
+        return lambda index: collate(dataset[index])
+    # An array gives the samples of a batch in one go far faster than one by one.
+    gather = gatherer(dataset) if collate is default_collate else None
+    if gather is None:
+        return lambda indices: collate([dataset[index] for index in indices])
+    # A sampler may give anything; what is no number means another thing among others than by itself.
+    return lambda indices: (
+        gather(indices)
+        if {int, np.int64}.issuperset(map(type, indices))
+        else collate([dataset[index] for index in indices])
+    )
+
+
+def _next(stream: Iterator[Any], indices: Any, batched: bool, drop_last: bool) -> Any:
+    if not batched:
+        return next(stream)
+    batch = list(islice(stream, len(indices)))
+    if not batch or (drop_last and len(batch) < len(indices)):
+        raise StopIteration
+    return batch

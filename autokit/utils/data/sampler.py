@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Sequence, Sized
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
-import numpy as np
-
-from autokit import dtypes, random
-from autokit.ops import create, draws, sampling
-from autokit.shown import by_type
+from autokit.base.dtypes import BY_NAME
+from autokit.base.generator import Generator
+from autokit.ops.create import as_tensor
+from autokit.ops.draw import multinomial, source_of
+from autokit.utils.data.dataset import by_type
 
 Item = TypeVar("Item", covariant=True)
 
@@ -21,7 +21,7 @@ _DRAWN_AT_ONCE = 32  # how many indices PyTorch draws at a time with replacement
 
 
 class Sampler(Generic[Item]):
-    """An order of indices; subclasses define ``__iter__`` and, where it is known, ``__len__``."""
+    """An order of indices; subclasses define ``__iter__`` and, where there is a length, ``__len__``."""
 
     __repr__ = by_type
 
@@ -70,19 +70,11 @@ class RandomSampler(Sampler[int]):
         data_source: Sized,
         replacement: bool = False,
         num_samples: int | None = None,
-        generator: random.Generator | None = None,
+        generator: Generator | None = None,
     ) -> None:
-        if not isinstance(replacement, bool):
-            raise TypeError(f"replacement should be a boolean value, but got replacement={replacement}")
-        self.data_source = data_source
-        self.replacement = replacement
+        self.data_source, self.replacement, self.generator = data_source, replacement, generator
         self._num_samples = num_samples
-        self.generator = generator
-        if not isinstance(self.num_samples, int) or self.num_samples <= 0:
-            raise ValueError(
-                f"num_samples should be a positive integer value, but got num_samples={self.num_samples}"
-                + ("; the dataset is empty" if num_samples is None else "")
-            )
+        require_count("num_samples", self.num_samples, "; the dataset is empty" * (num_samples is None))
 
     @property
     def num_samples(self) -> int:
@@ -91,9 +83,9 @@ class RandomSampler(Sampler[int]):
 
     def __iter__(self) -> Iterator[int]:
         if self.generator is None:
-            generator = random.Generator().manual_seed(draw_seed(None))
+            generator = Generator().manual_seed(draw_seed(None))
         else:
-            generator = sampling.source_of("randperm", self.generator, "cpu")
+            generator = source_of(self.generator, "cpu")
         total = len(self.data_source)
         if self.replacement:
             for start in range(0, self.num_samples, _DRAWN_AT_ONCE):
@@ -101,34 +93,22 @@ class RandomSampler(Sampler[int]):
                 yield from generator.integers(0, total, count).tolist()
         else:
             for _ in range(self.num_samples // total):
-                yield from _as_ints(generator.permutation(total))
-            # PyTorch shuffles once more even where nothing is left to take: the stream must go on alike.
-            yield from _as_ints(generator.permutation(total)[: self.num_samples % total])
+                yield from generator.permutation(total).tolist()
+            # PyTorch shuffles once more even where nothing is left to draw: the stream must go on alike.
+            yield from generator.permutation(total)[: self.num_samples % total].tolist()
 
     def __len__(self) -> int:
         return self.num_samples
 
 
-def _as_ints(order: Any) -> Iterator[int]:
-    """Python's integers of an array, of which few stand in memory at a time."""
-    if len(order) and order.max() < 1 << 31:
-        order = order.astype(np.int32)
-    for start in range(0, len(order), _LISTED_AT_ONCE):
-        yield from order[start : start + _LISTED_AT_ONCE].tolist()
-
-
-_LISTED_AT_ONCE = 1024
-
-
 class SubsetRandomSampler(Sampler[int]):
     """The given indices in random order."""
 
-    def __init__(self, indices: Sequence[int], generator: random.Generator | None = None) -> None:
-        self.indices = indices
-        self.generator = generator
+    def __init__(self, indices: Sequence[int], generator: Generator | None = None) -> None:
+        self.indices, self.generator = indices, generator
 
     def __iter__(self) -> Iterator[int]:
-        order = sampling.source_of("randperm", self.generator, "cpu").permutation(len(self.indices))
+        order = source_of(self.generator, "cpu").permutation(len(self.indices))
         return iter([self.indices[place] for place in order.tolist()])
 
     def __len__(self) -> int:
@@ -168,25 +148,18 @@ class WeightedRandomSampler(Sampler[int]):
         weights: Sequence[float],
         num_samples: int,
         replacement: bool = True,
-        generator: random.Generator | None = None,
+        generator: Generator | None = None,
     ) -> None:
-        if not isinstance(num_samples, int) or isinstance(num_samples, bool) or num_samples <= 0:
-            raise ValueError(
-                f"num_samples should be a positive integer value, but got num_samples={num_samples}"
-            )
-        if not isinstance(replacement, bool):
-            raise ValueError(f"replacement should be a boolean value, but got replacement={replacement}")
-        self.weights = create.as_tensor(weights, dtype=dtypes.BY_NAME["float64"])
+        require_count("num_samples", num_samples)
+        self.weights = as_tensor(weights, dtype=BY_NAME["float64"])
         if self.weights.ndim != 1:
             raise ValueError(
                 f"weights should be a 1d sequence but given weights have shape {tuple(self.weights.shape)}"
             )
-        self.num_samples = num_samples
-        self.replacement = replacement
-        self.generator = generator
+        self.num_samples, self.replacement, self.generator = num_samples, replacement, generator
 
     def __iter__(self) -> Iterator[int]:
-        drawn = draws.multinomial(self.weights, self.num_samples, self.replacement, generator=self.generator)
+        drawn = multinomial(self.weights, self.num_samples, self.replacement, generator=self.generator)
         return iter(drawn.tolist())
 
     def __len__(self) -> int:
@@ -201,15 +174,8 @@ class BatchSampler(Sampler[list[int]]):
     """
 
     def __init__(self, sampler: Iterable[int], batch_size: int, drop_last: bool) -> None:
-        if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size <= 0:
-            raise ValueError(
-                f"batch_size should be a positive integer value, but got batch_size={batch_size}"
-            )
-        if not isinstance(drop_last, bool):
-            raise ValueError(f"drop_last should be a boolean value, but got drop_last={drop_last}")
-        self.sampler = sampler
-        self.batch_size = batch_size
-        self.drop_last = drop_last
+        require_count("batch_size", batch_size)
+        self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last
 
     def __iter__(self) -> Iterator[list[int]]:
         indices = iter(self.sampler)
@@ -219,10 +185,20 @@ class BatchSampler(Sampler[list[int]]):
             yield batch
 
     def __len__(self) -> int:
-        total = len(self.sampler)  # type: ignore[arg-type]
-        return total // self.batch_size if self.drop_last else -(-total // self.batch_size)
+        return batches_of(len(self.sampler), self.batch_size, self.drop_last)  # type: ignore[arg-type]
 
 
-def draw_seed(generator: random.Generator | None) -> int:
+def batches_of(total: int, batch_size: int, drop_last: bool) -> int:
+    """How many batches ``total`` samples give."""
+    return total // batch_size if drop_last else -(-total // batch_size)
+
+
+def require_count(name: str, value: Any, why: str = "") -> None:
+    """Raise unless ``value``, an argument ``name``, is a whole number above 0."""
+    if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
+        raise ValueError(f"{name} should be a positive integer value, but got {name}={value}{why}")
+
+
+def draw_seed(generator: Generator | None) -> int:
     """A seed for another generator, drawn as PyTorch draws it, from the default one where none is given."""
-    return int(sampling.source_of("random_", generator, "cpu").integers(0, 1 << 63, ()))
+    return int(source_of(generator, "cpu").integers(0, 1 << 63, ()))

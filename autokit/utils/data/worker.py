@@ -1,4 +1,4 @@
-"""A worker process: it makes the batches that it is told to, until the program closes the connection."""
+"""A worker process: it loads the batches that it is told to, until the program ends it."""
 
 from __future__ import annotations
 
@@ -11,24 +11,59 @@ import threading
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
-from multiprocessing.reduction import ForkingPickler
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from autokit import random
-from autokit.settings import set_num_threads
-from autokit.utils.data import transport, worker_info
+from autokit.base.settings import set_num_threads
+from autokit.utils.data import transport
+from autokit.utils.data.collate import fetcher
 from autokit.utils.data.dataset import IterableDataset
-from autokit.utils.data.fetch import fetcher
 
-GRACE = 2.0  # seconds in which a worker that is no longer needed may finish its batch
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+GRACE = 2.0
+"""Seconds in which a worker that is no longer needed may finish its batch."""
+
+
+@dataclass(frozen=True)
+class WorkerInfo:
+    """What a worker can ask about itself: its ``id`` of ``num_workers``, its ``seed``, its ``dataset``."""
+
+    id: int
+    num_workers: int
+    seed: int
+    dataset: Any
+
+
+_this_worker: WorkerInfo | None = None
+
+
+def get_worker_info() -> WorkerInfo | None:
+    """In a worker of a DataLoader, which of how many it is; None in the program itself.
+
+    An :class:`IterableDataset` asks for it to give each worker a part of its own: every worker has a
+    copy of the dataset, and goes through it from its beginning.
+
+    >>> from autokit.utils.data import DataLoader, IterableDataset
+    >>> class Numbers(IterableDataset):
+    ...     def __iter__(self):
+    ...         worker = get_worker_info()
+    ...         return iter(range(worker.id, 8, worker.num_workers))
+    >>> loader = DataLoader(Numbers(), batch_size=2, num_workers=2, multiprocessing_context="fork")
+    >>> [batch.tolist() for batch in loader]
+    [[0, 2], [1, 3], [4, 6], [5, 7]]
+    >>> get_worker_info() is None
+    True
+    """
+    return _this_worker
 
 
 @dataclass(frozen=True)
 class Task:
-    """Batch ``number`` of the pass ``epoch``, made of the samples at ``indices``."""
+    """Batch ``number`` of the pass ``epoch``: the samples at ``indices``."""
 
     epoch: int
     number: int
@@ -49,22 +84,21 @@ class Result:
 class Failure:
     """An exception on its way to the program: its type and, in words, its traceback.
 
-    The exception itself may hold anything, so it stays in the worker.
+    The exception itself may hold anything, so it stays in the worker, and so does a type that is not
+    Python's: of that the nearest ancestor that is goes over.
     """
 
     def __init__(self, error: Exception, worker_id: int) -> None:
-        self.kind = _importable(type(error))
+        self.kind: type = next(kind for kind in type(error).__mro__ if kind.__module__ == "builtins")
         lines = traceback.format_exception(type(error), error, error.__traceback__)
-        self.words = (
-            f"Caught {type(error).__name__} in DataLoader worker process {worker_id}.\nOriginal "
-            + "".join(lines)
-        )
+        head = f"Caught {type(error).__name__} in DataLoader worker process {worker_id}.\nOriginal "
+        self.words = head + "".join(lines)
 
     def as_error(self) -> Exception:
         """An exception of the type that the worker met, or RuntimeError where that type takes no text."""
         try:
-            return self.kind(_Verbatim(self.words) if issubclass(self.kind, KeyError) else self.words)
-        except Exception:
+            return self.kind(_Verbatim(self.words))
+        except TypeError:
             return RuntimeError(self.words)
 
 
@@ -73,17 +107,6 @@ class _Verbatim(str):
 
     def __repr__(self) -> str:
         return str(self)
-
-
-def _importable(kind: type[Exception]) -> type[Exception]:
-    """``kind``, or its nearest ancestor that the program can find too."""
-    for ancestor in kind.__mro__:
-        try:
-            if pickle.loads(pickle.dumps(ancestor)) is ancestor:
-                return ancestor
-        except Exception:
-            continue
-    return RuntimeError
 
 
 @dataclass
@@ -101,6 +124,8 @@ class Cargo:
     drop_last: bool
 
     def __reduce__(self) -> Any:
+        from multiprocessing.reduction import ForkingPickler
+
         return _Packed, (bytes(ForkingPickler.dumps(tuple(vars(self).values()))),)
 
 
@@ -122,51 +147,49 @@ class _Packed:
 
 def work(
     connection: Connection,
-    strangers: list[Connection],
+    inherited: list[Connection],
     cargo: Cargo | _Packed,
     seed: int,
     worker_id: int,
-    num_workers: int,
+    count: int,
 ) -> None:
-    """What the process does; ``strangers`` are the program's ends of connections, inherited by a fork."""
-    for stranger in strangers:
-        stranger.close()
-    _forget_the_programs_signals()
+    """What the process does; ``inherited`` are the program's ends of connections, which a fork copied."""
+    for end in inherited:
+        end.close()
+    _leave_signals_to_the_program()
     tasks = _Tasks(connection)
-    settled, epoch, ended = None, -1, False
+    settled: Cargo | None = None
+    epoch, ended = -1, False
     for task in iter(tasks.next, None):
         if task.epoch != epoch:
             epoch, ended = task.epoch, False
             try:
-                settled = settled or _settle_in(cargo, seed, worker_id, num_workers)
-                make = fetcher(settled.dataset, settled.collate, settled.batched, settled.drop_last)
+                settled = settled or _settle_in(cargo, seed, worker_id, count)
+                fetch = fetcher(settled.dataset, settled.collate, settled.batched, settled.drop_last)
             except Exception as error:
-                make = _raising(error)
+                fetch = _raising(error)
         if ended:
             continue
         try:
-            result = Result(epoch, task.number, batch=make(task.indices))
+            result = Result(epoch, task.number, batch=fetch(task.indices))
         except Exception as error:
-            ended = isinstance(error, StopIteration) and _streams(settled)
+            is_stream = settled is not None and isinstance(settled.dataset, IterableDataset)
+            ended = is_stream and isinstance(error, StopIteration)
             failure = None if ended else Failure(error, worker_id)
             result = Result(epoch, task.number, failure=failure, ended=ended)
-        if not tasks.answer(result, worker_id):
+        if not _answer(connection, result, worker_id):
             return
 
 
-def _streams(cargo: Cargo | None) -> bool:
-    return cargo is not None and isinstance(cargo.dataset, IterableDataset)
-
-
 def _raising(error: Exception) -> Callable[[Any], Any]:
-    def make(indices: Any) -> Any:
+    def fetch(indices: Any) -> Any:
         raise error
 
-    return make
+    return fetch
 
 
 class _Tasks:
-    """The worker's end of the connection.
+    """What the program sends.
 
     A thread of its own reads, so that the program, when it sends, never waits for a batch to be done, and
     so that a worker whose program is gone ends even in the middle of a long one.
@@ -180,11 +203,12 @@ class _Tasks:
 
     def _read(self) -> None:
         try:
-            while True:
-                self._waiting.put(self._connection.recv())
+            while (task := self._connection.recv()) is not None:
+                self._waiting.put(task)
         except (EOFError, OSError):
-            self._closed.set()
-            self._waiting.put(None)
+            pass
+        self._closed.set()
+        self._waiting.put(None)
         threading.Event().wait(GRACE)
         os._exit(1)
 
@@ -192,40 +216,39 @@ class _Tasks:
         task = self._waiting.get()
         return None if self._closed.is_set() else task
 
-    def answer(self, result: Result, worker_id: int) -> bool:
-        """Send a result, or why it cannot be sent; False where nobody listens any more."""
-        try:
-            message = transport.packed(result)
-        except Exception as error:
-            error.add_note("A batch is pickled on its way from a worker to the program: this one cannot be.")
-            message = transport.packed(Result(result.epoch, result.number, failure=Failure(error, worker_id)))
-        try:
-            transport.send(self._connection, message)
-        except (BrokenPipeError, ConnectionError):
-            return False
-        return True
+
+def _answer(connection: Connection, result: Result, worker_id: int) -> bool:
+    """Send a result, or why it cannot be sent; False where nobody listens any more."""
+    try:
+        message = transport.packed(result)
+    except Exception as error:
+        error.add_note("A batch is pickled on its way from a worker to the program: this one cannot be.")
+        message = transport.packed(Result(result.epoch, result.number, failure=Failure(error, worker_id)))
+    try:
+        transport.send(connection, message)
+    except OSError:
+        return False
+    return True
 
 
-def _forget_the_programs_signals() -> None:
+def _leave_signals_to_the_program() -> None:
     """Leave Ctrl-C to the program, and end on SIGTERM whatever the program does on it."""
     signal.set_wakeup_fd(-1)  # of an event loop, as in a notebook, that a signal here must not wake
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # blocked while the process started
 
 
 def _settle_in(cargo: Cargo | _Packed, seed: int, worker_id: int, num_workers: int) -> Cargo:
+    global _this_worker
     if isinstance(cargo, _Packed):
         cargo = cargo.open()
     set_num_threads(1)
-    own = seed + worker_id
-    python_random.seed(own)
-    random.manual_seed(own)
+    python_random.seed(seed + worker_id)
+    random.manual_seed(seed + worker_id)
     # NumPy's generator is the same as Python's, so it needs another seed, mixed as PyTorch does.
     entropy = [worker_id, seed & 0xFFFFFFFF, seed >> 32, 0]
     np.random.seed(np.random.SeedSequence(entropy).generate_state(4))
-    worker_info.this_worker = worker_info.WorkerInfo(worker_id, num_workers, own, cargo.dataset)
+    _this_worker = WorkerInfo(worker_id, num_workers, seed + worker_id, cargo.dataset)
     if cargo.init is not None:
         cargo.init(worker_id)
     return cargo

@@ -2,8 +2,7 @@
 
 Each worker has a connection of its own.  No lock or queue is shared between
 processes, so a worker that is killed in the middle of anything upsets nobody
-else; the program notices by the end of the connection.  The program closes a
-connection to end its worker.
+else; the program notices by the end of the connection.
 """
 
 from __future__ import annotations
@@ -16,39 +15,27 @@ import time
 import warnings
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import suppress
 from multiprocessing.connection import Connection, wait
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autokit.utils.data import transport
 from autokit.utils.data.worker import GRACE, Cargo, Result, Task, work
 
-_MOMENT = 1.0  # seconds in which a process told to end by a signal does so
+if TYPE_CHECKING:
+    from autokit.utils.data.dataloader import DataLoader
 
-_our_ends: weakref.WeakSet[Connection] = weakref.WeakSet()
-"""The program's ends of all connections: a forked worker inherits them, and closes its copies."""
+_MOMENT = 1.0
+"""Seconds in which a process that a signal tells to end does so."""
 
 
 def context_of(given: Any) -> Any:
     """The way to start processes: ``given``, or fork on Linux, where it is safe, and else the system's own.
 
-    A fork needs no pickling, and knows what a notebook has defined.
+    A fork needs no pickling, and has what a notebook has defined.
     """
-    if given is None:
-        return multiprocessing.get_context("fork" if sys.platform == "linux" else None)
-    if isinstance(given, str):
-        valid = multiprocessing.get_all_start_methods()
-        if given not in valid:
-            raise ValueError(
-                f"multiprocessing_context option should specify a valid start method in {valid!r}, but got "
-                f"multiprocessing_context={given!r}"
-            )
-        return multiprocessing.get_context(given)
-    if not isinstance(given, multiprocessing.context.BaseContext):
-        raise TypeError(
-            "multiprocessing_context option should be a valid context object or a string specifying the "
-            f"start method, but got multiprocessing_context={given}"
-        )
+    if given is None or isinstance(given, str):
+        return multiprocessing.get_context(given or ("fork" if sys.platform == "linux" else None))
     return given
 
 
@@ -58,21 +45,18 @@ class Workers:
     They end when :meth:`close` is called, when nobody holds this object any more, and with the program.
     """
 
-    def __init__(
-        self, cargo: Cargo, count: int, prefetch: int, seed: int, context: Any, in_order: bool, timeout: float
-    ) -> None:
-        self.count = count
-        self.prefetch = prefetch
-        self.in_order = in_order
-        self.timeout = timeout or None
+    def __init__(self, loader: DataLoader[Any], cargo: Cargo, seed: int) -> None:
+        self.count, self.prefetch = loader.num_workers, loader.prefetch_factor or 2
+        self.in_order, self.timeout = loader.in_order, loader.timeout or None
         self.epoch = 0
         self.is_open = True
+        context = context_of(loader.multiprocessing_context)
         self._forks = context.get_start_method() == "fork"
         self._processes: list[Any] = []
         self._connections: list[Connection] = []
         self._end = weakref.finalize(self, _end, self._processes, self._connections, os.getpid())
         try:
-            for worker_id in range(count):
+            for worker_id in range(self.count):
                 self._start(context, cargo, seed, worker_id)
         except BaseException:
             self.close(grace=0)
@@ -80,13 +64,12 @@ class Workers:
 
     def _start(self, context: Any, cargo: Cargo, seed: int, worker_id: int) -> None:
         ours, theirs = context.Pipe()
-        _our_ends.add(ours)
-        strangers = list(_our_ends) if self._forks else []
+        inherited = [*self._connections, ours] if self._forks else []
         process = context.Process(
-            target=work, args=(theirs, strangers, cargo, seed, worker_id, self.count), daemon=True
+            target=work, args=(theirs, inherited, cargo, seed, worker_id, self.count), daemon=True
         )
         try:
-            with _interrupt_waits(), warnings.catch_warnings():
+            with warnings.catch_warnings():
                 # What a fork takes over of other threads is no lock that a worker needs.
                 warnings.filterwarnings("ignore", ".*use of fork\\(\\) may lead", DeprecationWarning)
                 process.start()
@@ -109,24 +92,21 @@ class Workers:
     # ------------------------------------------------------------ one pass through the data
 
     def results(self, indices: Iterator[Any], persistent: bool) -> Iterator[Result]:
-        """What the workers make of ``indices``, in this order unless the loader said otherwise.
+        """What the workers load of ``indices``, in this order unless the loader said otherwise.
 
         They begin at once, and unless they are ``persistent`` end when this has been gone through.
         """
         self.epoch += 1
-        return self._received(_Deal(self, indices, self.epoch), persistent)
+        return self._received(_Deal(self, indices), persistent)
 
     def _received(self, deal: _Deal, persistent: bool) -> Iterator[Result]:
         try:
-            while deal.is_anything_out():
+            while deal.out:
                 result = deal.next_result()
                 if result is not None:
                     yield result
-        except GeneratorExit:  # a break
-            raise
-        except BaseException as error:
-            if isinstance(error, _Lost | KeyboardInterrupt):
-                self.close(grace=0)
+        except (WorkerError, KeyboardInterrupt):
+            self.close(grace=0)
             raise
         finally:
             if not persistent:
@@ -140,49 +120,35 @@ class Workers:
             raise self._lost(worker_id) from None
 
     def receive(self, worker_ids: list[int]) -> tuple[int, Result]:
-        """The next result of one of these workers, and whose it is.
-
-        Raises
-        ------
-        RuntimeError
-            If a worker is gone, or nothing comes in time.
-        """
-        places = {id(self._connections[worker_id]): worker_id for worker_id in worker_ids}
+        """The next result of one of these workers, and whose it is; RuntimeError where none comes."""
+        places = {self._connections[worker_id]: worker_id for worker_id in worker_ids}
         ends = {self._processes[worker_id].sentinel: worker_id for worker_id in worker_ids}
-        connections = [self._connections[worker_id] for worker_id in worker_ids]
-        ready = wait([*connections, *ends], self.timeout)
+        ready = wait([*places, *ends], self.timeout)
         if not ready:
-            raise _Lost(
+            raise WorkerError(
                 f"DataLoader timed out after {self.timeout} seconds. A worker takes longer than that for a "
                 "batch, or hangs; what it does is seen best with num_workers=0."
             )
-        arrived = [connection for connection in connections if connection in ready]
-        if not arrived:  # what a worker sent before its end is still read
-            gone = [ends[each] for each in ready]
-            arrived = [
-                self._connections[worker_id] for worker_id in gone if self._connections[worker_id].poll()
-            ]
-            if not arrived:
-                raise self._lost(gone[0])
-        worker_id = places[id(arrived[0])]
+        # What a worker sent before its end is still read.
+        arrived = [connection for connection in places if connection in ready or connection.poll()]
+        if not arrived:
+            raise self._lost(ends[ready[0]])  # type: ignore[index]
+        worker_id = places[arrived[0]]
         try:
             return worker_id, transport.receive(arrived[0])
         except (EOFError, OSError):
             raise self._lost(worker_id) from None
 
-    def _lost(self, worker_id: int) -> _Lost:
+    def _lost(self, worker_id: int) -> WorkerError:
         process = self._processes[worker_id]
         process.join(_MOMENT)
         code = process.exitcode
-        if code is not None and code < 0:
-            why = f"DataLoader worker (pid {process.pid}) is killed by signal: {signal.strsignal(-code)}. "
-            if -code == getattr(signal, "SIGKILL", None):
-                why += "A system that runs out of memory does so: try fewer workers, or smaller batches."
-            elif -code != signal.SIGTERM:
-                why += _HERE
-            return _Lost(why)
-        why = f"DataLoader worker (pid(s) {process.pid}) exited unexpectedly with exit code {code}. "
-        return _Lost(why + (_HERE if self._forks else _MAIN))
+        if code is None or code >= 0:
+            why = f"DataLoader worker (pid(s) {process.pid}) exited unexpectedly with exit code {code}. "
+            return WorkerError(why + (_HERE if self._forks else _MAIN))
+        why = f"DataLoader worker (pid {process.pid}) is killed by signal: {signal.strsignal(-code)}. "
+        is_memory = -code == getattr(signal, "SIGKILL", None)
+        return WorkerError(why + (_MEMORY if is_memory else _HERE))
 
 
 def batch_of(result: Result) -> Any:
@@ -192,14 +158,12 @@ def batch_of(result: Result) -> Any:
     return result.batch
 
 
-class _Lost(RuntimeError):
+class WorkerError(RuntimeError):
     """A worker that cannot be worked with any more."""
 
 
-_Lost.__name__ = _Lost.__qualname__ = "RuntimeError"
-_Lost.__module__ = "builtins"
-
 _HERE = "num_workers=0 runs the same code in the program itself, where a fault is easier to find."
+_MEMORY = "A system that runs out of memory does so: try fewer workers, or smaller batches."
 _PICKLED = (
     "A worker that is not forked gets the dataset, collate_fn and worker_init_fn by pickling: define them at "
     "the top of a module, and use no lambda; or use multiprocessing_context='fork'."
@@ -212,21 +176,16 @@ _MAIN = (
 
 
 class _Deal:
-    """Who makes which batch: one worker after the other, each with ``prefetch`` batches ahead."""
+    """Which worker loads which batch: one after the other, each with ``prefetch`` batches ahead."""
 
-    def __init__(self, workers: Workers, indices: Iterator[Any], epoch: int) -> None:
-        self._workers = workers
-        self._indices = indices
-        self._epoch = epoch
-        self._out: dict[int, int] = {}  # by the number of a batch, the worker that makes it
+    def __init__(self, workers: Workers, indices: Iterator[Any]) -> None:
+        self._workers, self._indices, self._epoch = workers, indices, workers.epoch
+        self.out: dict[int, int] = {}
+        """By the number of a batch, the worker that loads it."""
         self._in_work = [True] * workers.count  # a worker whose stream has ended gets nothing more
-        self._turn = 0
-        self._dealt = 0
+        self._turn = self._dealt = 0
         for _ in range(workers.prefetch * workers.count):
             self._deal()
-
-    def is_anything_out(self) -> bool:
-        return bool(self._out)
 
     def next_result(self) -> Result | None:
         """The next batch or failure; None where a worker's stream has ended."""
@@ -237,18 +196,16 @@ class _Deal:
                 "leave persistent_workers=False for loops inside each other"
             )
         while True:
-            if workers.in_order:
-                worker_id, result = workers.receive([self._out[min(self._out)]])
-            else:
-                worker_id, result = workers.receive(sorted(set(self._out.values())))
+            asked = [self.out[min(self.out)]] if workers.in_order else sorted(set(self.out.values()))
+            worker_id, result = workers.receive(asked)
             if result.epoch == self._epoch:  # else it is left from a pass that was broken off
                 break
         if result.ended:
             self._in_work[worker_id] = False
-            self._out = {number: who for number, who in self._out.items() if who != worker_id}
+            self.out = {number: who for number, who in self.out.items() if who != worker_id}
             self._deal()
             return None
-        del self._out[result.number]
+        del self.out[result.number]
         self._deal()
         return result
 
@@ -261,38 +218,27 @@ class _Deal:
         if worker_id is None:
             return
         self._workers.send(worker_id, Task(self._epoch, self._dealt, indices))
-        self._out[self._dealt] = worker_id
+        self.out[self._dealt] = worker_id
         self._dealt += 1
 
     def _next_worker(self) -> int | None:
-        busy = list(self._out.values())
+        busy = list(self.out.values())
         for _ in range(self._workers.count):
             worker_id, self._turn = self._turn, (self._turn + 1) % self._workers.count
-            if not self._in_work[worker_id]:
-                continue
-            if self._workers.in_order or busy.count(worker_id) < self._workers.prefetch:
+            if self._in_work[worker_id] and (
+                self._workers.in_order or busy.count(worker_id) < self._workers.prefetch
+            ):
                 return worker_id
         return None
 
 
-@contextmanager
-def _interrupt_waits() -> Iterator[None]:
-    """Hold Ctrl-C back while a process starts: it would end a half-made worker in the middle of something."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
 def _end(processes: list[Any], connections: list[Connection], owner: int, grace: float = GRACE) -> None:
-    """End processes: by closing their connections, then by signals to those that go on nevertheless."""
+    """End processes: by telling them, then by signals to those that go on nevertheless."""
     if os.getpid() != owner:  # a forked process has no say over its siblings
         return
     for connection in connections:
+        with suppress(OSError):
+            connection.send(None)
         connection.close()
     try:
         _join(processes, grace)

@@ -14,7 +14,7 @@ import pytest
 
 import autokit as ak
 from autokit.utils import data
-from tests.utils.data.processes import Squares, Stream, children, numbers, program
+from tests.utils.data.processes import Squares, children, numbers, program
 
 if sys.platform != "linux":
     pytest.skip("needs Linux, where workers are forked", allow_module_level=True)
@@ -25,20 +25,15 @@ pytestmark = pytest.mark.usefixtures("nothing_is_left")
 # ---------------------------------------------------------------- what goes wrong in a worker
 
 
-class TwoPartError(Exception):
-    def __init__(self, first: str, second: str) -> None:
-        super().__init__(first, second)
-
-
 @pytest.mark.parametrize(
     ("error", "expected"),
     [
         (ValueError("no such sample"), ValueError),
         (KeyError("cat"), KeyError),
-        (TwoPartError("a", "b"), RuntimeError),
+        (UnicodeDecodeError("utf-8", b"x", 0, 1, "five arguments"), RuntimeError),
         (type("Local", (LookupError,), {})("gone"), LookupError),
     ],
-    ids=["value", "key", "two parts", "local"],
+    ids=["value", "key", "several arguments", "local"],
 )
 def test_an_exception_comes_with_the_workers_traceback(error: Exception, expected: type[Exception]):
     def fail(index: int) -> None:
@@ -51,9 +46,8 @@ def test_an_exception_comes_with_the_workers_traceback(error: Exception, expecte
             received.append(batch[0].item())
     assert received == [0, 1, 2]
     text = str(caught.value)
-    name = type(error).__name__
     assert text.startswith(
-        f"Caught {name} in DataLoader worker process 1.\nOriginal Traceback (most recent call"
+        f"Caught {type(error).__name__} in DataLoader worker process 1.\nOriginal Traceback"
     )
     assert "in fail\n" in text and "raise error" in text
 
@@ -66,16 +60,11 @@ def test_errors_of_collate_init_and_streams_come_too():
         list(data.DataLoader(Squares(), num_workers=1, worker_init_fn=fail))
     with pytest.raises(RuntimeError, match=r"got \[1\] at entry 0 and \[2\] at entry 1"):
         list(data.DataLoader([ak.ones(1), ak.ones(2)], batch_size=2, num_workers=1))
-    with pytest.raises(IndexError, match="process 1"):
-        list(data.DataLoader(Stream([1]), num_workers=2))
 
 
 def test_a_batch_that_cannot_be_pickled_says_so():
     with pytest.raises(Exception, match="is pickled on its way from a worker"):
         list(data.DataLoader(Squares(), num_workers=1, collate_fn=lambda samples: lambda: None))
-    weight = ak.ones(1, requires_grad=True)
-    with pytest.raises(RuntimeError, match="Cowardly refusing to serialize non-leaf tensor"):
-        list(data.DataLoader([0], num_workers=1, collate_fn=lambda samples: weight * 2))
 
 
 def test_persistent_workers_go_on_after_an_exception_and_a_break():
@@ -136,51 +125,29 @@ def test_a_worker_that_hangs_is_given_up_after_the_timeout():
     assert time.monotonic() - began < 60
 
 
-def test_locks_that_other_threads_hold_upset_no_worker():
-    """Threads draw numbers, compute, log and write while workers are forked.
-
-    They leave out products of matrices: OpenBLAS stops for good in a thread that multiplies while another
-    forks, with `os.fork` alone too.
-    """
+def test_other_threads_upset_no_worker():
     stop = threading.Event()
 
     def busy() -> None:
         while not stop.is_set():
             (ak.rand(200, 200).exp() + 1).sum().item()
             logging.getLogger("autokit.tests").debug("busy")
-            sys.stderr.write("")
 
-    def compute() -> None:
+    def compute(index: int) -> None:
+        assert ak.get_num_threads() == 1  # several workers share the cores
         repr(ak.rand(99, 99) @ ak.rand(99, 99))
         logging.getLogger("autokit.tests").debug("in a worker")
-        sys.stderr.write("")
 
     threads = [threading.Thread(target=busy) for _ in range(3)]
     for thread in threads:
         thread.start()
     try:
-        for _ in range(5):
-            loader = data.DataLoader(Squares(8, lambda index: compute()), num_workers=2, timeout=60)
-            assert len(numbers(loader)) == 8
+        for _ in range(3):
+            assert len(numbers(data.DataLoader(Squares(8, compute), num_workers=2, timeout=60))) == 8
     finally:
         stop.set()
         for thread in threads:
             thread.join()
-
-
-def test_threads_of_operations_start_anew_in_a_worker():
-    large = ak.rand(2048, 512)
-    expected = large.softmax(1).sum().item()  # the program's own threads have started
-
-    def compute(index: int) -> None:
-        assert ak.get_num_threads() == 1  # several workers share the cores
-        assert large.softmax(1).sum().item() == expected
-        ak.set_num_threads(3)
-        assert large.softmax(1).sum().item() == expected
-
-    before = ak.get_num_threads()
-    assert len(list(data.DataLoader(Squares(2, compute), num_workers=2, timeout=60))) == 2
-    assert ak.get_num_threads() == before
 
 
 # ---------------------------------------------------------------- the end of a loop, and of the program
@@ -198,18 +165,6 @@ def test_a_break_ends_the_workers():
         for _ in data.DataLoader(Squares(1000), num_workers=2):
             1 / 0  # noqa: B018
     assert children() == before
-
-
-def test_an_exception_from_a_worker_ends_the_loop_and_the_workers_though_its_traceback_is_kept():
-    def fail(index: int) -> None:
-        if index == 3:
-            raise ValueError(index)
-
-    before = children()
-    with pytest.raises(ValueError, match="Caught") as caught:
-        for _ in data.DataLoader(Squares(1000, fail), num_workers=2):
-            pass
-    assert children() == before and caught.tb is not None
 
 
 def test_loaders_inside_each_other():

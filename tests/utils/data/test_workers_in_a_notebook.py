@@ -94,12 +94,6 @@ def test_a_dataset_that_a_cell_defines(kernel: Kernel):
     assert kernel.run("print(multiprocessing.active_children())") == "[]\n"
 
 
-def test_what_a_worker_raises(kernel: Kernel):
-    failing = "list(DataLoader(Here(), num_workers=1, collate_fn=lambda samples: 1 / 0))"
-    assert kernel.run(DATASET + failing) == "ZeroDivisionError"
-    assert kernel.run("print(multiprocessing.active_children())") == "[]\n"
-
-
 def test_the_interrupt_button(kernel: Kernel):
     waiting = (
         DATASET + "for batch in DataLoader(Here(slow_from=2), num_workers=2): print(batch.item(), flush=True)"
