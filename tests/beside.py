@@ -1,4 +1,4 @@
-"""A program beside PyTorch: what it returns, or the error that it ends in, is the same with both libraries."""
+"""A program beside PyTorch: what it returns, or the error that it ends in, is the same with both."""
 
 from __future__ import annotations
 

@@ -16,11 +16,11 @@ import numpy as np
 
 from autokit.base import errors
 from autokit.engine.backward import refuse_freed
-from autokit.engine.inplace import mark_changed
+from autokit.engine.inplace import mark_changed, rebase, refuse_change
 from autokit.engine.modes import no_grad, thread
 from autokit.engine.node import SEVERAL, Gradients, Node
 from autokit.engine.operation import Operation, UnreadRules, derivative, source_of
-from autokit.engine.record import record, storage_of
+from autokit.engine.record import PICK, record, storage_of
 from autokit.engine.tensor import Tensor, new_tensor
 
 
@@ -54,7 +54,6 @@ class FunctionCtx:
                     f"{type(tensor).__name__}; what is no tensor can be an attribute, as in ctx.n = n"
                 )
         self._saved = tensors
-        self._versions = tuple([0 if each is None else storage_of(each).version for each in tensors])
 
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
@@ -82,8 +81,17 @@ class FunctionCtx:
         """A saved result as the program has it: with the node that this call left behind."""
         for place, result in enumerate(self._results):
             if tensor is result and node is not None:
-                return result_of(node, place, tensor.array)
+                return self._result(node, place, tensor.array)
         return tensor
+
+    def _result(self, node: Node, place: int, array: Any) -> Tensor:
+        """The result at ``place`` of the call that ``node`` recorded, as a tensor with its history."""
+        if node.shape is SEVERAL:  # nobody may hold the result's own node any more
+            settings = {"slot": place, "count": len(self._results)}
+            return record(thread.state, array, (), (node,), settings, PICK)
+        result = new_tensor(array)
+        result._node, result._requires_grad = node, True
+        return result
 
     def mark_dirty(self, *tensors: Tensor) -> None:
         """Say that ``forward`` changed these inputs in place; it returns them, too."""
@@ -99,15 +107,6 @@ class FunctionCtx:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
-
-
-def result_of(node: Node, place: int, array: Any) -> Tensor:
-    """The result at ``place`` of the call that ``node`` recorded, as a tensor with its history."""
-    if node.shape is SEVERAL:  # each result has a node of its own, which nobody may hold any more
-        return new_tensor(array)
-    result = new_tensor(array)
-    result._node, result._requires_grad = node, True
-    return result
 
 
 class Function:
@@ -200,7 +199,9 @@ class Function:
                 cls.setup_context(ctx, args, output)
         results = output if isinstance(output, tuple) else (output,)
         for each in ctx._dirty:
+            refuse_change(each)
             mark_changed(each)
+        ctx._versions = tuple([0 if each is None else each._version for each in ctx._saved])
         if thread.state.recording and True in ctx.needs_input_grad:
             results = cls._recorded(ctx, args, results)
         return results if isinstance(output, tuple) else results[0]
@@ -225,10 +226,10 @@ class Function:
         recorded = recorded if isinstance(recorded, tuple) else (recorded,)
         ctx._node = next((ref(each._node.owner) for each in recorded if each._node is not None), None)
         given = [
-            _changed(each, made) if any(each is d for d in ctx._dirty) else made
-            for each, made in zip(results, recorded)
+            _joined(result, made, any(result is each for each in ctx._dirty)) if yes else result
+            for result, made, yes in zip(results, recorded, learns)
         ]
-        return tuple([made if yes else each for each, made, yes in zip(results, given, learns)])
+        return tuple(given)
 
     @classmethod
     def _gradients(cls, g: Any, ctx: Any) -> tuple[Any, ...]:
@@ -264,15 +265,18 @@ def _forward_of_none(*inputs: Any, ctx: Any) -> Any:
     raise AssertionError("a Function computes its own results")
 
 
-def _changed(tensor: Tensor, recorded: Tensor) -> Tensor:
-    """``tensor``, which ``forward`` changed in place, with the node of the call."""
-    tensor._node, tensor._requires_grad = recorded._node, True
-    return tensor
+def _joined(result: Tensor, recorded: Tensor, dirty: bool) -> Tensor:
+    """``result`` of ``forward`` with the node of the call: itself where it was changed in place."""
+    if dirty:
+        rebase(result, ..., recorded)
+        return result
+    recorded._storage = recorded._node.storage = storage_of(result)  # type: ignore[union-attr]
+    return recorded
 
 
 def _check(name: str, place: int, gradient: Any, shape: tuple[int, ...]) -> None:
     if not isinstance(gradient, Tensor):
-        raise TypeError(
+        raise RuntimeError(
             f"expected Variable or None (got {type(gradient).__name__}) from {name}.backward, as gradient "
             f"{place}"
         )

@@ -27,9 +27,9 @@ from autokit.engine.record import record, storage_of
 from autokit.engine.tensor import Tensor, new_tensor
 
 
-def mark_changed(tensor: Tensor) -> None:
-    """Advance the version counter, after the elements were written by hand."""
-    storage_of(tensor).changed()
+def mark_changed(tensor: Tensor, line: Any = None) -> None:
+    """Advance the version counter, after the elements were written by hand, at ``line`` of the program."""
+    storage_of(tensor).changed(line)
 
 
 def refuse_change(tensor: Tensor) -> None:
@@ -108,7 +108,7 @@ def write(tensor: Tensor, index: Any, value: Any) -> Tensor:
         raise _cannot_write(tensor, index, array, error) from None
     storage_of(tensor).changed()
     if thread.state.recording and (requires_grad(value) or tensor._requires_grad):
-        _rebase(tensor, index, value)
+        rebase(tensor, index, value)
     return tensor
 
 
@@ -128,7 +128,7 @@ def _cannot_write(tensor: Tensor, index: Any, array: Any, error: ValueError) -> 
     )
 
 
-def _rebase(tensor: Tensor, index: Any, value: Any) -> None:
+def rebase(tensor: Tensor, index: Any, value: Any) -> None:
     """Give new nodes to ``tensor``, where ``value`` was written, and to all that share its memory."""
     base = tensor.__dict__.get("_base", tensor)
     steps = tensor.__dict__.get("_steps", ())

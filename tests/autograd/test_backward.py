@@ -218,7 +218,7 @@ def test_a_second_pass_through_saved_values_is_refused(T: Any):
     x = leaf(T)
     for y in ((x * x).sum(), x.exp().sum(), (x @ x) + 1):
         y.backward()
-        with pytest.raises(RuntimeError, match="second time.*retain_graph=True"):
+        with pytest.raises(RuntimeError, match=r"second time.*retain_graph=True"):
             y.backward()
 
 
@@ -443,7 +443,7 @@ def test_modules_of_autograd_are_found_without_an_import(T: Any):
 
 
 def test_what_is_left_out_says_so():
-    with pytest.raises(AttributeError, match="autokit leaves out torch.autograd.forward_ad"):
+    with pytest.raises(AttributeError, match=r"autokit leaves out torch\.autograd\.forward_ad"):
         autokit.autograd.forward_ad  # noqa: B018
 
 
