@@ -183,11 +183,11 @@ class Storage:
         self.changes: deque[tuple[int, Any, int]] = deque(maxlen=8)
         self.views: list[ref[Tensor]] = []
 
-    def changed(self) -> None:
-        """Note a change by the line of the learner's program that is running."""
+    def changed(self, line: tuple[Any, int] | None = None) -> None:
+        """Note a change by ``line``, or else by the line of the learner's program that is running."""
         self.version += 1
         self.modified = clock()
-        self.changes.append((self.modified, *calling_line()))
+        self.changes.append((self.modified, *(line or calling_line())))
 
     def changes_since(self, order: int) -> list[tuple[int, Any, int]]:
         """The remembered changes that came after the time ``order``."""

@@ -47,7 +47,9 @@ class Module(Hookable):
     >>> import autokit as torch
     >>> from autokit import nn
     >>> class Line(nn.Module):
-    ...     def __init__(self):
+    ...     _repr_mimebundle_ = doors.shown
+
+    def __init__(self):
     ...         super().__init__()
     ...         self.slope = nn.Parameter(torch.tensor(2.0))
     ...     def forward(self, x):

@@ -19,6 +19,7 @@ import numpy as np
 from autokit.base.handles import RemovableHandle
 from autokit.engine.inplace import mark_changed
 from autokit.engine.modes import enable_grad
+from autokit.engine.record import calling_line
 from autokit.engine.tensor import Tensor, new_tensor
 
 Params = Iterable[Any]
@@ -84,7 +85,9 @@ class Optimizer:
     --------
     >>> import autokit as torch
     >>> class SignDescent(Optimizer):
-    ...     def __init__(self, params, lr):
+    ...     _repr_mimebundle_ = doors.shown
+
+    def __init__(self, params, lr):
     ...         super().__init__(params, {"lr": lr})
     ...
     ...     @torch.no_grad()
@@ -200,7 +203,7 @@ class Optimizer:
         """One step of the parameters of a group."""
         if isinstance(group.get("lr"), Tensor):
             group = {**group, "lr": group["lr"].item()}
-        maximize = group.get("maximize")
+        maximize, line = group.get("maximize"), calling_line()
         decay = 0 if group.get("decoupled_weight_decay") else group.get("weight_decay")
         for param in group["params"]:
             if param._grad is None:
@@ -218,7 +221,7 @@ class Optimizer:
                 self.update(array, gradient, memory, group)
             except ValueError as error:
                 raise _explained(error, param, state) from None
-            mark_changed(param)
+            mark_changed(param, line)
 
     def _begin(self, param: Tensor, gradient: Any, group: Group) -> dict[str, Any]:
         """The state of ``param``, remembered from now on unless it is empty."""
