@@ -77,7 +77,7 @@ def as_operands(operation: Operation, values: Sequence[Any], cast: Callable[...,
 
 
 def _are_usual(operation: Operation, values: Sequence[Any]) -> bool:
-    """Whether ``values`` are tensors of float32 and Python's numbers, with which nothing else is to be done."""
+    """Whether ``values`` are tensors of float32 and Python's numbers: nothing else is to be done."""
     tensors = False
     for value in values:
         if value is None and operation.optional:
@@ -121,7 +121,7 @@ _REFLECTED = {
 
 
 def answers_itself(operation: Operation, value: Any) -> bool:
-    """Whether ``value``, which is no tensor and no number, has the reflected form of the operator, as a dual has."""
+    """Whether ``value``, no tensor and no number, has the reflected form of the operator."""
     known = isinstance(value, Tensor | int | float | np.generic | np.ndarray) or type(value) in (
         list,
         tuple,
