@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 from weakref import ref
 
+from autokit.base import doors
 from autokit.base.dtypes import BY_NAME, as_dtype, dtype
 from autokit.base.missing import near, pytorch_names
 from autokit.engine.modes import no_grad, thread
@@ -47,9 +48,7 @@ class Module(Hookable):
     >>> import autokit as torch
     >>> from autokit import nn
     >>> class Line(nn.Module):
-    ...     _repr_mimebundle_ = doors.shown
-
-    def __init__(self):
+    ...     def __init__(self):
     ...         super().__init__()
     ...         self.slope = nn.Parameter(torch.tensor(2.0))
     ...     def forward(self, x):
@@ -60,6 +59,8 @@ class Module(Hookable):
     >>> [name for name, _ in line.named_parameters()]
     ['slope']
     """
+
+    _repr_mimebundle_ = doors.shown
 
     training: bool
     _parameters: dict[str, Parameter | None]

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.base import doors
 from autokit.base.handles import RemovableHandle
 from autokit.engine.inplace import mark_changed
 from autokit.engine.modes import enable_grad
@@ -85,9 +86,7 @@ class Optimizer:
     --------
     >>> import autokit as torch
     >>> class SignDescent(Optimizer):
-    ...     _repr_mimebundle_ = doors.shown
-
-    def __init__(self, params, lr):
+    ...     def __init__(self, params, lr):
     ...         super().__init__(params, {"lr": lr})
     ...
     ...     @torch.no_grad()
@@ -101,6 +100,8 @@ class Optimizer:
     >>> x
     tensor([ 2.5000, -1.5000], requires_grad=True)
     """
+
+    _repr_mimebundle_ = doors.shown
 
     _stepped = False
     _hooks: tuple[dict[int, Any], dict[int, Any]] | None = None
