@@ -85,8 +85,8 @@ _LAZY = {
 """Names that load more than the engine, and where they are."""
 
 _ROOMS = frozenset(
-    "amp backends classroom cuda datasets debug distributed distributions draw func graphs jit linalg nn optim "
-    "plot serialization special transforms utils widgets".split()
+    "accelerator amp backends classroom cuda datasets debug distributed distributions draw func graphs jit "
+    "linalg nn optim plot serialization special transforms utils widgets".split()
 )
 """Packages and modules that are loaded when they are first used."""
 

@@ -21,7 +21,7 @@ _INSTEAD = {
     r".*\.bfloat16": "x.half(), or x.float()",
     r".*\.(nested|nested_tensor|jagged)": "padding, as in nn.utils.rnn.pad_sequence",
     r".*(parallel|Distributed|SyncBatchNorm|distributed).*": "one process",
-    r".*\.(mps|xpu|ipu|mtia|xla|hpu|vulkan|accelerator|cpu)": 'device="cpu" or device="cuda"',
+    r".*\.(mps|xpu|ipu|mtia|xla|hpu|vulkan|cpu)": 'device="cpu" or device="cuda"',
     r"torch\.(onnx|export|fx|package|library|compiler|ao|quantization|overrides)": "the function as it is",
     r"torch\.(multiprocessing|futures|profiler|hub)": "the standard library",
     r".*\.\w*(Storage|storage)\w*": "x.numpy()",

@@ -364,4 +364,5 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
 
 _SHUFFLES = "pixel_shuffle pixel_unshuffle channel_shuffle"
 
-NAMES = Names(functions=_SHUFFLES, functional=f"interpolate affine_grid grid_sample {_SHUFFLES}")
+_FUNCTIONAL = f"interpolate affine_grid grid_sample {_SHUFFLES}"
+NAMES = Names(functions=_SHUFFLES, functional=_FUNCTIONAL, other_functional={"upsample": interpolate})

@@ -3,6 +3,7 @@
 from autokit.base.missing import absent
 from autokit.nn.utils import rnn
 from autokit.nn.utils.clip_grad import (
+    clip_grad_norm,
     clip_grad_norm_,
     clip_grad_value_,
     clip_grads_with_norm_,
@@ -14,6 +15,7 @@ from autokit.nn.utils.weight_norm import weight_norm
 __getattr__ = absent("torch.nn.utils")
 
 __all__ = [
+    "clip_grad_norm",
     "clip_grad_norm_",
     "clip_grad_value_",
     "clip_grads_with_norm_",

@@ -106,6 +106,9 @@ def clip_grad_norm_(
     return total_norm
 
 
+clip_grad_norm = clip_grad_norm_  # in older programs
+
+
 @no_grad()
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -> None:
     """Bring each element of the gradients of some parameters, in place, between ``±clip_value``."""
