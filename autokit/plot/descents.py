@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from autokit.draw.escape import visible
 from autokit.draw.gif import as_gif, check_pace
 from autokit.graphs.descents import Descents, Path
 from autokit.graphs.words import counted
@@ -53,7 +54,7 @@ class _Race:
         mark = {"color": colour, "marker": marker, "linestyle": "none"}
         (dot,) = field.plot([], [], **mark, markeredgecolor=PAPER, markersize=9, zorder=4)
         losses.plot(range(len(path.losses)), path.losses, color=colour, linestyle=dash)
-        (now,) = losses.plot([], [], **mark, markersize=7, label=path.name)
+        (now,) = losses.plot([], [], **mark, markersize=7, label=visible(path.name))
         return halo, line, dot, now
 
     def show(self, step: int) -> None:

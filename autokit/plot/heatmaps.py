@@ -8,6 +8,7 @@ import numpy as np
 
 from autokit.base.devices import to_numpy
 from autokit.base.errors import describe
+from autokit.draw.escape import visible
 from autokit.engine.tensor import Tensor
 from autokit.graphs.summary import number
 from autokit.plot.figures import ALARM, axes_for, style
@@ -73,7 +74,7 @@ def heatmap(values: Any, ax: Axes | None = None, title: str = "") -> Axes:
                     ink = "#ffffff" if abs(value) > 0.55 * most else "#1f2933"
                     text = f"{value:.3g}" if abs(value) >= 1e-3 or value == 0 else number(value)
                     axes.text(column, row, text, color=ink, ha="center", va="center", fontsize=8)
-        axes.set_title(title)
+        axes.set_title(visible(title))
         axes.set_xticks(_ticks(table.shape[1]))
         axes.set_yticks(_ticks(table.shape[0]) if array.ndim == 2 else [])
         for spine in axes.spines.values():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autokit.base.devices import to_numpy
+from autokit.draw.escape import visible
 from autokit.draw.required import require_matplotlib
 from autokit.engine.tensor import Tensor
 from autokit.graphs.exploration import Spread, explore_layers
@@ -80,12 +81,12 @@ def gradient_flow(model: Module, ax: Axes | None = None) -> Axes:
                 axes.text(place, 0, "×", color=ALARM, ha="center", va="bottom", fontweight="bold")
         if any(0 < size < np.inf for size in means):
             scale_by_powers(axes)
-        axes.set_xticks(list(places), [name for name, _ in found], rotation=40, ha="right")
+        axes.set_xticks(list(places), [visible(name) for name, _ in found], rotation=40, ha="right")
         axes.set(title="Gradient flow", ylabel="size of the gradient")
         axes.legend(loc="best")
         if without := [name for name, each in learning if each._grad is None]:
             words = f"without a gradient: {', '.join(without[:4])}{' …' if len(without) > 4 else ''}"
-            axes.text(0.01, 0.99, words, transform=axes.transAxes, va="top", fontsize=8, color=QUIET)
+            axes.text(0.01, 0.99, visible(words), transform=axes.transAxes, va="top", fontsize=8, color=QUIET)
     return axes
 
 
@@ -161,7 +162,7 @@ def _histograms(
             words = f"mean {found.mean:.3g}, ± {found.deviation:.3g}"
             words += f", {100 * found.zeros:.3g} % are 0" if found.zeros else ""
             words += f", {found.bad:,} not finite" if found.bad else ""
-            ax.set_title(f"{layer.path} · {layer.kind}" if layer.path else layer.kind)
+            ax.set_title(visible(f"{layer.path} · {layer.kind}" if layer.path else layer.kind))
             ax.set_xlabel(words, fontsize=8, color=ALARM if found.bad else QUIET)
             ax.set_yticks([])
             ax.spines["left"].set_visible(False)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from autokit.draw.escape import visible
 from autokit.graphs.training import History
 from autokit.plot.figures import ALARM, BLUE, DASHES, FAINT, QUIET, SERIES, figure, scale_by_powers, style
 
@@ -34,7 +35,7 @@ def training(history: History) -> Figure:
         if history.layers:
             norms.legend(loc="best", handlelength=2.4)
         if history.alarm:
-            made.suptitle(history.alarm, color=ALARM, fontsize=10, x=0.01, ha="left", wrap=True)
+            made.suptitle(visible(history.alarm), color=ALARM, fontsize=10, x=0.01, ha="left", wrap=True)
     return made
 
 
@@ -55,7 +56,7 @@ def _layers(axes: Axes, history: History, rows: Sequence[Sequence[float]], title
     table = np.asarray(rows, float).reshape(len(rows), len(history.layers))
     for place, name in enumerate(history.layers[:_MOST_LAYERS]):
         colour, dash = SERIES[place % len(SERIES)], DASHES[place // len(SERIES) % len(DASHES)]
-        axes.plot(history.sampled, table[:, place], color=colour, linestyle=dash, label=name)
+        axes.plot(history.sampled, table[:, place], color=colour, linestyle=dash, label=visible(name))
     if (table[np.isfinite(table)] > 0).any():
         scale_by_powers(axes)
     left_out = len(history.layers) - _MOST_LAYERS

@@ -18,7 +18,7 @@ from autokit.draw.themes import THEMES, palette, recolour
 from tests.draw import graphs
 from tests.draw.graphs import EXAMPLES, HOSTILE, timeline
 from tests.draw.standard import STANDARD
-from tests.support import require
+from tests.support import printed_by, require
 
 FORMS = ("svg", "png", "pdf", "html", "dot", "gif", "json")
 
@@ -40,6 +40,31 @@ def test_every_form_is_the_same_on_every_run(form: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("form", [form for form in FORMS if form != "gif"])
 def test_a_graph_is_saved_in_every_form_but_one(form: str, tmp_path: Path) -> None:
     assert saved(graphs.diamond(), tmp_path, form)
+
+
+LIMITED = """
+import resource, signal, sys
+import autokit as ak
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+a = ak.tensor([1.0, 2.0], requires_grad=True)
+story = ak.record((a * a).sum())
+story.save(sys.argv[1])
+before = open(sys.argv[1], "rb").read()
+resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200))
+try:
+    (story if sys.argv[1].endswith("gif") else story.graph).save(sys.argv[1])
+except OSError:
+    print(open(sys.argv[1], "rb").read() == before)
+"""
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_save_that_fails_leaves_the_old_file_and_nothing_else(form: str, tmp_path: Path) -> None:
+    if form in ("png", "pdf", "gif"):
+        require("matplotlib")
+    path = tmp_path / f"flow.{form}"
+    assert printed_by(f"import sys; sys.argv.append({str(path)!r})\n{LIMITED}") == "True\n"
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_what_cannot_be_saved_so_is_refused(tmp_path: Path) -> None:

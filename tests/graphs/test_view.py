@@ -125,3 +125,13 @@ def test_dead_units_and_gradients_of_zeros_are_marked():
     drawn = draw.svg(graph)
     assert "! 1 of 2 units dead" in drawn and "! all zero" in drawn
     assert ak.graph(ak.tensor([[1.0, 0.0], [0.0, 2.0]], requires_grad=True).relu()).nodes[1].marks == ()
+
+
+def test_a_graph_and_a_story_print_as_the_table_that_a_notebook_stores():
+    total = simple()
+    total.backward(retain_graph=True)
+    for shown in (ak.graph(total), ak.record(total), ak.graph(total, depth=0, backward=True)):
+        assert str(shown) == repr(shown) == shown._repr_mimebundle_()["text/plain"] == draw.text(shown)
+    assert (
+        str(ak.graph(total)).splitlines()[1].split() == "0 v0 leaf [2] float32 [1.0, -2.0] [0.0, 0.0]".split()
+    )

@@ -1,4 +1,4 @@
-"""Every operation has its teaching words, and stories of all kinds are told to their end, with true gradients."""
+"""Every operation has its teaching words, and stories of all kinds end with true gradients."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ PROGRAMS: dict[str, Callable[[ak.Tensor], ak.Tensor]] = {
     "linear algebra": lambda x: (a := x @ x.T).inverse() + ak.linalg.det(a) + ak.linalg.solve(a, x).sum(),
     "several results": lambda x: ak.linalg.svd(x).S.sum() + sum(map(ak.sum, ak.linalg.qr(x @ x.T))),
     "losses": lambda x: F.mse_loss(x, x.flip(0)) + F.smooth_l1_loss(x, x * 2) + F.huber_loss(x, x * 3),
-    "classes": lambda x: F.cross_entropy(x, ak.tensor([0, 2])) + F.binary_cross_entropy(x.sigmoid(), ak.ones(2, 3)),
+    "classes": lambda x: (
+        F.cross_entropy(x, ak.tensor([0, 2])) + F.binary_cross_entropy(x.sigmoid(), ak.ones(2, 3))
+    ),
     "written": lambda x: write(x * 1),
     "layers": lambda x: nn.LayerNorm(3)(x) * F.layer_norm(x, (3,)) + nn.Linear(3, 3)(x),
     "images": lambda x: nn.Conv2d(1, 2, 2)(x[None, None]).sum() + F.max_pool2d(x[None], 2).sum(),

@@ -144,8 +144,8 @@ def test_a_heatmap_has_zero_in_the_middle_and_writes_small_numbers() -> None:
     assert (image.norm.vmin, image.norm.vmax) == (-4.0, 4.0)
     assert sorted(text.get_text() for text in given.texts) == sorted(["1", "-4", "0", "×"])
     assert torch.plot.heatmap(np.arange(3), axes()).images[0].get_array().shape == (1, 3)
-    for wrong in (torch.zeros(2, 2, 2), torch.zeros(0), torch.tensor([1j])):
-        with pytest.raises(ValueError, match="real numbers in one or two dimensions"):
+    for wrong in (torch.zeros(2, 2, 2), torch.zeros(0)):
+        with pytest.raises(ValueError, match="numbers in one or two dimensions"):
             torch.plot.heatmap(wrong, axes())
 
 

@@ -106,6 +106,26 @@ def test_pictures_are_whole_and_in_the_colours_asked_for(widget: Any, tmp_path: 
     assert "mathdefault" not in (tmp_path / "a.svg").read_text("utf-8")
 
 
+STRANGE = "\x07<b>\x00 \ud800"
+
+
+def test_names_of_any_characters_leave_pictures_whole(tmp_path: Path) -> None:
+    model = nn.Sequential()
+    model.add_module(STRANGE, nn.Linear(2, 1))
+    optimizer = optim.SGD(model.parameters(), lr=0.1)
+    watch = ak.monitor(model, optimizer)
+    loss = model(ak.ones(1, 2)).sum()
+    loss.backward()
+    optimizer.step()
+    watch.step(loss * float("inf"))
+    race = ak.descent(lambda x, y: x * x + y * y, {STRANGE: optim.SGD}, steps=2)
+    for strange in (watch, race, ak.explore(model, ak.ones(1, 2))):
+        for form in ("svg", "png", "html"):
+            strange.save(tmp_path / f"w.{form}")
+        ET.parse(tmp_path / "w.svg")
+    assert race.gif(frames=2)
+
+
 def test_only_a_descent_moves(widget: Any, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"should end in one of \.html, \.svg, \.png"):
         widget.save(tmp_path / "w.pdf")
