@@ -1,13 +1,12 @@
 """Real data to learn from: pictures, tables of measurements, and words."""
 
+from autokit.base.missing import absent
 from autokit.datasets.digits import Digits
-from autokit.datasets.mnist import KMNIST, MNIST, FashionMNIST
+from autokit.datasets.mnist import MNIST, FashionMNIST
 from autokit.datasets.tables import BreastCancer, Diabetes, Iris, Wine
 from autokit.datasets.words import Names, Sonnets
-from autokit.missing import names_of
 
 __all__ = [
-    "KMNIST",
     "MNIST",
     "BreastCancer",
     "Diabetes",
@@ -19,4 +18,4 @@ __all__ = [
     "Wine",
 ]
 
-__getattr__ = names_of("torch.datasets")
+__getattr__ = absent("torch.datasets")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autokit.tensor import Tensor
-from autokit.utils.data import Dataset
+from autokit.engine.tensor import Tensor
+from autokit.utils.data.dataset import Dataset, rows_of
 
 Transform = Callable[[Any], Any]
 
@@ -67,7 +67,7 @@ class PartOfTensors(LabelledDataset):
     def _gather(self) -> Callable[[list[int]], list[Tensor]] | None:
         if self.transform is not None or self.target_transform is not None:
             return None
-        return lambda indices: [self.data[indices], self.targets[indices]]
+        return lambda indices: rows_of((self.data, self.targets), indices)
 
     def __len__(self) -> int:
         return len(self.data)

@@ -9,7 +9,7 @@ import numpy as np
 
 from autokit.datasets.base import PartOfTensors
 from autokit.datasets.tables import from_sklearn
-from autokit.tensor import Tensor, new_tensor
+from autokit.engine.tensor import Tensor, new_tensor
 
 _TEST_EVERY = 5  # every fifth image is for testing: both parts hold all digits, early images and late
 

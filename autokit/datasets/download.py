@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 import urllib.request
 from collections.abc import Sequence
 from http.client import HTTPException
 from pathlib import Path
-from typing import Any
+
+from autokit.base.files import replacing
 
 _AT_ONCE = 1 << 16
 _PATIENCE = 30  # seconds in which a server must say something
@@ -18,8 +17,7 @@ _PATIENCE = 30  # seconds in which a server must say something
 def download(urls: Sequence[str], path: Path, checksum: str) -> None:
     """Get ``path`` from the first of the ``urls`` that gives it with this checksum.
 
-    What arrives is written beside ``path`` and takes its name only when it is whole, so an interrupted
-    download leaves nothing.
+    An interrupted download leaves nothing.
 
     Raises
     ------
@@ -42,45 +40,15 @@ def download(urls: Sequence[str], path: Path, checksum: str) -> None:
 
 def _fetch(url: str, path: Path, checksum: str) -> None:
     request = urllib.request.Request(url, headers={"User-Agent": "autokit"})
-    # Beside the file itself, so that giving it its name is one step of one file system.
-    handle, part = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
-    try:
-        digest, arrived = hashlib.md5(usedforsecurity=False), 0
-        with open(handle, "wb") as file, urllib.request.urlopen(request, timeout=_PATIENCE) as answer:
-            promised = int(answer.headers.get("Content-Length") or 0)
-            with _progress(path.name, promised) as bar:
-                while piece := answer.read(_AT_ONCE):
-                    file.write(piece)
-                    digest.update(piece)
-                    arrived += len(piece)
-                    bar.update(len(piece))
+    print(f"Downloading {url}")
+    digest, arrived = hashlib.md5(usedforsecurity=False), 0
+    with replacing(path) as file, urllib.request.urlopen(request, timeout=_PATIENCE) as answer:
+        promised = int(answer.headers.get("Content-Length") or 0)
+        while piece := answer.read(_AT_ONCE):
+            file.write(piece)
+            digest.update(piece)
+            arrived += len(piece)
         if arrived < promised:
             raise ValueError(f"broke off after {arrived} of {promised} bytes")
         if digest.hexdigest() != checksum:
             raise ValueError(f"sent another file: its MD5 checksum is {digest.hexdigest()}")
-        os.chmod(part, 0o644)
-        os.replace(part, path)
-    except BaseException:
-        Path(part).unlink(missing_ok=True)
-        raise
-
-
-def _progress(name: str, total: int) -> Any:
-    try:
-        from tqdm.auto import tqdm
-    except ImportError:
-        return _Silence()
-    return tqdm(total=total or None, unit="B", unit_scale=True, desc=name)
-
-
-class _Silence:
-    """In place of a progress bar where tqdm is missing."""
-
-    def __enter__(self) -> _Silence:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-    def update(self, _: int) -> None:
-        pass

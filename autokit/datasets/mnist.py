@@ -1,4 +1,4 @@
-"""MNIST, and two sets of other pictures in its format: 28 by 28 pixels, ten classes."""
+"""MNIST, and a set of other pictures in its format: 28 by 28 pixels, ten classes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from autokit.datasets import idx
 from autokit.datasets.base import LabelledDataset, Transform
 from autokit.datasets.download import download as get
-from autokit.tensor import new_tensor
+from autokit.engine.tensor import new_tensor
 from autokit.transforms.conversion import pillow
 
 
@@ -71,16 +71,8 @@ class MNIST(LabelledDataset):
     """Names of the files, and their MD5 checksums."""
 
     classes: ClassVar[list[str]] = [
-        "0 - zero",
-        "1 - one",
-        "2 - two",
-        "3 - three",
-        "4 - four",
-        "5 - five",
-        "6 - six",
-        "7 - seven",
-        "8 - eight",
-        "9 - nine",
+        *("0 - zero", "1 - one", "2 - two", "3 - three", "4 - four"),
+        *("5 - five", "6 - six", "7 - seven", "8 - eight", "9 - nine"),
     ]
 
     def __init__(
@@ -186,33 +178,6 @@ class FashionMNIST(MNIST):
         ("t10k-labels-idx1-ubyte.gz", "bb300cfdad3c16e7a12a480ee83cd310"),
     ]
     classes: ClassVar[list[str]] = [
-        "T-shirt/top",
-        "Trouser",
-        "Pullover",
-        "Dress",
-        "Coat",
-        "Sandal",
-        "Shirt",
-        "Sneaker",
-        "Bag",
-        "Ankle boot",
+        *("T-shirt/top", "Trouser", "Pullover", "Dress", "Coat"),
+        *("Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"),
     ]
-
-
-class KMNIST(MNIST):
-    """Handwritten hiragana in the format of :class:`MNIST`, with the same options.
-
-    References
-    ----------
-    T. Clanuwat, M. Bober-Irizar, A. Kitamoto, A. Lamb, K. Yamamoto and D. Ha, "Deep learning for classical
-    Japanese literature", arXiv:1812.01718, 2018.
-    """
-
-    mirrors: ClassVar[list[str]] = ["http://codh.rois.ac.jp/kmnist/dataset/kmnist/"]
-    resources: ClassVar[list[tuple[str, str]]] = [
-        ("train-images-idx3-ubyte.gz", "bdb82020997e1d708af4cf47b453dcf7"),
-        ("train-labels-idx1-ubyte.gz", "e144d726b3acfaa3e44228e80efcd344"),
-        ("t10k-images-idx3-ubyte.gz", "5c965bf0a639b31b8f53240b1b52f4d7"),
-        ("t10k-labels-idx1-ubyte.gz", "7320c461ea6c1c855c0b718fb2a4b134"),
-    ]
-    classes: ClassVar[list[str]] = ["o", "ki", "su", "tsu", "na", "ha", "ma", "ya", "re", "wo"]

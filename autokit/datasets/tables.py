@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from autokit.datasets.base import PartOfTensors, Transform
-from autokit.tensor import Tensor, new_tensor
+from autokit.engine.tensor import Tensor, new_tensor
 
 _TEST_EVERY = 5  # every fifth row is for testing: both parts hold all classes, which come in blocks
 
@@ -22,10 +21,10 @@ def from_sklearn(name: str, for_what: str) -> Any:
         If scikit-learn is missing; says how to get it.
     """
     try:
-        module = import_module("sklearn.datasets")
+        from sklearn import datasets
     except ImportError as error:
         raise ImportError(f"{for_what} comes with scikit-learn: pip install scikit-learn") from error
-    return getattr(module, f"load_{name}")()
+    return getattr(datasets, f"load_{name}")()
 
 
 class _Table(PartOfTensors):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autokit.datasets.base import LabelledDataset
-from autokit.tensor import Tensor, new_tensor
+from autokit.engine.tensor import Tensor, new_tensor
 from autokit.utils.data import Dataset
 
 

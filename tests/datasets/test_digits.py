@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 import pytest
 
@@ -46,7 +44,7 @@ def test_transforms_apply_to_each_sample():
     assert batch.shape == (4, 64) and parities.tolist() == [changed[i][1] for i in range(4)]
 
 
-def test_a_batch_taken_at_once_equals_one_that_is_stacked():
+def test_a_batch_read_at_once_equals_one_that_is_stacked():
     digits = Digits(train=False)
     images, numerals = next(iter(DataLoader(digits, batch_size=5)))
     assert images.shape == (5, 1, 8, 8)
@@ -56,9 +54,3 @@ def test_a_batch_taken_at_once_equals_one_that_is_stacked():
 
 def test_it_says_what_it_is():
     assert repr(Digits(train=False)) == "Dataset Digits\n    Number of datapoints: 360\n    Split: test"
-
-
-def test_without_scikit_learn_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
-    with pytest.raises(ImportError, match="pip install scikit-learn"):
-        Digits()

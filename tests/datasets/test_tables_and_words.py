@@ -42,7 +42,7 @@ def test_tables(kind: Any, rows: int, features: int, classes: int):
 
 
 def test_tables_without_scikit_learn_say_how_to_get_it(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
+    monkeypatch.setitem(sys.modules, "sklearn", None)
     with pytest.raises(ImportError, match="Iris comes with scikit-learn: pip install scikit-learn"):
         datasets.Iris()
 
