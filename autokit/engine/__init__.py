@@ -1,1 +1,1 @@
-"""The engine: tensors, the graph that operations leave behind, and the backward pass through it."""
+"""The engine: tensors, the graph of the operations that computed them, and the backward pass through it."""

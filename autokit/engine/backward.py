@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from autokit.base import errors
+from autokit.engine.modes import thread
 from autokit.engine.node import Node
 from autokit.engine.operation import cast, unchanged
 from autokit.engine.record import OUT, source_line
@@ -39,12 +40,16 @@ def backward(roots: Sequence[Any], seeds: Sequence[Any], retain_graph: bool = Fa
         If the graph was freed, or a saved tensor was changed in place.
     """
     gradients: dict[Any, Any] = {}  # the sums of what has arrived, at nodes and leaves
-    newest: Any = None  # the node that was reached last; it spares chains the heap of the others
+    newest: Any = None  # the node that was reached last: a chain of nodes never uses the heap of the others
     others: list[tuple[int, Node]] = []
     for root, seed in zip(roots, seeds):
-        if root.__class__ is Node and root not in gradients:
+        if root in gradients:
+            seed = gradients[root] + seed
+        elif root.__class__ is Node:
             heappush(others, (-root.order, root))
-        gradients[root] = gradients[root] + seed if root in gradients else seed
+        else:
+            seed = seed.copy()  # a leaf keeps it
+        gradients[root] = seed
     while newest is not None or others:
         if newest is None or (others and -others[0][0] > newest.order):
             if newest is not None:
@@ -53,7 +58,7 @@ def backward(roots: Sequence[Any], seeds: Sequence[Any], retain_graph: bool = Fa
         node, newest = newest, None
         g = gradients.pop(node)
         rules = node.rules
-        for place, vjp, needs in jointly(node, g) if rules.joint else rules.each:
+        for place, vjp, needs in apply_joint(node, g) if rules.joint else rules.for_arrays:
             target = node.sources[place]
             if needs is None:
                 contribution = g if vjp is unchanged else vjp(g)
@@ -78,8 +83,18 @@ def backward(roots: Sequence[Any], seeds: Sequence[Any], retain_graph: bool = Fa
             gradients[target] = contribution
         if not retain_graph:
             node.saved = None
+            if rules.saves_output:
+                release(node)
     for leaf, g in gradients.items():
         accumulate(leaf, g)
+
+
+def release(node: Node) -> None:
+    """Give up the result that ``node`` saved; a small one stays for the picture."""
+    output = node.output
+    results = output if output.__class__ is tuple else (output,)
+    if output is not None and sum([each.size for each in results]) > thread.state.keep:
+        node.output = None
 
 
 def accumulate(leaf: Tensor, g: Any) -> None:
@@ -125,7 +140,7 @@ def fetch(node: Node, needs: tuple[Any, ...], target: Any) -> list[Any]:
     RuntimeError
         If they were freed by a backward pass, or changed in place since they were saved.
     """
-    return [value_of(node, need) if need.__class__ is int else _named(node, need, target) for need in needs]
+    return [value_of(node, need) if need.__class__ is int else _by_name(node, need, target) for need in needs]
 
 
 def value_of(node: Node, need: int) -> Any:
@@ -145,7 +160,8 @@ def value_of(node: Node, need: int) -> Any:
     return array
 
 
-def _named(node: Node, need: str, target: Any) -> Any:
+def _by_name(node: Node, need: str, target: Any) -> Any:
+    """What a derivative asks for by a name: its operand's shape, all operands as a list, or a setting."""
     if need == "shape":
         return target.shape if target.__class__ is Node else target.array.shape
     if need == "operands":  # of an operation with any number of them
@@ -154,15 +170,15 @@ def _named(node: Node, need: str, target: Any) -> Any:
     return node.settings[need]  # type: ignore[index]
 
 
-def jointly(node: Node, g: Any) -> list[tuple[int, Any, None]]:
-    """For each operand a derivative that is computed already, where one rule serves all operands."""
-    ((_, vjp, needs),) = node.rules.each
+def apply_joint(node: Node, g: Any) -> list[tuple[int, Any, None]]:
+    """Compute all gradients by the joint derivative; each is returned as a derivative that is a constant."""
+    ((_, vjp, needs),) = node.rules.for_arrays
     needs = (needs,) if needs.__class__ is int else needs or ()
-    each = vjp(g, *fetch(node, needs, node.sources[0]))
+    gradients = vjp(g, *fetch(node, needs, node.sources[0]))
     learns = node.rules.learns
     return [
         (place, lambda _, one=one: one, None)
-        for place, one in enumerate(each)
+        for place, one in enumerate(gradients)
         if one is not None and learns[place]
     ]
 

@@ -1,9 +1,8 @@
-"""Detours: features that want a say in every operation of a ``with`` block.
+"""A detour is a feature that sees, and may change, every operation inside a ``with`` block.
 
-An operation asks one question, ``if DETOURS``, and goes the plain way while the list is empty. Autocast,
-tracing, or a count of multiplications is a :class:`Detour`: inside its ``with`` block it receives each
-operation of its thread with the operands, and calls ``proceed`` to go on. When the block is left, the plain
-way is as fast as before.
+Autocast, tracing, or a count of multiplications is a :class:`Detour`: inside its ``with`` block it receives
+each operation of its thread with the operands, and calls ``proceed`` to compute the result. Outside of such
+blocks the list :data:`DETOURS` is empty, and all that an operation pays is the question ``if DETOURS``.
 
 Examples
 --------
@@ -45,14 +44,14 @@ class Detour:
     def apply(
         self, operation: Any, operands: tuple[Any, ...], settings: dict[str, Any], proceed: Callable[..., Any]
     ) -> Any:
-        """Compute ``operation``; ``proceed(operands, settings)`` does it as if this detour were not there."""
+        """Compute ``operation``; ``proceed(operands, settings)`` computes it as without this detour."""
         return proceed(operands, settings)
 
 
 def detour(
     operation: Any, operands: tuple[Any, ...], settings: dict[str, Any], plain: Callable[..., Any]
 ) -> Any:
-    """Send an operation through the detours of this thread, the innermost first, and then the plain way."""
+    """Give an operation to the detours of this thread, the innermost first; ``plain`` computes it last."""
     thread = get_ident()
 
     def through(place: int, operands: tuple[Any, ...], settings: dict[str, Any]) -> Any:

@@ -1,8 +1,8 @@
-"""Operations with a derivative of the learner's own: :class:`Function`.
+"""Operations whose derivative the learner writes: :class:`Function`.
 
-``apply`` runs ``forward`` without recording, and puts one node into the graph for all of it. When a
-gradient arrives there, the node's rule calls ``backward``. Both are plain calls, so a debugger stops in
-them as anywhere else.
+``apply`` runs ``forward`` without recording, and puts one node into the graph for the whole call. When a
+gradient arrives there, the node's derivative calls ``backward``. Both are ordinary calls, so a debugger stops
+in them as in any function.
 """
 
 from __future__ import annotations
@@ -57,12 +57,12 @@ class FunctionCtx:
 
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
-        """What :meth:`save_for_backward` kept.
+        """The tensors that :meth:`save_for_backward` saved.
 
         Raises
         ------
         RuntimeError
-            If one was changed in place since, or they were freed by a backward pass.
+            If one of them was changed in place after it was saved, or a backward pass freed them.
         """
         node = self._node() if self._node is not None else None
         if node is not None:
@@ -78,14 +78,14 @@ class FunctionCtx:
         return tuple([self._with_history(each, node) for each in self._saved])
 
     def _with_history(self, tensor: Tensor | None, node: Any) -> Tensor | None:
-        """A saved result as the program has it: with the node that this call left behind."""
+        """A saved tensor; where it is a result of this call, with the node that the call recorded."""
         for place, result in enumerate(self._results):
             if tensor is result and node is not None:
                 return self._result(node, place, tensor.array)
         return tensor
 
     def _result(self, node: Node, place: int, array: Any) -> Tensor:
-        """The result at ``place`` of the call that ``node`` recorded, as a tensor with its history."""
+        """The result at ``place`` of the call for which ``node`` was recorded, as a tensor with that node."""
         if node.shape is SEVERAL:  # nobody may hold the result's own node any more
             settings = {"slot": place, "count": len(self._results)}
             return record(thread.state, array, (), (node,), settings, PICK)
@@ -94,7 +94,7 @@ class FunctionCtx:
         return result
 
     def mark_dirty(self, *tensors: Tensor) -> None:
-        """Say that ``forward`` changed these inputs in place; it returns them, too."""
+        """Say that ``forward`` changed these inputs in place; it must return them, too."""
         self._dirty = tensors
 
     def mark_non_differentiable(self, *tensors: Tensor) -> None:
@@ -102,7 +102,7 @@ class FunctionCtx:
         self._constant = tensors
 
     def set_materialize_grads(self, value: bool) -> None:
-        """Whether ``backward`` gets zeros, and not None, for results that no gradient reached."""
+        """Choose whether ``backward`` gets zeros or None for a result that no gradient reached."""
         self.materialize_grads = value
 
     def __repr__(self) -> str:
@@ -110,17 +110,17 @@ class FunctionCtx:
 
 
 class Function:
-    """An operation with a derivative of one's own.
+    """An operation whose forward and backward computations a subclass defines.
 
-    Subclasses define two static methods, and are run by :meth:`apply`:
+    A subclass defines two static methods, and :meth:`apply` runs the operation:
 
-    * ``forward(ctx, *args)`` computes the result; or ``forward(*args)`` together with
-      ``setup_context(ctx, inputs, output)``, which then does what has to be done for the way back.
+    * ``forward(ctx, *args)`` computes the result; or ``forward(*args)`` does, and
+      ``setup_context(ctx, inputs, output)`` saves what ``backward`` needs.
     * ``backward(ctx, *grad_outputs)`` gets the gradient of each result, and returns one gradient for each
-      argument of ``forward``: None for what is no tensor or needs none.
+      argument of ``forward``: None for an argument that is no tensor or needs none.
 
-    ``backward`` is recorded under ``create_graph=True``: it is differentiable itself if it is written in
-    operations on tensors.
+    Under ``create_graph=True`` the operations in ``backward`` are recorded, so that it can be differentiated
+    again if it is written in operations on tensors.
 
     Raises
     ------
@@ -155,7 +155,7 @@ class Function:
         name = cls.__name__
         rule = derivative(f"{name}.backward", lambda g, ctx: cls._gradients(g, ctx))
         cls._operation = Operation(
-            _forward_of_none,
+            _no_forward,
             name,
             f"{name}({{inputs}})",
             {"joint": rule},
@@ -174,7 +174,7 @@ class Function:
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
-        """Prepare ``ctx``, where ``forward`` takes none; may be defined by the subclass."""
+        """Save what ``backward`` needs in ``ctx``, where ``forward`` takes none; a subclass may define it."""
         raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod
@@ -208,7 +208,7 @@ class Function:
 
     @classmethod
     def _recorded(cls, ctx: FunctionCtx, args: tuple[Any, ...], results: tuple[Any, ...]) -> tuple[Any, ...]:
-        """``results`` with the node of this call, but for those that are constant or no tensors."""
+        """``results`` as tensors with the node of this call, where they are tensors and differentiable."""
         ctx._results = results
         ctx._shapes = [each.array.shape if isinstance(each, Tensor) else None for each in args]
         learns = [
@@ -226,14 +226,14 @@ class Function:
         recorded = recorded if isinstance(recorded, tuple) else (recorded,)
         ctx._node = next((ref(each._node.owner) for each in recorded if each._node is not None), None)
         given = [
-            _joined(result, made, any(result is each for each in ctx._dirty)) if yes else result
-            for result, made, yes in zip(results, recorded, learns)
+            _with_node(result, tensor, any(result is each for each in ctx._dirty)) if yes else result
+            for result, tensor, yes in zip(results, recorded, learns)
         ]
         return tuple(given)
 
     @classmethod
     def _gradients(cls, g: Any, ctx: Any) -> tuple[Any, ...]:
-        """The gradients of all arguments: what ``backward`` returned, checked."""
+        """Call ``backward`` with the gradient ``g``, and check the gradients that it returns."""
         arrived = g if isinstance(g, Gradients) else (g,)
         bare = not any(isinstance(each, Tensor) for each in arrived)
         given = [
@@ -261,12 +261,12 @@ class Function:
         return tuple([one.array if bare and isinstance(one, Tensor) else one for one in each])
 
 
-def _forward_of_none(*inputs: Any, ctx: Any) -> Any:
+def _no_forward(*inputs: Any, ctx: Any) -> Any:
     raise AssertionError("a Function computes its own results")
 
 
-def _joined(result: Tensor, recorded: Tensor, dirty: bool) -> Tensor:
-    """``result`` of ``forward`` with the node of the call: itself where it was changed in place."""
+def _with_node(result: Tensor, recorded: Tensor, dirty: bool) -> Tensor:
+    """A result of ``forward`` with the node of the call: the same tensor where it was changed in place."""
     if dirty:
         rebase(result, ..., recorded)
         return result
@@ -295,7 +295,7 @@ def _check(name: str, place: int, gradient: Any, shape: tuple[int, ...]) -> None
 
 
 def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
-    """For a ``backward`` that computes outside of the graph: differentiating it again raises.
+    """Decorate a ``backward`` that cannot be differentiated itself: a second derivative raises an error.
 
     Examples
     --------
@@ -318,14 +318,14 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
         if not thread.state.recording:
             return outputs
         each = outputs if isinstance(outputs, tuple) else (outputs,)
-        refusing = [one if one is None else _Twice.apply(one.detach().requires_grad_()) for one in each]
+        refusing = [one if one is None else _NoSecond.apply(one.detach().requires_grad_()) for one in each]
         return tuple(refusing) if isinstance(outputs, tuple) else refusing[0]
 
     return once
 
 
-class _Twice(Function):
-    """A gradient that has no gradient."""
+class _NoSecond(Function):
+    """The identity, which raises in a backward pass: behind it there is no second derivative."""
 
     @staticmethod
     def forward(ctx: Any, gradient: Tensor) -> Tensor:

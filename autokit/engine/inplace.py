@@ -1,13 +1,13 @@
 """Changes in place: the version counter, views that share memory, and what a change does to the graph.
 
-A tensor and its views share one :class:`~autokit.engine.record.Storage`. Each change in place advances its
-version counter, and notes the time on the graph's clock: a node whose saved tensor was changed later than the
-node was recorded refuses to go back.
+A tensor and its views share one version counter, :class:`~autokit.engine.record.Storage`. Each change in
+place advances it and notes the time on the graph's clock. A backward pass raises at a node whose saved tensor
+was changed after the node was recorded.
 
 A change is an operation like others, computed first and then written into the old memory (:func:`assign`).
 The tensor gets the node of the result. Where the tensor is a view, its base gets a node too, which sends
 the gradient of the part that was written to the new value, and the gradient of the rest to the old one.
-All living views of that base are then views of its new node.
+All living views of that base are then computed from its new node.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from autokit.engine.tensor import Tensor, new_tensor
 
 
 def mark_changed(tensor: Tensor, line: Any = None) -> None:
-    """Advance the version counter, after the elements were written by hand, at ``line`` of the program."""
+    """Advance the version counter of ``tensor``, whose array was written to, at ``line`` of the program."""
     storage_of(tensor).changed(line)
 
 
@@ -69,7 +69,7 @@ def requires_grad(value: Any) -> bool:
 
 
 def assign(tensor: Tensor, result: Tensor) -> Tensor:
-    """Write ``result`` into ``tensor``, with its history.
+    """Write ``result`` into ``tensor``, and let its node be the node of ``tensor``.
 
     Raises
     ------
@@ -91,7 +91,7 @@ def assign(tensor: Tensor, result: Tensor) -> Tensor:
 
 
 def write(tensor: Tensor, index: Any, value: Any) -> Tensor:
-    """Write ``value``, a tensor or a number, into the part of ``tensor`` at ``index``, with its history.
+    """Write ``value``, a tensor or a number, into the part of ``tensor`` at ``index``, and record the change.
 
     ``index`` is NumPy's: a slice, integers, arrays, or ``...`` for the whole.
 
@@ -102,14 +102,24 @@ def write(tensor: Tensor, index: Any, value: Any) -> Tensor:
     """
     refuse_change(tensor)
     array = value.array if isinstance(value, Tensor) else value
+    recorded = thread.state.recording and (requires_grad(value) or tensor._requires_grad)
+    old = _old_values(tensor) if recorded else None
     try:
         tensor.array[index] = array
     except ValueError as error:
         raise _cannot_write(tensor, index, array, error) from None
     storage_of(tensor).changed()
-    if thread.state.recording and (requires_grad(value) or tensor._requires_grad):
-        rebase(tensor, index, value)
+    if recorded:
+        rebase(tensor, index, value, old)
     return tensor
+
+
+def _old_values(tensor: Tensor) -> Any:
+    """What the node of a change points to for the memory before it: its node, or a small copy for the picture."""
+    base = tensor.__dict__.get("_base", tensor)
+    if base._node is not None or base.array.size > thread.state.keep:
+        return base._node
+    return new_tensor(base.array.copy())
 
 
 def _cannot_write(tensor: Tensor, index: Any, array: Any, error: ValueError) -> Exception:
@@ -122,23 +132,24 @@ def _cannot_write(tensor: Tensor, index: Any, array: Any, error: ValueError) -> 
     if np.shape(array) == part:
         return error
     return RuntimeError(
-        f"shape mismatch: a value of shape {list(np.shape(array))} cannot be broadcast to {list(part)}, the "
-        "shape "
-        "of the part that is written"
+        f"shape mismatch: a value of shape {list(np.shape(array))} cannot be broadcast to {list(part)}, "
+        "the shape of the part that is written"
     )
 
 
-def rebase(tensor: Tensor, index: Any, value: Any) -> None:
-    """Give new nodes to ``tensor``, where ``value`` was written, and to all that share its memory."""
+def rebase(tensor: Tensor, index: Any, value: Any, old: Any = None) -> None:
+    """Give new nodes to ``tensor``, where ``value`` was written, and to all tensors that share its memory."""
     base = tensor.__dict__.get("_base", tensor)
     steps = tensor.__dict__.get("_steps", ())
     whole = base is tensor and index is ... and isinstance(value, Tensor)
     if whole and value._node is not None and value.array.dtype is tensor.array.dtype:
         node = value._node  # nothing of the old value is left: the result's own node serves
     else:
-        node = _node_of_writing(base, steps, index, value)
+        node = _node_of_writing(base, steps, index, value, old)
     _give_node(base, node)
     for view in [view for reference in storage_of(base).views if (view := reference()) is not None]:
+        if view.__dict__["_base"] is not base:  # a view of base.detach()
+            continue
         followed = base
         for step, settings in view.__dict__["_steps"]:
             followed = step.function(followed, **settings)
@@ -146,7 +157,7 @@ def rebase(tensor: Tensor, index: Any, value: Any) -> None:
 
 
 def _give_node(tensor: Tensor, node: Node | None) -> None:
-    """Let ``node`` be the one that computed ``tensor``; what is to be retained is its gradient."""
+    """Make ``node`` the node of ``tensor``, which goes on to retain its gradient if it did before."""
     tensor._node, tensor._requires_grad = node, node is not None
     retaining = tensor.__dict__.pop("_retains", None)
     if retaining is not None:
@@ -154,26 +165,26 @@ def _give_node(tensor: Tensor, node: Node | None) -> None:
         tensor.retain_grad()
 
 
-def _node_of_writing(base: Tensor, steps: Any, index: Any, value: Any) -> Node | None:
+def _node_of_writing(base: Tensor, steps: Any, index: Any, value: Any, old: Any) -> Node | None:
+    """A new node for ``base``, whose part at ``steps`` and ``index`` was overwritten by ``value``."""
     given = value if isinstance(value, Tensor) else new_tensor(np.asarray(value))
     rules = written.operation.rules((base._requires_grad, given._requires_grad))
     settings = {"steps": steps, "index": index}
-    result = record(
-        thread.state, base.array, (base, given), (source_of(base), source_of(given)), settings, rules
-    )
+    result = record(thread.state, base.array, (base, given), (old, source_of(given)), settings, rules)
     if result._node is not None:
         result._node.storage = base._storage
     return result._node
 
 
 def _through(steps: Any, base: Any) -> Any:
-    """The view of ``base``, an array or a tensor, that the operations ``steps`` give one after another."""
+    """The view of ``base``, an array or a tensor, that the view operations ``steps`` compute in turn."""
     for step, settings in steps:
         base = (step.function if isinstance(base, Tensor) else step.forward)(base, **settings)
     return base
 
 
-def _rest(g: Any, steps: Any, index: Any) -> Any:
+def _unwritten(g: Any, steps: Any, index: Any) -> Any:
+    """``g`` with zeros where the new value was written: the gradient of the old value."""
     old = np.ones(g.shape, bool)
     _through(steps, old)[index] = False
     return np.where(old, g, 0.0)
@@ -182,7 +193,7 @@ def _rest(g: Any, steps: Any, index: Any) -> Any:
 @operation(
     "←",
     "{base} with {value} written into a part",
-    base=derivative("0 where it was written, else 1", _rest),
+    base=derivative("0 where it was written, else 1", _unwritten),
     value=derivative("1 where it was written", lambda g, steps, index: _through(steps, g)[index]),
     mixed=True,
     name="copy_",

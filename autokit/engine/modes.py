@@ -1,7 +1,7 @@
 """The modes of a thread: whether it records operations, and which values it keeps for the picture.
 
-Each thread has a :class:`State`. ``no_grad``, ``enable_grad`` and ``recording`` change one field of
-it, as a ``with`` block or as a decorator, and put it back at the end.
+Each thread has a :class:`State`. ``no_grad``, ``enable_grad`` and ``recording`` change one field of it, in a
+``with`` block or in a decorated function, and restore it at the end.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ class State:
         Whether operations leave nodes behind.
     keep : float
         Values of up to so many elements stay for the picture.
-    scope : object
-        The modules whose ``forward`` is running, for the picture.
+    scope : tuple or None
+        The module whose ``forward`` is running, for the picture: the scope around it, a weak reference to the
+        module, and the place in the learner's program that called it, where all of its code is autokit's.
     code : code object or None
-        The part of the learner's program that recorded the last node.
+        The function of the learner's program that recorded the last node.
     shape : tuple of int
         The shape of the last node.
     listener : callable or None
@@ -50,7 +51,7 @@ class State:
 
 
 class _Thread(threading.local):
-    # One look-up finds all fields: reading a thread's own attribute takes longer than reading another one.
+    # One look-up finds all fields: an attribute of a `threading.local` takes longer to read than others.
     def __init__(self) -> None:
         self.state = State()
 
@@ -60,7 +61,7 @@ thread = _Thread()
 
 
 class Mode:
-    """A field of the thread's state with another value, inside a ``with`` block or a decorated function."""
+    """Give a field of the thread's state another value, in a ``with`` block or in a decorated function."""
 
     field = "recording"
     value: Any = True
@@ -74,7 +75,7 @@ class Mode:
         setattr(thread.state, self.field, self.__dict__["_before"].pop())
 
     def again(self) -> Mode:
-        """The same change, ready to be entered once more."""
+        """A new object for the same change, for another ``with`` block."""
         mode = Mode()
         mode.field, mode.value = self.field, self.value
         return mode
@@ -109,7 +110,7 @@ class _BareMode(Mode):
 
 
 class no_grad(_BareMode):
-    """Record nothing, in a ``with`` block or in a decorated function.
+    """Record no operations, in a ``with`` block or in a decorated function.
 
     Examples
     --------
@@ -124,7 +125,7 @@ class no_grad(_BareMode):
 
 
 class enable_grad(_BareMode):
-    """Record again, inside a ``no_grad``."""
+    """Record operations, also inside a ``no_grad``."""
 
 
 class inference_mode(_BareMode):
@@ -135,7 +136,7 @@ class inference_mode(_BareMode):
 
 
 class set_grad_enabled(Mode):
-    """Record or not, from here on; as a ``with`` block, until its end."""
+    """Record operations or not, from here on; in a ``with`` block, until its end."""
 
     def __init__(self, mode: bool) -> None:
         if mode.__class__ is not bool:

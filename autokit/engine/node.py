@@ -1,8 +1,9 @@
-"""What the graph is made of: a :class:`Node` for each recorded operation.
+"""The graph has a :class:`Node` for each recorded operation, which leads from the result to the operands.
 
-A node points from a result back to the operands, never forward: a tensor holds the node that computed it
-(``grad_fn``), and a node holds the nodes and leaves of its operands (``sources``). So the graph has no
-cycle, and reference counting frees it as soon as nobody holds its end.
+A tensor holds the node that computed it (``grad_fn``). A node holds, for each operand, the node that computed
+that operand, or the operand itself where it is a *leaf*, a tensor that no recorded operation computed
+(``sources``). Nothing leads from an operand to a result, so the graph has no cycle, and reference counting
+frees it as soon as nobody holds its result.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ SEVERAL = (-1,)
 """The shape of a node with several results, whose gradient is a :class:`Gradients`."""
 
 HOOKED: WeakValueDictionary[int, Any] = WeakValueDictionary()
-"""The living nodes and leaves with hooks, by their ``id``: while there are any, passes are observed."""
+"""The living nodes and leaves with hooks, by their ``id``: while there are any, passes run hooks."""
 
 
 class Node:
@@ -30,7 +31,7 @@ class Node:
         For each operand: the node that computed it, the leaf tensor that it is, the number that it is, or
         None for a large constant.
     saved : tuple or None
-        The operands that the derivatives ask for; None once a backward pass has freed them.
+        The saved tensors: operands that the derivatives ask for; None once a backward pass has freed them.
     output : array or None
         The result; None where it was large and no derivative asks for it.
     settings : dict or None
@@ -46,7 +47,7 @@ class Node:
     hooks : Hooks or None
         Functions to call when a gradient arrives.
     storage : Storage or None
-        Tells whether the memory of ``output`` was changed in place since.
+        The version counter of the memory of ``output``: it tells whether the result was changed in place.
     """
 
     rules: Any
@@ -71,7 +72,7 @@ class Node:
 
     @property
     def owner(self) -> Node:
-        """The node itself, or that of the whole operation where this one stands for one of its results."""
+        """The node of the operation: another one than this where this stands for one of several results."""
         first = self.sources[0]
         return first if first.__class__ is Node and first.shape is SEVERAL else self
 
@@ -86,7 +87,7 @@ class Node:
 
     @property
     def targets(self) -> tuple[Any, ...]:
-        """For each operand where its gradient goes: a node, a leaf, or None."""
+        """Where the gradient of each operand goes: to a node, to a leaf, or nowhere (None)."""
         return tuple([source if learns else None for source, learns in zip(self.sources, self.rules.learns)])
 
     @property
@@ -102,7 +103,7 @@ class Node:
 
     @property
     def own_hooks(self) -> Hooks:
-        """The hooks of this node, an empty set of them at first."""
+        """The hooks of this node; there are none at first."""
         if self.hooks is None:
             self.hooks = Hooks({}, {}, {})
             HOOKED[id(self)] = self
@@ -113,7 +114,7 @@ class Node:
         return RemovableHandle(self.own_hooks.before, hook)
 
     def register_hook(self, hook: Any) -> RemovableHandle:
-        """Call ``hook(grad_inputs, grad_outputs)`` after the node; it may return other ``grad_inputs``."""
+        """Call ``hook(grad_inputs, grad_outputs)`` after the node ran; it may return new ``grad_inputs``."""
         return RemovableHandle(self.own_hooks.after, hook)
 
     def __reduce_ex__(self, protocol: Any) -> Any:

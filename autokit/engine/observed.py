@@ -1,8 +1,8 @@
-"""A backward pass that someone watches: the same method as ``backward``, with a word at each step.
+"""A backward pass that someone watches: the method of ``backward``, which calls hooks and a listener.
 
-A pass is observed where hooks are registered, where gradients of some inputs alone are wanted, where the
-gradients get a graph of their own, or where a listener, the anomaly detector or the step debugger looks
-on. :func:`run_backward` decides once, before the pass begins; the plain pass knows nothing of all this.
+A pass is observed where hooks are registered, where the gradients of some inputs alone are wanted, where the
+gradients themselves get a graph, or where a listener, the anomaly detector or the step debugger watches.
+:func:`run_backward` decides once, before the pass begins, so the plain pass contains nothing of this.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from heapq import heappop, heappush
 from typing import Any
 
-from autokit.engine.backward import accumulate, backward, fetch, fitted
+from autokit.engine.backward import accumulate, backward, fetch, fitted, release
 from autokit.engine.modes import thread
 from autokit.engine.node import HOOKED, SEVERAL, Gradients, Node
 from autokit.engine.record import OUT, results_of
@@ -38,9 +38,9 @@ def run_backward(
     inputs: Iterable[Any] | None = None,
     into_leaves: bool = True,
 ) -> dict[Any, Any]:
-    """Send gradients back, plainly or observed; return those of ``inputs``, nodes and leaves, by their place.
+    """Run a backward pass, plain or observed; return the gradient of each of ``inputs``, nodes and leaves.
 
-    ``seeds`` are arrays, or tensors under ``create_graph``.
+    ``seeds`` are the gradients of ``roots``: arrays, or tensors under ``create_graph``.
     """
     state = thread.state
     before, state.recording = state.recording, create_graph
@@ -58,18 +58,18 @@ def run_backward(
 
 
 class Watch:
-    """What is asked of an observed pass.
+    """What an observed backward pass is to do, and the gradients that it found.
 
     Parameters
     ----------
     roots, wanted
-        Where it begins; and the nodes and leaves to look for, None for all leaves.
+        The nodes and leaves where the pass begins, and those whose gradients are wanted, None for all leaves.
     listener : callable, optional
         Told what happens; see :data:`Listener`.
     create_graph : bool
         Compute with tensors, so that the gradients have a graph themselves.
     retain_graph : bool
-        Keep what the nodes saved.
+        Keep the saved tensors of the nodes.
     into_leaves : bool
         Add each leaf's gradient to its ``.grad``.
     rehearsal : bool
@@ -99,7 +99,7 @@ class Watch:
         self.awaited = awaited_by_hooks(roots) if HOOKED and not rehearsal else {}
 
     def arrived(self, node: Node, g: Any) -> Any:
-        """The complete gradient of a node's result, after the hooks there."""
+        """The complete gradient of a node's result, as the hooks of the node leave it."""
         if self.wanted is not None and node in self.wanted:
             self.found[node] = g
         if node.hooks is not None and not self.rehearsal:
@@ -112,7 +112,7 @@ class Watch:
         return g
 
     def leads_on(self, target: Any) -> bool:
-        """Whether a gradient at ``target`` is of use to this pass."""
+        """Whether a gradient at ``target`` reaches one of the wanted nodes and leaves."""
         return self.useful is None or target in self.useful
 
     def completed(self, leaf: Tensor, g: Any) -> None:
@@ -131,7 +131,7 @@ class Watch:
 def observed(
     roots: Sequence[Any], seeds: Sequence[Any], watch: Watch
 ) -> Generator[tuple[Node, Any], Any, None]:
-    """The pass, as a generator that stops before each node; what is sent back replaces its gradient."""
+    """The pass, as a generator that stops before each node; a value sent to it replaces the gradient."""
     gradients: dict[Any, Any] = {}
     others: list[tuple[int, Node]] = []
     for root, seed in zip(roots, seeds):
@@ -169,6 +169,7 @@ def observed(
                     watch.completed(target, gradients.pop(target))
         if not watch.retain_graph:
             node.saved = None
+            release(node)
     for leaf, g in gradients.items():
         watch.completed(leaf, g)
 
@@ -178,7 +179,7 @@ def contributions_of(node: Node, g: Any, watch: Watch) -> list[tuple[int, Any]]:
     rules = node.rules
     fetch_values = fetch_tensors if watch.create_graph else fetch_kept if watch.rehearsal else fetch
     computed: dict[int, Any] = {}
-    for place, vjp, needs in rules.plain if watch.create_graph else rules.each:
+    for place, vjp, needs in rules.for_tensors if watch.create_graph else rules.for_arrays:
         needs = (needs,) if needs.__class__ is int else needs or ()
         one = vjp(g, *fetch_values(node, needs, node.sources[place]))
         if rules.joint:
@@ -199,7 +200,7 @@ def contributions_of(node: Node, g: Any, watch: Watch) -> list[tuple[int, Any]]:
 
 
 def fetch_tensors(node: Node, needs: tuple[Any, ...], target: Any) -> list[Any]:
-    """As ``fetch``, but tensors with their history, so that the derivative is differentiable itself."""
+    """As ``fetch``, but tensors with their nodes, so that the derivative can be differentiated again."""
     values = []
     for need, value in zip(needs, fetch(node, needs, target)):
         if need == OUT:
@@ -213,6 +214,7 @@ def fetch_tensors(node: Node, needs: tuple[Any, ...], target: Any) -> list[Any]:
 
 
 def _result_of(node: Node, output: Any) -> Any:
+    """The result ``output`` of ``node`` as a tensor with that node; several results as a tuple of them."""
     if output.__class__ is tuple:
         return results_of(thread.state, node, output)
     result = new_tensor(output)
@@ -300,7 +302,7 @@ def awaited_by_hooks(roots: Sequence[Any]) -> dict[Any, int]:
 
 
 def behind(roots: Iterable[Any], oldest: int = 0) -> set[Node]:
-    """The nodes among ``roots`` and all nodes behind them, but none before the time ``oldest``."""
+    """The nodes that computed ``roots``, from the operands on, but none older than the time ``oldest``."""
     nodes = {root for root in roots if root.__class__ is Node}
     stack = list(nodes)
     while stack:
@@ -312,7 +314,7 @@ def behind(roots: Iterable[Any], oldest: int = 0) -> set[Node]:
 
 
 def leading_to(wanted: set[Any], roots: Iterable[Any]) -> set[Any]:
-    """The nodes and leaves behind ``roots`` that pass a gradient on to one of ``wanted``."""
+    """The nodes and leaves that pass a gradient from ``roots`` on to one of ``wanted``."""
     useful = set(wanted)
     oldest = min([end.order if end.__class__ is Node else 0 for end in wanted], default=0)
     for node in sorted(behind(roots, oldest), key=lambda node: node.order):

@@ -1,4 +1,4 @@
-"""Operands: tensors of one dtype, from the tensors and numbers that a program passes.
+"""Operands: the tensors and numbers that a program passes are converted to one dtype, on one device.
 
 The common dtype follows PyTorch's rule of three ranks: tensors with dimensions decide, unless a tensor
 without dimensions, or else a number, is of a higher category (bool, integer, float).
@@ -28,9 +28,9 @@ KEYWORDS = {"axis": "dim", "keepdims": "keepdim"}
 
 
 def as_operands(operation: Operation, values: Sequence[Any], cast: Callable[..., Tensor]) -> tuple[Any, ...]:
-    """The operands in their common dtype: tensors by a recorded cast, numbers as NumPy's scalars; None stays.
+    """The operands in their common dtype: tensors by a recorded cast, numbers as NumPy's scalars.
 
-    An array of NumPy's beside a tensor counts as a tensor.
+    A NumPy array beside a tensor counts as a tensor. An optional operand that was left out stays None.
 
     Raises
     ------
@@ -39,8 +39,9 @@ def as_operands(operation: Operation, values: Sequence[Any], cast: Callable[...,
     RuntimeError
         If the tensors are on two devices.
     """
-    if _are_usual(operation, values):
-        return tuple([_scalar(value, _FLOAT32) if value.__class__ in _PLAIN else value for value in values])
+    of_float32 = _of_float32(operation, values)
+    if of_float32 is not None:
+        return of_float32
     values = [new_tensor(value) if isinstance(value, np.ndarray) else value for value in values]
     tensors = [value for value in values if isinstance(value, Tensor)]
     if len(tensors) == len(values) and not operation.floating:
@@ -76,26 +77,29 @@ def as_operands(operation: Operation, values: Sequence[Any], cast: Callable[...,
     )
 
 
-def _are_usual(operation: Operation, values: Sequence[Any]) -> bool:
-    """Whether ``values`` are tensors of float32 and Python's numbers: nothing else is to be done."""
-    tensors = False
+def _of_float32(operation: Operation, values: Sequence[Any]) -> Any:
+    """``values`` if they are tensors of float32 and Python's numbers, which need no cast; else None."""
+    tensors = numbers = False
     for value in values:
         if value is None and operation.optional:
             continue
         if value.__class__ in _PLAIN and not operation.mixed:
+            numbers = True
             continue
         try:
             array = value.array
         except AttributeError:
-            return False
+            return None
         if array.__class__ is not _ndarray or array.dtype is not _FLOAT32 and not operation.mixed:
-            return False
+            return None
         tensors = True
-    return tensors
+    if numbers and tensors:
+        return tuple([_scalar(value, _FLOAT32) if value.__class__ in _PLAIN else value for value in values])
+    return values if tensors else None
 
 
 def common_dtype(values: Iterable[Any]) -> np.dtype[Any]:
-    """The dtype in which tensors and numbers meet."""
+    """The common dtype of tensors and numbers, by the rule of the three ranks."""
     ranks: list[list[np.dtype[Any]]] = [[], [], []]
     for value in values:
         if isinstance(value, Tensor):
@@ -120,14 +124,14 @@ _REFLECTED = {
 }
 
 
-def answers_itself(operation: Operation, value: Any) -> bool:
-    """Whether ``value``, no tensor and no number, has the reflected form of the operator."""
-    known = isinstance(value, Tensor | int | float | np.generic | np.ndarray) or type(value) in (
+def has_reflected(operation: Operation, value: Any) -> bool:
+    """Whether ``value``, no tensor and no number, defines the reflected operator, such as ``__radd__``."""
+    is_operand = isinstance(value, Tensor | int | float | np.generic | np.ndarray) or type(value) in (
         list,
         tuple,
         str,
     )
-    return not known and hasattr(type(value), _REFLECTED.get(operation.name, "no such operator"))
+    return not is_operand and hasattr(type(value), _REFLECTED.get(operation.name, "no such operator"))
 
 
 def dtype_of_number(value: Any) -> np.dtype[Any]:
@@ -140,13 +144,13 @@ def dtype_of_number(value: Any) -> np.dtype[Any]:
 
 
 def _scalar(value: Any, dtype: np.dtype[Any]) -> Any:
-    """A number in the dtype of the tensors that it meets; a scalar works beside arrays of every device."""
+    """A number as a NumPy scalar of the tensors' dtype, which works beside arrays on every device."""
     if value is None or isinstance(value, Tensor):
         return value
     try:
         return dtype.type(value)
     except OverflowError:
-        return np.asarray(value).astype(dtype)[()]  # it wraps around, as the sum of two integers does
+        return np.asarray(value).astype(dtype)[()]  # a large integer wraps around, as a sum of integers does
 
 
 def _on_one_device(operation: Operation, values: Sequence[Any], tensors: list[Tensor]) -> tuple[Any, ...]:
@@ -170,8 +174,10 @@ def in_float32(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def wide(*values: Any, **settings: Any) -> Any:
-        return _each(
-            lambda a: a.astype(_FLOAT16), _FLOAT32, function(*_each(_widen, _FLOAT16, values), **settings)
+        return _converted(
+            lambda a: a.astype(_FLOAT16),
+            _FLOAT32,
+            function(*_converted(_widen, _FLOAT16, values), **settings),
         )
 
     return wide
@@ -181,10 +187,10 @@ def _widen(a: Any) -> Any:
     return a.astype(_FLOAT32)
 
 
-def _each(convert: Callable[[Any], Any], dtype: np.dtype[Any], value: Any) -> Any:
-    """``value`` with its arrays of ``dtype`` converted; it may be an array, or a tuple of them."""
+def _converted(convert: Callable[[Any], Any], dtype: np.dtype[Any], value: Any) -> Any:
+    """``value``, an array or a tuple of arrays, with those of ``dtype`` converted by ``convert``."""
     if isinstance(value, tuple):
-        parts = [_each(convert, dtype, each) for each in value]
+        parts = [_converted(convert, dtype, each) for each in value]
         return tuple(parts) if value.__class__ is tuple else value.__class__(parts)
     return convert(value) if getattr(value, "dtype", None) is dtype else value
 
@@ -192,7 +198,7 @@ def _each(convert: Callable[[Any], Any], dtype: np.dtype[Any], value: Any) -> An
 def bind(
     operation: Operation, operands: tuple[Any, ...], settings: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The operands, and every setting by name, of a call in any of the forms that Python allows.
+    """The operands of a call, and all its settings by name, however they were passed.
 
     Raises
     ------
@@ -225,7 +231,7 @@ def bind(
 
 
 def explained(operation: Operation, operands: tuple[Any, ...], error: Exception) -> Exception:
-    """What to raise for an ``error`` of NumPy's: PyTorch's type, with the shapes, names and devices."""
+    """The exception to raise for an ``error`` of NumPy's: PyTorch's type, with shapes, names and devices."""
     tensors = [each for each in operands if isinstance(each, Tensor)]
     if isinstance(error, np.exceptions.AxisError):
         return errors.dimension_error(error.axis, error.ndim)  # type: ignore[arg-type]

@@ -36,7 +36,7 @@ import numpy as np
 
 from autokit.engine.detours import DETOURS, detour
 from autokit.engine.modes import thread
-from autokit.engine.operands import answers_itself, as_operands, bind, explained, in_float32
+from autokit.engine.operands import as_operands, bind, explained, has_reflected, in_float32
 from autokit.engine.record import OUT, record, share_storage
 from autokit.engine.tensor import Tensor, new_tensor
 
@@ -49,15 +49,15 @@ _ndarray = np.ndarray
 
 
 def unchanged(g: Any) -> Any:
-    """The derivative by an operand that gets the gradient as it is: nothing need be called."""
+    """The derivative that passes the gradient on as it is; the backward pass knows it and calls nothing."""
     return g
 
 
 class derivative(NamedTuple):
     """The derivative by one operand: the local derivative in symbols, and the vector–Jacobian product.
 
-    A joint one gives the symbols for each operand, by name. ``fast`` computes the same on NumPy's arrays
-    alone.
+    ``fast`` computes the same product on NumPy's arrays alone. A joint derivative, by all operands at once,
+    gives the symbols for each operand, by name.
     """
 
     local: str | Mapping[str, str]
@@ -73,13 +73,13 @@ class Rules:
     operation : Operation
     learns : tuple of bool
         For each operand whether it requires grad.
-    each, plain : tuple of (place, vjp, needs)
-        The derivatives, for arrays and for tensors: the operand's place, the function, and what it takes
-        after ``g``: places in ``saved``, :data:`OUT`, or names of settings; None where it takes nothing.
+    for_arrays, for_tensors : tuple of (place, vjp, needs)
+        The derivatives: the operand's place, the function, and what it takes after ``g``: places in
+        ``saved``, :data:`OUT`, or names of settings; None where it takes nothing.
     joint : bool
         Whether one derivative serves all operands; its place is then 0.
     portable : Rules
-        The same without the fast paths, which are for arrays of NumPy alone.
+        The same without the fast paths, which are for NumPy's arrays alone.
     saves : tuple of int
         The places of the operands to save.
     saves_output : bool
@@ -87,7 +87,7 @@ class Rules:
     """
 
     __slots__ = (
-        *("_fast", "_wide", "each", "joint", "learns", "operation", "plain", "portable", "saves"),
+        *("_fast", "_wide", "for_arrays", "for_tensors", "joint", "learns", "operation", "portable", "saves"),
         "saves_output",
     )
 
@@ -113,9 +113,9 @@ class Rules:
         else:
             self.saves = tuple([place for name, place in places.items() if name in asked])
         self.saves_output = "out" in asked
-        self.plain = tuple([self._compiled(rule, rule.vjp, place) for place, rule in chosen])
+        self.for_tensors = tuple([self._compiled(rule, rule.vjp, place) for place, rule in chosen])
         fast = self._fast and not self._wide
-        self.each = tuple(
+        self.for_arrays = tuple(
             [self._compiled(rule, (fast and rule.fast) or rule.vjp, place) for place, rule in chosen]
         )
 
@@ -134,23 +134,23 @@ class Rules:
 
 
 class UnreadRules(Rules):
-    """Rules before an operation is first recorded: what they need is found then, and not by the import."""
+    """Rules of an operation that has not been recorded yet; the first time finds what they need."""
 
     __slots__ = ()
 
     def __getattr__(self, name: str) -> Any:
-        self.__class__ = Rules  # attributes of a class without `__getattr__` are found sooner
+        self.__class__ = Rules  # a class without `__getattr__` finds its attributes faster
         self._find()
         return getattr(self, name)
 
 
 def _simplest(needs: tuple[Any, ...]) -> Any:
-    """``needs`` as the backward pass reads them soonest: one saved value as its place alone."""
+    """``needs`` in the form that costs the backward pass least: the bare place of a single saved operand."""
     return needs[0] if len(needs) == 1 and needs[0].__class__ is int else needs or None
 
 
 class Operation:
-    """A rule with its names and words.
+    """A rule with its names, its words and its derivatives.
 
     Attributes
     ----------
@@ -158,8 +158,10 @@ class Operation:
         What errors and pictures call it.
     backward : str
         The printed name of its nodes.
-    forward : callable
-        Computes the result from arrays.
+    plain, forward : callable
+        The rule, and the function that computes the result from arrays, by a fast path where there is one.
+    floating, view, mixed : bool
+        See :func:`operation`.
     function : callable
         The function of tensors.
     operands, defaults
@@ -196,13 +198,13 @@ class Operation:
             backward or "".join([part.capitalize() for part in self.name.split("_")]) + "Backward0"
         )
         self._rules: dict[Any, Rules | None] = {}
-        known = {*self.operands, *self.defaults, "out", "shape", "joint"}
+        offered = {*self.operands, *self.defaults, "out", "shape", "joint"}
         for operand, rule in derivatives.items():
-            if not known.issuperset([operand, *needs_of(rule.vjp)]):
+            if not offered.issuperset([operand, *needs_of(rule.vjp)]):
                 raise TypeError(f"the rule of {self.name} by {operand} asks for {needs_of(rule.vjp)}")
 
     def rules(self, learns: tuple[bool, ...], wide: bool = False) -> Rules | None:
-        """The derivatives by the operands that require grad; ``wide``: those of float16, in float32."""
+        """The derivatives by the operands that require grad; with ``wide`` float16 is computed in float32."""
         try:
             return self._rules[learns, wide]
         except KeyError:
@@ -248,11 +250,11 @@ def operation(
     mixed : bool
         The operands keep their own dtypes.
     name : str, optional
-        The operation's name, where the function is called otherwise.
+        The operation's name, where it is not that of the function.
     backward : str, optional
         The printed name of the node, where it does not follow from the name.
     fast : callable, optional
-        Computes the same on NumPy's arrays alone, for a benchmark's row.
+        Computes the same result in less time, on NumPy's arrays alone.
     **derivatives
         Under each operand's name its :class:`derivative`, or one for all as ``joint``.
     """
@@ -278,6 +280,7 @@ def operation(
 
 
 def _unary(operation: Operation) -> Callable[..., Tensor]:
+    """The function of tensors for a rule with one operand: it computes, and records if grad is required."""
     forward = operation.forward
     rules = operation.rules((True,))
 
@@ -297,6 +300,7 @@ def _unary(operation: Operation) -> Callable[..., Tensor]:
 
 
 def _binary(operation: Operation, is_operator: bool = False) -> Callable[..., Tensor]:
+    """The function of tensors for a rule with two operands; an operator lets other classes reflect it."""
     forward = operation.forward
     both, first, second = map(operation.rules, ((True, True), (True, False), (False, True)))
 
@@ -304,7 +308,7 @@ def _binary(operation: Operation, is_operator: bool = False) -> Callable[..., Te
         try:
             a, b = input.array, other.array
         except AttributeError:
-            if is_operator and answers_itself(operation, other):
+            if is_operator and has_reflected(operation, other):
                 return NotImplemented
             return run(operation, (input, other), {})
         if DETOURS or a.dtype is not FLOAT32 or b.dtype is not FLOAT32:
@@ -333,6 +337,7 @@ def _binary(operation: Operation, is_operator: bool = False) -> Callable[..., Te
 
 
 def _general(operation: Operation) -> Callable[..., Any]:
+    """The function of tensors for every other rule: one with settings, or with more operands."""
     count, defaults, variadic = len(operation.operands), operation.defaults, operation.variadic
 
     def apply(*operands: Any, **settings: Any) -> Any:
@@ -340,20 +345,22 @@ def _general(operation: Operation) -> Callable[..., Any]:
             operands, settings = bind(operation, operands, settings)
         elif variadic:
             settings = {**defaults, **settings}
-        return run(operation, operands, settings)
+        if DETOURS:
+            return detour(operation, operands, settings, compute)
+        return compute(operation, operands, settings)
 
     return apply
 
 
 def run(operation: Operation, operands: tuple[Any, ...], settings: dict[str, Any]) -> Any:
-    """Compute an operation on any operands: through the detours, then with one dtype, and record it."""
+    """Compute and record an operation on any operands; features that listen in ``DETOURS`` see it first."""
     if DETOURS:
         return detour(operation, operands, settings, compute)
     return compute(operation, operands, settings)
 
 
 def compute(operation: Operation, operands: tuple[Any, ...], settings: dict[str, Any]) -> Any:
-    """The general form of what ``_unary`` and ``_binary`` do for tensors of float32."""
+    """Convert the operands to one dtype, compute the result, and record it if an operand requires grad."""
     state, forward = thread.state, operation.forward
     operands = as_operands(operation, operands, cast)
     arrays: list[Any] = []
@@ -390,7 +397,7 @@ def compute(operation: Operation, operands: tuple[Any, ...], settings: dict[str,
 
 
 def on_numpy(fast: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
-    """``fast`` where it meets arrays of NumPy, else ``plain``; NumPy's ufuncs meet all kinds of arrays."""
+    """A function that is ``fast`` on NumPy's arrays and ``plain`` on others; a ufunc works on all of them."""
     if isinstance(fast, np.ufunc):
         return fast
 
@@ -410,7 +417,7 @@ def source_of(operand: Any) -> Any:
 
 
 def on(function: Any, *operands: Any, **settings: Any) -> Any:
-    """Run one rule inside another: recorded on tensors, bare on arrays."""
+    """Call an operation inside a rule: on tensors it is recorded, on arrays its rule alone runs."""
     if any([isinstance(operand, Tensor) for operand in operands]):
         return function(*operands, **settings)
     rule = function.operation
@@ -418,7 +425,7 @@ def on(function: Any, *operands: Any, **settings: Any) -> Any:
 
 
 def needs_of(vjp: Callable[..., Any]) -> tuple[str, ...]:
-    """What a derivative asks for after ``g``, by its parameters' names; nothing for NumPy's functions."""
+    """What a derivative needs beside ``g``, by the names of its parameters; nothing for NumPy's functions."""
     code = getattr(unwrap(vjp), "__code__", None)
     return () if code is None else code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
 

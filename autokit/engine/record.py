@@ -24,7 +24,7 @@ clock = count(1).__next__
 """The clock of the graph: one tick for each node and for each in-place change."""
 
 OUT = -1
-"""The place of the result among what a derivative asks for, beside the places of the saved operands."""
+"""Stands for the result in what a derivative needs, where the other numbers are places of saved operands."""
 
 _ndarray = np.ndarray
 
@@ -75,18 +75,21 @@ def record(
     node.shape = shape
     node.dtype = array.dtype
     node.order = clock()
-    node.scope = state.scope
     node.hooks = None
     node.storage = None
-    frame = frame_of(2)
-    code = frame.f_code
-    if code is not state.code:  # mostly the same part of the program goes on
-        while OUR_FILES[code.co_filename]:
-            frame = frame.f_back  # type: ignore[assignment]
-            code = frame.f_code
-        state.code = code
-    node.code = code
-    node.instruction = frame.f_lasti
+    node.scope = scope = state.scope
+    if scope is not None and scope[2] is not None:
+        node.code, node.instruction = scope[2]
+    else:
+        frame = frame_of(2)
+        code = frame.f_code
+        if code is not state.code:  # most often the same code runs as at the last node
+            while OUR_FILES[code.co_filename]:
+                frame = frame.f_back  # type: ignore[assignment]
+                code = frame.f_code
+            state.code = code
+        node.code = code
+        node.instruction = frame.f_lasti
     tensor = bare_tensor()
     tensor.array = array
     tensor._node = node
@@ -101,8 +104,8 @@ def record_several(
 ) -> Any:
     """Tensors around several results: a node for the operation, and one more for each result.
 
-    The node of a result hands its gradient on in its place among the others. Integers, such as indices,
-    have none.
+    The node of a result passes its gradient on to that of the operation, in its place among the others. A
+    result of integers, such as indices, has no node.
     """
     arrays = tuple([np.asarray(each) if isinstance(each, np.generic) else each for each in arrays])
     whole = record(state, np.empty(0), operands, sources, settings, rules)._node
@@ -148,7 +151,7 @@ class _PickRules:
     def hand_on(g: Any, slot: int, count: int) -> Gradients:
         return Gradients([g if place == slot else None for place in range(count)])
 
-    each = plain = ((0, hand_on, ("slot", "count")),)
+    for_arrays = for_tensors = ((0, hand_on, ("slot", "count")),)
     joint = False
 
     @property
@@ -160,16 +163,16 @@ PICK = _PickRules()
 
 
 class Storage:
-    """When the memory that a tensor shares with its views was changed in place.
+    """The version counter of the memory that a tensor shares with its views.
 
     It comes into being with the first view or the first change, so most tensors never have one.
 
     Attributes
     ----------
     version : int
-        How many changes there were.
+        How often the memory was changed in place.
     modified : int
-        The time of the last one, on the graph's clock.
+        The time of the last change, on the graph's clock.
     changes : deque
         The last few: the time, and the place in the learner's program.
     views : list
@@ -236,7 +239,7 @@ class _OurFiles(dict[str, bool]):
 
 
 OUR_FILES = _OurFiles()
-"""Lines of files for which this is true are not the learner's."""
+"""For each file, by its name, whether it is one of autokit's, so that its lines are not the learner's."""
 
 
 def calling_line() -> tuple[Any, int]:

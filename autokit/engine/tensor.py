@@ -1,7 +1,7 @@
 """The tensor: an array, whether it requires a gradient, and the node that computed it.
 
-The operations are not here: each is one rule in ``autokit.ops``, which binds it to this class as method
-and operator, and ``autokit.autograd`` binds ``backward``. Here is what a tensor *is*.
+This file holds what a tensor is. Its methods and operators are the operations of ``autokit.ops``, which are
+bound to the class when the package is imported; so is ``backward``, from ``autokit.autograd``.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from autokit.engine.node import HOOKED, NAMES, Node
 class Tensor:
     """An array that can remember how it was computed.
 
-    ``Tensor(2, 3)`` and ``Tensor([1, 2])`` make float32 tensors; :func:`autokit.tensor` is the better way to
-    make one.
+    ``Tensor(2, 3)`` has this shape and holds zeros, ``Tensor([1, 2])`` holds these numbers, both in the
+    default floating point dtype; prefer :func:`autokit.tensor`, which also takes a dtype and a device.
 
     Attributes
     ----------
@@ -105,12 +105,12 @@ class Tensor:
 
     @property
     def grad_fn(self) -> Node | None:
-        """The node of the operation that computed it, where that was recorded; None for a leaf."""
+        """The node of the recorded operation that computed it; None for a leaf."""
         return self._node
 
     @property
     def is_leaf(self) -> bool:
-        """Whether it was made by the learner and not by a recorded operation."""
+        """Whether it is a leaf: a tensor that no recorded operation computed."""
         return self._node is None
 
     @property
@@ -142,7 +142,7 @@ class Tensor:
 
     @property
     def _version(self) -> int:
-        """How often its memory was changed in place."""
+        """The version counter: how often its memory was changed in place."""
         return self._storage.version if self._storage is not None else 0
 
     def size(self, dim: int | None = None) -> Any:
@@ -208,7 +208,7 @@ class Tensor:
 
     @property
     def grad(self) -> Tensor | None:
-        """The gradient that ``backward()`` left here: None before, and None where none was wanted."""
+        """The sum of the gradients that ``backward()`` brought here; None before the first one."""
         if self._grad is None and self._node is not None and "_retains" not in self.__dict__:
             warnings.warn(
                 "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
@@ -244,7 +244,7 @@ class Tensor:
         self._grad = None
 
     def retain_grad(self) -> None:
-        """Let ``.grad`` be filled although this tensor is no leaf."""
+        """Let ``backward()`` fill ``.grad`` although this tensor is no leaf."""
         if not self._requires_grad:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
         if self._node is None or "_retains" in self.__dict__:
@@ -277,13 +277,13 @@ class Tensor:
             return self._hook_of_leaf("_hooks", hook)
         hooks = self._node.own_hooks.result
         handle = RemovableHandle(hooks, hook)
-        if "_retains" in self.__dict__:  # it stays the last, to retain what the others leave
+        if "_retains" in self.__dict__:  # it stays the last, to retain what the other hooks return
             retaining = self.__dict__["_retains"].id
             hooks[retaining] = hooks.pop(retaining)
         return handle
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
-        """Call ``hook`` with this leaf each time that a gradient was added to its ``.grad``."""
+        """Call ``hook`` with this leaf whenever a gradient was added to its ``.grad``."""
         if not self._requires_grad:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         if self._node is not None:
@@ -297,7 +297,7 @@ class Tensor:
     # ------------------------------------------------------------ the same values elsewhere
 
     def detach(self) -> Tensor:
-        """The same memory, outside of the graph."""
+        """A tensor with the same memory that is outside of the graph: no gradient flows through it."""
         from autokit.engine.record import storage_of
 
         same = new_tensor(self.array)
@@ -313,7 +313,7 @@ class Tensor:
 
     @property
     def data(self) -> Tensor:
-        """The same memory, outside of the graph and unwatched: changes through it are not noticed."""
+        """A tensor with the same memory, outside of the graph; the version counter misses changes to it."""
         return new_tensor(self.array)
 
     @data.setter
@@ -420,7 +420,7 @@ _ndarray = np.ndarray
 
 
 def new_tensor(array: Any) -> Tensor:
-    """A tensor around ``array``, outside of any graph."""
+    """A tensor with the elements ``array``, outside of any graph."""
     if array.__class__ is not _ndarray and isinstance(array, np.generic):
         array = np.asarray(array)  # NumPy gives a scalar where there are no dimensions
     tensor = bare_tensor()

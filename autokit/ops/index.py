@@ -275,6 +275,8 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
     """
     try:
         view, picks = in_two_steps(self, index, copies=True)
+        if not picks and isinstance(value, Tensor) and _is_part(value, self, view):
+            return  # `x[0] += y` has changed that part already
         value = _value(self, value, picks)
         if view and picks:
             write(select_part(self, index=view), picks, value)
@@ -282,6 +284,13 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
             write(self, view or picks, value)
     except IndexError as error:
         raise _index_error(error) from None
+
+
+def _is_part(value: Tensor, tensor: Tensor, view: Index) -> bool:
+    """Whether ``value`` is itself the view of ``tensor`` at ``view``."""
+    facts, own = value.__dict__, tensor.__dict__
+    steps = (*own.get("_steps", ()), (select_part.operation, {"index": view}))
+    return facts.get("_base") is own.get("_base", tensor) and facts.get("_steps") == steps
 
 
 def _value(tensor: Tensor, value: Any, picks: Index) -> Any:
