@@ -23,7 +23,7 @@ import numpy as np
 
 from autokit.base import errors
 from autokit.engine.modes import thread
-from autokit.engine.node import Node
+from autokit.engine.node import SEVERAL, Node
 from autokit.engine.operation import cast, unchanged
 from autokit.engine.record import OUT, source_line
 from autokit.engine.tensor import Tensor, new_tensor
@@ -83,7 +83,7 @@ def backward(roots: Sequence[Any], seeds: Sequence[Any], retain_graph: bool = Fa
             gradients[target] = contribution
         if not retain_graph:
             node.saved = None
-            if rules.saves_output:
+            if rules.saves_output and node.output is not None:
                 release(node)
     for leaf, g in gradients.items():
         accumulate(leaf, g)
@@ -91,9 +91,9 @@ def backward(roots: Sequence[Any], seeds: Sequence[Any], retain_graph: bool = Fa
 
 def release(node: Node) -> None:
     """Give up the result that ``node`` saved; a small one stays for the picture."""
-    output = node.output
-    results = output if output.__class__ is tuple else (output,)
-    if output is not None and sum([each.size for each in results]) > thread.state.keep:
+    output, keep = node.output, thread.state.keep
+    size = sum([each.size for each in output or ()]) if node.shape is SEVERAL else output.size
+    if size > keep:
         node.output = None
 
 

@@ -169,7 +169,8 @@ def observed(
                     watch.completed(target, gradients.pop(target))
         if not watch.retain_graph:
             node.saved = None
-            release(node)
+            if node.rules.saves_output and node.output is not None:
+                release(node)
     for leaf, g in gradients.items():
         watch.completed(leaf, g)
 
