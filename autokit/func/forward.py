@@ -83,7 +83,7 @@ def _sent_back(node: Node, g: Any, moving: dict[int, Any], record: bool) -> dict
     rules = node.rules
     fetch_values = fetch_tensors if record else fetch_constants
     computed: dict[int, Any] = {}
-    for place, vjp, needs in rules.plain:
+    for place, vjp, needs in rules.for_tensors:
         if rules.joint or place in moving:
             needs = (needs,) if needs.__class__ is int else needs or ()
             one = vjp(g, *fetch_values(node, needs, node.sources[place]))
