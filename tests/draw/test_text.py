@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import unicodedata
 
-import pytest
 from hypothesis import given, settings
 
 from autokit.draw import text
-from autokit.draw.escape import isolate
 from autokit.draw.part import part
 from autokit.draw.text import story
 from autokit.graphs.model import Graph
 from tests.draw import graphs
-from tests.draw.graphs import EXAMPLES, drawn_graphs
+from tests.draw.graphs import drawn_graphs
 
 
 def test_the_table_of_a_product() -> None:
@@ -23,14 +21,6 @@ def test_the_table_of_a_product() -> None:
         "1  b     leaf               []     float32  20.0   15.0",
         "2  c     mul        a, b    []     float32  300.0  1.0",
     ]
-
-
-def test_the_story_of_a_product() -> None:
-    graph = graphs.product(gradients=False)
-    assert story(graph, part(graph)) == (
-        "Computation graph of 3 nodes. a: leaf · float32, value 15.0. b: leaf · float32, value 20.0. "
-        "c: mul of a and b, value 300.0."
-    )
 
 
 @settings(max_examples=60)
@@ -44,12 +34,6 @@ def test_a_line_for_each_node_whatever_its_name(graph: Graph) -> None:
     assert not any(unicodedata.bidirectional(c) in ("LRO", "RLO", "LRE", "RLE", "PDF") for c in shown)
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_the_story_names_its_result(name: str) -> None:
-    graph = EXAMPLES[name]()
-    assert isolate(graph.nodes[-1].name) in story(graph, part(graph))
-
-
 def test_a_long_graph_is_cut_and_says_so() -> None:
     graph = graphs.tangle(1000)
     lines = text(graph).splitlines()
@@ -58,13 +42,3 @@ def test_a_long_graph_is_cut_and_says_so() -> None:
     assert lines[-1] == f"… {left_out} not listed"
     told = story(graph, part(graph))
     assert len(told) < 2500 and "After 98" in told and left_out in told
-
-
-def test_a_fold_has_a_line_and_a_sentence() -> None:
-    graph = graphs.layers(1000)
-    assert any("247 times" in line and "988 operations" in line for line in text(graph).splitlines())
-    assert "247 times (mul, add, tanh, sub): 988 operations, folded, of" in story(graph, part(graph))
-
-
-def test_many_inputs_are_cut_short() -> None:
-    assert "8 more" in text(graphs.hostile()).splitlines()[-2]
