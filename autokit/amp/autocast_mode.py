@@ -20,7 +20,7 @@ from autokit.cuda import is_available
 from autokit.engine.detours import DETOURS, Detour
 from autokit.engine.tensor import Tensor
 
-_HALF = "bmm convolution convolution_by_weight dot einsum gru linear lstm matmul mm mv rnn"
+_HALF = "affine bmm convolution convolution_by_weight dot einsum gru lstm matmul mm mv rnn"
 HALF = {*_HALF.split(), "transposed_convolution"}
 """The operations that compute in half precision: products of matrices, and what is made of them."""
 

@@ -113,7 +113,8 @@ class _Check:
 
     def analytical(self, output: Tensor) -> list[np.ndarray]:
         """The Jacobian of ``output`` by each input: a row for each element of the input."""
-        basis = np.eye(output.array.size, dtype=output.array.dtype).reshape(-1, *output.array.shape)
+        size, shape = output.array.size, output.array.shape
+        basis = np.eye(size, dtype=output.array.dtype).reshape(size, *shape)
         columns = [self.gradients(output, seed) for seed in basis]
         return [
             np.stack([column[at].reshape(-1) for column in columns], 1)
@@ -149,11 +150,7 @@ class _Check:
             if output.array.dtype.kind != "f":
                 continue
             if not output._requires_grad:
-                if any([self.numerical(one, slot).any() for one in self.learning]):
-                    raise GradcheckError(
-                        f"output {slot} does not require grad, but it changes with the inputs. The graph is "
-                        "cut, as by .detach(), .item() or no_grad()"
-                    )
+                self.check_constant(slot)
                 continue
             first, second = self.analytical(output), self.analytical(output)
             for place, tensor, one, other in zip(self.places, self.learning, first, second):
@@ -168,6 +165,16 @@ class _Check:
             zeros = self.gradients(output, np.zeros(output.array.shape, output.array.dtype))
             if any([found.any() for found in zeros]):
                 raise GradcheckError(f"zeros sent back to output {slot} do not arrive as zeros")
+
+    def check_constant(self, slot: int) -> None:
+        """Raise if the output at ``slot``, and no other one either, requires grad but changes."""
+        if any([getattr(output, "_requires_grad", False) for output in self.outputs()]):
+            return
+        if any([self.numerical(one, slot).any() for one in self.learning]):
+            raise GradcheckError(
+                f"output {slot} does not require grad, but it changes with the inputs. The graph is cut, as "
+                "by .detach(), .item() or no_grad()"
+            )
 
     def mismatch(self, slot: int, place: int, one: np.ndarray, differences: np.ndarray) -> str:
         """What is wrong, where it is worst, and what the mistake may be."""

@@ -15,7 +15,16 @@ from autokit.base.devices import NoGPU, OutOfMemoryError, module_for
 from autokit.base.generator import STREAMS, Generator, default_generator
 from autokit.base.missing import absent
 
-__getattr__ = absent("torch.cuda")
+_absent = absent("torch.cuda")
+
+
+def __getattr__(name: str) -> Any:
+    if name == "amp":  # which needs this file
+        from autokit.cuda.amp import GradScaler  # noqa: F401 - importing it binds the file's name
+
+        return globals()[name]
+    return _absent(name)
+
 
 __all__ = ["Event", "OutOfMemoryError", "is_available"]
 

@@ -58,7 +58,10 @@ def tangent_of(node: Node, moving: dict[int, Any], results: dict[int, Node], rec
         return several[(node.settings or {})["slot"]]
     several = node.shape is SEVERAL
     unknown = {slot: _unknown(result) for slot, result in (results or {0: node}).items()}
-    g = Gradients([unknown.get(slot) for slot in range(max(unknown) + 1)]) if several else unknown[0]
+    g: Any = unknown.get(0)
+    if several:
+        count = next(iter(results.values())).settings["count"]  # type: ignore[index]
+        g = Gradients([unknown.get(slot) for slot in range(count)])
     with enable_grad():
         sent = _sent_back(node, g, moving, record)
     found: Any = [zeros(each) for each in unknown.values()]

@@ -1,0 +1,26 @@
+"""Mixed precision on a GPU under its older names, as ``torch.cuda.amp``; see ``autokit.amp``."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from autokit import amp
+from autokit.base.dtypes import dtype
+from autokit.base.missing import absent
+
+__getattr__ = absent("torch.cuda.amp")
+
+__all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
+
+GradScaler = amp.GradScaler
+custom_fwd, custom_bwd = (
+    partial(amp.custom_fwd, device_type="cuda"),
+    partial(amp.custom_bwd, device_type="cuda"),
+)
+
+
+class autocast(amp.autocast):
+    """As :class:`autokit.amp.autocast`, for a GPU."""
+
+    def __init__(self, enabled: bool = True, dtype: dtype | None = None) -> None:
+        super().__init__("cuda", dtype, enabled)
