@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from autokit.version import __version__
+from autokit.base.version import __version__
 
 
 class Failure(Exception):
@@ -129,12 +129,14 @@ def _lessons(options: argparse.Namespace) -> int:
 
 
 def _copy(folder: Path, student: bool) -> None:
-    from autokit.classroom.lessons import copy_lessons
+    from autokit.classroom.lessons import Obstacle, copy_lessons
 
     try:
         report = copy_lessons(folder, student)
     except LookupError as error:
         raise Failure(f"{error}; to get them: pip install --force-reinstall autokit-edu") from None
+    except Obstacle as obstacle:
+        raise Failure(str(obstacle)) from None
     except (FileExistsError, NotADirectoryError):
         raise Failure(f"{folder} is a file, or lies below one: name a folder") from None
     except PermissionError:
@@ -148,12 +150,14 @@ def _copy(folder: Path, student: bool) -> None:
 
 
 def _reference(options: argparse.Namespace) -> int:
+    from autokit.base.files import replacing
     from autokit.classroom.reference import page
 
     try:
-        options.file.write_text(page(), "utf-8")
-    except OSError as error:
-        raise Failure(f"{options.file} cannot be written: {error.strerror or error}") from None
+        with replacing(options.file) as file:
+            file.write(page().encode())
+    except (OSError, RuntimeError) as error:
+        raise Failure(f"{options.file} cannot be written: {error}") from None
     print(f"The reference is in {options.file.resolve()}")
     return 0
 

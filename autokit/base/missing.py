@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-_INSTEAD = {
+INSTEAD = {
     r".*(sparse|_coo|_cs[rc]|_bs[rc]|coalesce|crow_|ccol_|masked\.).*": "dense tensors",
     r".*(quant|q_scale|q_zero|qint|quint).*": "a floating point dtype",
     r".*(complex|cfloat|cdouble|chalf|polar|\.angle|conj|sgn|isreal).*|.*\.(real|imag)": "two real tensors",
@@ -51,7 +51,7 @@ _SLIPS = {
 }
 """What to use in place of names of other packages, and of slips of the pen, in the same way."""
 
-_there: dict[str, dict[str, Any]] = {}
+MODULES: dict[str, dict[str, Any]] = {}
 """What each module of autokit has, under PyTorch's name of the module."""
 
 
@@ -77,14 +77,14 @@ def explanation(space: str, name: str, there: Iterable[str] = ()) -> str:
     if name.startswith("_"):
         return f"{space} has no '{name}'"
     known = name in pytorch_names().get(space, ())
-    patterns = _INSTEAD if known else _SLIPS
+    patterns = INSTEAD if known else _SLIPS
     use = next((use for pattern, use in patterns.items() if re.fullmatch(pattern, full)), "")
     if known:
         return f"autokit leaves out {full}" + (f": use {use}" if use else "")
     if use:
         return f"{space} has no '{name}': use {use}"
     for other, names in pytorch_names().items():
-        if name in names and name in _there.get(other, names) and other.islower():
+        if name in names and name in MODULES.get(other, names) and other.islower():
             return f"{space} has no '{name}': it is {other}.{name}"
     return f"{space} has no '{name}'{near(name, there)}"
 
@@ -104,7 +104,7 @@ def near(name: str, names: Iterable[str]) -> str:
 
 def absent(space: str) -> Callable[[str], Any]:
     """A ``__getattr__`` for the module that calls this, which stands for PyTorch's module ``space``."""
-    there = _there[space] = sys._getframe(1).f_globals
+    there = MODULES[space] = sys._getframe(1).f_globals
 
     def __getattr__(name: str) -> Any:
         raise AttributeError(explanation(space, name, there), name=name)
@@ -147,7 +147,7 @@ class _Finder:
     def find_spec(name: str, path: Any = None, target: Any = None) -> None:
         module, _, last = name.rpartition(".")
         space = module.replace("autokit", "torch", 1)
-        there = _there.get(space, {})
+        there = MODULES.get(space, {})
         # Of another path a tool asks that only looks for files.
         if path is not None and path is there.get("__path__") and last not in there:
             said = explanation(space, last, there)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import platform
 import re
 import shutil
@@ -97,11 +96,14 @@ def _layout() -> str:
 
 
 def _jupyterlab() -> str:
-    return str(importlib.import_module("jupyterlab").__version__)
+    import jupyterlab
+
+    return str(jupyterlab.__version__)
 
 
 def _widgets() -> str:
-    importlib.import_module("anywidget")
+    import anywidget  # noqa: F401 - whether it loads
+
     package = find_spec("autokit.widgets")
     if package is None or not Path(str(package.origin)).with_name("browser").joinpath("player.js").is_file():
         raise LookupError("this installation of autokit lacks the player's script")
@@ -118,20 +120,6 @@ def _lessons() -> str:
     from autokit.classroom.lessons import lessons_folder
 
     return f"{len(list(lessons_folder().glob('*.ipynb')))} notebooks"
-
-
-def _numba() -> str:
-    import numpy
-
-    from autokit.ops.native import compiled
-
-    numba = importlib.import_module("numba")  # raises what is wrong with it
-    numbers = numpy.arange(-2.0, 2.0, dtype=numpy.float32)
-    loop = compiled("native_loops.relu", numbers, numbers)
-    if loop is None:
-        raise LookupError(f"Numba {numba.__version__} could not compile a loop")
-    loop(numbers, numbers)
-    return f"Numba {numba.__version__} compiled a loop for large tensors"
 
 
 def _dot() -> str:
@@ -151,7 +139,7 @@ def _gpu() -> str:
     if not driver:
         raise LookupError(f"{made_for} is installed, but no NVIDIA driver, so that CUDA is not available")
     if driver < needed:
-        raise LookupError(f"{made_for} is made for CUDA {needed}, and the driver knows CUDA {driver} at most")
+        raise LookupError(f"{made_for} needs CUDA {needed}, and the driver serves CUDA {driver} at most")
     try:
         count = runtime.getDeviceCount()
     except runtime.CUDARuntimeError:  # its way to say that there is none
@@ -178,6 +166,5 @@ PARTS = (
     Part("Widgets in JupyterLab", _widgets, _LAB),
     Part("Lessons", _lessons, _AGAIN),
     Part("Graphviz program (optional)", _dot, "install graphviz from your system's packages"),
-    Part("Compiled loops (optional)", _numba, 'pip install "autokit-edu[native]"'),
     Part("GPU (optional)", _gpu, f"{_GPU}, on a machine with an NVIDIA GPU and its driver"),
 )

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from autokit.base.files import replacing
 
 MANIFEST = ".autokit-lessons.json"
 
@@ -21,6 +22,10 @@ _STUB = {"code": ["# YOUR CODE HERE", "raise NotImplementedError()"], "markdown"
 _BEGIN = re.compile(r"^(\s*)### BEGIN SOLUTION\s*$")
 _END = re.compile(r"^\s*### END SOLUTION\s*$")
 _MESSAGE = {"new": "copied", "updated": "updated to the new version", "same": "is up to date"}
+
+
+class Obstacle(Exception):
+    """Something in a folder that a copy would destroy or cannot read; the text says what, and what to do."""
 
 
 @dataclass(frozen=True)
@@ -67,18 +72,25 @@ def copy_lessons(folder: Path, student: bool = False) -> list[Copied]:
     ------
     LookupError
         Where this installation carries no lessons.
+    Obstacle
+        Where a lesson's name is that of a link to nothing or of a folder, or the hidden list is none. Then
+        nothing was copied.
     OSError
         Where ``folder`` cannot be made or written to.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    lessons = sorted(lessons_folder().glob("*.ipynb"))
+    for name in (MANIFEST, *(lesson.name for lesson in lessons)):
+        _require_file(folder / name)
     known = _read_manifest(folder)
     report = []
-    for lesson in sorted(lessons_folder().glob("*.ipynb")):
+    for lesson in lessons:
         content = lesson.read_bytes()
         if student:
             content = _dump(student_version(json.loads(content)))
         report.append(_place(folder, lesson.name, content, known))
-    _write(folder / MANIFEST, json.dumps(known, indent=1).encode())
+    with replacing(folder / MANIFEST) as file:
+        file.write(json.dumps(known, indent=1).encode())
     return report
 
 
@@ -149,6 +161,7 @@ def _place(folder: Path, name: str, content: bytes, known: dict[str, str]) -> Co
 
 def _put(target: Path, content: bytes, known: dict[str, str]) -> str:
     """Write ``target`` unless the learner changed it, and say what was met."""
+    _require_file(target)
     shipped = _checksum(content)
     current = _checksum(target.read_bytes()) if target.exists() else None
     if current is not None and current not in (shipped, known.get(target.name)):
@@ -156,26 +169,33 @@ def _put(target: Path, content: bytes, known: dict[str, str]) -> str:
     known[target.name] = shipped
     if current == shipped:
         return "same"
-    _write(target, content)
+    with replacing(target) as file:
+        file.write(content)
     return "new" if current is None else "updated"
 
 
+def _require_file(path: Path) -> None:
+    """Raise unless ``path`` is a file, a link to one, or free."""
+    if not path.is_file() and (path.exists() or path.is_symlink()):
+        what = "is no file" if path.exists() else "is a link to a file that is not there"
+        raise Obstacle(f"{path} {what}: move it away, or name another folder")
+
+
 def _read_manifest(folder: Path) -> dict[str, str]:
+    """The list of what was copied before; without one every file that differs counts as the learner's."""
+    path = folder / MANIFEST
+    if not path.exists():
+        return {}
     try:
-        known = json.loads((folder / MANIFEST).read_bytes())
-    except (FileNotFoundError, ValueError):
-        return {}  # without the list every file that differs counts as the learner's
-    return known if isinstance(known, dict) else {}
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write the whole file or none of it: a reader never meets half a lesson."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        part.write_bytes(content)
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
+        known = json.loads(path.read_bytes())
+    except (ValueError, RecursionError):
+        known = None
+    if not isinstance(known, dict) or not all(isinstance(each, str) for each in known.values()):
+        raise Obstacle(
+            f"{path} is no list of lessons that autokit wrote: delete it; every lesson in the folder that "
+            "differs from autokit's then counts as changed by you, and is kept"
+        )
+    return known
 
 
 def _dump(notebook: dict[str, Any]) -> bytes:

@@ -11,7 +11,7 @@ search.addEventListener("input", () => {
     count += !element.hidden;
   }
   for (const section of document.querySelectorAll("section")) {
-    section.hidden = !section.querySelector("article:not([hidden])");
+    section.hidden = words.length > 0 && !section.querySelector("article:not([hidden])");
   }
   found.textContent = words.length ? `${count} found` : "";
 });

@@ -3,86 +3,47 @@
 Everything on it is read from the code: names and forms, signatures,
 docstrings, and from the rules the formula, the derivative by each operand,
 what is saved for the way back, and the name of the backward node.  The page
-needs nothing beside itself and is the same each time that it is made.
+needs nothing beside itself and is the same each time that it is written.
 """
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from autokit import ops
-from autokit.draw.escape import xml
-from autokit.missing import Missing
-from autokit.ops.rules import Operation
-from autokit.tensor import Tensor
-from autokit.version import __version__
-
-_MODULES = (
-    "",
-    "nn.functional",
-    "linalg",
-    "masked",
-    "special",
-    "fft",
-    "signal.windows",
-    "sparse",
-    "autograd",
-    "autograd.functional",
-    "autograd.forward_ad",
-    "autograd.grad_mode",
-    "autograd.gradcheck",
-    "autograd.graph",
-    "func",
-    "nn",
-    "nn.init",
-    "nn.attention",
-    "nn.attention.bias",
-    "nn.attention.flex_attention",
-    "nn.modules.module",
-    "nn.parallel",
-    "nn.utils",
-    "nn.utils.parametrizations",
-    "nn.utils.parametrize",
-    "nn.utils.prune",
-    "nn.utils.rnn",
-    "optim",
-    "optim.lr_scheduler",
-    "optim.swa_utils",
-    "utils.data",
-    "utils.checkpoint",
-    "utils.dlpack",
-    "utils.hooks",
-    "distributions",
-    "distributions.constraints",
-    "distributions.constraint_registry",
-    "distributions.utils",
-    "datasets",
-    "transforms",
-    "transforms.functional",
-    "amp",
-    "random",
-    "cpu",
-    "cpu.amp",
-    "cuda",
-    "cuda.amp",
-    "accelerator",
-    "distributed",
-    "settings",
-    "testing",
-    "jit",
-    "debug",
-    "plot",
-    "classroom",
+from autokit import (  # noqa: F401 - the page lists what the rooms that are loaded offer
+    accelerator,
+    amp,
+    backends,
+    classroom,
+    datasets,
+    debug,
+    distributed,
+    distributions,
+    jit,
+    linalg,
+    ops,
+    optim,
+    plot,
+    serialization,
+    special,
+    transforms,
+    utils,
 )
-"""Where public names stand beside the operations."""
+from autokit.autograd import functional, gradcheck  # noqa: F401
+from autokit.base import missing
+from autokit.base.version import __version__
+from autokit.cuda import amp as cuda_amp  # noqa: F401
+from autokit.draw.escape import xml
+from autokit.engine.operation import Operation
+from autokit.engine.tensor import Tensor
+from autokit.nn.utils import rnn  # noqa: F401
 
 _OPERATORS = {
     "x + y": "add",
@@ -110,16 +71,24 @@ _OPERATORS = {
 }
 """Python's operators, and the functions that say the same."""
 
-_SPACES = {"": "torch", "settings": "torch"} | {name: f"ak.{name}" for name in ("debug", "plot", "classroom")}
-"""Modules whose names are called otherwise."""
-
 _OURS = {
+    "ak.classroom": vars(classroom),
+    "ak.debug": vars(debug),
+    "ak.plot": vars(plot),
+    "torch.transforms.functional": vars(transforms.functional),
+}
+"""Modules that PyTorch has not."""
+
+_OURS_AMONG_PYTORCHS = {
     *("animate", "descent", "explore", "graph", "graph_of_error", "monitor", "playground", "record"),
     *("recording", "summary"),
 }
 """Names that PyTorch has not: they stand under ``ak``."""
 
-_PACKAGE = Path(__file__).parent.parent
+_WORDS = {"a": "input", "b": "other", "out": "result"}
+"""What a program calls the operands of a rule, and the page its result."""
+
+_PACKAGE = Path(__file__).parents[1]
 _STYLE = (Path(__file__).parent / "reference.css").read_text("utf-8")
 _SCRIPT = (Path(__file__).parent / "reference.js").read_text("utf-8")
 
@@ -159,21 +128,20 @@ default dtype, float32, of integers.</li>
 shapes do not fit, a dtype is not served (<code>NotImplementedError</code>), or a gradient cannot be had.
 <code>TypeError</code>: an argument is of a wrong type, unknown or missing. <code>ValueError</code>: a
 value means nothing here. Each is PyTorch's, and names the tensors and their shapes.</li>
-<li><b><code>out=</code></b> takes a tensor to write the result into; <code>x.name_()</code> writes it
-over <code>x</code>.</li>
+<li><b>In place.</b> <code>x.name_()</code> writes the result over <code>x</code>.</li>
 </ul>"""
 """What holds for every operation, and so is said once."""
 
 
 def page() -> str:
     """The whole page."""
-    families = by_family(entries())
+    everything = entries()
+    families = by_family(everything)
     contents = "\n".join(
         f'<li><a href="#{xml(name)}">{_inline(short(title_of(name)))}</a> <small>{len(found)}</small></li>'
         for name, found in families.items()
     )
     sections = "\n".join(_section(name, found) for name, found in families.items())
-    count = sum(map(len, families.values()))
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -186,9 +154,9 @@ def page() -> str:
 <body>
 <header>
 <h1>autokit {xml(__version__)}: the reference</h1>
-<p>What each of {count} functions and classes computes, and how its gradient goes back. <code>torch</code> is
-<code>autokit</code>, as after <code>import autokit as torch</code>, and so is <code>ak</code>, where PyTorch
-has no such name; <code>x</code> is a tensor.</p>
+<p>What each of {len(everything)} functions and classes computes, and how its gradient goes back.
+<code>torch</code> is <code>autokit</code>, as after <code>import autokit as torch</code>, and so is
+<code>ak</code>, where PyTorch has no such name; <code>x</code> is a tensor.</p>
 {_FOR_ALL}
 <p>In a rule, <var>g</var> is the gradient that arrives at the result; each operand gets <var>g</var> times
 its local derivative, or what that means for arrays.</p>
@@ -197,9 +165,11 @@ its local derivative, or what that means for arrays.</p>
 </header>
 <nav aria-label="Families"><ol>
 {contents}
+<li><a href="#smaller">Where autokit is smaller than PyTorch</a></li>
 </ol></nav>
 <main>
 {sections}
+{smaller(everything)}
 </main>
 <script>
 {_SCRIPT}</script>
@@ -208,84 +178,99 @@ its local derivative, or what that means for arrays.</p>
 """
 
 
+def smaller(everything: Iterable[Entry]) -> str:
+    """The section on what autokit leaves out: for each group of names what to use in their place."""
+    things = {"torch.Tensor": Tensor} | {form: entry.thing for entry in everything for form in entry.forms}
+    there = {f"{space}.{name}" for space, module in missing.MODULES.items() for name in module} | {*things}
+    left = [
+        f"{space}.{name}"
+        for space, names in missing.pytorch_names().items()
+        for name in sorted(names)
+        if f"{space}.{name}" not in there and not hasattr(things.get(space), name)
+    ]
+    rows = []
+    for pattern, use in missing.INSTEAD.items():
+        group = [name for name in left if re.fullmatch(pattern, name)]
+        left = [name for name in left if name not in group]
+        shown = ", ".join(f"<code>{xml(name)}</code>" for name in group[:3])
+        more = f" and {len(group) - 3} more" if len(group) > 3 else ""
+        rows.append(f"<tr><td>{shown}{more}</td><td>{xml(use)}</td></tr>" if group else "")
+    table = "\n".join(filter(None, rows))
+    return f"""<section id="smaller">
+<h2>Where autokit is smaller than PyTorch</h2>
+<p>autokit has what teaching uses. It computes in one process, on the CPU or on one GPU, with real numbers in
+dense tensors, in float16, float32 and float64. A program that asks for a name that is left out hears what to
+use in its place:</p>
+<table>
+<tr><th scope=col>left out</th><th scope=col>use</th></tr>
+{table}
+</table>
+</section>"""
+
+
 # ---------------------------------------------------------------- what there is to say
 
 
 def entries() -> list[Entry]:
     """Every public function, method and class, once, with all its forms."""
     found: dict[int, Entry] = {}
-    in_place: list[str] = []
 
     def note(form: str, thing: Any) -> None:
         own = inspect.unwrap(thing) if callable(thing) else thing
-        if is_in_place(own):
-            in_place.append(form)
-            return
-        entry = found.setdefault(id(own), Entry(own, [], _module_of(own)))
+        family = _module_of(own.fget if isinstance(own, property) else own)
+        entry = found.setdefault(id(own), Entry(own, [], family))
         if form not in entry.forms:
             entry.forms.append(form)
 
     for name, function in ops.FUNCTIONS.items():
         note(f"torch.{name}", function)
-    for name, function in ops.METHODS.items():
-        note(f"x.{name}()", function)
-    for place in _MODULES:
-        module = import_module(f"autokit.{place}".rstrip("."))
-        own = [name for name, thing in vars(module).items() if _module_of(thing) == module.__name__]
-        for name in vars(module).get("__all__") or own:
-            thing = getattr(module, name)
-            is_ours = callable(thing) and _module_of(thing).startswith("autokit")
-            if is_ours and not name.startswith("_") and not inspect.ismodule(thing):
-                space = "ak" if not place and name in _OURS else _SPACES.get(place, f"torch.{place}")
-                note(f"{space}.{name}", thing)
-    for name, thing in sorted(vars(Tensor).items()):
-        if name not in ops.METHODS and not name.startswith("_") and not isinstance(thing, Missing):
-            if isinstance(thing, property):
-                found[id(thing)] = Entry(thing, [f"x.{name}"], Tensor.__module__)
-            elif inspect.isfunction(thing):
-                note(f"x.{name}()", thing)
-    note("x[index]", ops.index.getitem)
-    note("x[index] = y", ops.inplace.setitem)
+    for name, thing in [*ops.METHODS.items(), *sorted(vars(Tensor).items())]:
+        if not name.startswith("_") and (isinstance(thing, property) or inspect.isfunction(thing)):
+            note(f"x.{name}" if isinstance(thing, property) else f"x.{name}()", thing)
+    for space, module in [*missing.MODULES.items(), *_OURS.items()]:
+        for name, thing in _offered(module):
+            is_ours = space == "torch" and name in _OURS_AMONG_PYTORCHS
+            note(f"ak.{name}" if is_ours else f"{space}.{name}", thing)
+    note("x[index]", ops.METHODS["__getitem__"])
+    note("x[index] = y", ops.METHODS["__setitem__"])
     by_form = {form: entry for entry in found.values() for form in entry.forms}
-    for form in in_place:
-        base = by_form.get(re.sub(r"_(\(\))?$", r"\1", form))
-        if base is not None and form not in base.forms:
-            base.forms.append(form)
     for form, name in _OPERATORS.items():
         by_form[f"torch.{name}"].forms.append(form)
     return list(found.values())
 
 
-def is_in_place(function: Any) -> bool:
-    """Whether it is the in-place form that was made of another function."""
-    return (
-        inspect.isfunction(function)
-        and function.__qualname__ == function.__name__
-        and (function.__code__.co_filename == ops.inplace.__file__ and function.__code__.co_name == "apply")
-    )
+def _offered(module: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The functions and classes that a module offers: by ``__all__``, or by ``dir`` as of autokit itself."""
+    listed = module["__dir__"] if "__dir__" in module else lambda: sorted(module)
+    for name in module.get("__all__") or listed():
+        thing = module[name] if name in module else module["__getattr__"](name)
+        home = _module_of(thing)
+        is_ours = home.startswith("autokit") and home != missing.__name__
+        if callable(thing) and is_ours and not name.startswith("_") and not inspect.ismodule(thing):
+            yield name, thing
 
 
 def by_family(everything: Iterable[Entry]) -> dict[str, list[Entry]]:
-    """The entries by the module they stand in, operations first, in the order of their families.
+    """The entries by the module they stand in, operations first.
 
     What is alone in its module, as each distribution is, stands among the others of its package.
     """
-    first = [family.__name__ for family in ops.FAMILIES]
     everything = list(everything)
     counts = Counter(entry.family for entry in everything)
     found: dict[str, list[Entry]] = {}
     for entry in everything:
         package = entry.family.rpartition(".")[0]
-        alone = package and counts[entry.family] == 1 and entry.family not in first
-        found.setdefault(package if alone else entry.family, []).append(entry)
-    place = {name: number for number, name in enumerate(first)}
-    ordered = sorted(found, key=lambda name: (place.get(name, len(first)), name))
+        is_alone = package and counts[entry.family] == 1 and package != ops.__name__
+        found.setdefault(package if is_alone else entry.family, []).append(entry)
+    ordered = sorted(found, key=lambda name: (not name.startswith(ops.__name__), name))
     return {name: sorted(found[name], key=lambda entry: entry.forms[0]) for name in ordered}
 
 
 def title_of(module: str) -> str:
     """A family's title: what the first line of its file says."""
-    first = (sys.modules[module].__doc__ or module).strip().split("\n\n")[0]
+    path = _PACKAGE.parent / module.replace(".", "/")
+    file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    first = (ast.get_docstring(ast.parse(file.read_text("utf-8"))) or module).split("\n\n")[0]
     return " ".join(first.split()).rstrip(".")
 
 
@@ -299,7 +284,7 @@ def short(title: str) -> str:
 
 
 def rule_of(thing: Any) -> Operation | None:
-    """The rule that a function was made of, if it was."""
+    """The rule that a function was made from, if it was."""
     rule = getattr(thing, "operation", None)
     return rule if isinstance(rule, Operation) else None
 
@@ -337,25 +322,30 @@ def _called(function: Any) -> Iterator[Any]:
             yield value
 
 
-def saved_by(rule: Operation) -> tuple[str, ...]:
+def saved_by(rule: Operation) -> list[str]:
     """What a rule saves where every operand learns: operands, and ``out``, the result."""
-    return rule.way((True,) * (1 if rule.variadic else len(rule.operands))).saves
+    rules = rule.rules((True,) * len(rule.operands))
+    if rules is None:
+        return []
+    return [rule.operands[place] for place in rules.saves] + ["out"] * rules.saves_output
 
 
 def signature_of(thing: Any) -> str:
-    """How it is called, in PyTorch's words for the operands: ``(input, dim=None)``."""
+    """How it is called, in a program's words for the operands: ``(input, dim=None)``."""
     rule = rule_of(thing)
     try:
         signature = inspect.signature(rule.plain if rule is not None else thing)
     except ValueError:
         return "(...)"
-    parameters = list(signature.parameters.values())
-    if rule is not None and not rule.variadic and len(rule.operands) < 3:
-        parameters = [each.replace(name=rule.words.get(each.name, each.name)) for each in parameters]
-        parameters = [each.replace(kind=each.POSITIONAL_OR_KEYWORD) for each in parameters]
-    plain = [each.replace(annotation=each.empty) for each in parameters if each.name != "self"]
-    if any(each.kind is each.VAR_KEYWORD for each in plain[:-1]):
-        return "(...)"
+    plain = [
+        each.replace(
+            annotation=each.empty,
+            name=_WORDS.get(each.name, each.name) if rule is not None else each.name,
+            kind=each.POSITIONAL_OR_KEYWORD if each.kind is each.POSITIONAL_ONLY else each.kind,
+        )
+        for each in signature.parameters.values()
+        if each.name != "self"
+    ]
     text = str(signature.replace(parameters=plain, return_annotation=signature.empty))
     return re.sub(r"<(?:function|class|built-in function|object) '?([\w.]+)[^>]*>", r"\1", text)
 
@@ -402,7 +392,7 @@ def _article(entry: Entry) -> str:
 
 
 def _rule(rule: Operation) -> str:
-    words = {**rule.words, "out": "result"}
+    words = {name: name for name in (*rule.operands, *rule.defaults)} | _WORDS
     formula = rule.formula.format_map(words)
     rows = [("rule", f"<code>{xml(rule.name)}</code>: {xml(rule.symbol)}"), ("formula", xml(formula))]
     for operand, one in rule.derivatives.items():
@@ -411,10 +401,8 @@ def _rule(rule: Operation) -> str:
             by = "all operands at once" if name == "joint" else f"<var>{xml(words[name])}</var>"
             rows.append((f"derivative by {by}", xml(local.format_map(words))))
     if rule.derivatives:
-        saved = ", ".join("the result" if name == "out" else xml(words[name]) for name in saved_by(rule))
-        rows.append(("saves", saved or "nothing"))
-        node = rule._backward
-        rows.append(("node", xml(node) if isinstance(node, str) else "named by its operands"))
+        rows.append(("saves", ", ".join(xml(words[name]) for name in saved_by(rule)) or "nothing"))
+        rows.append(("node", xml(rule.backward)))
     else:
         rows.append(("derivative", "none: nothing flows back"))
     cells = "".join(f"<tr><th scope=row>{name}</th><td>{value}</td></tr>" for name, value in rows)

@@ -409,7 +409,11 @@ class TensorType(type):
 
 
 TYPES = {
-    name: TensorType(name, (), {"dtype": dtypes.BY_NAME[kind], "__module__": "torch"})
+    name: TensorType(
+        name,
+        (),
+        {"dtype": dtypes.BY_NAME[kind], "__module__": "torch", "__doc__": f"Tensors of {kind}, as a type."},
+    )
     for kind, name in dtypes.TENSOR_TYPES.items()
 }
 """``FloatTensor``, ``LongTensor`` and so on, by their names; ``autokit`` exports them all."""

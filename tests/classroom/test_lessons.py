@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from autokit.classroom import lessons
-from autokit.classroom.lessons import copy_lessons, lessons_folder, student_version
+from autokit.classroom.lessons import Obstacle, copy_lessons, lessons_folder, student_version
 
 
 def notebook(source: str, **metadata: object) -> bytes:
@@ -76,18 +76,49 @@ def test_the_new_version_beside_is_the_learners_too_once_changed(shipped: Path, 
     assert (mine / "01-a.new.ipynb").read_bytes() == notebook("third")
 
 
-@pytest.mark.parametrize("manifest", [None, b"", b"[]", b"\xff", b'{"01-a.ipynb": 3}'])
-def test_without_a_sound_list_every_file_that_differs_is_the_learners(
-    shipped: Path, tmp_path: Path, manifest: bytes | None
-):
+def test_without_the_list_every_file_that_differs_is_the_learners(shipped: Path, tmp_path: Path):
     mine = tmp_path / "mine"
     copy_lessons(mine)
     (mine / "01-a.ipynb").write_bytes(b"my work")
     (mine / lessons.MANIFEST).unlink()
-    if manifest is not None:
-        (mine / lessons.MANIFEST).write_bytes(manifest)
     assert outcomes(mine) == ["beside", "same"]
     assert (mine / "01-a.ipynb").read_bytes() == b"my work"
+
+
+@pytest.mark.parametrize(
+    "manifest", [b"", b"[]", b"\xff", b'{"01-a.ipynb": 3}', b"[" * 100_000], ids=range(5)
+)
+def test_a_list_that_is_none_is_refused_in_a_sentence(shipped: Path, tmp_path: Path, manifest: bytes):
+    (tmp_path / lessons.MANIFEST).write_bytes(manifest)
+    with pytest.raises(Obstacle, match=r"autokit-lessons.json is no list of lessons .*: delete it"):
+        copy_lessons(tmp_path)
+    assert (tmp_path / lessons.MANIFEST).read_bytes() == manifest and not list(tmp_path.glob("*.ipynb"))
+
+
+@pytest.mark.parametrize("name", [lessons.MANIFEST, "02-b.ipynb"])
+def test_a_link_to_nothing_and_a_folder_are_refused_and_stay(shipped: Path, tmp_path: Path, name: str):
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / name).symlink_to("nowhere")
+    with pytest.raises(Obstacle, match=f"{name} is a link to a file that is not there: move it away"):
+        copy_lessons(mine)
+    assert os.listdir(mine) == [name] and (mine / name).is_symlink()
+    (mine / name).unlink()
+    (mine / name).mkdir()
+    with pytest.raises(Obstacle, match=f"{name} is no file"):
+        copy_lessons(mine)
+    assert os.listdir(mine) == [name]
+
+
+def test_a_link_to_a_file_stays_one(shipped: Path, tmp_path: Path):
+    mine = tmp_path / "mine"
+    copy_lessons(mine)
+    (mine / "01-a.ipynb").rename(tmp_path / "elsewhere.ipynb")
+    (mine / "01-a.ipynb").symlink_to(tmp_path / "elsewhere.ipynb")
+    (shipped / "01-a.ipynb").write_bytes(notebook("new"))
+    assert outcomes(mine) == ["updated", "same"]
+    assert (mine / "01-a.ipynb").is_symlink()
+    assert (tmp_path / "elsewhere.ipynb").read_bytes() == notebook("new")
 
 
 def test_a_write_that_fails_leaves_the_old_file_whole(
