@@ -81,21 +81,6 @@ def test_it_finds_nan_in_gradients_of_gradients_and_in_custom_functions():
             Wrong.apply(x).sum().backward()
 
 
-def test_a_function_that_gives_one_operand_nothing_is_passed_where_the_gradient_is_asked_for():
-    class Second(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, a, b):
-            return a * b
-
-        @staticmethod
-        def backward(ctx, g):
-            return None, g
-
-    x, y = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
-    with torch.autograd.set_detect_anomaly(True):
-        assert torch.autograd.grad(Second.apply(x, y).sum(), [x], allow_unused=True) == (None,)
-
-
 def test_the_modes_nest_and_end():
     assert not torch.is_anomaly_enabled() and torch.is_anomaly_check_nan_enabled()
     with torch.autograd.set_detect_anomaly(True, check_nan=False):

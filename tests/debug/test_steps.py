@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import pdb
 from typing import Any
 
 import numpy as np
@@ -82,21 +80,6 @@ def test_an_exception_in_the_loop_leaves_nothing_half_done():
     assert x.grad is not None
 
 
-def test_the_program_records_and_switches_modes_between_steps():
-    x, w = two()
-    for step in ak.debug.steps(loss_of(x, w)):
-        assert ak.is_grad_enabled() and (x * step.number).requires_grad
-    with ak.no_grad():
-        for _ in ak.debug.steps(loss_of_recorded := _recorded(x, w)):
-            assert not ak.is_grad_enabled()
-    assert ak.is_grad_enabled() and loss_of_recorded.grad_fn is not None
-
-
-def _recorded(x: Any, w: Any) -> Any:
-    with ak.enable_grad():
-        return loss_of(x, w)
-
-
 def test_a_walked_graph_is_freed_at_the_end_unless_retained():
     x, w = two()
     loss = loss_of(x, w)
@@ -125,19 +108,6 @@ def test_hooks_and_functions_of_several_outputs_take_part():
 def test_a_tensor_without_a_graph_is_refused_at_once():
     with pytest.raises(RuntimeError, match="does not require grad"):
         ak.debug.steps(ak.ones(()))
-
-
-def test_pdb_stops_between_steps():
-    x, w = two()
-    commands = io.StringIO("p step.name\nc\n")
-    out = io.StringIO()
-    debugger = pdb.Pdb(stdin=commands, stdout=out, nosigint=True, readrc=False)
-    debugger.use_rawinput = False
-    for step in ak.debug.steps(loss_of(x, w)):
-        if step.number == 2:
-            debugger.set_trace()
-    assert "TanhBackward0" in out.getvalue()
-    assert x.grad is not None
 
 
 def test_the_mode_of_where_the_loop_is_left_stays():

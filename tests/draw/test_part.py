@@ -6,8 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import autokit as ak
-from autokit import nn
 from autokit.draw.fold import ranges
 from autokit.draw.part import part
 from tests.draw.graphs import blocks, chain, drawn_graphs, layers
@@ -67,15 +65,6 @@ def test_the_page_decides_how_deep_to_fold_and_what_repeats() -> None:
     (repeated,) = part(layers(1000)).folds
     assert repeated.title == "247 times" and repeated.caption == "mul, add, tanh, sub"
     assert first.id == 0 and last.id == 999 and part(layers(1000)).left_out == ""
-
-
-def test_turns_begin_where_a_module_does() -> None:
-    net = nn.Sequential(nn.Tanh(), *(nn.Sequential(nn.Linear(2, 2), nn.Tanh()) for _ in range(40)))
-    drawn = part(ak.graph(net(ak.ones(3, 2, requires_grad=True)).sum()), limit=40)
-    (middle,) = drawn.folds
-    assert (middle.title, middle.caption) == ("38 times", "Sequential")
-    opened = {node.module.split(".")[0] for node in drawn.nodes if node.module}
-    assert opened == {"0", "1", "40"}  # the Tanh before them is part of no turn
 
 
 @pytest.mark.parametrize("make", [blocks, layers, chain])

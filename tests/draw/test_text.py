@@ -7,8 +7,6 @@ import unicodedata
 from hypothesis import given, settings
 
 from autokit.draw import text
-from autokit.draw.part import part
-from autokit.draw.text import story
 from autokit.graphs.model import Graph
 from tests.draw import graphs
 from tests.draw.graphs import drawn_graphs
@@ -32,13 +30,3 @@ def test_a_line_for_each_node_whatever_its_name(graph: Graph) -> None:
     shown = set("".join(lines)) - isolates
     assert not any(unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") for c in shown)
     assert not any(unicodedata.bidirectional(c) in ("LRO", "RLO", "LRE", "RLE", "PDF") for c in shown)
-
-
-def test_a_long_graph_is_cut_and_says_so() -> None:
-    graph = graphs.tangle(1000)
-    lines = text(graph).splitlines()
-    assert len(lines) == 152
-    left_out = part(graph).left_out
-    assert lines[-1] == f"… {left_out} not listed"
-    told = story(graph, part(graph))
-    assert len(told) < 2500 and "After 98" in told and left_out in told

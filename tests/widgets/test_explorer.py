@@ -84,23 +84,3 @@ def test_everyone_can_read_and_reach_it(open_page: Callable[..., Any], scheme: s
     show(page, make(selected="0.0"))
     assert violations(page) == [] and page.evaluate(CONTRAST) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-
-
-def test_equal_numbers_are_said_to_be_so_and_stand_in_one_bar(open_page: Callable[..., Any]) -> None:
-    explorer = torch.explore(nn.Linear(2, 1), torch.ones(3, 2))
-    gradients = explorer._layers[0]["spreads"][1]
-    assert gradients["title"] == "Gradients" and gradients["words"] == "all are 1.0"
-    (shown,) = show(open_page(), explorer)
-    figure = shown.locator.locator(".ak-spreads figure").nth(1)
-    assert figure.locator("rect").count() == 1 and figure.locator(".ak-ends").is_hidden()
-    assert figure.locator("rect").bounding_box()["width"] < 0.1 * figure.bounding_box()["width"]
-
-
-def test_a_choice_is_seen_where_the_system_chooses_the_colours(open_page: Callable[..., Any]) -> None:
-    page = open_page(forced_colors="active")
-    (shown,) = show(page, make(selected="0.1"))
-    borders = shown.locator.locator(".ak-tree li").evaluate_all(
-        "items => items.map((i) => getComputedStyle(i).borderLeftColor)"
-    )
-    chosen = borders.pop(3)
-    assert chosen not in borders and len(set(borders)) == 1

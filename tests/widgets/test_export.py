@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -83,18 +82,3 @@ def test_a_timeline_saves_itself_so(story: Timeline, tmp_path: Path) -> None:
     story.save(tmp_path / "a.html", title="T")
     save_html(story, tmp_path / "b.html", title="T")
     assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
-
-
-def test_a_story_of_no_steps_and_of_one_stand_still(open_page: Callable[..., Any], tmp_path: Path) -> None:
-    whole = timelines.product()
-    for steps, chapters in (((), ()), (whole.steps[:1], whole.chapters[:1])):
-        short = replace(whole, steps=steps, chapters=chapters)
-        page = open_file(open_page(), short, tmp_path)
-        press(page, "ArrowRight", "ArrowLeft", "End", "PageDown", " ")
-        assert page.locator(".ak-count").inner_text() == f"{len(steps)} / {len(steps)}"
-        assert page.locator(".ak-play").inner_text() == "Play"
-
-
-def test_half_a_surrogate_pair_in_a_name_is_written_as_its_escape(tmp_path: Path) -> None:
-    save_html(timelines.product(a="\ud800"), tmp_path / "odd.html")
-    assert "\\ud800" in (tmp_path / "odd.html").read_text("utf-8")

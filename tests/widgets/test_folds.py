@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,6 @@ from typing import Any
 import pytest
 
 import autokit as ak
-from autokit import nn
 from autokit.graphs.model import Timeline
 from autokit.widgets import Player, folds
 from autokit.widgets.folds import packed_folds
@@ -130,50 +128,12 @@ def test_in_a_saved_file_folds_open_and_close_without_a_network(
     assert sizes[3:] == [sizes[1], sizes[0]] and len(asked) == 1
 
 
-def test_of_folds_beside_each_other_a_saved_file_opens_one_at_a_time(
-    open_page: Callable[..., Any], tmp_path: Path
-) -> None:
-    ak.manual_seed(0)
-    model = nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 1, 4, batch_first=True), 4)
-    story = ak.record(model(ak.randn(1, 2, 4)).sum())
-    page = open_file(open_page(reduced_motion="reduce"), story, tmp_path)
-    folds = [fold.get_attribute("data-holds") for fold in page.locator("[data-part=fold]").all()]
-    whole = page.evaluate(SHOWN).keys()
-    assert len(folds) == 4
-    for opened in folds[:2]:
-        press(page, "0")
-        page.locator(f'[data-holds="{opened}"]').click()
-        page.locator(f'[data-holds="{opened}"]').wait_for(state="detached")
-        page.locator(f'[data-holds="{folds[3]}"]').wait_for()
-        assert page.locator("[data-part=fold]").count() == 3
-        assert len(page.evaluate(SHOWN)) > len(whole)
-
-
 def test_a_saved_file_stays_small(loop: Timeline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told = packed_folds(loop)
     assert len(told) > 3 and told[0]["opened"] == [] and told[2]["opened"][:1] == told[1]["opened"]
     monkeypatch.setattr(folds, "WEIGHT", sum(len(each["packed"]) for each in told[:3]))
     assert packed_folds(loop) == told[:3]
     assert packed_folds(timelines.product()) == []
-
-
-def test_a_saved_player_keeps_what_was_asked_of_its_picture(loop: Timeline, tmp_path: Path) -> None:
-    Player(loop, limit=400).save(tmp_path / "open.html")
-    Player(loop).save(tmp_path / "folded.html", direction="TB")
-    opened, folded = ((tmp_path / f"{name}.html").read_text("utf-8") for name in ("open", "folded"))
-    assert '"_folds": []' in opened and '"_folds": [{"opened": []' in folded
-    assert re.search(r'data-holds=\\"\d', folded) and not re.search(r'data-holds=\\"\d', opened)
-
-
-def test_a_fold_that_nobody_can_draw_stays_and_says_how_to_open_it(
-    open_page: Callable[..., Any], loop: Timeline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(folds, "MOST", 1)
-    page = open_file(open_page(reduced_motion="reduce"), loop, tmp_path)
-    before = page.evaluate(SHOWN).keys()
-    press(page, "Enter")
-    assert "limit=" in page.locator(".ak-folding [role=status]").inner_text()
-    assert page.evaluate(SHOWN).keys() == before
 
 
 def test_a_picture_without_folds_has_no_word_of_them(page: Any) -> None:

@@ -174,42 +174,6 @@ def test_the_still_stands_before_the_player_and_hides_while_that_lives(notebook:
     assert page.locator(".jp-Cell").first.locator("img").is_hidden()
 
 
-def test_follows_the_dark_theme(notebook: Notebook, page: Any) -> None:
-    def paper() -> str:
-        return str(page.locator(".ak-player").first.evaluate("p => getComputedStyle(p).backgroundColor"))
-
-    assert paper() == "rgb(255, 255, 255)"
-    notebook.command("apputils:change-theme", theme="JupyterLab Dark")
-    page.wait_for_selector("body[data-jp-theme-light=false]", state="attached")
-    page.wait_for_function(
-        "p => getComputedStyle(document.querySelector('.ak-player')).colorScheme === 'dark'"
-    )
-    assert max(map(int, paper().removeprefix("rgb(").removesuffix(")").split(","))) < 64
-    notebook.command("apputils:change-theme", theme="JupyterLab Light")
-    page.wait_for_selector("body[data-jp-theme-light=true]", state="attached")
-
-
-def test_observe_interactive_and_close(notebook: Notebook, page: Any) -> None:
-    said = notebook.run(
-        "seen = []\n"
-        "player.observe(lambda change: seen.append((change['name'], change['new'])), ['step', 'selected'])\n"
-        "knob = ipywidgets.interactive(lambda at: player.seek(at), at=(0, 18))\n"
-        "knob.children[0].value = 5\n"
-        "player.selected = 'n1'\n"
-        "print(seen)"
-    )
-    assert said == "[('step', 9), ('step', 5), ('selected', 'n1')]"
-    wait_for_steps(page, 5)
-    notebook.run("other = ak.animate(c); other")
-    page.wait_for_selector(".ak-player >> nth=2")
-    last = page.locator(".jp-Cell").last
-    assert last.locator("img").is_hidden()
-    notebook.command("notebook:insert-cell-below")
-    notebook.run("other.close()")
-    page.wait_for_function("document.querySelectorAll('.ak-player').length === 2")
-    assert page.locator(".jp-Cell").nth(-2).locator("img").is_visible(), "the still takes its place"
-
-
 def test_elements_come_from_the_kernel_as_long_as_it_lives(notebook: Notebook, page: Any) -> None:
     notebook.command("notebook:insert-cell-below")
     notebook.run(
@@ -245,15 +209,6 @@ def test_opened_again_without_its_widgets_the_notebook_shows_the_stills(
     assert cell.locator("img").is_visible()
     assert cell.get_by_text("model not found").is_hidden(), "the still takes its place"
     assert cell.locator(".jp-OutputArea-output:visible").count() == 1
-
-
-def test_where_it_is_not_trusted_the_still_shows_without_its_style(lab: Lab, chromium: Any) -> None:
-    saved = (lab.folder / "player.ipynb").read_text("utf-8")
-    (lab.folder / "foreign.ipynb").write_text(saved.replace("Player(", "A player(", 1), "utf-8")
-    cell = first_cell_of(lab, chromium, "foreign.ipynb")
-    cell.get_by_text("A player(").wait_for()
-    assert cell.locator("img").is_visible()
-    assert cell.locator("style").count() == 0 and "display: none" not in cell.inner_text()
 
 
 def first_cell_of(lab: Lab, chromium: Any, name: str) -> Any:

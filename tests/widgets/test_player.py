@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -114,18 +112,3 @@ def test_save(player: Player, tmp_path: Path, ending: str) -> None:
         assert text.rstrip("\n") == player.timeline.to_json() and json.loads(text)
     else:
         assert text.startswith("<!DOCTYPE html>" if ending == ".html" else "<svg")
-
-
-def test_a_file_is_the_same_bytes_in_another_process(story: Timeline, tmp_path: Path) -> None:
-    code = (
-        "import sys; from autokit.widgets import save_html; from tests.widgets import timelines;"
-        "save_html(timelines.product(), sys.argv[1]);"
-        "sys.exit('anywidget' in sys.modules or 'IPython' in sys.modules)"
-    )
-    for seed in ("1", "2"):
-        command = [sys.executable, "-c", code, str(tmp_path / f"{seed}.html")]
-        root = Path(__file__).parents[2]
-        subprocess.run(
-            command, check=True, cwd=root, env={"PYTHONHASHSEED": seed, "PYTHONPATH": str(root)}, timeout=60
-        )
-    assert (tmp_path / "1.html").read_bytes() == (tmp_path / "2.html").read_bytes()

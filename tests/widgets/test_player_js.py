@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
@@ -12,8 +11,6 @@ from typing import Any
 import pytest
 
 from autokit.graphs.model import Change, Timeline
-from autokit.widgets.payload import payload
-from tests.widgets import timelines
 from tests.widgets.pages import SHOWN, drawn, open_file, press, standing, view
 
 
@@ -153,38 +150,6 @@ def test_motion_carries_the_contribution_back(
     assert positions[0] > source["x"] + source["width"] and positions[0] < target["x"] + 10
 
 
-def test_a_frame_of_motion_lays_nothing_out(open_page: Callable[..., Any], tmp_path: Path) -> None:
-    page = open_page()
-    page.clock.install(time=datetime(2026, 1, 1))
-    story = timelines.chain(30)
-    open_file(page, story, tmp_path)
-    page.get_by_label("Step", exact=True).fill("35")
-    page.locator(".ak-player").focus()
-    page.locator(".ak-stage").evaluate(
-        "stage => stage.classList.add('ak-large')"
-    )  # whose colours change at once
-    page.clock.pause_at(datetime(2026, 1, 2))
-    browser = page.context.new_cdp_session(page)
-    browser.send("Performance.enable")
-
-    def layouts() -> float:
-        page.evaluate("document.body.offsetTop")
-        metrics = browser.send("Performance.getMetrics")["metrics"]
-        return float(next(each["value"] for each in metrics if each["name"] == "LayoutCount"))
-
-    places, views = set(), set()
-    for _ in range(6):
-        press(page, "ArrowRight")
-        before = layouts()
-        for _ in range(3):
-            page.clock.run_for(60)
-            places.add(page.locator(".ak-traveller").get_attribute("style"))
-            views.add(tuple(view(page)))
-        assert layouts() == before
-        page.clock.run_for(400)
-    assert len(places) == 18 and len(views) > 3
-
-
 def test_selecting_a_node_shows_its_details(page: Any) -> None:
     panel = page.locator(".ak-panel")
     assert panel.is_hidden()
@@ -272,67 +237,6 @@ def test_table_view(page: Any, story: Timeline) -> None:
     assert page.locator(".ak-table tbody tr").nth(2).inner_text().split("\t")[-1] == "not computed"
     page.get_by_role("button", name="Show as table").click()
     assert page.locator(".ak-stage").is_visible()
-
-
-def test_two_players_share_nothing_and_two_views_keep_step(module_page: Any, story: Timeline) -> None:
-    module_page.clock.install(time=datetime(2026, 1, 1))
-    module_page.clock.pause_at(datetime(2026, 1, 2))
-    module_page.evaluate(
-        """(payload) => {
-          const begin = { step: 0, playing: false, selected: "", speed: 1, grain: "fine" };
-          const traits = () => ({ ...payload, ...begin });
-          window.models = [makeModel(traits()), makeModel(traits())];
-          window.cleanups = [models[0], models[0], models[1]].map((model, k) => {
-            const el = document.createElement("div");
-            el.id = "view" + k;
-            document.body.append(el);
-            return player.default.render({ model, el });
-          });
-        }""",
-        payload(story),
-    )
-
-    def steps() -> list[int]:
-        return [int(module_page.locator(f"#view{k} .ak-range").input_value()) for k in range(3)]
-
-    module_page.locator("#view0").get_by_role("button", name="Step forward").click()
-    assert steps() == [1, 1, 0], "and a dead kernel breaks nothing"
-    module_page.locator("#view2").get_by_role("button", name="To the end").click()
-    assert steps() == [1, 1, 19]
-    module_page.evaluate("models[0].set('playing', true)")
-    seen = []
-    for _ in range(60):
-        module_page.clock.run_for(100)
-        seen.append(steps()[0])
-        assert steps()[0] == steps()[1]
-    assert all(later - earlier in (0, 1) for earlier, later in itertools.pairwise(seen)), (
-        "two clocks, one step"
-    )
-    assert 3 <= seen[-1] <= 6
-    module_page.evaluate("cleanups.forEach((cleanup) => cleanup())")
-    assert module_page.locator(".ak-player").count() == 0
-    assert module_page.evaluate("models.map((model) => model.listening())") == [0, 0]
-    at = module_page.evaluate("models[0].get('step')")
-    module_page.clock.run_for(20_000)
-    assert module_page.evaluate("models[0].get('step')") == at, "no timer outlives its view"
-
-
-def test_follows_the_story_through_a_picture_too_wide_to_shrink(
-    open_page: Callable[..., Any], tmp_path: Path
-) -> None:
-    story = timelines.chain(30)
-    page = open_file(open_page(reduced_motion="reduce"), story, tmp_path)
-    stage = page.locator(".ak-stage").bounding_box()
-    for step in (0, 5, 29, 30, 45, 59):
-        page.get_by_label("Step", exact=True).fill(str(step))
-        for name in story.steps[step].touches:
-            box = page.locator(f"[data-element={name}]").bounding_box()
-            assert stage["x"] <= box["x"] and box["x"] + box["width"] <= stage["x"] + stage["width"]
-        text = page.locator("[data-element=n5] text").first
-        assert float(text.get_attribute("font-size")) * scale(page) > 10, "and it can be read"
-    page.get_by_role("button", name="Fit the whole graph").click()
-    boxes = [page.locator(f"[data-element=n{k}]").bounding_box() for k in (0, 29)]
-    assert boxes[0]["x"] >= stage["x"] and boxes[1]["x"] + boxes[1]["width"] <= stage["x"] + stage["width"]
 
 
 def scale(page: Any) -> float:

@@ -8,7 +8,6 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from typing import Any
 
-import ipywidgets
 import pytest
 import traitlets
 
@@ -137,12 +136,6 @@ def test_where_the_function_is_not_finite(open_page: Callable[..., Any]) -> None
     assert len(pictures(board)) == 2
 
 
-def test_three_inputs_have_the_curve_of_the_last_moved() -> None:
-    board = ak.playground(lambda a, b, c: a * b + c, a=(0, 1), b=(0, 1), c=(0, 1))
-    board.b = 0.25
-    assert board._chart["names"] == ["b"] and len(board._chart["values"]) == 121
-
-
 # ---------------------------------------------------------------- in the browser
 
 
@@ -187,23 +180,6 @@ def test_a_click_selects_and_the_arrow_follows_the_gradient(open_page: Callable[
     assert shown.locator.locator(".ak-shaft").get_attribute("d") != before
 
 
-def test_without_a_kernel_it_says_what_the_numbers_are_of(open_page: Callable[..., Any]) -> None:
-    (shown,) = show(open_page(), make())
-    shown.page.evaluate("window.dead = true")
-    shown.locator.get_by_label("a", exact=True).fill("1")
-    shown.page.wait_for_selector("text=The kernel does not answer: these are the numbers at a = 0, b = 2.")
-
-
-def test_two_share_nothing_and_leave_nothing(open_page: Callable[..., Any]) -> None:
-    boards = make(), ak.playground(lambda x: x.tanh() * x, x=(-4, 4))
-    one, two = show(open_page(), *boards)
-    two.locator.get_by_label("x", exact=True).fill("1")
-    two.page.wait_for_timeout(50)
-    assert boards[1].x == 1.0 and boards[0].inputs == {"a": 0.0, "b": 2.0}
-    assert one.close() == 0 and one.locator.inner_html() == ""
-    assert two.locator.locator(".ak-tangent").get_attribute("d")
-
-
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1000), ("dark", 360)])
 def test_everyone_can_read_and_reach_it(open_page: Callable[..., Any], scheme: str, width: int) -> None:
     page = open_page(color_scheme=scheme, reduced_motion="reduce", viewport={"width": width, "height": 900})
@@ -216,23 +192,3 @@ def test_everyone_can_read_and_reach_it(open_page: Callable[..., Any], scheme: s
         places.add(page.evaluate("document.activeElement.ariaLabel || document.activeElement.textContent"))
         assert page.evaluate("getComputedStyle(document.activeElement).outlineWidth") == "2px"
     assert {"a", "b", "a, as a number", "Back to the start"} <= places
-
-
-def test_twenty_on_one_page_share_nothing_and_follow_an_interactive_slider(
-    open_page: Callable[..., Any],
-) -> None:
-    boards = [make() for _ in range(20)]
-    knob = ipywidgets.interactive(lambda at: setattr(boards[7], "a", at), at=(-2.0, 2.0))
-    shown = show(open_page(), *boards)
-    page = shown[0].page
-    knob.children[0].value = 1.25
-    shown[7].update()
-    slider = shown[3].locator.get_by_label("a", exact=True)
-    slider.focus()
-    page.keyboard.press("End")
-    page.wait_for_timeout(200)
-    moved = [(board.a, board.b) for board in boards]
-    assert moved == [(2.0 if n == 3 else 1.25 if n == 7 else 0.0, 2.0) for n in range(20)]
-    for one, board in zip(shown, boards):
-        assert float(one.locator.get_by_label("a", exact=True).input_value()) == board.a
-    assert [one.close() for one in shown] == [0] * 20

@@ -11,7 +11,6 @@ import pytest
 
 import autokit as ak
 from autokit.graphs.model import Timeline
-from autokit.widgets import folds
 from autokit.widgets.payload import payload
 from tests.widgets.pages import SHOWN, drawn, open_file, press
 
@@ -58,33 +57,3 @@ def test_each_value_and_each_contribution_is_asked_for_once(module_page: Any) ->
     assert len(asked) == len(computed) + len(travelled) == 3 + 6
     told = [(change.element, change.value) for step in (*computed, *travelled) for change in step.changes]
     assert all(tuple(pair) in told for pair in asked)
-
-
-def test_a_folded_box_shows_how_far_it_is_and_leads_to_its_nodes(
-    open_page: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(folds, "MOST", 1)  # so that it stays folded
-    x, w = ak.tensor(0.5, requires_grad=True), ak.tensor(0.9, requires_grad=True)
-    y = x
-    for _ in range(80):
-        y = (y * w).tanh() + x
-    story = ak.record(y)
-    page = open_file(open_page(reduced_motion="reduce"), story, tmp_path)
-    fold = page.locator("[data-part=fold]").first
-    folded = {int(edge.target) for edge in story.graph.edges} - {
-        int(name[1:])
-        for name in page.locator("[data-kind]").evaluate_all("gs => gs.map((g) => g.dataset.element)")
-    }
-    within = sorted(folded)[len(folded) // 2]
-    count = fold.locator("text").last.text_content()
-    assert fold.get_attribute("data-status") == "hidden" and "operations" in count
-    step = next(k for k, each in enumerate(story) if each.touches[:1] == (f"n{within}",))
-    page.get_by_label("Step", exact=True).fill(str(step))
-    assert fold.get_attribute("data-touched") == ""
-    node = story.graph.nodes[within]
-    assert fold.locator("text").last.text_content() == f"{node.symbol} {node.name}"
-    fold.click()
-    assert page.locator(".ak-panel .ak-title").inner_text().split() == [node.symbol, node.name]
-    page.locator(".ak-player").focus()
-    press(page, "End", "Escape")
-    assert fold.get_attribute("data-status") == "final" and fold.locator("text").last.text_content() == count

@@ -164,16 +164,6 @@ def test_a_saved_playground_answers_as_the_kernel_would(
     assert page.get_by_label("a", exact=True).input_value() == "1.4"
 
 
-def test_a_saved_playground_of_many_inputs_says_that_it_stands_still(
-    open_page: Callable[..., Any], tmp_path: Path
-) -> None:
-    board = ak.playground(lambda a, b, c: a * b + c, a=(-2, 2), b=(-1, 3), c=(0, 1))
-    page = opened(open_page(), board, tmp_path)
-    page.get_by_label("a", exact=True).fill("1")
-    assert "run the notebook" in page.locator(".ak-note").inner_text()
-    assert page.get_by_label("a", exact=True).input_value() == "0"
-
-
 def test_a_saved_descent_steps_and_plays(open_page: Callable[..., Any], tmp_path: Path) -> None:
     widget = race(speed=10.0)
     page = opened(open_page(), widget, tmp_path)
@@ -188,15 +178,6 @@ def test_a_saved_explorer_links_tree_and_graph(open_page: Callable[..., Any], tm
     page = opened(open_page(), explorer(), tmp_path)
     page.get_by_role("treeitem").nth(1).click()
     assert page.locator("[data-selected]").count() > 0
-
-
-def test_a_saved_monitor_tells_the_run(open_page: Callable[..., Any], tmp_path: Path) -> None:
-    watch = monitor()
-    page = opened(open_page(), watch, tmp_path)
-    assert "20 of 20" in page.locator(".ak-progress").inner_text()
-    assert page.locator(".ak-line-of[data-layer]").count() == 4
-    page.get_by_role("button", name="0 · Linear").click()
-    assert page.locator(".ak-monitor[data-chosen]").count() == 1
 
 
 def test_a_monitor_saved_in_the_middle_says_so_and_holds_the_run_so_far(
