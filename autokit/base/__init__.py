@@ -1,1 +1,1 @@
-"""What every other room stands on: dtypes, devices, sizes, printing, errors, settings, the generator."""
+"""The files that all others use: dtypes, devices, sizes, printing, errors, settings, random numbers."""

@@ -1,7 +1,7 @@
-"""The logarithm, sine and cosine of float32, rounded as PyTorch rounds them where it draws normal numbers.
+"""Logarithm, sine and cosine of float32, rounded as PyTorch rounds them when it draws normal numbers.
 
-They are the polynomials of the Cephes library, in which each multiply-add is rounded once, as vector
-instructions of processors do.  NumPy's functions differ from them in the last bit one time in ten.
+They evaluate the polynomials of the Cephes library, in which each multiply-add is rounded once, as by the
+vector instructions of processors.  NumPy's functions differ from them in the last bit one time in ten.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def multiply_add(a: Array, b: Any, c: Any) -> Array:
         exact = np.multiply(a, b, dtype=np.float64)
         exact += c
         return exact.astype(np.float32)
-    # The product and the sum, each with what its rounding left over (Dekker 1971, Knuth 1969).
+    # The product and the sum, both with their rounding errors (Dekker 1971, Knuth 1969).
     product = a * b
     (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
     left = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
@@ -66,7 +66,7 @@ def log(x: Array) -> Array:
 def sin_cos(angle: Array) -> tuple[Array, Array]:
     """Sine and cosine: polynomials around multiples of π/2, at every second of which they change places."""
     octant = (angle * np.float32(4 / math.pi)).astype(np.int32)
-    octant = (octant + 1) & ~1  # to the nearest even one: the rest lies within pi / 4 of zero
+    octant = (octant + 1) & ~1  # the nearest even octant: the remainder lies within pi / 4 of zero
     turns = octant.astype(np.float32)
     for part in _QUARTER_PI:
         angle = multiply_add(turns, np.float32(-part), angle)

@@ -1,6 +1,6 @@
-"""Where a tensor's elements live, and which array module computes there: NumPy, or CuPy on a GPU.
+"""A device is where a tensor's elements are: the CPU, where NumPy computes, or a GPU, where CuPy does.
 
-autokit computes on the CPU and on one GPU, which is ``cuda``, or ``cuda:0``.
+autokit computes on the CPU and on one GPU, which is called ``cuda`` or ``cuda:0``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 class device:
     """A place for tensors: ``device("cpu")`` or ``device("cuda", 0)``.
 
-    ``with device("cuda"):`` makes new tensors there.
+    Inside ``with device("cuda"):`` new tensors are created there.
 
     Examples
     --------
@@ -71,17 +71,18 @@ class OutOfMemoryError(RuntimeError):
 class NoGPU(AssertionError, RuntimeError):
     """No GPU can be used.
 
-    PyTorch raises the one where it was built without CUDA, and the other where it finds no GPU.
+    Programs catch either of the two types: PyTorch raises the one where it was built without CUDA, and the
+    other where it finds no GPU.
     """
 
 
 def set_default_device(device: device | str | int | None) -> None:
-    """Make new tensors on ``device`` where they are not given another; None is the CPU."""
+    """Create new tensors on ``device`` unless another one is given; None is the CPU."""
     _default[0] = _as_device(device)
 
 
 def get_default_device() -> device:
-    """Where new tensors are made that are not given a device."""
+    """The device of new tensors that are not given one."""
     return _default[-1]
 
 
@@ -176,12 +177,12 @@ def address_of(array: Any) -> int:
 
 
 def keep_freed_memory(size: int = 1 << 24) -> None:
-    """Let the C library keep what arrays of up to ``size`` bytes free, for those that come next.
+    """Let the C library keep the memory of freed arrays of up to ``size`` bytes for the next arrays.
 
-    It gives what is free at the end of the heap back to the system, once that is more than a threshold; in
-    the next step of a training each page is then cleared and brought in anew, which took a third of the
-    benchmark's row of LeNet. glibc sets the threshold to twice the largest piece that was freed so far
-    (mallopt(3), M_TRIM_THRESHOLD); so one is allocated and freed, and no page of it touched.
+    It returns free memory at the end of the heap to the system once there is more than a threshold; the next
+    training step then has to ask for each page again, which took a third of the time of the benchmark's row
+    of LeNet. glibc sets the threshold to twice the largest block that was freed so far (mallopt(3),
+    M_TRIM_THRESHOLD); so one block is allocated and freed here, without touching its pages.
     """
     np.empty(size, np.uint8)
 

@@ -1,7 +1,7 @@
-"""The doors to the rooms above: how values of the lower rooms show themselves, which these do not know.
+"""Functions that show and save a value, for classes that must not import the files that draw.
 
-A class says ``_repr_mimebundle_ = shown``, and a notebook shows its objects as ``autokit.draw`` draws them.
-``autokit/__init__`` brings the functions here when it puts the package together.
+A class sets ``_repr_mimebundle_ = shown``, and a notebook shows its objects as ``autokit.draw`` draws them.
+The functions here are placeholders; ``autokit/__init__`` assigns the real ones when it is imported.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""The types of a tensor's elements, and the type of a result where two of them meet.
+"""The dtypes of tensors, and promotion: the dtype of a result of operands with two dtypes.
 
-A :class:`dtype` is PyTorch's name for a NumPy dtype.  Promotion follows
-PyTorch, which differs from NumPy in two ways: an integer joins a float at the
-float's width (``int64 + float32`` is ``float32``), and a Python number or a
-tensor without dimensions only decides where its *category* (bool, integer,
-float) is higher than that of the tensors with dimensions.
+A :class:`dtype` is PyTorch's name for a NumPy dtype.  Promotion follows PyTorch, which differs from NumPy in
+two ways: an integer and a float give a float of the float's width (``int64 + float32`` is ``float32``), and a
+Python number or a tensor without dimensions only decides where its *category* (bool, integer, float) is
+higher than that of the tensors with dimensions.
 """
 
 from __future__ import annotations
@@ -53,13 +52,13 @@ class dtype:
             self.numpy = np.dtype(name)
 
     def __getattr__(self, name: str) -> Any:
-        # Python asks here only for what is not there: `numpy`, where no array has such elements.
+        # Python calls this only for an attribute that is missing: `numpy` is, where no array has the dtype.
         if name == "numpy":
             raise TypeError(_LEFT_OUT[self.name])
         raise AttributeError(f"'torch.dtype' object has no attribute {name!r}")
 
     def __repr__(self) -> str:
-        # PyTorch's text, so that a program prints the same after `import autokit as torch`.
+        # Programs say `import autokit as torch`, and so write the dtype like this.
         return f"torch.{self.name}"
 
     def __reduce__(self) -> str | tuple[Any, ...]:
@@ -73,7 +72,7 @@ _LEFT_OUT = {
     "complex64": _COMPLEX.format("complex64"),
     "complex128": _COMPLEX.format("complex128"),
 }
-"""PyTorch's dtypes that exist here as names only, with the sentence that a program hears."""
+"""PyTorch's dtypes that exist here as names only, with the sentence of the error that their use raises."""
 
 _OTHER_NAMES = {
     "bool": (),
@@ -95,10 +94,10 @@ for _name, _others in _OTHER_NAMES.items():
 
 NAMES_ONLY: dict[str, dtype] = {name: dtype(name) for name in _LEFT_OUT}
 NAMES_ONLY.update(cfloat=NAMES_ONLY["complex64"], cdouble=NAMES_ONLY["complex128"])
-"""The dtypes in which no tensor computes: a program may name them, and hears why when it uses one."""
+"""The dtypes that no tensor has: a program may name them, and an error says why when it uses one."""
 
 BY_NUMPY: dict[np.dtype[Any], dtype] = {found.numpy: found for found in BY_NAME.values()}
-"""From NumPy's dtype to ours."""
+"""The :class:`dtype` for each of NumPy's."""
 
 TENSOR_TYPES = {
     "float32": "FloatTensor",
@@ -111,18 +110,18 @@ TENSOR_TYPES = {
     "int64": "LongTensor",
     "bool": "BoolTensor",
 }
-"""The old name of tensors of each dtype, which ``x.type()`` tells."""
+"""The old name of tensors of each dtype, which ``x.type()`` returns."""
 
 _default = BY_NAME["float32"]
 
 
 def dtype_named(name: str) -> dtype:
-    """The dtype of this name, be it one to compute in or not."""
+    """The dtype of this name, also one that no tensor has."""
     return BY_NAME.get(name) or NAMES_ONLY[name]
 
 
 def get_default_dtype() -> dtype:
-    """The dtype of tensors that are made from Python floats: ``float32`` unless set otherwise."""
+    """The dtype of tensors created from Python floats: ``float32`` unless it was set otherwise."""
     return _default
 
 
@@ -163,7 +162,7 @@ def as_dtype(value: Any) -> dtype:
 
 @cache
 def promote(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
-    """NumPy's dtype of a result made from ``a`` and ``b``, by PyTorch's rule for equal standing.
+    """NumPy's dtype of the result of two tensors with dimensions, of dtypes ``a`` and ``b``.
 
     >>> promote(np.dtype("int64"), np.dtype("float32"))
     dtype('float32')
@@ -211,7 +210,7 @@ class finfo:
     smallest_normal, tiny : float
         The smallest positive number of full precision.
     resolution : float
-        The power of ten that can be told apart near 1.
+        10⁻ⁿ, where n is the number of decimal digits that are exact.
     dtype : str
         The name of the dtype.
 

@@ -1,4 +1,7 @@
-"""Errors that teach: PyTorch's type of error, and one sentence on what was given, needed, and to be done."""
+"""Errors that teach: PyTorch's type of error, and one sentence that says what was given and what is needed.
+
+Most functions here return the error, and the caller raises it.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from typing import Any
 
 
 def is_tensor(value: Any) -> bool:
-    """Whether ``value`` is a tensor: what has an array and a place for the operation that computed it."""
+    """Whether ``value`` is a tensor: its class has the attribute ``grad_fn``."""
     return hasattr(value.__class__, "grad_fn")
 
 
@@ -45,7 +48,7 @@ def name_in_program(tensor: Any) -> str:
 
 
 def way_to_a_tensor(value: Any) -> str:
-    """How ``value``, which is no tensor, becomes one, or why it is none."""
+    """Words for an error: how ``value``, which is no tensor, becomes one, or why it is none."""
     if isinstance(value, type) or hasattr(value, "named_parameters"):
         name = value.__name__ if isinstance(value, type) else type(value).__name__
         return f"a layer is made first and then called, as in {name.lower()} = {name}(...); {name.lower()}(x)"
@@ -89,7 +92,7 @@ def dimension_error(dim: int, ndim: int) -> IndexError:
 
 
 def one_dim(dim: Any, ndim: int) -> int:
-    """``dim`` counted from the front, in a tensor of ``ndim`` dimensions; one without has a dimension 0.
+    """``dim`` counted from the front, in a tensor of ``ndim`` dimensions; without dimensions 0 is allowed.
 
     >>> one_dim(-1, 3)
     2
@@ -105,7 +108,7 @@ def one_dim(dim: Any, ndim: int) -> int:
 def dims_of(dim: Any, ndim: int) -> tuple[int, ...]:
     """One dimension or several, all of them for None, counted from the front.
 
-    A tensor without dimensions, which has a dimension 0 to name, has none to go along: ``()``.
+    In a tensor without dimensions 0 is allowed as a dimension, and the result is ``()``.
 
     >>> dims_of(None, 3), dims_of(-1, 3), dims_of([0, -2], 3)
     ((0, 1, 2), (2,), (0, 1))
@@ -126,7 +129,7 @@ def sizes_of(args: tuple[Any, ...], name: str) -> tuple[int, ...]:
 
 
 def _whole(value: Any, argument: str, name: str = "") -> int:
-    """``value`` as an int: it may be NumPy's, or a tensor of one whole number."""
+    """``value``, an integer of Python's or NumPy's or a tensor of one integer, as an int."""
     try:
         if value is True or value is False:
             raise TypeError

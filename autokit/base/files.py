@@ -1,4 +1,4 @@
-"""Files that are replaced as a whole: a save that goes wrong leaves the old file as it was."""
+"""Atomic saves: a file is replaced as a whole, and a save that fails leaves the old file as it was."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _PART = re.compile(rf"\..*\.{_HOST}-(\d+)-[0-9a-f]{{16}}\.part")
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """A new binary file that takes the place of ``path`` once all of it is written and on the disk.
 
-    Until then, and after any error, the old file is as it was.  What a process that was killed in the middle
-    has left in the folder is removed.
+    Until then, and after any error, the old file is as it was.  Unfinished files in its folder, of processes
+    that were killed while they saved, are removed.
 
     Raises
     ------

@@ -1,12 +1,12 @@
-"""A generator turns one seed into an endless stream of random numbers, the stream of PyTorch's CPU generator.
+"""A generator turns a seed into an endless stream of random numbers, that of PyTorch's CPU generator.
 
-The seed gives 32-bit words from the Mersenne Twister MT19937.  Every draw takes the next words and computes
+The Mersenne Twister MT19937 turns the seed into 32-bit words.  Every draw uses up the next words and computes
 its numbers from them as PyTorch does, so that the same seed and the same calls give the same numbers.  How
-many words a draw takes matters as well: it decides what the next draw gets.  Draws are NumPy arrays here;
-``autokit.ops.draw`` makes tensors of them.
+many words a draw uses up matters as well, since the next draw starts behind them.  Draws are NumPy arrays
+here; ``autokit.ops.draw`` creates tensors from them.
 
 On Intel processors PyTorch draws dropout, ``bernoulli_`` with a number, ``exponential_`` and some of
-``multinomial`` from another stream, of Intel's library; here, as on all other processors, it is MT19937.
+``multinomial`` from another stream, that of Intel's library; autokit draws them from MT19937 everywhere.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 
 _DEFAULT_SEED = 67280421310721
 _PERIOD = 624  # how many words the twister computes at once
-_BLOCK = 16  # how many normal numbers PyTorch computes at once from 16 uniform ones
+_BLOCK = 16  # how many normal numbers are computed together, from 16 uniform ones
 _WIDE_RANGE = 1 << 28  # integer ranges from here on take two words a number
-_SWAPS = 512  # how many elements a permutation exchanges before it draws again
+_SWAPS = 512  # for how many exchanges a permutation draws at once
 
-# The bytes of PyTorch's generator state, so that a state can be carried over either way.
+# The bytes of a state of PyTorch's generator, so that both libraries can read each other's states.
 _STATE = np.dtype(
     [
         ("seed", "<u8"),
@@ -58,8 +58,8 @@ class Generator:
     Parameters
     ----------
     device : str
-        Where the numbers are wanted.  The stream is computed on the CPU all the same, so that one seed gives
-        the same numbers everywhere; on a GPU PyTorch has another stream.
+        Where the numbers are wanted.  The stream is always computed on the CPU, so that a seed gives the same
+        numbers on every device; PyTorch has another stream on a GPU.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class Generator:
     """
 
     tensor_of: Callable[[Array], Any] = staticmethod(lambda array: array)
-    """Builds a tensor from a state's bytes; ``autokit.ops.create`` sets it, as tensors lie above."""
+    """Creates a tensor from a state's bytes; ``autokit.ops.create`` sets it: this file imports no tensors."""
 
     def __init__(self, device: str | devices.device = "cpu") -> None:
         self.device = devices.device(device)
@@ -81,12 +81,12 @@ class Generator:
     def __repr__(self) -> str:
         return f"<torch.Generator on {self.device}, seed {self._seed}>"
 
-    # ------------------------------------------------------------ where the stream stands
+    # ------------------------------------------------------------ the seed and the state
 
     def manual_seed(self, seed: int) -> Generator:
         """Start the stream anew from ``seed``, a whole number from -2**63 up to 2**64 - 1.
 
-        As in PyTorch only the lowest 32 bits make a difference.
+        Only the lowest 32 bits make a difference.
         """
         if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
             raise RuntimeError(f"manual_seed expected a long, but got {type(seed).__name__}")
@@ -107,7 +107,7 @@ class Generator:
         return self._seed
 
     def get_state(self) -> Any:
-        """Where the stream stands: a ``uint8`` tensor of 5,056 bytes, each that of PyTorch's state."""
+        """The point that the stream has reached: a ``uint8`` tensor of the 5,056 bytes of PyTorch's state."""
         twister: Any = self._source().get_state(legacy=True)
         words, position = twister[1:3]
         state = np.zeros((), _STATE)
@@ -149,13 +149,13 @@ class Generator:
         return self
 
     def clone_state(self) -> Generator:
-        """A second generator that stands where this one stands."""
+        """A second generator at the same point of the same stream."""
         twin = Generator(self.device).manual_seed(self._seed)
         twin._is_fresh, twin._spare = self._is_fresh, self._spare
         twin._source().set_state(self._source().get_state(legacy=True))
         return twin
 
-    # ------------------------------------------------------------ even numbers and integers
+    # ------------------------------------------------------------ uniform numbers and integers
 
     def uniform(
         self, shape: Shape, dtype: npt.DTypeLike = FLOAT32, low: float = 0.0, high: float = 1.0
@@ -183,7 +183,7 @@ class Generator:
         if span < 1 << 64:
             offsets %= np.uint64(span)
         else:
-            low = 0  # every int64: PyTorch takes the words as they are
+            low = 0  # every int64 is possible: the words are the numbers
         # Adding in uint64 wraps around exactly as two's complement does, so a negative low is fine.
         return (offsets + np.uint64(low % (1 << 64))).view(np.int64).astype(dtype, copy=False).reshape(shape)
 
@@ -239,9 +239,9 @@ class Generator:
     ) -> Array:
         """Numbers from the normal distribution.
 
-        Like PyTorch this computes fewer than 16 numbers pair by pair, keeping an odd one for the next such
-        call, and more in blocks of 16; without ``in_blocks`` all are computed in pairs, as PyTorch does where
-        they do not lie one after the other in memory.
+        Fewer than 16 numbers are computed in pairs, and a number left over serves the next such call; 16 and
+        more are computed in blocks of 16. Without ``in_blocks`` all are computed in pairs, as for a tensor
+        whose elements do not lie one after the other in memory.
         """
         dtype, size = np.dtype(dtype), _size(shape)
         if size < _BLOCK or not in_blocks:
@@ -253,7 +253,7 @@ class Generator:
         return _rounded(drawn, dtype).reshape(shape)
 
     def _normal_pairs(self, size: int) -> Array:
-        """Normal numbers two at a time, by Box and Muller's method; the last may have to wait."""
+        """Normal numbers two at a time, by Box and Muller's method; one left over is kept."""
         numbers = [] if self._spare is None or not size else [self._spare]
         even = self._uniform(2 * ((size - len(numbers) + 1) // 2), FLOAT64).tolist()
         for angle, distance in zip(even[0::2], even[1::2], strict=True):
@@ -266,14 +266,14 @@ class Generator:
 
     def _normal_blocks(self, size: int, kind: np.dtype[Any], dtype: np.dtype[Any]) -> Array:
         whole = size - size % _BLOCK
-        # PyTorch draws for the last places twice, but not in half precision.
+        # Words are used up for the last places too, which are drawn again below, but not in half precision.
         drawn = np.empty(size, kind)
         drawn[:whole] = _box_muller(self._uniform(whole if dtype.itemsize < 4 else size, kind)[:whole])
         if whole < size:  # the last block overlaps the one before
             drawn[-_BLOCK:] = _box_muller(self._uniform(_BLOCK, kind))
         return drawn
 
-    # ------------------------------------------------------------ other distributions, from even numbers
+    # ------------------------------------------------------------ other distributions, from uniform numbers
 
     def exponential(self, shape: Shape, dtype: npt.DTypeLike = FLOAT32, rate: float = 1.0) -> Array:
         """Waiting times for events that happen at ``rate``."""
@@ -281,7 +281,7 @@ class Generator:
         return _rounded(-1.0 / rate * _exactly(math.log1p, -drawn), np.dtype(dtype)).reshape(shape)
 
     def choice(self, weights: Array, count: int) -> Array:
-        """``count`` places of each row, drawn with its elements as weights, any place again and again."""
+        """``count`` places of each row, drawn with replacement, with the row's elements as weights."""
         rows = weights.reshape(-1, weights.shape[-1])
         sums = np.cumsum(rows, axis=-1, dtype=np.promote_types(rows.dtype, np.float32))
         sums /= sums[:, -1:]
@@ -292,13 +292,13 @@ class Generator:
 
     def poisson(self, rates: Array) -> Array:
         """How many events happen at each of the ``rates``."""
-        drawn = [_poisson(self._even_number, rate) for rate in rates.ravel().tolist()]
+        drawn = [_poisson(self._uniform_number, rate) for rate in rates.ravel().tolist()]
         return np.array(drawn, rates.dtype).reshape(rates.shape)
 
     def gamma(self, shapes: Array) -> Array:
         """Numbers from gamma distributions of rate 1, by Marsaglia and Tsang's cube of a normal number.
 
-        Shapes below 1 are raised by 1, and the number is multiplied by a power of an even one.
+        Shapes below 1 are raised by 1, and the number is multiplied by a power of a uniform one.
 
         References
         ----------
@@ -307,7 +307,7 @@ class Generator:
         """
         drawn = []
         for shape in shapes.ravel().tolist():
-            scale = (1 - self._even_number()) ** (1 / shape) if 0 < shape < 1 else 1.0
+            scale = (1 - self._uniform_number()) ** (1 / shape) if 0 < shape < 1 else 1.0
             d = shape + (shape < 1) - _THIRD
             drawn.append(scale * d * self._gamma_cube(d) if shape else 0.0)
         return np.array(drawn, FLOAT64).reshape(shapes.shape)
@@ -319,14 +319,14 @@ class Generator:
             if 1 + c * x <= 0:
                 continue
             v = (1 + c * x) ** 3
-            u = 1 - self._even_number()
+            u = 1 - self._uniform_number()
             if u < 1 - _SQUEEZE * x**4 or math.log(u) < 0.5 * x * x + d * (1 - v + math.log(v)):
                 return v
 
-    # ------------------------------------------------------------ from words to even numbers
+    # ------------------------------------------------------------ from words to uniform numbers
 
     def _source(self) -> np.random.RandomState:
-        if self._twister is None:  # late, as numpy.random takes time to import
+        if self._twister is None:  # not sooner, as numpy.random takes time to import
             self._twister = np.random.RandomState(self._seed % (1 << 32))
         return self._twister
 
@@ -344,11 +344,11 @@ class Generator:
             return (self._words(count) & np.uint32(0xFFFFFF)).astype(np.float32) * np.float32(2.0**-24)
         return (self._long_words(count) & np.uint64((1 << 53) - 1)).astype(np.float64) * 2.0**-53
 
-    def _even_number(self) -> float:
+    def _uniform_number(self) -> float:
         return float(self._uniform(1, FLOAT64)[0])
 
 
-_THIRD, _SQUEEZE = 0.3333333432674408, 0.03310000151395798  # rounded to float32, as PyTorch's are
+_THIRD, _SQUEEZE = 0.3333333432674408, 0.03310000151395798  # 1/3 and 0.0331, rounded to float32
 
 
 def _size(shape: Shape) -> int:
@@ -356,22 +356,22 @@ def _size(shape: Shape) -> int:
 
 
 def _rounded(values: Array, dtype: np.dtype[Any]) -> Array:
-    """``values`` in ``dtype``; from float64 to half precision by way of float32, as PyTorch goes."""
+    """``values`` in ``dtype``; for half precision they are rounded to float32 first."""
     if dtype.itemsize < 4:
         values = values.astype(np.float32)
     return values.astype(dtype, copy=False)
 
 
 def _exactly(function: Callable[[float], float], values: Array) -> Array:
-    """A function of the ``math`` module of each value: NumPy's do not always round as PyTorch's."""
+    """A function of the ``math`` module of each value; NumPy's function may differ in the last bit."""
     return np.fromiter(map(function, values.ravel().tolist()), np.float64, values.size).reshape(values.shape)
 
 
 def _box_muller(uniform: Array) -> Array:
-    """Normal numbers from even ones, in blocks of 16: distances from the first 8, angles from the last 8."""
+    """Normal numbers from uniform ones, in blocks of 16: 8 give distances from 0, the other 8 angles."""
     blocks = uniform.reshape(-1, 2, _BLOCK // 2)
     normal = np.empty_like(blocks)
-    step = 1024  # blocks at a time, so that what is in work stays in the cache
+    step = 1024  # blocks at a time: intermediate results stay in the cache
     for start in range(0, len(blocks), step):
         part = blocks[start : start + step]
         angle = part.dtype.type(2 * math.pi) * part[:, 1]
@@ -387,7 +387,7 @@ def _box_muller(uniform: Array) -> Array:
 
 
 def _poisson(draw: Draw, rate: float) -> int:
-    """One count of events: by products of even numbers below a rate of 10, from there on by rejection.
+    """One count of events: by products of uniform numbers below a rate of 10, else by rejection.
 
     References
     ----------
@@ -427,7 +427,7 @@ def _poisson(draw: Draw, rate: float) -> int:
 # ---------------------------------------------------------------- the generators that programs share
 
 default_generator = Generator()
-"""The generator of every draw that names no other."""
+"""The generator of every draw that is not given another one."""
 
 STREAMS: dict[str, Generator] = {"cpu": default_generator}
 """The generator by a device's type; a GPU shares the CPU's until ``torch.cuda.manual_seed`` gives it one."""
@@ -463,7 +463,7 @@ def initial_seed() -> int:
 
 
 def get_rng_state() -> Any:
-    """Where the default generator stands; see :meth:`Generator.get_state`."""
+    """The state of the default generator; see :meth:`Generator.get_state`."""
     return default_generator.get_state()
 
 
@@ -474,9 +474,9 @@ def set_rng_state(new_state: Any) -> None:
 
 @contextmanager
 def fork_rng(devices: Any = None, enabled: bool = True, device_type: Any = None) -> Iterator[None]:
-    """Draw freely in this block: the generators stand afterwards where they stood before.
+    """Restore the generators after this block, so that its draws do not change those that follow.
 
-    ``devices`` and ``device_type`` are accepted for PyTorch's sake; all generators are kept.
+    ``devices`` and ``device_type`` have no effect: all generators are restored.
 
     >>> _ = manual_seed(0)
     >>> with fork_rng():

@@ -1,4 +1,4 @@
-"""What registering a hook returns: :class:`RemovableHandle`."""
+"""A handle removes a hook: registering a hook returns a :class:`RemovableHandle`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _numbers = count(1)
 
 
 class RemovableHandle:
-    """Takes a hook away again: ``handle.remove()``, or leave its ``with`` block."""
+    """Removes a hook: by ``handle.remove()``, or at the end of its ``with`` block."""
 
     def __init__(self, hooks: dict[int, Any], hook: Any) -> None:
         self.id = next(_numbers)
@@ -21,7 +21,7 @@ class RemovableHandle:
         return "<torch.utils.hooks.RemovableHandle>"
 
     def remove(self) -> None:
-        """Take the hook away; a second time does nothing."""
+        """Remove the hook; a second call does nothing."""
         self._hooks.pop(self.id, None)
 
     def __enter__(self) -> RemovableHandle:

@@ -1,7 +1,7 @@
-"""Names that PyTorch has and autokit leaves out: each says so in one sentence, with what to use instead.
+"""Errors for missing names: a name that PyTorch has and autokit leaves out, or a misspelt name.
 
-``pytorch_names.txt`` holds PyTorch's public names.  A module asks this file by
-``__getattr__ = absent("torch.nn")``; a misspelt name hears its neighbour.
+One sentence says what to use instead, or which name is similar.  ``pytorch_names.txt`` holds PyTorch's public
+names.  A module raises these errors by ``__getattr__ = absent("torch.nn")``.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _SLIPS = {
     r"torch\.(reduce_(mean|sum)|GradientTape)": "torch.mean, torch.sum or x.requires_grad_()",
     r"torch\.nn\.(Dense|Conv|functions)": "torch.nn.Linear, torch.nn.Conv2d or torch.nn.functional",
 }
-"""What to use in place of names of other packages, and of slips of the pen, in the same way."""
+"""What to use in place of names of other packages, and of slips of the pen: patterns as above."""
 
 MODULES: dict[str, dict[str, Any]] = {}
 """What each module of autokit has, under PyTorch's name of the module."""
@@ -113,7 +113,7 @@ def absent(space: str) -> Callable[[str], Any]:
 
 
 class _LeftOut:
-    """A method of PyTorch's tensors that autokit leaves out: asking for it says what to use."""
+    """A method of PyTorch's tensors that autokit leaves out: its error says what to use instead."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -141,14 +141,14 @@ def explain_on(kind: type) -> None:
 
 
 class _Finder:
-    """Asked last for a module, so that ``from autokit.nn import Liner`` hears the same sentence."""
+    """The finder that Python asks last for a module: ``from autokit.nn import Liner`` raises an error too."""
 
     @staticmethod
     def find_spec(name: str, path: Any = None, target: Any = None) -> None:
         module, _, last = name.rpartition(".")
         space = module.replace("autokit", "torch", 1)
         there = MODULES.get(space, {})
-        # Of another path a tool asks that only looks for files.
+        # A tool that only looks for files, such as an editor, passes another path.
         if path is not None and path is there.get("__path__") and last not in there:
             said = explanation(space, last, there)
             if not said.endswith(f"has no '{last}'"):

@@ -1,10 +1,9 @@
-"""The text of a tensor: PyTorch's printed form, made from a NumPy array.
+"""Printing: the text of a tensor, in PyTorch's form.
 
-All numbers of a tensor are printed in one form, chosen by looking at all that
-will be shown: whole numbers as ``3.``, others with a fixed number of decimals,
-or in scientific notation where they are very large, very small or far apart.
-Tensors of many elements show only the first and last few along each dimension.
-After the numbers come the facts that are not the default: ``device=``,
+All numbers of a tensor are printed in one form, which depends on all numbers shown: whole numbers as ``3.``,
+others with a fixed number of decimals, or in scientific notation where some are very large or very small, or
+the largest is much larger than the smallest. Of a tensor with many elements only the first and last few along
+each dimension are shown. After the numbers come the properties that are not the default: ``device=``,
 ``dtype=``, ``grad_fn=`` or ``requires_grad=``.
 """
 
@@ -64,7 +63,7 @@ def set_printoptions(
 ) -> None:
     """Choose how tensors are printed from now on; see :class:`Options` for what there is to choose.
 
-    What is not named stays as it is, except ``sci_mode``, which goes back to None, as in PyTorch.
+    What is not named stays as it is, except ``sci_mode``, which becomes None.
     ``profile`` is ``"default"``, ``"short"`` or ``"full"``: a set of options, on which the others improve.
 
     >>> set_printoptions(precision=2)
@@ -147,7 +146,7 @@ def format_array(
 
 def _append(text: str, facts: list[str], indent: int, linewidth: int) -> str:
     """``text`` followed by the facts, each on a new line where it would not fit."""
-    # The line's length counts one too many here, as it does in PyTorch.
+    # One more than the length of the line: PyTorch's lines break by this count.
     column = len(text) - text.rfind("\n") + 1
     for fact in facts:
         if column + len(fact) + 2 > linewidth:
@@ -172,7 +171,7 @@ def _body(array: Any, indent: int, options: Options) -> str:
     for axis, is_cut in enumerate(cut):
         if is_cut:
             shown = np.take(shown, [*range(edge), *range(-edge, 0)], axis=axis)
-    shown = to_numpy(shown)  # of a GPU's tensor only what is shown
+    shown = to_numpy(shown)  # only these elements are copied from a GPU
     write, width = _form_of_numbers(shown, options)
     texts = [write(value).rjust(width) for value in shown.reshape(-1).tolist()]
     if not cut:
@@ -203,7 +202,7 @@ def _form_of_numbers(array: Any, options: Options) -> tuple[Callable[[Any], str]
     def write_whole(value: float) -> str:
         return f"{value:.0f}." if math.isfinite(value) else f"{value:.0f}"
 
-    # Zero, NaN and infinity have no say in the form or in the width.
+    # Zero, NaN and infinity do not influence the form or the width.
     deciding = [value for value in values if value and math.isfinite(value)]
     if not deciding:
         return write_whole, 1

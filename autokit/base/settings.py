@@ -1,8 +1,7 @@
-"""Switches of PyTorch's that a program may set and ask for.
+"""PyTorch's global settings, such as the number of threads: a program may set them and read them.
 
-autokit computes the same way each time and in the precision of the dtype, so
-that these switches change nothing here; they remember what was set, so that
-programs run unchanged.
+autokit always gives the same results for the same inputs, and computes in the precision of the dtype, so most
+of these settings change nothing. They keep their values, so that programs run unchanged.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
 
 
 def are_deterministic_algorithms_enabled() -> bool:
-    """What :func:`use_deterministic_algorithms` was told."""
+    """The value that :func:`use_deterministic_algorithms` has set."""
     return _set["deterministic"]
 
 
@@ -50,7 +49,7 @@ def set_num_threads(num: int) -> None:
 
 
 def get_num_threads() -> int:
-    """What :func:`set_num_threads` was told; at first the number of cores."""
+    """The number that :func:`set_num_threads` has set; at first the number of cores."""
     return _set["threads"] or os.cpu_count() or 1
 
 
@@ -59,14 +58,14 @@ get_num_interop_threads = get_num_threads
 
 
 def set_float32_matmul_precision(precision: str) -> None:
-    """Note how exact products of float32 matrices are to be: here they always are ``"highest"``."""
+    """Set how exact products of float32 matrices are to be; they are always computed as ``"highest"``."""
     if precision not in ("highest", "high", "medium"):
         raise RuntimeError(f"there is no precision {precision!r}; there are 'highest', 'high' and 'medium'")
     _set["precision"] = precision
 
 
 def get_float32_matmul_precision() -> str:
-    """What :func:`set_float32_matmul_precision` was told."""
+    """The value that :func:`set_float32_matmul_precision` has set."""
     return _set["precision"]
 
 

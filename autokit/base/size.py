@@ -10,7 +10,7 @@ _UNCHECKED = tuple.__new__
 
 
 class Size(tuple[int, ...]):
-    """The shape of a tensor: a tuple of whole numbers that prints as PyTorch's, and stays one in sums.
+    """The shape of a tensor: a tuple of whole numbers; its sums and slices are of this type too.
 
     Examples
     --------
@@ -33,7 +33,7 @@ class Size(tuple[int, ...]):
 
     @staticmethod
     def of(shape: tuple[int, ...]) -> Size:
-        """The size that an array's ``shape`` is: it holds whole numbers, which nobody need look at."""
+        """An array's ``shape`` as a size, without a check, as it is a tuple of ints already."""
         return _UNCHECKED(Size, shape)
 
     def __repr__(self) -> str:

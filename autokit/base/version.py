@@ -1,7 +1,7 @@
-"""The version, in the one place that the package and its build both read.
+"""The version of autokit, which the package and its build read from here.
 
-``torch.__version__`` names the PyTorch whose programs run here, and after a plus sign autokit's version.
-Programs ask for it: ``assert int(torch.__version__.split(".")[0]) >= 2``, or
+``torch.__version__`` gives the version of PyTorch whose programs run here, and after a plus sign autokit's.
+Programs test it by ``assert int(torch.__version__.split(".")[0]) >= 2``, or by
 ``torch.__version__ >= "2.8"``, which compares numbers and not letters.
 """
 
@@ -13,10 +13,10 @@ from typing import Any
 __version__ = "0.1.0"
 
 PYTORCH = "2.13.0"
-"""The PyTorch whose answers are given; ``torch.__version__`` begins with it."""
+"""The version of PyTorch with which autokit agrees; ``torch.__version__`` begins with it."""
 
 cuda: str | None = None
-"""The CUDA that PyTorch is built with: autokit is built with none, and uses what CuPy brings."""
+"""The version of CUDA that the package was built with: none, as CuPy brings CUDA."""
 
 
 class TorchVersion(str):
@@ -51,4 +51,4 @@ def _numbers(version: Any) -> list[int]:
 
 
 TORCH = TorchVersion(f"{PYTORCH}+autokit.{__version__}")
-"""What ``torch.__version__`` is."""
+"""The value of ``torch.__version__``."""

@@ -1,6 +1,6 @@
-"""What CuPy lacks or does otherwise than NumPy: these functions do the same with arrays of both.
+"""Functions that CuPy lacks or computes otherwise than NumPy: here they give the same for arrays of both.
 
-On arrays of NumPy's they are NumPy's functions; the other lines are for CuPy.
+For NumPy's arrays they call NumPy's function; the other lines are for CuPy's arrays, on a GPU.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from autokit.base.devices import module_of, on_a_gpu
 # ------------------------------------------------------------ methods of ufuncs
 
 _AT_PLACES = {"int32", "int64", "float32", "float64"}
-"""The dtypes in which CuPy combines values at places."""
+"""The dtypes for which CuPy has ``add.at`` and its like."""
 
 
 def add_at(array: Any, places: Any, values: Any) -> None:
@@ -48,7 +48,7 @@ def combine_at(ufunc: np.ufunc, array: Any, places: Any, values: Any) -> None:
 
 
 def _multiply_at(array: Any, places: Any, values: Any) -> None:
-    """Products at places: of the sizes by their logarithms, and of the signs by counting them."""
+    """``np.multiply.at`` by sums: of the logarithms of the absolute values, and of the number of signs."""
     module = module_of(array)
     values = np.broadcast_to(module.asarray(values), array[places].shape).astype(np.float64)
     sizes, signs, zeros = (module.zeros(array.shape, np.float64) for _ in range(3))
@@ -64,9 +64,9 @@ def _multiply_at(array: Any, places: Any, values: Any) -> None:
 def accumulate(ufunc: Callable[..., Any], array: Any, axis: int) -> Any:
     """``ufunc.accumulate``: the running result of an associative ``ufunc``, or function, along a dimension.
 
-    Where there is none, each pass combines every element with the one that is
-    1, 2, 4, … places before it, so that a few passes reach all of them
-    (Hillis and Steele, Data parallel algorithms, 1986).
+    CuPy has it for sums and products alone. For other functions, the passes over the array combine every
+    element with the one that is 1, 2, 4, … places before it, so that log₂ n passes suffice (Hillis and
+    Steele, Data parallel algorithms, 1986).
     """
     if isinstance(ufunc, np.ufunc) and not on_a_gpu(array):
         return ufunc.accumulate(array, axis=axis)
@@ -85,9 +85,9 @@ def accumulate(ufunc: Callable[..., Any], array: Any, axis: int) -> Any:
 
 
 def floor_divide(a: Any, b: Any) -> Any:
-    """``np.floor_divide``; of floats on a GPU by what is left over, which CuPy does not look at.
+    """``np.floor_divide``; for floats on a GPU (a − a mod b) / b.
 
-    There ⌊1.0 / 0.1⌋ would be 10, since the quotient is rounded first.
+    CuPy rounds the quotient before it rounds it down, so that ⌊1.0 / 0.1⌋ would be 10.
     """
     if not on_a_gpu(a) or a.dtype.kind != "f":
         return np.floor_divide(a, b)
@@ -96,7 +96,7 @@ def floor_divide(a: Any, b: Any) -> Any:
 
 
 def remainder(a: Any, b: Any) -> Any:
-    """``np.remainder``; of floats on a GPU by ``fmod``: CuPy's of an infinite ``b`` is NaN."""
+    """``np.remainder``; for floats on a GPU by ``fmod``, as CuPy gives NaN for an infinite ``b``."""
     if not on_a_gpu(a) or a.dtype.kind != "f":
         return np.remainder(a, b)
     rest = np.fmod(a, b)
@@ -107,7 +107,7 @@ def remainder(a: Any, b: Any) -> Any:
 
 
 def outside(places: Any, least: int, size: int) -> int | None:
-    """One of the ``places`` that is not from ``least`` up to ``size``, or None; it waits for a GPU.
+    """One of the ``places`` that is below ``least`` or not below ``size``, or None; this waits for a GPU.
 
     >>> outside(np.array([0, -1, 5]), -3, 3)
     5
@@ -119,12 +119,12 @@ def outside(places: Any, least: int, size: int) -> int | None:
 
 
 def like(make: Callable[..., Any], array: Any, *values: Any, shape: tuple[int, ...], **settings: Any) -> Any:
-    """``make``, such as ``np.zeros_like``, of any ``shape``: an empty one CuPy mistakes for none."""
+    """``make(array, *values, shape=shape)`` for ``np.zeros_like`` or another; CuPy ignores a shape ``()``."""
     return make(array, *values, shape=shape or (1,), **settings).reshape(shape)
 
 
 def largest(array: Any, dim: Any) -> Any:
-    """The largest elements along ``dim``, which stays with size 1; −∞ where there are none to choose from."""
+    """The largest elements along ``dim``, which stays with size 1; −∞ where there are no elements."""
     if on_a_gpu(array):
         return (
             array.max(axis=dim, keepdims=True) if array.size else array.sum(axis=dim, keepdims=True) - np.inf
@@ -136,7 +136,7 @@ def largest(array: Any, dim: Any) -> Any:
 
 
 def raising(array: Any) -> Any:
-    """A context in which ``np.linalg`` raises for matrices such as ``array`` that it fails on."""
+    """A context in which ``np.linalg`` raises an error where it fails, also for arrays on a GPU."""
     if not on_a_gpu(array):
         return nullcontext()
     import cupyx
@@ -145,7 +145,7 @@ def raising(array: Any) -> Any:
 
 
 def vector_norm(array: Any, p: float, dim: tuple[int, ...], keepdims: bool) -> Any:
-    """``np.linalg.vector_norm``: the p-th root of the sum of p-th powers, for all p."""
+    """``np.linalg.vector_norm``: the p-th root of the sum of p-th powers, also for p = 0 and ±∞."""
     if not on_a_gpu(array):
         return np.linalg.vector_norm(array, axis=dim, keepdims=keepdims, ord=p)
     sizes = np.abs(array)
