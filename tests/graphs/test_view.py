@@ -96,4 +96,4 @@ def test_a_graph_and_a_story_print_as_the_table_that_a_notebook_stores():
     total.backward(retain_graph=True)
     for shown in (ak.graph(total), ak.record(total), ak.graph(total, depth=0, backward=True)):
         assert str(shown) == repr(shown) == shown._repr_mimebundle_()["text/plain"] == draw.text(shown)
-    assert "[1.0, -2.0]  [0.0, 0.0]" in str(ak.graph(total))
+    assert "[1.0, -2.0]" in str(ak.graph(total)) and "AddBackward" not in str(ak.graph(total))
