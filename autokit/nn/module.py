@@ -17,6 +17,7 @@ from autokit.base import doors
 from autokit.base.dtypes import BY_NAME, as_dtype, dtype
 from autokit.base.missing import near, pytorch_names
 from autokit.engine.modes import no_grad, thread
+from autokit.engine.record import calling_line
 from autokit.engine.tensor import Tensor
 from autokit.nn.hooks import Hookable, call_with_hooks
 from autokit.nn.parameter import Buffer, Parameter
@@ -67,6 +68,13 @@ class Module(Hookable):
     _buffers: dict[str, Tensor | None]
     _modules: dict[str, Module | None]
 
+    _is_ours = False
+    """Whether ``forward`` is autokit's, so that what it computes belongs to the line that calls it."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls._is_ours = str(getattr(cls.forward, "__module__", "")).startswith("autokit.")
+
     def __init__(self) -> None:
         plain = self.__dict__  # past __setattr__, which needs the registers
         plain["training"] = True
@@ -83,7 +91,10 @@ class Module(Hookable):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         state = thread.state
         outer = state.scope
-        state.scope = (outer, ref(self))
+        line = None
+        if self._is_ours and self._hooks is None:
+            line = (outer and outer[2]) or calling_line()
+        state.scope = (outer, ref(self), line)
         try:
             if self._hooks is None:
                 return self.forward(*args, **kwargs)
@@ -501,7 +512,7 @@ def _path_in_model() -> str:
     """Where in the outermost module the module stands whose ``forward`` is running, as ``"encoder.0"``."""
     running, scope = [], thread.state.scope
     while scope is not None:
-        scope, module = scope
+        scope, module, _ = scope
         running.append(module())
     path = ""
     while len(running) > 1:

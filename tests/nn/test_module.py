@@ -199,7 +199,7 @@ def test_the_scope_names_the_modules_that_run_and_is_left_after_an_error():
         def forward(self, x: ak.Tensor) -> ak.Tensor:
             scope = thread.state.scope
             while scope is not None:
-                scope, module = scope
+                scope, module, _ = scope
                 seen.append(module())
             raise KeyError
 
