@@ -1,4 +1,4 @@
-"""The GPU under a name that fits all makers', as ``torch.accelerator``."""
+"""The GPU under a name that does not say its maker, as ``torch.accelerator``."""
 
 from __future__ import annotations
 

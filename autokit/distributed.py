@@ -1,4 +1,4 @@
-"""``torch.distributed`` with one process: scripts for many GPUs that ask first run as on one machine."""
+"""``torch.distributed`` in one process: a script that asks ``is_available()`` runs without process groups."""
 
 from __future__ import annotations
 

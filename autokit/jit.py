@@ -1,7 +1,7 @@
-"""Programs for PyTorch's compilers: ``torch.compile`` and ``torch.jit`` return what they are given.
+"""``torch.compile`` and ``torch.jit`` return the function or module that they are given.
 
-autokit compiles nothing, so the numbers are the same, and the speed is too. Files of compiled programs can
-neither be written nor read: a model is kept as its ``state_dict()``.
+autokit compiles nothing: the results and the speed are those of the function itself. Files of compiled
+programs can neither be written nor read; a model is saved as its ``state_dict()``.
 """
 
 from __future__ import annotations

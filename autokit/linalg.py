@@ -1,6 +1,6 @@
-"""Linear algebra, as ``torch.linalg``: products, solving, decompositions, norms.
+"""Linear algebra, as ``torch.linalg``: products, linear systems, decompositions and norms.
 
-The rules are in ``autokit.ops``; here they have their names.
+The functions are defined in ``autokit.ops``; this module has them under PyTorch's names.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Seeds and states of the random generator, as ``torch.random``."""
+"""The seed and the state of the default generator of random numbers, as ``torch.random``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``torch.special``: the special functions, under PyTorch's names for them."""
+"""Special functions such as ``erf`` and ``gammaln``, as ``torch.special``; ``autokit.ops`` defines them."""
 
 from autokit.base.missing import absent
 from autokit.ops.activation import sigmoid as expit

@@ -1,4 +1,4 @@
-"""Mixed precision, as ``torch.amp``: dtypes chosen for each operation, gradients saved from vanishing."""
+"""Mixed precision, as ``torch.amp``: products compute in float16, sums in float32, the loss is scaled."""
 
 from autokit.amp.autocast_mode import (
     autocast,

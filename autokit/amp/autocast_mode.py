@@ -1,4 +1,4 @@
-"""Autocasting: in ``with autocast(...):`` products compute in half precision, sums and losses in float32.
+"""Autocasting: inside ``with autocast(...):`` products compute in float16, sums and losses in float32.
 
 Half precision is fast and takes little memory, but sums of many numbers, exponentials and losses lose too
 much in it. So each operation gets its operands in the dtype that suits it. The parameters stay in float32,
@@ -42,7 +42,7 @@ class autocast(Detour):
     device_type : {"cpu", "cuda"}
         Where the operations that are meant compute.
     dtype : dtype, optional
-        The lower precision, float16; bfloat16 is computed as float16.
+        The lower precision: float16. For bfloat16 it is float16 too, with a warning.
     enabled : bool
         False turns autocasting off inside the block.
 

@@ -1,7 +1,7 @@
-"""Gradient scaling: a loss times a large number has gradients that float16 can hold.
+"""Gradient scaling: the loss is multiplied by a large scale, so that small gradients are not 0 in float16.
 
-The gradients are divided by that number before the optimizer sees them. A number too large makes infinities
-of them: then the optimizer skips its step, and the number shrinks.
+The gradients are divided by the scale before the optimizer uses them. Where the scale is too large some
+gradients are infinite: then the step is skipped, and the scale shrinks.
 """
 
 from __future__ import annotations

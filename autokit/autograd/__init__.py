@@ -1,6 +1,6 @@
-"""Automatic differentiation as a program calls it: :func:`backward`, :func:`grad`, the modes of recording.
+"""Automatic differentiation as programs call it: :func:`backward`, :func:`grad`, ``no_grad`` and others.
 
-The method is in ``autokit.engine``: ``backward`` is the pass, ``observed`` a pass that someone watches.
+These functions check their arguments and start a backward pass, which ``autokit.engine`` carries out.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class _Variables(type):
 
 
 class Variable(metaclass=_Variables):
-    """What programs before PyTorch 0.4 made of a tensor: ``Variable(x, requires_grad=True)`` gives a leaf."""
+    """The old name of a tensor in the graph: ``Variable(x, requires_grad=True)`` gives a leaf."""
 
     def __new__(cls, data: Tensor, requires_grad: bool = False) -> Any:
         return new_tensor(data.array).requires_grad_(requires_grad)
@@ -89,14 +89,14 @@ def _backward_of_a_tensor(
     create_graph: bool = False,
     inputs: Tensors | None = None,
 ) -> None:
-    """Add the gradient of this tensor by every leaf behind it to the leaf's ``.grad``.
+    """Add the gradient of this tensor by every leaf that it was computed from to the leaf's ``.grad``.
 
     Parameters
     ----------
     gradient : Tensor, optional
         The gradient to begin with, of this tensor's shape; 1 for a single element.
     retain_graph : bool, optional
-        Keep the saved values, so that ``backward`` can run again.
+        Keep the saved tensors, so that ``backward`` can run again.
     create_graph : bool
         Record the computation of the gradients themselves.
     inputs : tensor or sequence of tensors, optional
@@ -146,17 +146,17 @@ def grad(
     grad_outputs : optional
         The gradient to begin with for each output; 1 for single elements.
     retain_graph : bool, optional
-        Keep the saved values; by default as ``create_graph``.
+        Keep the saved tensors; by default as ``create_graph``.
     create_graph : bool
         Record the computation, so that the result can be differentiated again.
     only_inputs : bool
-        Without effect: no other gradient is accumulated.
+        Without effect: no other gradient is computed.
     allow_unused : bool, optional
         Give None for an input that takes no part, in place of an error.
     is_grads_batched : bool
-        Each of ``grad_outputs`` holds many along a first dimension, which the results have too.
+        Each of ``grad_outputs`` holds many gradients along a first dimension, which the results have too.
     materialize_grads : bool
-        Give zeros in that case.
+        Give zeros for an input that takes no part.
 
     Raises
     ------
@@ -208,7 +208,7 @@ def grad(
 
 
 def _many_grads(ends: list[Tensor], sources: list[Tensor], given: Any, create_graph: bool) -> tuple[Any, ...]:
-    """The gradients for each of the many that ``given`` holds along its first dimension, stacked."""
+    """The gradients for each of the seeds that ``given`` holds along its first dimension, stacked."""
     given = _several(given)
     each = [
         grad(ends, sources, [one[place] for one in given], True, create_graph, materialize_grads=True)
@@ -222,7 +222,7 @@ def _several(tensors: Any) -> list[Any]:
 
 
 def _seeds(outputs: list[Tensor], given: Any, as_tensors: bool) -> list[Any]:
-    """The gradient that each output begins with, checked."""
+    """The seeds, the gradients with which the pass begins at the outputs, checked."""
     each = [None] * len(outputs) if given is None else _several(given)
     if len(each) != len(outputs):
         raise RuntimeError(f"got {len(outputs)} tensors and {len(each)} gradients")
@@ -259,7 +259,7 @@ _absent = absent("torch.autograd")
 
 
 def __getattr__(name: str) -> Any:
-    if name == "functional":  # it loads more, and is loaded when it is first used
+    if name == "functional":  # it imports autokit.func, and is imported when it is first used
         from autokit.autograd.functional import jacobian  # noqa: F401 - importing it binds the file's name
 
         return globals()[name]

@@ -1,4 +1,4 @@
-"""Operations with a derivative of one's own, as ``torch.autograd.function``; see ``engine.function``."""
+"""Operations whose derivative the learner writes, as ``torch.autograd.function``; see ``engine.function``."""
 
 from autokit.base.missing import absent
 from autokit.engine.function import Function, FunctionCtx, once_differentiable

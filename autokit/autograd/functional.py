@@ -1,7 +1,7 @@
 """Jacobians, Hessians and products with them at given inputs, as ``torch.autograd.functional``.
 
-Each function calls ``func`` once, on tensors that stand for the inputs, and walks over the graph of that
-call: back for vᵀJ, forth for J·v, and through the graph of the gradient for the Hessian.
+Each function calls ``func`` once, on tensors that stand for the inputs, and follows the graph of that call:
+backward for vᵀJ, forward for J·v, and along the graph of the gradient for the Hessian.
 """
 
 from __future__ import annotations
@@ -71,13 +71,13 @@ class _Call:
         return self.gradient(self.outputs, [zeros(self.outputs[0]) + 1], True)
 
     def finished(self, tensors: Any, as_tuple: bool) -> Any:
-        """``tensors`` as the caller gets them."""
+        """``tensors`` as the caller gets them: as a tuple or alone, and without a graph if none is wanted."""
         out = tuple([one if self.create_graph else one.detach() for one in tensors])
         return out if as_tuple else out[0]
 
 
 def _as_tuple(value: Any, what: str, name: str) -> tuple[bool, tuple[Tensor, ...]]:
-    """Whether ``value`` is a tuple, and what it holds, or it alone in one."""
+    """Whether ``value`` is a tuple, and its tensors as a tuple, also if it is a single one."""
     given = value if isinstance(value, tuple) else (value,)
     for one in given:
         if not isinstance(one, Tensor):

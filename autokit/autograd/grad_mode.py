@@ -1,4 +1,4 @@
-"""The modes of recording, as ``torch.autograd.grad_mode``; see ``autokit.engine.modes``."""
+"""``no_grad`` and the other modes of recording, as ``torch.autograd.grad_mode``; see ``engine.modes``."""
 
 from autokit.base.missing import absent
 from autokit.engine.modes import enable_grad, inference_mode, no_grad, set_grad_enabled

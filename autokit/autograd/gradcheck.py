@@ -1,4 +1,4 @@
-"""Gradients held against differences: :func:`gradcheck`, and :func:`gradgradcheck` for second derivatives.
+"""Gradients are compared with differences: :func:`gradcheck`; :func:`gradgradcheck` for second derivatives.
 
 The central difference (f(x + h) − f(x − h)) / 2h approximates each element of a Jacobian up to a multiple of
 h².
@@ -24,7 +24,7 @@ __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 
 
 class GradcheckError(RuntimeError):
-    """A gradient is not what differences say, or not what a gradient has to be."""
+    """A gradient differs from the central differences, or is no valid gradient."""
 
 
 def gradcheck(
@@ -136,7 +136,7 @@ class _Check:
     def moved(self, tensor: Tensor, place: tuple[int, ...], slot: int, by: float) -> np.ndarray:
         """The output at ``slot`` while one element of ``tensor`` is larger by ``by``."""
         before = tensor.array[place].item()
-        tensor.array[place] = before + by  # past the version counter: it is put back
+        tensor.array[place] = before + by  # the version counter need not count it: the old value returns
         try:
             return to_numpy(self.outputs()[slot].array).astype(np.float64).reshape(-1)
         finally:

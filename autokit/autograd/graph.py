@@ -1,4 +1,4 @@
-"""The graph itself, as ``torch.autograd.graph``: its nodes."""
+"""The class of the graph's nodes, as ``torch.autograd.graph.Node``."""
 
 from autokit.base.missing import absent
 from autokit.engine.node import Node

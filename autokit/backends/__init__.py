@@ -1,6 +1,6 @@
-"""The libraries behind PyTorch, as ``torch.backends``: what a program asks of them or sets.
+"""Settings of the libraries that PyTorch computes with, as ``torch.backends``; they have no effect here.
 
-autokit computes by NumPy and CuPy; these switches hold what they are set to, and change nothing.
+autokit computes with NumPy and CuPy. A program may set these values and read them again.
 """
 
 from __future__ import annotations

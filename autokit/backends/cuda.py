@@ -1,4 +1,4 @@
-"""Switches of matrix products on GPUs, which hold what they are set to."""
+"""Settings of matrix products on GPUs, as ``torch.backends.cuda``; they have no effect here."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ matmul = SimpleNamespace(allow_tf32=False, allow_fp16_reduced_precision_reductio
 
 
 def is_built() -> bool:
-    """Whether autokit knows GPUs: through CuPy."""
+    """Whether autokit can compute on GPUs: True, with CuPy."""
     return True

@@ -1,4 +1,4 @@
-"""Switches of the library of convolutions for GPUs, which hold what they are set to."""
+"""Settings of cuDNN, a library of convolutions on GPUs, as ``torch.backends.cudnn``; they have no effect."""
 
 from __future__ import annotations
 

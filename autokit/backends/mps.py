@@ -1,4 +1,4 @@
-"""GPUs of Apple's: autokit does not use them."""
+"""Apple's GPUs, as ``torch.backends.mps``: autokit does not use them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The GPU, as ``torch.cuda``: whether there is one, how much memory is in use, and its clock.
+"""The GPU, as ``torch.cuda``: whether there is one, how much of its memory is in use, streams and events.
 
-CuPy speaks to it.  Where CuPy or a GPU is missing, what only asks answers no,
-and what needs one says how to get it.  autokit computes on one GPU, ``cuda:0``.
+CuPy drives the GPU; autokit computes on one, ``cuda:0``.  Where CuPy or a GPU is missing, functions that only
+ask answer no, and those that need a GPU raise an error that says how to get one.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def is_available() -> bool:
 
 
 def is_bf16_supported() -> bool:
-    """Whether a GPU computes with bfloat16 here: never."""
+    """False: autokit does not compute in bfloat16."""
     return False
 
 
@@ -60,7 +60,7 @@ def current_device() -> int:
 
 
 def set_device(device: Any) -> None:
-    """Compute on this GPU, of which there is one: 0."""
+    """Compute on this GPU: there is one, number 0."""
     module_for(device)
 
 
@@ -77,18 +77,18 @@ def get_device_properties(device: Any = None) -> SimpleNamespace:
 
 
 def get_device_name(device: Any = None) -> str:
-    """What the maker calls the GPU."""
+    """The name that its maker gives the GPU."""
     return get_device_properties().name
 
 
 def get_device_capability(device: Any = None) -> tuple[int, int]:
-    """The version of what the GPU can do, as ``(9, 0)``."""
+    """The compute capability of the GPU, as ``(9, 0)``."""
     found = get_device_properties()
     return found.major, found.minor
 
 
 def synchronize(device: Any = None) -> None:
-    """Wait until the GPU has done what it was told: before a clock is read, for example."""
+    """Wait until the GPU has finished its work: before a clock is read, for example."""
     module_for("cuda").cuda.Device().synchronize()
 
 
@@ -106,11 +106,11 @@ def memory_reserved(device: Any = None) -> int:
 
 
 max_memory_allocated = max_memory_reserved = memory_reserved
-"""The most memory that was in use since :func:`empty_cache`: CuPy keeps what was in use for later arrays."""
+"""The most memory that was in use since :func:`empty_cache`: CuPy keeps freed memory for later arrays."""
 
 
 def empty_cache() -> None:
-    """Give back to the GPU what is kept of its memory for later arrays; without a GPU nothing happens."""
+    """Free the GPU's memory that is kept for later arrays; without a GPU nothing happens."""
     if is_available():
         module_for("cuda").get_default_memory_pool().free_all_blocks()
 
@@ -141,7 +141,7 @@ manual_seed_all = manual_seed
 
 
 def get_rng_state(device: Any = "cuda") -> Any:
-    """Where the generator stands that numbers on the GPU come from."""
+    """The state of the generator that numbers on the GPU come from."""
     return STREAMS.get("cuda", default_generator).get_state()
 
 
@@ -159,7 +159,7 @@ class Event:
     Parameters
     ----------
     enable_timing : bool
-        Note the time when the GPU comes to the mark.
+        Note the time when the GPU reaches the mark.
 
     Examples
     --------
@@ -177,15 +177,15 @@ class Event:
         self._event = self._cuda.Event(disable_timing=not enable_timing)
 
     def record(self, stream: Any = None) -> None:
-        """Put the mark behind what the GPU has been told so far."""
+        """Put the mark behind all the work that the GPU has been given so far."""
         self._event.record(stream)
 
     def query(self) -> bool:
-        """Whether the GPU has come to the mark."""
+        """Whether the GPU has reached the mark."""
         return bool(self._event.done)
 
     def synchronize(self) -> None:
-        """Wait until the GPU has come to the mark."""
+        """Wait until the GPU has reached the mark."""
         self._event.synchronize()
 
     def elapsed_time(self, end_event: Event) -> float:
@@ -194,17 +194,17 @@ class Event:
 
 
 def Stream(device: Any = None) -> Any:
-    """A new stream of CuPy's: work that it is told runs beside that of other streams."""
+    """A new stream of CuPy's: its work may run at the same time as that of other streams."""
     return module_for("cuda").cuda.Stream(non_blocking=True)
 
 
 def current_stream(device: Any = None) -> Any:
-    """The stream, of CuPy's, that operations are told to."""
+    """The stream of CuPy's in which operations run."""
     return module_for("cuda").cuda.get_current_stream()
 
 
 @contextmanager
 def stream(stream: Any) -> Iterator[None]:
-    """``with torch.cuda.stream(s):`` tells the work of the block to ``s``; nothing happens for None."""
+    """``with torch.cuda.stream(s):`` runs the operations of the block in ``s``; None changes nothing."""
     with nullcontext() if stream is None else stream:
         yield

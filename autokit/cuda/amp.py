@@ -1,4 +1,4 @@
-"""Mixed precision on a GPU under its older names, as ``torch.cuda.amp``; see ``autokit.amp``."""
+"""Mixed precision on a GPU under its older names, as ``torch.cuda.amp``; ``autokit.amp`` explains it."""
 
 from __future__ import annotations
 

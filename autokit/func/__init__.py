@@ -1,7 +1,7 @@
-"""Functions made from functions, as in ``torch.func``: ``grad``, ``vjp``, ``jacrev``, ``vmap`` and others.
+"""Transforms, as in ``torch.func``: ``grad(f)`` is the function that computes the gradient of ``f``.
 
-``transforms`` differentiates in reverse mode, ``forward`` in forward mode, ``batching`` runs over a batch,
-``modules`` makes functions of modules, and ``trees`` takes nested containers apart.
+``transforms`` differentiates in reverse mode and ``forward`` in forward mode; ``batching`` holds ``vmap``,
+``modules`` calls modules as functions of their parameters, and ``trees`` flattens nested containers.
 """
 
 from autokit.base.missing import absent

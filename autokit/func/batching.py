@@ -1,4 +1,4 @@
-"""A function of one example as a function of many: :func:`vmap`."""
+""":func:`vmap` turns a function of one example into a function of a batch of examples."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ def vmap(
 ) -> Callable[..., Any]:
     """The function that runs ``func`` on each example of a batch, and stacks the results.
 
-    It is a loop over the examples: as slow as one, and ``func`` may do in it whatever a loop may do.
+    It is a loop over the examples, and not faster than one; so ``func`` may do whatever a loop may do.
 
     Parameters
     ----------
     func : callable
         Takes and returns tensors, or nested containers of them.
     in_dims : int, None or nested containers
-        For each positional argument, or part of it, the dimension of the examples; None for what all examples
-        share, as they do keyword arguments.
+        For each positional argument, or part of it, the dimension of the examples; None for an argument that
+        all examples share, as they share keyword arguments.
     out_dims : int, None or nested containers
-        Where the dimension of the examples goes in the results; None for what is the same for all.
+        Where the dimension of the examples goes in the results; None for a result that is the same for all.
     randomness : {"error", "different", "same"}
         What draws of random numbers do: raise, draw for each example, or give every example the same.
     chunk_size : int, optional

@@ -1,9 +1,10 @@
-"""Forward mode: how a result changes when the inputs move, carried from each operation to the next.
+"""Forward mode: the directional derivative of a result, computed from each operation to the next.
 
-The graph says what was computed from what, so :func:`tangents` walks over it once, the oldest node first,
-and carries the tangents of the operands to that of the result. No operation needs a rule for that. The rule
-that takes gradients back is linear in the gradient: it multiplies with the transposed Jacobian, g ↦ Jᵀg. So
-its own derivative by g, in the direction t, is (Jᵀ)ᵀt = Jt, the tangent of the result.
+The *tangent* of a tensor is its derivative when the inputs move along given directions. :func:`tangents`
+visits the nodes of the graph once, the oldest first, and computes the tangent of each result from those of
+its operands. No operation needs a further rule for that. The derivative that an operation has, a
+vector–Jacobian product, is linear in the gradient: g ↦ Jᵀg. Differentiated by g itself, in the direction t,
+it gives (Jᵀ)ᵀt = Jt, the tangent of the result.
 
 References
 ----------
@@ -32,10 +33,10 @@ from autokit.func.trees import flatten, tree_map, unflatten
 def tangents(
     outputs: Sequence[Tensor], inputs: Sequence[Tensor], directions: Sequence[Tensor], record: bool = False
 ) -> Iterator[tuple[Any, Any]]:
-    """For each node between ``inputs`` and ``outputs``, the oldest first, the node and its tangent.
+    """Yield each node between ``inputs`` and ``outputs``, the oldest first, with the tangent of its result.
 
     The inputs, which come first, move along ``directions``. With ``record`` the tangents have a graph
-    themselves. The tangent of an operation with several results is a tuple.
+    themselves. The tangent of an operation with several results is a dict, by the results' numbers.
     """
     found: dict[Any, Any] = {each._node or each: along for each, along in zip(inputs, directions)}
     yield from list(found.items())
@@ -52,7 +53,7 @@ def tangents(
 
 
 def tangent_of(node: Node, moving: dict[int, Any], results: dict[int, Node], record: bool) -> Any:
-    """The tangent of the result of ``node``, from those of the operands, by their places."""
+    """The tangent of the result of ``node``, from ``moving``: the tangents of operands, by their places."""
     if node.owner is not node:  # one of several results
         (several,) = moving.values()
         return several[(node.settings or {})["slot"]]
@@ -74,7 +75,7 @@ def tangent_of(node: Node, moving: dict[int, Any], results: dict[int, Node], rec
 
 
 def _unknown(node: Node) -> Tensor:
-    """The gradient by which a rule is differentiated; the rule is linear, so its value does not matter."""
+    """The g by which Jᵀg is differentiated: zeros, as the derivative of a linear function is constant."""
     gradient = new_tensor(np.zeros(node.shape, node.dtype))
     gradient._requires_grad = True
     gradient.__dict__["_closed"] = True
@@ -82,7 +83,7 @@ def _unknown(node: Node) -> Tensor:
 
 
 def _sent_back(node: Node, g: Any, moving: dict[int, Any], record: bool) -> dict[int, Tensor]:
-    """What the rules of ``node`` compute from the gradient ``g``, by the places of the operands that move."""
+    """What the derivatives of ``node`` compute from ``g``, for the operands that move, by their places."""
     rules = node.rules
     fetch_values = fetch_tensors if record else fetch_constants
     computed: dict[int, Any] = {}
@@ -99,7 +100,7 @@ def _sent_back(node: Node, g: Any, moving: dict[int, Any], record: bool) -> dict
 
 
 def fetch_constants(node: Node, needs: tuple[Any, ...], target: Any) -> list[Any]:
-    """As ``fetch``, but tensors without history."""
+    """As ``fetch``, which fetches what a derivative needs, but as tensors outside of the graph."""
     values = fetch(node, needs, target)
     return [
         tree_map(_constant, value) if need.__class__ is int or need == "operands" else value
@@ -129,7 +130,7 @@ def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, has_aux: bool 
     primals, tangents : tuple
         The arguments, and a direction for each, of the same structure and shapes.
     has_aux : bool
-        ``func`` returns a pair, whose second part is only handed on.
+        ``func`` returns a pair, whose second part is returned and not differentiated.
 
     Returns
     -------

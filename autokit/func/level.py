@@ -1,9 +1,9 @@
-"""The inside of a function that is being differentiated: a level.
+"""A level is one call of a function that is being differentiated; levels nest, as in ``grad(grad(f))``.
 
-``grad``, ``vjp`` and the others open a level, call the function in it, and leave it. The inputs that they
-differentiate by enter as tensors that stand for the caller's: a new leaf, or a view where somebody outside
-differentiates too. Each level finds its derivative by its inputs, and all else is a constant to it, so
-levels nest to any depth, and a derivative never counts what moves at another level.
+``grad``, ``vjp`` and the others enter a level, call the function in it, and leave the level. The inputs by
+which they differentiate are replaced by tensors of the level: by a new leaf, or by a view where the level
+around differentiates, too. A level computes the derivative by these tensors, and all others are constants to
+it. So levels nest to any depth, and no derivative depends on what moves at another level.
 
 References
 ----------
@@ -29,7 +29,7 @@ Argnums = int | tuple[int, ...]
 
 
 class Level:
-    """The inside of one transform: ``with Level() as level:``. It records, also where the caller does not."""
+    """The call of a function by a transform, ``with Level() as level:``; operations are recorded in it."""
 
     def __init__(self) -> None:
         self.recorded_outside = thread.state.recording
@@ -46,7 +46,7 @@ class Level:
             leaf.__dict__["_closed"] = True
 
     def enter(self, tensor: Any) -> Tensor:
-        """What stands for ``tensor`` in this level."""
+        """The tensor that replaces ``tensor`` in this level."""
         if not isinstance(tensor, Tensor):
             raise ValueError(
                 "only tensors can be differentiated by, and one argument is of type "
@@ -65,7 +65,7 @@ class Level:
         return leaf
 
     def is_watched(self, tensors: Iterable[Any]) -> bool:
-        """Whether somebody outside may differentiate what was computed from ``tensors``."""
+        """Whether the caller may differentiate what was computed from ``tensors``."""
         if not self.recorded_outside:
             return False
         tensors = [each for each in tensors if isinstance(each, Tensor) and each._requires_grad]
@@ -75,7 +75,7 @@ class Level:
         return any([_is_open(end) and not any(end is leaf for leaf in self.leaves) for end in ends])
 
     def leave(self, tree: Any) -> Any:
-        """``tree`` for the world outside: without the history that only this level needs."""
+        """``tree`` as the caller gets it: its tensors are detached from the graph of this level alone."""
 
         def out(tensor: Any) -> Any:
             if not isinstance(tensor, Tensor) or not tensor._requires_grad:
@@ -86,14 +86,14 @@ class Level:
 
 
 def _is_open(end: Any) -> bool:
-    """Whether ``end`` is a leaf that somebody still differentiates by."""
+    """Whether ``end`` is a leaf, other than the leaves of levels that were left."""
     return isinstance(end, Tensor) and "_closed" not in end.__dict__
 
 
 def derivative(
     outputs: Sequence[Tensor], inputs: Sequence[Tensor], seeds: Sequence[Tensor], record: bool
 ) -> list[Tensor]:
-    """The gradient of ``outputs`` by ``inputs``, with zeros for what takes no part."""
+    """The gradient of ``outputs`` by ``inputs``, with zeros for inputs that they do not depend on."""
     pairs = [(output, seed) for output, seed in zip(outputs, seeds) if output._requires_grad]
     if not pairs:
         return [zeros(each) for each in inputs]
@@ -118,7 +118,10 @@ def basis(tensor: Tensor) -> list[Tensor]:
 
 
 class Entered:
-    """The arguments of a call, those under ``argnums`` in ``level``; containers are taken apart."""
+    """The arguments of a call, with those of ``argnums`` replaced by tensors of ``level``.
+
+    ``leaves`` are these tensors, ``structure`` the nested containers that held them.
+    """
 
     def __init__(self, level: Level, args: tuple[Any, ...], argnums: Argnums, name: str) -> None:
         chosen = (argnums,) if isinstance(argnums, int) else argnums
@@ -139,7 +142,7 @@ class Entered:
 
 
 def outputs_of(name: str, result: Any, has_aux: bool) -> tuple[list[Tensor], Any, Any]:
-    """The tensors that a function returned, their structure, and with ``has_aux`` what is only handed on."""
+    """The tensors that a function returned, their structure, and the second part of a pair if ``has_aux``."""
     aux = None
     if has_aux:
         if not (isinstance(result, tuple) and len(result) == 2):

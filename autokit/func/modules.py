@@ -1,4 +1,4 @@
-"""Modules as functions of their parameters: :func:`functional_call`, and many models as one."""
+"""Modules as functions of their parameters: :func:`functional_call` and :func:`stack_module_state`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def functional_call(
     tie_weights: bool = True,
     strict: bool = False,
 ) -> Any:
-    """Call ``module`` with other parameters and buffers than its own, which it has again afterwards.
+    """Call ``module`` with given parameters and buffers in place of its own, which are restored afterwards.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def _merged(dicts: Any) -> dict[str, Any]:
 
 
 def _places(module: Any) -> dict[str, tuple[dict[str, Any], str]]:
-    """Where each parameter and buffer is kept, by its name: a register of a module, and its key there."""
+    """For each parameter and buffer, by its name, the dict of a module that holds it, and its key there."""
     return {
         f"{path}.{key}" if path else key: (register, key)
         for path, part in module.named_modules(remove_duplicate=False)

@@ -1,4 +1,4 @@
-"""Functions made from functions in reverse mode: gradients, vector–Jacobian products, Jacobians, Hessians."""
+"""Transforms in reverse mode: from a function, those that compute its gradient, Jacobian or Hessian."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def grad(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) 
     func : callable
         Returns a tensor without dimensions; or, with ``has_aux``, a pair of it and anything else.
     argnums : int or tuple of int
-        By which positional arguments; each may be a tensor or nested containers of them.
+        By which positional arguments to differentiate; they may be tensors or nested containers of tensors.
     has_aux : bool
         Return the second part of what ``func`` returns, too.
 
@@ -95,13 +95,13 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     *primals
         Its arguments: tensors, or nested containers of them.
     has_aux : bool
-        ``func`` returns a pair, whose second part is only handed on.
+        ``func`` returns a pair, whose second part is returned and not differentiated.
 
     Returns
     -------
     output, vjp_fn, and aux with ``has_aux``
-        ``vjp_fn`` takes cotangents of the structure of the output, and returns a tuple of gradients, one for
-        each of ``primals``.
+        ``vjp_fn`` takes cotangents, which are tensors of the structure and the shapes of the output, and
+        returns a tuple of gradients, one for each of ``primals``.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
                 "the cotangents must have the structure of the outputs: there are "
                 f"{len(outputs)} outputs and {len(given)} cotangents"
             )
-        with Level() as calling:  # whoever calls may be inside of another level
+        with Level() as calling:  # the caller may be inside of another level
             record = calling.is_watched([*outputs, *given])
             found = derivative(outputs, entered.leaves, given, record)
             return calling.leave(unflatten(found, entered.structure))
@@ -140,7 +140,7 @@ def jacrev(func: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = Fa
     argnums : int or tuple of int
         By which positional arguments.
     has_aux : bool
-        ``func`` returns a pair, whose second part is only handed on.
+        ``func`` returns a pair, whose second part is returned and not differentiated.
 
     Returns
     -------

@@ -1,6 +1,6 @@
-"""Nested containers of tensors: taken apart into a flat list, and put together again.
+"""Trees are nested containers, such as a dict of lists of tensors; they are flattened and restored here.
 
-Tuples, named tuples, lists and dicts are containers; everything else is a leaf.
+Tuples, named tuples, lists and dicts are containers; everything else is a leaf of the tree.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 
 class Structure(NamedTuple):
-    """What a container is without its leaves; a leaf's structure is None."""
+    """A container without its leaves: its type, its keys, and its children; a leaf's structure is None."""
 
     kind: type
     keys: tuple[Any, ...]
