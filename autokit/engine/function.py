@@ -19,7 +19,7 @@ from autokit.engine.backward import refuse_freed
 from autokit.engine.inplace import mark_changed, rebase, refuse_change
 from autokit.engine.modes import no_grad, thread
 from autokit.engine.node import SEVERAL, Gradients, Node
-from autokit.engine.operation import Operation, UnreadRules, derivative, source_of
+from autokit.engine.operation import Operation, derivative, source_of
 from autokit.engine.record import PICK, record, storage_of
 from autokit.engine.tensor import Tensor, new_tensor
 
@@ -219,7 +219,7 @@ class Function:
         ]
         arrays = tuple([each.array if yes else np.zeros(0, bool) for each, yes in zip(results, learns)])
         sources = tuple([source_of(each) if isinstance(each, Tensor) else None for each in args])
-        rules = UnreadRules(cls._operation, ctx.needs_input_grad)
+        rules = cls._operation.rules(ctx.needs_input_grad)
         recorded = record(
             thread.state, arrays if len(arrays) > 1 else arrays[0], args, sources, {"ctx": ctx}, rules
         )

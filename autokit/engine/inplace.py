@@ -115,7 +115,7 @@ def write(tensor: Tensor, index: Any, value: Any) -> Tensor:
 
 
 def _old_values(tensor: Tensor) -> Any:
-    """What the node of a change points to for the memory before it: its node, or a small copy for the picture."""
+    """What the node of a change points to: the node of the memory before, or a small copy for the picture."""
     base = tensor.__dict__.get("_base", tensor)
     if base._node is not None or base.array.size > thread.state.keep:
         return base._node

@@ -78,75 +78,59 @@ class Rules:
         ``saved``, :data:`OUT`, or names of settings; None where it takes nothing.
     joint : bool
         Whether one derivative serves all operands; its place is then 0.
-    portable : Rules
-        The same without the fast paths, which are for NumPy's arrays alone.
+    wide : bool
+        Whether the derivatives compute those of float16 in float32.
     saves : tuple of int
         The places of the operands to save.
     saves_output : bool
         Whether the result is to be saved.
     """
 
-    __slots__ = (
-        *("_fast", "_wide", "for_arrays", "for_tensors", "joint", "learns", "operation", "portable", "saves"),
-        "saves_output",
-    )
+    __slots__ = ("for_arrays", "for_tensors", "joint", "learns", "operation", "saves", "saves_output", "wide")
 
-    def __init__(
-        self, operation: Operation, learns: tuple[bool, ...], wide: bool = False, fast: bool = True
-    ) -> None:
-        self.operation, self.learns, self._wide, self._fast = operation, learns, wide, fast
+    def __init__(self, operation: Operation, learns: tuple[bool, ...], wide: bool, fast: bool) -> None:
+        self.operation, self.learns, self.wide = operation, learns, wide
         self.joint = "joint" in operation.derivatives
-
-    def _find(self) -> None:
-        """Find what the derivatives need."""
-        operation, learns = self.operation, self.learns
-        self.portable = UnreadRules(operation, learns, self._wide, False) if self._fast else self
         places = {name: place for place, name in enumerate(operation.operands)}
         chosen = [
             (places.get(name, 0), rule)
             for name, rule in operation.derivatives.items()
             if self.joint or learns[places[name]]
         ]
-        asked = [name for _, rule in chosen for vjp in (rule.vjp, rule.fast) if vjp for name in needs_of(vjp)]
+        asked: set[str] = set()
+        for _, rule in chosen:
+            asked.update(needs_of(rule.vjp), needs_of(rule.fast))
+        self.saves_output = "out" in asked
         if operation.variadic:
             self.saves = tuple(range(len(learns))) if operation.operands[0] in asked else ()
+            where: dict[str, Any] = {operation.operands[0]: "operands", "out": OUT}
         else:
             self.saves = tuple([place for name, place in places.items() if name in asked])
-        self.saves_output = "out" in asked
-        self.for_tensors = tuple([self._compiled(rule, rule.vjp, place) for place, rule in chosen])
-        fast = self._fast and not self._wide
-        self.for_arrays = tuple(
-            [self._compiled(rule, (fast and rule.fast) or rule.vjp, place) for place, rule in chosen]
-        )
+            where = {operation.operands[place]: at for at, place in enumerate(self.saves)} | {"out": OUT}
 
-    def _compiled(self, rule: derivative, vjp: Callable[..., Any], place: int) -> tuple[int, Any, Any]:
-        """A derivative as the backward pass reads it: with places in ``saved`` for the operands' names."""
-        operands = self.operation.operands
-        where: dict[str, Any] = {
-            operands[place]: at for at, place in enumerate(self.saves) if place < len(operands)
-        }
-        if self.operation.variadic:
-            where = {operands[0]: "operands"}
-        where["out"] = OUT
-        asks = vjp if hasattr(unwrap(vjp), "__code__") else rule.vjp  # NumPy's functions do not say
-        needs = tuple([where.get(name, name) for name in needs_of(asks)])
-        return place, in_float32(vjp) if self._wide and vjp is not unchanged else vjp, _simplest(needs)
+        def compiled(place: int, vjp: Callable[..., Any], asks: Callable[..., Any]) -> tuple[int, Any, Any]:
+            # As the backward pass reads it: with places in ``saved`` for the operands' names.
+            needs: Any = tuple([where.get(name, name) for name in needs_of(asks)])
+            if len(needs) == 1 and needs[0].__class__ is int:
+                (needs,) = needs  # the commonest form, which needs no list
+            wider = in_float32(vjp) if wide and vjp is not unchanged else vjp
+            return place, wider, None if needs == () else needs
 
+        self.for_tensors = tuple([compiled(place, rule.vjp, rule.vjp) for place, rule in chosen])
+        self.for_arrays = self.for_tensors
+        if fast and not wide:
+            self.for_arrays = tuple([compiled(place, *fastest(rule)) for place, rule in chosen])
 
-class UnreadRules(Rules):
-    """Rules of an operation that has not been recorded yet; the first time finds what they need."""
-
-    __slots__ = ()
-
-    def __getattr__(self, name: str) -> Any:
-        self.__class__ = Rules  # a class without `__getattr__` finds its attributes faster
-        self._find()
-        return getattr(self, name)
+    @property
+    def portable(self) -> Rules:
+        """The same without the fast paths, which are for NumPy's arrays alone."""
+        return self.operation.rules(self.learns, self.wide, False)  # type: ignore[return-value]
 
 
-def _simplest(needs: tuple[Any, ...]) -> Any:
-    """``needs`` in the form that costs the backward pass least: the bare place of a single saved operand."""
-    return needs[0] if len(needs) == 1 and needs[0].__class__ is int else needs or None
+def fastest(rule: derivative) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The faster form of a derivative, and the form that says what it needs: NumPy's functions do not."""
+    vjp = rule.fast or rule.vjp
+    return vjp, vjp if hasattr(unwrap(vjp), "__code__") else rule.vjp
 
 
 class Operation:
@@ -203,16 +187,16 @@ class Operation:
             if not offered.issuperset([operand, *needs_of(rule.vjp)]):
                 raise TypeError(f"the rule of {self.name} by {operand} asks for {needs_of(rule.vjp)}")
 
-    def rules(self, learns: tuple[bool, ...], wide: bool = False) -> Rules | None:
-        """The derivatives by the operands that require grad; with ``wide`` float16 is computed in float32."""
+    def rules(self, learns: tuple[bool, ...], wide: bool = False, fast: bool = True) -> Rules | None:
+        """The derivatives by the operands that require grad, or None where there are none."""
         try:
-            return self._rules[learns, wide]
+            return self._rules[learns, wide, fast]
         except KeyError:
             by_all = self.variadic or "joint" in self.derivatives
             names = range(len(learns)) if by_all else map(self.operands.index, self.derivatives)
             able = bool(self.derivatives) and any([learns[place] for place in names])
-            self._rules[learns, wide] = UnreadRules(self, learns, wide) if able else None
-            return self._rules[learns, wide]
+            self._rules[learns, wide, fast] = Rules(self, learns, wide, fast) if able else None
+            return self._rules[learns, wide, fast]
 
     def local(self, operand: str) -> str:
         """The local derivative by ``operand``, in symbols; empty where there is none."""
@@ -424,7 +408,7 @@ def on(function: Any, *operands: Any, **settings: Any) -> Any:
     return rule.forward(*operands, **{**rule.defaults, **settings})
 
 
-def needs_of(vjp: Callable[..., Any]) -> tuple[str, ...]:
+def needs_of(vjp: Callable[..., Any] | None) -> tuple[str, ...]:
     """What a derivative needs beside ``g``, by the names of its parameters; nothing for NumPy's functions."""
     code = getattr(unwrap(vjp), "__code__", None)
     return () if code is None else code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
