@@ -1,7 +1,7 @@
-"""Probability distributions, as in ``torch.distributions``: draw, and ask how likely something is.
+"""Probability distributions, as in ``torch.distributions``: they draw samples and compute probabilities.
 
-They carry the policies of reinforcement learning (``log_prob`` of a sampled action) and the hidden numbers of
-a variational autoencoder (``rsample``, and ``kl_divergence``). For the same seed the draws are PyTorch's.
+Reinforcement learning uses them for policies (``log_prob`` of a sampled action), a variational autoencoder
+for its latent variables (``rsample`` and ``kl_divergence``). For the same seed the draws are PyTorch's.
 """
 
 from autokit.base.missing import absent

@@ -1,4 +1,4 @@
-"""Distributions of choices: Bernoulli, yes or no, and Categorical, one of several."""
+"""Distributions of choices: Bernoulli chooses between 0 and 1, Categorical one of several categories."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from autokit.ops.shape import broadcast_tensors
 
 
 class _Choice(Distribution):
-    """A choice by ``probs`` or by ``logits``: either is computed from the other at the first look."""
+    """A choice by ``probs`` or ``logits``: the one that is not given is computed when it is first read."""
 
     def _keep(self, probs: Any, logits: Any) -> Tensor:
         if (probs is None) == (logits is None):
@@ -89,7 +89,7 @@ class Bernoulli(_Choice):
 
 
 class Categorical(_Choice):
-    """A whole number from 0, by its chance in the last dimension of ``probs``.
+    """A whole number from 0 up, with the probabilities in the last dimension of ``probs``.
 
     ``probs`` need not sum to 1; in their place ``logits`` may be given, as a network computes them: their
     softmax is taken.
@@ -139,7 +139,7 @@ class Categorical(_Choice):
 
     @property
     def mean(self) -> Tensor:
-        """NaN: categories have no middle."""
+        """NaN: categories have no mean."""
         return self.probs.new_full(self.batch_shape, math.nan)
 
     variance = mean
@@ -166,6 +166,6 @@ class Categorical(_Choice):
 
 
 def _inside(probs: Tensor) -> Tensor:
-    """Chances a little away from 0 and 1, so that they have logarithms."""
+    """``probs`` clamped a little above 0 and below 1, so that the logarithms are finite."""
     eps = finfo(probs.dtype).eps
     return probs.clamp(min=eps, max=1 - eps)

@@ -1,4 +1,4 @@
-"""A constraint is a set of numbers, vectors or matrices in which parameters or values lie."""
+"""A constraint is a set of numbers, vectors or matrices in which the parameters or the values must lie."""
 
 from __future__ import annotations
 

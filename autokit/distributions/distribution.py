@@ -1,4 +1,4 @@
-"""The base of the distributions: shapes, checked parameters, samples, and questions to ask."""
+"""The base class of the distributions checks parameters and values, and computes shapes."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from autokit.ops.shape import broadcast_tensors
 class Distribution:
     """A probability distribution, or a batch of independent ones.
 
-    It has a ``mean``, ``mode`` and ``variance``, an ``entropy()``, how uncertain a draw is, in nats, and
-    defines ``_log_prob`` and, where that is simple, ``_cdf``.
+    A subclass defines ``mean``, ``mode`` and ``variance``, ``entropy()``, which is the uncertainty of a draw
+    in nats, ``_log_prob``, and ``_cdf`` where that is simple.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ class Distribution:
     event_shape : tuple of int
         The shape of one draw: ``()`` for a number, ``(n,)`` for a vector.
     validate_args : bool, optional
-        Whether parameters and values are looked at; they are unless it is False.
+        Whether parameters and values are checked; they are unless it is False.
 
     Raises
     ------
@@ -43,9 +43,9 @@ class Distribution:
     """
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {}
-    """The parameters by name, and where they lie."""
+    """For each parameter, by its name, the set in which it must lie."""
     support: Any = real
-    """Where the values lie."""
+    """The set in which the values lie."""
     has_rsample: Any = False
     """Whether gradients flow through :meth:`rsample` to the parameters."""
     _validate_args = True
@@ -61,7 +61,7 @@ class Distribution:
                 self._require(name, vars(self)[name], constraint)
 
     def _require(self, name: str, value: Tensor, constraint: Constraint) -> None:
-        """Raise where ``value`` is to be looked at, and lies outside of a set."""
+        """Raise if ``value`` lies outside of a set, and arguments are checked."""
         good = constraint.check(value.array) if self._validate_args else True
         if not (good if isinstance(good, bool) else good.all()):
             wrong = value.array[~good].reshape(-1, *value.shape[value.dim() - constraint.event_dim :])[0]
@@ -70,7 +70,7 @@ class Distribution:
                 f"holds {wrong.tolist()}"
             )
 
-    # ------------------------------------------------------------ questions
+    # ------------------------------------------------------------ draws and probabilities
 
     def __getattr__(self, name: str) -> Any:
         if name in ("mean", "mode", "variance", "_log_prob", "_cdf", "entropy"):
@@ -124,7 +124,7 @@ class Distribution:
         return Size((*sample_shape, *self.batch_shape, *self.event_shape))
 
     def _validate_sample(self, value: Any) -> None:
-        """Raise where ``value`` is no draw: in its shape, or outside of the support."""
+        """Raise if ``value`` does not have the shape of a draw, or lies outside of the support."""
         if not self._validate_args:
             return
         if not isinstance(value, Tensor):
@@ -146,7 +146,7 @@ class Distribution:
 
 
 class Independent(Distribution):
-    """``base_distribution`` with its last batch dimensions as parts of each event: their logarithms add up.
+    """``base_distribution`` with its last batch dimensions as parts of each draw: log-probabilities add up.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Distributions of waiting times and of chances: Exponential, Gamma, Beta and Dirichlet.
+"""Distributions of waiting times and of probabilities: Exponential, Gamma, Beta and Dirichlet.
 
-A draw x stands at the place F(x; a) of its distribution. If the parameter a changes and the place shall not,
-then dx/da = -(∂F/∂a) / (∂F/∂x): so gradients flow through draws, however they were drawn.
+For a draw x, F(x; a) is the probability of a smaller one. When the parameter a changes, x is moved such that
+F(x; a) stays the same: dx/da = -(∂F/∂a) / (∂F/∂x). So gradients flow through draws, however they were drawn.
 
 References
 ----------
@@ -25,12 +25,12 @@ from autokit.gpu.lacking import special_functions
 from autokit.ops.draw import source_of
 from autokit.ops.join import stack
 
-# ---------------------------------------------------------------- draws, and how they move
+# ---------------------------------------------------------------- draws, and their derivatives
 
 
 @operation("∂x/∂a", "∂/∂{a} of the gamma draw {x}")
 def _slope_of_gamma(a, x, /):  # type: ignore[no-untyped-def]
-    """How fast a draw ``x`` from a gamma distribution of rate 1 moves with the shape ``a``."""
+    """dx/da for a draw ``x`` from a gamma distribution of rate 1 and shape ``a``."""
     special, kind = special_functions(a), a.dtype
     a, x = a.astype(np.float64), x.astype(np.float64)
     step = 1e-4 * a
@@ -42,9 +42,9 @@ def _slope_of_gamma(a, x, /):  # type: ignore[no-untyped-def]
 
 @operation("∂x/∂a", "∂/∂{a} of the share {x}, over 1 − {x}")
 def _slope_of_share(a, x, /):  # type: ignore[no-untyped-def]
-    """How fast a share ``x`` of a Dirichlet distribution moves with its concentration, over 1 - x.
+    """dx/da over 1 - x for an element ``x`` of a draw from a Dirichlet distribution of concentration ``a``.
 
-    Alone it is drawn from a beta distribution of ``a`` and of all other concentrations together.
+    A single element has a beta distribution, of its concentration and of the sum of all others.
     """
     special, kind = special_functions(a), a.dtype
     a, x = a.astype(np.float64), x.astype(np.float64)
@@ -62,7 +62,7 @@ def _gamma_draw(a, x, /):  # type: ignore[no-untyped-def]
 
 
 def _share_gradient(g: Any, a: Any, x: Any) -> Any:
-    # A share takes from all others what it grows by, so the mean of g is taken off.
+    # The elements sum to 1: where one grows, the others shrink in proportion, hence g minus its mean.
     return on(_slope_of_share, a, x) * (g - np.sum(x * g, -1, keepdims=True))
 
 
@@ -181,11 +181,11 @@ class Gamma(Distribution):
         return a - self.rate.log() + a.lgamma() + (1.0 - a) * a.digamma()
 
 
-# ---------------------------------------------------------------- chances
+# ---------------------------------------------------------------- probabilities
 
 
 class Dirichlet(Distribution):
-    """Vectors that sum to 1, the closer to the shares of ``concentration`` the larger that is.
+    """Vectors that sum to 1; the larger ``concentration``, the closer they are to its shares of its sum.
 
     Examples
     --------
@@ -243,7 +243,7 @@ class Dirichlet(Distribution):
 
 
 class Beta(Distribution):
-    """A chance, as it is known after ``concentration1`` - 1 successes and ``concentration0`` - 1 failures.
+    """An unknown probability after ``concentration1`` - 1 successes and ``concentration0`` - 1 failures.
 
     Examples
     --------
@@ -273,7 +273,7 @@ class Beta(Distribution):
 
     @property
     def variance(self) -> Tensor:
-        """That of either share."""
+        """The variance of either share."""
         return self._dirichlet.variance[..., 0]
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
@@ -285,5 +285,5 @@ class Beta(Distribution):
         return self._dirichlet._log_prob(stack([value, 1.0 - value], -1))
 
     def entropy(self) -> Tensor:
-        """That of both shares."""
+        """The entropy of both shares."""
         return self._dirichlet.entropy()

@@ -1,4 +1,4 @@
-"""The Kullback-Leibler divergence says how far one distribution is from another.
+"""The Kullback-Leibler divergence measures how far one distribution is from another.
 
 KL(p ‖ q) is -H(p) - E[log q(x)] over draws x of p. It is infinite where p reaches beyond the support of q.
 """
@@ -22,7 +22,7 @@ _RULES: dict[tuple[type, type], Rule] = {}
 
 
 def register_kl(type_p: type, type_q: type) -> Callable[[Rule], Rule]:
-    """A decorator: the function is the divergence of the one kind of distribution from the other."""
+    """Decorate a function that computes the divergence of a ``type_p`` from a ``type_q``."""
 
     def register(rule: Rule) -> Rule:
         _RULES[type_p, type_q] = rule

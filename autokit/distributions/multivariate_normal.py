@@ -1,4 +1,4 @@
-"""Vectors with correlated normal elements."""
+"""The multivariate normal distribution: vectors whose elements are normal and correlated."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from autokit.ops.solve import cholesky_inverse, solve_triangular
 class MultivariateNormal(Distribution):
     """The normal distribution of vectors of mean ``loc``.
 
-    How they spread is said by one of the covariance matrix, its inverse ``precision_matrix``, and its
-    Cholesky factor ``scale_tril``.
+    Their spread is given by the covariance matrix, by its inverse ``precision_matrix``, or by its Cholesky
+    factor ``scale_tril``.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class MultivariateNormal(Distribution):
 
     @property
     def mean(self) -> Tensor:
-        """The middle."""
+        """The mean."""
         return self.loc
 
     mode = mean

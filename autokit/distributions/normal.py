@@ -1,4 +1,4 @@
-"""Distributions of numbers on the whole line, or of an interval: Normal, Laplace and Uniform."""
+"""Distributions of real numbers: Normal and Laplace on the whole line, Uniform on an interval."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Laplace(_LocationScale):
         return 2 * self.scale.pow(2)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """Waiting times to both sides, from even numbers between -1 and 1."""
+        """Exponential numbers with a random sign, from uniform numbers between -1 and 1."""
         drawn = self.loc.new_empty(self._extended_shape(sample_shape))
         drawn.uniform_(finfo(self.loc.dtype).eps - 1, 1)
         return self.loc - self.scale * drawn.sign() * (-drawn.abs()).log1p()
@@ -144,7 +144,7 @@ class Uniform(Distribution):
         return (self.high - self.low).pow(2) / 12
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """Even numbers, stretched to the interval."""
+        """Numbers uniform on [0, 1), stretched to the interval."""
         drawn = self.low.new_empty(self._extended_shape(sample_shape)).uniform_()
         return self.low + drawn * (self.high - self.low)
 

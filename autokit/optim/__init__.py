@@ -1,4 +1,4 @@
-"""Optimizers: they change parameters so that the loss gets smaller."""
+"""An optimizer changes the parameters of a model by their gradients, so that the loss gets smaller."""
 
 from autokit.base.missing import absent
 from autokit.optim import lr_scheduler

@@ -1,7 +1,7 @@
-"""Adagrad, RMSprop and Adadelta divide the steps by the root of the squared gradients.
+"""Adagrad, RMSprop and Adadelta divide the gradient by the root of a sum of earlier squared gradients.
 
-Adagrad sums the squares of all steps, RMSprop averages those of the recent ones, and Adadelta compares that
-average with one of the recent changes.
+Adagrad sums the squares of all steps, RMSprop takes a running average of them, and Adadelta also multiplies
+by the root of a running average of its squared changes.
 """
 
 from __future__ import annotations

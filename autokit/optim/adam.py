@@ -1,7 +1,7 @@
-"""Adam and its relatives scale the steps by running averages of the gradient and of its square.
+"""Adam and its relatives divide a running average of the gradient by the root of one of its square.
 
-AdamW decays the weights apart from the gradient, Adamax takes the largest recent gradient in place of the
-square, and NAdam looks one step of its momentum ahead, as Nesterov's method does.
+AdamW decays the weights by a separate term, Adamax uses the largest recent gradient in place of the squares,
+and NAdam looks one step of its momentum ahead, as Nesterov's method does.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from autokit.optim.optimizer import Group, Optimizer, Params, check_betas, check
 
 
 class Adam(Optimizer):
-    r"""Adaptive moment estimation: each element has a step size of its own, computed from its own gradients.
+    r"""Adaptive moment estimation: the step size of each element is computed from that element's gradients.
 
     With gradient :math:`g_t` of parameter :math:`\theta` at step :math:`t`, and :math:`m_0 = v_0 = 0`:
 
@@ -96,7 +96,7 @@ class Adam(Optimizer):
         mean, mean_square = average(array, gradient, state, group)
         if group["amsgrad"]:
             mean_square = np.maximum(state["max_exp_avg_sq"], mean_square, out=state["max_exp_avg_sq"])
-        # The corrections of both averages are single numbers, so they are applied where it costs least.
+        # The corrections of both averages are numbers: applied to the result, they cost no further arrays.
         change = np.sqrt(mean_square)
         change /= math.sqrt(1 - beta2**step)
         change += group["eps"]
@@ -213,7 +213,7 @@ class Adamax(Optimizer):
 
 
 class NAdam(Optimizer):
-    r"""Adam with Nesterov momentum: the step takes the momentum as it will be after this gradient.
+    r"""Adam with Nesterov momentum: the step uses the momentum as it will be after this gradient.
 
     .. math::
         \mu_t &= \beta_1 \left(1 - \tfrac{1}{2}\, 0.96^{t \psi}\right), \quad
@@ -292,7 +292,7 @@ def _momentum(step: float, group: Group) -> float:
 
 
 def average(array: Any, gradient: Any, state: dict[str, Any], group: Group) -> tuple[Any, Any]:
-    """The running averages with ``gradient`` in them: what every step of Adam and its relatives begins with.
+    """The running averages after ``gradient``, with which every step of Adam and its relatives begins.
 
     Decoupled weight decay shrinks ``array`` here.
     """

@@ -1,4 +1,4 @@
-"""L-BFGS: Newton's method, with the curvature guessed from the last few steps."""
+"""L-BFGS is Newton's method with the second derivatives estimated from the last few steps."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class LBFGS(Optimizer):
     :math:`\theta - H g`, where :math:`H` is the inverse of the matrix of second derivatives, which is too
     large to compute. From how the gradient changed over the last steps,
     :math:`y_k = g_{k+1} - g_k` over :math:`s_k = \theta_{k+1} - \theta_k`,
-    the product :math:`H g` is guessed by two loops over them: backwards
+    the product :math:`H g` is estimated by two loops over them: backwards
     :math:`\alpha_k = \rho_k s_k^T q,\; q \leftarrow q - \alpha_k y_k` from :math:`q = -g`,
     with :math:`\rho_k = 1 / y_k^T s_k`; times :math:`y^T s / y^T y` of the last step; and forwards
     :math:`q \leftarrow q + s_k (\alpha_k - \rho_k y_k^T q)`.
 
-    One call of :meth:`step` takes up to ``max_iter`` such steps, and computes the loss as often as it needs
-    to: it wants a closure.
+    One call of :meth:`step` takes up to ``max_iter`` such steps, and computes the loss several times, by a
+    closure.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class LBFGS(Optimizer):
     tolerance_change : float
         Stop where the loss, or all elements, change by less.
     history_size : int
-        How many steps are remembered.
+        From how many steps the second derivatives are estimated.
     line_search_fn : {None, "strong_wolfe"}
         How the length of a step is chosen: always ``lr``, or by a line search.
 
@@ -99,7 +99,7 @@ class LBFGS(Optimizer):
 
     @no_grad()
     def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]
-        """Go on until a tolerance or a limit is reached.
+        """Take steps until a tolerance or a limit is reached.
 
         Parameters
         ----------
@@ -148,7 +148,7 @@ class LBFGS(Optimizer):
     def _go(
         self, closure: Any, direction: Any, here: Place, t: float, most: int, last: bool
     ) -> tuple[Place, int]:
-        """Go in a direction as far as ``t`` or a line search says: the place, and how many losses it took."""
+        """Go in ``direction`` by ``t``, or by a line search; return the place and the number of losses."""
         origin = np.concatenate([param.array.reshape(-1) for param in self._params])
 
         def evaluate(t: float) -> Place:
@@ -172,7 +172,7 @@ class LBFGS(Optimizer):
         return np.concatenate([gradient.reshape(-1) for gradient in gradients])
 
     def _put(self, values: Any) -> None:
-        """Let the parameters, one after the other, have ``values``."""
+        """Write ``values``, a vector, into the parameters, one after the other."""
         start = 0
         for param in self._params:
             stop = start + param.array.size
@@ -181,9 +181,9 @@ class LBFGS(Optimizer):
 
 
 def _direction(state: dict[str, Any], group: Group, gradient: Any) -> tuple[Any, float]:
-    """Where to go, and how far at first; what the last step taught of the curvature is remembered.
+    """The direction −H g and the first length to try, after the last step was added to the history.
 
-    The state has PyTorch's names: ``old_dirs`` are the changes of the gradient, ``old_stps`` the steps.
+    The history has PyTorch's names: ``old_dirs`` are the changes of the gradient, ``old_stps`` the steps.
     """
     rate = float(group["lr"])
     if state["n_iter"] == 1:
@@ -192,7 +192,7 @@ def _direction(state: dict[str, Any], group: Group, gradient: Any) -> tuple[Any,
     change = gradient - state["prev_flat_grad"].array
     step = float(state["t"]) * state["d"].array
     growth = float(change @ step)
-    if growth > 1e-10:  # else the slope along the step hardly grew
+    if growth > 1e-10:  # else the step says nothing about the curvature
         for name, new in (
             ("old_dirs", new_tensor(change)),
             ("old_stps", new_tensor(step)),

@@ -1,14 +1,13 @@
-r"""How far to go in a direction: a line search for the strong Wolfe conditions.
+r"""A line search finds how far to go in a direction: here, by the strong Wolfe conditions.
 
-On the way downhill from a point, a step of length :math:`t` is good if it
-gets lower by a fair part of what the slope promised, and if the slope is
-much flatter there:
+Along a direction of descent, a step of length :math:`t` is accepted if the loss falls by a fair part of what
+the slope at the start promises, and if the slope is much flatter at its end:
 
 .. math::
     f(t) \le f(0) + c_1 t f'(0) \quad \text{and} \quad |f'(t)| \le c_2 |f'(0)|
 
-The search goes on until two lengths have such a step between them, then
-narrows the bracket by the minimum of the cubic through its ends.
+The search takes longer steps until such a step lies between the last two, and then narrows this bracket by
+the minimum of the cubic through its ends.
 
 References
 ----------
@@ -23,7 +22,7 @@ from typing import Any, NamedTuple
 
 
 class Place(NamedTuple):
-    """A place on the line: how far it is, the loss and its gradient there, and the slope along the line."""
+    """A place on the line: its distance t, the loss and its gradient there, and the slope along the line."""
 
     t: float
     loss: float

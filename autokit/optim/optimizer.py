@@ -1,8 +1,8 @@
-"""The base of the optimizers takes the step: for each parameter it calls the formula of the method.
+"""The base class of the optimizers takes the step: for each parameter it calls the method's formula.
 
-A method is one formula, :meth:`Optimizer.update`, on arrays. Everything around it is here: groups of
-parameters with settings of their own, which parameters have a gradient, what is remembered of each from step
-to step, and how that is saved and loaded.
+A method such as SGD defines its formula on arrays, :meth:`Optimizer.update`. This file does the rest: it
+keeps groups of parameters with different settings, skips parameters without a gradient, keeps the state of
+each parameter between steps, and saves and loads these states.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ required = "<required parameter>"
 
 
 def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
-    """``step`` with the optimizer's hooks called around it; schedulers see that a step was taken."""
+    """``step`` with the optimizer's hooks around it; it also notes, for schedulers, that it was called."""
 
     @wraps(step)
     def hooked(self: Optimizer, *args: Any, **settings: Any) -> Any:
@@ -55,10 +55,9 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
 class Optimizer:
     """Base of the optimizers.
 
-    A method of one's own is a subclass that defines :meth:`update`, the formula for one array; or ``step()``,
-    which changes the tensors of ``group["params"]`` by their ``.grad`` for each group of
-    ``self.param_groups``, inside ``torch.no_grad()``. ``self.state[parameter]`` is a dict for what it
-    remembers.
+    A new method is a subclass that defines :meth:`update`, the formula for one array; or ``step()``, which
+    changes the tensors of ``group["params"]`` by their ``.grad`` for each group of ``self.param_groups``,
+    inside ``torch.no_grad()``. It keeps values from step to step in the dict ``self.state[parameter]``.
 
     Parameters
     ----------
@@ -73,14 +72,14 @@ class Optimizer:
     param_groups : list of dict
         The parameters and their settings, which may be changed between steps.
     state : dict
-        What the optimizer remembers, by parameter.
+        What the optimizer keeps from step to step, by parameter.
 
     Raises
     ------
     ValueError
         If there are no parameters, one is no leaf, or one comes twice.
     TypeError
-        If what is given are no tensors.
+        If ``params`` holds something that is no tensor.
 
     Examples
     --------
@@ -135,7 +134,7 @@ class Optimizer:
     # ------------------------------------------------------------ groups
 
     def add_param_group(self, param_group: Group) -> None:
-        """Train more parameters, under settings of their own where ``param_group`` has them."""
+        """Train more parameters, with the settings in ``param_group``, or else with the defaults."""
         if not isinstance(param_group, dict):
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
         params = param_group["params"]
@@ -172,7 +171,7 @@ class Optimizer:
             raise ValueError("some parameters appear in more than one parameter group")
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients of all parameters; or, unless ``set_to_none``, set them to zero."""
+        """Set the gradients of all parameters to None; or, unless ``set_to_none``, to zero."""
         for group in self.param_groups:
             for param in group["params"]:
                 if set_to_none:
@@ -195,7 +194,7 @@ class Optimizer:
         if closure is not None:
             with enable_grad():
                 loss = closure()
-        with np.errstate(all="ignore"):  # infinities and NaN go their way, as in every operation
+        with np.errstate(all="ignore"):  # infinities and NaN give no warning, as in every operation
             for group in self.param_groups:
                 self._change(group)
         return loss
@@ -225,14 +224,14 @@ class Optimizer:
             mark_changed(param, line)
 
     def _begin(self, param: Tensor, gradient: Any, group: Group) -> dict[str, Any]:
-        """The state of ``param``, remembered from now on unless it is empty."""
+        """The first state of ``param``, which is kept in ``self.state`` unless it is empty."""
         begun = self.initial_state(param.array, gradient, group)
         if begun:
             self.state[param] = {name: new_tensor(value) for name, value in begun.items()}
         return self.state[param] if begun else begun
 
     def initial_state(self, array: Any, gradient: Any, group: Group) -> dict[str, Any]:
-        """What is remembered of a parameter before its first step: arrays by name; nothing by default."""
+        """The state of a parameter before its first step: arrays by name; by default there are none."""
         return {}
 
     def update(self, array: Any, gradient: Any, state: dict[str, Any], group: Group) -> None:
@@ -243,9 +242,9 @@ class Optimizer:
         array : ndarray
             The parameter.
         gradient : ndarray
-            What to descend along: ``maximize`` and ``weight_decay`` are in it already.
+            The gradient, in which ``maximize`` and ``weight_decay`` are taken into account already.
         state : dict
-            The arrays of :meth:`initial_state`; ``step`` counts this step already.
+            The arrays of :meth:`initial_state`; if it has a ``step``, that counts this step already.
         group : dict
             The settings; ``group["lr"]`` is a number.
         """
@@ -280,7 +279,7 @@ class Optimizer:
         return {"state": state, "param_groups": groups}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Take over what :meth:`state_dict` gave; the parameters themselves stay.
+        """Load what :meth:`state_dict` returned; the parameters themselves stay.
 
         Raises
         ------
@@ -343,7 +342,7 @@ def check_betas(betas: tuple[float, float]) -> None:
 
 
 def _explained(error: ValueError, param: Tensor, state: dict[str, Any]) -> Exception:
-    """What to raise where NumPy could not write a step into ``param``."""
+    """The exception to raise where NumPy could not write a step into ``param``."""
     if not param.array.flags.writeable:
         return RuntimeError(
             "more than one element of the written-to tensor refers to a single memory location, as after "
@@ -359,7 +358,7 @@ def _explained(error: ValueError, param: Tensor, state: dict[str, Any]) -> Excep
 
 
 def _fitting(value: Any, param: Tensor, name: Any = None) -> Any:
-    """A copy of a loaded value, in the parameter's dtype and on its device where it belongs to them."""
+    """A copy of a loaded value, in the parameter's dtype and on its device; the step count stays as it is."""
     if isinstance(value, Tensor):
         if name == "step":
             return value.detach().clone()

@@ -1,4 +1,4 @@
-"""Stochastic gradient descent."""
+"""Stochastic gradient descent: each step subtracts the gradient times the learning rate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Learning rate schedulers: they change an optimizer's learning rate from epoch to epoch."""
+"""A learning rate scheduler changes an optimizer's learning rate from epoch to epoch."""
 
 from autokit.base.missing import absent
 from autokit.optim.lr_scheduler.cycles import CyclicLR, OneCycleLR

@@ -1,4 +1,4 @@
-"""Learning rates that rise and fall, with the momentum going the other way."""
+"""Schedulers under which the learning rate rises and falls, while the momentum falls and rises."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from autokit.optim.optimizer import Optimizer
 
 
 class _WithMomentum(LRScheduler):
-    """Base of the schedulers that change the momentum too: it is called so, or is the first of the betas."""
+    """Base of the schedulers that change the momentum too: the setting ``momentum``, or the first beta."""
 
     def _begin_momentum(
         self, optimizer: Optimizer, cycle: bool, lowest: Any, highest: Any, last_epoch: int
     ) -> None:
-        """Give each group the bounds of its momentum, if that is to ``cycle``."""
+        """Set the bounds of each group's momentum if it is to change, as ``cycle`` says."""
         self.cycle_momentum, self.use_beta1 = cycle, "betas" in optimizer.defaults
         if not cycle:
             return
@@ -47,7 +47,8 @@ class CyclicLR(_WithMomentum):
     step_size_up, step_size_down : int
         How many steps it takes up and down; as many down as up by default.
     mode : {"triangular", "triangular2", "exp_range"}
-        All cycles alike; each half as high as the one before; or lower by ``gamma`` with each step.
+        All cycles are equal; each is half as high as the one before; or the height falls by the factor
+        ``gamma`` with each step.
     gamma : float
         For ``exp_range``.
     cycle_momentum : bool
@@ -98,7 +99,7 @@ class CyclicLR(_WithMomentum):
         return 1.0 if self.mode == "triangular" else 0.5 ** (cycle - 1)
 
     def get_lr(self) -> list[Any]:
-        """The learning rates for the place in the cycle; sets the momentum too."""
+        """The learning rates for the present point of the cycle; sets the momentum too."""
         cycle = math.floor(1 + self.last_epoch / self.total_size)
         place = 1.0 + self.last_epoch / self.total_size - cycle
         up = place <= self.step_ratio
@@ -146,7 +147,7 @@ class OneCycleLR(_WithMomentum):
     Raises
     ------
     ValueError
-        If a setting is out of its range, or more than ``total_steps`` steps are made.
+        If a setting is out of its range, or there are more than ``total_steps`` steps.
 
     References
     ----------
@@ -196,7 +197,7 @@ class OneCycleLR(_WithMomentum):
         super().__init__(optimizer, last_epoch)
 
     def _phases_of(self, pct_start: float, three_phase: bool) -> list[tuple[float, str, str, str, str]]:
-        """For each phase its last step, and between which settings of a group it goes."""
+        """For each phase its last step, and the settings of a group between which rate and momentum move."""
         peak, last = float(pct_start * self.total_steps) - 1, self.total_steps - 1
         high, low = "max_momentum", "base_momentum"
         phases = [(peak, "initial_lr", "max_lr", high, low)]
@@ -208,7 +209,7 @@ class OneCycleLR(_WithMomentum):
         return phases
 
     def get_lr(self) -> list[Any]:
-        """The learning rates for the place in the cycle; sets the momentum too."""
+        """The learning rates for the present step of the cycle; sets the momentum too."""
         step = self.last_epoch
         if step > self.total_steps:
             raise ValueError(
@@ -230,7 +231,7 @@ class OneCycleLR(_WithMomentum):
         return found
 
     def _between(self, start: Any, end: Any, done: float) -> Any:
-        """Where the way from ``start`` to ``end`` is when the part ``done`` of it is behind."""
+        """The value between ``start`` and ``end`` when the fraction ``done`` of the phase is over."""
         if self._anneal_func_type == "linear":
             return (end - start) * done + start
         return end + (start - end) / 2.0 * (math.cos(math.pi * done) + 1)

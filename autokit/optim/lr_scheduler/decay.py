@@ -1,6 +1,6 @@
-"""Learning rates that fall, or warm up, from epoch to epoch.
+"""Schedulers under which the learning rate falls, or rises at first as a warm-up, from epoch to epoch.
 
-They go by a factor, along a cosine, or by any function of the epoch.
+It is multiplied by factors, follows a cosine, or is any function of the epoch.
 """
 
 from __future__ import annotations
@@ -249,12 +249,12 @@ class CosineAnnealingLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
-        """The present learning rates, carried on along the cosine."""
+        """The present learning rates, moved on along the cosine by one epoch."""
         present = self._rates()
         if self._is_initial:
             return present
         before, height = [1 + math.cos(math.pi * (self.last_epoch - back) / self.T_max) for back in (1, 0)]
-        if (self.last_epoch - 1 - self.T_max) % (2 * self.T_max) == 0:  # from the lowest, no factor leads up
+        if (self.last_epoch - 1 - self.T_max) % (2 * self.T_max) == 0:  # no factor leads up from 0
             return [
                 lr + (base - self.eta_min) * height / 2
                 for lr, base in zip(present, self.base_lrs, strict=True)
@@ -297,7 +297,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
-        """The learning rates for the place in the present fall."""
+        """The learning rates for the present epoch of the present fall."""
         height = 1 + math.cos(math.pi * self.T_cur / self.T_i)
         return [self.eta_min + (base - self.eta_min) * height / 2 for base in self.base_lrs]
 
@@ -312,7 +312,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self._set(self.get_lr())
 
     def _find(self, epoch: float) -> None:
-        """Find the fall that ``epoch`` is in, and the place in it."""
+        """Find the fall that ``epoch`` is in, and how many epochs of it are over."""
         self.T_i, self.T_cur = self.T_0, epoch
         while self.T_cur >= self.T_i:
             self.T_cur -= self.T_i

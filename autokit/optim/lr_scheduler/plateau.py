@@ -1,4 +1,4 @@
-"""A learning rate that falls when the training makes no more progress."""
+"""A scheduler under which the learning rate falls when the training makes no more progress."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from autokit.optim.optimizer import Optimizer
 
 
 class ReduceLROnPlateau(LRScheduler):
-    """The learning rate times ``factor`` each time that a measure has not got better for some epochs.
+    """Multiply the learning rate by ``factor`` whenever a measure has not got better for some epochs.
 
     Parameters
     ----------
@@ -21,11 +21,11 @@ class ReduceLROnPlateau(LRScheduler):
     factor : float
         Below 1.
     patience : int
-        After how many epochs without progress, if one more brings none, the rate falls.
+        How many epochs without progress are allowed; after one more the rate falls.
     threshold : float
         How much better counts as better.
     threshold_mode : {"rel", "abs"}
-        As a part of the best measure, or as a difference to it.
+        Whether ``threshold`` is a fraction of the best measure, or a difference from it.
     cooldown : int
         For how many epochs after a fall nothing is counted.
     min_lr : float or list
@@ -82,11 +82,11 @@ class ReduceLROnPlateau(LRScheduler):
 
     @property
     def in_cooldown(self) -> bool:
-        """Whether the last fall was so shortly ago that nothing is counted."""
+        """Whether the last fall was so short a time ago that no epoch is counted."""
         return self.cooldown_counter > 0
 
     def step(self, metrics: Any) -> None:  # type: ignore[override]
-        """Note the measure of one more epoch, and let the rates fall where there was no progress too long."""
+        """Note the measure of one more epoch, and lower the rates if there was no progress for too long."""
         measure = float(metrics)
         self.last_epoch += 1
         if self._is_better(measure):

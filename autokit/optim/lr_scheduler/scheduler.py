@@ -1,4 +1,4 @@
-"""The base of the learning rate schedulers: they count epochs, and set the rates of an optimizer's groups."""
+"""The base class of the schedulers counts epochs and sets the learning rates of an optimizer's groups."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class LRScheduler:
     Raises
     ------
     TypeError
-        If what is given is no optimizer.
+        If ``optimizer`` is none.
     KeyError
         If a training is resumed and a group lacks its first learning rate.
 
     Examples
     --------
-    A plan of one's own: the learning rate falls as one over the root of the epoch.
+    A new schedule: the learning rate falls as one over the root of the epoch.
 
     >>> import autokit as torch
     >>> class InverseRoot(LRScheduler):
@@ -86,7 +86,7 @@ class LRScheduler:
         )
 
     def step(self) -> None:
-        """Go on to the next epoch. Comes after the optimizer's step."""
+        """Go on to the next epoch; call it after the optimizer's step."""
         if self._step_count == 1 and not self.optimizer._stepped:
             warnings.warn(
                 "Detected call of `lr_scheduler.step()` before `optimizer.step()`: call them in the opposite "
@@ -99,7 +99,7 @@ class LRScheduler:
         self._set(self.get_lr())
 
     def _start(self, epoch: int = 0) -> None:
-        """Set the first learning rates: at first, or where another scheduler hands over to this one."""
+        """Set the first learning rates: at the beginning, or when this scheduler follows another one."""
         self.last_epoch = epoch
         self._is_initial = True
         self._set(self.get_lr())
@@ -114,11 +114,11 @@ class LRScheduler:
         return [group[name] for group in self.optimizer.param_groups]
 
     def state_dict(self) -> dict[str, Any]:
-        """All that the scheduler remembers, except for the optimizer and functions."""
+        """The state of the scheduler: its attributes, except for the optimizer and functions."""
         return {name: value for name, value in vars(self).items() if name not in self._unsaved}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what :meth:`state_dict` gave."""
+        """Load what :meth:`state_dict` returned."""
         vars(self).update({name: value for name, value in state_dict.items() if name not in self._unsaved})
 
 
@@ -130,7 +130,7 @@ class FactorScheduler(LRScheduler):
     """Base of the schedulers that multiply the learning rate they find; a subclass defines ``_factor()``."""
 
     def _factor(self) -> float:
-        """What to multiply by on the way from the last epoch to this one."""
+        """The factor between the learning rates of the last epoch and of this one."""
         raise NotImplementedError
 
     def get_lr(self) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Several schedulers of one optimizer, one after the other: a warm-up, then a decay."""
+"""A scheduler that runs several others one after the other: a warm-up, then a decay, for example."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class SequentialLR(LRScheduler):
         self._hand_over(bisect_right(self._milestones, epoch))
 
     def _hand_over(self, turn: int) -> None:
-        """Let the scheduler number ``turn`` begin, from the first learning rates."""
+        """Start the scheduler number ``turn``, from the first learning rates."""
         self._set(self._rates("initial_lr"))
         self._schedulers[turn]._start()
         self._last_lr = self._rates()
@@ -79,12 +79,12 @@ class SequentialLR(LRScheduler):
         self._last_lr = self._rates()
 
     def state_dict(self) -> dict[str, Any]:
-        """All that the scheduler remembers, except for the optimizer, with the states of its schedulers."""
+        """The state of this scheduler, except for the optimizer, with the states of its schedulers."""
         states = [scheduler.state_dict() for scheduler in self._schedulers]
         return {**super().state_dict(), "_schedulers": states}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what :meth:`state_dict` gave."""
+        """Load what :meth:`state_dict` returned."""
         super().load_state_dict(state_dict)
         for scheduler, state in zip(self._schedulers, state_dict["_schedulers"], strict=True):
             scheduler.load_state_dict(state)
