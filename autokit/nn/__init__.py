@@ -1,4 +1,4 @@
-"""Networks: modules, their parameters, layers, activations and losses, named as in PyTorch."""
+"""Neural networks, as ``torch.nn``: modules hold parameters; layers, activations and losses are modules."""
 
 from autokit.base.missing import absent
 from autokit.nn import (

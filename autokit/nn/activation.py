@@ -1,4 +1,4 @@
-"""Activations: what makes a network more than one linear layer."""
+"""Activation functions as modules; between linear layers they make the network more than a linear map."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Sigmoid(FunctionLayer):
     function = staticmethod(F.sigmoid)
 
 
-# ---------------------------------------------------------------- bent at 0
+# ---------------------------------------------------------------- piecewise linear
 
 
 class LeakyReLU(FunctionLayer):
@@ -145,7 +145,7 @@ class Hardtanh(FunctionLayer):
     inplace: bool = False
 
     def check(self) -> None:
-        """Raise unless there is room between the bounds."""
+        """Raise unless the lower bound is below the upper one."""
         if not self.max_val > self.min_val:
             raise AssertionError(f"max_val ({self.max_val}) must be larger than min_val ({self.min_val})")
 
@@ -282,7 +282,7 @@ class LogSigmoid(FunctionLayer):
 
 
 class GLU(FunctionLayer):
-    """The first half along ``dim``, each element let through by the sigmoid of its partner in the second."""
+    """The first half along ``dim`` times the sigmoid of the second half."""
 
     function = staticmethod(F.glu)
     dim: int = -1

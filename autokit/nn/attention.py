@@ -1,4 +1,4 @@
-"""Attention in several heads: each position looks at all others.
+"""Multi-head attention as a module: each query gets an average of values, weighted by how well keys fit.
 
 References
 ----------
@@ -20,7 +20,7 @@ __all__ = ["MultiheadAttention"]
 
 
 class NonDynamicallyQuantizableLinear(Linear):
-    """A :class:`Linear` layer under the name that PyTorch prints for it inside attention."""
+    """A :class:`Linear` layer under the name that the printed attention module has for it."""
 
 
 class MultiheadAttention(Module):
@@ -134,13 +134,13 @@ class MultiheadAttention(Module):
         key_padding_mask : Tensor, optional
             Of shape (N, S): True where a key is padding, or numbers to add.
         need_weights : bool
-            Give back the weights too.
+            Return the weights too.
         attn_mask : Tensor, optional
             Of shape (L, S) or (N · heads, L, S): True where a query may not look, or numbers to add.
         average_attn_weights : bool
             Give the mean of the weights over the heads.
         is_causal : bool
-            Says that ``attn_mask`` lets nobody look ahead.
+            Says that ``attn_mask`` is the causal one: no query looks at later keys.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Modules that hold others, or parameters: in a row, in a list, or by name."""
+"""Containers: modules that hold other modules, or parameters, in a sequence, in a list, or by name."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class _Numbered(Module):
 
 
 class Sequential(_Numbered):
-    """Modules in a row: the output of one is the input of the next.
+    """Modules in sequence: the output of one is the input of the next.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ class Sequential(_Numbered):
 
 
 class DataParallel(Module):
-    """``module`` under the name that programs for several GPUs give it; here one does it all."""
+    """A module around ``module`` for programs that split batches over several GPUs; here one computes all."""
 
     def __init__(self, module: Module, *args: Any, **settings: Any) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Convolutions, which slide one small set of weights over all of a signal, an image or a volume."""
+"""Convolutions as modules: they slide a small set of weights over a signal, an image or a volume."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class _ConvNd(Module):
         return (outer, inner // self.groups, *self.kernel_size)
 
     def reset_parameters(self) -> None:
-        """Draw new first values, evenly between ±1/√(the number of inputs of one output)."""
+        """Draw new first values, uniform between ±1/√(the number of inputs of one output)."""
         init.kaiming_uniform_(self.weight, a=math.sqrt(5))
         if self.bias is not None:
             inputs = math.prod(self.weight.shape[1:])

@@ -1,4 +1,4 @@
-"""Dropout: parts of what goes through are left out while training, so that no unit relies on another."""
+"""Dropout as modules: while training, random elements are set to 0, so that no unit relies on another."""
 
 from __future__ import annotations
 

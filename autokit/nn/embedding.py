@@ -1,4 +1,4 @@
-"""Embeddings: a vector for each word or other thing that is counted."""
+"""Embeddings as modules: a table has a vector for each whole number, which may stand for a word."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The functions behind the modules: what a layer computes, given its parameters.
+"""The functions that layers compute, with the parameters as arguments, as ``torch.nn.functional``.
 
-They are operations of :mod:`autokit.ops`, under PyTorch's names; here are those put together from several.
+They are operations of :mod:`autokit.ops`; those that consist of several operations are defined here.
 """
 
 from __future__ import annotations

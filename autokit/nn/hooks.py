@@ -1,4 +1,4 @@
-"""Functions called around a module, on the way forward and back: to look at what passes, or to change it."""
+"""Hooks of modules: functions that are called before and after ``forward`` and during the backward pass."""
 
 from __future__ import annotations
 
@@ -159,11 +159,11 @@ def _call_before(
     return args, kwargs
 
 
-# ---------------------------------------------------------------- on the way back
+# ---------------------------------------------------------------- hooks of the backward pass
 
 
 class BackwardHookFunction(Function):
-    """Changes nothing on the way forward; on the way back it hands the gradients to ``observe``."""
+    """The identity; its ``backward`` returns what ``observe`` returns for the gradients."""
 
     @staticmethod
     def forward(ctx: Any, observe: Callable[..., Any], *tensors: Tensor) -> Any:

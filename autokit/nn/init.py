@@ -1,7 +1,6 @@
-"""First values of parameters: each function overwrites a tensor and returns it.
+"""Initial values of parameters: each function overwrites a tensor and returns it.
 
-Random ones draw from the default generator, as PyTorch's do: the same seed
-gives the same network.
+Random values come from the default generator, so the same seed gives the same network.
 """
 
 from __future__ import annotations
@@ -79,7 +78,7 @@ def eye_(tensor: Tensor) -> Tensor:
 
 
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
-    """The weight of a convolution that hands its channels on unchanged, within each of the ``groups``."""
+    """The weight of a convolution that leaves its channels unchanged, within each of the ``groups``."""
     outputs, inputs, *window = tensor.shape
     if len(window) not in (1, 2, 3):
         raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
@@ -98,7 +97,7 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
 
 
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Evenly between ``a`` and ``b``."""
+    """Uniform numbers from ``a`` to ``b``."""
     with no_grad():
         return tensor.uniform_(a, b, generator=generator)
 
@@ -106,7 +105,7 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generato
 def normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
-    """From the normal distribution."""
+    """Normal numbers."""
     with no_grad():
         return tensor.normal_(mean, std, generator=generator)
 
@@ -119,10 +118,10 @@ def trunc_normal_(
     b: float = 2.0,
     generator: Generator | None = None,
 ) -> Tensor:
-    """From the part of a normal distribution that lies between ``a`` and ``b``.
+    """Numbers from the part of a normal distribution that lies between ``a`` and ``b``.
 
-    Where that part is large, what falls outside is drawn again.  Where it is small, even numbers from
-    ``a`` to ``b`` are proposed, each accepted with the probability that its density has of the highest.
+    Where that part is large, numbers outside of it are drawn again.  Where it is small, uniform numbers from
+    ``a`` to ``b`` are proposed and accepted with a probability that is their density over the highest one.
     """
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn(
@@ -154,7 +153,7 @@ def trunc_normal_(
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Evenly, with the variance 2 / (inputs + outputs) times ``gain`` squared.
+    """Uniform numbers with the variance 2 / (inputs + outputs) times ``gain`` squared.
 
     References
     ----------
@@ -166,7 +165,7 @@ def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Generator | No
 
 
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """From the normal distribution, with the variance of :func:`xavier_uniform_`."""
+    """Normal numbers with the variance of :func:`xavier_uniform_`."""
     return normal_(tensor, 0.0, gain * math.sqrt(2.0 / sum(_fans(tensor))), generator)
 
 
@@ -177,14 +176,14 @@ def kaiming_uniform_(
     nonlinearity: str = "leaky_relu",
     generator: Generator | None = None,
 ) -> Tensor:
-    """Evenly, with the variance that keeps a signal's size through layers of this activation.
+    """Uniform numbers with the variance that keeps a signal's size through layers of this activation.
 
     Parameters
     ----------
     a : float
         The slope of a leaky ReLU below 0.
     mode : str
-        ``"fan_in"`` keeps the size on the way forward, ``"fan_out"`` on the way back.
+        ``"fan_in"`` keeps the size of the values, ``"fan_out"`` the size of the gradients.
     nonlinearity : str
         See :func:`calculate_gain`.
 
@@ -203,7 +202,7 @@ def kaiming_normal_(
     nonlinearity: str = "leaky_relu",
     generator: Generator | None = None,
 ) -> Tensor:
-    """From the normal distribution, with the variance of :func:`kaiming_uniform_`."""
+    """Normal numbers with the variance of :func:`kaiming_uniform_`."""
     return normal_(tensor, 0.0, _kaiming_std(tensor, a, mode, nonlinearity), generator)
 
 
@@ -225,12 +224,12 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = N
     source = generator or generator_for(tensor.device)
     drawn = source.normal((rows, columns), tensor.array.dtype)
     q, r = np.linalg.qr(drawn.T if rows < columns else drawn)
-    q = q * np.sign(np.diagonal(r))  # so that the matrix is drawn evenly among all orthogonal ones
+    q = q * np.sign(np.diagonal(r))  # so that the matrix is uniform among all orthogonal ones
     return _fill(tensor, gain * (q.T if rows < columns else q).reshape(tensor.shape))
 
 
 def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Generator | None = None) -> Tensor:
-    """From the normal distribution, but this fraction of each column, rounded up, 0.
+    """Normal numbers, but 0 for this fraction of each column, rounded up.
 
     References
     ----------

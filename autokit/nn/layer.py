@@ -1,4 +1,4 @@
-"""What layers share: parameters that are still to be drawn, and functions as layers."""
+"""Helpers that define layers: :class:`FunctionLayer` turns a function into a module."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Size = int | tuple[int, ...]
 
 
 def empty_parameter(*shape: int, device: Any = None, dtype: Any = None) -> Parameter:
-    """A parameter of ``shape`` whose values are still to be drawn."""
+    """A parameter of ``shape`` whose values are not set yet."""
     return Parameter(empty(*shape, device=device, dtype=dtype))
 
 
@@ -84,7 +84,7 @@ class FunctionLayer(Module):
         self.check()
 
     def check(self) -> None:
-        """Look at the settings before the layer is used; for subclasses where something can be wrong."""
+        """Check the settings, and complete them; subclasses define it where there is something to check."""
 
     def forward(self, *inputs: Any, **named: Any) -> Any:
         """Call the function with the inputs and the settings."""

@@ -1,7 +1,7 @@
-"""Layers that find out their input's width when they first see one.
+"""Lazy layers find the number of their input features or channels in the first input.
 
-Until then their parameters are :class:`UninitializedParameter`; the first call
-gives them a shape, draws their values, and turns the lazy layer into an ordinary one.
+Until then their parameters are :class:`UninitializedParameter`; the first call gives them a shape, draws
+their values, and turns the lazy layer into an ordinary one.
 """
 
 from __future__ import annotations
@@ -35,26 +35,26 @@ __all__ = [
 
 
 class _Uninitialized(Tensor):
-    """A tensor whose shape is not known yet."""
+    """A tensor that has no shape yet."""
 
     __slots__ = ()
     ordinary: ClassVar[type[Tensor]]
 
     def materialize(self, value: Tensor) -> None:
-        """Become an ordinary tensor with the memory of ``value``; who holds this one holds that then."""
+        """Become an ordinary tensor with the memory of ``value``; it stays the same object."""
         self.__class__ = self.ordinary  # type: ignore[assignment]
         self.data = value.data
 
     @property
     def shape(self) -> NoReturn:  # type: ignore[override]
-        """There is none yet."""
+        """Raise: there is no shape yet."""
         raise RuntimeError(
             "Can't access the shape of an uninitialized parameter or buffer: call the model once, as with a "
             "batch of zeros, and its lazy layers find their shapes"
         )
 
     def numel(self) -> NoReturn:
-        """It is not known how many elements there will be."""
+        """Raise: there is no shape yet."""
         raise ValueError(
             "Attempted to use an uninitialized parameter: call the model once, as with a batch of zeros, and "
             "its lazy layers find their shapes"
@@ -108,7 +108,7 @@ class _Lazy(Module):
                     register[name] = kind(device=value.device, dtype=value.dtype)
 
     def reset_parameters(self) -> None:
-        """Nothing is drawn before there are shapes."""
+        """Do nothing: values are drawn when there are shapes."""
 
     def has_uninitialized_params(self) -> bool:
         """Whether a parameter or buffer has no shape yet."""

@@ -1,4 +1,4 @@
-"""Linear layers, and those that only change the shape or nothing at all."""
+"""Linear layers as modules, and modules that change the shape of a tensor, or nothing."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Linear(Module):
     Attributes
     ----------
     weight : Parameter
-        Of shape (out_features, in_features), evenly between ±1/√in_features at first.
+        Of shape (out_features, in_features), uniform between ±1/√in_features at first.
     bias : Parameter or None
         Of shape (out_features,), likewise.
 
@@ -97,7 +97,7 @@ class Bilinear(Module):
     Attributes
     ----------
     weight : Parameter
-        Of shape (out_features, in1_features, in2_features), evenly between ±1/√in1_features at first.
+        Of shape (out_features, in1_features, in2_features), uniform between ±1/√in1_features at first.
     bias : Parameter or None
         Of shape (out_features,), likewise.
     """
@@ -144,7 +144,7 @@ class Bilinear(Module):
 
 
 class Identity(Module):
-    """Gives back what it gets; takes any arguments and ignores them."""
+    """The identity, a layer that returns its input; its arguments are ignored."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
@@ -155,7 +155,7 @@ class Identity(Module):
 
 
 class Flatten(FunctionLayer):
-    """Make one dimension of those from ``start_dim`` to ``end_dim``: by default of all but the batch.
+    """Join the dimensions from ``start_dim`` to ``end_dim`` to one: by default all but the batch.
 
     >>> import autokit as torch
     >>> Flatten()(torch.ones(2, 3, 4)).shape
@@ -168,7 +168,7 @@ class Flatten(FunctionLayer):
 
 
 class Unflatten(FunctionLayer):
-    """Make several dimensions of one.
+    """Split a dimension into several.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Losses, distances and similarities as modules: they hold the settings of functions of the same names."""
+"""Losses, distances and similarities as modules, which keep the settings of the function that they call."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class NLLLoss(_Loss):
 
 
 class CrossEntropyLoss(_Loss):
-    """How surprising the classes are, under the probabilities that the logits stand for.
+    """The cross entropy: the negative log-probability of the target class, by the softmax of the logits.
 
     ``weight`` is a factor for each class; targets equal to ``ignore_index`` do not count;
     ``label_smoothing`` is the part of each target that is spread over all classes.
@@ -120,7 +120,7 @@ class CrossEntropyLoss(_Loss):
 
 
 class BCELoss(_Loss):
-    """How surprising yes-or-no targets are, under the probabilities of the input."""
+    """The binary cross entropy: the negative logarithm of the probability of a target 0 or 1."""
 
     function = staticmethod(F.binary_cross_entropy)
     weight: Tensor | None = None
@@ -184,7 +184,7 @@ class SoftMarginLoss(_Loss):
 
 
 class HingeEmbeddingLoss(_Loss):
-    """The input itself where the target is 1; where it is -1, what the input lacks of ``margin``."""
+    """The input itself where the target is 1; where it is -1, ``max(margin - input, 0)``."""
 
     function = staticmethod(F.hinge_embedding_loss)
     margin: float = 1.0
@@ -200,7 +200,7 @@ class MultiLabelSoftMarginLoss(_Loss):
 
 
 class MarginRankingLoss(_Loss):
-    """What the first input lacks of a lead of ``margin`` over the second; a target of -1 swaps them."""
+    """``max(margin - target · (input1 - input2), 0)``: the first is to be larger for a target of 1."""
 
     function = staticmethod(F.margin_ranking_loss)
     margin: float = 0.0
@@ -208,7 +208,7 @@ class MarginRankingLoss(_Loss):
 
 
 class CosineEmbeddingLoss(_Loss):
-    """How far vectors are from pointing the same way, or, where the target is -1, another way."""
+    """One minus the cosine of two vectors where the target is 1; where it is -1, ``max(cos - margin, 0)``."""
 
     function = staticmethod(F.cosine_embedding_loss)
     margin: float = 0.0
@@ -216,7 +216,7 @@ class CosineEmbeddingLoss(_Loss):
 
 
 class TripletMarginLoss(_Loss):
-    """By how much less than ``margin`` the anchor is nearer to the positive than to the negative.
+    """``max(d(anchor, positive) - d(anchor, negative) + margin, 0)``.
 
     Distances are ``p``-norms; ``swap`` takes the negative's distance from the
     positive where that is smaller.
@@ -235,7 +235,7 @@ class TripletMarginLoss(_Loss):
     reduction: str = "mean"
 
 
-# ---------------------------------------------------------------- how far apart, how much alike
+# ---------------------------------------------------------------- distances and similarities
 
 
 class CosineSimilarity(FunctionLayer):

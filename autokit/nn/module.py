@@ -1,9 +1,8 @@
-"""The module: parameters, and a ``forward`` that uses them; modules hold modules.
+"""A module has parameters and a ``forward`` that computes with them; it may hold other modules.
 
-What is assigned to an attribute of a module is sorted by its kind: parameters,
-buffers and modules go into a register each, and everything else becomes a
-plain attribute.  From the registers come ``parameters()``, ``state_dict()``
-and all that walks over a model.
+A value that is assigned to an attribute of a module is stored by its kind: there is a register for
+parameters, one for buffers and one for modules, and everything else becomes an ordinary attribute.
+``parameters()``, ``state_dict()`` and similar methods read these registers.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ class Module(Hookable):
     Attributes
     ----------
     training : bool
-        Set by :meth:`train` and :meth:`eval`; layers such as dropout look at it.
+        Set by :meth:`train` and :meth:`eval`; layers such as dropout depend on it.
 
     Examples
     --------
@@ -69,14 +68,14 @@ class Module(Hookable):
     _modules: dict[str, Module | None]
 
     _is_ours = False
-    """Whether ``forward`` is autokit's, so that what it computes belongs to the line that calls it."""
+    """Whether ``forward`` is autokit's, so that its operations belong to the line that calls the module."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         cls._is_ours = str(getattr(cls.forward, "__module__", "")).startswith("autokit.")
 
     def __init__(self) -> None:
-        plain = self.__dict__  # past __setattr__, which needs the registers
+        plain = self.__dict__  # not by __setattr__, which needs the registers
         plain["training"] = True
         for register in REGISTERS:
             plain[register] = {}
@@ -151,7 +150,7 @@ class Module(Hookable):
         return next((each for each in REGISTERS if name in plain.get(each, ())), None)
 
     def _forget(self, name: str, but_in: str = "") -> None:
-        """Make room for another kind of value under this name; in its register it keeps its place."""
+        """Remove a value of another kind from this name; one of the same kind keeps its place."""
         self.__dict__.pop(name, None)
         for register in REGISTERS:
             if register != but_in:
@@ -223,7 +222,7 @@ class Module(Hookable):
             raise AttributeError(f"{type(module).__name__} has no parameter `{name}`")
         return found
 
-    # ------------------------------------------------------------ walks over the model
+    # ------------------------------------------------------------ the parts of the model
 
     def named_modules(
         self, memo: set[Any] | None = None, prefix: str = "", remove_duplicate: bool = True
@@ -280,7 +279,7 @@ class Module(Hookable):
         return self._named("_parameters", prefix, recurse, remove_duplicate)
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
-        """All parameters, as an optimizer wants them."""
+        """All parameters, as an optimizer takes them."""
         for _, parameter in self.named_parameters(recurse=recurse):
             yield parameter
 
@@ -324,7 +323,7 @@ class Module(Hookable):
         return self
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients of all parameters; or set them to zero."""
+        """Set the gradients of all parameters to None; or, unless ``set_to_none``, to zero."""
         for parameter in self.parameters():
             if parameter.grad is not None:
                 parameter.grad = None if set_to_none else parameter.grad.detach() * 0
@@ -357,7 +356,7 @@ class Module(Hookable):
         return self._convert(convert)
 
     def _convert(self: Self, convert: Callable[[Tensor], Tensor]) -> Self:
-        """Put every parameter and buffer in another form, keeping the parameters that optimizers hold."""
+        """Convert every parameter and buffer; the parameters stay the objects that optimizers hold."""
         with no_grad():
             for parameter in self.parameters():
                 parameter.data = convert(parameter.data)
@@ -414,7 +413,7 @@ class Module(Hookable):
         state_dict : mapping
             As :meth:`state_dict` gives it.
         strict : bool
-            Insist on the very same paths; else what is missing stays as it was.
+            Require exactly the same paths; else parameters that are missing stay as they were.
         assign : bool
             Hold the tensors themselves in place of copying their values.
 
@@ -433,7 +432,7 @@ class Module(Hookable):
     # ------------------------------------------------------------ as text
 
     def extra_repr(self) -> str:
-        """What stands in the brackets of the printed module; subclasses say their settings here."""
+        """The text in the brackets of the printed module; subclasses return their settings."""
         return ""
 
     def _get_name(self) -> str:
@@ -509,7 +508,7 @@ def _name_layer(error: Exception, module: Module) -> None:
 
 
 def _path_in_model() -> str:
-    """Where in the outermost module the module stands whose ``forward`` is running, as ``"encoder.0"``."""
+    """The path in the outermost module of the one whose ``forward`` is running, as ``"encoder.0"``."""
     running, scope = [], thread.state.scope
     while scope is not None:
         scope, module, _ = scope

@@ -1,4 +1,4 @@
-"""Attention in several heads at once, between projections: each head looks for something else.
+"""Multi-head attention: queries, keys and values are projected, and attention is computed for each head.
 
 References
 ----------
@@ -67,7 +67,7 @@ def multi_head_attention_forward(
     dropout_p, training : float, bool
         While training, drop each weight with this probability.
     out_proj_weight, out_proj_bias : Tensor
-        The projection of what the heads found, (E, E) and (E,).
+        The projection of the results of all heads, (E, E) and (E,).
     key_padding_mask : Tensor, optional
         Of shape (N, S): bools, true where a key does not count, or numbers to add.
     need_weights, average_attn_weights : bool
@@ -95,8 +95,8 @@ def multi_head_attention_forward(
             "`generate_square_subsequent_mask` to create this mask."
         )
     mask = _joined_masks(query, key, attn_mask, key_padding_mask, num_heads)
-    apart = (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else None
-    q, k, v = _projected(query, key, value, in_proj_weight, in_proj_bias, apart)
+    separate = (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else None
+    q, k, v = _projected(query, key, value, in_proj_weight, in_proj_bias, separate)
     if not batched:
         q, k, v = q.unsqueeze(1), k.unsqueeze(1), v.unsqueeze(1)
     times, samples, width = q.shape
@@ -114,7 +114,7 @@ def multi_head_attention_forward(
         k, v = cat([k, nothing], 2), cat([v, nothing], 2)
     if mask is not None and k.shape[2] > keys:  # the added keys count for every query
         mask = pad(mask, (0, k.shape[2] - keys))
-    found, weights = _found(q, k, v, mask, dropout_p if training else 0.0, need_weights)
+    found, weights = _attend(q, k, v, mask, dropout_p if training else 0.0, need_weights)
     rows = found.permute(2, 0, 1, 3).reshape(times * samples, width)
     out = linear(rows, out_proj_weight, out_proj_bias).reshape(times, samples, -1)
     if weights is not None and average_attn_weights:
@@ -124,10 +124,10 @@ def multi_head_attention_forward(
     return out, weights
 
 
-def _found(
+def _attend(
     q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, dropout_p: float, need_weights: bool
 ) -> tuple[Tensor, Tensor | None]:
-    """What the heads find, (N, heads, L, E / heads), and how much each query looks at each key."""
+    """The results of the heads, (N, heads, L, E / heads), and the weight of each key for each query."""
     if not need_weights:
         return scaled_dot_product_attention(q, k, v, mask, dropout_p), None
     scores = (q * math.sqrt(1 / q.shape[-1])) @ k.transpose(-2, -1)
@@ -139,14 +139,14 @@ def _projected(
     query: Tensor,
     key: Tensor,
     value: Tensor,
-    together: Tensor | None,
+    joint: Tensor | None,
     bias: Tensor | None,
-    apart: tuple[Tensor | None, ...] | None,
+    separate: tuple[Tensor | None, ...] | None,
 ) -> list[Tensor]:
-    """Query, key and value after their projections, whose weights are given together or apart."""
-    if apart is None and query is key is value:  # one product in place of three
-        return list(linear(query, together, bias).chunk(3, -1))
-    weights: Any = together.chunk(3) if apart is None else apart  # type: ignore[union-attr]
+    """Query, key and value after their projections, whose weights are one matrix or three."""
+    if separate is None and query is key is value:  # one product in place of three
+        return list(linear(query, joint, bias).chunk(3, -1))
+    weights: Any = joint.chunk(3) if separate is None else separate  # type: ignore[union-attr]
     biases: Any = (None, None, None) if bias is None else bias.chunk(3)
     return [linear(*parts) for parts in zip((query, key, value), weights, biases)]
 
@@ -183,7 +183,7 @@ def _to_add(name: str, mask: Tensor, query: Tensor) -> Tensor:
 
 
 def _check(query: Tensor, key: Tensor, value: Tensor, padding: Tensor | None, width: int, heads: int) -> None:
-    """Raise where the shapes do not go together."""
+    """Raise if the shapes do not fit together."""
     ndim = query.dim()
     if ndim not in (2, 3) or key.dim() != ndim or value.dim() != ndim:
         raise AssertionError(

@@ -1,4 +1,4 @@
-"""Normalization: numbers brought to mean 0 and variance 1, over batches, layers, groups or channels."""
+"""Normalization layers bring groups of elements, such as a channel or a sample, to mean 0 and variance 1."""
 
 from __future__ import annotations
 
@@ -95,14 +95,14 @@ class _OfChannels(_Scaled):
         self.register_buffer("num_batches_tracked", seen)
 
     def reset_running_stats(self) -> None:
-        """Forget the batches: mean 0, variance 1."""
+        """Set the running statistics to mean 0 and variance 1."""
         if self.running_mean is not None:
             self.running_mean.zero_()
             self.running_var.fill_(1)  # type: ignore[union-attr]
             self.num_batches_tracked.zero_()  # type: ignore[union-attr]
 
     def reset_parameters(self) -> None:
-        """Start again: scale 1, shift 0, no batches seen."""
+        """Set scales to 1 and shifts to 0, and reset the running statistics."""
         self.reset_running_stats()
         super().reset_parameters()
 
@@ -121,7 +121,7 @@ class _OfChannels(_Scaled):
 
 class _BatchNorm(_OfChannels):
     def forward(self, input: Tensor) -> Tensor:
-        """Normalize ``input``; in training by its mean and variance, which the running ones take in."""
+        """Normalize ``input``: in training by its mean and variance, which also update the running ones."""
         self._check_dimensions(input)
         mean, var, seen = self.running_mean, self.running_var, self.num_batches_tracked
         momentum = 0.0 if self.momentum is None else self.momentum

@@ -1,4 +1,4 @@
-"""The families of operations that networks need, and nobody else: they are loaded with ``autokit.nn``."""
+"""The operations that only networks need, such as convolutions, are imported together with ``autokit.nn``."""
 
 from autokit.ops import (
     FUNCTIONAL,

@@ -1,4 +1,4 @@
-"""Padding: more elements around a signal, an image or a volume."""
+"""Padding layers add elements around a signal, an image or a volume."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class _Pad(FunctionLayer):
     padding: Size
 
     def check(self) -> None:
-        """Let one number stand for all sides."""
+        """Repeat a single number for all sides."""
         self.padding = per_dimension(self.padding, 2 * self.ndim)
 
     def forward(self, input: Tensor) -> Tensor:
@@ -84,19 +84,19 @@ class ConstantPad3d(ConstantPad1d):
 
 
 class ReflectionPad1d(_Pad):
-    """Add what stands before the edge of a signal, mirrored; the edge itself is not repeated."""
+    """Add the elements next to the ends of a signal, mirrored; the outermost ones are not repeated."""
 
     mode = "reflect"
 
 
 class ReflectionPad2d(_Pad):
-    """Add what stands before the edges of an image, mirrored; the edges themselves are not repeated."""
+    """Add the elements next to the edges of an image, mirrored; the outermost ones are not repeated."""
 
     ndim, mode = 2, "reflect"
 
 
 class ReflectionPad3d(_Pad):
-    """Add what stands before the edges of a volume, mirrored; the edges themselves are not repeated."""
+    """Add the elements next to the faces of a volume, mirrored; the outermost ones are not repeated."""
 
     ndim, mode = 3, "reflect"
 
@@ -120,18 +120,18 @@ class ReplicationPad3d(_Pad):
 
 
 class CircularPad1d(_Pad):
-    """Add before a signal its end, and after it its beginning, as if it went round."""
+    """Add the end of a signal before it and its beginning after it, as if it were periodic."""
 
     mode = "circular"
 
 
 class CircularPad2d(_Pad):
-    """Let an image go round at its edges."""
+    """Continue an image at its edges as if it were periodic."""
 
     ndim, mode = 2, "circular"
 
 
 class CircularPad3d(_Pad):
-    """Let a volume go round at its edges."""
+    """Continue a volume at its faces as if it were periodic."""
 
     ndim, mode = 3, "circular"

@@ -15,7 +15,7 @@ __getattr__ = absent("torch.nn.parameter")
 
 
 class Parameter(Tensor):
-    """A tensor to be trained: a module that it is assigned to finds it again in ``parameters()``.
+    """A tensor to be trained: the module to which it is assigned lists it in ``parameters()``.
 
     Parameters
     ----------

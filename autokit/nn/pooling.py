@@ -1,4 +1,4 @@
-"""Pooling: each window of a signal, an image or a volume becomes one number."""
+"""Pooling layers reduce each window of a signal, an image or a volume to one number, as its maximum."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ class LPPool3d(_LPPool):
     function = staticmethod(F.lp_pool3d)
 
 
-# ---------------------------------------------------------------- to a size of one's choice
+# ---------------------------------------------------------------- to a given output size
 
 
 class _AdaptiveMaxPool(FunctionLayer):

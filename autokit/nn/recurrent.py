@@ -1,4 +1,4 @@
-"""Recurrent layers, for sequences: each step sees the one before it.  Cells are single steps."""
+"""Recurrent layers compute a state for each element of a sequence from the state before it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNBase", "RNNCell"]
 
 
 class _Recurrent(Module):
-    """What layers and cells share: parameters evenly between ±1/√hidden_size at first."""
+    """The base of layers and cells: their parameters are uniform between ±1/√hidden_size at first."""
 
     hidden_size: int
 
@@ -120,10 +120,10 @@ class RNNBase(_Recurrent):
         return [[parameter for key, parameter in named if key.endswith(name)] for name in names]
 
     def flatten_parameters(self) -> None:
-        """Do nothing: kept for programs that prepare parameters for a GPU's library."""
+        """Do nothing; programs call it to prepare parameters for cuDNN."""
 
     def forward(self, input: Any, hx: Any = None) -> tuple[Any, Any]:
-        """Go through a batch of sequences.
+        """Compute the states for a batch of sequences.
 
         Parameters
         ----------
@@ -279,7 +279,7 @@ class RNN(RNNBase):
 
 
 class LSTM(RNNBase):
-    """Long short-term memory: gates decide what its cells forget, take in and show.
+    """Long short-term memory: gates decide what its cells forget, add and output.
 
     ``cₜ = σ(f) · cₜ₋₁ + σ(i) · tanh(g)`` and ``hₜ = σ(o) · tanh(cₜ)``, where i, f,
     g, o are the four parts of ``W_ih · xₜ + b_ih + W_hh · hₜ₋₁ + b_hh``.

@@ -1,4 +1,4 @@
-"""Images in other sizes and other orders: upsampling, shuffled pixels, blocks as columns."""
+"""Layers that resize images, or rearrange their pixels: upsampling, pixel shuffling, blocks as columns."""
 
 from __future__ import annotations
 

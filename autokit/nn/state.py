@@ -1,4 +1,4 @@
-"""A model's state: what ``state_dict`` lists, and how it is loaded again."""
+"""The state of a model is the dict of its parameters and buffers: it is collected and loaded here."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class IncompatibleKeys(NamedTuple):
-    """What did not match while loading: paths of the model that were missing, and paths unknown to it."""
+    """The paths that did not match: those that the state lacks, and those that the model lacks."""
 
     missing_keys: list[str]
     unexpected_keys: list[str]
@@ -46,7 +46,7 @@ def save_state(module: Module, destination: dict[str, Any], prefix: str, keep_va
 
 
 def load_state(module: Module, state: Mapping[str, Any], strict: bool, assign: bool) -> IncompatibleKeys:
-    """See ``Module.load_state_dict``: all is looked at before anything is loaded."""
+    """See ``Module.load_state_dict``: everything is checked before anything is loaded."""
     if not isinstance(state, Mapping):
         raise TypeError(f"Expected state_dict to be dict-like, got {type(state)}.")
     _give_shapes(module, state)
@@ -109,7 +109,7 @@ def _advice(state: Mapping[str, Any], unexpected: list[str], missing: list[str])
 
 
 def _give_shapes(module: Module, state: Mapping[str, Any]) -> None:
-    """Let lazy layers take their width from what is loaded into them."""
+    """Give lazy layers their shapes, from the tensors that are to be loaded into them."""
     for path, owner in module.named_modules():
         if hasattr(owner, "initialize_parameters"):
             names = (*owner._parameters, *owner._buffers)

@@ -1,4 +1,4 @@
-"""The transformer: layers of attention, stacked.
+"""The transformer: an encoder and a decoder, which are stacks of layers with attention.
 
 References
 ----------
@@ -44,7 +44,7 @@ def _activation(activation: Activation) -> Callable[[Tensor], Tensor]:
 
 
 class _TransformerLayer(Module):
-    """Attention blocks, then two linear layers, each added to what went in, and each with a norm."""
+    """Attention blocks, then two linear layers; the result of each is added to its input and normalized."""
 
     attentions: tuple[str, ...]
     activation: Callable[[Tensor], Tensor]
@@ -80,7 +80,7 @@ class _TransformerLayer(Module):
         self.activation = _activation(activation)
 
     def _through(self, x: Tensor, place: int, block: Callable[[Tensor], Tensor]) -> Tensor:
-        """``x`` plus what the block makes of it; the norm stands before the block, or after the sum."""
+        """``x`` plus the result of the block; the norm is applied before the block, or after the sum."""
         norm, dropout = self._modules[f"norm{place}"], self._modules[f"dropout{place}"]
         if self.norm_first:
             return x + dropout(block(norm(x)))  # type: ignore[misc]
@@ -91,7 +91,7 @@ class _TransformerLayer(Module):
 
 
 class TransformerEncoderLayer(_TransformerLayer):
-    """Attention to itself and two linear layers, each added to what went in and normalized.
+    """Self-attention and two linear layers; the result of each is added to its input and normalized.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ class TransformerEncoderLayer(_TransformerLayer):
 
 
 class TransformerDecoderLayer(_TransformerLayer):
-    """Attention to itself, attention to what an encoder gave, and two linear layers.
+    """Self-attention, attention to the result of an encoder, and two linear layers.
 
     The parameters are those of :class:`TransformerEncoderLayer`.
     """
@@ -179,7 +179,7 @@ def _copies(layer: Module, count: int) -> ModuleList:
 
 
 class TransformerEncoder(Module):
-    """A row of encoder layers, copies of one, and perhaps a norm at the end.
+    """A stack of encoder layers, copies of one, and optionally a norm at the end.
 
     ``enable_nested_tensor`` and ``mask_check`` are accepted for PyTorch's sake and
     change nothing.
@@ -214,7 +214,7 @@ class TransformerEncoder(Module):
 
 
 class TransformerDecoder(Module):
-    """A row of decoder layers, copies of one, and perhaps a norm at the end."""
+    """A stack of decoder layers, copies of one, and optionally a norm at the end."""
 
     def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
         super().__init__()
@@ -247,7 +247,7 @@ class TransformerDecoder(Module):
 
 
 class Transformer(Module):
-    """An encoder of one sequence and a decoder of another that looks at it.
+    """An encoder of one sequence, and a decoder of another that attends to the encoder's result.
 
     Parameters
     ----------
@@ -353,5 +353,5 @@ class Transformer(Module):
 
     @staticmethod
     def generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Tensor:
-        """A mask that lets nobody look ahead: -∞ above the diagonal, else 0."""
+        """The causal mask: -∞ above the diagonal, where a key is later than the query, else 0."""
         return triu(full((sz, sz), float("-inf"), device=device, dtype=dtype), 1)

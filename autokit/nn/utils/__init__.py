@@ -1,4 +1,4 @@
-"""What training needs beside layers: gradients clipped, parameters as a vector, sequences of all lengths."""
+"""Helpers for training: they clip gradients, join parameters to a vector, and pad or pack sequences."""
 
 from autokit.base.missing import absent
 from autokit.nn.utils import rnn

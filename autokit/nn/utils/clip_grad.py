@@ -1,4 +1,4 @@
-"""Clipping: keeping gradients from getting so large that one step ruins the training."""
+"""Gradient clipping limits the size of gradients, so that no single step ruins the training."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def get_total_norm(
     Parameters
     ----------
     tensors : Tensor or iterable of Tensor
-        Such as the gradients of a network.
+        For example, the gradients of a network.
     norm_type : float or str
         Which norm: 2 for the length, 1 for the sum of the absolute values, ``inf`` for the largest of these.
     error_if_nonfinite : bool

@@ -1,4 +1,4 @@
-"""All parameters of a network as one vector, and back."""
+"""The parameters of a network are joined to one vector here, and set from such a vector."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
 
 
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
-    """Let the parameters, one after the other, have the elements of ``vec``, whose memory they share then.
+    """Set the parameters, one after the other, to the elements of ``vec``, whose memory they share then.
 
     Raises
     ------

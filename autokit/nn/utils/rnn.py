@@ -1,7 +1,7 @@
-"""Sequences of different lengths in one batch: padded to the longest, or packed without padding.
+"""Sequences of different lengths form a batch: padded to the longest one, or packed without padding.
 
-A packed batch holds all first elements, then all second ones, and so on, so
-that a recurrent layer takes each time in one step and computes no padding.
+A packed batch holds all first elements, then all second ones, and so on, so that a recurrent layer computes
+all elements of one time in one step, and no padding.
 """
 
 from __future__ import annotations

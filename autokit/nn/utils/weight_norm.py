@@ -1,4 +1,4 @@
-"""Weight normalization: a weight as a length and a direction, each with its gradient.
+"""Weight normalization: a weight is the product of a length and a direction, which are trained instead.
 
 References
 ----------
