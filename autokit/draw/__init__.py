@@ -10,8 +10,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from autokit.draw.dot import dot
 from autokit.draw.files import write
-from autokit.draw.html import html, mimebundle, mimebundle_of_tensor, page, tensor_html, tensor_text
+from autokit.draw.html import html, mimebundle, mimebundle_of_tensor, page
 from autokit.draw.scene import scene
 from autokit.draw.shapes import Scene
 from autokit.draw.svg import svg
@@ -19,8 +20,7 @@ from autokit.draw.text import text
 from autokit.draw.themes import recolour
 from autokit.graphs.model import Graph, Timeline
 
-__all__ = ["Scene", "html", "mimebundle", "mimebundle_of_tensor", "save", "scene", "svg"]
-__all__ += ["tensor_html", "tensor_text", "text"]
+__all__ = ["Scene", "html", "mimebundle", "mimebundle_of_tensor", "save", "scene", "svg", "text"]
 
 
 def save(data: Graph | Timeline, path: str | PathLike[str], **options: Any) -> None:
@@ -84,24 +84,14 @@ def _gif_file(data: Timeline, **options: Any) -> bytes:
     return gif(data, **options)
 
 
-def _dot_file(data: Graph | Timeline, **options: Any) -> str:
-    from autokit.draw.dot import dot
-
-    return dot(data, **options)
-
-
-def _json_file(data: Graph | Timeline) -> str:
-    return data.to_json() + "\n"
-
-
 _FORMS: dict[str, Callable[..., str | bytes]] = {
     ".svg": _svg_file,
     ".png": _png_file,
     ".pdf": _pdf_file,
     ".html": page,
     ".htm": page,
-    ".dot": _dot_file,
-    ".gv": _dot_file,
+    ".dot": dot,
+    ".gv": dot,
     ".gif": _gif_file,
-    ".json": _json_file,
+    ".json": lambda data: data.to_json() + "\n",
 }

@@ -27,21 +27,21 @@ def dot(
     drawn = part(graph, limit, depth)
     box = drawn.boxes()
     direction = graph.view.direction if direction is None else direction
-    made = Digraph("autokit", node_attr={"shape": "box", "fontname": "Helvetica", "fontsize": "11"})
-    made.attr(rankdir="TB" if direction == "TB" else "LR", ordering="in")
+    digraph = Digraph("autokit", node_attr={"shape": "box", "fontname": "Helvetica", "fontsize": "11"})
+    digraph.attr(rankdir="TB" if direction == "TB" else "LR", ordering="in")
     for i, node in enumerate(drawn.nodes):
         style = {"leaf": "bold", "constant": "dashed"}.get(node.kind, "rounded")
-        made.node(f"b{i}", label=_label(_lines(node)), style=style)
+        digraph.node(f"b{i}", label=_label(_lines(node)), style=style)
     for i, fold in enumerate(drawn.folds, len(drawn.nodes)):
         words = [fold.title, fold.caption, fold.holds]
-        made.node(f"b{i}", label=_label(filter(None, words)), style="rounded", peripheries="2")
+        digraph.node(f"b{i}", label=_label(filter(None, words)), style="rounded", peripheries="2")
     if drawn.left_out:
-        made.node("rest", label=_label(["…", drawn.left_out]), style="dotted")
+        digraph.node("rest", label=_label(["…", drawn.left_out]), style="dotted")
     for edge in (*drawn.edges, *drawn.bundles, *drawn.cut):
         source = f"b{box[edge.source]}" if edge.source in box else "rest"
         style = "solid" if edge.requires_grad else "dashed"
-        made.edge(source, f"b{box[edge.target]}", style=style)
-    return str(made.source)
+        digraph.edge(source, f"b{box[edge.target]}", style=style)
+    return str(digraph.source)
 
 
 def _label(lines: Iterable[str]) -> str:

@@ -22,6 +22,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from autokit.base.files import replacing
+
 _lock = threading.Lock()
 _running: Any = None
 
@@ -116,11 +118,6 @@ def _read(path: Path) -> bytes:
 
 def _write(path: Path, module: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    handle, temporary = tempfile.mkstemp(dir=path.parent)  # readable and writable by its owner alone
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(hashlib.sha256(module).digest() + module)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    with replacing(path) as file:
+        file.write(hashlib.sha256(module).digest() + module)
+    path.chmod(0o600)  # its owner's alone

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from autokit.graphs.model import Summary
 
@@ -66,7 +65,7 @@ def heatmap(
         columns = math.ceil(math.sqrt(count * width / height))
         rows = math.ceil(count / columns)
         cell = min(width / columns, height / rows, largest)
-    return Heatmap(tuple(_number(value) for value in summary.values), rows, columns, math.floor(cell * 4) / 4)
+    return Heatmap(tuple(map(float, summary.values)), rows, columns, math.floor(cell * 4) / 4)
 
 
 def cells(heat: Heatmap, x: float, y: float) -> str:
@@ -112,13 +111,6 @@ def cells(heat: Heatmap, x: float, y: float) -> str:
         f' fill="none" stroke="{_FRAME}" stroke-width="0.75"/>'
     )
     return "".join(parts)
-
-
-def _number(value: Any) -> float:
-    try:
-        return float(value)
-    except OverflowError:  # an int too large for a float
-        return math.inf if value > 0 else -math.inf
 
 
 def _level(value: float, scale: float) -> int | None:

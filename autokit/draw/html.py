@@ -78,18 +78,6 @@ def _for_text(options: dict[str, Any]) -> dict[str, Any]:
     return {name: options[name] for name in ("limit", "depth") if name in options}
 
 
-def tensor_text(summary: Summary, label: str) -> str:
-    """One line on a tensor: its name, shape, dtype and content.
-
-    >>> tensor_text(Summary("300.0", (), "float32"), "c")
-    'c: 300.0 (float32)'
-    """
-    facts = [f"shape {shape_text(summary.shape)}"] if summary.shape else []
-    facts += [summary.dtype] + ([marks_text(summary)] if marks_text(summary) else [])
-    name = f"{isolate(label)}: " if label else ""
-    return f"{name}{isolate(summary.text)} ({', '.join(facts)})"
-
-
 def tensor_html(summary: Summary, label: str, gradient: str = "") -> str:
     """A small table for a tensor that has no history: name, shape, dtype, value, and a heatmap.
 

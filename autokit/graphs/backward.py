@@ -29,8 +29,8 @@ class Backward:
         The final gradient of each value that was ready.
     """
 
-    def __init__(self, script: Script, words: Words, taken: Capture, root: Node) -> None:
-        self.script, self.words, self.taken, self.root = script, words, taken, root
+    def __init__(self, script: Script, words: Words, captured: Capture, root: Node) -> None:
+        self.script, self.words, self.captured, self.root = script, words, captured, root
         self.nodes = words.graph.nodes
         on_the_way = _leads_to_root(words.graph.edges, root.id)
         self.pending = {n.id: 0 for n in self.nodes if n.requires_grad and n.id in on_the_way}
@@ -46,7 +46,7 @@ class Backward:
 
     def __call__(self, event: str, target: Any, *values: Any) -> None:
         """Turn an event of the engine into steps."""
-        id = self.taken.concerned(event, target)
+        id = self.captured.concerned(event, target)
         if event == "ready" and id is not None:
             self._tell_ready(self.nodes[id], *values)
         elif event == "contribution" and id is not None:
@@ -118,23 +118,25 @@ class Backward:
 
     # -------------------------------------------------------- what it sends to each operand
 
-    def _tell_contribution(self, node: Node, slot: int, raw: Any, made: Any, before: Any, total: Any) -> None:
+    def _tell_contribution(
+        self, node: Node, slot: int, raw: Any, fitted: Any, before: Any, total: Any
+    ) -> None:
         edge = next(edge for edge in self.words.operands[node.id] if edge.slot == slot)
-        raw, made = in_reach(raw), in_reach(made)
-        raw = made if raw.size < made.size else raw  # it may be one number for all elements
+        raw, fitted = in_reach(raw), in_reach(fitted)
+        raw = fitted if raw.size < fitted.size else raw  # it may be one number for all elements
         source = self.nodes[edge.source]
-        self.contributions.setdefault(source.id, []).append((edge, made.copy()))
+        self.contributions.setdefault(source.id, []).append((edge, fitted.copy()))
         self.pending[source.id] -= 1
         if self.script.brief:
-            self._tell_in_one(node, edge, source, summarize(made).text, summarize(total).text, before)
+            self._tell_in_one(node, edge, source, summarize(fitted).text, summarize(total).text, before)
         else:
             product = self._tell_local(node, edge, source, summarize(raw).text)
             self._tell_product(node, edge, source, product, summarize(raw).text)
-            if raw.shape != made.shape:
-                self._tell_unbroadcast(edge, source, raw, made)
-            self._tell_travel(node, edge, source, made)
-            self._tell_accumulate(edge, source, made, before, total)
-        self.sent.append(f"{summarize(made).text} to {source.name}")
+            if raw.shape != fitted.shape:
+                self._tell_unbroadcast(edge, source, raw, fitted)
+            self._tell_travel(node, edge, source, fitted)
+            self._tell_accumulate(edge, source, fitted, before, total)
+        self.sent.append(f"{summarize(fitted).text} to {source.name}")
         if not self.pending[source.id] and source.kind == "leaf":
             self._tell_leaf(source, summarize(total).text)
 
@@ -164,26 +166,28 @@ class Backward:
             touches=(edge.element, node.element),
         )
 
-    def _tell_unbroadcast(self, edge: Edge, source: Node, raw: Any, made: Any) -> None:
-        large, small = raw.shape, made.shape
+    def _tell_unbroadcast(self, edge: Edge, source: Node, raw: Any, fitted: Any) -> None:
+        large, small = raw.shape, fitted.shape
         axes = repeated_axes(large, small)
         over = f"dimension{'' if len(axes) == 1 else 's'} {listed([str(axis) for axis in axes])}"
         seen = raw.size <= _COLLAPSE_SHOWN
-        before, after = (tuple(a.ravel().astype(np.float64).tolist()) if seen else None for a in (raw, made))
+        before, after = (
+            tuple(a.ravel().astype(np.float64).tolist()) if seen else None for a in (raw, fitted)
+        )
         self._step(
             "unbroadcast",
             f"{source.name} of shape {shape_text(small)} was repeated to {shape_text(large)}: each element "
             f"took part several times, so its contributions are summed over {over}.",
             formula=f"Σ over {over}: {shape_text(large)} → {shape_text(small)}",
-            numbers=summarize(made).text,
+            numbers=summarize(fitted).text,
             touches=(edge.element, source.element),
             collapse=Collapse(large, small, axes, before, after),
         )
 
-    def _tell_travel(self, node: Node, edge: Edge, source: Node, made: Any) -> None:
-        text = summarize(made).text
+    def _tell_travel(self, node: Node, edge: Edge, source: Node, fitted: Any) -> None:
+        text = summarize(fitted).text
         signs = {1.0: "positive", -1.0: "negative", 0.0: "zero"}
-        sign = signs.get(float(np.sign(made).item())) if made.size == 1 else None
+        sign = signs.get(float(np.sign(fitted).item())) if fitted.size == 1 else None
         self._step(
             "travel",
             f"The contribution {text} travels back along the edge to {source.name}.",
@@ -193,8 +197,8 @@ class Backward:
             note=f"Its sign is {sign}." if sign else "",
         )
 
-    def _tell_accumulate(self, edge: Edge, source: Node, made: Any, before: Any, total: Any) -> None:
-        text, wanted = summarize(made).text, self.words.by(self.root, source)
+    def _tell_accumulate(self, edge: Edge, source: Node, fitted: Any, before: Any, total: Any) -> None:
+        text, wanted = summarize(fitted).text, self.words.by(self.root, source)
         waits = self.pending[source.id]
         still = f" {waits} more to come." if waits else " That was the last one."
         if before is None:

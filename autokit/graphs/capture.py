@@ -111,8 +111,8 @@ def graph(
     ['MulBackward0', 'AccumulateGrad', 'AccumulateGrad']
     """
     view = make_view(depth, show, direction)
-    made = capture(*outputs, most=OPERATIONS_DRAWN).graph
-    return replace(way_back(made) if backward else made, view=view)
+    ran = capture(*outputs, most=OPERATIONS_DRAWN).graph
+    return replace(way_back(ran) if backward else ran, view=view)
 
 
 def capture(*outputs: Tensor, most: int = OPERATIONS_SHOWN) -> Capture:
@@ -162,8 +162,8 @@ class Builder:
     # -------------------------------------------------------- nodes
 
     def _add_operation(self, run: Run) -> None:
-        made, result = run.node, run.result
-        path = self._path(made.scope)
+        ran, result = run.node, run.result
+        path = self._path(ran.scope)
         sources = [self._add_source(run, place, path) for place in run.places]
         label = self._label(self.names.of(result))
         name = label or name_of(len(self.nodes))
@@ -180,12 +180,12 @@ class Builder:
                 label=label,
                 gradient=self._retained(result),
                 module=path,
-                source=shown_source(source_line(made.code, made.instruction)),
+                source=shown_source(source_line(ran.code, ran.instruction)),
                 saved=_saved(run, called, name),
                 marks=_dead_units(run.name, result.output),
             ),
         )
-        self.ids[made] = self.ids[result] = id
+        self.ids[ran] = self.ids[result] = id
         for source, place in zip(sources, run.places):
             self.edges.append(
                 Edge(
@@ -195,19 +195,19 @@ class Builder:
                     slot=place,
                     operand=word_for(run.operand_name(place)),
                     local=fill(run.local(place), words),
-                    requires_grad=made.rules.learns[place],
+                    requires_grad=ran.rules.learns[place],
                 )
             )
 
-    def _of_operation(self, made: EngineNode, **facts: Any) -> Node:
-        several = made.shape is SEVERAL
+    def _of_operation(self, ran: EngineNode, **facts: Any) -> Node:
+        several = ran.shape is SEVERAL
         return Node(
             id=len(self.nodes),
             kind="operation",
-            backward=made.kind,
-            shape=() if several else tuple(made.shape),  # several results have no one shape
-            dtype="" if several else BY_NUMPY[made.dtype].name,
-            value=None if several else _value(made.output, made.storage, made.order),
+            backward=ran.kind,
+            shape=() if several else tuple(ran.shape),  # several results have no one shape
+            dtype="" if several else BY_NUMPY[ran.dtype].name,
+            value=None if several else _value(ran.output, ran.storage, ran.order),
             requires_grad=True,
             **facts,
         )
@@ -251,18 +251,18 @@ class Builder:
         self.ids[tensor] = id
         return id
 
-    def _add_earlier(self, made: EngineNode) -> int:
+    def _add_earlier(self, ran: EngineNode) -> int:
         """A value whose own history is left out."""
         earlier = self._of_operation(
-            made,
-            operation=made.operation.name,
+            ran,
+            operation=ran.operation.name,
             symbol="…",
             formula="from operations that are not shown",
-            label=self._label(self.names.of(made)),
+            label=self._label(self.names.of(ran)),
             gradient=None,
         )
-        self.ids[made] = self._append(None, earlier)
-        return self.ids[made]
+        self.ids[ran] = self._append(None, earlier)
+        return self.ids[ran]
 
     def _label(self, found: str) -> str:
         """The name found for the next node, or none; its number, where the learner has a ``v3`` already."""
@@ -274,8 +274,8 @@ class Builder:
         self.origins.append(origin)
         return node.id
 
-    def _retained(self, made: EngineNode) -> Summary | None:
-        tensor = self.names.tensor(made)
+    def _retained(self, ran: EngineNode) -> Summary | None:
+        tensor = self.names.tensor(ran)
         gradient = tensor._grad if tensor is not None else None
         return summarize(gradient.array) if gradient is not None else None
 

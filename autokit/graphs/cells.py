@@ -55,8 +55,8 @@ class _Term:
 class Cells:
     """The elements of one story's tensors, as long as its arrays are alive."""
 
-    def __init__(self, taken: Capture, backward: Backward) -> None:
-        self.nodes, self.origins = taken.graph.nodes, taken.origins
+    def __init__(self, captured: Capture, backward: Backward) -> None:
+        self.nodes, self.origins = captured.graph.nodes, captured.origins
         self.words, self.root = backward.words, backward.root
         self.contributions = backward.contributions
         self._matrices: dict[int, dict[int, np.ndarray]] = {}

@@ -29,27 +29,29 @@ _RUNS = 5000
 """How many operations are run again for one leaf at most, to look at each of its elements alone."""
 
 
-def central_differences(taken: Capture, root: Any, seed: Any) -> dict[Tensor, np.ndarray]:
+def central_differences(captured: Capture, root: Any, seed: Any) -> dict[Tensor, np.ndarray]:
     """For each leaf the slopes of the output, weighted by ``seed``: its gradient, had without a derivative.
 
     Of a leaf with many elements only the sum of that, a single number: all its elements move together.
     Leaves are left out where a value was not kept, or the graph is large; and all where a custom function
     takes part, which may print or stop in a debugger, or one that reads half of a matrix.
     """
-    runs = [origin for origin in taken.origins if isinstance(origin, Run)]
-    known = all(origin is not None for origin in taken.origins)
+    runs = [origin for origin in captured.origins if isinstance(origin, Run)]
+    known = all(origin is not None for origin in captured.origins)
     told = not any("ctx" in run.settings or run.name in _HALF_READ for run in runs)
     if len(runs) > _OPERATIONS_REPLAYED or not (known and told):
         return {}
     slopes = {}
-    for leaf, node in zip(taken.origins, taken.graph.nodes):
+    for leaf, node in zip(captured.origins, captured.graph.nodes):
         if node.kind != "leaf" or node.value is None:
             continue
         size, step = leaf.array.size, _step(leaf.array)
         moves = [step]
         if size * len(runs) <= _RUNS and (size <= VALUES_SHOWN or not on_a_gpu(leaf.array)):
             moves = list(beside(step * np.eye(size).reshape(size, *leaf.array.shape), leaf.array))
-        changes = [_replay(taken, root, leaf, move) - _replay(taken, root, leaf, -move) for move in moves]
+        changes = [
+            _replay(captured, root, leaf, move) - _replay(captured, root, leaf, -move) for move in moves
+        ]
         found = [float((change * seed.astype(_WIDE)).sum()) / (2 * step) for change in changes]
         slopes[leaf] = np.array(found).reshape(leaf.array.shape if len(moves) == size else ())
     return slopes
@@ -61,13 +63,13 @@ def _step(array: Any) -> float:
     return min(STEP, 1e-4 * float(sizes.min())) if sizes.size else STEP
 
 
-def _replay(taken: Capture, root: Any, moved: Tensor, by: Any) -> Any:
+def _replay(captured: Capture, root: Any, moved: Tensor, by: Any) -> Any:
     """The output's value with the leaf ``moved`` by ``by``."""
     values: dict[Any, Any] = {}
     incoming: dict[int, list[int]] = {}
-    for edge in taken.graph.edges:
+    for edge in captured.graph.edges:
         incoming.setdefault(edge.target, []).append(edge.source)
-    for node, origin in zip(taken.graph.nodes, taken.origins):
+    for node, origin in zip(captured.graph.nodes, captured.origins):
         if isinstance(origin, Run):
             operands = [values[source] for source in incoming[node.id]]
             # A cast to fewer digits would throw away those that the difference needs.
@@ -78,18 +80,18 @@ def _replay(taken: Capture, root: Any, moved: Tensor, by: Any) -> Any:
             values[node.id] = wide + by if origin is moved else wide
         else:
             values[node.id] = _WIDE.type(origin) if isinstance(origin, float) else origin
-    return values[taken.ids[root]]
+    return values[captured.ids[root]]
 
 
-def by_assignment(taken: Capture, root: Node, seed: Any) -> dict[int, np.ndarray]:
+def by_assignment(captured: Capture, root: Node, seed: Any) -> dict[int, np.ndarray]:
     """The wrong gradients that ``=`` for ``+=`` would give, by node: only the last contribution stays.
 
     Empty where an operation may not be run for that.
     """
-    slots = {(edge.target, edge.slot): edge.source for edge in taken.graph.edges if edge.requires_grad}
+    slots = {(edge.target, edge.slot): edge.source for edge in captured.graph.edges if edge.requires_grad}
     gradients = {root.id: in_reach(seed)}
     for id in range(root.id, -1, -1):
-        run = taken.origins[id]
+        run = captured.origins[id]
         if not isinstance(run, Run) or id not in gradients:
             continue
         if not run.may_run:

@@ -73,8 +73,8 @@ def descend(
     ValueError
         If there are no optimizers or no steps, or the start is not two finite numbers.
     """
-    made = _makers(optimizers)
-    if not made:
+    chosen = _makers(optimizers)
+    if not chosen:
         raise ValueError("descent() needs an optimizer, as in descent(loss, [optim.SGD])")
     if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
         raise ValueError(f"steps is how many steps each optimizer takes, 1 or more, got {steps!r}")
@@ -82,7 +82,7 @@ def descend(
     if len(place) != 2 or not all(map(math.isfinite, place)):
         raise ValueError(f"start is two numbers, one for {names[0]} and one for {names[1]}, got {start!r}")
     evaluation = Evaluation(loss, names)
-    paths = tuple(_path(evaluation, names, name, maker, place, steps) for name, maker in made)
+    paths = tuple(_path(evaluation, names, name, maker, place, steps) for name, maker in chosen)
     sides = _sides(paths) if ends is None else _checked(ends)
     lines = [np.linspace(low, high, grid) for low, high in sides]
     values = evaluation.over(lines[0].tolist(), lines[1].tolist())

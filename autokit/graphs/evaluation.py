@@ -85,17 +85,17 @@ class Evaluation:
                     f"the result, {describe(output)}, does not depend on {', '.join(self.names)} by "
                     "operations of autokit: compute it from the arguments, without .item() or .detach()"
                 )
-            taken = Builder(Names([inside, *namespaces_in_sight(), {"f": output}])).build(
+            captured = Builder(Names([inside, *namespaces_in_sight(), {"f": output}])).build(
                 [output], OPERATIONS_SHOWN
             )
-            seen = Gradients(taken)
+            seen = Gradients(captured)
             found = rehearse(output._node or output, np.ones_like(output.array), seen)
         nodes = tuple(
             replace(node, gradient=summarize(seen.gradients[node.id])) if node.id in seen.gradients else node
-            for node in taken.graph.nodes
+            for node in captured.graph.nodes
         )
         return Moment(
-            graph=replace(taken.graph, nodes=nodes),
+            graph=replace(captured.graph, nodes=nodes),
             flows={edge: summarize(sent) for edge, sent in seen.flows.items()},
             value=float(to_numpy(output.array).reshape(())),
             gradients={name: float(found[leaf]) if leaf in found else 0.0 for name, leaf in leaves.items()},
@@ -178,14 +178,14 @@ _COMPARED = 12
 class Gradients:
     """A listener of the engine: collects what arrives at each node, and what goes along each edge."""
 
-    def __init__(self, taken: Capture) -> None:
-        self.taken = taken
-        self.edges: dict[Any, int] = {(edge.target, edge.slot): edge.id for edge in taken.graph.edges}
+    def __init__(self, captured: Capture) -> None:
+        self.captured = captured
+        self.edges: dict[Any, int] = {(edge.target, edge.slot): edge.id for edge in captured.graph.edges}
         self.gradients: dict[int, Any] = {}
         self.flows: dict[int, Any] = {}
 
     def __call__(self, event: str, node: Any, *details: Any) -> None:
-        id = self.taken.concerned(event, node)
+        id = self.captured.concerned(event, node)
         if event == "contribution":
             edge = self.edges.get((id, details[0]))  # not of what is left out
             if edge is not None:

@@ -106,24 +106,24 @@ def explore_layers(
             stack.enter_context(around)
         output = model(*inputs)
         end = _end(output, loss)
-        taken = Builder(Names([{"output": output}, *namespaces_in_sight(), _arguments(model, inputs)])).build(
-            [end], OPERATIONS_DRAWN
-        )
-        seen, found = Gradients(taken), {}
+        captured = Builder(
+            Names([{"output": output}, *namespaces_in_sight(), _arguments(model, inputs)])
+        ).build([end], OPERATIONS_DRAWN)
+        seen, found = Gradients(captured), {}
         if end._node is not None:
             found = rehearse(end._node, np.ones_like(end.array), seen)
     modules = dict(model.named_modules(remove_duplicate=False))
     layers = []
     for layer in table.layers:
         module = modules[layer.path]
-        made = outputs.get(id(module))
-        place = None if made is None else taken.ids.get(made._node or made)
+        result = outputs.get(id(module))
+        place = None if result is None else captured.ids.get(result._node or result)
         arrived = None if place is None else seen.gradients.get(place)
         own = () if layer.shared else module._parameters.items()
         layers.append(
             Explored(
                 layer,
-                None if made is None else spread(to_numpy(made.array)),
+                None if result is None else spread(to_numpy(result.array)),
                 None if arrived is None else spread(to_numpy(arrived)),
                 tuple(_weights(name, each, found) for name, each in own if each is not None),
             )
@@ -132,9 +132,9 @@ def explore_layers(
         replace(node, gradient=summarize(to_numpy(seen.gradients[node.id])))
         if node.id in seen.gradients
         else node
-        for node in taken.graph.nodes
+        for node in captured.graph.nodes
     )
-    return Exploration(tuple(layers), replace(taken.graph, nodes=nodes))
+    return Exploration(tuple(layers), replace(captured.graph, nodes=nodes))
 
 
 def spread(values: np.ndarray) -> Spread | None:

@@ -90,9 +90,9 @@ def _explained(error: BaseException) -> Graph | None:
     operands = _first_operands(ours)
     if operands is None:
         return None
-    taken = Builder(names).build([tensor for _, tensor in operands], OPERATIONS_DRAWN)
-    graph = taken.graph
-    wrong = [taken.ids[tensor if tensor._node is None else tensor._node] for _, tensor in operands]
+    captured = Builder(names).build([tensor for _, tensor in operands], OPERATIONS_DRAWN)
+    graph = captured.graph
+    wrong = [captured.ids[tensor if tensor._node is None else tensor._node] for _, tensor in operands]
     nodes = [
         replace(node, marks=(f"shape {_shape(node.shape)}", *node.marks)) if node.id in wrong else node
         for node in graph.nodes
@@ -125,14 +125,8 @@ def _operands(frame: FrameType) -> list[tuple[str, Tensor]] | None:
     if _is_layer(frame):
         return None  # it hands its input on with its weights
     count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 4)
-    found = [
-        (name, each)
-        for name in code.co_varnames[:count]
-        for item in _listed(frame.f_locals.get(name))
-        for each in _listed(item)
-        if isinstance(each, Tensor) and hasattr(each.array, "shape")
-    ]
-    return found or None
+    found = [(name, each) for name in code.co_varnames[:count] for each in _listed(frame.f_locals.get(name))]
+    return [(name, each) for name, each in found if isinstance(each, Tensor)] or None
 
 
 def _first_operands(frames: list[FrameType]) -> list[tuple[str, Tensor]] | None:
@@ -156,7 +150,8 @@ def _is_layer(frame: FrameType) -> bool:
 
 
 def _listed(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, list | tuple) else [value]
+    """What ``value`` holds, where it is a list, or a tuple that holds a list, as of ``cat``; else itself."""
+    return sum(map(_listed, value), []) if isinstance(value, list | tuple) else [value]
 
 
 def _name(ours: list[FrameType]) -> str:
@@ -180,15 +175,15 @@ def _way_back(ours: list[FrameType]) -> tuple[Tensor, EngineNode] | None:
 
 
 def _marked(names: Names, root: Tensor, at: EngineNode, error: BaseException) -> Graph | None:
-    taken = Builder(names).build([root], OPERATIONS_DRAWN)
-    if at not in taken.ids:
+    captured = Builder(names).build([root], OPERATIONS_DRAWN)
+    if at not in captured.ids:
         return None
-    place = taken.ids[at]
+    place = captured.ids[at]
     nodes = [
         replace(node, kind="failed", marks=_words(error)) if node.id == place else node
-        for node in taken.graph.nodes
+        for node in captured.graph.nodes
     ]
-    return replace(taken.graph, nodes=tuple(nodes))
+    return replace(captured.graph, nodes=tuple(nodes))
 
 
 def _words(error: BaseException) -> tuple[str, ...]:

@@ -134,17 +134,17 @@ def summary(model: Module, *inputs: Any, depth: int | None = None, **keywords: A
         raise TypeError(f"summary(): argument 'model' must be a Module, not {type(model).__name__}")
     model = with_shapes_to_come(model)
     dtype, device = _kind_of(model)
-    made = [_as_input(each, dtype, device) for each in inputs]
+    given = [_as_input(each, dtype, device) for each in inputs]
     named = {name: _as_input(each, dtype, device) for name, each in keywords.items()}
     run = _Run(model)
     with ExitStack() as stack:
         for around in (as_found(model), called(model, run.begins, run.ends), run.counting, enable_grad()):
             stack.enter_context(around)
         try:
-            model(*made, **named)
+            model(*given, **named)
         except Exception as error:
             raise run.failed(error) from error
-    return _table(model, run, (made, named), depth)
+    return _table(model, run, (given, named), depth)
 
 
 def with_shapes_to_come(model: Module) -> Module:
@@ -354,7 +354,7 @@ _MOST_SHAPES = 3
 def rows(table: LayerTable) -> list[tuple[str, Layer, str, tuple[str, ...]]]:
     """For each row: the lines of the tree before it, its layer, a note on it, and the other cells."""
     shown = [each for each in table.layers if table.shown_depth is None or each.depth <= table.shown_depth]
-    made: list[tuple[str, Layer, str, tuple[str, ...]]] = []
+    lines: list[tuple[str, Layer, str, tuple[str, ...]]] = []
     for place, layer in enumerate(shown):
         notes = [f"the same as {layer.shared}"] * bool(layer.shared)
         notes += [f"{layer.calls} calls"] * (layer.calls > 1 and not layer.shared)
@@ -365,8 +365,8 @@ def rows(table: LayerTable) -> list[tuple[str, Layer, str, tuple[str, ...]]]:
             f"{layer.parameters:,}" if layer.parameters else "",
             f"{layer.multiply_adds:,}" if layer.multiply_adds else "",
         )
-        made.append((_lines(shown, place), layer, ", ".join(notes), cells))
-    return made
+        lines.append((_lines(shown, place), layer, ", ".join(notes), cells))
+    return lines
 
 
 def _lines(shown: list[Layer], place: int) -> str:

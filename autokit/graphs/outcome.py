@@ -25,15 +25,15 @@ def accounts(
     backward: Backward, found: dict[Any, Any], differences: dict[Any, np.ndarray], assigned: dict[int, Any]
 ) -> list[Account]:
     """For each leaf that was reached where its gradient came from, and whether the check agrees."""
-    made = []
+    told = []
     for leaf, gradient in found.items():
-        id = backward.taken.ids[leaf]
+        id = backward.captured.ids[leaf]
         backward.gradients[id] = summarize(gradient)
         parts = backward.contributions.get(id, [])
         difference, agrees = ("", None)
         if leaf in differences:
             difference, agrees = _compared(in_reach(gradient), differences[leaf])
-        made.append(
+        told.append(
             Account(
                 node=id,
                 edges=tuple(edge.id for edge, _ in parts),
@@ -44,7 +44,7 @@ def accounts(
                 assigned=summarize(assigned[id]).text if id in assigned else "",
             )
         )
-    return made
+    return told
 
 
 def _compared(gradient: np.ndarray, slope: np.ndarray) -> tuple[str, bool]:
@@ -61,22 +61,22 @@ def _compared(gradient: np.ndarray, slope: np.ndarray) -> tuple[str, bool]:
     return text, bool(near.all())
 
 
-def tell_finish(backward: Backward, made: list[Account], troubles: list[Trouble]) -> None:
+def tell_finish(backward: Backward, accounts: list[Account], troubles: list[Trouble]) -> None:
     """The last step: what each leaf got, and what to worry about."""
     backward.close_node()
     lines = []
-    for account in made:
+    for account in accounts:
         parts = account.contributions
         terms = " + ".join([parts[0], *map(bracketed, parts[1:])]) + " = " if 1 < len(parts) <= 4 else ""
         line = f"{backward.nodes[account.node].name}.grad = {terms}{account.gradient}"
         lines.append(line + (f"; by central differences {account.difference}" if account.difference else ""))
-    checked = [account.agrees for account in made if account.agrees is not None]
+    checked = [account.agrees for account in accounts if account.agrees is not None]
     notes = [trouble.sentence for trouble in troubles]
     sentence = f"Done: {'; '.join(lines)}."
     if len(lines) > _LEAVES_IN_A_SENTENCE:
         agree = f" Central differences {'agree' if all(checked) else 'do not agree'}." if checked else ""
         sentence = f"Done: all {len(lines)} leaves have their gradients.{agree}"
-    if any(a.agrees is False and "nan" not in a.gradient and "inf" not in a.gradient for a in made):
+    if any(a.agrees is False and "nan" not in a.gradient and "inf" not in a.gradient for a in accounts):
         sentence += " See why they differ."
         notes.append(
             f"Central differences move a value by {STEP} to either side. Where the function bends within "

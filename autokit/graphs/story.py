@@ -70,29 +70,29 @@ def record(output: Tensor, gradient: Tensor | None = None) -> Timeline:
 
 def tell(output: Tensor, gradient: Tensor | None = None) -> tuple[Timeline, Cells]:
     """As :func:`record`, with what can still tell of each element as long as the arrays are alive."""
-    taken = capture(output)
+    captured = capture(output)
     root = output._node or output
     seed = _seed(output, gradient)
-    _refuse_what_cannot_be_told(taken, output)
-    operations = sum(node.kind == "operation" for node in taken.graph.nodes)
-    script, words = Script(brief=operations > OPERATIONS_IN_FULL), Words(taken.graph, taken.origins)
+    _refuse_what_cannot_be_told(captured, output)
+    operations = sum(node.kind == "operation" for node in captured.graph.nodes)
+    script, words = Script(brief=operations > OPERATIONS_IN_FULL), Words(captured.graph, captured.origins)
     tell_forward(script, words)
-    backward = Backward(script, words, taken, taken.graph.nodes[taken.ids[root]])
+    backward = Backward(script, words, captured, captured.graph.nodes[captured.ids[root]])
     tell_turn(script, words, backward.pending)
-    with _looking_back(taken):
+    with _looking_back(captured):
         found = rehearse(root, seed, backward)
-        assigned = by_assignment(taken, backward.root, seed)
-        ways = () if script.brief else told_ways(taken, backward, seed)
-    ends = accounts(backward, found, central_differences(taken, root, seed), assigned)
+        assigned = by_assignment(captured, backward.root, seed)
+        ways = () if script.brief else told_ways(captured, backward, seed)
+    ends = accounts(backward, found, central_differences(captured, root, seed), assigned)
     wrong = troubles(backward)
     tell_finish(backward, ends, wrong)
-    nodes = tuple(replace(node, gradient=backward.gradients.get(node.id)) for node in taken.graph.nodes)
-    cells = Cells(taken, backward)
+    nodes = tuple(replace(node, gradient=backward.gradients.get(node.id)) for node in captured.graph.nodes)
+    cells = Cells(captured, backward)
     timeline = Timeline(
-        replace(taken.graph, nodes=nodes),
+        replace(captured.graph, nodes=nodes),
         tuple(script.steps),
         tuple(script.chapters),
-        _start(taken.graph),
+        _start(captured.graph),
         tuple(ends),
         tuple(wrong),
         () if script.brief else told_cells(cells, len(script.steps)),
@@ -123,13 +123,13 @@ def _seed(output: Tensor, gradient: Tensor | None) -> Any:
     return gradient.array
 
 
-def _refuse_what_cannot_be_told(taken: Capture, output: Tensor) -> None:
-    if taken.graph.left_out:
+def _refuse_what_cannot_be_told(captured: Capture, output: Tensor) -> None:
+    if captured.graph.left_out:
         raise RuntimeError(
             f"a story of more than {OPERATIONS_SHOWN:,} operations helps nobody: tell a part of it, as "
             f"record(h) for a value h on the way to {describe(output)}, or use fewer repetitions"
         )
-    for node, origin in zip(taken.graph.nodes, taken.origins):
+    for node, origin in zip(captured.graph.nodes, captured.origins):
         if isinstance(origin, Run) and not origin.keeps_what_it_saved():
             raise RuntimeError(
                 f"the values that {node.backward} saved were freed by backward(), and are too large to be "
@@ -139,7 +139,7 @@ def _refuse_what_cannot_be_told(taken: Capture, output: Tensor) -> None:
 
 
 @contextmanager
-def _looking_back(taken: Capture) -> Iterator[None]:
+def _looking_back(captured: Capture) -> Iterator[None]:
     """Let a learner's own operations, whose graph is freed, use the small values that stayed for the picture.
 
     Raises
@@ -147,7 +147,9 @@ def _looking_back(taken: Capture) -> Iterator[None]:
     RuntimeError
         If a value was changed in place since.
     """
-    runs = [origin.node for origin in taken.origins if isinstance(origin, Run) and "ctx" in origin.settings]
+    runs = [
+        origin.node for origin in captured.origins if isinstance(origin, Run) and "ctx" in origin.settings
+    ]
     freed = [node for node in runs if node.saved is None]
     for node in freed:
         node.saved = ()

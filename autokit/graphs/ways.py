@@ -25,9 +25,9 @@ _RUNS, _ELEMENTS = 400, 4_000_000
 _Path = tuple[int, ...]
 
 
-def told_ways(taken: Capture, backward: Backward, seed: Any) -> tuple[Ways, ...]:
+def told_ways(captured: Capture, backward: Backward, seed: Any) -> tuple[Ways, ...]:
     """For each value with several ways what comes along each, where that is no product of numbers."""
-    graph, origins = taken.graph, taken.origins
+    graph, origins = captured.graph, captured.origins
     into: dict[int, list[Edge]] = {}
     for edge in graph.edges:
         if edge.requires_grad:

@@ -159,7 +159,9 @@ def fill(template: str, words: dict[str, str]) -> str:
     """
     alone = template.startswith("{") and template.find("}") == len(template) - 1
     for name in set(re.findall(r"\{(\w+)\}", template)) - words.keys():
-        template = re.sub(rf" [+·] \{{{name}\}}", "", template).replace(f"{{{name}}}", _LEFT_OUT.get(name, name))
+        template = re.sub(rf" [+·] \{{{name}\}}", "", template).replace(
+            f"{{{name}}}", _LEFT_OUT.get(name, name)
+        )
     text = template.format_map(words)
     return text[1:-1] if alone and text.startswith("(-") else text
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from autokit import draw
+from autokit.draw.html import tensor_html
 from autokit.graphs.summary import summarize
 from tests.draw.graphs import EXAMPLES, HOSTILE
 
@@ -41,6 +42,6 @@ def test_a_still_is_one_image_with_its_story(name: str) -> None:
 
 @pytest.mark.parametrize("label", HOSTILE)
 def test_a_tensor_shows_itself_as_a_table(label: str) -> None:
-    page = Tags(draw.tensor_html(summarize(np.array([[1.0, np.nan], [-1.0, 0.0]])), label))
+    page = Tags(tensor_html(summarize(np.array([[1.0, np.nan], [-1.0, 0.0]])), label))
     assert {tag for tag, _ in page.tags} <= {"div", "table", "tr", "th", "td", "img"}
     assert "[2, 2]" in page.words and "1 NaN" in page.words
