@@ -93,7 +93,7 @@ def place_of(module: str) -> str:
 
 
 def level_of(module: str) -> int:
-    if module == "autokit":
+    if module in ("autokit", "autokit.__main__"):
         return len(LEVELS)
     return next((level for level, places in enumerate(LEVELS) if place_of(module) in places.split()), 3)
 
@@ -241,4 +241,10 @@ def test_the_walk_through_the_engine_is_true() -> None:
     walked = re.findall(r"^## \d.*?\((.*?)\)(?:.*?\((.*?)\))?$", text, flags=re.MULTILINE)
     files_to_read = {(page.parent / name).resolve() for pair in walked for name in pair if name}
     assert files_to_read <= read and len(files_to_read) <= 8
-    assert sum(len(File(path).lines) for path in files_to_read) <= 1200
+    lines = sum(len(File(path).lines) for path in files_to_read if path.stem != "arithmetic")
+    rules = [
+        n for n, name in functions(PACKAGE / "ops") if re.search(r"arithmetic\.py:(plus|mul|power)$", name)
+    ]
+    assert (
+        len(rules) == 3 and lines + sum(rules) + 10 * len(rules) <= 1200
+    )  # a rule's head has ten lines at most

@@ -15,7 +15,9 @@ ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
 
 
-@pytest.mark.parametrize(("name", "last"), [("lab", ".venv/bin/autokit lab"), ("test", ".venv/bin/pytest -n 2")])
+@pytest.mark.parametrize(
+    ("name", "last"), [("lab", ".venv/bin/autokit lab"), ("test", ".venv/bin/pytest -n 2")]
+)
 def test_a_command_is_one_line_and_stands_in_both_files(name: str, last: str):
     lines = rf"^<!-- {name} command -->\n```sh\n(.+)\n```\n<!-- end of {name} command -->$"
     block = re.search(lines, README, re.MULTILINE)

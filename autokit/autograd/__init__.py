@@ -5,16 +5,25 @@ These functions check their arguments and start a backward pass, which ``autokit
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from autokit.base import errors
 from autokit.base.missing import absent
+from autokit.engine import backward as plain
 from autokit.engine.function import Function
-from autokit.engine.modes import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
-from autokit.engine.observed import run_backward
+from autokit.engine.modes import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    no_grad,
+    set_grad_enabled,
+    thread,
+)
+from autokit.engine.node import HOOKED
+from autokit.engine.observed import Watch, observed
 from autokit.engine.tensor import Tensor, new_tensor
 from autokit.ops.join import stack
 
@@ -215,6 +224,34 @@ def _many_grads(ends: list[Tensor], sources: list[Tensor], given: Any, create_gr
         for place in range(len(given[0]))
     ]
     return tuple([stack(one) for one in zip(*each)])
+
+
+def run_backward(
+    roots: Sequence[Any],
+    seeds: Sequence[Any],
+    *,
+    retain_graph: bool = False,
+    create_graph: bool = False,
+    inputs: Iterable[Any] | None = None,
+    into_leaves: bool = True,
+) -> dict[Any, Any]:
+    """Run a backward pass, plain or observed; return the gradient of each of ``inputs``, nodes and leaves.
+
+    ``seeds`` are the gradients of ``roots``: arrays, or tensors under ``create_graph``.
+    """
+    state = thread.state
+    before, state.recording = state.recording, create_graph
+    try:
+        if inputs is None and not (create_graph or HOOKED or state.listener):
+            plain.backward(roots, seeds, retain_graph)
+            return {}
+        wanted = None if inputs is None else set(inputs)
+        watch = Watch(roots, wanted, state.listener, create_graph, retain_graph or create_graph, into_leaves)
+        for _ in observed(roots, seeds, watch):
+            pass
+        return watch.found
+    finally:
+        state.recording = before
 
 
 def _several(tensors: Any) -> list[Any]:

@@ -39,17 +39,8 @@ def backward(roots: Sequence[Any], seeds: Sequence[Any], retain_graph: bool = Fa
     RuntimeError
         If the graph was freed, or a saved tensor was changed in place.
     """
-    gradients: dict[Any, Any] = {}  # the sums of what has arrived, at nodes and leaves
-    newest: Any = None  # the node that was reached last: a chain of nodes never uses the heap of the others
-    others: list[tuple[int, Node]] = []
-    for root, seed in zip(roots, seeds):
-        if root in gradients:
-            seed = gradients[root] + seed
-        elif root.__class__ is Node:
-            heappush(others, (-root.order, root))
-        else:
-            seed = seed.copy()  # a leaf keeps it
-        gradients[root] = seed
+    gradients, others = begun(roots, seeds)
+    newest: Any = None  # a node that was reached and is kept out of the heap; in a chain it is the next
     while newest is not None or others:
         if newest is None or (others and -others[0][0] > newest.order):
             if newest is not None:
@@ -87,6 +78,21 @@ def backward(roots: Sequence[Any], seeds: Sequence[Any], retain_graph: bool = Fa
                 release(node)
     for leaf, g in gradients.items():
         accumulate(leaf, g)
+
+
+def begun(roots: Sequence[Any], seeds: Sequence[Any]) -> tuple[dict[Any, Any], list[tuple[int, Node]]]:
+    """The sums of what has arrived, at nodes and leaves, and a heap of these nodes, the newest first."""
+    gradients: dict[Any, Any] = {}
+    nodes: list[tuple[int, Node]] = []
+    for root, seed in zip(roots, seeds):
+        if root in gradients:
+            seed = gradients[root] + seed
+        elif root.__class__ is Node:
+            heappush(nodes, (-root.order, root))
+        elif not isinstance(seed, Tensor):
+            seed = seed.copy()  # a leaf keeps it
+        gradients[root] = seed
+    return gradients, nodes
 
 
 def release(node: Node) -> None:

@@ -2,7 +2,7 @@
 
 A pass is observed where hooks are registered, where the gradients of some inputs alone are wanted, where the
 gradients themselves get a graph, or where a listener, the anomaly detector or the step debugger watches.
-:func:`run_backward` decides once, before the pass begins, so the plain pass contains nothing of this.
+``autokit.autograd`` decides once, before the pass begins, so the plain pass contains nothing of this.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from heapq import heappop, heappush
 from typing import Any
 
-from autokit.engine.backward import accumulate, backward, fetch, fitted, release
+from autokit.engine.backward import accumulate, begun, fetch, fitted, release
 from autokit.engine.modes import thread
 from autokit.engine.node import HOOKED, SEVERAL, Gradients, Node
 from autokit.engine.record import OUT, results_of
@@ -27,34 +27,6 @@ Listener = Callable[..., None]
   None) to ``total``;
 * ``listener("leaf", leaf, gradient)``: all contributions to the leaf are in.
 """
-
-
-def run_backward(
-    roots: Sequence[Any],
-    seeds: Sequence[Any],
-    *,
-    retain_graph: bool = False,
-    create_graph: bool = False,
-    inputs: Iterable[Any] | None = None,
-    into_leaves: bool = True,
-) -> dict[Any, Any]:
-    """Run a backward pass, plain or observed; return the gradient of each of ``inputs``, nodes and leaves.
-
-    ``seeds`` are the gradients of ``roots``: arrays, or tensors under ``create_graph``.
-    """
-    state = thread.state
-    before, state.recording = state.recording, create_graph
-    try:
-        if inputs is None and not (create_graph or HOOKED or state.listener):
-            backward(roots, seeds, retain_graph)
-            return {}
-        wanted = None if inputs is None else set(inputs)
-        watch = Watch(roots, wanted, state.listener, create_graph, retain_graph or create_graph, into_leaves)
-        for _ in observed(roots, seeds, watch):
-            pass
-        return watch.found
-    finally:
-        state.recording = before
 
 
 class Watch:
@@ -132,12 +104,7 @@ def observed(
     roots: Sequence[Any], seeds: Sequence[Any], watch: Watch
 ) -> Generator[tuple[Node, Any], Any, None]:
     """The pass, as a generator that stops before each node; a value sent to it replaces the gradient."""
-    gradients: dict[Any, Any] = {}
-    others: list[tuple[int, Node]] = []
-    for root, seed in zip(roots, seeds):
-        if root.__class__ is Node and root not in gradients:
-            heappush(others, (-root.order, root))
-        gradients[root] = gradients[root] + seed if root in gradients else seed
+    gradients, others = begun(roots, seeds)
     outside = thread.state.recording
     while others:
         node = heappop(others)[1]

@@ -188,10 +188,9 @@ def _widen(a: Any) -> Any:
 
 
 def _converted(convert: Callable[[Any], Any], dtype: np.dtype[Any], value: Any) -> Any:
-    """``value``, an array or a tuple of arrays, with those of ``dtype`` converted by ``convert``."""
-    if isinstance(value, tuple):
-        parts = [_converted(convert, dtype, each) for each in value]
-        return tuple(parts) if value.__class__ is tuple else value.__class__(parts)
+    """``value``, an array or several of them, with those of ``dtype`` converted by ``convert``."""
+    if isinstance(value, tuple | list):
+        return value.__class__([_converted(convert, dtype, each) for each in value])
     return convert(value) if getattr(value, "dtype", None) is dtype else value
 
 

@@ -1,4 +1,4 @@
-"""A small Llama: words turned by their places with cosine and sine, beside PyTorch in 20 steps of training."""
+"""A small Llama: words turned by their places with cosine and sine, beside PyTorch in 20 steps."""
 
 from __future__ import annotations
 
