@@ -40,10 +40,10 @@ from autokit.base.missing import absent, explain_on
 from autokit.base.printing import get_printoptions, set_printoptions
 from autokit.base.settings import *  # noqa: F403
 from autokit.base.size import Size
+from autokit.base.version import TORCH as __version__
 from autokit.engine.modes import recording
 from autokit.engine.tensor import Tensor
 from autokit.ops.create import TYPES
-from autokit.base.version import TORCH as __version__
 
 if TYPE_CHECKING:
     from autokit.func import vmap
@@ -84,9 +84,10 @@ _LAZY = {
 }
 """Names that load more than the engine, and where they are."""
 
-_ROOMS = frozenset(
-    "accelerator amp backends classroom cuda datasets debug distributed distributions draw func graphs jit "
-    "linalg nn optim plot serialization special transforms utils widgets".split()
+_ROOMS = (
+    *("amp", "backends", "classroom", "cuda", "datasets", "debug", "distributed", "distributions", "draw"),
+    *("func", "graphs", "jit", "linalg", "nn", "optim", "plot", "serialization", "special", "transforms"),
+    *("utils", "widgets"),
 )
 """Packages and modules that are loaded when they are first used."""
 

@@ -151,7 +151,9 @@ def _is_layer(frame: FrameType) -> bool:
 
 def _listed(value: Any) -> list[Any]:
     """What ``value`` holds, where it is a list, or a tuple that holds a list, as of ``cat``; else itself."""
-    return sum(map(_listed, value), []) if isinstance(value, list | tuple) else [value]
+    if isinstance(value, list | tuple):
+        return [each for item in value for each in _listed(item)]
+    return [value]
 
 
 def _name(ours: list[FrameType]) -> str:
