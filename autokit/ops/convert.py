@@ -12,6 +12,7 @@ from autokit.base import dtypes
 from autokit.base.devices import device as Device
 from autokit.base.devices import put_on, to_numpy
 from autokit.base.errors import require_tensor
+from autokit.engine.operands import common_dtype
 from autokit.engine.operation import cast, derivative, on, operation, unchanged
 from autokit.engine.tensor import Tensor
 from autokit.ops.create import TYPES, TensorType
@@ -240,7 +241,18 @@ def is_signed(input: Tensor) -> bool:
     return input.dtype.is_signed
 
 
+def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
+    """The dtype in which two tensors, or a tensor and a number, meet.
+
+    >>> import autokit as torch
+    >>> torch.result_type(torch.tensor([1, 2]), 1.5)
+    torch.float32
+    """
+    return dtypes.as_dtype(common_dtype((tensor1, tensor2)))
+
+
 NAMES = Names(
+    functions="result_type",
     both="clone is_complex is_floating_point is_signed",
     methods="contiguous cpu cuda pin_memory to to_dense type_as",
     other_methods={

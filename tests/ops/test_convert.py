@@ -44,6 +44,7 @@ PROGRAMS = [
     lambda T, x: T.is_floating_point(x) and x.long().is_floating_point(),
     lambda T, x: T.is_complex(x) or x.is_complex(),
     lambda T, x: (T.is_signed(x), x.byte().is_signed()),
+    lambda T, x: tuple(str(T.result_type(each, 1.5)) for each in (x, x.int(), x.half(), T.tensor(True))),
 ]
 
 
