@@ -1,7 +1,7 @@
-"""The oracle: one program run with autokit and with PyTorch, and everything that a learner could see compared.
+"""The oracle: one program run with autokit and with PyTorch, and all that a learner could see compared.
 
-``compare(lambda torch, x: x.exp().sum(), array)`` checks the value, the dtype and the shape of the result, the
-gradients of all floating inputs, and their gradients once more.
+``compare(lambda torch, x: x.exp().sum(), array)`` checks the value, the dtype and the shape of the result,
+the gradients of all floating inputs, and their gradients once more.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def compare(
     *inputs
         NumPy arrays; those of floats require gradients.
     gradients, second : bool
-        Whether to compare the gradients of a weighted sum of all results, and those of the gradients' squares.
+        Whether to compare the gradients of a weighted sum of all results, and their gradients.
     tolerance : float, optional
         Relative and absolute, in place of what the dtype allows.
     """
