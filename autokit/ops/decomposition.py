@@ -20,8 +20,8 @@ from autokit.engine.operation import derivative, on, operation
 from autokit.engine.tensor import Tensor
 from autokit.gpu.lacking import raising
 from autokit.ops.names import Names
-from autokit.ops.places import return_type
 from autokit.ops.solve import LinAlgError, inv, require_square, transposed, triangular_solution
+from autokit.ops.take_along import return_type
 
 QR = return_type("linalg_qr", "Q", "R")
 SVD = return_type("linalg_svd", "U", "S", "Vh")

@@ -15,8 +15,8 @@ from autokit.engine.operation import derivative, operation
 from autokit.engine.tensor import Tensor
 from autokit.ops.choose import maximum, minimum
 from autokit.ops.names import Names
-from autokit.ops.places import along, put_back, read, return_type
 from autokit.ops.reduce import Dim, checked, checked_one, count, restored
+from autokit.ops.take_along import along, put_back, read, return_type
 
 
 def require_elements(name: str, input: Tensor, dim: Any) -> None:

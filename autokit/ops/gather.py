@@ -15,8 +15,8 @@ from autokit.engine.operation import derivative, on, operation
 from autokit.engine.tensor import Tensor, new_tensor
 from autokit.ops.index import require_places
 from autokit.ops.names import Names
-from autokit.ops.places import add_at_places
 from autokit.ops.shape import broadcast_shapes, expand
+from autokit.ops.take_along import add_at_places
 
 
 @operation(

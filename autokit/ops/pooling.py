@@ -20,8 +20,8 @@ from autokit.engine.tensor import Tensor, new_tensor
 from autokit.ops.fold import Size, Windows, numbers_of
 from autokit.ops.names import Names
 from autokit.ops.pad import AxisMap, along, resample
-from autokit.ops.places import add_at_places
 from autokit.ops.reduce import mean
+from autokit.ops.take_along import add_at_places
 
 # ---------------------------------------------------------------- the largest
 

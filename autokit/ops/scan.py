@@ -15,7 +15,7 @@ from autokit.engine.tensor import Tensor
 from autokit.gpu.lacking import accumulate
 from autokit.ops.join import cat
 from autokit.ops.names import Names
-from autokit.ops.places import along, put_back, return_type
+from autokit.ops.take_along import along, put_back, return_type
 
 
 def _scanned(scan: Callable[..., Any], a: Any, dim: int) -> Any:

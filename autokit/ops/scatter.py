@@ -27,7 +27,7 @@ from autokit.ops.index import (
     spread,
 )
 from autokit.ops.names import Names
-from autokit.ops.places import add_at_places
+from autokit.ops.take_along import add_at_places
 from autokit.ops.triangle import diagonal
 
 # ---------------------------------------------------------------- everywhere

@@ -14,8 +14,8 @@ from autokit.engine.tensor import Tensor, new_tensor
 from autokit.gpu.lacking import accumulate, like
 from autokit.ops.extremes import require_elements, shared_among_ties
 from autokit.ops.names import Names
-from autokit.ops.places import along, put_back, read, return_type
 from autokit.ops.sort import order_of, sort
+from autokit.ops.take_along import along, put_back, read, return_type
 
 # ---------------------------------------------------------------- medians
 

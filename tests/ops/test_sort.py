@@ -112,7 +112,7 @@ def test_results_have_names(name: str, arguments: tuple[int, ...]):
 
 
 def test_named_results_can_be_pickled():
-    found = autokit.ops.places.return_type("sort", "values", "indices")((1, 2), (0, 1))
+    found = autokit.ops.take_along.return_type("sort", "values", "indices")((1, 2), (0, 1))
     assert pickle.loads(pickle.dumps(found)) == found
 
 
