@@ -69,17 +69,6 @@ def test_lessons_are_copied_and_a_changed_one_is_kept(tmp_path: Path):
     assert (tmp_path / names[0]).read_text() == "my own work"
 
 
-def test_student_copies_hold_no_solution_and_no_output(tmp_path: Path):
-    assert autokit("lessons", tmp_path, "--student").returncode == 0
-    copies = list(tmp_path.glob("*.ipynb"))
-    assert copies
-    for path in copies:
-        text = path.read_text("utf-8")
-        assert "BEGIN SOLUTION" not in text and "END SOLUTION" not in text
-        cells = [cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
-        assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in cells)
-
-
 def test_a_folder_that_cannot_be_is_a_clear_error(tmp_path: Path):
     (tmp_path / "file").write_text("")
     for folder in (tmp_path / "file", tmp_path / "file" / "below"):
@@ -100,14 +89,6 @@ def test_a_list_of_lessons_that_is_none_and_a_link_to_nothing_are_clear_errors(t
     run = autokit("lessons", tmp_path)
     assert run.returncode == 1 and link.is_symlink()
     assert run.stderr.startswith(f"autokit: {link} is a link to a file that is not there: ")
-
-
-def test_a_folder_of_somebody_else_is_a_clear_error(tmp_path: Path):
-    tmp_path.chmod(0o500)
-    # Root may write anywhere, until it gives that up.
-    run = autokit("lessons", tmp_path, before=["setpriv", "--bounding-set=-all"] if os.geteuid() == 0 else [])
-    assert run.returncode == 1
-    assert run.stderr == f"autokit: {tmp_path} cannot be written to: name a folder of your own\n"
 
 
 def test_a_terminal_without_unicode_is_no_obstacle(tmp_path: Path):
@@ -150,17 +131,6 @@ def test_lab_without_jupyterlab_says_how_to_get_it(tmp_path: Path):
     run = autokit("lab", "--dir", tmp_path / "mine", PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")
     assert run.returncode == 1
     assert run.stderr == 'autokit: JupyterLab is not installed; to get it: pip install "autokit-edu[lab]"\n'
-    assert not (tmp_path / "mine").exists()
-
-
-def test_a_port_in_use_is_a_clear_error(tmp_path: Path):
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
-        run = autokit("lab", "--no-browser", "--port", port, "--dir", tmp_path / "mine")
-    assert run.returncode == 1
-    assert run.stderr.startswith(f"autokit: port {port} is in use: ")
     assert not (tmp_path / "mine").exists()
 
 

@@ -186,4 +186,4 @@ def _load(file: IO[bytes], map_location: MapLocation) -> tuple[Any, bool]:
     """The object in ``file``, and whether tensors of bfloat16 were in it."""
     archive = Archive(file)
     storages = Storages(archive, map_location)
-    return run(archive.read("data.pkl"), storages), storages.has_bfloat16
+    return run(bytes(archive.read("data.pkl")), storages), storages.has_bfloat16

@@ -106,7 +106,7 @@ class Archive:
             )
         version = self.read("version")
         if version not in _VERSIONS:
-            raise RuntimeError(f"Attempted to read a PyTorch file with version {bytes(version[:20])!r}, not 1 to 10")
+            raise RuntimeError(f"a PyTorch file with version {bytes(version[:20])!r}, and not 1 to 10")
         self.byteorder = str(self.read("byteorder"), "latin-1") if "byteorder" in self else "little"
         if self.byteorder not in ("little", "big"):
             raise ValueError(f"Unknown endianness type: {self.byteorder[:40]}")
@@ -127,6 +127,7 @@ class Archive:
         contents = bytearray(entry.file_size)
         memory, filled = memoryview(contents), 0
         try:
+            stream: Any
             with self.zip.open(entry) as stream:
                 while count := stream.readinto(memory[filled : filled + _AT_ONCE]):
                     filled += count

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -31,7 +31,7 @@ _DTYPES = {
 """NumPy's dtype for each of the format's; bfloat16 is read as bits."""
 
 
-def is_name(f: Any) -> bool:
+def is_name(f: Any) -> TypeGuard[str | os.PathLike[str]]:
     """Whether ``f`` is a path that says it is of this format."""
     return isinstance(f, str | os.PathLike) and str(os.fspath(f)).endswith(".safetensors")
 

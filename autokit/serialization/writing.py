@@ -268,7 +268,7 @@ def _tensor(value: Tensor) -> tuple[str, tuple[Any, ...]]:
     return "_rebuild_tensor_v2", (storage, offset, sizes, strides, value.requires_grad, OrderedDict())
 
 
-def _parameter(value: Parameter) -> tuple[str, tuple[Any, ...]]:
+def _parameter(value: Tensor) -> tuple[str, tuple[Any, ...]]:
     return "_rebuild_parameter", (value.detach(), value.requires_grad, OrderedDict())
 
 

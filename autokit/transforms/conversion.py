@@ -47,7 +47,7 @@ def to_tensor(pic: Any) -> Tensor:
     Bytes from 0 to 255 become floats from 0 to 1; other numbers stay as they are.
     """
     if is_picture(pic):
-        array = np.array(pic, _DTYPES.get(pic.mode, np.uint8))
+        array: np.ndarray = np.array(pic, _DTYPES.get(pic.mode, np.uint8))
         if pic.mode == "1":
             array = array * np.uint8(255)
     elif isinstance(pic, np.ndarray):

@@ -39,19 +39,6 @@ def test_one_value_off_is_found_and_placed(array: np.ndarray, data: st.DataObjec
         assert f"1 of {array.size} values differ; the first at {list(place)}" in verdict.text
 
 
-def test_rounding_within_the_precision_of_the_dtype_is_right():
-    third = np.float64(1 / 3)
-    assert judge(np.float32(third), 1 / 3).right
-    assert judge(0.33333, 1 / 3).right
-    assert not judge(np.float64(0.33333), third).right
-    assert judge(np.array([1e-9, 1.0]), np.array([0.0, 1.0])).right
-    assert not judge(2e-8, 1e-8).right
-    assert judge(0.33, 1 / 3, tolerance=0.02).right
-    assert judge([101.0, 1.9], [100.0, 1.0], tolerance=0.01).right, "a part of the largest"
-    assert not judge(101.5, 100.0, tolerance=0.01).right
-    assert not judge(1.0 + 1e-12, 1.0, tolerance=0).right
-
-
 @pytest.mark.parametrize(
     ("answer", "expected", "text"),
     [
@@ -105,11 +92,6 @@ def test_the_hint_comes_with_a_wrong_answer_only(capsys: pytest.CaptureFixture[s
     assert "count again" not in capsys.readouterr().out
     check(5, 6, hint="count again")
     assert capsys.readouterr().out == "Not yet: the value differs (yours is 5).\nHint: count again\n"
-
-
-@given(st.floats(1, 1e6), st.floats(0.5, 0.9))
-def test_a_wrong_answer_does_not_give_the_right_one_away(expected: float, factor: float):
-    assert str(expected) not in judge(expected * factor, expected).text.replace(str(expected * factor), "")
 
 
 anything = st.recursive(

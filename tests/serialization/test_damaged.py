@@ -73,7 +73,7 @@ def test_flipped_bits_give_an_error_or_the_very_state(bits: list[int]):
         ({"data/0": None}, RuntimeError, "failed locating file data/0"),
         ({"data.pkl": None}, RuntimeError, r"failed locating file data\.pkl"),
         ({"version": None}, RuntimeError, "version"),
-        ({"version": b"99\n"}, RuntimeError, "with version b.99"),
+        ({"version": b"99\n"}, RuntimeError, "version b.99"),
         ({"version": b"new"}, RuntimeError, "version"),
         ({"byteorder": b"what"}, ValueError, "Unknown endianness type: what"),
         ({"data/0": b"1234"}, RuntimeError, r"record size \(4 bytes\) does not match expected size"),
@@ -115,19 +115,6 @@ def test_names_that_lead_out_of_the_archive_touch_nothing(tmp_path: Path, monkey
     file = zipped({**CONTENTS, "archive/../../harm": b"x", "/tmp/harm": b"x", "..\\harm": b"x"})
     assert ak.load(file)["b"] == [1, "text", (2.5,)]
     assert os.listdir(tmp_path) == []
-
-
-@FEW
-@given(st.lists(st.tuples(st.integers(0, len(WHOLE) - 1), st.integers(0, 255)), min_size=1, max_size=4))
-def test_changed_files_give_an_error_or_a_value(changes: list[tuple[int, int]]):
-    data = bytearray(WHOLE)
-    for place, byte in changes:
-        data[place] = byte
-    try:
-        loaded = ak.load(io.BytesIO(data))
-    except HARMLESS:
-        return
-    assert equal(loaded, ak.load(io.BytesIO(WHOLE)))  # only what is not read was changed
 
 
 PROGRAM = pickle_of(

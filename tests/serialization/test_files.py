@@ -18,7 +18,6 @@ import autokit as ak
 from tests.serialization.archives import (
     DTYPES,
     equal,
-    network,
     records,
     saved,
     zipped,
@@ -58,11 +57,6 @@ def test_the_archive_is_named_and_laid_out_as_pytorchs(tmp_path: Path):
     assert listed[0] == listed[1]
 
 
-def test_the_same_object_makes_the_same_bytes():
-    state = network(ak).state_dict()
-    assert saved(state).read() == saved(state).read()
-
-
 def test_open_files_and_several_in_one(tmp_path: Path):
     with open(tmp_path / "a.pt", "wb") as file:
         ak.save([1], file)
@@ -79,20 +73,6 @@ def test_open_files_and_several_in_one(tmp_path: Path):
     many.seek(0)
     with pytest.raises(RuntimeError, match="several were written into one file"):
         ak.load(many)
-
-
-def test_files_that_can_only_be_written_to():
-    class Sink:
-        def __init__(self) -> None:
-            self.data = b""
-
-        def write(self, data: Any) -> int:
-            self.data += bytes(data)
-            return len(data)
-
-    sink = Sink()
-    ak.save(ak.ones(3), sink)
-    assert torch.load(io.BytesIO(sink.data)).tolist() == [1, 1, 1]
 
 
 @pytest.mark.parametrize("protocol", [2, 3, 4, 5])

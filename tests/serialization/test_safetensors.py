@@ -99,21 +99,6 @@ def test_what_the_format_cannot_hold_is_refused(path: Path, state: Any, error: t
     assert os.listdir(path.parent) == []
 
 
-def test_parts_of_one_memory_that_do_not_overlap_are_saved(path: Path):
-    ak.save({"a": BASE[:3], "b": BASE[3:], "frozen": nn.Parameter(ak.ones(1)), "t": ak.ones(2, 3).t()}, path)
-    loaded = ak.load(path)
-    assert loaded["t"].shape == (3, 2)
-    assert loaded["a"].tolist() == [0, 1, 2] and loaded["b"].tolist() == [3, 4, 5]
-    assert type(loaded["frozen"]) is ak.Tensor and not loaded["frozen"].requires_grad
-
-
-@pytest.mark.parametrize("where", [{"cpu": "cpu"}, lambda storage, location: storage])
-def test_map_location_is_a_device(path: Path, where: Any):
-    ak.save({"a": ak.ones(1)}, path)
-    with pytest.raises(RuntimeError, match=r"map_location of a \.safetensors file is a device"):
-        ak.load(path, map_location=where)
-
-
 def test_a_missing_package_is_named(path: Path, monkeypatch: pytest.MonkeyPatch):
     real = builtins.__import__
 

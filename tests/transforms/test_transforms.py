@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import numpy as np
@@ -44,16 +43,6 @@ def test_to_tensor_divides_bytes_by_255_and_to_pil_image_undoes_it(array: np.nda
     np.testing.assert_array_equal(transforms.ToTensor()(picture).numpy(), tensor.numpy())
     again = np.array(transforms.ToPILImage()(tensor + 1e-4))
     np.testing.assert_array_equal(np.atleast_3d(again), array)
-
-
-@pytest.mark.parametrize(
-    ("mode", "dtype", "value"),
-    [("1", ak.float32, 1.0), ("L", ak.float32, 1 / 255), ("I", ak.int32, 1), ("F", ak.float32, 1)],
-)
-def test_each_mode_has_its_dtype(mode: str, dtype: Any, value: float):
-    tensor = transforms.ToTensor()(Image.new(mode, (3, 2), 1))
-    assert tensor.dtype == dtype and tensor.shape == (1, 2, 3)
-    assert tensor[0, 0, 0].item() == pytest.approx(value)
 
 
 def test_normalize():
@@ -104,13 +93,6 @@ def test_crops_and_borders(image: Any):
     ]
     assert plain(F.crop(image, -1, 3, 3, 3)) == [[0, 0, 0], [49, 0, 0], [109, 0, 0]]
     assert plain(F.crop(image, 3, -3, 1, 2)) == [[0, 0]]
-
-
-def test_grey():
-    grey = plain(GREY)
-    assert plain(transforms.Grayscale(3)(RGB)) == [[[value] * 3 for value in row] for row in grey]
-    planes = ak.tensor(np.array(RGB).transpose(2, 0, 1))
-    assert transforms.Grayscale(3)(planes).tolist() == [grey] * 3
 
 
 def test_the_same_seed_changes_pictures_as_in_torchvision():
@@ -187,9 +169,3 @@ WRONG: list[Any] = [
 def test_wrong_use_says_what_is_wrong(call: Any, error: type[Exception], words: str):
     with pytest.raises(error, match=words):
         call()
-
-
-def test_without_pillow_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(sys.modules, "PIL", None)
-    with pytest.raises(ImportError, match="pip install pillow"):
-        transforms.ToPILImage()(ak.ones(1, 2, 2))

@@ -63,19 +63,6 @@ def test_dropout_drops_the_same_in_both_runs():
     assert v.grad.tolist() != z.tolist()
 
 
-def test_layers_in_segments():
-    found = []
-    x = numbers(2, 3)
-    for T in (ak, pytorch):
-        T.manual_seed(0)
-        layers = T.nn.Sequential(*[T.nn.Linear(3, 3).double() for _ in range(5)])
-        sequential = T.utils.checkpoint.checkpoint_sequential
-        sequential(layers, 2, T.tensor(x), use_reentrant=False).sum().backward()
-        found.append([each.grad.tolist() for each in layers.parameters()])
-    np.testing.assert_allclose(np.hstack([np.ravel(each) for each in found[0]]),
-                               np.hstack([np.ravel(each) for each in found[1]]))  # fmt: skip
-
-
 def test_the_part_runs_again_in_each_pass_and_hooks_see_its_gradient():
     runs, seen = [], []
     x = ak.ones(2, requires_grad=True)

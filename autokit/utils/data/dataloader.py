@@ -16,6 +16,16 @@ if TYPE_CHECKING:
     from autokit.utils.data.workers import Workers
 
 
+_ORDER = "batch_size, shuffle, sampler, and drop_last"
+
+
+def _refuse(*contradictions: tuple[Any, str]) -> None:
+    """Raise for the first condition that holds, with its words."""
+    for holds, words in contradictions:
+        if holds:
+            raise ValueError(words)
+
+
 class Batches(map):  # type: ignore[type-arg]
     """One pass through the data: each batch is computed when it is asked for.
 
@@ -126,8 +136,13 @@ class DataLoader(Generic[Sample]):
         pin_memory_device: str = "",
         in_order: bool = True,
     ) -> None:
-        is_stream = isinstance(dataset, IterableDataset)
-        for wrong, why in (
+        is_stream, has_batches = isinstance(dataset, IterableDataset), batch_sampler is not None
+        other_order = batch_size != 1 or shuffle or sampler is not None or drop_last
+        _refuse(
+            (is_stream and (shuffle or sampler or has_batches), "an IterableDataset has an order of its own"),
+            (sampler is not None and shuffle, "sampler option is mutually exclusive with shuffle"),
+            (has_batches and other_order, f"batch_sampler option is mutually exclusive with {_ORDER}"),
+            (batch_size is None and drop_last, "batch_size=None option is mutually exclusive with drop_last"),
             (num_workers < 0, "num_workers option should be non-negative; 0 loads in this process"),
             (timeout < 0, "timeout option should be non-negative; 0 waits as long as it takes"),
             (timeout and not num_workers, "timeout option is for workers: let num_workers > 0"),
@@ -141,20 +156,7 @@ class DataLoader(Generic[Sample]):
             ),
             (persistent_workers and not num_workers, "persistent_workers option needs num_workers > 0"),
             (multiprocessing_context and not num_workers, "multiprocessing_context needs num_workers > 0"),
-            (
-                is_stream and (shuffle or sampler or batch_sampler),
-                "an IterableDataset has an order of its own",
-            ),
-            (sampler is not None and shuffle, "sampler option is mutually exclusive with shuffle"),
-            (
-                batch_sampler is not None
-                and (batch_size != 1 or shuffle or sampler is not None or drop_last),
-                "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last",
-            ),
-            (batch_size is None and drop_last, "batch_size=None option is mutually exclusive with drop_last"),
-        ):
-            if wrong:
-                raise ValueError(why)
+        )
         if sampler is None:
             sampler = RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
         if batch_sampler is not None:

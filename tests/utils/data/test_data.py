@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -121,24 +120,6 @@ def test_a_batch_read_at_once_equals_one_that_is_stacked():
     assert next(iter(data.DataLoader(data.Subset(negated, [2]))))[0].tolist() == [-2]
 
 
-@pytest.mark.parametrize("count", [1, 2])
-@pytest.mark.parametrize(
-    "sampler",
-    [
-        lambda T: T.tensor([1, 2]),
-        lambda T: [1, T.tensor(2)],
-        lambda T: [[0, 1], [2, 0]],
-    ],
-)
-def test_a_sampler_may_give_other_things_than_numbers(sampler: Any, count: int):
-    found = []
-    for T in (ak, torch):
-        samples = T.utils.data.TensorDataset(T.arange(9.0).view(3, 3))
-        loader = T.utils.data.DataLoader(samples, sampler=sampler(T), batch_size=count)
-        found.append([batch[0].tolist() for batch in loader])
-    assert found[0] == found[1]
-
-
 def test_streams_samplers_and_lengths():
     def load(*args: Any, **options: Any) -> list[Any]:
         batches = list(data.DataLoader(*args, **options))
@@ -172,21 +153,6 @@ def test_a_pass_has_a_length_and_goes_on_after_an_exception_as_in_pytorch(num_wo
                 given.append(type(error).__name__)
         found.append(given)
     assert found[0] == found[1] == [3, [0, 1], "KeyError", [4, 5], "StopIteration"]
-
-
-def test_tqdm_knows_how_far_a_pass_is():
-    require("tqdm")
-    from tqdm.auto import tqdm
-
-    loader = data.DataLoader(pairs(10), batch_size=4)
-    for passed in (loader, iter(loader)):
-        file = io.StringIO()
-        with tqdm(passed, file=file, desc="epoch 1") as bar:
-            assert bar.total == 3
-            for _ in bar:
-                bar.set_postfix(loss=ak.tensor(0.25).item())
-        last = file.getvalue().splitlines()[-1]
-        assert "epoch 1: 100%" in last and "3/3" in last and "loss=0.25" in last
 
 
 WRONG: list[Any] = [

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import faulthandler
-import logging
 import os
 import signal
 import sys
-import threading
 import time
 
 import pytest
 
 import autokit as ak
 from autokit.utils import data
-from tests.utils.data.processes import Squares, children, numbers, program
+from tests.utils.data.processes import Squares, children, program
 
 if sys.platform != "linux":
     pytest.skip("needs Linux, where workers are forked", allow_module_level=True)
@@ -52,12 +50,9 @@ def test_an_exception_comes_with_the_workers_traceback(error: Exception, expecte
     assert "in fail\n" in text and "raise error" in text
 
 
-def test_errors_of_collate_init_and_streams_come_too():
-    def fail(worker_id: int) -> None:
-        raise OSError("no disk")
-
-    with pytest.raises(OSError, match="no disk"):
-        list(data.DataLoader(Squares(), num_workers=1, worker_init_fn=fail))
+def test_errors_of_collate_and_init_come_too():
+    with pytest.raises(ZeroDivisionError):
+        list(data.DataLoader(Squares(), num_workers=1, worker_init_fn=lambda worker_id: 1 / 0))
     with pytest.raises(RuntimeError, match=r"got \[1\] at entry 0 and \[2\] at entry 1"):
         list(data.DataLoader([ak.ones(1), ak.ones(2)], batch_size=2, num_workers=1))
 
@@ -125,31 +120,6 @@ def test_a_worker_that_hangs_is_given_up_after_the_timeout():
     assert time.monotonic() - began < 60
 
 
-def test_other_threads_upset_no_worker():
-    stop = threading.Event()
-
-    def busy() -> None:
-        while not stop.is_set():
-            (ak.rand(200, 200).exp() + 1).sum().item()
-            logging.getLogger("autokit.tests").debug("busy")
-
-    def compute(index: int) -> None:
-        assert ak.get_num_threads() == 1  # several workers share the cores
-        repr(ak.rand(99, 99) @ ak.rand(99, 99))
-        logging.getLogger("autokit.tests").debug("in a worker")
-
-    threads = [threading.Thread(target=busy) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    try:
-        for _ in range(3):
-            assert len(numbers(data.DataLoader(Squares(8, compute), num_workers=2, timeout=60))) == 8
-    finally:
-        stop.set()
-        for thread in threads:
-            thread.join()
-
-
 # ---------------------------------------------------------------- the end of a loop, and of the program
 
 
@@ -169,11 +139,8 @@ def test_a_break_ends_the_workers():
 
 def test_loaders_inside_each_other():
     outer = data.DataLoader(Squares(3), num_workers=1)
-    pairs = [(a[0].item(), b[0].item()) for a in outer for b in data.DataLoader(Squares(2), num_workers=2)]
-    assert pairs == [(a, b) for a in range(3) for b in range(2)]
-    assert [(a[0].item(), b[0].item()) for a in outer for b in outer] == [
-        (a, b) for a in range(3) for b in range(3)
-    ]
+    pairs = [(a[0].item(), b[0].item()) for a in outer for b in outer]
+    assert pairs == [(a, b) for a in range(3) for b in range(3)]
 
 
 PROGRAM = """

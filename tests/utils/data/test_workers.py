@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import random
 import sys
 from typing import Any
@@ -92,30 +93,17 @@ def test_a_stream_is_shared_out_by_worker_info():
 
 
 def test_without_order_nobody_waits_for_a_slow_worker():
-    import multiprocessing
-
     last_is_done = multiprocessing.get_context("fork").Event()
-
-    def first_waits_for_last(index: int) -> None:
-        if index == 0:
-            last_is_done.wait(20)
-        elif index == 5:
-            last_is_done.set()
-
-    loader = data.DataLoader(Squares(6, first_waits_for_last), num_workers=2, in_order=False)
-    order = [batch[0].item() for batch in loader]
+    waiting = {0: lambda: last_is_done.wait(20), 5: last_is_done.set}
+    dataset = Squares(6, lambda index: waiting.get(index, int)())
+    order = [batch[0].item() for batch in data.DataLoader(dataset, num_workers=2, in_order=False)]
     assert order[:2] == [1, 3] and sorted(order) == list(range(6))
 
 
 def test_worker_init_fn_is_called_in_each_worker():
     told: list[int] = []
-
-    class Told(Squares):
-        def __getitem__(self, index: int) -> Any:
-            return told[0]
-
-    loader = data.DataLoader(Told(4), num_workers=2, worker_init_fn=told.append)
-    assert [batch.item() for batch in loader] == [0, 1, 0, 1] and told == []
+    options: Any = {"num_workers": 2, "worker_init_fn": told.append, "collate_fn": lambda samples: told[0]}
+    assert list(data.DataLoader(Squares(4), **options)) == [0, 1, 0, 1] and told == []
 
 
 @pytest.mark.parametrize("size", [3, 300_000])
