@@ -72,37 +72,20 @@ class Backward:
         if node.id == self.root.id:
             self._tell_seed(node, derivative, text)
         why = f"all {self.uses[node.id]} contributions to it are in"
-        self._step(
-            "select",
-            f"{node.name} is next: {why if self.uses[node.id] > 1 else 'its gradient is final'}.",
-            touches=(node.element,),
-            changes=(Change(node.element, "status", "current"),),
-            note="" if self.script.brief else self._why_not_another(node),
-        )
+        sentence = f"{node.name} is next: {why if self.uses[node.id] > 1 else 'its gradient is final'}."
+        note = "" if self.script.brief else self._why_not_another(node)
+        current = (Change(node.element, "status", "current"),)
+        self._step("select", sentence, touches=(node.element,), changes=current, note=note)
         if not self.script.brief:
             rule = self.words.operation(node)
-            self._step(
-                "upstream",
-                f"The upstream gradient {derivative} = {text} enters the rule of {rule}.",
-                formula=f"g = {derivative}",
-                numbers=f"= {text}",
-                touches=(node.element,),
-            )
+            sentence = f"The upstream gradient {derivative} = {text} enters the rule of {rule}."
+            self._step("upstream", sentence, f"g = {derivative}", f"= {text}", (node.element,))
 
     def _tell_seed(self, node: Node, derivative: str, text: str) -> None:
         sentence = f"The way back begins with a seed: {derivative} = {text}."
-        self._step(
-            "seed",
-            sentence,
-            formula=derivative,
-            numbers=f"= {text}",
-            touches=(node.element,),
-            changes=(
-                Change(node.element, "gradient", text),
-                Change(node.element, "pending", 0),
-                Change(node.element, "status", "ready"),
-            ),
-        )
+        begun = (("gradient", text), ("pending", 0), ("status", "ready"))
+        changes = tuple(Change(node.element, *each) for each in begun)
+        self._step("seed", sentence, derivative, f"= {text}", (node.element,), changes)
         self.script.close(sentence)
 
     def _why_not_another(self, node: Node) -> str:
@@ -142,14 +125,10 @@ class Backward:
 
     def _tell_local(self, node: Node, edge: Edge, source: Node, product: str) -> str:
         local = self.words.local(node, edge)
-        self._step(
-            "local",
-            f"How {node.name} changes with {source.name}: {local.sentence}.",
-            formula=f"{self.words.by(node, source)} = {local.symbols}",
-            numbers=local.numbers,
-            touches=(edge.element, node.element),
-            changes=(Change(edge.element, "local", local.value),) if local.value else (),
-        )
+        sentence = f"How {node.name} changes with {source.name}: {local.sentence}."
+        formula = f"{self.words.by(node, source)} = {local.symbols}"
+        changes = (Change(edge.element, "local", local.value),) if local.value else ()
+        self._step("local", sentence, formula, local.numbers, (edge.element, node.element), changes)
         return f"{self.gradients[node.id].text} · {bracketed(local.value)} = {product}" if local.value else ""
 
     def _tell_product(self, node: Node, edge: Edge, source: Node, product: str, text: str) -> None:
@@ -158,13 +137,8 @@ class Backward:
             if product
             else f"Upstream and local derivative in one, a vector–Jacobian product for {source.name}: {text}."
         )
-        self._step(
-            "product",
-            told,
-            formula=f"{self.words.by(self.root, node)} · {self.words.by(node, source)}",
-            numbers=product or text,
-            touches=(edge.element, node.element),
-        )
+        formula = f"{self.words.by(self.root, node)} · {self.words.by(node, source)}"
+        self._step("product", told, formula, product or text, (edge.element, node.element))
 
     def _tell_unbroadcast(self, edge: Edge, source: Node, raw: Any, fitted: Any) -> None:
         large, small = raw.shape, fitted.shape
@@ -188,14 +162,10 @@ class Backward:
         text = summarize(fitted).text
         signs = {1.0: "positive", -1.0: "negative", 0.0: "zero"}
         sign = signs.get(float(np.sign(fitted).item())) if fitted.size == 1 else None
-        self._step(
-            "travel",
-            f"The contribution {text} travels back along the edge to {source.name}.",
-            numbers=text,
-            touches=(node.element, edge.element, source.element),
-            changes=_flow(edge, text),
-            note=f"Its sign is {sign}." if sign else "",
-        )
+        sentence = f"The contribution {text} travels back along the edge to {source.name}."
+        touched = (node.element, edge.element, source.element)
+        note = f"Its sign is {sign}." if sign else ""
+        self._step("travel", sentence, "", text, touched, _flow(edge, text), note)
 
     def _tell_accumulate(self, edge: Edge, source: Node, fitted: Any, before: Any, total: Any) -> None:
         text, wanted = summarize(fitted).text, self.words.by(self.root, source)
@@ -213,47 +183,32 @@ class Backward:
             numbers = f"{old} + {bracketed(text)} = {summarize(total).text}"
             told = f"It is added to what is there: {numbers}.{still}"
             note = f"With = in place of +=, {wanted} would be {text}, and {old} would be lost."
-        self._step(
-            "accumulate",
-            told,
-            formula=f"{wanted} += contribution",
-            numbers=numbers,
-            touches=(source.element, edge.element),
-            changes=self._gathered(source, summarize(total).text),
-            note=note,
-            instead="" if before is None else text,
-        )
+        changes, instead = self._gathered(source, summarize(total).text), "" if before is None else text
+        touched = (source.element, edge.element)
+        self._step("accumulate", told, f"{wanted} += contribution", numbers, touched, changes, note, instead)
 
     def _tell_in_one(self, node: Node, edge: Edge, source: Node, text: str, total: str, before: Any) -> None:
         wanted = self.words.by(self.root, source)
         added = "" if before is None else f" {summarize(before).text} + {bracketed(text)} = {total}."
-        self._step(
-            "travel",
-            f"{node.name} sends {text} back to {source.name}.{added}",
-            formula=f"{wanted} += contribution" if added else "",
-            touches=(node.element, edge.element, source.element),
-            changes=(*_flow(edge, text), *self._gathered(source, total)),
-            instead=text if added else "",
-        )
+        sentence = f"{node.name} sends {text} back to {source.name}.{added}"
+        formula, instead = (f"{wanted} += contribution", text) if added else ("", "")
+        touched = (node.element, edge.element, source.element)
+        changes = (*_flow(edge, text), *self._gathered(source, total))
+        self._step("travel", sentence, formula, "", touched, changes, instead=instead)
 
     def _tell_leaf(self, source: Node, total: str) -> None:
         final = (Change(source.element, "status", "final"), Change(source.element, "pending", None))
         if self.script.brief:
             self.script.change_last(*final)
             return
-        self._step(
-            "leaf",
-            f"{source.name} is a leaf: its .grad is {total}.",
-            formula=f"{source.name}.grad = {self.words.by(self.root, source)}",
-            numbers=f"= {total}",
-            touches=(source.element,),
-            changes=final,
-        )
+        sentence = f"{source.name} is a leaf: its .grad is {total}."
+        formula = f"{source.name}.grad = {self.words.by(self.root, source)}"
+        self._step("leaf", sentence, formula, f"= {total}", (source.element,), final)
 
     # -------------------------------------------------------- in short
 
-    def _step(self, kind: str, sentence: str, **more: Any) -> None:
-        self.script.step(kind, "backward", sentence, **more)
+    def _step(self, kind: str, sentence: str, *more: Any, **named: Any) -> None:
+        self.script.step(kind, "backward", sentence, *more, **named)
 
     def _gathered(self, source: Node, total: str) -> tuple[Change, ...]:
         waits = self.pending[source.id]

@@ -187,17 +187,9 @@ class Builder:
         )
         self.ids[ran] = self.ids[result] = id
         for source, place in zip(sources, run.places):
-            self.edges.append(
-                Edge(
-                    id=len(self.edges),
-                    source=source,
-                    target=id,
-                    slot=place,
-                    operand=word_for(run.operand_name(place)),
-                    local=fill(run.local(place), words),
-                    requires_grad=ran.rules.learns[place],
-                )
-            )
+            word, local = word_for(run.operand_name(place)), fill(run.local(place), words)
+            learns = run.node.rules.learns[place]
+            self.edges.append(Edge(len(self.edges), source, id, place, word, local, learns))
 
     def _of_operation(self, ran: EngineNode, **facts: Any) -> Node:
         several = ran.shape is SEVERAL

@@ -153,16 +153,9 @@ def spread(values: np.ndarray) -> Spread | None:
     counts = (
         np.histogram(finite, BINS, (low, high))[0] if 0 < high - low < math.inf else np.array([finite.size])
     )
-    return Spread(
-        tuple(values.shape),
-        low,
-        high,
-        float(finite.mean()),
-        float(finite.std()),
-        float((wide == 0).mean()),
-        int(wide.size - finite.size),
-        tuple(counts.tolist()),
-    )
+    mean, deviation, zeros = float(finite.mean()), float(finite.std()), float((wide == 0).mean())
+    bad = int(wide.size - finite.size)
+    return Spread(values.shape, low, high, mean, deviation, zeros, bad, tuple(counts.tolist()))
 
 
 def _weights(name: str, parameter: Tensor, found: dict[Any, Any]) -> Weights:

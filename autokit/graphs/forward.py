@@ -40,39 +40,20 @@ def _tell_operation(script: Script, words: Words, node: Node) -> None:
     result = f"{node.name} = {numbers}"
     line = f"Line {node.source.line}: {node.source.text}" if node.source and node.source.text else ""
     told = f"{formula}: {result}."
+    into = f"{names} {'goes' if len(operands) == 1 else 'go'} into {words.operation(node)}"
     if script.brief:
-        script.step(
-            "value",
-            "forward",
-            f"{names} {'goes' if len(operands) == 1 else 'go'} into {words.operation(node)}: {result}.",
-            formula=formula,
-            touches=touched,
-            changes=(*flowing, *_computed(words, node)),
-            note=line,
-        )
+        changes = (*flowing, *_computed(words, node))
+        script.step("value", "forward", f"{into}: {result}.", formula, "", touched, changes, line)
         script.close(told)
         return
+    changes = (*flowing, Change(node.element, "status", "current"))
     script.step(
-        "operands",
-        "forward",
-        f"{names} {'goes' if len(operands) == 1 else 'go'} into {words.operation(node)}."
-        + _repeated(node, operands),
-        formula=formula,
-        touches=touched,
-        changes=(*flowing, Change(node.element, "status", "current")),
-        note=line,
+        "operands", "forward", f"{into}.{_repeated(node, operands)}", formula, "", touched, changes, line
     )
-    saved = words.saved(node)
-    script.step(
-        "value",
-        "forward",
-        f"Number {node.id} in topological order: {result}. It saves {listed(saved) or 'nothing'} "
-        "for the way back.",
-        formula=formula,
-        numbers=f"= {numbers}",
-        touches=(node.element,),
-        changes=_computed(words, node),
-    )
+    saved = listed(words.saved(node)) or "nothing"
+    told_last = f"Number {node.id} in topological order: {result}. It saves {saved} for the way back."
+    changes = _computed(words, node)
+    script.step("value", "forward", told_last, formula, f"= {numbers}", (node.element,), changes)
     script.close(told)
 
 

@@ -21,9 +21,9 @@ class Script:
         self.chapters: list[Chapter] = []
         self.current: list[Step] = []
 
-    def step(self, kind: str, phase: str, sentence: str, **more: Any) -> None:
-        """One more step of the chapter at hand."""
-        self.current.append(Step(kind, phase, len(self.chapters), sentence, **more))
+    def step(self, kind: str, phase: str, sentence: str, *more: Any, **named: Any) -> None:
+        """One more step of the chapter at hand; the rest is that of a :class:`Step`, in its order."""
+        self.current.append(Step(kind, phase, len(self.chapters), sentence, *more, **named))
 
     def change_last(self, *changes: Change) -> None:
         """Let the step told last change more."""
