@@ -85,7 +85,18 @@ _LAZY = {
 """Names that load more than the engine, and where they are."""
 
 _ROOMS = (
-    *("amp", "backends", "classroom", "cuda", "datasets", "debug", "distributed", "distributions", "draw"),
+    *(
+        "accelerator",
+        "amp",
+        "backends",
+        "classroom",
+        "cuda",
+        "datasets",
+        "debug",
+        "distributed",
+        "distributions",
+        "draw",
+    ),
     *("func", "graphs", "jit", "linalg", "nn", "optim", "plot", "serialization", "special", "transforms"),
     *("utils", "widgets"),
 )
